@@ -1,0 +1,323 @@
+"""What is promised: a guarantee (epsilon, delta, a curve ...) and the neighbouring relation it speaks of."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Final, Protocol, TypeAlias, runtime_checkable
+
+from dpaudit.errors import AdjacencyMismatch, InvalidArgument
+from dpaudit.exact import Enclosure, Exact, in_range, positive, rational
+
+KINDS: Final = {
+    "add_remove": "one record more or less",
+    "replace_one": "one record has other values, the number of records is public",
+    "zero_out": "one record becomes the null record",
+    "label": "one record has another label, its features are public",
+    "norm_ball": "the input vector moves by at most a radius in a norm",
+}
+"""Neighbouring relations and what each lets change."""
+
+NORMS: Final = ("l1", "l2", "linf")
+
+
+@dataclass(frozen=True)
+class Adjacency:
+    """A neighbouring relation, as a value that is compared wherever privacy statements are put together.
+
+    Args:
+      kind: one of `KINDS`.
+      unit: what one "record" is: "record", or "user:KEY" when all rows with one value of column KEY belong together.
+      norm: "l1", "l2" or "linf", for `norm_ball` only.
+      radius: largest distance in that norm, exact and positive, for `norm_ball` only.
+    Raises:
+      InvalidArgument: an unknown kind, unit or norm (DPA103), or a norm without radius (DPA106).
+    Source: Dwork and Roth 2014, section 2.3; Desfontaines and Pejo 2020 for the variants.
+    Example:
+      >>> Adjacency("replace_one") == Adjacency.of("replace_one")
+      True
+    """
+
+    kind: str
+    unit: str = "record"
+    norm: str | None = None
+    radius: Exact | None = None
+
+    def __post_init__(self) -> None:
+        """Check the parts against each other and store the radius exactly."""
+        if self.kind not in KINDS:
+            raise InvalidArgument("DPA103", f"adjacency must be one of {', '.join(KINDS)}, got {self.kind!r}.")
+        if self.unit != "record" and not (self.unit.startswith("user:") and len(self.unit) > len("user:")):
+            raise InvalidArgument("DPA103", f'unit must be "record" or "user:KEY", got {self.unit!r}.')
+        if self.kind == "norm_ball":
+            if self.norm not in NORMS or self.radius is None:
+                raise InvalidArgument("DPA106", f"norm_ball needs norm= one of {', '.join(NORMS)} and radius=, got norm={self.norm!r}.")
+            object.__setattr__(self, "radius", positive(self.radius, "radius"))
+        elif self.norm is not None or self.radius is not None:
+            raise InvalidArgument("DPA106", f"norm and radius belong to norm_ball only, got them with {self.kind}.")
+
+    @classmethod
+    def of(cls, value: Adjacency | str) -> Adjacency:
+        """The relation itself, or the one a string such as "add_remove" is shorthand for."""
+        if isinstance(value, Adjacency):
+            return value
+        if isinstance(value, str):
+            return cls(value)
+        raise InvalidArgument("DPA105", f"adjacency must be an Adjacency or a string, got a {type(value).__name__}.")
+
+    def require(self, other: Adjacency, what: str) -> None:
+        """Raise AdjacencyMismatch (DPA201) unless `other` is this very relation; `what` names the two sides."""
+        if self != other:
+            raise AdjacencyMismatch("DPA201", f"{what} speak of different neighbours: {self} and {other}. State both under one adjacency.")
+
+    def __str__(self) -> str:
+        """The kind, with unit or ball where they are not the usual ones."""
+        ball = f"({self.norm}, {self.radius})" if self.kind == "norm_ball" else ""
+        unit = "" if self.unit == "record" else f" per {self.unit}"
+        return f"{self.kind}{ball}{unit}"
+
+
+@runtime_checkable
+class PrivacyLoss(Protocol):
+    """The privacy loss of something released: what `dpaudit.accounting` builds and what a claim is compared with."""
+
+    @property
+    def adjacency(self) -> Adjacency:
+        """The neighbouring relation the loss is about."""
+        ...
+
+    def delta(self, *, epsilon: Exact) -> Enclosure:
+        """Smallest delta at `epsilon`, over both directions of the neighbouring relation."""
+        ...
+
+    def epsilon(self, *, delta: Exact) -> Enclosure:
+        """Smallest epsilon in nats at `delta`, over both directions of the neighbouring relation."""
+        ...
+
+    def describe(self) -> str:
+        """One line that names the law and its exact parameters."""
+        ...
+
+
+@dataclass(frozen=True)
+class PureDP:
+    """Pure differential privacy: no event is more than e^epsilon times likelier on a neighbour.
+
+    Args:
+      epsilon: privacy parameter in nats, exact, at least 0.
+    Raises:
+      InvalidArgument: `epsilon` is not a finite number (DPA101, DPA102) or negative (DPA103).
+    Source: Dwork, McSherry, Nissim, Smith 2006, Definition 1.
+    Example:
+      >>> str(PureDP(epsilon="1/2"))
+      'epsilon = 1/2'
+    """
+
+    epsilon: Exact
+
+    def __post_init__(self) -> None:
+        """Store the parameter exactly."""
+        object.__setattr__(self, "epsilon", _non_negative(self.epsilon, "epsilon"))
+
+    def __str__(self) -> str:
+        """The claim in a few words."""
+        return f"epsilon = {self.epsilon}"
+
+
+@dataclass(frozen=True)
+class ApproxDP:
+    """Approximate differential privacy: P(S) <= e^epsilon Q(S) + delta for every event S.
+
+    Args:
+      epsilon: privacy parameter in nats, exact, at least 0.
+      delta: failure probability, exact, in [0, 1), dimensionless.
+    Raises:
+      InvalidArgument: a parameter is not a finite number (DPA101, DPA102) or out of range (DPA103).
+    Source: Dwork, Kenthapadi, McSherry, Mironov, Naor 2006.
+    Example:
+      >>> str(ApproxDP(epsilon=1, delta="1e-6"))
+      'epsilon = 1, delta = 1e-06'
+    """
+
+    epsilon: Exact
+    delta: Exact
+
+    def __post_init__(self) -> None:
+        """Store the parameters exactly."""
+        object.__setattr__(self, "epsilon", _non_negative(self.epsilon, "epsilon"))
+        object.__setattr__(self, "delta", in_range(self.delta, "delta", lower=0, upper=1, upper_open=True))
+
+    def __str__(self) -> str:
+        """The claim in a few words."""
+        return f"epsilon = {self.epsilon}, delta = {_brief(rational(self.delta))}"
+
+
+@dataclass(frozen=True)
+class ZCDP:
+    """Zero-concentrated differential privacy: Renyi divergence of every order a > 1 is at most a rho.
+
+    Args:
+      rho: privacy parameter in nats, exact, at least 0.
+    Raises:
+      InvalidArgument: `rho` is not a finite number (DPA101, DPA102) or negative (DPA103).
+    Source: Bun and Steinke 2016, Definition 1.1.
+    Example:
+      >>> str(ZCDP(rho="1/2"))
+      'rho = 1/2 (zCDP)'
+    """
+
+    rho: Exact
+
+    def __post_init__(self) -> None:
+        """Store the parameter exactly."""
+        object.__setattr__(self, "rho", _non_negative(self.rho, "rho"))
+
+    def __str__(self) -> str:
+        """The claim in a few words."""
+        return f"rho = {self.rho} (zCDP)"
+
+
+@dataclass(frozen=True, init=False)
+class RDP:
+    """Renyi differential privacy at the listed orders.
+
+    Args:
+      orders: mapping from order a > 1 to the bound on the Renyi divergence of that order, in nats, at least 0.
+    Raises:
+      InvalidArgument: an order is not above 1 or a bound is negative (DPA103), or the mapping is empty (DPA109).
+    Source: Mironov 2017, Definition 4.
+    Example:
+      >>> str(RDP({2: "1/2", 8: 2}))
+      'Renyi divergence <= 1/2 at order 2, 2 at order 8'
+    """
+
+    orders: tuple[tuple[Fraction, Fraction], ...]
+
+    def __init__(self, orders: Mapping[Exact, Exact]) -> None:
+        """Store orders and bounds exactly, in increasing order."""
+        if not isinstance(orders, Mapping):
+            raise InvalidArgument("DPA105", f"RDP takes a mapping from order to bound, got a {type(orders).__name__}.")
+        if not orders:
+            raise InvalidArgument("DPA109", "RDP needs at least one order. Give a mapping such as {2: '1/2'}.")
+        pairs = [(rational(order, "order"), _non_negative(bound, "bound")) for order, bound in orders.items()]
+        for order, _ in pairs:
+            if order <= 1:
+                raise InvalidArgument("DPA103", f"order must be above 1, got {order}.")
+        object.__setattr__(self, "orders", tuple(sorted(pairs)))
+
+    def __str__(self) -> str:
+        """The claim in a few words."""
+        return "Renyi divergence <= " + ", ".join(f"{bound} at order {order}" for order, bound in self.orders)
+
+
+@dataclass(frozen=True)
+class GDP:
+    """Gaussian differential privacy: no test distinguishes neighbours better than N(0, 1) from N(mu, 1).
+
+    Args:
+      mu: distance in standard deviations, exact, at least 0, dimensionless.
+    Raises:
+      InvalidArgument: `mu` is not a finite number (DPA101, DPA102) or negative (DPA103).
+    Source: Dong, Roth, Su 2022, Definition 2.6.
+    Example:
+      >>> str(GDP(mu="1/10"))
+      'mu = 1/10 (GDP)'
+    """
+
+    mu: Exact
+
+    def __post_init__(self) -> None:
+        """Store the parameter exactly."""
+        object.__setattr__(self, "mu", _non_negative(self.mu, "mu"))
+
+    def __str__(self) -> str:
+        """The claim in a few words."""
+        return f"mu = {self.mu} (GDP)"
+
+
+@dataclass(frozen=True)
+class Curve:
+    """A whole privacy profile: at every epsilon, delta is at most the upper end of `loss.delta(epsilon=...)`.
+
+    Args:
+      loss: any privacy loss of `dpaudit.accounting`.
+    Raises:
+      InvalidArgument: `loss` has no delta(epsilon=...) (DPA105).
+    Source: Balle, Barthe, Gaboardi 2018 (privacy profiles).
+    Example:
+      >>> from dpaudit.accounting import gaussian
+      >>> str(Curve(gaussian(sigma=2)))
+      'profile of gaussian(sigma=2, sensitivity=1)'
+    """
+
+    loss: PrivacyLoss
+
+    def __post_init__(self) -> None:
+        """Refuse what is not a privacy loss."""
+        if not isinstance(self.loss, PrivacyLoss):
+            raise InvalidArgument("DPA105", f"Curve takes a privacy loss of dpaudit.accounting, got a {type(self.loss).__name__}.")
+
+    def __str__(self) -> str:
+        """The claim in a few words."""
+        return f"profile of {self.loss.describe()}"
+
+
+Guarantee: TypeAlias = PureDP | ApproxDP | ZCDP | RDP | GDP | Curve
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A guarantee together with the neighbouring relation it holds under.
+
+    Args:
+      guarantee: PureDP, ApproxDP, ZCDP, RDP, GDP or Curve.
+      adjacency: an Adjacency or its shorthand string.
+      note: where the claim comes from, free text for the report.
+    Raises:
+      InvalidArgument: the guarantee is of another type (DPA105) or the adjacency unknown (DPA103).
+      AdjacencyMismatch: the loss of a Curve speaks of another adjacency (DPA201).
+    Source: design rule 5 (adjacency is a value).
+    Example:
+      >>> str(Claim(PureDP(epsilon=1), adjacency="replace_one"))
+      'epsilon = 1 under replace_one'
+    """
+
+    guarantee: Guarantee
+    adjacency: Adjacency | str = "add_remove"
+    note: str = ""
+
+    def __post_init__(self) -> None:
+        """Check the parts and store the adjacency as a value."""
+        if not isinstance(self.guarantee, (PureDP, ApproxDP, ZCDP, RDP, GDP, Curve)):
+            raise InvalidArgument(
+                "DPA105",
+                f"a claim needs PureDP, ApproxDP, ZCDP, RDP, GDP or Curve, got a {type(self.guarantee).__name__}. "
+                "For instance Claim(PureDP(epsilon=1)).",
+            )
+        object.__setattr__(self, "adjacency", Adjacency.of(self.adjacency))
+        if isinstance(self.guarantee, Curve):
+            self.relation.require(self.guarantee.loss.adjacency, "a claim and the loss it promises")
+
+    @property
+    def relation(self) -> Adjacency:
+        """The adjacency as a value, whatever it was written as."""
+        return Adjacency.of(self.adjacency)
+
+    def __str__(self) -> str:
+        """The claim in a few words."""
+        return f"{self.guarantee} under {self.adjacency}"
+
+
+def _non_negative(value: Exact, name: str) -> Fraction:
+    """Exact value of a parameter that must not be below zero."""
+    exact = rational(value, name)
+    if exact < 0:
+        raise InvalidArgument("DPA103", f"{name} must be at least 0, got {exact}.")
+    return exact
+
+
+def _brief(value: Fraction) -> str:
+    """A probability as people write it: 1/3 or 1e-06."""
+    text = str(value)
+    return text if len(text) <= 6 or float(value) == 0 else f"{float(value):g}"

@@ -1,0 +1,367 @@
+"""Exact numbers at the border: one conversion of what callers write, and `Enclosure`, an interval that contains the truth."""
+
+from __future__ import annotations
+
+import math
+import numbers
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
+from fractions import Fraction
+from typing import TYPE_CHECKING, TypeAlias
+
+from dpaudit.errors import EngineDisagreement, InvalidArgument
+
+if TYPE_CHECKING:
+    from flint import arb, fmpq
+
+Exact: TypeAlias = int | Fraction | Decimal | str | float
+"""What a caller may write for an exact number; a float is read as the binary value it is."""
+
+SMALLEST_EXPONENT = -4096
+"""Endpoints below 2**SMALLEST_EXPONENT (about 1e-1233) are rounded outward to 0 or to that power."""
+
+_MAX_DIGITS = 4000
+_MAX_DECIMAL_EXPONENT = 5000
+_ENDPOINT_BITS = 96
+_precision_lock = threading.RLock()
+
+
+def rational(value: Exact, name: str = "value") -> Fraction:
+    """Exact rational value of `value`.
+
+    Args:
+      value: int, Fraction, Decimal, numeric string ("3", "1/3", "1e-6") or float; a float stands for its binary value.
+      name: how the parameter is called in an error message.
+    Returns:
+      The number itself, nothing rounded.
+    Raises:
+      InvalidArgument: `value` is a bool, another type, not a numeral (DPA101), NaN or infinite (DPA102).
+    Source: docs/decisions/0002-exact-numbers-at-the-border.md.
+    Example:
+      >>> rational("1e-6"), rational(0.5)
+      (Fraction(1, 1000000), Fraction(1, 2))
+    """
+    if isinstance(value, bool) or not isinstance(value, (numbers.Rational, float, Decimal, str)):
+        kind = type(value).__name__
+        raise InvalidArgument(
+            "DPA101", f'{name} must be a number, got a {kind}. Write an int, Fraction, Decimal or a string such as "1/3".'
+        )
+    if isinstance(value, (float, Decimal)) and not math.isfinite(value):
+        raise InvalidArgument("DPA102", f"{name} must be finite, got {value}. Use a finite public constant.")
+    if isinstance(value, str):
+        return _from_text(value, name)
+    if isinstance(value, Decimal):
+        _refuse_huge_exponent(value, name)
+    if isinstance(value, numbers.Rational):
+        return Fraction(int(value.numerator), int(value.denominator))
+    return Fraction(value)
+
+
+def _from_text(text: str, name: str) -> Fraction:
+    """Value of a numeric string; refuses numerals so large that reading them would exhaust memory."""
+    shown = text if len(text) <= 40 else text[:37] + "..."
+    remedy = 'Write a numeral such as "3", "0.1", "1/3" or "1e-6".'
+    if text.strip().lower().lstrip("+-") in {"nan", "inf", "infinity", "snan"}:
+        raise InvalidArgument("DPA102", f"{name} must be finite, got {shown!r}. Use a finite public constant.")
+    if len(text) > _MAX_DIGITS:
+        raise InvalidArgument("DPA101", f"{name} has {len(text)} characters, allowed are {_MAX_DIGITS}. {remedy}")
+    try:
+        if "/" in text:
+            return Fraction(text)
+        decimal = Decimal(text)
+    except (ArithmeticError, ValueError) as error:
+        raise InvalidArgument("DPA101", f"{name} must be a number, got {shown!r}. {remedy}") from error
+    _refuse_huge_exponent(decimal, name)
+    return Fraction(decimal)
+
+
+def _refuse_huge_exponent(value: Decimal, name: str) -> None:
+    """Refuse decimals beyond 10**+-5000, whose exact rational would not fit in memory."""
+    if value and abs(value.adjusted()) > _MAX_DECIMAL_EXPONENT:
+        raise InvalidArgument(
+            "DPA103", f"{name} must be between 1e-{_MAX_DECIMAL_EXPONENT} and 1e{_MAX_DECIMAL_EXPONENT} in size, got {value}."
+        )
+
+
+def positive(value: Exact, name: str = "value") -> Fraction:
+    """Exact value of a parameter that must be greater than zero.
+
+    Args:
+      value: as for `rational`.
+      name: how the parameter is called in an error message.
+    Returns:
+      The number itself.
+    Raises:
+      InvalidArgument: not a finite number (DPA101, DPA102) or not above zero (DPA104).
+    Source: design rule: refuse before any randomness is drawn.
+    Example:
+      >>> positive("1/2", "epsilon")
+      Fraction(1, 2)
+    """
+    exact = rational(value, name)
+    if exact <= 0:
+        raise InvalidArgument("DPA104", f"{name} must be positive, got {exact}. {_why_positive(name)}")
+    return exact
+
+
+def _why_positive(name: str) -> str:
+    """Second sentence of the refusal of zero and negative parameters."""
+    if "sensitivity" in name:
+        return "A query that never changes needs no noise; release it directly."
+    return "Give a value above zero."
+
+
+def in_range(
+    value: Exact, name: str, *, lower: Exact, upper: Exact, lower_open: bool = False, upper_open: bool = False
+) -> Fraction:
+    """Exact value of a parameter that must lie between two bounds.
+
+    Args:
+      value: as for `rational`.
+      name: how the parameter is called in an error message.
+      lower: least allowed value.
+      upper: greatest allowed value.
+      lower_open: whether `lower` itself is refused.
+      upper_open: whether `upper` itself is refused.
+    Returns:
+      The number itself.
+    Raises:
+      InvalidArgument: not a finite number (DPA101, DPA102) or outside the range (DPA103).
+    Source: design rule: refuse before any randomness is drawn.
+    Example:
+      >>> in_range("1e-6", "delta", lower=0, upper=1, upper_open=True)
+      Fraction(1, 1000000)
+    """
+    exact, low, high = rational(value, name), rational(lower, "lower"), rational(upper, "upper")
+    below = exact <= low if lower_open else exact < low
+    above = exact >= high if upper_open else exact > high
+    if below or above:
+        brackets = ("(" if lower_open else "[") + f"{lower}, {upper}" + (")" if upper_open else "]")
+        raise InvalidArgument("DPA103", f"{name} must be in {brackets}, got {_short(exact)}.")
+    return exact
+
+
+def integer(value: object, name: str, *, lower: int | None = None, upper: int | None = None) -> int:
+    """Value of a whole-number parameter.
+
+    Args:
+      value: an int or numpy integer; booleans and floats are refused.
+      name: how the parameter is called in an error message.
+      lower: least allowed value, or None.
+      upper: greatest allowed value, or None.
+    Returns:
+      A Python int.
+    Raises:
+      InvalidArgument: another type (DPA105) or out of range (DPA103).
+    Source: design rule: refuse before any randomness is drawn.
+    Example:
+      >>> integer(3, "runs", lower=1)
+      3
+    """
+    if isinstance(value, bool) or not isinstance(value, numbers.Integral):
+        raise InvalidArgument("DPA105", f"{name} must be an integer, got a {type(value).__name__}. Convert it with int().")
+    whole = int(value)
+    if (lower is not None and whole < lower) or (upper is not None and whole > upper):
+        allowed = f"at least {lower}" if upper is None else f"at most {upper}" if lower is None else f"from {lower} to {upper}"
+        raise InvalidArgument("DPA103", f"{name} must be {allowed}, got {whole}.")
+    return whole
+
+
+def _short(value: Fraction) -> str:
+    """`value` for a message: exact when short, else as a decimal."""
+    text = str(value) if value.denominator.bit_length() + value.numerator.bit_length() < 2000 else ""
+    return text if 0 < len(text) <= 30 else f"about {outward(value, digits=6, up=False)}"
+
+
+def fmpq_of(value: Fraction) -> fmpq:
+    """`value` as a python-flint rational, exactly."""
+    from flint import fmpq
+
+    return fmpq(value.numerator, value.denominator)
+
+
+def ball(value: Fraction | int) -> arb:
+    """A ball of the current working precision that contains the exact rational `value`."""
+    from flint import arb
+
+    return arb(fmpq_of(Fraction(value)))
+
+
+@contextmanager
+def working_precision(bits: int) -> Iterator[None]:
+    """Ball arithmetic at `bits` bits inside the block; one thread at a time, so that results never depend on a race."""
+    from flint import ctx
+
+    with _precision_lock:
+        before = ctx.prec
+        ctx.prec = bits
+        try:
+            yield
+        finally:
+            ctx.prec = before
+
+
+Endpoint: TypeAlias = Fraction | float
+"""An end of an `Enclosure`: a Fraction, or the float infinity."""
+
+
+def ball_endpoints(value: arb) -> tuple[Endpoint, Endpoint]:
+    """Rationals (or infinities) on both sides of everything in the ball `value`."""
+    if value.is_nan():
+        return -math.inf, math.inf
+    return _endpoint(value.lower(), up=False), _endpoint(value.upper(), up=True)
+
+
+def _endpoint(point: arb, *, up: bool) -> Endpoint:
+    """An exact ball as a Fraction, with sizes outside 2**+-4096 rounded outward."""
+    if not point.is_finite():
+        return math.inf if point > 0 else -math.inf
+    mantissa, exponent = (int(part) for part in point.man_exp())
+    size = mantissa.bit_length() + exponent
+    if mantissa == 0:
+        return Fraction(0)
+    if size > -SMALLEST_EXPONENT:
+        if mantissa > 0:
+            return math.inf if up else Fraction(2) ** (-SMALLEST_EXPONENT)
+        return -(Fraction(2) ** (-SMALLEST_EXPONENT)) if up else -math.inf
+    if size < SMALLEST_EXPONENT:
+        tiny = Fraction(2) ** SMALLEST_EXPONENT
+        if mantissa > 0:
+            return tiny if up else Fraction(0)
+        return Fraction(0) if up else -tiny
+    return Fraction(mantissa) * Fraction(2) ** exponent
+
+
+def _trim(value: Endpoint, *, up: bool) -> Endpoint:
+    """`value`, or the nearest 96-bit dyadic on the outer side when it is a very long rational."""
+    if isinstance(value, float) or value.denominator.bit_length() + value.numerator.bit_length() <= 1024:
+        return value
+    from flint import arb
+
+    with working_precision(_ENDPOINT_BITS):
+        enclosing = arb(fmpq_of(value))
+        return ball_endpoints(enclosing)[1 if up else 0]
+
+
+@dataclass(frozen=True)
+class Reason:
+    """Why a certified number holds: a statement (theorem, assumption or error term) and the reasons beneath it."""
+
+    statement: str
+    parts: tuple[Reason, ...] = ()
+
+    def lines(self, indent: int = 0) -> list[str]:
+        """The tree as indented lines, this statement first."""
+        return ["  " * indent + self.statement, *(line for part in self.parts for line in part.lines(indent + 1))]
+
+
+@dataclass(frozen=True)
+class Enclosure:
+    """An interval that contains the true value: `lower <= truth <= upper`.
+
+    The ends are Fractions, so that comparing them with an exact claim is exact; an unbounded end is a float infinity.
+
+    Args:
+      lower: a number not above the truth.
+      upper: a number not below the truth.
+      reason: why both ends hold.
+    Raises:
+      EngineDisagreement: the ends are in the wrong order (DPA203).
+    Source: docs/decisions/0002-exact-numbers-at-the-border.md.
+    Example:
+      >>> Enclosure(lower=Fraction(1, 3), upper=Fraction(1, 3)).contains("1/3")
+      True
+    """
+
+    lower: Endpoint
+    upper: Endpoint
+    reason: Reason = field(default_factory=lambda: Reason("exact value"), compare=False)
+
+    def __post_init__(self) -> None:
+        """Normalise the ends and refuse an empty interval."""
+        for name in ("lower", "upper"):
+            end = getattr(self, name)
+            if isinstance(end, float) and math.isnan(end):
+                raise EngineDisagreement("DPA203", f"{name} end of an enclosure is NaN.")
+            exact = end if isinstance(end, float) and math.isinf(end) else Fraction(end)
+            object.__setattr__(self, name, _trim(exact, up=name == "upper"))
+        if self.lower > self.upper:
+            raise EngineDisagreement("DPA203", f"lower end {float(self.lower)} lies above upper end {float(self.upper)}.")
+
+    @classmethod
+    def point(cls, value: Exact, reason: Reason | None = None) -> Enclosure:
+        """The enclosure of an exactly known value."""
+        exact = rational(value)
+        return cls(exact, exact) if reason is None else cls(exact, exact, reason)
+
+    @classmethod
+    def from_ball(cls, value: arb, reason: Reason, *, lowest: Endpoint = -math.inf, highest: Endpoint = math.inf) -> Enclosure:
+        """The enclosure of a python-flint ball, cut to [`lowest`, `highest`] where the truth is known to lie."""
+        lower, upper = ball_endpoints(value)
+        return cls(min(max(lower, lowest), highest), max(min(upper, highest), lowest), reason)
+
+    def contains(self, value: Exact) -> bool:
+        """Whether the exact number `value` lies inside, ends included."""
+        return bool(self.lower <= rational(value) <= self.upper)
+
+    def meets(self, other: Enclosure) -> bool:
+        """Whether the two intervals have a point in common."""
+        return bool(self.lower <= other.upper and other.lower <= self.upper)
+
+    def intersect(self, other: Enclosure) -> Enclosure:
+        """What both intervals allow; raises EngineDisagreement (DPA203) when they do not meet."""
+        if not self.meets(other):
+            raise EngineDisagreement("DPA203", f"{self} and {other} do not meet, so one of the two computations is wrong.")
+        reason = Reason("intersection of two independent enclosures", (self.reason, other.reason))
+        return Enclosure(max(self.lower, other.lower), min(self.upper, other.upper), reason)
+
+    @property
+    def is_point(self) -> bool:
+        """Whether the value is known exactly."""
+        return self.lower == self.upper
+
+    @property
+    def width(self) -> Endpoint:
+        """Distance of the ends; 0 when the value is known exactly."""
+        return math.inf if math.isinf(self.lower) or math.isinf(self.upper) else self.upper - self.lower
+
+    def floats(self) -> tuple[float, float]:
+        """The ends as floats, rounded outward."""
+        return float_outward(self.lower, up=False), float_outward(self.upper, up=True)
+
+    def why(self) -> str:
+        """The reason tree as indented text: theorem, assumptions and error terms."""
+        return "\n".join(self.reason.lines())
+
+    def __str__(self) -> str:
+        """The interval with six digits, rounded outward; one number where both ends print alike."""
+        low, high = outward(self.lower, digits=6, up=False), outward(self.upper, digits=6, up=True)
+        return low if low == high else f"[{low}, {high}]"
+
+
+def float_outward(value: Endpoint, *, up: bool) -> float:
+    """The nearest float at or above (`up`) or at or below `value`."""
+    if isinstance(value, float):
+        return value
+    try:
+        near = float(value)
+    except OverflowError:
+        near = math.inf if value > 0 else -math.inf
+    if up and near < value:
+        return math.nextafter(near, math.inf)
+    if not up and near > value:
+        return math.nextafter(near, -math.inf)
+    return near
+
+
+def outward(value: Endpoint, *, digits: int, up: bool) -> str:
+    """`value` in decimal with `digits` significant digits, rounded up or down as asked."""
+    if isinstance(value, float):
+        return str(value)
+    context = Context(prec=digits, rounding=ROUND_CEILING if up else ROUND_FLOOR, Emin=-9999, Emax=9999)
+    quotient = context.divide(Decimal(value.numerator), Decimal(value.denominator))
+    text = str(quotient.normalize(context))
+    return format(quotient.normalize(context), "f") if "E+" in text and quotient.adjusted() < 15 else text

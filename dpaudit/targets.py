@@ -1,0 +1,302 @@
+"""What is audited: a function that releases something, its claim, and neighbouring inputs; loaded by name."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib
+import importlib.util
+import inspect
+import os
+import sys
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from types import ModuleType
+from typing import TYPE_CHECKING, Any, Final
+
+from dpaudit.claims import Claim
+from dpaudit.errors import DpauditError, InvalidArgument, TargetFailure
+from dpaudit.exact import Exact, positive
+
+if TYPE_CHECKING:
+    from hypothesis.strategies import SearchStrategy
+    from numpy.random import Generator
+
+ENTRY_POINT_GROUP: Final = "dpaudit.targets"
+METRICS: Final = ("l1", "l2", "linf", "hamming")
+
+
+@dataclass(frozen=True)
+class Sensitivity:
+    """A sensitivity that a target declares, checked on neighbouring datasets in exact arithmetic.
+
+    Args:
+      query: function from a dataset to a number or a sequence of numbers, before any noise.
+      bound: largest distance between the query's values on neighbours, exact and positive, in the query's units.
+      metric: "l1", "l2", "linf" or "hamming".
+    Raises:
+      InvalidArgument: `query` is not callable (DPA105), `bound` not positive (DPA104), or an unknown metric (DPA103).
+    Source: Dwork, McSherry, Nissim, Smith 2006, Definition 2.
+    Example:
+      >>> Sensitivity(query=len, bound=1).metric
+      'l1'
+    """
+
+    query: Callable[[Any], Any]
+    bound: Exact
+    metric: str = "l1"
+
+    def __post_init__(self) -> None:
+        """Check the parts and store the bound exactly."""
+        if not callable(self.query):
+            raise InvalidArgument("DPA105", f"query must be a function of a dataset, got a {type(self.query).__name__}.")
+        if self.metric not in METRICS:
+            raise InvalidArgument("DPA103", f"metric must be one of {', '.join(METRICS)}, got {self.metric!r}.")
+        object.__setattr__(self, "bound", positive(self.bound, "sensitivity bound"))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Target:
+    """A function to audit, with what it promises.
+
+    Args:
+      claim: the guarantee and its adjacency.
+      run: function (data, rng) -> output of one release; `rng` is a numpy Generator, for mechanisms of this project
+        turned into a bit source by `mechanisms.source_from(rng)`.
+      sample: function (data, n, rng) -> sequence of n independent outputs, instead of `run`, where that is faster.
+      neighbours: pairs of neighbouring datasets, or a Hypothesis strategy of pairs.
+      data: one dataset from which neighbours of the claim's adjacency are made, instead of `neighbours`.
+      sensitivity: a declared sensitivity to check on the neighbours.
+      pmf: function from a dataset to the exact law of the output, a mapping from output to probability.
+      score: function (output) -> number, a hint which outputs speak for the second dataset of a pair.
+      public_data: whether datasets may be printed in reports; False unless they are synthetic or public.
+      name: how reports call it; the function's name unless given.
+      description: the question it answers, one line for the report.
+    Raises:
+      InvalidArgument: not exactly one of run and sample, or another part of the wrong kind (DPA404).
+    Source: docs/audit_your_own.md.
+    Example:
+      >>> from dpaudit import Claim, PureDP
+      >>> target = Target(run=lambda data, rng: len(data) + rng.laplace(), claim=Claim(PureDP(epsilon=1)), data=[1, 2])
+      >>> target.adjacency.kind
+      'add_remove'
+    """
+
+    claim: Claim
+    run: Callable[[Any, Generator], Any] | None = None
+    sample: Callable[[Any, int, Generator], Sequence[Any]] | None = None
+    neighbours: Sequence[tuple[Any, Any]] | SearchStrategy[tuple[Any, Any]] | None = None
+    data: Any = None
+    sensitivity: Sensitivity | None = None
+    pmf: Callable[[Any], Mapping[Any, Exact]] | None = None
+    score: Callable[[Any], float] | None = None
+    public_data: bool = False
+    name: str = ""
+    description: str = ""
+
+    def __post_init__(self) -> None:
+        """Refuse incomplete or contradictory targets with the remedy."""
+        if (self.run is None) == (self.sample is None):
+            raise InvalidArgument("DPA404", "a Target needs exactly one of run= (data, rng) and sample= (data, n, rng).")
+        for role in ("run", "sample", "pmf", "score"):
+            part = getattr(self, role)
+            if part is not None and not callable(part):
+                raise InvalidArgument("DPA404", f"{role}= must be a function, got a {type(part).__name__}.")
+        if not isinstance(self.claim, Claim):
+            raise InvalidArgument(
+                "DPA404", f"claim= must be a Claim, got a {type(self.claim).__name__}. For instance Claim(PureDP(epsilon=1))."
+            )
+        if self.sensitivity is not None and not isinstance(self.sensitivity, Sensitivity):
+            raise InvalidArgument("DPA404", f"sensitivity= must be a Sensitivity, got a {type(self.sensitivity).__name__}.")
+        if self.neighbours is not None and self.data is not None:
+            raise InvalidArgument("DPA404", "a Target takes neighbours= or data=, not both; data= makes the neighbours itself.")
+        if isinstance(self.neighbours, Iterable) and not isinstance(self.neighbours, str):
+            pairs = tuple(self.neighbours)
+            if not pairs or any(not isinstance(pair, tuple) or len(pair) != 2 for pair in pairs):
+                raise InvalidArgument("DPA404", "neighbours= must be a non-empty sequence of pairs (first, second) of datasets.")
+            object.__setattr__(self, "neighbours", pairs)
+        if not self.name:
+            object.__setattr__(self, "name", getattr(self.function, "__name__", type(self.function).__name__))
+
+    @property
+    def function(self) -> Callable[..., Any]:
+        """The audited function: `run` or `sample`."""
+        function = self.run or self.sample
+        assert function is not None, "checked on construction"  # noqa: S101
+        return function
+
+    @property
+    def adjacency(self) -> Any:
+        """The neighbouring relation of the claim."""
+        return self.claim.relation
+
+    @property
+    def source(self) -> tuple[str, int] | None:
+        """File and line where the audited function is defined, or None for built-in ones."""
+        try:
+            function = inspect.unwrap(self.function)
+            file, (_, line) = inspect.getsourcefile(function), inspect.getsourcelines(function)
+        except (TypeError, OSError):
+            return None
+        return (file, line) if file else None
+
+
+@dataclass(frozen=True)
+class Reference:
+    """Where a target can be loaded again, in this or another process: `text` as given by the user, and its position.
+
+    `data` is the path of a data file whose records replace the target's own data.
+    """
+
+    text: str
+    position: int = 0
+    data: str | None = None
+
+    def load(self) -> Target:
+        """The target; raises TargetFailure (DPA401 to DPA406) when that fails."""
+        targets = load_targets(self.text, data=self.data)
+        if self.position >= len(targets):
+            raise TargetFailure("DPA401", f"{self.text} holds {len(targets)} targets, asked for number {self.position}.")
+        return targets[self.position]
+
+
+def load_targets(text: str, *, data: str | None = None) -> tuple[Target, ...]:
+    """The targets that a name stands for.
+
+    Args:
+      text: the name of a bundled target or group, MODULE:ATTRIBUTE, or FILE.py:ATTRIBUTE, where the attribute is a Target or
+        a sequence of Targets.
+      data: path of a CSV file whose records replace each target's own data and neighbours.
+    Returns:
+      One or more targets, in their order.
+    Raises:
+      TargetFailure: not found (DPA401), failing on import (DPA402), something else (DPA403), unreadable data (DPA406).
+    Source: docs/audit_your_own.md.
+    Example:
+      >>> [target.name for target in load_targets("laplace")]
+      ['laplace']
+    """
+    targets = _from_code(text) if ":" in text else _from_bundle(text)
+    if data is None:
+        return targets
+    from dpaudit.records import read_csv
+
+    records = read_csv(data)
+    return tuple(replace(target, data=records, neighbours=None) for target in targets)
+
+
+def bundled_targets() -> dict[str, tuple[str, int]]:
+    """Names of all targets that installed packages offer, each with the MODULE:ATTRIBUTE and position it loads from.
+
+    A package whose targets fail to load is left out here and reported by `broken_bundles`.
+    """
+    names: dict[str, tuple[str, int]] = {}
+    for location, targets in _bundles()[0].items():
+        for position, target in enumerate(targets):
+            names.setdefault(target.name, (location, position))
+    return names
+
+
+def broken_bundles() -> dict[str, DpauditError]:
+    """Entry points that failed to load, each with its error."""
+    return _bundles()[1]
+
+
+def _bundles() -> tuple[dict[str, tuple[Target, ...]], dict[str, DpauditError]]:
+    """Targets by location, and errors by location, over all entry points in the order of their names."""
+    from importlib.metadata import entry_points
+
+    loaded: dict[str, tuple[Target, ...]] = {}
+    broken: dict[str, DpauditError] = {}
+    for location in sorted({point.value for point in entry_points(group=ENTRY_POINT_GROUP)}):
+        try:
+            loaded[location] = _from_code(location)
+        except DpauditError as error:
+            broken[location] = error
+    return loaded, broken
+
+
+def _from_bundle(name: str) -> tuple[Target, ...]:
+    """A bundled target by its name, or all targets of the entry point of that name."""
+    from importlib.metadata import entry_points
+
+    for point in entry_points(group=ENTRY_POINT_GROUP):
+        if point.name == name:
+            return _from_code(point.value)
+    names = bundled_targets()
+    if name in names:
+        location, position = names[name]
+        return (_from_code(location)[position],)
+    known = ", ".join(names) or "none"
+    raise TargetFailure("DPA401", f"no bundled target is called {name!r}. Bundled: {known}. For your own, write FILE.py:NAME or MODULE:NAME.")
+
+
+def _from_code(text: str) -> tuple[Target, ...]:
+    """Targets at MODULE:ATTRIBUTE or FILE.py:ATTRIBUTE."""
+    place, _, attribute = text.rpartition(":")
+    if not place or not attribute:
+        raise TargetFailure("DPA401", f"{text!r} is not of the form MODULE:ATTRIBUTE or FILE.py:ATTRIBUTE.")
+    module = _import_file(place) if place.endswith(".py") else _import_module(place)
+    if not hasattr(module, attribute):
+        raise TargetFailure("DPA401", f"{place} has no attribute {attribute!r}.{_targets_within(module)}")
+    found = getattr(module, attribute)
+    targets = (found,) if isinstance(found, Target) else tuple(found) if isinstance(found, (list, tuple)) else ()
+    if not targets or not all(isinstance(target, Target) for target in targets):
+        raise TargetFailure(
+            "DPA403", f"{text} is a {type(found).__name__}, not a Target or a non-empty sequence of Targets.{_targets_within(module)}"
+        )
+    return targets
+
+
+def _targets_within(module: ModuleType) -> str:
+    """Which targets the module does hold, for an error message."""
+    names = [name for name, value in vars(module).items() if isinstance(value, Target)]
+    return f" It has {', '.join(names)}." if names else " It has no Target at module level."
+
+
+def _import_module(name: str) -> ModuleType:
+    """Import a module by name, the current folder included, as `python -m` does."""
+    here = str(Path.cwd())
+    if here not in sys.path:
+        sys.path.insert(0, here)
+    try:
+        return importlib.import_module(name)
+    except ModuleNotFoundError as error:
+        if error.name and (name == error.name or name.startswith(error.name + ".")):
+            raise TargetFailure("DPA401", f"no module named {name!r}. Check the spelling, or write FILE.py:NAME.") from error
+        raise TargetFailure("DPA402", f"{name} needs the module {error.name!r}, which is not installed.") from error
+    except Exception as error:
+        raise TargetFailure("DPA402", f"{name} raised {_where(error)} while it was imported.") from error
+
+
+def _import_file(path: str) -> ModuleType:
+    """Import a Python file once per content, its own folder importable as for a script."""
+    file = Path(path).resolve()
+    if not file.is_file():
+        raise TargetFailure("DPA401", f"no file {path}. Check the path; it is taken relative to the current folder.")
+    name = "_dpaudit_" + hashlib.sha256(os.fsencode(file) + file.read_bytes()).hexdigest()[:16]
+    if name in sys.modules:
+        return sys.modules[name]
+    specification = importlib.util.spec_from_file_location(name, file)
+    assert specification is not None, "a .py path always has a specification"  # noqa: S101
+    assert specification.loader is not None, "and a loader"  # noqa: S101
+    module = importlib.util.module_from_spec(specification)
+    if str(file.parent) not in sys.path:
+        sys.path.insert(0, str(file.parent))
+    sys.modules[name] = module
+    try:
+        specification.loader.exec_module(module)
+    except Exception as error:
+        del sys.modules[name]
+        raise TargetFailure("DPA402", f"{path} raised {_where(error)} while it was imported.") from error
+    return module
+
+
+def _where(error: BaseException) -> str:
+    """Type of an error and the line it came from; its own text only for errors of dpaudit, since others may quote data."""
+    trace = error.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    line = f" at {Path(trace.tb_frame.f_code.co_filename).name}:{trace.tb_lineno}" if trace is not None else ""
+    text = f" ({error})" if isinstance(error, (DpauditError, SyntaxError)) else ""
+    return f"{type(error).__name__}{line}{text}"

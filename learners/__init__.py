@@ -1,0 +1,1 @@
+"""Differentially private learners built on `mechanisms`; none has shipped yet."""
