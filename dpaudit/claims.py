@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import Final, Protocol, TypeAlias, runtime_checkable
 
 from dpaudit.errors import AdjacencyMismatch, InvalidArgument
-from dpaudit.exact import Enclosure, Exact, in_range, positive, rational
+from dpaudit.exact import Enclosure, Exact, in_range, positive, rational, shown
 
 KINDS: Final = {
     "add_remove": "one record more or less",
@@ -46,13 +46,18 @@ class Adjacency:
 
     def __post_init__(self) -> None:
         """Check the parts against each other and store the radius exactly."""
+        for part in ("kind", "unit"):
+            if not isinstance(getattr(self, part), str):
+                raise InvalidArgument("DPA105", f"{part} must be a string, got a {type(getattr(self, part)).__name__}.")
         if self.kind not in KINDS:
             raise InvalidArgument("DPA103", f"adjacency must be one of {', '.join(KINDS)}, got {self.kind!r}.")
         if self.unit != "record" and not (self.unit.startswith("user:") and len(self.unit) > len("user:")):
             raise InvalidArgument("DPA103", f'unit must be "record" or "user:KEY", got {self.unit!r}.')
         if self.kind == "norm_ball":
             if self.norm not in NORMS or self.radius is None:
-                raise InvalidArgument("DPA106", f"norm_ball needs norm= one of {', '.join(NORMS)} and radius=, got norm={self.norm!r}.")
+                raise InvalidArgument(
+                    "DPA106", f"norm_ball needs norm= one of {', '.join(NORMS)} and radius=, got norm={self.norm!r}."
+                )
             object.__setattr__(self, "radius", positive(self.radius, "radius"))
         elif self.norm is not None or self.radius is not None:
             raise InvalidArgument("DPA106", f"norm and radius belong to norm_ball only, got them with {self.kind}.")
@@ -69,11 +74,13 @@ class Adjacency:
     def require(self, other: Adjacency, what: str) -> None:
         """Raise AdjacencyMismatch (DPA201) unless `other` is this very relation; `what` names the two sides."""
         if self != other:
-            raise AdjacencyMismatch("DPA201", f"{what} speak of different neighbours: {self} and {other}. State both under one adjacency.")
+            raise AdjacencyMismatch(
+                "DPA201", f"{what} speak of different neighbours: {self} and {other}. State both under one adjacency."
+            )
 
     def __str__(self) -> str:
         """The kind, with unit or ball where they are not the usual ones."""
-        ball = f"({self.norm}, {self.radius})" if self.kind == "norm_ball" else ""
+        ball = "" if self.radius is None else f"({self.norm}, {shown(rational(self.radius))})"
         unit = "" if self.unit == "record" else f" per {self.unit}"
         return f"{self.kind}{ball}{unit}"
 
@@ -122,7 +129,7 @@ class PureDP:
 
     def __str__(self) -> str:
         """The claim in a few words."""
-        return f"epsilon = {self.epsilon}"
+        return f"epsilon = {shown(rational(self.epsilon))}"
 
 
 @dataclass(frozen=True)
@@ -150,7 +157,7 @@ class ApproxDP:
 
     def __str__(self) -> str:
         """The claim in a few words."""
-        return f"epsilon = {self.epsilon}, delta = {_brief(rational(self.delta))}"
+        return f"epsilon = {shown(rational(self.epsilon))}, delta = {shown(rational(self.delta))}"
 
 
 @dataclass(frozen=True)
@@ -175,7 +182,7 @@ class ZCDP:
 
     def __str__(self) -> str:
         """The claim in a few words."""
-        return f"rho = {self.rho} (zCDP)"
+        return f"rho = {shown(rational(self.rho))} (zCDP)"
 
 
 @dataclass(frozen=True, init=False)
@@ -185,7 +192,7 @@ class RDP:
     Args:
       orders: mapping from order a > 1 to the bound on the Renyi divergence of that order, in nats, at least 0.
     Raises:
-      InvalidArgument: an order is not above 1 or a bound is negative (DPA103), or the mapping is empty (DPA109).
+      InvalidArgument: an order is not above 1 or given twice, or a bound is negative (DPA103), or the mapping is empty (DPA109).
     Source: Mironov 2017, Definition 4.
     Example:
       >>> str(RDP({2: "1/2", 8: 2}))
@@ -203,12 +210,14 @@ class RDP:
         pairs = [(rational(order, "order"), _non_negative(bound, "bound")) for order, bound in orders.items()]
         for order, _ in pairs:
             if order <= 1:
-                raise InvalidArgument("DPA103", f"order must be above 1, got {order}.")
+                raise InvalidArgument("DPA103", f"order must be above 1, got {shown(order)}.")
+        if len(dict(pairs)) < len(pairs):
+            raise InvalidArgument("DPA103", "orders must differ, got one of them twice. Give one bound per order.")
         object.__setattr__(self, "orders", tuple(sorted(pairs)))
 
     def __str__(self) -> str:
         """The claim in a few words."""
-        return "Renyi divergence <= " + ", ".join(f"{bound} at order {order}" for order, bound in self.orders)
+        return "Renyi divergence <= " + ", ".join(f"{shown(bound)} at order {shown(order)}" for order, bound in self.orders)
 
 
 @dataclass(frozen=True)
@@ -233,7 +242,7 @@ class GDP:
 
     def __str__(self) -> str:
         """The claim in a few words."""
-        return f"mu = {self.mu} (GDP)"
+        return f"mu = {shown(rational(self.mu))} (GDP)"
 
 
 @dataclass(frozen=True)
@@ -313,11 +322,5 @@ def _non_negative(value: Exact, name: str) -> Fraction:
     """Exact value of a parameter that must not be below zero."""
     exact = rational(value, name)
     if exact < 0:
-        raise InvalidArgument("DPA103", f"{name} must be at least 0, got {exact}.")
+        raise InvalidArgument("DPA103", f"{name} must be at least 0, got {shown(exact)}.")
     return exact
-
-
-def _brief(value: Fraction) -> str:
-    """A probability as people write it: 1/3 or 1e-06."""
-    text = str(value)
-    return text if len(text) <= 6 or float(value) == 0 else f"{float(value):g}"

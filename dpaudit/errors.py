@@ -178,6 +178,11 @@ CODES: Final[dict[str, Explanation]] = {
         "The executor's workers could not load the target or failed for a reason outside the target.",
         "Give the target by import string (MODULE:ATTRIBUTE) and make sure that the workers can import it.",
     ),
+    "DPA409": Explanation(
+        "no neighbours to make",
+        "Neighbouring datasets are made from records only by removing or replacing a record, and only where that changes something.",
+        "Give the pairs yourself: neighbours=[(first, second), ...].",
+    ),
     "DPA501": Explanation(
         "unreadable report",
         "The file is not a dpaudit report of a schema version that this program knows.",

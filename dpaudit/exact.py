@@ -26,6 +26,7 @@ SMALLEST_EXPONENT = -4096
 _MAX_DIGITS = 4000
 _MAX_DECIMAL_EXPONENT = 5000
 _ENDPOINT_BITS = 96
+_LONGEST_SHOWN = 14_000  # bits; Python refuses to print integers of more than 4300 digits
 _precision_lock = threading.RLock()
 
 
@@ -49,12 +50,12 @@ def rational(value: Exact, name: str = "value") -> Fraction:
         raise InvalidArgument(
             "DPA101", f'{name} must be a number, got a {kind}. Write an int, Fraction, Decimal or a string such as "1/3".'
         )
-    if isinstance(value, (float, Decimal)) and not math.isfinite(value):
-        raise InvalidArgument("DPA102", f"{name} must be finite, got {value}. Use a finite public constant.")
     if isinstance(value, str):
         return _from_text(value, name)
     if isinstance(value, Decimal):
-        _refuse_huge_exponent(value, name)
+        return _from_decimal(value, name)
+    if isinstance(value, float) and not math.isfinite(value):
+        raise InvalidArgument("DPA102", f"{name} must be finite, got {value}. Use a finite public constant.")
     if isinstance(value, numbers.Rational):
         return Fraction(int(value.numerator), int(value.denominator))
     return Fraction(value)
@@ -62,10 +63,8 @@ def rational(value: Exact, name: str = "value") -> Fraction:
 
 def _from_text(text: str, name: str) -> Fraction:
     """Value of a numeric string; refuses numerals so large that reading them would exhaust memory."""
-    shown = text if len(text) <= 40 else text[:37] + "..."
+    start = text if len(text) <= 40 else text[:37] + "..."
     remedy = 'Write a numeral such as "3", "0.1", "1/3" or "1e-6".'
-    if text.strip().lower().lstrip("+-") in {"nan", "inf", "infinity", "snan"}:
-        raise InvalidArgument("DPA102", f"{name} must be finite, got {shown!r}. Use a finite public constant.")
     if len(text) > _MAX_DIGITS:
         raise InvalidArgument("DPA101", f"{name} has {len(text)} characters, allowed are {_MAX_DIGITS}. {remedy}")
     try:
@@ -73,17 +72,18 @@ def _from_text(text: str, name: str) -> Fraction:
             return Fraction(text)
         decimal = Decimal(text)
     except (ArithmeticError, ValueError) as error:
-        raise InvalidArgument("DPA101", f"{name} must be a number, got {shown!r}. {remedy}") from error
-    _refuse_huge_exponent(decimal, name)
-    return Fraction(decimal)
+        raise InvalidArgument("DPA101", f"{name} must be a number, got {start!r}. {remedy}") from error
+    return _from_decimal(decimal, name)
 
 
-def _refuse_huge_exponent(value: Decimal, name: str) -> None:
-    """Refuse decimals beyond 10**+-5000, whose exact rational would not fit in memory."""
+def _from_decimal(value: Decimal, name: str) -> Fraction:
+    """Value of a finite decimal within 10**+-5000; the exact rational of one beyond might not fit in memory."""
+    if not value.is_finite():
+        raise InvalidArgument("DPA102", f"{name} must be finite, got {value}. Use a finite public constant.")
     if value and abs(value.adjusted()) > _MAX_DECIMAL_EXPONENT:
-        raise InvalidArgument(
-            "DPA103", f"{name} must be between 1e-{_MAX_DECIMAL_EXPONENT} and 1e{_MAX_DECIMAL_EXPONENT} in size, got {value}."
-        )
+        limits = f"1e-{_MAX_DECIMAL_EXPONENT} and 1e{_MAX_DECIMAL_EXPONENT}"
+        raise InvalidArgument("DPA103", f"{name} must be zero or between {limits} in size, got {value:.6e}.")
+    return Fraction(value)
 
 
 def positive(value: Exact, name: str = "value") -> Fraction:
@@ -103,7 +103,7 @@ def positive(value: Exact, name: str = "value") -> Fraction:
     """
     exact = rational(value, name)
     if exact <= 0:
-        raise InvalidArgument("DPA104", f"{name} must be positive, got {exact}. {_why_positive(name)}")
+        raise InvalidArgument("DPA104", f"{name} must be positive, got {shown(exact)}. {_why_positive(name)}")
     return exact
 
 
@@ -140,7 +140,7 @@ def in_range(
     above = exact >= high if upper_open else exact > high
     if below or above:
         brackets = ("(" if lower_open else "[") + f"{lower}, {upper}" + (")" if upper_open else "]")
-        raise InvalidArgument("DPA103", f"{name} must be in {brackets}, got {_short(exact)}.")
+        raise InvalidArgument("DPA103", f"{name} must be in {brackets}, got {shown(exact)}.")
     return exact
 
 
@@ -170,10 +170,23 @@ def integer(value: object, name: str, *, lower: int | None = None, upper: int | 
     return whole
 
 
-def _short(value: Fraction) -> str:
-    """`value` for a message: exact when short, else as a decimal."""
-    text = str(value) if value.denominator.bit_length() + value.numerator.bit_length() < 2000 else ""
-    return text if 0 < len(text) <= 30 else f"about {outward(value, digits=6, up=False)}"
+def shown(value: Fraction) -> str:
+    """`value` as people write it: exact when that is short (1/3, 1e-06), else "about" six digits, whatever its size.
+
+    Example:
+      >>> shown(Fraction(1, 10**6)), shown(Fraction(0.1))
+      ('1e-06', 'about 0.1')
+    """
+    size = value.numerator.bit_length() - value.denominator.bit_length()
+    if value.numerator.bit_length() + value.denominator.bit_length() > _LONGEST_SHOWN:
+        return f"about {'-' if value < 0 else ''}2^{size}"
+    text = str(value)
+    if len(text) <= 6:
+        return text
+    near = float(value) if abs(size) < 1000 else 0.0  # outside the range of floats, only 0 is safe to convert
+    if Fraction(repr(near)) == value:
+        return min(text, repr(near), key=len)
+    return text if len(text) <= 30 else f"about {near:.6g}" if near else f"about {outward(value, digits=6, up=False)}"
 
 
 def fmpq_of(value: Fraction) -> fmpq:
@@ -286,10 +299,10 @@ class Enclosure:
             end = getattr(self, name)
             if isinstance(end, float) and math.isnan(end):
                 raise EngineDisagreement("DPA203", f"{name} end of an enclosure is NaN.")
-            exact = end if isinstance(end, float) and math.isinf(end) else Fraction(end)
+            exact = end if isinstance(end, float) and math.isinf(end) else rational(end, f"{name} end")
             object.__setattr__(self, name, _trim(exact, up=name == "upper"))
         if self.lower > self.upper:
-            raise EngineDisagreement("DPA203", f"lower end {float(self.lower)} lies above upper end {float(self.upper)}.")
+            raise EngineDisagreement("DPA203", f"lower end {_end(self.lower)} lies above upper end {_end(self.upper)}.")
 
     @classmethod
     def point(cls, value: Exact, reason: Reason | None = None) -> Enclosure:
@@ -326,7 +339,7 @@ class Enclosure:
     @property
     def width(self) -> Endpoint:
         """Distance of the ends; 0 when the value is known exactly."""
-        return math.inf if math.isinf(self.lower) or math.isinf(self.upper) else self.upper - self.lower
+        return math.inf if isinstance(self.lower, float) or isinstance(self.upper, float) else self.upper - self.lower
 
     def floats(self) -> tuple[float, float]:
         """The ends as floats, rounded outward."""
@@ -340,6 +353,11 @@ class Enclosure:
         """The interval with six digits, rounded outward; one number where both ends print alike."""
         low, high = outward(self.lower, digits=6, up=False), outward(self.upper, digits=6, up=True)
         return low if low == high else f"[{low}, {high}]"
+
+
+def _end(value: Endpoint) -> str:
+    """An end of an enclosure for a message."""
+    return str(value) if isinstance(value, float) else shown(value)
 
 
 def float_outward(value: Endpoint, *, up: bool) -> float:

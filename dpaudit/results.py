@@ -136,7 +136,11 @@ class Power:
 
 @dataclass(frozen=True)
 class Attack:
-    """The statistical attack on neighbouring datasets: who was tested, on which event, with which counts and errors."""
+    """The statistical attack on neighbouring datasets: who was tested, on which event, with which counts and errors.
+
+    `plan` is how the runs were divided: pilot (all pairs together), betting, bound; with the settings it determines the
+    evidence, also where a time budget set it. `seed_path` is the target's place in the seed tree and the chosen pair.
+    """
 
     pair: Pair
     pairs_tried: int
@@ -148,6 +152,7 @@ class Attack:
     alpha: Fraction
     runs: int
     seed_path: tuple[int, ...]
+    plan: tuple[int, int, int] = (0, 0, 0)
 
 
 @dataclass(frozen=True)
@@ -199,7 +204,11 @@ class TargetResult:
 
 @dataclass(frozen=True)
 class Settings:
-    """What the audit was asked to do; together with the targets it determines the evidence bit for bit."""
+    """What the audit was asked to do; together with the targets it determines the evidence bit for bit.
+
+    `runs` is for each target; it is 0 where `seconds`, a time budget for the whole audit, was given instead: the runs that it
+    was turned into stand in each attack's `plan`.
+    """
 
     alpha: Fraction
     runs: int
@@ -207,6 +216,7 @@ class Settings:
     family: str = "holm"
     power_target: Fraction = Fraction(5, 4)
     data: str | None = None
+    seconds: Fraction | None = None
 
 
 @dataclass(frozen=True)

@@ -14,13 +14,14 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, Final
 
-from dpaudit.claims import Claim
+from dpaudit.claims import Adjacency, Claim
 from dpaudit.errors import DpauditError, InvalidArgument, TargetFailure
 from dpaudit.exact import Exact, positive
 
 if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
     from numpy.random import Generator
+    from numpy.typing import NDArray
 
 ENTRY_POINT_GROUP: Final = "dpaudit.targets"
 METRICS: Final = ("l1", "l2", "linf", "hamming")
@@ -63,7 +64,7 @@ class Target:
       claim: the guarantee and its adjacency.
       run: function (data, rng) -> output of one release; `rng` is a numpy Generator, for mechanisms of this project
         turned into a bit source by `mechanisms.source_from(rng)`.
-      sample: function (data, n, rng) -> sequence of n independent outputs, instead of `run`, where that is faster.
+      sample: function (data, n, rng) -> sequence or array of n independent outputs, instead of `run`, where that is faster.
       neighbours: pairs of neighbouring datasets, or a Hypothesis strategy of pairs.
       data: one dataset from which neighbours of the claim's adjacency are made, instead of `neighbours`.
       sensitivity: a declared sensitivity to check on the neighbours.
@@ -84,7 +85,7 @@ class Target:
 
     claim: Claim
     run: Callable[[Any, Generator], Any] | None = None
-    sample: Callable[[Any, int, Generator], Sequence[Any]] | None = None
+    sample: Callable[[Any, int, Generator], Sequence[Any] | NDArray[Any]] | None = None
     neighbours: Sequence[tuple[Any, Any]] | SearchStrategy[tuple[Any, Any]] | None = None
     data: Any = None
     sensitivity: Sensitivity | None = None
@@ -110,10 +111,13 @@ class Target:
             raise InvalidArgument("DPA404", f"sensitivity= must be a Sensitivity, got a {type(self.sensitivity).__name__}.")
         if self.neighbours is not None and self.data is not None:
             raise InvalidArgument("DPA404", "a Target takes neighbours= or data=, not both; data= makes the neighbours itself.")
-        if isinstance(self.neighbours, Iterable) and not isinstance(self.neighbours, str):
-            pairs = tuple(self.neighbours)
+        if self.neighbours is not None and not _is_strategy(self.neighbours):
+            pairs = tuple(self.neighbours) if isinstance(self.neighbours, Iterable) else ()
             if not pairs or any(not isinstance(pair, tuple) or len(pair) != 2 for pair in pairs):
-                raise InvalidArgument("DPA404", "neighbours= must be a non-empty sequence of pairs (first, second) of datasets.")
+                raise InvalidArgument(
+                    "DPA404",
+                    "neighbours= must be a non-empty sequence of pairs (first, second) of datasets, or a strategy of pairs.",
+                )
             object.__setattr__(self, "neighbours", pairs)
         if not self.name:
             object.__setattr__(self, "name", getattr(self.function, "__name__", type(self.function).__name__))
@@ -126,19 +130,35 @@ class Target:
         return function
 
     @property
-    def adjacency(self) -> Any:
+    def adjacency(self) -> Adjacency:
         """The neighbouring relation of the claim."""
         return self.claim.relation
 
     @property
     def source(self) -> tuple[str, int] | None:
-        """File and line where the audited function is defined, or None for built-in ones."""
+        """File and line where the audited function is defined, or None for built-in ones.
+
+        The file is named from the current folder, else from where it is imported, so that reports carry no path of one machine.
+        """
         try:
             function = inspect.unwrap(self.function)
             file, (_, line) = inspect.getsourcefile(function), inspect.getsourcelines(function)
         except (TypeError, OSError):
             return None
-        return (file, line) if file else None
+        return (_short_path(Path(file)), line) if file else None
+
+
+def _short_path(file: Path) -> str:
+    """A file's path from the current folder if it is inside, else from the innermost folder of the import path around it."""
+    around = [folder for folder in map(Path, sys.path) if folder.is_absolute() and file.is_relative_to(folder)]
+    if file.is_relative_to(Path.cwd()):
+        return file.relative_to(Path.cwd()).as_posix()
+    return file.relative_to(max(around, key=lambda folder: len(folder.parts))).as_posix() if around else file.name
+
+
+def _is_strategy(value: object) -> bool:
+    """Whether a value is a Hypothesis strategy, told by its methods, since importing Hypothesis is slow."""
+    return all(callable(getattr(value, method, None)) for method in ("example", "filter", "map", "flatmap"))
 
 
 @dataclass(frozen=True)
@@ -166,7 +186,7 @@ def load_targets(text: str, *, data: str | None = None) -> tuple[Target, ...]:
     Args:
       text: the name of a bundled target or group, MODULE:ATTRIBUTE, or FILE.py:ATTRIBUTE, where the attribute is a Target or
         a sequence of Targets.
-      data: path of a CSV file whose records replace each target's own data and neighbours.
+      data: path of a CSV file whose records replace each target's own data and neighbours, and are taken as private.
     Returns:
       One or more targets, in their order.
     Raises:
@@ -182,7 +202,7 @@ def load_targets(text: str, *, data: str | None = None) -> tuple[Target, ...]:
     from dpaudit.records import read_csv
 
     records = read_csv(data)
-    return tuple(replace(target, data=records, neighbours=None) for target in targets)
+    return tuple(replace(target, data=records, neighbours=None, public_data=False) for target in targets)
 
 
 def bundled_targets() -> dict[str, tuple[str, int]]:
@@ -228,7 +248,9 @@ def _from_bundle(name: str) -> tuple[Target, ...]:
         location, position = names[name]
         return (_from_code(location)[position],)
     known = ", ".join(names) or "none"
-    raise TargetFailure("DPA401", f"no bundled target is called {name!r}. Bundled: {known}. For your own, write FILE.py:NAME or MODULE:NAME.")
+    raise TargetFailure(
+        "DPA401", f"no bundled target is called {name!r}. Bundled: {known}. For your own, write FILE.py:NAME or MODULE:NAME."
+    )
 
 
 def _from_code(text: str) -> tuple[Target, ...]:
@@ -243,7 +265,8 @@ def _from_code(text: str) -> tuple[Target, ...]:
     targets = (found,) if isinstance(found, Target) else tuple(found) if isinstance(found, (list, tuple)) else ()
     if not targets or not all(isinstance(target, Target) for target in targets):
         raise TargetFailure(
-            "DPA403", f"{text} is a {type(found).__name__}, not a Target or a non-empty sequence of Targets.{_targets_within(module)}"
+            "DPA403",
+            f"{text} is a {type(found).__name__}, not a Target or a non-empty sequence of Targets.{_targets_within(module)}",
         )
     return targets
 
@@ -265,7 +288,7 @@ def _import_module(name: str) -> ModuleType:
         if error.name and (name == error.name or name.startswith(error.name + ".")):
             raise TargetFailure("DPA401", f"no module named {name!r}. Check the spelling, or write FILE.py:NAME.") from error
         raise TargetFailure("DPA402", f"{name} needs the module {error.name!r}, which is not installed.") from error
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise TargetFailure("DPA402", f"{name} raised {_where(error)} while it was imported.") from error
 
 
@@ -274,7 +297,10 @@ def _import_file(path: str) -> ModuleType:
     file = Path(path).resolve()
     if not file.is_file():
         raise TargetFailure("DPA401", f"no file {path}. Check the path; it is taken relative to the current folder.")
-    name = "_dpaudit_" + hashlib.sha256(os.fsencode(file) + file.read_bytes()).hexdigest()[:16]
+    try:
+        name = "_dpaudit_" + hashlib.sha256(os.fsencode(file) + file.read_bytes()).hexdigest()[:16]
+    except OSError as error:
+        raise TargetFailure("DPA401", f"{path} cannot be read ({error.strerror}). Check its permissions.") from error
     if name in sys.modules:
         return sys.modules[name]
     specification = importlib.util.spec_from_file_location(name, file)
@@ -286,7 +312,7 @@ def _import_file(path: str) -> ModuleType:
     sys.modules[name] = module
     try:
         specification.loader.exec_module(module)
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         del sys.modules[name]
         raise TargetFailure("DPA402", f"{path} raised {_where(error)} while it was imported.") from error
     return module

@@ -1,0 +1,135 @@
+"""The commands of `python3 dev`, each a function from its extra arguments to an exit code."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Final
+
+from devtools.environment import Checkout, clean_environment, prepare
+from devtools.failures import FAILED, SetupFailure
+from devtools.wheels import missing_wheels
+
+CHECKOUT: Final = Checkout(Path(__file__).resolve().parent.parent)
+AUDIT: Final = ("audit", "--profile", "quick", "--alpha", "1e-6", "--seed", "1")
+LINTERS: Final = (
+    ("ruff", "check"),
+    ("ruff", "format", "--check"),
+    ("mypy",),
+    ("lint-imports", "--no-cache"),
+)
+LOCK: Final = (
+    "pip", "compile", "--universal", "--generate-hashes", "--no-annotate", "--no-header", "--no-emit-index-url",
+    "--no-emit-find-links", "--python-version", "3.11", "--fork-strategy", "fewest", "--group", "dev", "--quiet",
+    "pyproject.toml", "--output-file", "requirements.lock",
+)  # fmt: skip
+
+
+def audit(arguments: Sequence[str]) -> int:
+    """Audit every bundled target and write report/index.html and report/report.json."""
+    prepare(CHECKOUT)
+    report = CHECKOUT.root / "report"
+    shown = Path("report") if Path.cwd() == CHECKOUT.root else report
+    return _run(CHECKOUT.program("dpaudit"), *AUDIT, "--report", str(shown), *arguments)
+
+
+def test(arguments: Sequence[str]) -> int:
+    """Run the test suite; further arguments go to pytest."""
+    prepare(CHECKOUT)
+    return _run(CHECKOUT.program("python"), "-m", "pytest", *arguments, folder=CHECKOUT.root)
+
+
+def lint(arguments: Sequence[str]) -> int:
+    """Check style, types and layers with ruff, mypy and import-linter; all four checks run, whatever the first ones find."""
+    _take_none("lint", arguments)
+    prepare(CHECKOUT)
+    codes = {" ".join(check): _run(CHECKOUT.program(check[0]), *check[1:], folder=CHECKOUT.root) for check in LINTERS}
+    failed = [name for name, code in codes.items() if code]
+    _say(f"lint failed: {', '.join(failed)}" if failed else f"lint passed: {', '.join(codes)}")
+    return 1 if failed else 0
+
+
+def lock(arguments: Sequence[str]) -> int:
+    """Write requirements.lock anew from pyproject.toml, with uv; `--upgrade` takes the newest versions."""
+    own = CHECKOUT.program("uv")
+    found = str(own) if own.exists() else shutil.which("uv")
+    if found is None:
+        prepare(CHECKOUT)
+        raise SetupFailure(
+            f"locking needs uv, which is not there; run `{CHECKOUT.program('python')} -m pip install uv` and repeat the command."
+        )
+    return _run(Path(found), *LOCK, *arguments, folder=CHECKOUT.root)
+
+
+def wheels(arguments: Sequence[str]) -> int:
+    """Ask the package index whether every locked package has a wheel for each supported Python on 64-bit Linux."""
+    _take_none("wheels", arguments)
+    prepare(CHECKOUT)
+    missing = missing_wheels(CHECKOUT)
+    for line in missing:
+        _say(line)
+    return 1 if missing else 0
+
+
+def explain(arguments: Sequence[str]) -> int:
+    """Print this list."""
+    _take_none("help", arguments)
+    sys.stdout.write("python3 dev COMMAND [ARGUMENTS]\n\n")
+    for name, verb in VERBS.items():
+        sys.stdout.write(f"  {name:<8}{(verb.__doc__ or '').splitlines()[0]}\n")
+    sys.stdout.write("\nThe first command makes .venv from requirements.lock; later ones use it as it is.\n")
+    return 0
+
+
+VERBS: Final[dict[str, Callable[[Sequence[str]], int]]] = {
+    "audit": audit,
+    "test": test,
+    "lint": lint,
+    "lock": lock,
+    "wheels": wheels,
+    "help": explain,
+}
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Run the command that `arguments` names and give the exit code of what it ran."""
+    name = arguments[0] if arguments else "help"
+    if name in {"-h", "--help"}:
+        name = "help"
+    if name not in VERBS:
+        _say(f"there is no command {name!r}; the commands are {', '.join(VERBS)}.")
+        return FAILED
+    try:
+        return VERBS[name](arguments[1:])
+    except SetupFailure as failure:
+        _say(str(failure))
+        return FAILED
+    except KeyboardInterrupt:
+        _say("interrupted; the next command repairs what was left half-made.")
+        return 130
+
+
+def _take_none(name: str, arguments: Sequence[str]) -> None:
+    """Refuse arguments for a command that has none."""
+    if arguments:
+        raise SetupFailure(f"`dev {name}` takes no arguments, got {' '.join(arguments)!r}; leave them out.")
+
+
+def _run(program: Path, *arguments: str, folder: Path | None = None) -> int:
+    """Run a program, pass its output through and give its exit code, 128 + n when signal n ended it."""
+    variables = clean_environment() | {"PATH": os.pathsep.join([str(program.parent), os.environ.get("PATH", os.defpath)])}
+    try:
+        code = subprocess.run([program, *arguments], check=False, cwd=folder, env=variables).returncode
+    except OSError as error:
+        raise SetupFailure(f"cannot start {program} ({error.strerror}); delete .venv and repeat the command.") from error
+    return code if code >= 0 else 128 - code
+
+
+def _say(text: str) -> None:
+    """Tell the person at the terminal."""
+    sys.stderr.write(f"dev: {text}\n")
+    sys.stderr.flush()

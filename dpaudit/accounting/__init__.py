@@ -1,0 +1,59 @@
+"""Certified accounting: build privacy loss laws, compose them lazily, ask for an Enclosure of delta or epsilon."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from dpaudit.accounting.laws.bounded_range import bounded_range as bounded_range
+    from dpaudit.accounting.laws.concentrated import rdp as rdp
+    from dpaudit.accounting.laws.concentrated import zcdp as zcdp
+    from dpaudit.accounting.laws.discrete_gaussian import discrete_gaussian as discrete_gaussian
+    from dpaudit.accounting.laws.discrete_laplace import discrete_laplace as discrete_laplace
+    from dpaudit.accounting.laws.gaussian import gaussian as gaussian
+    from dpaudit.accounting.laws.gaussian import gdp as gdp
+    from dpaudit.accounting.laws.laplace import laplace as laplace
+    from dpaudit.accounting.laws.pairs import explicit_pair as explicit_pair
+    from dpaudit.accounting.laws.response import approx_dp as approx_dp
+    from dpaudit.accounting.laws.response import pure_dp as pure_dp
+    from dpaudit.accounting.laws.response import randomized_response as randomized_response
+    from dpaudit.accounting.loss import PrivacyLoss as PrivacyLoss
+    from dpaudit.accounting.loss import compose as compose
+    from dpaudit.accounting.pricing import price as price
+    from dpaudit.accounting.promises import claimed_loss as claimed_loss
+
+_HOMES: Final = {
+    "PrivacyLoss": "loss",
+    "approx_dp": "laws.response",
+    "bounded_range": "laws.bounded_range",
+    "claimed_loss": "promises",
+    "compose": "loss",
+    "discrete_gaussian": "laws.discrete_gaussian",
+    "discrete_laplace": "laws.discrete_laplace",
+    "explicit_pair": "laws.pairs",
+    "gaussian": "laws.gaussian",
+    "gdp": "laws.gaussian",
+    "laplace": "laws.laplace",
+    "price": "pricing",
+    "pure_dp": "laws.response",
+    "randomized_response": "laws.response",
+    "rdp": "laws.concentrated",
+    "zcdp": "laws.concentrated",
+}
+
+__all__ = [*sorted(_HOMES)]
+
+
+def __getattr__(name: str) -> object:
+    """Load a public name on first use (PEP 562)."""
+    if name not in _HOMES:
+        raise AttributeError(f"module 'dpaudit.accounting' has no attribute {name!r}")
+    value = getattr(import_module(f"dpaudit.accounting.{_HOMES[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    """Every public name, loaded or not."""
+    return sorted(__all__)

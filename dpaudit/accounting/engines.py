@@ -1,0 +1,67 @@
+"""Which computation answers a question: engines are tried in order, each on both directions; the worse direction counts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Final, TypeAlias
+
+from dpaudit.accounting.bounds import certified_bounds
+from dpaudit.accounting.closed_forms import closed_form
+from dpaudit.accounting.loss import PrivacyLoss
+from dpaudit.accounting.questions import EpsilonAt, Question
+from dpaudit.errors import Unsupported
+from dpaudit.exact import SMALLEST_EXPONENT, Enclosure, Reason, outward
+
+Engine: TypeAlias = Callable[[PrivacyLoss, Question], Enclosure | None]
+"""A certified method for one direction of a composition: an enclosure, or None where it does not apply."""
+
+ENGINES: Final[tuple[Engine, ...]] = (closed_form, certified_bounds)
+"""The first engine that applies gives the answer: exact ones come before bounds."""
+
+SMALLEST_DELTA: Final = Fraction(2) ** (SMALLEST_EXPONENT + 64)
+"""Positive deltas below this (about 1e-1213) are refused: enclosures end at 2**SMALLEST_EXPONENT."""
+
+
+def evaluate(loss: PrivacyLoss, question: Question) -> Enclosure:
+    """The answer for the worse of the two directions.
+
+    Args:
+      loss: a composition of laws.
+      question: DeltaAt or EpsilonAt.
+    Returns:
+      Enclosure of the number asked for.
+    Raises:
+      Unsupported: no engine applies, or delta is positive but too small to be told from 0 (DPA202).
+    Source: docs/accounting.md.
+    Example:
+      >>> from dpaudit.accounting import gaussian
+      >>> from dpaudit.accounting.questions import DeltaAt
+      >>> print(evaluate(gaussian(sigma=1), DeltaAt(Fraction(0))))
+      [0.382924, 0.382925]
+    """
+    if isinstance(question, EpsilonAt) and 0 < question.delta < SMALLEST_DELTA:
+        got, least = (outward(value, digits=3, up=True) for value in (question.delta, SMALLEST_DELTA))
+        raise Unsupported("DPA202", f"delta must be 0 or at least {least}, got {got}: smaller ones cannot be told from 0.")
+    if not loss.parts:
+        return Enclosure.point(0, Reason("nothing is released, so the two datasets cannot be told apart"))
+    backward = loss.reversed()
+    forward = _first_answer(loss, question)
+    return forward if backward == loss else _worse(forward, _first_answer(backward, question))
+
+
+def _first_answer(composition: PrivacyLoss, question: Question) -> Enclosure:
+    """The answer of the first engine that applies to this direction."""
+    for engine in ENGINES:
+        answer = engine(composition, question)
+        if answer is not None:
+            return answer
+    raise Unsupported(
+        "DPA202", f"no certified method answers this for {composition.describe()}. docs/accounting.md lists what each law supports."
+    )
+
+
+def _worse(forward: Enclosure, backward: Enclosure) -> Enclosure:
+    """Enclosure of the larger of the two numbers."""
+    reason = Reason("the worse of the two directions", (forward.reason, backward.reason))
+    return Enclosure(max(forward.lower, backward.lower), max(forward.upper, backward.upper), reason)

@@ -1,0 +1,186 @@
+"""Exact composition of laws with finitely many loss values: equal losses are gathered, masses stay rational or balls."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from fractions import Fraction
+from math import gcd
+from typing import Final, TypeAlias
+
+from flint import arb, arb_poly, fmpq, fmpq_poly
+
+from dpaudit.accounting.coordinates import Coordinates, Place
+from dpaudit.accounting.law import Atoms, Mass
+from dpaudit.accounting.tails import FiniteLoss
+from dpaudit.accounting.values import LossValue
+
+LONGEST_GRID: Final = 1 << 15
+"""Most loss values of a composition on one grid."""
+
+LONGEST_BINOMIAL: Final = 1 << 16
+"""The same for many copies of one law with two loss values, whose masses have a closed form."""
+
+MOST_PRODUCTS: Final = 300_000
+"""Most products of masses that a composition off one grid may take."""
+
+LARGEST_RATIONALS: Final = 1 << 26
+"""Most bits that exact rational masses may take together; beyond, they become balls."""
+
+Masses: TypeAlias = tuple[Mass, Mass]
+"""P and Q mass."""
+
+NOTHING: Final[Masses] = (fmpq(0), fmpq(0))
+"""The masses of a grid point that a law does not reach."""
+
+Table: TypeAlias = dict[Place, Masses]
+"""Masses by coordinates of the loss."""
+
+Composed: TypeAlias = tuple[Place, Mass, Mass | None]
+"""Coordinates and masses of one loss value; the Q mass is None where it is to be had from P mass and loss."""
+
+
+def compose_atoms(parts: Sequence[tuple[Atoms, int]], *, most: int = LONGEST_BINOMIAL) -> FiniteLoss | None:
+    """The loss of independent draws, each law as often as stated; None when its values would be too many, or more than `most`.
+
+    Call it inside `working_precision`.
+    """
+    if not all(law.atoms for law, _ in parts):  # a law without a finite loss reveals everything
+        return FiniteLoss.of([], fmpq(1))
+    coordinates = Coordinates.of(atom.loss for law, _ in parts for atom in law.atoms)
+    tables = [({coordinates.place(atom.loss): (atom.p_mass, atom.q_mass) for atom in law.atoms}, count) for law, count in parts]
+    direction = _direction([table for table, _ in tables])
+    origin = coordinates.place(LossValue())
+    composed = _off_grid(tables, origin) if direction is None else _on_grid(tables, origin, direction or origin, most)
+    if composed is None or len(composed) > most:
+        return None
+    loss_at = coordinates.balls()
+    found = []
+    for place, p_mass, q_mass in composed:
+        loss = loss_at(place)
+        found.append((loss, p_mass, p_mass * (-loss).exp() if q_mass is None else q_mass))
+    return FiniteLoss.of(found, _infinity(parts))
+
+
+def _direction(tables: Iterable[Table]) -> Place | None:
+    """The step of which all differences of losses within each law are whole multiples, None when there is none."""
+    moves = [gap for table in tables for place in table if any(gap := _minus(place, next(iter(table))))]
+    if not moves:
+        return ()
+    primitive = tuple(part // gcd(*moves[0]) for part in moves[0])
+    multiples = [_multiple(move, primitive) for move in moves]
+    if None in multiples:
+        return None
+    longest = gcd(*(multiple for multiple in multiples if multiple is not None))
+    return tuple(part * longest for part in primitive)
+
+
+def _minus(left: Place, right: Place) -> Place:
+    """Difference of two places."""
+    return tuple(a - b for a, b in zip(left, right, strict=True))
+
+
+def _multiple(gap: Place, step: Place) -> int | None:
+    """How many times `step` goes into `gap`, None when it does not."""
+    times = next((whole // part for whole, part in zip(gap, step, strict=True) if part), 0)
+    return times if tuple(times * part for part in step) == gap else None
+
+
+def _on_grid(tables: Sequence[tuple[Table, int]], origin: Place, step: Place, most: int) -> list[Composed] | None:
+    """Composition of laws on one grid as powers and products of polynomials."""
+    rows, length = [], 1
+    for table, count in tables:
+        first = next(iter(table))
+        indices = {place: _multiple(_minus(place, first), step) or 0 for place in table}
+        least, size = min(indices.values()), max(indices.values()) - min(indices.values()) + 1
+        origin = tuple(at + count * (part + least * move) for at, part, move in zip(origin, first, step, strict=True))
+        length += count * (size - 1)
+        rows.append(({index - least: table[place] for place, index in indices.items()}, size, count))
+    binomial = len(rows) == 1 and rows[0][1] == 2
+    if length > min(most, LONGEST_BINOMIAL if binomial else LONGEST_GRID):
+        return None
+    exact = _fits_exactly(tables, length)
+    dense = [([row.get(index, NOTHING) for index in range(size)], count) for row, size, count in rows]
+    p_masses = _product([([p_mass for p_mass, _ in row], count) for row, count in dense], length, exact=exact)
+    q_masses: Sequence[Mass | None] = [None] * length
+    if exact:
+        q_masses = _product([([q_mass for _, q_mass in row], count) for row, count in dense], length, exact=exact)
+    places = (tuple(at + index * move for at, move in zip(origin, step, strict=True)) for index in range(length))
+    return [(place, p_mass, q_mass) for place, p_mass, q_mass in zip(places, p_masses, q_masses, strict=True) if p_mass != 0]
+
+
+def _fits_exactly(tables: Sequence[tuple[Table, int]], length: int) -> bool:
+    """Whether all masses are rational and stay small enough as such."""
+    bits = 0
+    for table, count in tables:
+        masses = [mass for pair in table.values() for mass in pair]
+        sizes = [int(mass.q).bit_length() for mass in masses if isinstance(mass, fmpq)]
+        if len(sizes) < len(masses):
+            return False
+        bits += count * max(sizes)
+    return bits * length <= LARGEST_RATIONALS
+
+
+def _product(rows: Sequence[tuple[list[Mass], int]], length: int, *, exact: bool) -> list[Mass]:
+    """Coefficients of the product of powers of polynomials, all of them down to the constant."""
+    if exact:
+        whole = fmpq_poly([1])
+        for row, count in rows:
+            whole *= fmpq_poly([mass for mass in row if isinstance(mass, fmpq)]) ** count
+        return [whole[index] for index in range(length)]
+    balls = arb_poly([1])
+    for row, count in rows:
+        balls *= arb_poly(_binomial(arb(row[0]), arb(row[1]), count)) if len(row) == 2 else arb_poly(row) ** count
+    return [balls[index] for index in range(length)]
+
+
+def _binomial(stay: arb, move: arb, count: int) -> list[arb]:
+    """Coefficients of (stay + move x)^count, each from the one before."""
+    terms, odds = [stay**count], move / stay
+    for index in range(count):
+        terms.append(terms[-1] * odds * (count - index) / (index + 1))
+    return terms
+
+
+def _off_grid(tables: Sequence[tuple[Table, int]], origin: Place) -> list[Composed] | None:
+    """Composition by direct products of tables, within the budget of products."""
+    budget = MOST_PRODUCTS
+    nothing: Table = {origin: (fmpq(1), fmpq(1))}
+    whole = nothing
+    for table, count in tables:
+        power = nothing
+        for digit in f"{count:b}":
+            for factor in (power, table if digit == "1" else nothing):
+                budget -= len(power) * len(factor)
+                if budget < 0:
+                    return None
+                power = _table_product(power, factor)
+        budget -= len(power) * len(whole)
+        if budget < 0:
+            return None
+        whole = _table_product(whole, power)
+    return [(place, *masses) for place, masses in whole.items()]
+
+
+def _table_product(left: Table, right: Table) -> Table:
+    """Masses of the sum of two independent losses."""
+    result: Table = {}
+    for place, (p_mass, q_mass) in left.items():
+        for other, (p_other, q_other) in right.items():
+            total = tuple(a + b for a, b in zip(place, other, strict=True))
+            p_new, q_new = p_mass * p_other, q_mass * q_other
+            known = result.get(total)
+            result[total] = (p_new, q_new) if known is None else (known[0] + p_new, known[1] + q_new)
+    return result
+
+
+def _infinity(parts: Sequence[tuple[Atoms, int]]) -> Mass:
+    """1 - product of (1 - infinity)^count, rational where that stays small."""
+    exact = Fraction(1)
+    for law, count in parts:
+        if not isinstance(law.infinity, fmpq) or count * int(law.infinity.q).bit_length() > 1 << 14:
+            break
+        exact *= (1 - Fraction(int(law.infinity.p), int(law.infinity.q))) ** count
+    else:
+        return fmpq((1 - exact).numerator, (1 - exact).denominator)
+    logarithm = sum(((-(arb(0) + law.infinity)).log1p() * count for law, count in parts), arb(0))
+    return -logarithm.expm1()

@@ -1,0 +1,89 @@
+"""The Laplace mechanism's loss: closed form for one release, and the finite laws between which many are composed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+from flint import arb
+
+from dpaudit.accounting.law import Law
+from dpaudit.accounting.laws.response import Response
+from dpaudit.accounting.loss import PrivacyLoss, single
+from dpaudit.accounting.values import LossValue
+from dpaudit.claims import Adjacency
+from dpaudit.exact import Exact, ball, positive, shown
+
+
+@dataclass(frozen=True)
+class Laplace:
+    """Laplace noise of `scale` on values `sensitivity` apart; the loss has atoms at both ends and a density between."""
+
+    scale: Fraction
+    sensitivity: Fraction
+
+    @property
+    def pure_epsilon(self) -> Fraction:
+        """Greatest loss in nats."""
+        return self.sensitivity / self.scale
+
+    def describe(self) -> str:
+        """Name and parameters."""
+        return f"laplace(scale={shown(self.scale)}, sensitivity={shown(self.sensitivity)})"
+
+    def reversed(self) -> Laplace:
+        """The law itself: reflection exchanges the two sides."""
+        return self
+
+    def greatest_loss(self) -> LossValue | None:
+        """The pure epsilon, met by every output beyond both centres."""
+        return LossValue(self.pure_epsilon)
+
+    def infinity_mass(self) -> Fraction:
+        """Zero: both sides have full support."""
+        return Fraction(0)
+
+    def log_moment(self, order: Fraction) -> arb:
+        """Mironov 2017, Table II, with a = order + 1: log(a e^((a-1) eps) + (a-1) e^(-a eps)) - log(2a - 1)."""
+        rise, fall = ball(order * self.pure_epsilon).exp(), ball(-(order + 1) * self.pure_epsilon).exp()
+        return ((ball(order + 1) * rise + ball(order) * fall) / ball(2 * order + 1)).log()
+
+    def profile(self, epsilon: arb) -> arb:
+        """1 - exp((epsilon - pure)/2) between the two atoms, the trivial values outside."""
+        pure = ball(self.pure_epsilon)
+        if epsilon <= -pure:
+            return -epsilon.expm1()
+        inside = (-((epsilon - pure) / 2).expm1()).nonnegative_part()
+        return inside if epsilon >= -pure else inside.union(-epsilon.expm1())
+
+    def profile_source(self) -> str:
+        """Where the closed form is from."""
+        return "Balle, Barthe, Gaboardi 2018, Theorem 3: delta(e) = 1 - exp((e - sensitivity/scale)/2)"
+
+    def above(self) -> Law:
+        """The pure guarantee, which dominates every law with this greatest loss."""
+        return Response(self.pure_epsilon, f"pure_dp(epsilon={shown(self.pure_epsilon)})")
+
+    def below(self) -> Law:
+        """Three outputs only: below both centres, between them, above both."""
+        name = f"{self.describe()} seen through three outputs"
+        return Response(self.pure_epsilon, name, others=Fraction(-1), between=self.pure_epsilon)
+
+
+def laplace(scale: Exact, *, sensitivity: Exact = "1", adjacency: Adjacency | str = "add_remove") -> PrivacyLoss:
+    """Privacy loss of Laplace noise on a number.
+
+    Args:
+      scale: scale of the noise (its standard deviation is scale * sqrt(2)), in output units, exact, positive.
+      sensitivity: largest distance of the query on neighbours, in output units, exact, positive.
+      adjacency: the neighbouring relation that the sensitivity is about.
+    Returns:
+      A loss that is exact for one release; compositions of several get certified bounds on both sides.
+    Raises:
+      InvalidArgument: a parameter is not a finite number (DPA101, DPA102) or not positive (DPA104).
+    Source: Dwork, McSherry, Nissim, Smith 2006; Balle, Barthe, Gaboardi 2018, Theorem 3.
+    Example:
+      >>> laplace(scale=2).epsilon(delta=0).is_point
+      True
+    """
+    return single(Laplace(positive(scale, "scale"), positive(sensitivity, "sensitivity")), adjacency)

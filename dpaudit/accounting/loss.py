@@ -1,0 +1,138 @@
+"""`PrivacyLoss`: a multiset of privacy loss laws under one adjacency; no number is computed before it is asked for."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+
+from dpaudit.accounting.law import Law
+from dpaudit.accounting.questions import DeltaAt, EpsilonAt
+from dpaudit.claims import Adjacency
+from dpaudit.errors import InvalidArgument
+from dpaudit.exact import Enclosure, Exact, in_range, integer, rational
+
+
+@dataclass(frozen=True)
+class PrivacyLoss:
+    """The privacy loss of everything released, composed; build it with the laws of `dpaudit.accounting` and `compose`.
+
+    Composition is adaptive: a later release may depend on the outputs of earlier ones, as long as every release keeps its law.
+    Both directions of the neighbouring relation are composed on their own, and every answer is the worse of the two.
+
+    Args:
+      parts: the laws, each with how often it is used.
+      adjacency: the neighbouring relation that all parts speak of.
+    Source: Zhu, Dong, Wang 2022 (dominating pairs); docs/accounting.md.
+    Example:
+      >>> from dpaudit.accounting import gaussian
+      >>> loss = 100 * gaussian(sigma=10)
+      >>> print(loss.describe(), loss.epsilon(delta="1e-6"))
+      100 * gaussian(sigma=10, sensitivity=1) [4.88655, 4.88656]
+    """
+
+    parts: tuple[tuple[Law, int], ...]
+    adjacency: Adjacency
+
+    def delta(self, *, epsilon: Exact) -> Enclosure:
+        """Smallest delta for which everything released is (epsilon, delta)-DP.
+
+        Args:
+          epsilon: privacy parameter in nats, exact, at least 0.
+        Returns:
+          Enclosure, dimensionless; `upper` is a valid claim, the worst neighbours lose at least `lower`.
+        Raises:
+          InvalidArgument: `epsilon` is not a finite number (DPA101, DPA102) or negative (DPA103).
+          Unsupported: no certified method covers this composition (DPA202).
+        Source: Balle, Barthe, Gaboardi 2018 (privacy profiles); docs/accounting.md.
+        Example:
+          >>> from dpaudit.accounting import gaussian
+          >>> print(gaussian(sigma=1).delta(epsilon=1))
+          [0.126936, 0.126937]
+        """
+        from dpaudit.accounting.engines import evaluate
+
+        exact = rational(epsilon, "epsilon")
+        if exact < 0:
+            raise InvalidArgument("DPA103", f"epsilon must be at least 0, got {exact}.")
+        return evaluate(self, DeltaAt(exact))
+
+    def epsilon(self, *, delta: Exact) -> Enclosure:
+        """Smallest epsilon for which everything released is (epsilon, delta)-DP.
+
+        Args:
+          delta: failure probability, exact, in [0, 1), dimensionless; 0 asks for pure epsilon.
+        Returns:
+          Enclosure in nats; `upper` is a valid claim and infinite only where no finite epsilon is, nothing below `lower` is valid.
+        Raises:
+          InvalidArgument: `delta` is not a finite number (DPA101, DPA102) or outside [0, 1) (DPA103).
+          Unsupported: no certified method covers this composition (DPA202).
+        Source: Sommer, Meiser, Mohammadi 2019, Lemma 5; docs/accounting.md.
+        Example:
+          >>> from dpaudit.accounting import laplace
+          >>> print((10 * laplace(scale=2)).epsilon(delta=0))
+          5
+        """
+        from dpaudit.accounting.engines import evaluate
+
+        return evaluate(self, EpsilonAt(in_range(delta, "delta", lower=0, upper=1, upper_open=True)))
+
+    def describe(self) -> str:
+        """One line: every law with its exact parameters and how often it is used."""
+        terms = [law.describe() if count == 1 else f"{count} * {law.describe()}" for law, count in self.parts]
+        return terms[0] if len(terms) == 1 else f"compose({', '.join(terms)})"
+
+    def reversed(self) -> PrivacyLoss:
+        """The same releases with the two neighbouring datasets exchanged."""
+        return gathered([(law.reversed(), count) for law, count in self.parts], self.adjacency)
+
+    def __mul__(self, times: int) -> PrivacyLoss:
+        """The loss of `times` such releases; `times` may be 0."""
+        copies = integer(times, "number of releases", lower=0)
+        return gathered([(law, count * copies) for law, count in self.parts], self.adjacency)
+
+    __rmul__ = __mul__
+
+    def __str__(self) -> str:
+        """The laws and the neighbouring relation."""
+        return f"{self.describe()} under {self.adjacency}"
+
+
+def compose(*losses: PrivacyLoss) -> PrivacyLoss:
+    """The privacy loss of several releases together, adaptively chosen.
+
+    Args:
+      losses: one or more losses under one adjacency.
+    Returns:
+      Their composition; equal laws are gathered, the order does not matter, nothing is computed yet.
+    Raises:
+      AdjacencyMismatch: the losses speak of different neighbouring relations (DPA201).
+      InvalidArgument: no loss was given (DPA109), or something that is not a loss (DPA105).
+    Source: Zhu, Dong, Wang 2022, Theorem 10 (products of dominating pairs dominate adaptive compositions).
+    Example:
+      >>> from dpaudit.accounting import gaussian, laplace
+      >>> compose(gaussian(sigma=2), 3 * laplace(scale=4)).describe()
+      'compose(gaussian(sigma=2, sensitivity=1), 3 * laplace(scale=4, sensitivity=1))'
+    """
+    if not losses:
+        raise InvalidArgument("DPA109", "compose needs at least one privacy loss. For no release at all, write 0 * loss.")
+    for loss in losses:
+        if not isinstance(loss, PrivacyLoss):
+            raise InvalidArgument(
+                "DPA105", f"compose takes privacy losses, got a {type(loss).__name__}. For instance gaussian(sigma=1)."
+            )
+        losses[0].adjacency.require(loss.adjacency, "two losses to be composed")
+    return gathered([part for loss in losses for part in loss.parts], losses[0].adjacency)
+
+
+def single(law: Law, adjacency: Adjacency | str) -> PrivacyLoss:
+    """The loss of one release with this law."""
+    return PrivacyLoss(((law, 1),), Adjacency.of(adjacency))
+
+
+def gathered(parts: list[tuple[Law, int]], adjacency: Adjacency) -> PrivacyLoss:
+    """Parts with equal laws put together, in an order that does not depend on how they were given."""
+    counts: Counter[Law] = Counter()
+    for law, count in parts:
+        counts[law] += count
+    ordered = sorted(((law, count) for law, count in counts.items() if count), key=lambda part: repr(part[0]))
+    return PrivacyLoss(tuple(ordered), adjacency)

@@ -1,0 +1,83 @@
+"""Where a non-increasing certified function falls to a target: a bracket whose two ends were both evaluated."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Final
+
+from dpaudit.exact import Endpoint
+
+RELATIVE_WIDTH: Final = Fraction(1, 1 << 34)
+"""The search stops when the bracket is this narrow relative to its upper end."""
+
+SMALLEST_POINT: Final = Fraction(1, 1 << 256)
+"""The search does not look below this point: the lower end is then 0."""
+
+LARGEST_POINT: Final = Fraction(1 << 1024)
+"""The search does not look above this point: the upper end is then infinite."""
+
+
+def crossing(value: Callable[[Fraction], Endpoint], target: Fraction, most: Endpoint) -> tuple[Endpoint, Endpoint]:
+    """A point where the function exceeds `target` (0 if there is none) and a point where it does not.
+
+    `most` is a point from which on the function is known not to exceed the target, infinity when there is none. Every point
+    is decided by evaluating the function; floats only choose where to look next.
+    """
+    if value(Fraction(0)) <= target:
+        return Fraction(0), Fraction(0)
+    low, high = Fraction(0), most if isinstance(most, Fraction) else Fraction(1)
+    while isinstance(most, float) and value(high) > target:
+        low, high = high, high * high * 2
+        if high > LARGEST_POINT:
+            return low, math.inf
+    excess_low, excess_high = _log_ratio(value(low), target), _log_ratio(value(high), target)
+    slow = 0
+    while high - low > high * RELATIVE_WIDTH and high > SMALLEST_POINT:
+        middle = None if slow % 3 == 2 else _secant(low, high, excess_low, excess_high)
+        middle = _bisection(low, high, slow) if middle is None else middle
+        before, found = high - low, value(middle)
+        if found > target:
+            low, excess_low = middle, _log_ratio(found, target)
+        else:
+            high, excess_high = middle, _log_ratio(found, target)
+        slow = 0 if 4 * (high - low) < before else slow + 1
+    return low, high
+
+
+def _bisection(low: Fraction, high: Fraction, slow: int) -> Fraction:
+    """The middle, on a logarithmic scale while the ends are far apart."""
+    if low == 0:
+        return _short(high / (1 << min(1 + slow * slow, 128)), low, high)
+    if high < 16 * low:
+        return _short((low + high) / 2, low, high)
+    shift = max(0, 128 - (low * high).numerator.bit_length() + (low * high).denominator.bit_length())
+    return _short(Fraction(math.isqrt(int(low * high * (1 << 2 * shift))), 1 << shift), low, high)
+
+
+def _secant(low: Fraction, high: Fraction, excess_low: float, excess_high: float) -> Fraction | None:
+    """The root of the secant, moved a little across so that the bracket closes from both sides; None where there is none."""
+    if not (math.isfinite(excess_low) and math.isfinite(excess_high)) or excess_low <= excess_high:
+        return None
+    nudge = RELATIVE_WIDTH * high / 3
+    root = low + Fraction(excess_low / (excess_low - excess_high)) * (high - low)
+    root += nudge if root - low < high - root else -nudge
+    return _short(min(max(root, low + nudge), high - nudge), low, high)
+
+
+def _short(value: Fraction, low: Fraction, high: Fraction) -> Fraction:
+    """A dyadic with few digits near `value`, strictly between the two ends."""
+    width = high - low
+    places = max(0, 24 - width.numerator.bit_length() + width.denominator.bit_length())
+    rounded = Fraction(round(value * (1 << places)), 1 << places)
+    return rounded if low < rounded < high else value
+
+
+def _log_ratio(value: Endpoint, target: Fraction) -> float:
+    """log(value/target) as a float, -inf for 0; it only steers the search."""
+    if isinstance(value, float) or value <= 0 or target <= 0:
+        return -math.inf
+    ratio = value / target
+    shift = ratio.numerator.bit_length() - ratio.denominator.bit_length()
+    return math.log(ratio / Fraction(2) ** shift) + shift * math.log(2)

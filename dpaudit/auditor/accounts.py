@@ -1,0 +1,161 @@
+"""Accounts that bet on one binned column: each backs two sets of bins, one for each label, with a fixed stake.
+
+An account multiplies its money by 1 + stake (W - drain) in each run, where W = g1 (1[B=1] - e^epsilon 1[B=0]) +
+g0 (1[B=0] - e^epsilon 1[B=1]), g1 and g0 are the indicators of its two sets, and the drain is delta/2 for each set in use.
+Under the claim the mean of this factor is at most 1 whatever happened before, and so is the mean of any average of accounts.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Final
+
+import numpy as np
+
+from dpaudit.auditor.binning import Floats
+from dpaudit.auditor.bounds import ClaimPoint
+from dpaudit.auditor.models import shrunk_log_ratios
+from dpaudit.exact import ball, ball_endpoints, float_outward, working_precision
+
+_SHAPES: Final = {"two_sided": 0.45, "one_sided": 0.25, "middle": 0.1, "single": 0.1, "learned": 0.1}
+"""How the money is divided over the shapes of the sets before any run."""
+
+_SMALLEST_EXCESS: Final = 0.06
+_LARGEST_EXCESS: Final = 8.0
+_LARGEST_STAKE: Final = 0.97
+
+
+@dataclass(frozen=True)
+class Game:
+    """What the claim allows to bet: odds against a label, drain per set in use, and the ladder of stakes.
+
+    `odds` is e^epsilon rounded up, `half_delta` delta / 2 rounded up; `stakes` and the logarithms of the factors on the
+    right label, on the wrong one and without a bet have one row for accounts that use one set and one for those with two.
+    """
+
+    odds: float
+    half_delta: float
+    excess: Floats
+    stakes: Floats
+    log_right: Floats
+    log_wrong: Floats
+    log_idle: Floats
+
+
+def game_of(point: ClaimPoint) -> Game:
+    """The game against the claim: stakes that would be best against epsilon + excess, on a geometric ladder of excesses."""
+    with working_precision(96):
+        odds = float_outward(ball_endpoints(ball(point.epsilon).exp())[1], up=True) * (1 + 1e-14)
+    half_delta = float_outward(Fraction(point.delta) / 2, up=True) * (1 + 1e-14)
+    epsilon = float(point.epsilon)
+    smallest = _SMALLEST_EXCESS * max(epsilon, 0.1)
+    steps = max(3, math.ceil(math.log2(_LARGEST_EXCESS / smallest)) + 1)
+    excess = np.asarray(smallest * 2.0 ** np.arange(steps))
+    # Fraction of the largest stake that is best when the odds are e^(epsilon + excess) and nothing drains.
+    share = -np.expm1(-excess) * odds / (odds + np.exp(-excess))
+    drains = half_delta * np.array([[1.0], [2.0]])
+    stakes = np.minimum(share, _LARGEST_STAKE) / (odds + drains)
+    return Game(
+        odds=odds,
+        half_delta=half_delta,
+        excess=excess,
+        stakes=stakes,
+        log_right=np.log1p(stakes * (1 - drains)),
+        log_wrong=np.log1p(-stakes * (odds + drains)),
+        log_idle=np.log1p(-stakes * drains),
+    )
+
+
+@dataclass(frozen=True)
+class Menu:
+    """Sets of bins to back: row i of `ones` (of `zeros`) marks the bins that account family i backs for label 1 (0)."""
+
+    ones: Floats
+    zeros: Floats
+    log_prior: Floats
+
+    @property
+    def sides(self) -> Floats:
+        """How many of the two sets each family uses: 1 or 2."""
+        return np.asarray(self.ones.any(axis=1).astype(np.float64) + self.zeros.any(axis=1))
+
+
+def menu_of(mass: Floats) -> Menu:
+    """All sets worth backing on ordered bins of pooled frequency `mass`: tails, pairs of tails, the middle, single bins."""
+    size = len(mass)
+    if size < 2:
+        return Menu(np.zeros((0, size)), np.zeros((0, size)), np.zeros(0))
+    below = np.cumsum(mass)[:-1] / mass.sum()
+    prefix = np.tril(np.ones((size - 1, size)))
+    suffix = 1 - prefix
+    low = np.flatnonzero(below <= 0.5) if below[0] <= 0.5 else np.array([0])
+    high = np.maximum(low, np.argmin(np.abs((1 - below)[None, :] - below[low, None]), axis=1))
+    lower, upper = prefix[low], suffix[high]
+    outer = lower + upper
+    inner = 1 - outer
+    inner = inner[inner.any(axis=1)]
+    single = np.eye(size)
+    shapes = {
+        "two_sided": ([lower, upper], [upper, lower]),
+        "one_sided": _either_label(prefix, suffix),
+        "middle": _either_label(outer[outer.sum(axis=1) < size], inner),
+        "single": _either_label(single),
+    }
+    ones, zeros, prior = [], [], []
+    for name, (first, second) in shapes.items():
+        ones += first
+        zeros += second
+        rows = sum(len(block) for block in first)
+        prior += [np.full(rows, math.log(_SHAPES[name] / rows))] if rows else []
+    return Menu(np.concatenate(ones), np.concatenate(zeros), np.concatenate(prior))
+
+
+def _either_label(*blocks: Floats) -> tuple[list[Floats], list[Floats]]:
+    """Each block once for label 1 alone and once for label 0 alone."""
+    nothing = [np.zeros_like(block) for block in blocks]
+    return [*blocks, *nothing], [*nothing, *blocks]
+
+
+def learned_menu(counts: Floats, game: Game) -> Menu:
+    """Sets read off the past: the bins whose shrunk log-ratio passes a break-even level; priced by how many bins were chosen."""
+    ratios = shrunk_log_ratios(counts)
+    levels = math.log(game.odds) + game.excess[:, None] / 2
+    ones, zeros = (ratios >= levels).astype(np.float64), (ratios <= -levels).astype(np.float64)
+    chosen = ones.sum(axis=1) + zeros.sum(axis=1)
+    used = chosen > 0
+    # A set chosen on the counts it is judged by looks better by about one nat for each bin that was free to choose.
+    prior = math.log(_SHAPES["learned"] / len(levels)) - chosen[used]
+    return Menu(ones[used], zeros[used], prior)
+
+
+def settle(counts: Floats, menus: tuple[Menu, ...], game: Game) -> tuple[Floats, float]:
+    """What the accounts together bet next, after the runs counted so far.
+
+    Args:
+      counts: runs so far, a row for each bin, columns label 0 and label 1.
+      menus: the sets to back.
+      game: the claim.
+    Returns:
+      The factor of the next run by bin and label, with money divided as prior times past gain; and the natural logarithm of
+      what all accounts together would own had they played from the first run on.
+    """
+    ones, zeros = (np.concatenate([getattr(menu, part) for menu in menus]) for part in ("ones", "zeros"))
+    if not len(ones):
+        return np.ones((len(counts), 2)), 0.0
+    row = (np.concatenate([menu.sides for menu in menus]) - 1).astype(np.intp)
+    prior = np.concatenate([menu.log_prior for menu in menus])
+    right = ones @ counts[:, 1] + zeros @ counts[:, 0]
+    wrong = ones @ counts[:, 0] + zeros @ counts[:, 1]
+    idle = counts.sum() - right - wrong
+    gains = right[:, None] * game.log_right[row] + wrong[:, None] * game.log_wrong[row] + idle[:, None] * game.log_idle[row]
+    gains += prior[:, None]
+    best = float(gains.max())
+    money = np.exp(gains - best)
+    total = float(money.sum())
+    invested = (money * game.stakes[row]).sum(axis=1) / total
+    drain = game.half_delta * float((invested * (row + 1)).sum())
+    for_one, for_zero = invested @ ones, invested @ zeros
+    factors = np.stack([1 - drain - game.odds * for_one + for_zero, 1 - drain + for_one - game.odds * for_zero], axis=1)
+    return factors, best + math.log(total) - math.log(len(game.excess))

@@ -1,0 +1,70 @@
+"""Bins of one feature column, cut from values alone: labels never decide where a bin ends."""
+
+from __future__ import annotations
+
+from typing import Final, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats: TypeAlias = NDArray[np.float64]
+Labels: TypeAlias = NDArray[np.uint8]
+
+MOST_VALUES: Final = 48
+"""A column with at most this many different values gets one bin for each of them."""
+
+_LEVELS: Final = (0.02, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45)
+_TAIL_LEVELS: Final = (0.002, 0.007)
+_RUNS_FOR_TAILS: Final = 2000
+_MOST_ATOMS: Final = 8
+_COARSE_BINS: Final = 8
+_FINE_BINS: Final = 512
+
+
+def cut_points(values: Floats) -> Floats:
+    """Increasing cut points for one column: between all values if they are few, else at quantiles and around repeated values.
+
+    Bin i holds the values from cut i - 1 on up to, but not including, cut i. Values that are not finite take no part in cutting;
+    NaN and infinity fall into the last bin, minus infinity into the first.
+    """
+    finite = values[np.isfinite(values)]
+    if finite.size == 0:
+        return np.empty(0)
+    distinct, counts = np.unique(finite, return_counts=True)
+    if distinct.size <= min(MOST_VALUES, finite.size // 4):
+        return distinct[1:]
+    lower = np.array((*_TAIL_LEVELS, *_LEVELS) if finite.size >= _RUNS_FOR_TAILS else _LEVELS)
+    levels = np.concatenate([lower, [0.5], 1 - lower])
+    quantiles = np.quantile(finite, levels, method="higher")
+    repeated = np.flatnonzero(counts >= max(2, 2 * float(np.median(counts))))
+    atoms = distinct[repeated[np.argsort(-counts[repeated], kind="stable")[:_MOST_ATOMS]]]
+    cuts = np.unique(np.concatenate([quantiles, atoms, np.nextafter(atoms, np.inf)]))
+    return np.asarray(cuts[cuts > distinct[0]])
+
+
+def fine_cuts(values: Floats) -> Floats:
+    """Cut points for a model of one column with many runs: all of `cut_points`, and equal shares in between."""
+    cuts = cut_points(values)
+    finite = values[np.isfinite(values)]
+    if not cuts.size or cuts.size < MOST_VALUES and np.unique(finite).size <= MOST_VALUES:
+        return cuts
+    shares = np.quantile(finite, np.arange(1, _FINE_BINS) / _FINE_BINS, method="higher")
+    fine = np.unique(np.concatenate([cuts, shares]))
+    return np.asarray(fine[fine > finite.min()])
+
+
+def coarse_cuts(values: Floats) -> Floats:
+    """Cut points that leave few bins, for scores that add up many columns: all values if they are few, else 8 equal shares."""
+    finite = values[np.isfinite(values)]
+    if finite.size == 0:
+        return np.empty(0)
+    distinct = np.unique(finite)
+    if distinct.size <= min(MOST_VALUES, finite.size // 4):
+        return distinct[1:]
+    cuts = np.unique(np.quantile(finite, np.arange(1, _COARSE_BINS) / _COARSE_BINS, method="higher"))
+    return np.asarray(cuts[cuts > distinct[0]])
+
+
+def label_counts(bins: NDArray[np.intp], labels: Labels, size: int) -> Floats:
+    """How often each bin was hit under label 0 (first column) and label 1 (second)."""
+    return np.bincount(2 * bins + labels, minlength=2 * size).reshape(size, 2).astype(np.float64)

@@ -1,0 +1,241 @@
+"""Bounds from the counts of one event: one exact binomial over random labels, with the mass correction for delta > 0."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Final
+
+from dpaudit.errors import InvalidArgument
+from dpaudit.exact import Exact, ball, ball_endpoints, float_outward, in_range, integer, rational, working_precision
+from dpaudit.results import Counts
+
+if TYPE_CHECKING:
+    from flint import arb
+
+MASS_SHARE: Final = Fraction(1, 10)
+"""Share of alpha that pays for the lower bound on the event's mass when delta > 0; the rest pays for the labels."""
+
+_BITS: Final = 160
+_SMALLEST_LEVEL: Final = 1e-300
+_BISECTIONS: Final = 60
+
+
+@dataclass(frozen=True)
+class ClaimPoint:
+    """The point (epsilon, delta) of a claimed profile that is under test.
+
+    Args:
+      epsilon: exact, in nats, at least 0.
+      delta: exact, in [0, 1); 0 for pure claims.
+    Raises:
+      InvalidArgument: a part is not a finite number (DPA101, DPA102) or out of range (DPA103).
+    Source: docs/auditing_statistics.md, section 1.
+    Example:
+      >>> ClaimPoint(epsilon="1/2", delta=0).epsilon
+      Fraction(1, 2)
+    """
+
+    epsilon: Fraction
+    delta: Fraction
+
+    def __post_init__(self) -> None:
+        """Store both parts exactly."""
+        epsilon = rational(self.epsilon, "epsilon")
+        if epsilon < 0:
+            raise InvalidArgument("DPA103", f"epsilon must be at least 0, got {epsilon}.")
+        object.__setattr__(self, "epsilon", epsilon)
+        object.__setattr__(self, "delta", in_range(self.delta, "delta", lower=0, upper=1, upper_open=True))
+
+
+def clopper_pearson_lower(successes: int, trials: int, alpha: Exact) -> Fraction:
+    """Lower confidence bound on a probability from independent trials.
+
+    Args:
+      successes: how many trials succeeded, from 0 to `trials`.
+      trials: how many there were, fixed in advance.
+      alpha: error probability, in (0, 1).
+    Returns:
+      A number that exceeds the true probability with probability at most `alpha`; a double below the exact bound, certified
+      in ball arithmetic.
+    Raises:
+      InvalidArgument: counts that contradict each other or alpha out of range (DPA103, DPA105).
+    Source: Clopper and Pearson 1934.
+    Example:
+      >>> round(float(clopper_pearson_lower(8, 10, "0.05")), 4)
+      0.4931
+    """
+    level = _level(alpha)
+    trials = integer(trials, "trials", lower=0)
+    successes = integer(successes, "successes", lower=0, upper=trials)
+    if successes == 0:
+        return Fraction(0)
+    from scipy.special import betaincinv
+
+    guess = float(betaincinv(successes, trials - successes + 1, float(level)))
+    gap = 2.0**-49
+    while True:
+        candidate = Fraction(guess * (1 - gap)) if math.isfinite(guess) and gap < 1 else Fraction(0)
+        if candidate == 0 or _tail_is_at_most(successes, trials, candidate, level):
+            return candidate
+        gap *= 4
+
+
+def clopper_pearson_upper(successes: int, trials: int, alpha: Exact) -> Fraction:
+    """Upper confidence bound on a probability from independent trials.
+
+    Args:
+      successes: how many trials succeeded, from 0 to `trials`.
+      trials: how many there were, fixed in advance.
+      alpha: error probability, in (0, 1).
+    Returns:
+      A number that is below the true probability with probability at most `alpha`, rounded up.
+    Raises:
+      InvalidArgument: counts that contradict each other or alpha out of range (DPA103, DPA105).
+    Source: Clopper and Pearson 1934.
+    Example:
+      >>> round(float(clopper_pearson_upper(0, 10, "0.05")), 4)
+      0.2589
+    """
+    trials = integer(trials, "trials", lower=0)
+    successes = integer(successes, "successes", lower=0, upper=trials)
+    return 1 - clopper_pearson_lower(trials - successes, trials, alpha)
+
+
+def epsilon_lower_bound(counts: Counts, *, delta: Exact, alpha: Exact) -> Fraction | None:
+    """Lower confidence bound on epsilon from the counts of one event that was fixed before the runs.
+
+    Args:
+      counts: hits under label 1, hits under label 0, and all runs; labels are fair coins.
+      delta: the delta at which epsilon is bounded, in [0, 1).
+      alpha: error probability, in (0, 1).
+    Returns:
+      A number in nats that exceeds the true epsilon at `delta` with probability at most `alpha`, rounded down; negative
+      where the event speaks against label 1, None where the counts bound nothing (no hit under label 1, or too little mass).
+    Raises:
+      InvalidArgument: impossible counts, delta or alpha (DPA103).
+    Source: docs/auditing_statistics.md, sections 2 and 3.
+    Example:
+      >>> bound = epsilon_lower_bound(Counts(ones=700, zeros=300, runs=3000), delta=0, alpha="0.05")
+      >>> float(bound) < math.log(700 / 300)
+      True
+    """
+    _check(counts)
+    failure = in_range(delta, "delta", lower=0, upper=1, upper_open=True)
+    level = _level(alpha)
+    hits = counts.ones + counts.zeros
+    if failure == 0:
+        theta, spared = clopper_pearson_lower(counts.ones, hits, level), Fraction(0)
+    else:
+        mass = clopper_pearson_lower(hits, counts.runs, level * MASS_SHARE)
+        theta = clopper_pearson_lower(counts.ones, hits, level * (1 - MASS_SHARE))
+        spared = failure / (2 * mass) if mass else Fraction(1)
+    if theta <= spared:
+        return None
+    with working_precision(_BITS):
+        bound = ball((theta - spared) / (1 - theta)).log()
+        return Fraction(float_outward(ball_endpoints(bound)[0], up=False))
+
+
+def p_value(counts: Counts, *, point: ClaimPoint) -> float:
+    """Evidence against "P(S) <= e^epsilon Q(S) + delta" from the counts of one event that was fixed before the runs.
+
+    For delta = 0 it is the exact binomial tail of the labels among the hits. For delta > 0 it is a level at which
+    `epsilon_lower_bound` exceeds the claimed epsilon; these tests are nested in the level, so the least such level is a
+    p-value, and any larger one is too.
+
+    Args:
+      counts: hits under label 1, hits under label 0, and all runs; labels are fair coins.
+      point: the claim under test.
+    Returns:
+      A p-value in (0, 1], rounded up.
+    Raises:
+      InvalidArgument: impossible counts (DPA103).
+    Source: docs/auditing_statistics.md, sections 2 and 3.
+    Example:
+      >>> p_value(Counts(ones=90, zeros=10, runs=300), point=ClaimPoint(epsilon=1, delta=0)) < 1e-3
+      True
+    """
+    _check(counts)
+    if counts.ones == 0:
+        return 1.0
+    if point.delta == 0:
+        with working_precision(_BITS):
+            odds = ball(point.epsilon).exp()
+            tail = _tail(counts.ones, counts.ones + counts.zeros, odds / (1 + odds))
+            return min(1.0, float_outward(ball_endpoints(tail)[1], up=True))
+    low, high = math.log(_SMALLEST_LEVEL), 0.0
+    for _ in range(_BISECTIONS):
+        middle = (low + high) / 2
+        if _refutes(counts, point, math.exp(middle)):
+            high = middle
+        else:
+            low = middle
+    return math.exp(high) if high < 0 else 1.0
+
+
+def profile_lower_bounds(counts: Counts, epsilons: Sequence[Exact], alpha: Exact) -> list[float]:
+    """Lower bounds on delta(epsilon) from one event, valid for all epsilons at once.
+
+    Args:
+      counts: hits under label 1, hits under label 0, and all runs; labels are fair coins.
+      epsilons: where the profile is bounded, in nats.
+      alpha: probability that any of the bounds is wrong, in (0, 1).
+    Returns:
+      One number in [0, 1) for each epsilon, rounded down. Two events of total probability alpha carry all of them, so they
+      hold together; at the delta of `epsilon_lower_bound` they give back its epsilon.
+    Raises:
+      InvalidArgument: impossible counts, an epsilon that is not finite, or alpha out of range (DPA102, DPA103).
+    Source: docs/auditing_statistics.md, section 3.
+    Example:
+      >>> profile_lower_bounds(Counts(ones=700, zeros=300, runs=3000), [0, 2], "0.05")[1]
+      0.0
+    """
+    _check(counts)
+    level = _level(alpha)
+    places = [rational(epsilon, "epsilon") for epsilon in epsilons]
+    hits = counts.ones + counts.zeros
+    mass = clopper_pearson_lower(hits, counts.runs, level * MASS_SHARE)
+    theta = clopper_pearson_lower(counts.ones, hits, level * (1 - MASS_SHARE))
+    with working_precision(_BITS):
+        deltas = [ball(2 * mass) * (ball(theta) - ball(place).exp() * ball(1 - theta)) for place in places]
+        return [max(0.0, float_outward(ball_endpoints(delta)[0], up=False)) for delta in deltas]
+
+
+def _refutes(counts: Counts, point: ClaimPoint, level: float) -> bool:
+    """Whether the mass-corrected test of level `level` refutes the point, certified."""
+    exact = Fraction(level)
+    hits = counts.ones + counts.zeros
+    mass = clopper_pearson_lower(hits, counts.runs, exact * MASS_SHARE)
+    if mass <= point.delta / 2:
+        return False
+    with working_precision(_BITS):
+        odds = ball(point.epsilon).exp()
+        limit = (odds + ball(point.delta / (2 * mass))) / (1 + odds)
+        return bool(_tail(counts.ones, hits, limit) <= ball(exact * (1 - MASS_SHARE)))
+
+
+def _tail_is_at_most(successes: int, trials: int, probability: Fraction, level: Fraction) -> bool:
+    """Whether P[Bin(trials, probability) >= successes] <= level, certified."""
+    with working_precision(_BITS):
+        return bool(_tail(successes, trials, ball(probability)) <= ball(level))
+
+
+def _tail(successes: int, trials: int, probability: arb) -> arb:
+    """P[Bin(trials, probability) >= successes] for successes >= 1: the regularised incomplete beta function."""
+    return probability.beta_lower(successes, trials - successes + 1, 1)
+
+
+def _level(alpha: Exact) -> Fraction:
+    """`alpha` as an exact error probability strictly between 0 and 1."""
+    return in_range(alpha, "alpha", lower=0, upper=1, lower_open=True, upper_open=True)
+
+
+def _check(counts: Counts) -> None:
+    """Refuse counts that no experiment can give."""
+    if min(counts.ones, counts.zeros) < 0 or counts.ones + counts.zeros > counts.runs:
+        raise InvalidArgument(
+            "DPA103", f"hits must be between 0 and the runs, got {counts.ones} and {counts.zeros} of {counts.runs} runs."
+        )

@@ -1,0 +1,97 @@
+"""Distances between a query's values, in exact arithmetic."""
+
+from __future__ import annotations
+
+import math
+import numbers
+from collections.abc import Iterable, Mapping
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from dpaudit.errors import InvalidArgument
+
+
+def numbers_in(value: Any) -> list[Fraction]:
+    """Every number inside a query's value, exactly, in order; mappings in the order of their keys' text.
+
+    Args:
+      value: a number, an array, or sequences and mappings of them.
+    Returns:
+      The numbers as Fractions.
+    Raises:
+      InvalidArgument: something that is not a number (DPA105), or NaN or an infinity (DPA102).
+    Source: docs/auditing.md, "Declared sensitivity".
+    Example:
+      >>> numbers_in([1, 0.5])
+      [Fraction(1, 1), Fraction(1, 2)]
+    """
+    if isinstance(value, (bool, np.bool_)):
+        return [Fraction(int(value))]
+    if isinstance(value, (numbers.Real, Decimal)):
+        if isinstance(value, numbers.Rational):
+            return [Fraction(int(value.numerator), int(value.denominator))]
+        if not math.isfinite(value):
+            raise InvalidArgument("DPA102", "a query's value must be finite, got NaN or an infinity.")
+        return [Fraction(value) if isinstance(value, Decimal) else Fraction(float(value))]
+    if isinstance(value, np.ndarray):
+        return numbers_in(value.tolist())
+    if isinstance(value, Mapping):
+        return [number for key in sorted(value, key=repr) for number in numbers_in(value[key])]
+    if isinstance(value, Iterable) and not isinstance(value, (str, bytes)):
+        return [number for item in value for number in numbers_in(item)]
+    raise InvalidArgument("DPA105", f"a query's value must be numbers, got a {type(value).__name__}.")
+
+
+def distance_exceeds(first: Any, second: Any, metric: str, bound: Fraction) -> bool:
+    """Whether two values of a query are further apart than `bound`.
+
+    Args:
+      first: value on one dataset.
+      second: value on the other.
+      metric: "l1", "l2", "linf" or "hamming".
+      bound: exact, in the query's units.
+    Returns:
+      The comparison in exact arithmetic. Where floats occur, each is first allowed an error of 2**-40 of its size, so that
+      rounding in the last digits is no finding.
+    Raises:
+      InvalidArgument: values that are not finite numbers (DPA102, DPA105).
+    Source: docs/auditing.md, "Declared sensitivity".
+    Example:
+      >>> distance_exceeds([0, 0], [1, 1], "l1", Fraction(1)), distance_exceeds(0.1 + 0.2, 0.3, "l1", Fraction(0))
+      (True, False)
+    """
+    before, after = numbers_in(first), numbers_in(second)
+    if len(before) != len(after):
+        return True
+    slack = Fraction(1, 2**40) if _has_floats(first) or _has_floats(second) else Fraction(0)
+    gaps = [max(Fraction(0), abs(a - b) - slack * max(abs(a), abs(b))) for a, b in zip(before, after, strict=True)]
+    if metric == "l2":
+        return sum((gap * gap for gap in gaps), Fraction(0)) > bound * bound
+    if metric == "linf":
+        return max(gaps, default=Fraction(0)) > bound
+    return (sum(gap > 0 for gap in gaps) if metric == "hamming" else sum(gaps, Fraction(0))) > bound
+
+
+def change(first: Any, second: Any) -> float:
+    """How far apart two values are in all, roughly: an order of preference among candidates, never a finding."""
+    try:
+        before, after = numbers_in(first), numbers_in(second)
+    except InvalidArgument:
+        return 0.0
+    if len(before) != len(after):
+        return math.inf
+    return float(sum((abs(a - b) for a, b in zip(before, after, strict=True)), Fraction(0)))
+
+
+def _has_floats(value: Any) -> bool:
+    """Whether floats occur inside a query's value."""
+    if isinstance(value, np.ndarray):
+        return value.dtype.kind == "f" or (value.dtype.kind == "O" and _has_floats(value.tolist()))
+    if isinstance(value, (numbers.Number, Decimal, bool)):
+        return isinstance(value, (float, np.floating))
+    if isinstance(value, Mapping):
+        return any(_has_floats(item) for item in value.values())
+    return isinstance(value, Iterable) and not isinstance(value, (str, bytes)) and any(_has_floats(item) for item in value)

@@ -1,0 +1,184 @@
+"""Features: any output as a row of finite numbers, by a map that is fixed before the runs that decide."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any, Final
+
+import numpy as np
+
+from dpaudit.auditor.outputs import LARGEST, Group, Matrix, Outputs, Path, groups, read, stable_code
+
+MAX_ITEMS: Final = 32
+"""Outputs with more numbers than this are seen through sums of that many contiguous blocks."""
+
+_UNSEEN: Final = 1000
+
+
+@dataclass(frozen=True)
+class FeatureMap:
+    """How outputs become numbers.
+
+    Args:
+      kinds: forms of output seen when the map was made (type, length, keys); a form's code is its position.
+      paths: places of numbers inside those outputs, in order.
+      blocks: for each path the column it is added to.
+      names: names of the columns of the matrix.
+      parity: whether plain numbers get a column for even, odd and not whole.
+      summaries: whether sum, largest and its position get columns.
+      differences: whether differences of consecutive items get columns.
+      length: whether the number of numbers gets a column.
+      score: whether the target's own score gets a column.
+    """
+
+    kinds: tuple[str, ...]
+    paths: tuple[Path, ...]
+    blocks: tuple[int, ...]
+    names: tuple[str, ...]
+    parity: bool = False
+    summaries: bool = False
+    differences: bool = False
+    length: bool = False
+    score: bool = False
+
+    def matrix(self, outputs: Outputs, score: Callable[[Any], float] | None = None) -> Matrix:
+        """Features of `outputs`, shape (number of outputs, number of names), all finite, dimensionless.
+
+        Forms of output that the map has not seen get a code of their own, computed from the form alone, so that the
+        row of an output never depends on any other output.
+        """
+        matrix = np.zeros((len(outputs), len(self.names)), order="F")
+        for group in groups(outputs):
+            self._fill(matrix, group)
+        if self.score and score is not None:
+            matrix[:, self.names.index("score")] = [_scored(score, output) for output in outputs]
+        return matrix
+
+    def kind_code(self, kind: str) -> float:
+        """The number that stands for a form of output in the column "kind"."""
+        return float(self.kinds.index(kind)) if kind in self.kinds else float(_UNSEEN + stable_code(kind))
+
+    def legend(self) -> str:
+        """What the codes of the column "kind" mean, for forms that were seen when the map was made."""
+        return ", ".join(f"{code} {kind if len(kind) <= 60 else kind[:57] + '...'}" for code, kind in enumerate(self.kinds))
+
+    def _fill(self, matrix: Matrix, group: Group) -> None:
+        """Write the rows of outputs that share one form."""
+        values, items = group.values, self._items(group)
+        parts = [items]
+        if self.parity:
+            parts.append(_parity(values) if group.paths == ((),) else np.zeros((len(values), 1)))
+        if self.differences:
+            parts.append(np.diff(items, axis=1))
+        if self.summaries:
+            parts.append(_summaries(values))
+        if self.length:
+            parts.append(np.full((len(values), 1), values.shape[1]))
+        parts.append(np.full((len(values), 1), self.kind_code(group.kind)))
+        first = 0
+        for part in parts:
+            matrix[group.rows, first : first + part.shape[1]] = part
+            first += part.shape[1]
+
+    def _items(self, group: Group) -> Matrix:
+        """Columns of items, or of sums of blocks of items; places that the map does not know are left out."""
+        width = max(self.blocks, default=-1) + 1
+        if group.paths == self.paths:
+            starts = np.searchsorted(self.blocks, np.arange(width))
+            return group.values if width == len(self.paths) else np.add.reduceat(group.values, starts, axis=1)
+        column_of = dict(zip(self.paths, self.blocks, strict=True))
+        items = np.zeros((len(group.values), width))
+        for position, path in enumerate(group.paths):
+            if path in column_of:
+                items[:, column_of[path]] += group.values[:, position]
+        return items
+
+
+def fit_features(outputs: Sequence[Any], *, score: bool = False, show_keys: bool = False) -> FeatureMap:
+    """The feature map for a target, from the few outputs that are looked at before the statistical test begins.
+
+    Args:
+      outputs: first outputs, on both datasets; they do not take part in the test.
+      score: whether the target has a score function of its own.
+      show_keys: whether keys of mappings may appear in names; only for public data.
+    Returns:
+      The map; every later output goes through it unchanged.
+    Raises:
+      Nothing; every object has features.
+    Source: docs/auditing.md, "From outputs to numbers".
+    Example:
+      >>> fit_features([1.5, 2.5]).names
+      ('value', 'parity', 'kind')
+    """
+    forms: dict[str, tuple[Path, ...]] = {}
+    for output in outputs:
+        kind, leaves = read(output)
+        forms.setdefault(kind, tuple(path for path, _ in leaves))
+    paths = tuple(sorted({path for places in forms.values() for path in places}, key=_order))
+    blocks = _blocks(len(paths))
+    width = max(blocks, default=-1) + 1
+    inner = [path for path in paths if path]
+    lengths = {len(places) for places in forms.values() if places != ((),)}
+    parity = any(places == ((),) and kind.startswith(("int", "float")) for kind, places in forms.items())
+    summaries = max(lengths, default=0) >= 2
+    differences = summaries and len(inner) == len(paths) == width and all(isinstance(path[-1], int) for path in paths)
+    length = len(lengths) > 1
+    names = [_block_name(paths, blocks, block, show_keys=show_keys) for block in range(width)]
+    names += ["parity"] if parity else []
+    names += [f"{after} - {before}" for before, after in pairwise(names[:width])] if differences else []
+    names += ["sum", "largest", "position of largest"] if summaries else []
+    names += ["length"] if length else []
+    names += ["kind"]
+    names += ["score"] if score else []
+    return FeatureMap(tuple(forms), paths, blocks, tuple(names), parity, summaries, differences, length, score)
+
+
+def _order(path: Path) -> tuple[tuple[int, int, str], ...]:
+    """Sort key of paths: shorter containers first, indices by number, keys by text."""
+    return tuple((0, part, "") if isinstance(part, int) else (1, 0, part) for part in path)
+
+
+def _blocks(count: int) -> tuple[int, ...]:
+    """For each of `count` paths the column it belongs to: one each, or one of at most MAX_ITEMS contiguous blocks."""
+    return tuple(range(count)) if count <= MAX_ITEMS else tuple(position * MAX_ITEMS // count for position in range(count))
+
+
+def _block_name(paths: tuple[Path, ...], blocks: tuple[int, ...], block: int, *, show_keys: bool) -> str:
+    """What a column of items is called: by index, by key where keys may be shown, else by position."""
+    members = [position for position, owner in enumerate(blocks) if owner == block]
+    if len(members) > 1:
+        return f"items {members[0]} to {members[-1]}"
+    path = paths[members[0]]
+    if not path:
+        return "value"
+    if show_keys or all(isinstance(part, int) for part in path):
+        return "item " + ", ".join(map(str, path))
+    return f"item number {members[0]}"
+
+
+def _parity(values: Matrix) -> Matrix:
+    """0 for even numbers, 1 for odd ones, 1/2 for numbers that are not whole."""
+    whole = np.floor(values) == values
+    halves = values * 0.5
+    odd = np.floor(halves) != halves
+    parity: Matrix = np.where(whole, odd, 0.5)
+    return parity
+
+
+def _summaries(values: Matrix) -> Matrix:
+    """Sum, largest number and its position, zero where there are no numbers."""
+    if values.shape[1] == 0:
+        return np.zeros((len(values), 3))
+    return np.column_stack([np.clip(values.sum(axis=1), -LARGEST, LARGEST), values.max(axis=1), values.argmax(axis=1)])
+
+
+def _scored(score: Callable[[Any], float], output: Any) -> float:
+    """The target's score of an output; 0 where it has none."""
+    try:
+        value = float(score(output))
+    except Exception:  # noqa: BLE001 - a score that fails on an unusual output must not stop the audit
+        return 0.0
+    return min(max(value, -LARGEST), LARGEST) if not math.isnan(value) else 0.0

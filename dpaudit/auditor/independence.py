@@ -1,0 +1,57 @@
+"""Whether successive outputs of a target are independent, as every statistical statement about it assumes."""
+
+from __future__ import annotations
+
+import math
+from typing import Final
+
+import numpy as np
+
+from dpaudit.auditor.outputs import Matrix
+from dpaudit.auditor.runs import Labels
+from dpaudit.results import Property
+
+INDEPENDENT: Final = "runs are independent"
+LEVEL: Final = 1e-9
+"""Probability of a false alarm, over all columns and both datasets."""
+
+
+def check_independence(features: Matrix, labels: Labels) -> Property:
+    """A test of successive outputs on the same dataset, in disjoint pairs.
+
+    Under independence the order of the outputs on one dataset is exchangeable, so that among pairs the outputs above the
+    median are spread over second places as by drawing without replacement, whatever the law of the output is.
+
+    Args:
+      features: rows of runs in their order, float64 of shape (runs, columns).
+      labels: uint8 of shape (runs,).
+    Returns:
+      "violated" with the column's position where the test rejects at `LEVEL`, "holds" otherwise.
+    Source: Serfling 1974 (tail bound for drawing without replacement); docs/auditing.md, "Independence".
+    Example:
+      >>> rng = np.random.default_rng(0)
+      >>> check_independence(rng.normal(size=(4000, 1)), rng.integers(0, 2, 4000, dtype=np.uint8)).status
+      'holds'
+    """
+    tests = 2 * features.shape[1]
+    pairs = 0
+    for label in (0, 1):
+        rows = features[labels == label]
+        rows = rows[: len(rows) // 2 * 2]
+        pairs += len(rows) // 2
+        for column in range(features.shape[1]):
+            if len(rows) and _dependent(rows[:, column], LEVEL / tests):
+                detail = f"successive outputs on one dataset depend on each other (column {column}); such runs cannot be tested"
+                return Property(INDEPENDENT, "violated", pairs, detail)
+    return Property(INDEPENDENT, "holds", pairs)
+
+
+def _dependent(values: Matrix, level: float) -> bool:
+    """Whether outputs above the median follow each other more, or less, than by chance."""
+    above = values > np.median(values)
+    first, second = above[0::2], above[1::2]
+    leading = int(first.sum())
+    if leading == 0:
+        return False
+    gap = abs(float(second[first].mean()) - float(second.mean()))
+    return gap > math.sqrt(math.log(2 / level) / (2 * leading))

@@ -1,0 +1,204 @@
+"""The label bettor: predicts the label of each run from its output, having seen only earlier runs, and bets on it."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import Final
+
+import numpy as np
+
+from dpaudit.auditor.accounts import Game, Menu, game_of, learned_menu, menu_of, settle
+from dpaudit.auditor.binning import Floats, Labels, cut_points, label_counts
+from dpaudit.auditor.bounds import ClaimPoint
+from dpaudit.auditor.scores import ScoreTable, fit_score
+from dpaudit.errors import InvalidArgument
+
+_RELEASES: Final = ((16, 0.5), (64, 0.25), (256, 0.25))
+"""Run counts at which parts of the money start to play; until then the bettor only watches."""
+
+_MEMORY: Final = 16_384
+"""Runs that are remembered in full; bins and scores are cut anew from them while they last."""
+
+_FIRST_LOOK: Final = 8
+_FIRST_SCORE: Final = 64
+_FIRST_PRUNING: Final = 256
+_MOST_COLUMNS: Final = 6
+_HOPELESS: Final = 25.0
+_ROUNDING: Final = 1e-15
+
+
+@dataclass
+class _Column:
+    """One column as the bettor sees it: where its values come from, its bins, its label counts and what they say."""
+
+    source: int | ScoreTable
+    cuts: Floats
+    menu: Menu
+    counts: Floats
+    log_prior: float
+    factors: Floats = field(default_factory=lambda: np.ones((1, 2)))
+    log_share: float = 0.0
+
+    def bins(self, features: Floats) -> np.ndarray:
+        """Bin of each run."""
+        values = features[:, self.source] if isinstance(self.source, int) else self.source.scores(features)
+        return np.searchsorted(self.cuts, values, side="right")
+
+
+class LabelBettor:
+    """Bets on labels against a claim, on any feature columns, from the first runs on.
+
+    What is bet on run i depends on runs before i only, so under the claim the product of the factors is an e-process:
+    its mean is at most 1 at any time, and it reaches 1/alpha with probability at most alpha. Money is spread over the
+    columns, over an additive score of all of them, over tail, middle and single-value sets of each, over both labels and a
+    ladder of stakes; shares follow the gains so far and are settled anew at run counts that grow by about a tenth.
+
+    Args:
+      point: the claim under test.
+    Source: docs/auditing_statistics.md, sections 4 and 5.
+    Example:
+      >>> from fractions import Fraction
+      >>> labels = np.arange(400, dtype=np.uint8) % 2
+      >>> bettor = LabelBettor(ClaimPoint(epsilon=Fraction(1), delta=Fraction(0)))
+      >>> bool(bettor.observe(labels[:, None].astype(np.float64), labels).sum() > math.log(20))
+      True
+    """
+
+    def __init__(self, point: ClaimPoint) -> None:
+        self._game: Game = game_of(point)
+        self._runs = 0
+        self._settle_at = 0
+        self._cut_at = _FIRST_LOOK
+        self._columns: list[_Column] = []
+        self._memory: list[tuple[Floats, Labels]] = []
+        self._width: int | None = None
+        self._log_playing = -math.inf
+        self._waiting = sum(share for _, share in _RELEASES)
+
+    def observe(self, features: Floats, labels: Labels) -> Floats:
+        """Play the next runs, in their order.
+
+        Args:
+          features: float64 of shape (runs, columns), the same columns in every call.
+          labels: uint8 of shape (runs,), 0 or 1.
+        Returns:
+          The natural logarithm of the factor by which each run multiplied the money.
+        Raises:
+          InvalidArgument: shapes that do not fit together or to the earlier runs (DPA105).
+        Source: docs/auditing_statistics.md, section 4.
+        """
+        self._width = check_runs(features, labels, self._width)
+        increments = np.zeros(len(labels))
+        start = 0
+        while start < len(labels):
+            if self._runs == self._settle_at:
+                self._settle()
+            stop = min(len(labels), start + self._settle_at - self._runs)
+            increments[start:stop] = self._play(features[start:stop], labels[start:stop])
+            start = stop
+        return increments
+
+    def _play(self, features: Floats, labels: Labels) -> Floats:
+        """Increments of runs that share one settlement."""
+        if self._runs < _MEMORY:
+            self._memory.append((features.copy(), labels.copy()))
+        self._runs += len(labels)
+        mixed = None
+        for column in self._columns:
+            bins = column.bins(features)
+            column.counts += label_counts(bins, labels, len(column.counts))
+            places = 2 * bins + labels
+            if len(self._columns) == 1:
+                logs = np.log(column.factors).ravel()[places]
+                break
+            part = (math.exp(column.log_share) * column.factors).ravel()[places]
+            mixed = part if mixed is None else mixed + part
+        else:
+            if mixed is None:
+                return np.zeros(len(labels))
+            logs = np.log(mixed)
+        return self._with_reserve(np.asarray(logs))
+
+    def _with_reserve(self, logs: Floats) -> Floats:
+        """Increments of all the money when part of it still waits."""
+        if self._waiting == 0:
+            return logs
+        playing = self._log_playing + np.concatenate([[0.0], np.cumsum(logs)])
+        self._log_playing = float(playing[-1])
+        return np.diff(np.logaddexp(playing, math.log(self._waiting)))
+
+    def _settle(self) -> None:
+        """Learn from all runs so far; fix the bets until the next settlement."""
+        for release, share in _RELEASES:
+            if self._runs == release:
+                self._log_playing = float(np.logaddexp(self._log_playing, math.log(share)))
+                self._waiting = 0.0 if release == _RELEASES[-1][0] else self._waiting - share
+        if self._runs >= self._cut_at and self._memory:
+            self._cut()
+        gains = []
+        for column in self._columns:
+            menus = (column.menu, learned_menu(column.counts, self._game))
+            factors, gain = settle(column.counts, menus, self._game)
+            column.factors = factors - _ROUNDING
+            gains.append(gain + column.log_prior)
+        if gains:
+            total = float(np.logaddexp.reduce(gains))
+            for column, gain in zip(self._columns, gains, strict=True):
+                column.log_share = gain - total
+            if self._runs >= _FIRST_PRUNING:
+                self._prune()
+        self._settle_at = next_settlement(self._runs)
+
+    def _cut(self) -> None:
+        """Cut bins anew from the remembered runs and count them again."""
+        features = np.concatenate([part for part, _ in self._memory])
+        labels = np.concatenate([part for _, part in self._memory])
+        self._memory = [(features, labels)]
+        sources = [column.source for column in self._columns if isinstance(column.source, int)]
+        if self._runs < _FIRST_PRUNING or not self._columns:
+            sources = list(range(features.shape[1]))
+        fitted = fit_score(features, labels) if features.shape[1] > 1 and self._runs >= _FIRST_SCORE else None
+        judged = [(source, features[:, source], features[:, source]) for source in sources]
+        if fitted is not None:
+            judged.append((fitted.table, fitted.table.scores(features), fitted.held_out))
+        self._columns = []
+        for source, values, held_out in judged:
+            cuts = cut_points(values)
+            if cuts.size:
+                # A score is judged on what it said of runs that it was not fitted on.
+                counts = label_counts(np.searchsorted(cuts, held_out, side="right"), labels, cuts.size + 1)
+                self._columns.append(_Column(source, cuts, menu_of(counts.sum(axis=1)), counts, log_prior=0.0))
+        for column in self._columns:
+            column.log_prior = -math.log(len(self._columns))
+        self._cut_at = self._runs + max(2, self._runs // 4) if self._runs < _FIRST_SCORE else 2 * self._runs
+        if self._cut_at > _MEMORY:
+            self._memory = []
+
+    def _prune(self) -> None:
+        """Leave columns whose share has become negligible; what they hold goes to the others."""
+        ranked = sorted(self._columns, key=lambda column: -column.log_share)[:_MOST_COLUMNS if self._runs >= _MEMORY // 4 else None]
+        kept = [column for column in ranked if column.log_share > -_HOPELESS]
+        total = float(np.logaddexp.reduce([column.log_share for column in kept]))
+        self._columns = [column for column in self._columns if any(column is other for other in kept)]
+        for column in self._columns:
+            column.log_share -= total
+
+
+def check_runs(features: Floats, labels: Labels, width: int | None) -> int:
+    """The number of columns, after a check that runs have the right types and shapes."""
+    if features.ndim != 2 or features.dtype != np.float64 or (width is not None and features.shape[1] != width):
+        raise InvalidArgument(
+            "DPA105", f"features must be float64 of shape (runs, {width or 'columns'}), got {features.dtype} of shape {features.shape}."
+        )
+    if labels.dtype != np.uint8 or labels.shape != features.shape[:1] or (labels.size and labels.max() > 1):
+        raise InvalidArgument(
+            "DPA105", f"labels must be uint8 zeros and ones of shape ({len(features)},), got {labels.dtype} of shape {labels.shape}."
+        )
+    return int(features.shape[1])
+
+
+def next_settlement(runs: int) -> int:
+    """The run count of the next settlement: a public schedule that grows by about a tenth and meets every release."""
+    following = runs + max(1, runs // 24 if runs < 4 * _FIRST_PRUNING else runs // 12)
+    return min([following, *(release for release, _ in _RELEASES if release > runs)])

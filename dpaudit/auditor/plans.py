@@ -1,0 +1,70 @@
+"""How the runs of one target are divided over pilot, betting and bound, before the runs that decide."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from dpaudit.auditor.properties import MOST_CHECK_RUNS
+from dpaudit.errors import InvalidArgument
+
+FEWEST_RUNS: Final = 500
+"""Fewer runs than this cannot say anything worth reading."""
+
+FEWEST_PILOT_RUNS: Final = 2000
+RUNS_AFTER_REFUTATION: Final = 20_000
+"""Runs for the lower bound once the bets have refuted a claim: enough to say by how much it fails."""
+
+ENOUGH_TO_CHOOSE: Final = 4000
+"""After an early refutation the pilot ends at this many runs: enough to choose the event for the lower bound."""
+
+_BETTING_SHARE: Final = 6
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Runs of the pilot (all pairs together), of the betting that follows it, and of the bound."""
+
+    pilot: int
+    betting: int
+    bound: int
+
+    @property
+    def total(self) -> int:
+        """Runs of all stages, without the checks."""
+        return self.pilot + self.betting + self.bound
+
+
+def plan_of(runs: int, pairs: int) -> Plan:
+    """The division of a budget of runs.
+
+    A tenth, and at least 2000 runs, goes to the pilot (at most half of a small budget); a sixth of the rest to betting on the
+    chosen pair and events; everything else to the bound, whose power decides what a surviving claim is worth.
+
+    Args:
+      runs: mechanism calls for this target in all, checks included.
+      pairs: how many candidate pairs share the pilot, each the same number of runs.
+    Returns:
+      The plan.
+    Raises:
+      InvalidArgument: too few runs for so many pairs (DPA103).
+    Source: docs/auditing.md, "The course of an audit".
+    Example:
+      >>> plan_of(1_000_000, 1)
+      Plan(pilot=99996, betting=149994, bound=749970)
+    """
+    usable = runs - MOST_CHECK_RUNS
+    pilot = min(max(FEWEST_PILOT_RUNS, usable // 10), usable // 2)
+    each = pilot // pairs
+    if each < 64:
+        raise InvalidArgument(
+            "DPA103",
+            f"{runs} runs are too few for {pairs} pairs of datasets: the pilot has {each} for each, at least 64 are needed.",
+        )
+    return with_pilot(each * pairs, usable - each * pairs)
+
+
+def with_pilot(pilot: int, rest: int) -> Plan:
+    """A plan whose pilot is settled: the rest divided over betting and bound."""
+    betting = rest // _BETTING_SHARE
+    return Plan(pilot, betting, rest - betting)

@@ -1,0 +1,85 @@
+"""What a final test would have found: the least violation that one event of given mass reveals with given probability."""
+
+from __future__ import annotations
+
+import math
+from typing import Final
+
+import numpy as np
+
+from dpaudit.auditor.binning import Floats
+from dpaudit.auditor.bounds import MASS_SHARE, ClaimPoint
+
+_STRATA: Final = 400
+_BISECTIONS: Final = 50
+_LARGEST_EPSILON: Final = 40.0
+
+
+def detectable_epsilon(*, mass: float, runs: int, point: ClaimPoint, alpha: float, probability: float = 0.9) -> float | None:
+    """Least true epsilon that the final one-binomial test refutes with the given probability.
+
+    The alternative keeps the event's total mass m and puts the pair exactly on epsilon' at the tested delta: the label of a hit
+    is 1 with probability (e^epsilon' + delta/(2m)) / (1 + e^epsilon'). Hits are then binomial in the runs and labels binomial
+    in the hits, and both are summed exactly, in strata of equal probability where more than a few hundred hits are likely.
+
+    Args:
+      mass: probability of the event over both labels, in (0, 1].
+      runs: runs of the final test.
+      point: the claim under test.
+      alpha: level of the final test, in (0, 1).
+      probability: the power asked for, in (0, 1).
+    Returns:
+      Epsilon in nats, not below the claimed one; None where not even the largest violation would be found.
+    Source: docs/auditing_statistics.md, section 7.
+    Example:
+      >>> from fractions import Fraction
+      >>> claim = ClaimPoint(epsilon=Fraction(1), delta=Fraction(0))
+      >>> round(detectable_epsilon(mass=0.34, runs=100_000, point=claim, alpha=0.05), 2)
+      1.04
+    """
+    from scipy.stats import binom
+
+    hits, weights = _hits(mass, runs)
+    critical = _critical(hits, runs, point, alpha)
+    drain = float(point.delta) / (2 * mass)
+
+    def power(epsilon: float) -> float:
+        theta = (1 + drain * math.exp(-epsilon)) / (1 + math.exp(-epsilon))
+        return float(weights @ binom.sf(critical - 1, hits, min(theta, 1.0)))
+
+    low, high = float(point.epsilon), max(_LARGEST_EPSILON, float(point.epsilon) + _LARGEST_EPSILON)
+    if drain > 1 or power(high) < probability:
+        return None
+    for _ in range(_BISECTIONS):
+        middle = (low + high) / 2
+        if power(middle) < probability:
+            low = middle
+        else:
+            high = middle
+    return high
+
+
+def _hits(mass: float, runs: int) -> tuple[Floats, Floats]:
+    """Numbers of hits that represent their binomial law, with weights: all likely ones, or the middles of equal strata."""
+    from scipy.stats import binom
+
+    low, high = (int(end) for end in binom.ppf([1e-12, 1 - 1e-12], runs, mass))
+    if high - low < _STRATA:
+        hits = np.arange(low, high + 1, dtype=np.float64)
+        return hits, binom.pmf(hits, runs, mass)
+    middles = binom.ppf((np.arange(_STRATA) + 0.5) / _STRATA, runs, mass)
+    return middles, np.full(_STRATA, 1 / _STRATA)
+
+
+def _critical(hits: Floats, runs: int, point: ClaimPoint, alpha: float) -> Floats:
+    """Least number of labels that refutes, for each number of hits; one more than the hits where none does."""
+    from scipy.special import betaincinv
+    from scipy.stats import binom
+
+    sigma = 1 / (1 + math.exp(-float(point.epsilon)))
+    if point.delta == 0:
+        return np.asarray(binom.isf(alpha, hits, sigma) + 1)
+    share = float(MASS_SHARE)
+    least = betaincinv(np.maximum(hits, 1), runs - np.maximum(hits, 1) + 1, share * alpha)
+    limit = sigma + (1 - sigma) * float(point.delta) / (2 * least)
+    return np.where((hits > 0) & (limit < 1), binom.isf((1 - share) * alpha, hits, np.minimum(limit, 1.0)) + 1, hits + 1)

@@ -1,0 +1,130 @@
+"""Events: sets of outputs, as predicates on feature rows that can be pickled, compared and read."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Final, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpaudit.auditor.binning import Floats, Labels
+from dpaudit.auditor.scores import ScoreTable
+
+Hits: TypeAlias = NDArray[np.bool_]
+
+_SHOWN: Final = 8
+
+
+@dataclass(frozen=True)
+class Threshold:
+    """Outputs whose feature in `column` is at most (or at least) `limit`.
+
+    Args:
+      column: position of the feature.
+      limit: the threshold, itself inside the event.
+      at_most: True for values up to the limit, False for values from the limit on.
+    Source: docs/auditing_statistics.md, section 6.
+    Example:
+      >>> Threshold(0, 3.0, at_most=True).describe(("value",))
+      'value <= 3'
+    """
+
+    column: int
+    limit: float
+    at_most: bool
+
+    def hits(self, features: Floats) -> Hits:
+        """Which rows are inside; NaN never is."""
+        values = features[:, self.column]
+        return values <= self.limit if self.at_most else values >= self.limit
+
+    def describe(self, names: tuple[str, ...]) -> str:
+        """The event for people, with the columns' names."""
+        return f"{names[self.column]} {'<=' if self.at_most else '>='} {_number(self.limit)}"
+
+
+@dataclass(frozen=True)
+class Atoms:
+    """Outputs whose features in `columns` are exactly one of the listed rows of `values`.
+
+    Args:
+      columns: positions of the features.
+      values: the rows, each with one number for every column.
+    Source: docs/auditing_statistics.md, section 6.
+    Example:
+      >>> Atoms((0,), ((0.0,), (2.0,))).describe(("value",))
+      'value in {0, 2}'
+    """
+
+    columns: tuple[int, ...]
+    values: tuple[tuple[float, ...], ...]
+
+    def hits(self, features: Floats) -> Hits:
+        """Which rows are inside."""
+        wanted = np.unique(row_codes(np.array(self.values, dtype=np.float64).reshape(-1, len(self.columns))))
+        codes = row_codes(features[:, list(self.columns)])
+        if wanted.size == 1:
+            return np.asarray(codes == wanted[0])
+        return np.asarray(wanted[np.minimum(np.searchsorted(wanted, codes), wanted.size - 1)] == codes)
+
+    def describe(self, names: tuple[str, ...]) -> str:
+        """The event for people, with the columns' names; long lists are cut."""
+        single = len(self.columns) == 1
+        subject = names[self.columns[0]] if single else f"({', '.join(names[column] for column in self.columns)})"
+        shown = [_number(row[0]) if single else f"({', '.join(_number(value) for value in row)})" for row in self.values[:_SHOWN]]
+        if len(self.values) == 1:
+            return f"{subject} = {shown[0]}"
+        more = f", and {len(self.values) - _SHOWN} more" if len(self.values) > _SHOWN else ""
+        return f"{subject} in {{{', '.join(shown)}{more}}}"
+
+
+@dataclass(frozen=True)
+class ScoreThreshold:
+    """Outputs whose additive score is at most (or at least) `limit`.
+
+    Args:
+      table: the score.
+      limit: the threshold, itself inside the event.
+      at_most: True for scores up to the limit, False for scores from the limit on.
+    Source: docs/auditing_statistics.md, section 6.
+    Example:
+      >>> table = ScoreTable(columns=(0, 1), cuts=((0.0,), (0.0,)), values=((-1.0, 1.0), (-1.0, 1.0)), offset=0.0)
+      >>> ScoreThreshold(table, 0.5, at_most=False).describe(("first", "second"))
+      'score of (first, second) >= 0.5'
+    """
+
+    table: ScoreTable
+    limit: float
+    at_most: bool
+
+    def hits(self, features: Floats) -> Hits:
+        """Which rows are inside."""
+        scores = self.table.scores(features)
+        return scores <= self.limit if self.at_most else scores >= self.limit
+
+    def describe(self, names: tuple[str, ...]) -> str:
+        """The event for people, with the columns' names; long lists are cut."""
+        shown = [names[column] for column in self.table.columns[:_SHOWN]]
+        more = f", and {len(self.table.columns) - _SHOWN} more" if len(self.table.columns) > _SHOWN else ""
+        return f"score of ({', '.join(shown)}{more}) {'<=' if self.at_most else '>='} {_number(self.limit)}"
+
+
+Event: TypeAlias = Threshold | Atoms | ScoreThreshold
+"""A set of outputs, chosen on runs other than those it is counted on."""
+
+
+def row_codes(rows: Floats) -> NDArray[np.uint64]:
+    """A 64-bit code of each row; equal rows have equal codes (0.0 and -0.0 count as equal), others almost never."""
+    bits = (np.ascontiguousarray(rows) + 0.0).view(np.uint64)
+    codes = np.zeros(len(rows), dtype=np.uint64)
+    for column in range(bits.shape[1]):
+        codes = (codes ^ bits[:, column]) * np.uint64(0x9E3779B97F4A7C15)
+        codes ^= codes >> np.uint64(29)
+    return codes
+
+
+def _number(value: float) -> str:
+    """A feature value as people write it: whole numbers without a point, others in full so that the event can be repeated."""
+    return str(int(value)) if math.isfinite(value) and value == int(value) and abs(value) < 1e15 else repr(float(value))

@@ -1,0 +1,50 @@
+"""What an audit tells while it runs, and what is left of one that was interrupted."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from dpaudit.results import Report
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far an audit is, told after every chunk of runs.
+
+    Args:
+      target: name of the target under audit.
+      position: its place among the targets, from 0.
+      count: how many targets there are.
+      stage: "checks", "pilot", "betting", "bound" or "done".
+      done: runs of this target so far.
+      planned: runs of this target in all; None while a time budget has not been turned into runs yet.
+      log10_wealth: wealth of the bets against the claim, as a base-10 logarithm.
+      log10_threshold: where it refutes the claim.
+    Source: docs/auditing.md, "The course of an audit".
+    Example:
+      >>> Progress("count", 0, 2, "pilot", 500, 1000, 0.1, 1.6).fraction
+      0.25
+    """
+
+    target: str
+    position: int
+    count: int
+    stage: str
+    done: int
+    planned: int | None
+    log10_wealth: float
+    log10_threshold: float
+
+    @property
+    def fraction(self) -> float:
+        """Share of the whole audit that is done, each target counted alike."""
+        within = 1.0 if self.stage == "done" else min(1.0, self.done / self.planned) if self.planned else 0.0
+        return (self.position + within) / self.count
+
+
+class AuditInterrupted(KeyboardInterrupt):
+    """An audit was interrupted; `report` holds what was finished, with the rest counted as not refuted."""
+
+    def __init__(self, report: Report) -> None:
+        super().__init__("the audit was interrupted")
+        self.report = report

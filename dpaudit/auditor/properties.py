@@ -1,0 +1,192 @@
+"""Deterministic checks: the first few runs of a target, before any statistics, and its declared sensitivity."""
+
+from __future__ import annotations
+
+import pickle
+import traceback
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+
+from dpaudit.auditor.distance import distance_exceeds, numbers_in
+from dpaudit.auditor.features import FeatureMap, fit_features
+from dpaudit.auditor.neighbours import Neighbours
+from dpaudit.auditor.outputs import Failure
+from dpaudit.auditor.runs import CHECKS, Broken, Chunk, Manner, Subject, sample_many, sample_one
+from dpaudit.errors import DpauditError
+from dpaudit.exact import rational
+from dpaudit.results import Property
+from dpaudit.targets import Target
+
+MOST_CHECK_RUNS: Final = 40
+"""Runs set aside for these checks and for the price; they take no part in the statistical test."""
+
+SENSITIVITY: Final = "declared sensitivity"
+
+_CHANGED: Final = "the function changes the dataset it is given; every later run got a copy of its own"
+_FIRST_RUNS: Final = 24
+_MOST_EACH: Final = 8
+_TOGETHER: Final = 4
+
+
+@dataclass(frozen=True)
+class Checks:
+    """What the first runs showed: how to run the target, properties, and `failure`, empty unless nothing can be tested."""
+
+    manner: Manner
+    properties: tuple[Property, ...]
+    runs: int
+    failure: str = ""
+
+
+def check_target(subject: Subject, root: int, position: int) -> Checks:
+    """Run a target a few times on each dataset of its candidate pairs and see what it does.
+
+    Args:
+      subject: target and pairs.
+      root: root of the seed tree.
+      position: the target's place in the audit.
+    Returns:
+      The feature map and manner of the later runs, properties, and the failure if every run raised.
+    Source: docs/auditing.md, "Checks before the statistics".
+    """
+    target, pairs = subject.target, subject.pairs
+    each = max(1, min(_MOST_EACH, _FIRST_RUNS // (2 * len(pairs))))
+    tried = pairs[: max(1, _FIRST_RUNS // (2 * each))]
+    before = _fingerprints(tried)
+    outputs = [
+        [
+            [_once(target, pair.side(label), root, position, place, label * _MOST_EACH + run) for run in range(each)]
+            for label in (0, 1)
+        ]
+        for place, pair in enumerate(tried)
+    ]
+    again = _once(target, tried[0].first, root, position, 0, 0)
+    unchanged = before == _fingerprints(tried)
+    flat = [output for sides in outputs for side in sides for output in side]
+    single = any(isinstance(output, Failure) for output in flat)
+    features = fit_features(flat, score=target.score is not None, show_keys=target.public_data)
+    failure = _why_failed(target, tried, flat)
+    runs = len(flat) + 1
+    if target.sample is not None and not single:
+        failure = failure or _fails_together(target, tried[0], root, position)
+        runs += 2 * _TOGETHER
+    properties = (
+        _same_form(features, outputs),
+        _random_or_constant(features, outputs, target),
+        _repeatable(features, outputs[0][0][0], again, target),
+        Property("input is left unchanged", "holds" if unchanged else "violated", len(flat), "" if unchanged else _CHANGED),
+        *check_sensitivity(target, pairs),
+    )
+    return Checks(Manner(features, single=single, copies=not unchanged), properties, runs, failure)
+
+
+def check_sensitivity(target: Target, pairs: Sequence[Neighbours]) -> tuple[Property, ...]:
+    """The declared sensitivity on every pair, in exact arithmetic; nothing where none is declared."""
+    declared = target.sensitivity
+    if declared is None:
+        return ()
+    for place, pair in enumerate(pairs):
+        values = [_value(declared.query, pair.side(label)) for label in (0, 1)]
+        failed = [isinstance(value, Failure) for value in values]
+        if all(failed):
+            return (
+                Property(SENSITIVITY, "not applicable", place + 1, f"the query {values[0].kind} on both datasets of pair {place}"),
+            )
+        where = f"pair {place} ({pair.difference})"
+        if any(failed):
+            kind = next(value.kind for value in values if isinstance(value, Failure))
+            return (Property(SENSITIVITY, "violated", place + 1, f"{where}: the query {kind} on one dataset only"),)
+        if distance_exceeds(values[0], values[1], declared.metric, rational(declared.bound)):
+            detail = f"{where}: the query moves by more than {declared.bound} in {declared.metric}"
+            return (Property(SENSITIVITY, "violated", place + 1, detail),)
+    return (Property(SENSITIVITY, "holds", len(pairs), f"at most {declared.bound} in {declared.metric} on every pair tried"),)
+
+
+def _value(query: Any, data: Any) -> Any:
+    """The query's value as exact numbers, or a `Failure` that says why there is none."""
+    try:
+        value = query(data)
+        numbers_in(value)
+    except DpauditError:
+        return Failure("gives no finite numbers")
+    except Exception as error:  # noqa: BLE001 - whatever the query raises is reported by type
+        return Failure(f"raises {type(error).__name__}")
+    return value
+
+
+def _once(target: Target, data: Any, root: int, position: int, pair: int, index: int) -> Any:
+    """One run with a seed of its own."""
+    return sample_one(target, data, Chunk(position, pair, CHECKS, index, 1).generator(root, 1))
+
+
+def _why_failed(target: Target, pairs: Sequence[Neighbours], outputs: Sequence[Any]) -> str:
+    """Why there is nothing to test when no run gave an output; empty otherwise."""
+    if not all(isinstance(output, Failure) for output in outputs):
+        return ""
+    try:
+        target.function(pairs[0].first, *([] if target.run is not None else [1]), np.random.default_rng(0))
+    except (Exception, SystemExit) as error:  # noqa: BLE001 - the place is what we are after
+        frame = traceback.extract_tb(error.__traceback__)[-1]
+        return f"DPA405 every run raised, the last one {type(error).__name__} at {Path(frame.filename).name}:{frame.lineno}"
+    return f"DPA405 no run gave an output: the function {outputs[-1].kind}"
+
+
+def _fails_together(target: Target, pair: Neighbours, root: int, position: int) -> str:
+    """Why `sample` cannot be asked for several outputs at once, although it gives single ones; empty if it can."""
+    for label in (0, 1):
+        rng = Chunk(position, 0, CHECKS, 2 * _MOST_EACH + label, _TOGETHER).generator(root, 1)
+        drawn = sample_many(target, pair.side(label), _TOGETHER, rng)
+        if isinstance(drawn, Broken):
+            return f"DPA405 sample(data, {_TOGETHER}, rng) {drawn.reason}, although sample(data, 1, rng) gave an output"
+    return ""
+
+
+def _fingerprints(pairs: Sequence[Neighbours]) -> list[bytes | None]:
+    """The datasets as bytes, to see whether a run changed them; None for what cannot be written down."""
+    found: list[bytes | None] = []
+    for pair in pairs:
+        try:
+            found.append(pickle.dumps((pair.first, pair.second)))
+        except Exception:  # noqa: BLE001 - open files, generators and the like cannot be compared
+            found.append(None)
+    return found
+
+
+def _same_form(features: FeatureMap, outputs: list[list[list[Any]]]) -> Property:
+    """Whether outputs have one form on both datasets; forms that vary from run to run are left to the statistics."""
+    name, column = "outputs have the same form on both datasets", features.names.index("kind")
+    for place, sides in enumerate(outputs):
+        kinds = [set(features.matrix(side)[:, column].tolist()) for side in sides]
+        if len(kinds[0]) == len(kinds[1]) == 1 and kinds[0] != kinds[1] and len(sides[0]) > 1:
+            return Property(name, "violated", place + 1, f"pair {place}: another type, length or exception on each side")
+    return Property(name, "holds", len(outputs))
+
+
+def _random_or_constant(features: FeatureMap, outputs: list[list[list[Any]]], target: Target) -> Property:
+    """Whether the output varies with the seed, or else is the same on both datasets."""
+    name = "output is random or does not depend on the data"
+    rows = [[features.matrix(side, target.score) for side in sides] for sides in outputs]
+    if len(rows[0][0]) < 2:
+        return Property(name, "not applicable", len(rows), "too few runs on each dataset")
+    if any((side != side[0]).any() for sides in rows for side in sides):
+        return Property(name, "holds", len(rows))
+    for place, (first, second) in enumerate(rows):
+        if (first[0] != second[0]).any():
+            return Property(
+                name, "violated", place + 1, f"pair {place}: the output ignores the seed and differs between the datasets"
+            )
+    return Property(name, "holds", len(rows), "the output was the same constant in every run")
+
+
+def _repeatable(features: FeatureMap, first: Any, again: Any, target: Target) -> Property:
+    """Whether a run repeats when its seed does."""
+    rows = features.matrix([first, again], target.score)
+    if (rows[0] == rows[1]).all():
+        return Property("a run repeats from its seed", "holds", 1)
+    return Property(
+        "a run repeats from its seed", "violated", 1, "randomness other than the rng given; the report cannot be replayed exactly"
+    )

@@ -1,0 +1,160 @@
+"""Datasets as sequences of records: taking one out, putting one in, comparing two, finding the extreme ones."""
+
+from __future__ import annotations
+
+import math
+import numbers
+from collections import Counter
+from collections.abc import Hashable, Mapping
+from typing import Any, Final, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+Dataset: TypeAlias = list[Any] | tuple[Any, ...] | NDArray[Any]
+
+_MOST_COLUMNS: Final = 256
+
+
+def is_dataset(data: object) -> bool:
+    """Whether `data` is plainly a sequence of records: an array, or a list or tuple of numbers, texts, mappings or rows.
+
+    A tuple that holds lists or arrays, or a list of arrays of different shapes, may as well be features and labels side by
+    side, and is not taken for records.
+    """
+    if isinstance(data, np.ndarray):
+        return data.ndim >= 1
+    if not isinstance(data, (list, tuple)):
+        return False
+    whole = (str, bytes, numbers.Number, np.generic, Mapping, tuple)
+    allowed = (*whole, list, np.ndarray) if isinstance(data, list) else whole
+    shapes = {record.shape for record in data if isinstance(record, np.ndarray)}
+    return len(shapes) <= 1 and all(record is None or isinstance(record, allowed) for record in data)
+
+
+def without(data: Dataset, position: int) -> Dataset:
+    """The dataset with the record at `position` taken out."""
+    if isinstance(data, np.ndarray):
+        return np.delete(data, position, axis=0)
+    if isinstance(data, list):
+        return [*data[:position], *data[position + 1 :]]
+    return (*data[:position], *data[position + 1 :])
+
+
+def replaced(data: Dataset, position: int, source: int) -> Dataset:
+    """The dataset with a copy of record `source` in the place of record `position`."""
+    if isinstance(data, np.ndarray):
+        changed = data.copy()
+        changed[position] = data[source]
+        return changed
+    if isinstance(data, list):
+        return [*data[:position], data[source], *data[position + 1 :]]
+    return (*data[:position], data[source], *data[position + 1 :])
+
+
+def same(first: Any, second: Any) -> bool:
+    """Whether two records are equal; NaN equals NaN, and arrays are compared entry by entry."""
+    if first is second:
+        return True
+    if isinstance(first, np.ndarray) or isinstance(second, np.ndarray):
+        return _same_arrays(np.asarray(first), np.asarray(second))
+    if isinstance(first, float) and isinstance(second, float) and math.isnan(first) and math.isnan(second):
+        return True
+    if isinstance(first, (list, tuple)) and isinstance(second, (list, tuple)):
+        return len(first) == len(second) and all(map(same, first, second))
+    if isinstance(first, Mapping) and isinstance(second, Mapping):
+        return first.keys() == second.keys() and all(same(first[key], second[key]) for key in first)
+    return bool(first == second)
+
+
+def changed_places(first: Dataset, second: Dataset) -> tuple[int, int, int]:
+    """Where two datasets differ in place: length of the common start, and how many records follow it before the common end."""
+    shorter = min(len(first), len(second))
+    start = next((place for place in range(shorter) if not same(first[place], second[place])), shorter)
+    rest = shorter - start
+    end = next((place for place in range(rest) if not same(first[-1 - place], second[-1 - place])), rest)
+    return start, len(first) - start - end, len(second) - start - end
+
+
+def exchanged(first: Dataset, second: Dataset) -> tuple[int, int] | None:
+    """How many records only the first and only the second dataset holds, whatever their order; None if records cannot be hashed."""
+    try:
+        before, after = (Counter(_frozen(record) for record in data) for data in (first, second))
+    except TypeError:
+        return None
+    return (before - after).total(), (after - before).total()
+
+
+def extremes(data: Dataset) -> list[tuple[int, int]]:
+    """Pairs (extreme record, record at the opposite extreme), those first that are extreme in most columns.
+
+    Columns are the numeric fields of the records, whose extremes are the smallest and the largest value, and the other fields,
+    whose extremes are the rarest and the commonest value.
+    """
+    found: Counter[tuple[int, int]] = Counter()
+    for low, high in (
+        _array_ends(data) if isinstance(data, np.ndarray) and data.dtype.kind in "biuf" else map(_ends, _columns(data))
+    ):
+        if low != high:
+            found.update([(high, low), (low, high)])
+    return sorted(found, key=lambda pair: (-found[pair], pair))
+
+
+def _array_ends(data: NDArray[Any]) -> list[tuple[int, int]]:
+    """Positions of the smallest and the largest number of each column, NaN left out."""
+    table = data.reshape(len(data), -1)[:, :_MOST_COLUMNS].astype(np.float64)
+    unknown = np.isnan(table)
+    lows, highs = np.where(unknown, np.inf, table).argmin(axis=0), np.where(unknown, -np.inf, table).argmax(axis=0)
+    return list(zip(lows.tolist(), highs.tolist(), strict=True))
+
+
+def _ends(column: list[Any]) -> tuple[int, int]:
+    """Positions of the two extreme entries of a column."""
+    known = [place for place, value in enumerate(column) if value is not None]
+    if all(isinstance(column[place], numbers.Real) for place in known):
+        known = [place for place in known if not math.isnan(column[place])]
+        low = min(known, key=lambda place: (column[place], place), default=0)
+        return low, max(known, key=lambda place: (column[place], -place), default=0)
+    counts = Counter(map(_frozen, column))
+    return (
+        min(known, key=lambda place: (counts[_frozen(column[place])], place)),
+        max(known, key=lambda place: (counts[_frozen(column[place])], -place)),
+    )
+
+
+def _columns(data: Dataset) -> list[list[Any]]:
+    """The fields of the records as columns, None where a record lacks the field."""
+    if isinstance(data, np.ndarray):
+        table = data.reshape(len(data), -1)[:, :_MOST_COLUMNS]
+        return [list(column) for column in table.T.tolist()]
+    if all(isinstance(record, Mapping) for record in data):
+        keys = list(dict.fromkeys(key for record in data for key in record))[:_MOST_COLUMNS]
+        return [[record.get(key) for record in data] for key in keys]
+    if all(isinstance(record, (list, tuple, np.ndarray)) for record in data):
+        rows = [record.reshape(-1).tolist() if isinstance(record, np.ndarray) else record for record in data]
+        width = min(max(map(len, rows), default=0), _MOST_COLUMNS)
+        return [[row[place] if place < len(row) else None for row in rows] for place in range(width)]
+    return [list(data)]
+
+
+def _frozen(record: Any) -> Hashable:
+    """A hashable stand-in for a record, equal for equal records; raises TypeError where there is none."""
+    if isinstance(record, np.ndarray):
+        return _frozen(record.tolist())
+    if isinstance(record, (list, tuple)):
+        return tuple(_frozen(item) for item in record)
+    if isinstance(record, Mapping):
+        return tuple(sorted(((repr(key), _frozen(value)) for key, value in record.items()), key=lambda item: item[0]))
+    if isinstance(record, float) and math.isnan(record):
+        return "NaN"
+    hash(record)
+    return record  # type: ignore[no-any-return]
+
+
+def _same_arrays(first: NDArray[Any], second: NDArray[Any]) -> bool:
+    """Whether two arrays are equal, NaN equal to NaN."""
+    if first.shape != second.shape:
+        return False
+    if first.dtype.kind in "fc" and second.dtype.kind in "fc":
+        return bool(np.array_equal(first, second, equal_nan=True))
+    return bool(np.array_equal(first, second))

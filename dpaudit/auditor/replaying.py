@@ -1,0 +1,121 @@
+"""`replay`: the runs of a report made again from its references and seeds, and compared bit for bit."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Sequence
+from concurrent.futures import Executor
+from dataclasses import dataclass, fields, replace
+
+from dpaudit.auditor.auditing import case_of
+from dpaudit.auditor.plans import Plan
+from dpaudit.auditor.properties import check_target
+from dpaudit.auditor.request import entry_of, reference_of
+from dpaudit.auditor.trial import try_claim
+from dpaudit.errors import InvalidArgument
+from dpaudit.results import Attack, Report, Settings, TargetResult
+from dpaudit.targets import Target
+
+
+@dataclass(frozen=True)
+class ReplayedTarget:
+    """One target of a report, run again.
+
+    Args:
+      name: the target's name.
+      seed: root of the seed tree that was used.
+      recorded: the attack in the report, None where there was none.
+      repeated: the attack as it came out now, None where it could not be repeated.
+      differences: what differs, in words; empty where every number is the same, and always after a fresh seed.
+      reason: why it could not be repeated; empty otherwise.
+    Source: docs/auditing.md, "Replay".
+    """
+
+    name: str
+    seed: int
+    recorded: Attack | None
+    repeated: Attack | None
+    differences: tuple[str, ...] = ()
+    reason: str = ""
+
+
+def replay(
+    report: Report,
+    *,
+    only: str | None = None,
+    fresh: bool = False,
+    targets: Sequence[Target] = (),
+    executor: Executor | None = None,
+) -> tuple[ReplayedTarget, ...]:
+    """Repeat the runs of a report.
+
+    Args:
+      report: as read from its JSON.
+      only: name of the one target to repeat; all unless given.
+      fresh: use a new seed from the operating system instead of the recorded one, as an independent confirmation.
+      targets: the Targets that were given as objects, found again by their names; those given by name load themselves.
+      executor: any executor of `concurrent.futures` kind; None runs in this thread.
+    Returns:
+      One entry for each target asked for. With the recorded seed every difference is listed; with a fresh one the repeated attack
+      stands on its own, at the same error probability.
+    Raises:
+      InvalidArgument: no target of that name (DPA103).
+      TargetFailure: a target no longer loads (DPA401 to DPA406), or fails in every run (DPA405).
+    Source: design rule 8 (every number in a report can be recomputed).
+    Example:
+      >>> from fractions import Fraction
+      >>> replay(Report(Settings(alpha=Fraction(1, 20), runs=1000, seed=0), results=()))
+      ()
+    """
+    chosen = [result for result in report.results if only in (None, result.name)]
+    if only is not None and not chosen:
+        names = ", ".join(result.name for result in report.results) or "none"
+        raise InvalidArgument("DPA103", f"the report has no target called {only!r}. It has: {names}.")
+    seed = secrets.randbits(63) if fresh else report.settings.seed
+    objects = {target.name: target for target in targets}
+    settings = replace(report.settings, seed=seed)
+    return tuple(_replayed(result, objects.get(result.name), settings, fresh=fresh, executor=executor) for result in chosen)
+
+
+def _replayed(
+    result: TargetResult, target: Target | None, settings: Settings, *, fresh: bool, executor: Executor | None
+) -> ReplayedTarget:
+    """One target run again."""
+    recorded = result.attack
+    if recorded is None:
+        return ReplayedTarget(result.name, settings.seed, None, None, reason="the report holds no runs of it")
+    reference = None if result.reference is None else reference_of(result.reference, settings.data)
+    if reference is not None:
+        target = reference.load()
+    if target is None:
+        return ReplayedTarget(
+            result.name, settings.seed, recorded, None, reason="it was given as an object; give it again in targets="
+        )
+    entry = entry_of(target, reference, settings, executor)
+    position = recorded.seed_path[0]
+    checks = check_target(entry.subject, settings.seed, position)
+    if checks.failure:
+        return ReplayedTarget(result.name, settings.seed, recorded, None, ("every run fails now",), checks.failure)
+    case = case_of(entry, settings, position, 1, checks, executor)
+    repeated = try_claim(replace(case, alpha=recorded.alpha, plan=Plan(*recorded.plan))).attack
+    differences = () if fresh else _differences(recorded, repeated)
+    return ReplayedTarget(result.name, settings.seed, recorded, repeated, differences)
+
+
+def _differences(recorded: Attack, repeated: Attack) -> tuple[str, ...]:
+    """Every field that differs, counts and wealth spelled out."""
+    found = []
+    for field in fields(Attack):
+        before, after = getattr(recorded, field.name), getattr(repeated, field.name)
+        if before == after:
+            continue
+        if field.name == "bound" and before is not None and after is not None:
+            found.append(f"counts: recorded {before.counts}, repeated {after.counts}")
+        elif field.name == "sequential":
+            found.append(
+                f"wealth: recorded 10^{before.log10_wealth!r} after {before.runs} runs, "
+                f"repeated 10^{after.log10_wealth!r} after {after.runs} runs"
+            )
+        else:
+            found.append(f"{field.name}: recorded {before}, repeated {after}")
+    return tuple(found)

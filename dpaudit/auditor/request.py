@@ -1,0 +1,118 @@
+"""What an audit was asked for, checked before any randomness is drawn: targets, settings, budget."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from concurrent.futures import Executor
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from dpaudit.auditor.bounds import ClaimPoint
+from dpaudit.auditor.family import FAMILIES
+from dpaudit.auditor.neighbours import candidate_pairs
+from dpaudit.auditor.plans import FEWEST_RUNS, Plan, plan_of
+from dpaudit.auditor.points import lines_of
+from dpaudit.auditor.runs import Subject, Workload, workload
+from dpaudit.errors import InvalidArgument, TargetFailure
+from dpaudit.exact import Exact, in_range, integer, positive
+from dpaudit.results import Settings
+from dpaudit.targets import Reference, Target, load_targets
+
+Given: TypeAlias = Target | Reference | str
+
+DEFAULT_RUNS = 1_000_000
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One target of an audit, ready to run; `reference` is None when it was given as an object."""
+
+    target: Target
+    reference: Reference | None
+    subject: Subject
+    work: Workload
+    lines: tuple[ClaimPoint, ...]
+    plan: Plan | None
+
+    @property
+    def name(self) -> str | None:
+        """Text from which `reference_of` finds the target again."""
+        if self.reference is None:
+            return None
+        return f"{self.reference.text}#{self.reference.position}" if self.reference.position else self.reference.text
+
+
+def reference_of(name: str, data: str | None) -> Reference:
+    """The reference that `Entry.name` wrote."""
+    text, mark, position = name.rpartition("#")
+    return Reference(text, int(position), data) if mark and position.isdecimal() else Reference(name, 0, data)
+
+
+def settings_of(
+    *, alpha: Exact, runs: int | None, seconds: Exact | None, seed: int, power_target: Exact, family: str, data: str | None
+) -> Settings:
+    """The settings, exact and checked.
+
+    Raises:
+      InvalidArgument: a setting is no number or out of range (DPA101 to DPA105), or runs and seconds are both given (DPA106).
+    """
+    if runs is not None and seconds is not None:
+        raise InvalidArgument("DPA106", "runs and seconds both bound the audit. Give one of them.")
+    if family not in FAMILIES:
+        raise InvalidArgument("DPA103", f"family must be one of {', '.join(FAMILIES)}, got {family!r}.")
+    return Settings(
+        alpha=in_range(alpha, "alpha", lower=0, upper=1, lower_open=True, upper_open=True),
+        runs=0 if seconds is not None else integer(DEFAULT_RUNS if runs is None else runs, "runs", lower=FEWEST_RUNS),
+        seed=integer(seed, "seed", lower=0),
+        family=family,
+        power_target=in_range(power_target, "power_target", lower=1, upper=1000, lower_open=True),
+        data=data,
+        seconds=None if seconds is None else positive(seconds, "seconds"),
+    )
+
+
+def entries_of(targets: Given | Sequence[Given], settings: Settings, executor: Executor | None) -> list[Entry]:
+    """Every target with its pairs, tested points, plan and workload.
+
+    Raises:
+      InvalidArgument: something that is no target (DPA105), no target at all (DPA109), or a target whose neighbours cannot be used
+        (DPA404, DPA407, DPA409).
+      TargetFailure: a name that does not load (DPA401 to DPA406), or a target that cannot reach workers (DPA408).
+    """
+    if executor is not None and not callable(getattr(executor, "submit", None)):
+        raise InvalidArgument(
+            "DPA105", f"executor must have submit(), as concurrent.futures has it, got a {type(executor).__name__}."
+        )
+    listed: Sequence[Given] = [targets] if isinstance(targets, (Target, Reference, str)) else targets
+    if not isinstance(listed, Sequence):
+        raise InvalidArgument("DPA105", f"targets must be a Target, a name, or a sequence of them, got a {type(targets).__name__}.")
+    loaded = [pair for given in listed for pair in _loaded(given, settings.data)]
+    if not loaded:
+        raise InvalidArgument("DPA109", "there is no target to audit. Give at least one.")
+    return [entry_of(target, reference, settings, executor) for target, reference in loaded]
+
+
+def entry_of(target: Target, reference: Reference | None, settings: Settings, executor: Executor | None) -> Entry:
+    """One target with its pairs, tested points, plan and workload."""
+    pairs = candidate_pairs(target)
+    plan = plan_of(settings.runs, len(pairs)) if settings.seconds is None else None
+    work = workload(target, pairs, reference, executor)
+    return Entry(target, reference, Subject(target, pairs), work, lines_of(target.claim), plan)
+
+
+def _loaded(given: Given, data: str | None) -> list[tuple[Target, Reference | None]]:
+    """The targets that one argument stands for, each with where it can be loaded again."""
+    if isinstance(given, Target):
+        if data is not None:
+            raise InvalidArgument(
+                "DPA105", f"data= replaces the data of targets given by name; {given.name} was given as an object."
+            )
+        return [(given, None)]
+    if isinstance(given, Reference):
+        return [(given.load(), given)]
+    if isinstance(given, str):
+        targets = load_targets(given, data=data)
+        if not targets:
+            raise TargetFailure("DPA403", f"{given} holds no target.")
+        return [(target, Reference(given, position, data)) for position, target in enumerate(targets)]
+    raise InvalidArgument("DPA105", f"a target must be a Target, a Reference or a name, got a {type(given).__name__}.")

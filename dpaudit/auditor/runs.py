@@ -1,0 +1,317 @@
+"""Runs: chunks on a public schedule, seeds from one tree, pure tasks, any executor, results in index order."""
+
+from __future__ import annotations
+
+import copy
+import hashlib
+import os
+import pickle
+from collections import deque
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
+from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from typing import Any, Final, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpaudit.auditor.events import Event
+from dpaudit.auditor.features import FeatureMap
+from dpaudit.auditor.neighbours import Neighbours, candidate_pairs
+from dpaudit.auditor.outputs import Failure, Matrix, Outputs
+from dpaudit.errors import DpauditError, TargetFailure
+from dpaudit.results import Counts
+from dpaudit.targets import Reference, Target
+
+SMALLEST_CHUNK: Final = 32
+LARGEST_CHUNK: Final = 2**14
+
+CHECKS: Final = 0
+PILOT: Final = 1
+BETTING: Final = 2
+BOUND: Final = 3
+PRICE: Final = 4
+"""Stages of an audit, as they stand in the seed tree."""
+
+Labels: TypeAlias = NDArray[np.uint8]
+
+
+@dataclass(frozen=True)
+class Chunk:
+    """Which runs: target, pair, stage and index place them in the seed tree, `size` says how many there are."""
+
+    target: int
+    pair: int
+    stage: int
+    index: int
+    size: int
+
+    def generator(self, root: int, part: int) -> np.random.Generator:
+        """A generator of its own for part 0 (labels) or 1 (the target) of this chunk."""
+        path = (self.target, self.pair, self.stage, self.index, part)
+        return np.random.default_rng(np.random.SeedSequence(root, spawn_key=path))
+
+
+@dataclass(frozen=True)
+class Manner:
+    """How the runs of a target are made, as its first runs showed.
+
+    `single`: a `sample` function is called for one output at a time, since it failed on some call and a failing call for many
+    would not tell which run failed; `copies`: each call gets a copy of the dataset, since the function changes it.
+    """
+
+    features: FeatureMap
+    single: bool = False
+    copies: bool = False
+
+
+@dataclass(frozen=True)
+class Subject:
+    """A target and its candidate pairs, ready to run."""
+
+    target: Target
+    pairs: tuple[Neighbours, ...]
+
+
+@dataclass(frozen=True)
+class Workload:
+    """What a worker needs to make a subject: itself, or bytes that hold it or its reference; compared by digest."""
+
+    digest: str
+    content: Subject | bytes = field(compare=False, repr=False)
+
+
+@dataclass(frozen=True)
+class Task:
+    """One chunk to run; with an event only its hits come back."""
+
+    work: Workload
+    root: int
+    chunk: Chunk
+    manner: Manner
+    event: Event | None = None
+
+
+@dataclass(frozen=True)
+class ChunkRuns:
+    """Features and labels of the runs of one chunk, in order."""
+
+    features: Matrix
+    labels: Labels
+
+
+@dataclass(frozen=True)
+class Broken:
+    """A call for many outputs failed, which hides what single runs would have given; `reason` says how."""
+
+    reason: str
+
+
+Outcome: TypeAlias = ChunkRuns | Counts | Broken
+
+
+def chunk_sizes(total: int | None, *, first: int = SMALLEST_CHUNK, largest: int = LARGEST_CHUNK) -> Iterator[int]:
+    """Sizes of successive chunks: the first size twice, then doubling up to the largest; cut off at `total` if there is one.
+
+    Example:
+      >>> list(chunk_sizes(300))
+      [32, 32, 64, 128, 44]
+    """
+    done, size = 0, first
+    while total is None or done < total:
+        step = size if total is None else min(size, total - done)
+        yield step
+        done += step
+        if done > first:
+            size = min(2 * size, largest)
+
+
+def perform(task: Task) -> Outcome:
+    """Run one chunk: a pure function of the task, in whatever process.
+
+    Args:
+      task: chunk, seed and subject.
+    Returns:
+      Features and labels; or the hits of the task's event; or `Broken`.
+    Raises:
+      TargetFailure: a worker cannot load the subject (DPA401 to DPA408).
+    Source: docs/auditing.md, "Seeds, chunks and workers".
+    """
+    subject = subject_of(task.work)
+    chunk = task.chunk
+    labels = chunk.generator(task.root, 0).integers(0, 2, size=chunk.size, dtype=np.uint8)
+    outputs = draw(subject, chunk.pair, labels, chunk.generator(task.root, 1), task.manner)
+    if isinstance(outputs, Broken):
+        return outputs
+    features = task.manner.features.matrix(outputs, subject.target.score)
+    if task.event is None:
+        return ChunkRuns(features, labels)
+    hits = labels[task.event.hits(features)]
+    ones = int(hits.sum())
+    return Counts(ones=ones, zeros=len(hits) - ones, runs=chunk.size)
+
+
+def draw(subject: Subject, pair: int, labels: Labels, rng: np.random.Generator, manner: Manner) -> Outputs | Broken:
+    """One output for each label: from the first dataset of the pair for 0, from the second for 1."""
+    target, datasets = subject.target, (subject.pairs[pair].first, subject.pairs[pair].second)
+    if target.run is not None:
+        run = target.run
+        if not manner.copies:
+            return _run_each(run, datasets, labels, rng)
+        return _run_each(lambda data, generator: run(copy.deepcopy(data), generator), datasets, labels, rng)
+    if manner.single or len(labels) <= SMALLEST_CHUNK:
+        # Short chunks ask for one output a call, so that the attack also sees what single releases look like.
+        return [sample_one(target, _given(datasets[label], manner), rng) for label in labels.tolist()]
+    parts = []
+    for label in (0, 1):
+        count = int(np.count_nonzero(labels == label))
+        parts.append(sample_many(target, _given(datasets[label], manner), count, rng) if count else [])
+        if isinstance(parts[label], Broken):
+            return parts[label]
+    return _merged(parts[0], parts[1], labels)
+
+
+def sample_one(target: Target, data: Any, rng: np.random.Generator) -> Any:
+    """One output of a target; an exception or a wrong number of outputs becomes a `Failure`."""
+    try:
+        if target.run is not None:
+            return target.run(data, rng)
+        drawn = _checked(target.function(data, 1, rng), 1)
+        return Failure(drawn.reason) if isinstance(drawn, Broken) else drawn[0]
+    except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever the target raises is an output
+        return Failure(f"raised {type(error).__name__}")
+
+
+def sample_many(target: Target, data: Any, count: int, rng: np.random.Generator) -> Any:
+    """`count` outputs of one call of a `sample` function, or `Broken`."""
+    try:
+        return _checked(target.function(data, count, rng), count)
+    except (Exception, SystemExit) as error:  # noqa: BLE001 - reported as what broke the call
+        return Broken(f"raised {type(error).__name__}")
+
+
+def workload(target: Target, pairs: tuple[Neighbours, ...], reference: Reference | None, executor: Executor | None) -> Workload:
+    """What to send to the workers of an executor.
+
+    Args:
+      target: as loaded here.
+      pairs: its candidate pairs.
+      reference: where workers can load the target again, if it was given by name.
+      executor: None to run inline.
+    Returns:
+      The subject itself inline and for threads; else the reference, or the pickled target with its pairs.
+    Raises:
+      TargetFailure: the target cannot be pickled for worker processes (DPA408).
+    Source: docs/auditing.md, "Seeds, chunks and workers".
+    """
+    if executor is None or isinstance(executor, ThreadPoolExecutor):
+        return Workload("", Subject(target, pairs))
+    made = target.neighbours is None or isinstance(target.neighbours, tuple)
+    source: Reference | Target = reference or replace(
+        target, neighbours=tuple((pair.first, pair.second) for pair in pairs), data=None
+    )
+    try:
+        content = pickle.dumps((source, None if reference and made else pairs))
+    except Exception as error:
+        if isinstance(executor, ProcessPoolExecutor):
+            raise TargetFailure(
+                "DPA408",
+                f"target {target.name} cannot be sent to worker processes ({type(error).__name__}). "
+                "Give it by import string, MODULE:ATTRIBUTE or FILE.py:ATTRIBUTE, or define its functions at module level.",
+            ) from error
+        return Workload("", Subject(target, pairs))
+    return Workload(hashlib.sha256(content).hexdigest(), content)
+
+
+def subject_of(work: Workload) -> Subject:
+    """The subject that a workload stands for, loaded once per worker."""
+    return work.content if isinstance(work.content, Subject) else _loaded(work)
+
+
+def in_order(executor: Executor | None, tasks: Iterable[Task]) -> Generator[Outcome]:
+    """Outcomes of tasks in the order of the tasks, whatever the order in which workers finish.
+
+    Args:
+      executor: any PEP 3148 executor, or None to run inline.
+      tasks: consumed lazily; only a bounded number is under way at a time.
+    Yields:
+      One outcome for each task. Closing the generator cancels what has not started.
+    Raises:
+      TargetFailure: the workers failed for a reason outside the target (DPA408).
+    Source: PEP 3148; docs/auditing.md, "Seeds, chunks and workers".
+    """
+    if executor is None:
+        yield from map(perform, tasks)
+        return
+    window = max(8, 2 * (os.cpu_count() or 1))
+    pending: deque[Future[Outcome]] = deque()
+    supply = iter(tasks)
+    try:
+        while True:
+            while len(pending) < window and (task := next(supply, None)) is not None:
+                pending.append(_guarded(lambda task=task: executor.submit(perform, task)))  # type: ignore[misc]
+            if not pending:
+                return
+            yield _guarded(pending.popleft().result)
+    finally:
+        for future in pending:
+            future.cancel()
+
+
+def _guarded(call: Callable[[], Any]) -> Any:
+    """What `call` returns; errors of the executor become a coded error."""
+    try:
+        return call()
+    except Exception as error:
+        text = error.message if isinstance(error, DpauditError) else type(error).__name__
+        raise TargetFailure(
+            "DPA408", f"the executor could not run a chunk: {text}. Workers must be able to import the target and dpaudit."
+        ) from error
+
+
+@lru_cache(maxsize=4)
+def _loaded(work: Workload) -> Subject:
+    """The subject inside shipped bytes; cached, so that a worker loads each target once."""
+    if not isinstance(work.content, bytes):
+        return work.content
+    source, pairs = pickle.loads(work.content)  # noqa: S301 - bytes that this program's own driver wrote for its workers
+    target = source.load() if isinstance(source, Reference) else source
+    return Subject(target, candidate_pairs(target) if pairs is None else pairs)
+
+
+def _run_each(run: Callable[..., Any], datasets: tuple[Any, Any], labels: Labels, rng: np.random.Generator) -> list[Any]:
+    """Outputs of single runs, one generator for all: runs of one chunk read disjoint parts of one random stream."""
+    outputs = []
+    for label in labels.tolist():
+        try:
+            outputs.append(run(datasets[label], rng))
+        except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever the target raises is an output
+            outputs.append(Failure(f"raised {type(error).__name__}"))
+    return outputs
+
+
+def _given(data: Any, manner: Manner) -> Any:
+    """The dataset as the function gets it."""
+    return copy.deepcopy(data) if manner.copies else data
+
+
+def _checked(drawn: Any, count: int) -> Any:
+    """The outputs of a `sample` call, or `Broken` if they are not a sequence of `count` outputs."""
+    if isinstance(drawn, (str, bytes, Mapping)) or not hasattr(drawn, "__len__"):
+        return Broken(f"returned a {type(drawn).__name__} instead of a sequence of outputs")
+    if len(drawn) != count:
+        return Broken("returned another number of outputs than asked for")
+    return drawn if isinstance(drawn, np.ndarray) else list(drawn)
+
+
+def _merged(zeros: Any, ones: Any, labels: Labels) -> Outputs:
+    """Outputs of both sides put into the places of their labels, in order."""
+    second = labels == 1
+    arrays = [part for part in (zeros, ones) if isinstance(part, np.ndarray)]
+    if len(arrays) == 2 and arrays[0].dtype == arrays[1].dtype and arrays[0].shape[1:] == arrays[1].shape[1:]:
+        merged = np.empty((len(labels), *arrays[0].shape[1:]), dtype=arrays[0].dtype)
+        merged[second], merged[~second] = ones, zeros
+        return merged
+    sides = iter(zeros), iter(ones)
+    return [next(sides[label]) for label in labels.tolist()]

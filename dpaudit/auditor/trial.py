@@ -1,0 +1,214 @@
+"""The trial of one claim: pilot, betting, bound; every choice is made on runs other than those it is judged by."""
+
+from __future__ import annotations
+
+import math
+import reprlib
+from contextlib import closing
+from dataclasses import dataclass
+from typing import Any, Final
+
+from dpaudit.auditor.betting import Bankroll
+from dpaudit.auditor.bounds import ClaimPoint, epsilon_lower_bound, p_value
+from dpaudit.auditor.course import Case, Clock, Course, joined, late_chunks
+from dpaudit.auditor.events import Event, RankedEvent, rank_events
+from dpaudit.auditor.features import FeatureMap
+from dpaudit.auditor.independence import check_independence
+from dpaudit.auditor.outputs import Matrix
+from dpaudit.auditor.plans import ENOUGH_TO_CHOOSE, FEWEST_PILOT_RUNS, RUNS_AFTER_REFUTATION, Plan, with_pilot
+from dpaudit.auditor.points import easiest_line, first_line
+from dpaudit.auditor.power import detectable_epsilon
+from dpaudit.auditor.runs import BETTING, BOUND, PILOT, Chunk, ChunkRuns, Labels, Subject, chunk_sizes
+from dpaudit.results import Attack, Bound, Counts, Pair, Power, Property
+
+POWER: Final = 0.9
+
+_EVENTS: Final = 8
+_ROWS_TO_RANK: Final = 2**17
+_ROWS_FOR_LINES: Final = 2**14
+_PILOT_TIME: Final = 0.1
+_ITEMS_SHOWN: Final = 24
+_LETTERS_SHOWN: Final = 400
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What the pilot chose: the pair, the point of the claim, and the events, best first."""
+
+    pair: int
+    point: ClaimPoint
+    events: tuple[RankedEvent, ...]
+
+
+@dataclass(frozen=True)
+class Trial:
+    """The attack, the point it tested, and whether the runs were independent."""
+
+    attack: Attack
+    point: ClaimPoint
+    independence: Property
+
+
+def try_claim(case: Case) -> Trial:
+    """Attack the claim of one target.
+
+    Args:
+      case: target, seeds, error probability and budget.
+    Returns:
+      The attack with its p-value: twice the smaller of that of the bets, 1 over their highest wealth, and that of the bound.
+    Raises:
+      TargetFailure: a call for many outputs failed (DPA405), or the workers did (DPA408).
+    Source: docs/auditing.md, "The course of an audit"; docs/auditing_statistics.md.
+    """
+    course, pairs = Course(case), case.subject.pairs
+    bankroll = Bankroll(first_line(case.lines))
+    for place in range(len(pairs)):
+        bankroll.open(place, 1 / len(pairs))
+    seen, plan = _pilot(course, bankroll)
+    choice = _choose(case, [joined(parts) for parts in seen], plan)
+    pilot = joined(seen[choice.pair])
+    known = pilot
+    if course.stopped_at is None and choice.events:
+        known = joined([*seen[choice.pair], *_bet_on(course, bankroll, choice, pilot, plan)])
+    runs = plan.bound if course.stopped_at is None else min(plan.betting + plan.bound, RUNS_AFTER_REFUTATION)
+    ranked = _best_event(case, choice, known, runs)
+    bound = None if ranked is None else _bound(course, choice, ranked, runs, plan)
+    sequential = course.sequential()
+    least = sequential.p_value if bound is None else min(sequential.p_value, bound.p_value)
+    attack = Attack(
+        pair=_pair_of(case.subject, choice.pair),
+        pairs_tried=len(pairs),
+        event="" if ranked is None else _described(case.manner.features, ranked.event),
+        sequential=sequential,
+        bound=bound,
+        power=Power(None, None, POWER) if course.stopped_at is not None else _power(case, choice.point, ranked, runs),
+        p_value=min(1.0, 2 * least),
+        alpha=case.alpha,
+        runs=course.runs + case.checked,
+        seed_path=(case.position, choice.pair),
+        plan=(plan.pilot, plan.betting, plan.bound),
+    )
+    return Trial(attack, choice.point, check_independence(*pilot))
+
+
+def _pilot(course: Course, bankroll: Bankroll) -> tuple[list[list[ChunkRuns]], Plan]:
+    """The pilot: all pairs in turn, the label bettors playing; its runs by pair, and the plan for the rest."""
+    case, pairs = course.case, len(course.case.subject.pairs)
+    seen: list[list[ChunkRuns]] = [[] for _ in range(pairs)]
+    clock = Clock(case.seconds)
+    each = None if case.plan is None else case.plan.pilot // pairs
+    sizes = enumerate(chunk_sizes(each))
+    chunks = (Chunk(case.position, pair, PILOT, index, size) for index, size in sizes for pair in range(pairs))
+    with closing(course.rows(chunks)) as rows:
+        for chunk, runs in rows:
+            seen[chunk.pair].append(runs)
+            if course.stopped_at is None:
+                course.bet(bankroll.observe(chunk.pair, runs.features, runs.labels))
+            course.tell("pilot", case.plan)
+            if chunk.pair < pairs - 1:
+                continue
+            clock.mark(course.runs)
+            if course.stopped_at is not None and course.runs >= ENOUGH_TO_CHOOSE:
+                break
+            if case.plan is None and course.runs >= FEWEST_PILOT_RUNS and clock.share >= _PILOT_TIME:
+                break
+    return seen, case.plan or with_pilot(course.runs, clock.affordable(FEWEST_PILOT_RUNS))
+
+
+def _choose(case: Case, seen: list[tuple[Matrix, Labels]], plan: Plan) -> Choice:
+    """Pair, point and events, on pilot runs only."""
+
+    def rank(pair: int, point: ClaimPoint, rows: int = _ROWS_TO_RANK) -> tuple[RankedEvent, ...]:
+        features, labels = seen[pair]
+        return _ranked(case, features[:rows], labels[:rows], point, plan.bound)
+
+    start = first_line(case.lines)
+    found = [rank(pair, start) for pair in range(len(seen))]
+    best = max(range(len(seen)), key=lambda pair: (found[pair][0].predicted if found[pair] else -math.inf, -pair))
+    if len(case.lines) == 1:
+        return Choice(best, start, found[best])
+    point = easiest_line(case.lines, lambda line: rank(best, line, _ROWS_FOR_LINES), plan.bound)
+    return Choice(best, point, found[best] if point == start else rank(best, point))
+
+
+def _bet_on(course: Course, bankroll: Bankroll, choice: Choice, pilot: tuple[Matrix, Labels], plan: Plan) -> list[ChunkRuns]:
+    """Bets on the chosen pair and events, on fresh runs; returns those runs."""
+    case, learned = course.case, 0.0
+    if choice.point != first_line(case.lines):
+        # The bettor of the new point learns from the pilot; only what it gains afterwards multiplies the wealth.
+        bankroll = Bankroll(choice.point)
+        bankroll.open(choice.pair, 1.0)
+        bankroll.observe(choice.pair, *pilot)
+        learned = bankroll.log_wealth - course.log_wealth
+    bankroll.concentrate(choice.pair, choice.events)
+    parts = []
+    with closing(course.rows(late_chunks(case, choice.pair, BETTING, plan.betting))) as rows:
+        for _, runs in rows:
+            parts.append(runs)
+            course.bet(bankroll.observe(choice.pair, runs.features, runs.labels) - learned)
+            course.tell("betting", plan)
+            if course.stopped_at is not None:
+                break
+    return parts
+
+
+def _best_event(case: Case, choice: Choice, known: tuple[Matrix, Labels], runs: int) -> RankedEvent | None:
+    """The event for the bound, chosen on all earlier runs of the pair."""
+    if not choice.events or runs == 0:
+        return None
+    found = _ranked(case, known[0][:_ROWS_TO_RANK], known[1][:_ROWS_TO_RANK], choice.point, runs)
+    return (found or choice.events)[0]
+
+
+def _bound(course: Course, choice: Choice, ranked: RankedEvent, runs: int, plan: Plan) -> Bound:
+    """The one-binomial bound on fresh runs, whose number was fixed before the first of them."""
+    case, ones, zeros = course.case, 0, 0
+    with closing(course.hits(late_chunks(case, choice.pair, BOUND, runs), ranked.event)) as hits:
+        for counts in hits:
+            ones, zeros = ones + counts.ones, zeros + counts.zeros
+            course.tell("bound", plan)
+    counts = Counts(ones=zeros, zeros=ones, runs=runs) if ranked.reverse else Counts(ones=ones, zeros=zeros, runs=runs)
+    return Bound(
+        epsilon=epsilon_lower_bound(counts, delta=choice.point.delta, alpha=case.alpha / 2),
+        delta=choice.point.delta,
+        confidence=1 - case.alpha / 2,
+        counts=counts,
+        direction="reverse" if ranked.reverse else "forward",
+        p_value=p_value(counts, point=choice.point),
+    )
+
+
+def _power(case: Case, point: ClaimPoint, ranked: RankedEvent | None, runs: int) -> Power:
+    """The least violation that the bound would have found on the chosen event."""
+    if ranked is None:
+        return Power(None, None, POWER)
+    least = detectable_epsilon(mass=ranked.mass, runs=runs, point=point, alpha=case.half, probability=POWER)
+    factor = least / float(point.epsilon) if least is not None and point.epsilon > 0 else None
+    return Power(least, factor, POWER)
+
+
+def _ranked(case: Case, features: Matrix, labels: Labels, point: ClaimPoint, runs: int) -> tuple[RankedEvent, ...]:
+    """Events for a bound on `runs` fresh runs."""
+    return rank_events(features, labels, point=point, final_runs=max(runs, 1), alpha=case.half, keep=_EVENTS)
+
+
+def _described(features: FeatureMap, event: Event) -> str:
+    """The event for people; codes of forms are explained where it speaks of them."""
+    text = event.describe(features.names)
+    return f"{text} (kinds: {features.legend()}; others are codes of forms not seen at first)" if "kind" in text else text
+
+
+def _pair_of(subject: Subject, place: int) -> Pair:
+    """The pair as a result; the datasets themselves only where they are public."""
+    pair = subject.pairs[place]
+    witness = (_shown(pair.first), _shown(pair.second)) if subject.target.public_data else None
+    return Pair(place, pair.difference, witness)
+
+
+def _shown(data: Any) -> str:
+    """A dataset in at most a few hundred characters, without memory addresses."""
+    short = reprlib.Repr()
+    short.maxlist = short.maxtuple = short.maxdict = short.maxset = short.maxarray = _ITEMS_SHOWN
+    short.maxstring = short.maxother = _LETTERS_SHOWN
+    text = short.repr(data)
+    return type(data).__name__ if " at 0x" in text else text

@@ -1,0 +1,40 @@
+"""A report in its forms: JSON, the source of truth, and the terminal table and HTML page that are functions of it."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from dpaudit.report.document import SCHEMA_VERSION as SCHEMA_VERSION
+    from dpaudit.report.document import evidence_bytes as evidence_bytes
+    from dpaudit.report.document import from_json as from_json
+    from dpaudit.report.document import to_json as to_json
+    from dpaudit.report.files import read_report as read_report
+    from dpaudit.report.files import write_html as write_html
+    from dpaudit.report.files import write_json as write_json
+    from dpaudit.report.page import to_html as to_html
+    from dpaudit.report.terminal import to_text as to_text
+
+_HOMES: Final = {
+    **dict.fromkeys(("SCHEMA_VERSION", "evidence_bytes", "from_json", "to_json"), "dpaudit.report.document"),
+    **dict.fromkeys(("read_report", "write_html", "write_json"), "dpaudit.report.files"),
+    "to_html": "dpaudit.report.page",
+    "to_text": "dpaudit.report.terminal",
+}
+
+__all__ = sorted(_HOMES)
+
+
+def __getattr__(name: str) -> object:
+    """Load a public name on first use (PEP 562), so that a JSON report costs no HTML."""
+    if name not in _HOMES:
+        raise AttributeError(f"module 'dpaudit.report' has no attribute {name!r}")
+    value = getattr(import_module(_HOMES[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    """Every public name, loaded or not."""
+    return sorted(__all__)

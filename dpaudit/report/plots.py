@@ -1,0 +1,170 @@
+"""The two plots of a target, each with the numbers it shows: its privacy profile, and the evidence over runs."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from dpaudit.report.svg import ATTACK, CLAIM, PRICE, QUIET, canvas, inline
+from dpaudit.results import ProfilePoint, Sequential, WealthPoint
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+_MOST_POINTS: Final = 60
+_DECADES: Final = 6
+_LINEAR: Final = 300.0
+_DASHED: Final = (0, (5.0, 2.0))
+_PROFILE_CAPTION: Final = (
+    "How delta falls as epsilon grows. A sound release keeps the attack below the price and the price at or below the claim; "
+    "the attack above the claim is a violation."
+)
+_WEALTH_CAPTION: Final = (
+    "Fair bets against the claim, starting with wealth 1. If the claim holds, their wealth is unlikely to reach the dashed line."
+)
+_SUPERSCRIPTS: Final = str.maketrans("-0123456789", "\u207b\u2070\u00b9\u00b2\u00b3\u2074\u2075\u2076\u2077\u2078\u2079")
+
+
+@dataclass(frozen=True)
+class Plot:
+    """A plot ready for the page, and the table of the numbers in it."""
+
+    svg: str
+    title: str
+    caption: str
+    header: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+
+
+def profile_plot(profile: Sequence[ProfilePoint], name: str, key: str) -> Plot | None:
+    """Delta over epsilon as claimed, as priced and as attacked.
+
+    Args:
+      profile: points in the order of their epsilons.
+      name: what the target is called.
+      key: letters and digits that begin every id in the drawing.
+    Returns:
+      The plot, or None where no delta is positive.
+    Source: Balle, Barthe, Gaboardi 2018 (privacy profiles).
+    """
+    positive = [value for point in profile for value in _ends(point) if value is not None and value > 0]
+    if not positive:
+        return None
+    top = max(positive)
+    least = min((point.claimed for point in profile if point.claimed), default=top)
+    floor = max(least, top / 10**_DECADES)
+    epsilons = [point.epsilon for point in profile]
+    columns = zip(*map(_ends, profile), strict=True)
+    claimed, low, high, attacked = ([_drawn(value, floor) for value in values] for values in columns)
+    with canvas() as (figure, axes):
+        if any(map(math.isfinite, high)):
+            axes.fill_between(epsilons, low, high, color=PRICE, alpha=0.4, linewidth=0)
+            axes.plot(epsilons, high, color=PRICE, linewidth=4, alpha=0.6, label="price")
+        if any(map(math.isfinite, claimed)):
+            axes.plot(epsilons, claimed, color=CLAIM, linewidth=1.6, linestyle=_DASHED, label="claim")
+        if any((point.attack or 0) > 0 for point in profile):
+            found = [value if value > floor / 10 else math.nan for value in attacked]
+            beyond = [above > limit for above, limit in zip(attacked, claimed, strict=True)]
+            axes.fill_between(epsilons, claimed, attacked, where=beyond, color=ATTACK, alpha=0.16, linewidth=0)
+            axes.plot(epsilons, found, color=ATTACK, linewidth=1.5, marker="o", markersize=3.2, label="attack")
+        if floor < top / _LINEAR:
+            axes.set_yscale("log")
+            axes.set_ylim(floor / 1.6, 1.5 * top)
+            axes.yaxis.set_major_formatter(_tick)
+        else:
+            axes.set_ylim(0, 1.08 * top)
+        axes.set_xlim(epsilons[0], max(epsilons[-1], epsilons[0] + 1e-3))
+        _finish(axes, "epsilon (nats)", "delta")
+        title = f"Privacy profile of {name}"
+        description = (
+            "Delta over epsilon: the claim, the certified price, the attack's lower bound. A table of the numbers follows."
+        )
+        svg = inline(figure, title=title, description=description, key=key)
+    header = ("epsilon", "claimed delta", "price, lower end", "price, upper end", "attack, lower bound")
+    return Plot(
+        svg, title, _PROFILE_CAPTION, header, tuple((_short(point.epsilon), *map(_short, _ends(point))) for point in profile)
+    )
+
+
+def wealth_plot(bets: Sequential, name: str, key: str) -> Plot | None:
+    """Wealth of the bets against the claim over runs, and the level that refutes it.
+
+    Args:
+      bets: the e-process.
+      name: what the target is called.
+      key: letters and digits that begin every id in the drawing.
+    Returns:
+      The plot, or None if nothing was bet.
+    Source: Shafer 2021 (testing by betting).
+    """
+    path = thinned([point for point in bets.path if point.run > 0 and math.isfinite(point.log10_wealth)])
+    if not path:
+        return None
+    runs, wealth = [point.run for point in path], [point.log10_wealth for point in path]
+    lowest, highest = min(0.0, *wealth), max(bets.log10_threshold, *wealth)
+    with canvas() as (figure, axes):
+        from matplotlib.ticker import MaxNLocator
+
+        axes.axhline(0, color=QUIET, linewidth=0.8)
+        axes.axhline(bets.log10_threshold, color=CLAIM, linewidth=1.6, linestyle=_DASHED, label="refutes the claim")
+        axes.plot(runs, wealth, color=ATTACK, linewidth=1.8, label="wealth of the bets")
+        if bets.stopped_at is not None:
+            axes.plot(runs[-1:], wealth[-1:], color=ATTACK, marker="X", markersize=9, linestyle="none")
+        axes.set_xscale("log")
+        axes.set_xlim(1, max(10.0, runs[-1] * 1.2))
+        axes.set_ylim(lowest - 0.06 * (highest - lowest), highest + 0.08 * (highest - lowest))
+        axes.xaxis.set_major_formatter(lambda value, _: f"{value:,.0f}")
+        axes.yaxis.set_major_locator(MaxNLocator(nbins=8, integer=True))
+        axes.yaxis.set_major_formatter(lambda value, _: _power(round(value)))
+        _finish(axes, "runs", "wealth")
+        title = f"Evidence against the claim of {name}"
+        description = "Wealth of bets against the claim over runs, and the level that refutes it. A table of the numbers follows."
+        svg = inline(figure, title=title, description=description, key=key)
+    level = f"wealth, log10 (refutes at {bets.log10_threshold:.3f})"
+    rows = tuple((f"{point.run:,}", f"{point.log10_wealth:.3f}") for point in path)
+    return Plot(svg, title, _WEALTH_CAPTION, ("runs", level), rows)
+
+
+def thinned(path: Sequence[WealthPoint], most: int = _MOST_POINTS) -> list[WealthPoint]:
+    """At most `most` points, evenly spaced in the list, the first, the last and the highest among them."""
+    if len(path) <= most:
+        return list(path)
+    places = {round(place * (len(path) - 1) / (most - 2)) for place in range(most - 1)}
+    places.add(max(range(len(path)), key=lambda place: path[place].log10_wealth))
+    return [path[place] for place in sorted(places)]
+
+
+def _ends(point: ProfilePoint) -> tuple[float | None, ...]:
+    """All deltas of a point: claimed, price from below and above, attack."""
+    return (point.claimed, *(point.price or (None, None)), point.attack)
+
+
+def _drawn(value: float | None, floor: float) -> float:
+    """A delta on a logarithmic axis: zero far below what is shown, nothing where there is none."""
+    return math.nan if value is None else max(value, floor / 1e3)
+
+
+def _finish(axes: Axes, across: str, up: str) -> None:
+    """Names of the axes, and the legend above them, where it hides nothing."""
+    axes.minorticks_off()
+    axes.set_xlabel(across)
+    axes.set_ylabel(up)
+    axes.yaxis.set_label_coords(-0.13, 0.5)
+    axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=3, columnspacing=1.4, handlelength=2.2, borderaxespad=0.2)
+
+
+def _tick(value: float, _: object = None) -> str:
+    """A tick of a logarithmic axis: 0.1 and 0.01 as they are, smaller ones as powers."""
+    return f"{value:g}" if value >= 1e-2 else _power(round(math.log10(value)))
+
+
+def _power(exponent: int) -> str:
+    """Ten to the power of `exponent`, as text."""
+    return {0: "1", 1: "10"}.get(exponent, "10" + str(exponent).translate(_SUPERSCRIPTS))
+
+
+def _short(value: float | None) -> str:
+    """A number of a table with four digits; a dash where there is none."""
+    return "\u2013" if value is None else f"{value:.4g}"

@@ -1,0 +1,110 @@
+"""A matplotlib figure as an SVG element inside a page: small, accessible, in the page's colours, the same bytes every time."""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from html import escape
+from typing import TYPE_CHECKING, Any, Final
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+# Colours that the page replaces by variables of its own, so that plots follow a light or dark scheme.
+INK: Final = "#010101"
+QUIET: Final = "#020202"
+GRID: Final = "#030303"
+CLAIM: Final = "#040404"
+PRICE: Final = "#050505"
+ATTACK: Final = "#060606"
+
+_VARIABLES: Final = {INK: "ink", QUIET: "quiet", GRID: "grid", CLAIM: "claim", PRICE: "price", ATTACK: "attack"}
+_STYLE: Final[dict[str, Any]] = {
+    "svg.fonttype": "none",
+    "svg.hashsalt": "dpaudit",
+    "font.family": "DejaVu Sans",
+    "font.size": 11.5,
+    "figure.facecolor": "none",
+    "axes.edgecolor": QUIET,
+    "axes.labelcolor": INK,
+    "axes.facecolor": "none",
+    "axes.grid": True,
+    "axes.axisbelow": True,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "grid.color": GRID,
+    "grid.linewidth": 0.6,
+    "legend.fontsize": 11.5,
+    "legend.frameon": False,
+    "legend.labelcolor": INK,
+    "text.color": INK,
+    "xtick.color": QUIET,
+    "xtick.labelcolor": INK,
+    "ytick.color": QUIET,
+    "ytick.labelcolor": INK,
+}
+_SIZE: Final = (5.4, 3.5)
+_AXES: Final = (0.15, 0.16, 0.83, 0.735)
+_CLEANED: Final = (
+    (r"<metadata>.*?</metadata>|<!--.*?-->|<style.*?</style>", ""),
+    (r"(font(-size)?: *)(\d+(?:\.\d+)?px)[^;\"]*;( font-family: [^;\"]*;)?", r"font-size: \3;"),
+    (r' transform="rotate\(-0 [^"]*\)"', ""),
+    (r"(\d\d\.\d)\d+", r"\1"),
+    (r"(\b\d\.\d\d)\d+", r"\1"),
+    (r"; stroke-linecap: square|; stroke-dashoffset: 0|; text-anchor: start", ""),
+    (r"\s*\n\s*", " "),
+    (r" ?(?=\"/?>)|(?<=>) (?=<)", ""),
+)
+
+
+@contextmanager
+def canvas() -> Iterator[tuple[Figure, Axes]]:
+    """An empty figure with axes in the style of the page; everything is drawn inside the block."""
+    from matplotlib import style
+    from matplotlib.figure import Figure
+
+    with style.context(["default", _STYLE]):
+        figure = Figure(figsize=_SIZE)
+        yield figure, figure.add_axes(_AXES)
+
+
+def inline(figure: Figure, *, title: str, description: str, key: str) -> str:
+    """The figure as an SVG element that refers to nothing outside itself.
+
+    Args:
+      figure: drawn, and still inside its `canvas` block.
+      title: what it shows, in a few words, for those who cannot see it.
+      description: how to read it and where its numbers are.
+      key: letters and digits that begin every id in the element, so that many fit on one page.
+    Returns:
+      The element, well-formed as XML and as HTML.
+    Source: harness specification, section 2.5; WAI-ARIA graphics: role img with a name and a description.
+    """
+    output = io.StringIO()
+    figure.savefig(output, format="svg", metadata=dict.fromkeys(("Creator", "Date", "Format", "Type")))
+    text = output.getvalue()
+    text = text[text.index("<svg") :].strip()
+    for pattern, replacement in _CLEANED:
+        text = re.sub(pattern, replacement, text, flags=re.DOTALL)
+    text = _renamed(text, key)
+    text = re.sub(r'style="[^"]*"', lambda found: re.sub(r"(?<=[:;]) ", "", found[0]), text)
+    for colour, variable in _VARIABLES.items():
+        text = text.replace(colour, f"var(--{variable})")
+    opening, _, rest = text.partition(">")
+    view = " ".join(re.findall(r'viewBox="[^"]*"', opening))
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" {view} class="plot" role="img" '
+        f'aria-labelledby="{key}-title {key}-description"><title id="{key}-title">{escape(title)}</title>'
+        f'<desc id="{key}-description">{escape(description)}</desc>{rest}'
+    )
+
+
+def _renamed(text: str, key: str) -> str:
+    """The drawing with short ids that begin with `key`, and none that nothing refers to."""
+    used = dict.fromkeys(re.findall(r'(?:href="|url\()#([^")]+)', text))
+    names = {name: f"{key}-{place}" for place, name in enumerate(used)}
+    text = re.sub(r' id="([^"]*)"', lambda found: f' id="{names[found[1]]}"' if found[1] in names else "", text)
+    return re.sub(r'(href="|url\()#([^")]+)', lambda found: f"{found[1]}#{names[found[2]]}", text)

@@ -1,0 +1,192 @@
+"""A report as text for a terminal: one table of all claims, then what was found about each refuted one, then what it all means."""
+
+from __future__ import annotations
+
+import io
+import textwrap
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Final
+
+from dpaudit.report import wording
+from dpaudit.report.document import reproduce_command
+from dpaudit.results import Report, TargetResult, Verdict
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+_COLOURS: Final = {
+    Verdict.REFUTED: "bold red",
+    Verdict.FAILED: "bold magenta",
+    Verdict.INCONCLUSIVE: "yellow",
+    Verdict.CONSISTENT: "green",
+    Verdict.PROVEN: "bold green",
+}
+_COLUMNS: Final = ("target", "claim", "price", "attack", "properties", "proof", "verdict")
+_ROOM_FOR_ALL: Final = 108
+_ROOM_FOR_TABLE: Final = 76
+_LONGEST_NAME: Final = 24
+_LONGEST_WITNESS: Final = 240
+
+
+def to_text(report: Report, *, width: int = 100, colour: bool = False, ascii_only: bool = False, path: str | None = None) -> str:
+    """The report as text.
+
+    Args:
+      report: what an audit found.
+      width: columns of the terminal, at least 40.
+      colour: whether to write ANSI colours.
+      ascii_only: whether lines are drawn with ASCII characters.
+      path: where the report's JSON was written, for the commands that repeat what was found.
+    Returns:
+      Lines of at most `width` columns.
+    Source: harness specification, section 2.5.
+    Example:
+      >>> from fractions import Fraction
+      >>> from dpaudit.results import Settings
+      >>> print(to_text(Report(Settings(alpha=Fraction(1, 20), runs=1000, seed=0), results=())).splitlines()[0])
+      No claim was audited.
+    """
+    from rich.console import Console
+
+    output = io.StringIO()
+    console = Console(
+        file=output,
+        width=max(width, 40),
+        force_terminal=colour,
+        color_system="standard" if colour else None,
+        no_color=not colour,
+        legacy_windows=False,
+        highlight=False,
+        emoji=False,
+        markup=False,
+    )
+    for part in _parts(report, path, width=width, ascii_only=ascii_only):
+        console.print(part)
+    return "\n".join(line.rstrip() for line in output.getvalue().splitlines()) + "\n"
+
+
+def printable(text: str) -> str:
+    """The text with control characters written as escapes, so that names and outputs cannot steer the terminal."""
+    return "".join(letter if letter.isprintable() else letter.encode("unicode_escape").decode("ascii") for letter in text)
+
+
+def _parts(report: Report, path: str | None, *, width: int, ascii_only: bool) -> Iterator[RenderableType]:
+    """What is printed, from top to bottom."""
+    if report.results:
+        yield _table(report, width=width, ascii_only=ascii_only)
+    for result in report.results:
+        if result.verdict in (Verdict.REFUTED, Verdict.FAILED):
+            yield _title(result)
+            yield _grid((label, printable(text)) for label, text in _lines(report, result, path))
+    yield f"{wording.headline(report)}."
+    if not report.complete:
+        yield wording.incomplete(report)
+    if report.results:
+        yield wording.false_alarm(report)
+        if width < _ROOM_FOR_ALL:
+            checks = tuple(check for result in report.results for check in result.properties)
+            yield f"Properties of all targets: {wording.properties(checks)}. Proofs: {wording.PROOF}."
+    for verdict in wording.ORDER:
+        if any(result.verdict is verdict for result in report.results):
+            yield f"{verdict}: {wording.MEANINGS[verdict]}"
+    if any(result.verdict in (Verdict.CONSISTENT, Verdict.INCONCLUSIVE) for result in report.results):
+        yield wording.power_target(report)
+
+
+def _table(report: Report, *, width: int, ascii_only: bool) -> RenderableType:
+    """One row for each claim; narrower terminals get it without properties and proofs, summed up in a line below, or as a list."""
+    from rich import box
+    from rich.console import Group
+    from rich.table import Table
+
+    if width < _ROOM_FOR_TABLE:
+        blocks = [(_title(result), _grid(list(_cells(result).items())[1:])) for result in report.results]
+        return Group(*(part for block in blocks for part in block))
+    table = Table(box=box.ASCII2 if ascii_only else box.SIMPLE_HEAD, pad_edge=False, collapse_padding=True)
+    columns = [name for name in _COLUMNS if width >= _ROOM_FOR_ALL or name not in ("properties", "proof")]
+    for name in columns:
+        table.add_column(name, overflow="fold", no_wrap=name in ("target", "verdict"))
+    for result in report.results:
+        cells = _cells(result)
+        table.add_row(*(cells[name] for name in columns[:-1]), _verdict(result))
+    return table
+
+
+def _cells(result: TargetResult) -> dict[str, str]:
+    """The cells of a row by column, all but the verdict."""
+    tried = result.attack is not None
+    return {
+        "target": "\n".join(textwrap.wrap(printable(result.name), _LONGEST_NAME)),
+        "claim": f"{printable(wording.promised(result))}\n{printable(result.claim.adjacency)}",
+        "price": "-" if result.price is None else printable(wording.priced(result.price)),
+        "attack": wording.attacked(result.attack) if tried else "-",
+        "properties": wording.properties(result.properties) if result.properties else "-",
+        "proof": wording.PROOF,
+    }
+
+
+def _verdict(result: TargetResult) -> RenderableType:
+    """The verdict in its colour."""
+    from rich.text import Text
+
+    return Text(result.verdict, style=_COLOURS[result.verdict])
+
+
+def _title(result: TargetResult) -> RenderableType:
+    """Name and verdict on a line."""
+    from rich.text import Text
+
+    return Text.assemble((printable(result.name), "bold"), " ", (result.verdict.upper(), _COLOURS[result.verdict]))
+
+
+def _grid(lines: Iterable[tuple[str, str]]) -> RenderableType:
+    """Labels on the left, texts on the right, an empty line below."""
+    from rich.padding import Padding
+    from rich.table import Table
+
+    grid = Table.grid(padding=(0, 2))
+    grid.add_column(no_wrap=True)
+    grid.add_column(overflow="fold")
+    for label, text in lines:
+        grid.add_row(label, text)
+    return Padding(grid, (0, 0, 1, 2))
+
+
+def _lines(report: Report, result: TargetResult, path: str | None) -> Iterator[tuple[str, str]]:
+    """Label and text of each line of the details."""
+    yield "claim", result.claim.text
+    if result.attack is None or not result.rejected_in_family:
+        yield "found", result.failure or result.summary
+    for check in result.properties:
+        if check.status == "violated":
+            yield "violated", f"{check.name}: {check.detail}" if check.detail else check.name
+    if result.price is not None and result.price.status == "above":
+        yield "price", f"{wording.priced(result.price)}. {wording.price_status(result.price)}"
+    if result.attack is not None:
+        attack = result.attack
+        yield "pair", wording.pair(attack)
+        if attack.pair.witness is not None:
+            yield from zip(("first", "second"), map(_cut, attack.pair.witness), strict=True)
+        if attack.bound is not None:
+            yield "event", attack.event
+            yield "counts", wording.counted(attack.bound)
+            yield "bound", f"{wording.attacked(attack)}, {wording.confidence(attack.bound)}"
+        yield "bets", wording.evidence(attack)
+        yield "seed", wording.stream(report, attack)
+        yield "repeat", _repeat(result, path)
+    if result.source is not None:
+        yield "source", f"{result.source[0]}:{result.source[1]}"
+
+
+def _cut(text: str) -> str:
+    """A dataset in few lines; all that is kept of it stands in the report."""
+    return text if len(text) <= _LONGEST_WITNESS else f"{text[: _LONGEST_WITNESS - 4]} ..."
+
+
+def _repeat(result: TargetResult, path: str | None) -> str:
+    """How to draw the same runs again."""
+    if result.reference is None:
+        return "call dpaudit.auditor.replay with this report and the Target object"
+    if path is None:
+        return f"audit with --report DIR, then {reproduce_command(result, 'DIR/report.json')}"
+    return reproduce_command(result, path) or ""

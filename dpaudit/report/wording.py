@@ -1,0 +1,220 @@
+"""What a report says in words: the sentences that terminal and page share, each a function of the results alone."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from fractions import Fraction
+from typing import Final
+
+from dpaudit.claims import KINDS
+from dpaudit.exact import Endpoint, outward, shown
+from dpaudit.results import Attack, Bound, Power, Price, Property, Report, TargetResult, Verdict
+
+ORDER: Final = (Verdict.REFUTED, Verdict.FAILED, Verdict.INCONCLUSIVE, Verdict.CONSISTENT, Verdict.PROVEN)
+"""Verdicts in the order in which they want attention."""
+
+MEANINGS: Final = {
+    Verdict.REFUTED: "The claim is false. A test whose chance of a false alarm is stated with it, a certified price above the "
+    "claim, or an exact counterexample shows it.",
+    Verdict.FAILED: "The target could not be loaded or run, so nothing is known about its claim.",
+    Verdict.INCONCLUSIVE: "Nothing speaks against the claim, but the audit was too weak to say more; give it more runs.",
+    Verdict.CONSISTENT: "Nothing speaks against the claim, and the audit would probably have found the violation that is stated "
+    "with it. That is not a proof of privacy.",
+    Verdict.PROVEN: "The claim follows from the source code, by a proof that a machine has checked.",
+}
+
+LIMITS: Final = (
+    "An attack can refute a claim but never establish it: only the datasets, events and numbers of runs named here were tried.",
+    "Sampling sees no probability far below one in the number of runs. For a very small delta the price speaks, not the attack.",
+    "The price is about the releases that the function logged. It does not see what the function does beside them.",
+    "Running time, memory, files and network traffic of the function are not part of its audited output.",
+    "Proofs are not attempted in this version.",
+)
+
+PROOF: Final = "not attempted"
+
+_STATUS: Final = {
+    "within": "The certified price is within the claim.",
+    "above": "The certified price exceeds the claim.",
+    "undecided": "The claim lies inside the certified interval, so the price decides nothing.",
+    "unpriced": "There is no certified price.",
+}
+
+
+def headline(report: Report) -> str:
+    """How many claims got which verdict: "2 of 10 claims refuted, 8 consistent"."""
+    counts = Counter(result.verdict for result in report.results)
+    total = len(report.results)
+    if not total:
+        return "No claim was audited"
+    first, *rest = [verdict for verdict in ORDER if counts[verdict]]
+    claims = "claim" if total == 1 else "claims"
+    start = f"{counts[first]} of {total} {claims} {first}"
+    return ", ".join([start, *(f"{counts[verdict]} {verdict}" for verdict in rest)])
+
+
+def false_alarm(report: Report) -> str:
+    """What may be wrong with the refutations, and how likely that is."""
+    alpha, count = decimal(report.settings.alpha), len(report.results)
+    if count == 1:
+        return f"If the claim holds, the probability that the attack calls it refuted is at most {alpha}."
+    family = "by Holm's method" if report.settings.family == "holm" else f"by the method {report.settings.family}"
+    return (
+        f"If all {count} claims hold, the probability that the attack calls any of them refuted is at most {alpha}, "
+        f"shared among the claims {family}."
+    )
+
+
+def power_target(report: Report) -> str:
+    """What a consistent verdict promises at least."""
+    factor = decimal(report.settings.power_target)
+    return (
+        f"A claim counts as consistent only if a true epsilon of {factor} times the claimed one, on the tested pair of datasets, "
+        "would have been refuted with probability 0.9; otherwise it is inconclusive."
+    )
+
+
+def incomplete(report: Report) -> str:
+    """A warning when the audit was interrupted, else nothing."""
+    return "" if report.complete else "The audit was interrupted; only the targets that were finished are listed."
+
+
+def decimal(value: Fraction) -> str:
+    """An exact number, as a decimal where that is exact: "0.05", but "1/3"."""
+    near = repr(float(value)) if abs(value) < 10**15 else ""
+    return near.removesuffix(".0") if near and Fraction(near) == value else shown(value)
+
+
+def lower(value: Endpoint) -> str:
+    """A lower bound with four digits, rounded down."""
+    return outward(value, digits=4, up=False).replace("E", "e")
+
+
+def upper(value: Endpoint) -> str:
+    """An upper bound with four digits, rounded up."""
+    return outward(value, digits=4, up=True).replace("E", "e")
+
+
+def thousands(count: int) -> str:
+    """A count with commas."""
+    return f"{count:,}"
+
+
+def probability(value: float) -> str:
+    """A probability with three digits; one below the range of floats is said to be so."""
+    return f"{value:.3g}" if value >= 1e-300 else "below 1e-300"
+
+
+def sentence(text: str) -> str:
+    """The text with a capital letter and a full stop."""
+    return f"{text[:1].upper()}{text[1:]}." if text else ""
+
+
+def promised(result: TargetResult) -> str:
+    """The claim without its adjacency: "epsilon = 1"."""
+    return result.claim.text.removesuffix(f" under {result.claim.adjacency}")
+
+
+def neighbours(adjacency: str) -> str:
+    """What the neighbouring relation of a claim lets change, in words."""
+    kind = re.match(r"[a-z_]*", adjacency)
+    return KINDS.get(kind.group() if kind else "", "")
+
+
+def priced(price: Price | None) -> str:
+    """The certified price: "epsilon = 1" or "epsilon in [0.98, 1]"."""
+    if price is None or price.value is None:
+        return "unpriced"
+    low, high = lower(price.value.lower), upper(price.value.upper)
+    if low == high or math.isclose(*price.value.floats(), rel_tol=1e-3):
+        return f"{price.quantity} = {low}" if price.value.is_point else f"{price.quantity} <= {high}"
+    return f"{price.quantity} in [{low}, {high}]"
+
+
+def price_status(price: Price | None) -> str:
+    """Whether the price fits the claim, as a sentence."""
+    return _STATUS.get("unpriced" if price is None else price.status, "")
+
+
+def attacked(attack: Attack | None) -> str:
+    """The attack's lower bound: "epsilon >= 1.62"."""
+    if attack is None:
+        return "none"
+    bound = attack.bound
+    if bound is None or bound.epsilon is None or bound.epsilon <= 0:
+        return "no bound above 0"
+    return f"epsilon >= {lower(bound.epsilon)}{_at(bound)}"
+
+
+def _at(bound: Bound) -> str:
+    """At which delta a bound holds, where that is not 0."""
+    return f" at delta = {upper(bound.delta)}" if bound.delta else ""
+
+
+def confidence(bound: Bound) -> str:
+    """How likely a bound is wrong."""
+    return f"wrong with probability at most {upper(1 - bound.confidence)}"
+
+
+def counted(bound: Bound) -> str:
+    """The counts behind a bound, in a sentence."""
+    first, second = ("second", "first") if bound.direction == "forward" else ("first", "second")
+    counts = bound.counts
+    return (
+        f"in {thousands(counts.runs)} runs, each on one of the two datasets at random: {thousands(counts.ones)} times on the "
+        f"{first} dataset, {thousands(counts.zeros)} times on the {second}"
+    )
+
+
+def evidence(attack: Attack) -> str:
+    """How far the bets against the claim got."""
+    bets = attack.sequential
+    level = f"{bets.log10_threshold:.2f}"
+    if bets.stopped_at is not None:
+        return f"wealth passed the refuting level of 10^{level} at run {thousands(bets.stopped_at)}"
+    return f"wealth peaked at 10^{bets.log10_peak:.2f} in {thousands(bets.runs)} runs, 10^{level} would have refuted the claim"
+
+
+def power(found: Power | None) -> str:
+    """What the audit would have found, or that it would have found nothing; empty where the question has no sense."""
+    if found is None:
+        return ""
+    if found.epsilon is None:
+        return "not even the largest violation would have been found on the tested pair"
+    factor = "" if found.factor is None else f", {found.factor:.3g} times the claimed one,"
+    return (
+        f"a true epsilon of {found.epsilon:.4g}{factor} on the tested pair would have been refuted with probability "
+        f"{found.probability:g}"
+    )
+
+
+def properties(checks: tuple[Property, ...]) -> str:
+    """How many deterministic checks hold: "5 hold", "1 violated, 4 hold"."""
+    counts = Counter(check.status for check in checks)
+    named = {"violated": "violated", "holds": "hold"}
+    parts = [f"{counts[status]} {word}" for status, word in named.items() if counts[status]]
+    return ", ".join(parts) or "none"
+
+
+def pair(attack: Attack) -> str:
+    """Which of the candidate pairs the decisive runs were made on."""
+    difference = attack.pair.difference or "no description"
+    return difference if attack.pairs_tried == 1 else f"{difference} (the most telling of {attack.pairs_tried} pairs)"
+
+
+def stream(report: Report, attack: Attack) -> str:
+    """The seed, and the place of the runs in the tree of random streams."""
+    return f"{report.settings.seed}, stream {'/'.join(map(str, attack.seed_path)) or '-'}"
+
+
+def shares(result: TargetResult) -> tuple[float | None, tuple[float, float] | None]:
+    """The attack's bound and the certified price, each as a share of what the claim allows of it; None where there is none."""
+    attack, price, allowed = result.attack, result.price, result.claim.tested_epsilon
+    found = attack.bound.epsilon if attack is not None and attack.bound is not None else None
+    attack_share = float(found / allowed) if found is not None and allowed else None
+    if price is None or price.value is None or not price.limit:
+        return attack_share, None
+    low, high = price.value.floats()
+    return attack_share, (low / float(price.limit), high / float(price.limit))

@@ -1,0 +1,167 @@
+"""Gaussian mechanism: a continuous Gaussian rounded to a lattice, drawn exactly, at the price of the continuous one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, overload
+
+from dpaudit.claims import GDP, Adjacency, Claim
+from dpaudit.errors import InvalidArgument
+from dpaudit.exact import Exact, positive, shown
+from dpaudit.releases import Release
+from mechanisms.laws import RoundedGaussian
+from mechanisms.noise import Noise, as_text, one_of, store
+from mechanisms.random import BitSource
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from dpaudit.claims import PrivacyLoss
+    from mechanisms.steps import Value
+
+
+@dataclass(frozen=True, init=False)
+class GaussianMechanism:
+    """Adds rounded Gaussian noise: a continuous Gaussian of deviation sigma, rounded to the lattice, drawn exactly.
+
+    For a value x on the lattice, round(x + noise) = x + round(noise): the release is a fixed map of the continuous Gaussian
+    mechanism's, in any dimension, and has at most its privacy loss. That is false off the lattice, so such values are refused.
+
+    Args:
+      sensitivity: largest L2 distance of the query on neighbours, exact, at least `lattice`, in output units.
+      sigma: standard deviation before rounding, exact, in output units; give this or `noise_multiplier`.
+      noise_multiplier: sigma / sensitivity, exact, dimensionless.
+      lattice: distance of adjacent released numbers, exact, in output units.
+      adjacency: the neighbouring relation that the sensitivity is about.
+    Raises:
+      InvalidArgument: a parameter is not a number (DPA101, DPA102) or not positive (DPA104), the sensitivity is below the lattice
+        (DPA107), or not exactly one of sigma and noise_multiplier is given (DPA106).
+    Source: Dong, Roth, Su 2022, Theorem 2.7; docs/exact_sampling.md (rounded Gaussian).
+    Example:
+      >>> mechanism = GaussianMechanism(sensitivity=3, noise_multiplier=2)
+      >>> mechanism.sigma, str(mechanism.claim)
+      (Fraction(6, 1), 'mu = 1/2 (GDP) under add_remove')
+    """
+
+    sensitivity: Fraction
+    sigma: Fraction
+    lattice: Fraction
+    adjacency: Adjacency
+
+    def __init__(
+        self,
+        *,
+        sensitivity: Exact,
+        sigma: Exact | None = None,
+        noise_multiplier: Exact | None = None,
+        lattice: Exact = 1,
+        adjacency: Adjacency | str = "add_remove",
+    ) -> None:
+        """Check the parameters and store them exactly."""
+        step, distance = positive(lattice, "lattice"), positive(sensitivity, "sensitivity")
+        if distance < step:
+            raise InvalidArgument(
+                "DPA107",
+                f"sensitivity must be at least the lattice, got sensitivity={shown(distance)} and lattice={shown(step)}. "
+                "Values on the lattice cannot change by less than a step; choose a finer lattice.",
+            )
+        if sigma is None:
+            deviation = distance * one_of(noise_multiplier=noise_multiplier, sigma=None)
+        else:
+            deviation = one_of(sigma=sigma, noise_multiplier=noise_multiplier)
+        store(self, sensitivity=distance, sigma=deviation, lattice=step, adjacency=Adjacency.of(adjacency))
+        _ = self._noise
+
+    @property
+    def noise_multiplier(self) -> Fraction:
+        """The standard deviation relative to the sensitivity."""
+        return self.sigma / self.sensitivity
+
+    @property
+    def claim(self) -> Claim:
+        """What an audit may test: Gaussian differential privacy with mu = sensitivity / sigma."""
+        return Claim(GDP(mu=self.sensitivity / self.sigma), adjacency=self.adjacency)
+
+    @property
+    def loss(self) -> PrivacyLoss:
+        """The privacy loss of the continuous Gaussian at the declared sensitivity, which covers numbers and arrays."""
+        return self.loss_at(self.sensitivity)
+
+    def loss_at(self, distance: Exact) -> PrivacyLoss:
+        """The privacy loss of a release, a number or an array, whose value moves by at most `distance`.
+
+        Args:
+          distance: L2 distance, exact and positive, in output units.
+        Returns:
+          A loss of `dpaudit.accounting` under the mechanism's adjacency.
+        Raises:
+          InvalidArgument: `distance` is not a number (DPA101, DPA102) or not positive (DPA104).
+        Source: Dong, Roth, Su 2022, Theorem 2.7.
+        Example:
+          >>> GaussianMechanism(sensitivity=1, sigma=2).loss_at(1).describe()
+          'gaussian(sigma=2, sensitivity=1)'
+        """
+        from dpaudit.accounting import gaussian
+
+        return gaussian(sigma=self.sigma, sensitivity=positive(distance, "distance"), adjacency=self.adjacency)
+
+    @overload
+    def release(self, value: NDArray[Any], source: BitSource | None = None) -> NDArray[Any]: ...
+    @overload
+    def release(self, value: Exact, source: BitSource | None = None) -> int | Fraction: ...
+    def release(self, value: Value, source: BitSource | None = None) -> int | Fraction | NDArray[Any]:
+        """One noisy copy of a value.
+
+        Args:
+          value: as for `LaplaceMechanism.release`; every entry must lie on the lattice.
+          source: random bits; None takes the operating system's.
+        Returns:
+          For a number an int, or a Fraction where the lattice is not 1; for an array a new int64 or float64 array of its shape.
+        Raises:
+          InvalidArgument: as for `LaplaceMechanism.release`.
+        Source: design rule 1 (exactness).
+        Example:
+          >>> GaussianMechanism(sensitivity=1, sigma=2, lattice="1/4").release(np.array([0.25, 7.5])).dtype.name
+          'float64'
+        """
+        return self._noise.once(value, source)
+
+    def releases(self, value: Value, count: int, source: BitSource | None = None) -> NDArray[Any]:
+        """Independent noisy copies of one value, each paid for; what an audit needs many of.
+
+        Args:
+          value: as for `release`.
+          count: how many, at least 1.
+          source: random bits; None takes the operating system's.
+        Returns:
+          Array of shape (count, *shape of the value): int64 for a whole lattice, float64 for a dyadic one, else Fractions.
+        Raises:
+          InvalidArgument: as for `release`, or `count` is no positive integer (DPA103, DPA105).
+        Source: design rule 4 (the log counts every one of them).
+        Example:
+          >>> GaussianMechanism(sensitivity=1, sigma=2).releases(np.array([1, 2]), 3).shape
+          (3, 2)
+        """
+        return self._noise.often(value, count, source)
+
+    def describe(self) -> str:
+        """One line that names the mechanism and its exact parameters."""
+        return (
+            f"rounded Gaussian noise of deviation {shown(self.sigma)} on multiples of {shown(self.lattice)}; "
+            f"L2 sensitivity {shown(self.sensitivity)} under {self.adjacency}; mu {shown(self.sensitivity / self.sigma)}"
+        )
+
+    def to_dict(self) -> dict[str, str]:
+        """The mechanism as plain text values, exact, from which it can be built again."""
+        return as_text(self, "sensitivity", "sigma", "lattice", "adjacency")
+
+    @cached_property
+    def _noise(self) -> Noise:
+        """The noise in steps of the lattice, and what the release log keeps of it."""
+        width = self.sigma / self.lattice
+        parameters = (("lattice", self.lattice), ("sigma", self.sigma))
+        return Noise(
+            RoundedGaussian(width), self.lattice, width, Release("rounded_gaussian", parameters, self.sensitivity, self.adjacency)
+        )

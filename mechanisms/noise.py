@@ -1,0 +1,119 @@
+"""Additive noise: the one path from a value to its noisy copies (read, note, draw, add, write), and what mechanisms share."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from dpaudit.errors import InvalidArgument
+from dpaudit.exact import Exact, integer, positive, shown
+from dpaudit.releases import Release, note
+from mechanisms.laws import DiscreteLaplace, RoundedGaussian
+from mechanisms.random import BitSource, default_source
+from mechanisms.steps import INTEGER_LIMIT, array_steps, format_of, number_steps
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from mechanisms.steps import Value
+
+
+@dataclass(frozen=True)
+class Noise:
+    """Integer noise in steps of a lattice.
+
+    `width` is its typical size in steps; `record` is what the release log keeps of one noisy number.
+    """
+
+    law: DiscreteLaplace | RoundedGaussian
+    lattice: Fraction
+    width: Fraction
+    record: Release
+
+    def once(self, value: Value, source: BitSource | None) -> int | Fraction | NDArray[Any]:
+        """One noisy copy: an int or a Fraction of a number, an array of an array."""
+        if isinstance(value, np.ndarray):
+            return np.asarray(self.often(value, 1, source)[0])
+        steps = number_steps(value, self.lattice)
+        bits = bit_source(source)
+        note(replace(self.record, secure=bits.secure))
+        total = steps + int(self.law.sample(source=bits, wide=True))
+        return total if self.lattice == 1 else self.lattice * total
+
+    def often(self, value: Value, count: int, source: BitSource | None) -> NDArray[Any]:
+        """Independent noisy copies, along a new first axis."""
+        copies = integer(count, "count", lower=1)
+        if isinstance(value, np.ndarray):
+            steps, form = array_steps(value, self.lattice)
+        else:
+            form = format_of(self.lattice)
+            steps = np.array(_fitting(number_steps(value, self.lattice), form.limit // form.unit), dtype=np.int64)
+        form.require_room(self.width)
+        bits = bit_source(source)
+        note(replace(self.record, dimension=steps.size, count=copies, secure=bits.secure))
+        noise = self.law.sample(copies * steps.size, source=bits).reshape(copies, *steps.shape)
+        noise += steps
+        return form.write(noise, self.lattice)
+
+
+def _fitting(steps: int, largest: int) -> int:
+    """The number of steps, if it leaves room for the noise in an array."""
+    if abs(steps) > min(largest, INTEGER_LIMIT):
+        raise InvalidArgument("DPA108", "the value to release is too large for an array of results. Use a coarser lattice.")
+    return steps
+
+
+def bit_source(source: BitSource | None) -> BitSource:
+    """The source to draw from: the one given, or else the calling thread's own; DPA105 for what is none, such as a seed."""
+    if source is None:
+        return default_source()
+    if not (hasattr(source, "secure") and hasattr(source, "bits")):
+        raise InvalidArgument(
+            "DPA105",
+            f"source must be a bit source or None, got a {type(source).__name__}. Mechanisms take no seed; "
+            "an audit's generator becomes a source by source_from(rng).",
+        )
+    return source
+
+
+def one_of(**alternatives: Exact | None) -> Fraction:
+    """The first alternative, exact and positive, if it is the only one given; DPA106 otherwise."""
+    (name, value), *others = alternatives.items()
+    if value is None or any(other is not None for _, other in others):
+        names = " and ".join(sorted(alternatives))
+        raise InvalidArgument("DPA106", f"exactly one of {names} is needed. Leave the other out.")
+    return positive(value, name)
+
+
+def require_multiple(value: Fraction, lattice: Fraction, name: str) -> None:
+    """Refuse with DPA107 the distances that values on the lattice cannot have."""
+    if (value / lattice).denominator != 1:
+        below = shown(value // lattice * lattice or lattice)
+        raise InvalidArgument(
+            "DPA107",
+            f"{name} must be a multiple of the lattice, got {name}={shown(value)} and lattice={shown(lattice)}. "
+            f"Values on it differ by whole steps: give {below}, or choose a finer lattice.",
+        )
+
+
+def store(mechanism: object, **fields: object) -> None:
+    """Set the fields of a frozen dataclass from its own constructor."""
+    for name, value in fields.items():
+        object.__setattr__(mechanism, name, value)
+
+
+def as_text(mechanism: object, *names: str) -> dict[str, str]:
+    """Type and parameters of a mechanism as text, numbers exactly."""
+    values = {name: getattr(mechanism, name) for name in names}
+    texts = {name: _digits(value) if isinstance(value, Fraction) else str(value) for name, value in values.items()}
+    return {"mechanism": type(mechanism).__name__, **texts}
+
+
+def _digits(value: Fraction) -> str:
+    """All digits of an exact number; by way of Decimal, since Python refuses to print an int of more than 4300 digits."""
+    numerator, denominator = (f"{Decimal(part):f}" for part in (value.numerator, value.denominator))
+    return numerator if denominator == "1" else f"{numerator}/{denominator}"

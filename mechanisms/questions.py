@@ -1,0 +1,244 @@
+"""Questions about real people, answered privately: a count, a mean, a histogram and a median of breast-cancer records.
+
+The records are the Wisconsin diagnostic data that scikit-learn ships: 569 tumours, 30 measurements each, and the diagnosis. Each
+question is a query (exact, no noise), a mechanism with its price, and an answer. All bounds, bins and candidates are public: they
+come from what such measurements can be, never from these records.
+"""
+
+from __future__ import annotations
+
+import csv
+from fractions import Fraction
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
+
+import numpy as np
+
+from dpaudit.claims import Adjacency
+from dpaudit.errors import InvalidArgument, TargetFailure
+from dpaudit.exact import Exact, in_range
+from mechanisms.laplace import LaplaceMechanism
+from mechanisms.lattice import to_lattice
+from mechanisms.select import ExponentialMechanism
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from mechanisms.random import BitSource
+
+Record: TypeAlias = dict[str, Any]
+"""One person: column name -> int, float, text or None, the same form that a CSV file gives."""
+
+RADIUS: Final = "mean radius"
+DIAGNOSIS: Final = "diagnosis"
+LOWER: Final = 5
+UPPER: Final = 30
+STEP: Final = Fraction(1, 100)
+EDGES: Final = (10, 15, 20, 25)
+CANDIDATE_STEP: Final = Fraction(1, 20)
+CANDIDATES: Final = tuple(LOWER + CANDIDATE_STEP * index for index in range(int((UPPER - LOWER) / CANDIDATE_STEP) + 1))
+
+_MEASURES: Final = (
+    "radius",
+    "texture",
+    "perimeter",
+    "area",
+    "smoothness",
+    "compactness",
+    "concavity",
+    "concave points",
+    "symmetry",
+    "fractal dimension",
+)
+_COLUMNS: Final = (
+    *(f"mean {measure}" for measure in _MEASURES),
+    *(f"{measure} error" for measure in _MEASURES),
+    *(f"worst {measure}" for measure in _MEASURES),
+)
+
+COUNT: Final = LaplaceMechanism(sensitivity=1, epsilon=1)
+MEAN: Final = LaplaceMechanism(sensitivity=int((UPPER - LOWER) / STEP), epsilon=1, adjacency="replace_one")
+HISTOGRAM: Final = LaplaceMechanism(sensitivity=1, epsilon=1)
+MEDIAN: Final = ExponentialMechanism(sensitivity=1, epsilon=1)
+
+
+def cancer_records() -> tuple[Record, ...]:
+    """The breast-cancer records of scikit-learn: 30 measurements in millimetres or ratios, and `diagnosis`, 1 for malignant.
+
+    The file is read where the installed package keeps it: importing scikit-learn would cost seconds in every worker process.
+
+    Returns:
+      569 fresh dictionaries, column name -> float, and int for the diagnosis.
+    Raises:
+      TargetFailure: the installed scikit-learn holds no such file (DPA406).
+    Source: Street, Wolberg, Mangasarian 1993; sklearn.datasets.load_breast_cancer (whose target is 0 for malignant).
+    Example:
+      >>> len(cancer_records()), cancer_records()[0]["mean radius"]
+      (569, 17.99)
+    """
+    return tuple({**dict(zip(_COLUMNS, row[:-1], strict=True)), DIAGNOSIS: 1 - int(row[-1])} for row in _rows())
+
+
+@cache
+def _rows() -> tuple[tuple[float, ...], ...]:
+    """The numbers in scikit-learn's file, without its header."""
+    package = find_spec("sklearn")
+    folders = package.submodule_search_locations if package is not None else None
+    file = Path(next(iter(folders or ("",)))) / "datasets" / "data" / "breast_cancer.csv"
+    try:
+        with file.open(encoding="utf-8", newline="") as lines:
+            header, *rows = csv.reader(lines)
+        numbers = tuple(tuple(float(entry) for entry in row) for row in rows)
+    except (OSError, ValueError) as error:
+        kind = type(error).__name__
+        raise TargetFailure("DPA406", f"scikit-learn's breast_cancer.csv cannot be read ({kind}). Install it again.") from error
+    if header[:2] != [str(len(numbers)), str(len(_COLUMNS))]:
+        raise TargetFailure("DPA406", "scikit-learn's breast_cancer.csv has an unknown layout. Install the locked version.")
+    return numbers
+
+
+def column(records: Sequence[Record], name: str) -> list[Any]:
+    """One column of the records; None where a record lacks it."""
+    return [record.get(name) for record in records]
+
+
+def malignant_count(records: Sequence[Record]) -> int:
+    """How many tumours are malignant: moves by at most 1 when a record is added or removed."""
+    return sum(value == 1 for value in column(records, DIAGNOSIS))
+
+
+def radius_sum(records: Sequence[Record]) -> int:
+    """Sum of the radii in steps of 1/100 mm, each clamped to 5 to 30 mm: moves by at most 2500 when a record is replaced."""
+    return int(to_lattice(column(records, RADIUS), lower=LOWER, upper=UPPER, lattice=STEP).sum())
+
+
+def radius_histogram(records: Sequence[Record]) -> NDArray[np.int64]:
+    """Tumours by radius, bins below 10, 10, 15, 20 and from 25 mm up: one entry moves by 1 when a record is added or removed."""
+    steps = to_lattice(column(records, RADIUS), lower=LOWER, upper=UPPER, lattice=STEP)
+    bins = np.searchsorted(np.array([int(edge / STEP) for edge in EDGES]), steps, side="right")
+    return np.bincount(bins, minlength=len(EDGES) + 1).astype(np.int64)
+
+
+def median_scores(records: Sequence[Record]) -> NDArray[np.int64]:
+    """Score of each candidate as the median radius: moves by at most 1 when a record is added or removed."""
+    steps = to_lattice(column(records, RADIUS), lower=LOWER, upper=UPPER, lattice=STEP)
+    candidates = np.array([int(candidate / STEP) for candidate in CANDIDATES])
+    return quantile_scores(steps, candidates, quantile="1/2")
+
+
+def quantile_scores(values: NDArray[np.int64], candidates: NDArray[np.int64], *, quantile: Exact) -> NDArray[np.int64]:
+    """How well each candidate splits the values at a quantile, in whole numbers.
+
+    With the quantile p / r in lowest terms, the score of a candidate c is -|r #(values below c) - p n|, 0 for a perfect split.
+
+    Args:
+      values: int64 array, one number per person.
+      candidates: int64 array of public candidates, in the units of the values.
+      quantile: which quantile, exact, in [0, 1]; 1/2 is the median.
+    Returns:
+      int64 array, one score per candidate, none positive.
+    Raises:
+      InvalidArgument: `quantile` is not a number (DPA101, DPA102) or outside [0, 1] (DPA103).
+    Source: Smith 2011 (quantiles by the exponential mechanism).
+    Example:
+      >>> quantile_scores(np.array([3, 5, 9]), np.array([2, 4, 6]), quantile="1/2").tolist()
+      [-3, -1, -1]
+    """
+    share = in_range(quantile, "quantile", lower=0, upper=1)
+    below = np.searchsorted(np.sort(values), candidates, side="left")
+    scores: NDArray[np.int64] = -np.abs(share.denominator * below - share.numerator * values.size).astype(np.int64)
+    return scores
+
+
+def quantile_sensitivity(*, quantile: Exact, adjacency: Adjacency | str = "add_remove") -> int:
+    """Largest change of any of the `quantile_scores` on neighbours.
+
+    Adding a value below c moves r #below - p n by r - p, another value by -p; replacing one moves it by at most r.
+
+    Args:
+      quantile: which quantile, exact, in [0, 1].
+      adjacency: "add_remove" or "replace_one".
+    Returns:
+      The sensitivity, in the units of the scores.
+    Raises:
+      InvalidArgument: `quantile` is outside [0, 1], or another adjacency is asked for (DPA103).
+    Source: triangle inequality; a test compares it with all small data sets.
+    Example:
+      >>> quantile_sensitivity(quantile="9/10"), quantile_sensitivity(quantile="1/2", adjacency="replace_one")
+      (9, 2)
+    """
+    share, relation = in_range(quantile, "quantile", lower=0, upper=1), Adjacency.of(adjacency)
+    if relation == Adjacency("add_remove"):
+        return max(share.numerator, share.denominator - share.numerator)
+    if relation == Adjacency("replace_one"):
+        return share.denominator
+    raise InvalidArgument("DPA103", f"adjacency must be add_remove or replace_one here, got {relation}.")
+
+
+def private_count(records: Sequence[Record], source: BitSource | None = None) -> int:
+    """How many tumours are malignant, with epsilon 1 for every record added or removed.
+
+    Args:
+      records: one dictionary per tumour.
+      source: random bits; None takes the operating system's.
+    Returns:
+      A noisy count, which may be negative.
+    Source: Ghosh, Roughgarden, Sundararajan 2012.
+    Example:
+      >>> abs(private_count(cancer_records()) - 212) < 100
+      True
+    """
+    return int(COUNT.release(malignant_count(records), source))
+
+
+def private_mean(records: Sequence[Record], source: BitSource | None = None) -> Fraction:
+    """Mean radius in millimetres, with epsilon 1 for every record replaced; the number of records is public.
+
+    Args:
+      records: one dictionary per tumour.
+      source: random bits; None takes the operating system's.
+    Returns:
+      The noisy sum over the public number of records, exactly; 0 records count as 1.
+    Source: Dwork, McSherry, Nissim, Smith 2006.
+    Example:
+      >>> 10 < private_mean(cancer_records()) < 20
+      True
+    """
+    return MEAN.release(radius_sum(records), source) * STEP / max(len(records), 1)
+
+
+def private_histogram(records: Sequence[Record], source: BitSource | None = None) -> list[int]:
+    """Tumours by radius, with epsilon 1 for every record added or removed.
+
+    Args:
+      records: one dictionary per tumour.
+      source: random bits; None takes the operating system's.
+    Returns:
+      Noisy counts of the bins below 10, 10 to 15, 15 to 20, 20 to 25 and from 25 mm up.
+    Source: Dwork, McSherry, Nissim, Smith 2006, Example 1.
+    Example:
+      >>> len(private_histogram(cancer_records()))
+      5
+    """
+    noisy: list[int] = HISTOGRAM.release(radius_histogram(records), source).tolist()
+    return noisy
+
+
+def private_median(records: Sequence[Record], source: BitSource | None = None) -> Fraction:
+    """Median radius in millimetres to 1/20 mm, with epsilon 1 for every record added or removed.
+
+    Args:
+      records: one dictionary per tumour.
+      source: random bits; None takes the operating system's.
+    Returns:
+      One of the public `CANDIDATES`.
+    Source: Smith 2011.
+    Example:
+      >>> 12 < private_median(cancer_records()) < 15
+      True
+    """
+    return CANDIDATES[MEDIAN.release(median_scores(records), source)]

@@ -1,0 +1,229 @@
+"""Randomized response: each person reports the own category truthfully with a known probability, and another one otherwise."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, Final, overload
+
+import numpy as np
+
+from dpaudit.claims import Adjacency, Claim, PureDP
+from dpaudit.errors import InvalidArgument
+from dpaudit.exact import Exact, ball, ball_endpoints, integer, positive, shown, working_precision
+from dpaudit.releases import Release, note
+from mechanisms.exactnum import LazyUniform
+from mechanisms.noise import as_text, bit_source
+from mechanisms.random import BitSource
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from flint import arb
+    from numpy.typing import NDArray
+
+    from dpaudit.claims import PrivacyLoss
+
+_ADJACENCIES: Final = ("replace_one", "label")
+_LARGEST_CATEGORIES: Final = 2**24
+_SMALLEST_USEFUL: Final = Fraction(1, 10**300)
+_LARGEST_USEFUL: Final = Fraction(700)
+
+
+@dataclass(frozen=True, init=False)
+class RandomizedResponse:
+    """Reports a category truthfully with probability e^epsilon / (e^epsilon + categories - 1), else each other one equally often.
+
+    An array holds one person's category per entry, and each entry is randomised on its own: a person stands in one entry only,
+    so the whole array of reports costs each person epsilon once.
+
+    Args:
+      epsilon: privacy parameter in nats, exact and positive.
+      categories: how many categories there are, 2 to 2**24; they are numbered from 0.
+      adjacency: "replace_one" (the category changes) or "label" (the category is a label). The number of reports is public,
+        so that adding or removing a person is not covered.
+    Raises:
+      InvalidArgument: `epsilon` is not a number (DPA101, DPA102) or not positive (DPA104), `categories` is no integer (DPA105)
+        or out of range (DPA103), or the adjacency is not covered (DPA103).
+    Source: Warner 1965; Kairouz, Oh, Viswanath 2016 (k-ary form).
+    Example:
+      >>> RandomizedResponse(epsilon=1, categories=3).release(2) in {0, 1, 2}
+      True
+    """
+
+    epsilon: Fraction
+    categories: int
+    adjacency: Adjacency
+
+    def __init__(self, *, epsilon: Exact, categories: int = 2, adjacency: Adjacency | str = "replace_one") -> None:
+        """Check the parameters and store them exactly."""
+        relation = Adjacency.of(adjacency)
+        if relation.kind not in _ADJACENCIES:
+            raise InvalidArgument(
+                "DPA103",
+                f"adjacency must be {' or '.join(_ADJACENCIES)} for randomized response, got {relation}. "
+                "Everybody's report is published, so who takes part is not hidden.",
+            )
+        object.__setattr__(self, "epsilon", positive(epsilon, "epsilon"))
+        object.__setattr__(self, "categories", integer(categories, "categories", lower=2, upper=_LARGEST_CATEGORIES))
+        object.__setattr__(self, "adjacency", relation)
+
+    @property
+    def claim(self) -> Claim:
+        """What an audit may test: pure differential privacy for each person."""
+        return Claim(PureDP(epsilon=self.epsilon), adjacency=self.adjacency)
+
+    @property
+    def loss(self) -> PrivacyLoss:
+        """The exact privacy loss of one report."""
+        from dpaudit.accounting import randomized_response
+
+        return randomized_response(epsilon=self.epsilon, categories=self.categories, adjacency=self.adjacency)
+
+    @overload
+    def release(self, value: NDArray[Any], source: BitSource | None = None) -> NDArray[np.int64]: ...
+    @overload
+    def release(self, value: int, source: BitSource | None = None) -> int: ...
+    def release(self, value: int | NDArray[Any], source: BitSource | None = None) -> int | NDArray[np.int64]:
+        """One report for each person.
+
+        Args:
+          value: a category from 0 to categories - 1, or an integer array of any shape with one person's category per entry.
+          source: random bits; None takes the operating system's.
+        Returns:
+          An int, or a new int64 array of the same shape.
+        Raises:
+          InvalidArgument: wrong type (DPA105), not a category (DPA103) or empty (DPA109), before randomness is drawn.
+        Source: Warner 1965.
+        Example:
+          >>> RandomizedResponse(epsilon=1).release(np.array([0, 1, 1])).shape
+          (3,)
+        """
+        reports = self._reports(value, 1, source)[0]
+        return np.asarray(reports) if isinstance(value, np.ndarray) else int(reports)
+
+    def releases(self, value: int | NDArray[Any], count: int, source: BitSource | None = None) -> NDArray[np.int64]:
+        """Independent reports on the same categories, each paid for; what an audit needs many of.
+
+        Args:
+          value: as for `release`.
+          count: how many, at least 1.
+          source: random bits; None takes the operating system's.
+        Returns:
+          int64 array of shape (count, *shape of the value).
+        Raises:
+          InvalidArgument: as for `release`, or `count` is no positive integer (DPA103, DPA105).
+        Source: design rule 4 (the log counts every one of them).
+        Example:
+          >>> RandomizedResponse(epsilon=1).releases(1, 5).shape
+          (5,)
+        """
+        return self._reports(value, integer(count, "count", lower=1), source)
+
+    def estimate(self, reports: NDArray[Any]) -> NDArray[np.float64]:
+        """Unbiased estimate of how the true categories are distributed, from the reports alone.
+
+        Args:
+          reports: integer array of released reports.
+        Returns:
+          float64 array, one estimated share per category; the shares sum to 1, and may be below 0 or above 1 by chance.
+        Raises:
+          InvalidArgument: wrong type (DPA105), not a category (DPA103) or empty (DPA109).
+        Source: Warner 1965; it reads released numbers only, so it costs no privacy.
+        Example:
+          >>> RandomizedResponse(epsilon=50).estimate(np.array([0, 1, 1, 1])).tolist()
+          [0.25, 0.75]
+        """
+        counts = np.bincount(self._checked(reports).reshape(-1), minlength=self.categories)
+        # Outside this range the estimate is all noise or none, and floats could not tell.
+        epsilon = float(min(max(self.epsilon, _SMALLEST_USEFUL), _LARGEST_USEFUL))
+        total = 1.0 + (self.categories - 1) * math.exp(-epsilon)
+        lie, gap = math.exp(-epsilon) / total, -math.expm1(-epsilon) / total
+        shares: NDArray[np.float64] = (counts / counts.sum() - lie) / gap
+        return shares
+
+    def describe(self) -> str:
+        """One line that names the mechanism and its exact parameters."""
+        return (
+            f"randomized response over {self.categories} categories; epsilon {shown(self.epsilon)} a person under {self.adjacency}"
+        )
+
+    def to_dict(self) -> dict[str, str]:
+        """The mechanism as plain text values, exact, from which it can be built again."""
+        return as_text(self, "epsilon", "categories", "adjacency")
+
+    def _reports(self, value: int | NDArray[Any], count: int, source: BitSource | None) -> NDArray[np.int64]:
+        """Check, note, draw: `count` reports on every entry."""
+        truth = self._checked(value)
+        bits = bit_source(source)
+        parameters = (("categories", Fraction(self.categories)), ("epsilon", self.epsilon))
+        note(Release("randomized_response", parameters, Fraction(1), self.adjacency, truth.size, count, bits.secure))
+        size = count * truth.size
+        lies = ~truthful(self.epsilon, self.categories, size, bits).reshape(count, *truth.shape)
+        other = below(self.categories - 1, size, bits).reshape(lies.shape)
+        other += other >= truth
+        return np.where(lies, other, truth)
+
+    def _checked(self, value: int | NDArray[Any]) -> NDArray[np.int64]:
+        """Categories as an int64 array of the same shape, refused if any is none; the message shows no value."""
+        if isinstance(value, np.ndarray):
+            if value.dtype.kind not in "iu":
+                raise InvalidArgument("DPA105", f"categories must be integers, got an array of {value.dtype}. Number them from 0.")
+            if value.size == 0:
+                raise InvalidArgument("DPA109", "the array of categories is empty. Give at least one.")
+            least, greatest = int(value.min()), int(value.max())
+        else:
+            least = greatest = integer(value, "the category")
+        if least < 0 or greatest >= self.categories:
+            raise InvalidArgument(
+                "DPA103", f"categories must be from 0 to {self.categories - 1}, and at least one is not. Number them from 0."
+            )
+        return np.asarray(value).astype(np.int64)
+
+
+def truth_probability(epsilon: Fraction, categories: int) -> Callable[[int], arb]:
+    """Balls around the probability of a truthful report, for `LazyUniform.less`."""
+
+    def probability(_precision: int) -> arb:
+        """The ball at the current working precision, in a form that no epsilon overflows."""
+        return 1 / (1 + (categories - 1) * (-ball(epsilon)).exp())
+
+    return probability
+
+
+@lru_cache(maxsize=64)
+def threshold(epsilon: Fraction, categories: int, bits: int) -> int:
+    """Floor of 2**bits times the probability of the truth: numbers of that many bits other than it decide by comparison."""
+    probability = truth_probability(epsilon, categories)
+    for precision in (256, 4096):
+        with working_precision(precision):
+            lower, upper = ball_endpoints(probability(precision) * 2**bits)
+        floors = {min(math.floor(end), 2**bits - 1) for end in (lower, upper)}
+        if len(floors) == 1:
+            return int(floors.pop())
+    raise AssertionError("e**epsilon is transcendental, so 4096 bits tell it from a rational of 64")
+
+
+def truthful(
+    epsilon: Fraction, categories: int, size: int, source: BitSource, *, bits: int = 64, step: int = 64
+) -> NDArray[np.bool_]:
+    """`size` independent exact coins: `bits` bits decide each, and further ones the one number of 2**bits that leaves it open."""
+    border = threshold(epsilon, categories, bits)
+    words = source.uniform(bits, size)
+    result: NDArray[np.bool_] = words < np.uint64(border)
+    for position in np.nonzero(words == np.uint64(border))[0]:
+        result[position] = LazyUniform.begun(source, border, bits, step).less(truth_probability(epsilon, categories))
+    return result
+
+
+def below(limit: int, size: int, source: BitSource) -> NDArray[np.int64]:
+    """`size` independent numbers, uniform below `limit`; whatever lies beyond it is drawn again in its place."""
+    if limit == 1:
+        return np.zeros(size, dtype=np.int64)
+    bits = (limit - 1).bit_length()
+    numbers = source.uniform(bits, size).astype(np.int64)
+    while (beyond := np.nonzero(numbers >= limit)[0]).size:
+        numbers[beyond] = source.uniform(bits, beyond.size).astype(np.int64)
+    return numbers

@@ -1,0 +1,156 @@
+"""Scores of candidates: read without rounding, and how far each lies below the best."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, Final, Literal
+
+import numpy as np
+
+from dpaudit.errors import InvalidArgument
+from dpaudit.exact import rational
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+LARGEST_SIZE: Final = 2**30
+
+
+@dataclass(frozen=True, eq=False)
+class Scores:
+    """Checked scores, at least one of them finite.
+
+    `values` holds float64 or 64-bit integer scores, or for kind "exact" their gaps, rounded once, while `fractions` holds the
+    scores themselves (None for never).
+    """
+
+    kind: Literal["float", "integer", "exact"]
+    values: NDArray[Any]
+    best: Fraction
+    fractions: tuple[Fraction | None, ...] = ()
+
+    @property
+    def size(self) -> int:
+        """How many candidates there are."""
+        return self.values.size
+
+    def gaps(self, start: int, stop: int) -> NDArray[np.float64]:
+        """Best score minus each of a range of scores, as floats with one rounding; infinite where too large or never."""
+        part = self.values[start:stop]
+        if self.kind == "exact":
+            return part.copy()
+        if self.kind == "float":
+            with np.errstate(over="ignore"):
+                return np.asarray(float(self.best) - part, dtype=np.float64)
+        # Unsigned differences wrap to the true one, which is below 2**64.
+        return np.subtract(np.uint64(self.best.numerator % 2**64), part.view(np.uint64)).astype(np.float64)
+
+    def gap(self, index: int) -> Fraction | None:
+        """Best score minus the score of one candidate, exactly; None where the candidate is never chosen."""
+        if self.kind == "exact":
+            score = self.fractions[index]
+        else:
+            value = self.values[index]
+            score = None if self.kind == "float" and math.isinf(value) else Fraction(value.item())
+        return None if score is None else self.best - score
+
+
+def read_scores(scores: Sequence[Any] | NDArray[Any]) -> Scores:
+    """The scores of an exponential mechanism, checked.
+
+    Args:
+      scores: sequence of numbers, or 1-dimensional array of integers or floats; minus infinity stands for never.
+    Returns:
+      The scores as exact numbers; every float stands for its binary value.
+    Raises:
+      InvalidArgument: not 1-dimensional or another type (DPA105), no score or none above minus infinity (DPA109), NaN or plus
+        infinity (DPA102), or more than 2**30 (DPA103).
+    Source: design rule 6 (bad input is refused before randomness is drawn).
+    Example:
+      >>> read_scores([3, 1, float("-inf")]).gap(1)
+      Fraction(2, 1)
+    """
+    array = scores if isinstance(scores, np.ndarray) else _as_array(scores)
+    if array.ndim != 1 or array.dtype.kind not in "iufO":
+        raise InvalidArgument("DPA105", f"scores must be numbers in 1 dimension, got {array.dtype} in {array.ndim}. Pass one row.")
+    if array.size == 0:
+        raise InvalidArgument("DPA109", "there are no scores, so there is no candidate to choose. Give at least one.")
+    if array.size > LARGEST_SIZE:
+        raise InvalidArgument("DPA103", f"there may be at most 2**30 scores, got {array.size}. Choose among groups first.")
+    if array.dtype.kind in "iu":
+        whole = array if array.dtype == np.uint64 else array.astype(np.int64, copy=False)
+        return Scores("integer", np.ascontiguousarray(whole), Fraction(int(whole.max())))
+    if array.dtype.kind == "f" and array.dtype.itemsize <= 8:
+        return _from_floats(array.astype(np.float64, copy=False))
+    return _from_objects(array.tolist() if array.dtype.kind == "O" else [_ratio(entry) for entry in array])
+
+
+def _as_array(scores: Sequence[Any]) -> NDArray[Any]:
+    """A sequence of scores as an array that holds each of them exactly."""
+    if isinstance(scores, (str, bytes)) or not hasattr(scores, "__iter__"):
+        raise InvalidArgument("DPA105", f"scores must be a sequence of numbers or an array, got a {type(scores).__name__}.")
+    if hasattr(scores, "__array__"):
+        return np.asarray(scores)
+    entries = list(scores)
+    if all(type(entry) is float for entry in entries):
+        return np.array(entries, dtype=np.float64)
+    if all(type(entry) is int and -(2**63) <= entry < 2**63 for entry in entries):
+        return np.array(entries, dtype=np.int64)
+    array = np.empty(len(entries), dtype=object)
+    for position, entry in enumerate(entries):
+        array[position] = entry
+    return array
+
+
+def _from_floats(values: NDArray[np.float64]) -> Scores:
+    """Scores given as float64; NaN and plus infinity show in the maximum."""
+    best = float(values.max())
+    _refuse_unless_finite(best)
+    return Scores("float", values, Fraction(best))
+
+
+def _from_objects(entries: list[Any]) -> Scores:
+    """Scores of mixed types, in exact arithmetic."""
+    exact = tuple(_exact(entry) for entry in entries)
+    finite = [score for score in exact if score is not None]
+    _refuse_unless_finite(0.0 if finite else -math.inf)
+    best = max(finite)
+    gaps = [math.inf if score is None else _nearest(best - score) for score in exact]
+    return Scores("exact", np.array(gaps), best, exact)
+
+
+def _exact(entry: Any) -> Fraction | None:
+    """One score exactly, None for minus infinity; no score is shown in a refusal, since scores are private."""
+    if isinstance(entry, float) and entry == -math.inf:
+        return None
+    try:
+        number: Any = None if isinstance(entry, str) else entry
+        return rational(number)
+    except InvalidArgument as error:
+        kind = type(entry).__name__
+        raise InvalidArgument(error.code, f"scores must be finite numbers or -inf, got a {kind} that is neither.") from None
+
+
+def _refuse_unless_finite(best: float) -> None:
+    """Refuse scores whose maximum is NaN, plus infinity or minus infinity."""
+    if best == -math.inf:
+        raise InvalidArgument("DPA109", "every score is -inf, so that no candidate may be chosen. Give at least one finite score.")
+    if not math.isfinite(best):
+        raise InvalidArgument("DPA102", "a score is NaN or +inf. Scores must be finite, or -inf where a candidate is never chosen.")
+
+
+def _ratio(entry: Any) -> Any:
+    """A float wider than 64 bits as an exact Fraction; infinities and NaN as a float."""
+    return Fraction(*entry.as_integer_ratio()) if np.isfinite(entry) else float(entry)
+
+
+def _nearest(value: Fraction) -> float:
+    """The nearest float, infinite beyond the largest."""
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf

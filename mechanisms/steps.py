@@ -1,0 +1,161 @@
+"""Released values in lattice steps: read exactly before the noise is added, written exactly after it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
+
+import numpy as np
+
+from dpaudit.errors import InvalidArgument
+from dpaudit.exact import Exact, rational, shown
+
+if TYPE_CHECKING:
+    from fractions import Fraction
+
+    from numpy.typing import NDArray
+
+Value: TypeAlias = "Exact | NDArray[np.integer[Any]] | NDArray[np.float64]"
+"""What a mechanism adds noise to: one exact number, or an array of integers or of floats that lie on the lattice."""
+
+INTEGER_LIMIT: Final = 2**62
+FLOAT_LIMIT: Final = 2**52
+_LARGEST_SHIFT: Final = 1000
+_SPREAD: Final = 64
+
+
+@dataclass(frozen=True)
+class Format:
+    """How numbers on the lattice `unit` / 2**`shift` are stored exactly in an array.
+
+    Values before the noise have numerators of at most `limit`; with the noise they stay below twice that, which still fits.
+    """
+
+    kind: Literal["int64", "float64", "fractions"]
+    unit: int
+    shift: int
+    limit: int
+
+    def require_room(self, spread: Fraction) -> None:
+        """Refuse a noise whose typical size, in steps, comes so near the limit that results would overflow now and then."""
+        if spread * self.unit * _SPREAD > self.limit:
+            raise InvalidArgument(
+                "DPA108",
+                f"{self.kind} arrays hold noise of scale up to 2**{self.limit.bit_length() - 7 - self.shift} only. "
+                "Use less noise, a coarser lattice, or release numbers one at a time.",
+            )
+
+    def write(self, steps: NDArray[np.int64], lattice: Fraction) -> NDArray[Any]:
+        """The numbers that `steps` stand for, exactly; refuses with DPA108 what the format cannot hold."""
+        if self.kind == "fractions":
+            return np.array([lattice * int(step) for step in steps.reshape(-1)] or [], dtype=object).reshape(steps.shape)
+        if self.unit != 1 or self.kind == "float64":
+            _refuse_beyond(steps, (2 * self.limit - 1) // self.unit)
+        numerators = steps if self.unit == 1 else steps * np.int64(self.unit)
+        return numerators if self.kind == "int64" else np.ldexp(numerators.astype(np.float64), -self.shift)
+
+
+def number_steps(value: Exact, lattice: Fraction) -> int:
+    """How many steps of `lattice` the exact number `value` is; DPA107 when it is not a whole number of them."""
+    try:
+        steps = rational(value, "the value to release") / lattice
+    except InvalidArgument as error:
+        kind = type(value).__name__
+        raise InvalidArgument(
+            error.code, f"the value to release must be a finite number or an array, got a {kind} that is neither."
+        ) from None
+    if steps.denominator != 1:
+        raise _off_lattice("the value", lattice)
+    return steps.numerator
+
+
+def format_of(lattice: Fraction) -> Format:
+    """The format for arrays of numbers on `lattice`: int64 where it is whole, float64 where that is exact, else Fractions."""
+    if lattice.denominator == 1 and lattice <= INTEGER_LIMIT // _SPREAD:
+        return Format("int64", lattice.numerator, 0, INTEGER_LIMIT)
+    return _float_format(lattice) or Format("fractions", 1, 0, INTEGER_LIMIT)
+
+
+def array_steps(values: NDArray[Any], lattice: Fraction) -> tuple[NDArray[np.int64], Format]:
+    """The entries of an array in steps, and the format that its noisy copy is written in.
+
+    Raises:
+      InvalidArgument: empty (DPA109), a dtype that is neither integer nor float64, or a lattice that this dtype cannot hold
+        (DPA105), not finite (DPA102), off the lattice (DPA107), or too large (DPA108).
+    """
+    if values.size == 0:
+        raise InvalidArgument("DPA109", "the array to release is empty. Give at least one number.")
+    if values.dtype.kind in "iu":
+        return _integer_steps(values, lattice)
+    if values.dtype == np.float64:
+        return _float_steps(values, lattice)
+    raise InvalidArgument("DPA105", f"arrays must hold integers or float64, got {values.dtype}. Convert with astype(numpy.int64).")
+
+
+def _integer_steps(values: NDArray[np.integer[Any]], lattice: Fraction) -> tuple[NDArray[np.int64], Format]:
+    """Integer entries in steps of a lattice that is a whole number."""
+    form = format_of(lattice)
+    if form.kind != "int64":
+        raise InvalidArgument(
+            "DPA105",
+            f"integer arrays need a lattice that is a whole number below 2**57, got {shown(lattice)}. "
+            "Count in steps with lattice=1 and multiply the result, or give a float64 array on a dyadic lattice.",
+        )
+    if int(values.max()) > INTEGER_LIMIT or int(values.min()) < -INTEGER_LIMIT:
+        raise _too_large("2**62")
+    whole = values.astype(np.int64)
+    if form.unit == 1:
+        return whole, form
+    steps, rest = np.divmod(whole, np.int64(form.unit))
+    if rest.any():
+        raise _off_lattice("at least one entry", lattice)
+    return steps, form
+
+
+def _float_steps(values: NDArray[np.float64], lattice: Fraction) -> tuple[NDArray[np.int64], Format]:
+    """Float entries in steps of a dyadic lattice, if every entry lies exactly on it."""
+    form = _float_format(lattice)
+    if form is None:
+        raise InvalidArgument(
+            "DPA105",
+            f'float64 arrays need a lattice m / 2**s with s <= 1000, got {shown(lattice)}. Use "1/1024", or integers in steps.',
+        )
+    if not np.isfinite(values).all():
+        raise InvalidArgument("DPA102", "the array to release holds NaN or infinity. Clamp every contribution before summing.")
+    with np.errstate(over="ignore"):
+        numerators = np.ldexp(values, form.shift)
+    if not (np.abs(numerators) <= form.limit).all():
+        raise _too_large(f"2**52 / 2**{form.shift}")
+    whole = numerators.astype(np.int64)
+    steps, rest = np.divmod(whole, np.int64(form.unit))
+    if rest.any() or (whole != numerators).any():
+        raise _off_lattice("at least one entry", lattice)
+    return steps, form
+
+
+def _float_format(lattice: Fraction) -> Format | None:
+    """The float64 format of a lattice, None where floats cannot hold its multiples."""
+    shift = lattice.denominator.bit_length() - 1
+    if lattice.denominator != 1 << shift or shift > _LARGEST_SHIFT or lattice.numerator > FLOAT_LIMIT // _SPREAD:
+        return None
+    return Format("float64", lattice.numerator, shift, FLOAT_LIMIT)
+
+
+def _refuse_beyond(steps: NDArray[np.int64], largest: int) -> None:
+    """Raise DPA108 when a noisy result is too large; this depends on the released numbers only, so it costs no privacy."""
+    if steps.size and max(int(steps.max()), -int(steps.min())) > largest:
+        raise InvalidArgument("DPA108", "a noisy result is too large for the array. The release is paid for; use less noise.")
+
+
+def _too_large(allowed: str) -> InvalidArgument:
+    """The refusal of values that leave no room for the noise."""
+    return InvalidArgument("DPA108", f"values to release must be at most {allowed} in size. Use a coarser lattice.")
+
+
+def _off_lattice(what: str, lattice: Fraction) -> InvalidArgument:
+    """The refusal of values that are not whole numbers of steps; the value itself is private and not shown."""
+    return InvalidArgument(
+        "DPA107",
+        f"{what} is not a multiple of the lattice {shown(lattice)}. "
+        "Round each person's contribution with to_lattice before summing, or choose a finer lattice.",
+    )

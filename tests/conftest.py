@@ -1,0 +1,19 @@
+"""Settings of the whole suite: Hypothesis draws the same examples in every run, and keeps no files."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import pytest
+from hypothesis import settings
+
+pytest_plugins = ["pytester"]
+
+settings.register_profile("dpaudit", derandomize=True, database=None, deadline=None)
+settings.load_profile("dpaudit")
+
+
+@pytest.fixture(scope="session")
+def false_alarm_level() -> Fraction:
+    """Most that one statistical test may add to the suite's false-alarm probability; a thousand of them stay within 1e-6."""
+    return Fraction(1, 10**9)

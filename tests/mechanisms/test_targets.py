@@ -1,0 +1,158 @@
+"""Bundled targets and examples: loadable by name, cheap to import, reproducible, and honest about data and neighbours."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import pickle
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from dpaudit.accounting import price
+from dpaudit.claims import GDP, PureDP
+from dpaudit.releases import recording
+from dpaudit.targets import Reference, load_targets
+from mechanisms.targets import TARGETS
+
+ROOT = Path(__file__).resolve().parents[2]
+EXAMPLES = ROOT / "examples"
+NAMES = {target.name: target for target in TARGETS}
+BROKEN = {"broken_mean", "broken_noise"}
+
+each_target = pytest.mark.parametrize("target", TARGETS, ids=lambda target: target.name)
+
+
+def as_rows(outputs):
+    return np.asarray(outputs, dtype=float).reshape(len(outputs), -1)
+
+
+def edits(first, second):
+    """How many records two data sets differ by, as (removed, added)."""
+    left, right = list(first), list(second)
+    for record in first:
+        if record in right:
+            right.remove(record)
+            left.remove(record)
+    return len(left), len(right)
+
+
+def test_the_bundle_has_the_targets_that_the_documentation_names():
+    expected = ["laplace", "gaussian", "randomized_response", "exponential_mechanism"]
+    expected += ["cancer_count", "cancer_mean", "cancer_histogram", "cancer_quantile", "broken_mean", "broken_noise"]
+    assert expected == list(NAMES)
+
+
+@each_target
+def test_a_target_can_be_loaded_again_in_another_process(target):
+    reference = Reference("mechanisms.targets:TARGETS", list(NAMES).index(target.name))
+    assert target == pickle.loads(pickle.dumps(reference)).load()
+
+
+@each_target
+def test_a_target_gives_as_many_outputs_as_asked_the_same_for_the_same_generator(target):
+    for first, second in target.neighbours:
+        for data in (first, second):
+            outputs = [as_rows(target.sample(data, 50, np.random.default_rng(5))) for _ in range(2)]
+            assert 50 == len(outputs[0])
+            assert np.isfinite(outputs[0]).all()
+            np.testing.assert_array_equal(*outputs)
+        assert 1 == len(as_rows(target.sample(first, 1, np.random.default_rng(6))))
+
+
+@each_target
+def test_a_target_says_what_it_asks(target):
+    assert target.description
+    assert target.source is not None
+    assert ("broken on purpose" in target.description) == (target.name in BROKEN)
+    assert ("wrong" in target.claim.note) == (target.name in BROKEN)
+
+
+@each_target
+def test_the_log_of_a_target_is_priced_within_its_claim(target):
+    """Also for the broken ones: their price looks right, which is why an attack is needed."""
+    with recording() as log:
+        target.sample(target.neighbours[0][0], 1, np.random.default_rng(1))
+    assert 1 == len(log)
+    assert target.adjacency == log[0].adjacency
+    assert not log[0].secure
+    guarantee = target.claim.guarantee
+    if isinstance(guarantee, GDP):
+        assert guarantee.mu == log[0].sensitivity / log[0].parameter("sigma")
+    else:
+        assert isinstance(guarantee, PureDP)
+        assert price(log).epsilon(delta=0).upper <= guarantee.epsilon
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if name.startswith(("cancer", "broken"))])
+def test_the_neighbours_made_from_records_differ_as_the_claim_says(name):
+    target = NAMES[name]
+    allowed = {"add_remove": {(0, 1), (1, 0)}, "replace_one": {(1, 1)}}[target.adjacency.kind]
+    assert all(edits(first, second) in allowed for first, second in target.neighbours)
+
+
+@each_target
+def test_declared_sensitivities_hold_on_the_neighbours_and_are_met_on_one_pair(target):
+    if target.sensitivity is None:
+        return
+    query = target.sensitivity.query
+    moved = [np.abs(as_rows([query(first)]) - as_rows([query(second)])) for first, second in target.neighbours]
+    distances = [difference.max() if target.sensitivity.metric == "linf" else difference.sum() for difference in moved]
+    assert target.sensitivity.bound == max(distances)
+
+
+def loaded_after(statement, *names):
+    """Which modules a fresh interpreter holds after a statement."""
+    code = f"{statement}; import sys; print([name for name in {names!r} if name in sys.modules])"
+    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT).stdout.strip()
+
+
+def test_importing_the_targets_is_cheap():
+    assert "[]" == loaded_after("import mechanisms.targets", "sklearn", "scipy", "hypothesis", "matplotlib", "dpaudit.accounting")
+
+
+def test_the_package_of_mechanisms_loads_nothing_before_it_is_used():
+    assert "[]" == loaded_after("import mechanisms; dir(mechanisms)", "numpy", "flint", "cryptography", "mechanisms.laws")
+
+
+def test_every_public_name_of_the_package_exists():
+    import mechanisms
+
+    assert all(getattr(mechanisms, name) is not None for name in mechanisms.__all__)
+    with pytest.raises(AttributeError, match="no attribute 'Laplace'"):
+        mechanisms.Laplace  # noqa: B018
+
+
+@pytest.mark.parametrize("name", ["target", "corrected"])
+def test_the_example_of_a_noisy_count_runs(name):
+    (target,) = load_targets(f"{EXAMPLES / 'noisy_count.py'}:{name}")
+    assert 7 == target.sensitivity.query(target.data)
+    assert abs(target.run(target.data, np.random.default_rng(1)) - 7) < 20
+
+
+def test_the_example_of_a_csv_file_audits_its_records():
+    (target,) = load_targets(f"{EXAMPLES / 'csv_mean.py'}:target", data=str(EXAMPLES / "visits.csv"))
+    assert 300 == len(target.data)
+    assert {"visit", "ward", "minutes"} == set(target.data[0])
+    minutes = [min(record["minutes"] or 0.0, 90.0) for record in target.data]
+    means = target.sample(target.data, 1000, np.random.default_rng(1))
+    assert abs(np.median(means) - np.mean(minutes)) < 0.2
+
+
+def test_the_csv_file_of_the_example_is_written_again_byte_for_byte(tmp_path):
+    specification = importlib.util.spec_from_file_location("csv_mean", EXAMPLES / "csv_mean.py")
+    module = importlib.util.module_from_spec(specification)
+    specification.loader.exec_module(module)
+    module.write_visits(tmp_path / "visits.csv")
+    assert (EXAMPLES / "visits.csv").read_bytes() == (tmp_path / "visits.csv").read_bytes()
+
+
+def test_the_example_of_a_histogram_prints_counts_and_their_price():
+    command = [sys.executable, str(EXAMPLES / "private_histogram.py")]
+    ran = subprocess.run(command, capture_output=True, text=True, check=True, env={**os.environ, "PYTHONPATH": str(ROOT)})
+    lines = ran.stdout.splitlines()
+    assert 5 == sum(line.startswith("ages") for line in lines)
+    assert "price of everything released: epsilon = 1" == lines[-1]

@@ -1,0 +1,148 @@
+"""The commands of `python3 dev`: what each starts, and that exit codes come through."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from devtools import verbs
+from devtools.failures import FAILED, SetupFailure
+from devtools.survey import ROOT
+from devtools.wheels import PYTHONS, locked_packages, missing_wheels
+
+
+@pytest.mark.parametrize("code", [0, 1, 3, 6])
+def test_audit_runs_the_quick_profile_and_passes_its_exit_code_through(fake, monkeypatch, code):
+    verbs.prepare(fake.checkout)
+    fake.program("dpaudit", code)
+    monkeypatch.chdir(fake.checkout.root)
+    assert code == verbs.main(["audit", "--jobs", "2"])
+    expected = "audit --profile quick --alpha 1e-6 --seed 1 --report report --jobs 2"
+    assert [f"dpaudit in {fake.checkout.root}: {expected}"] == fake.calls
+
+
+def test_audit_from_another_folder_still_writes_to_the_checkout(fake, monkeypatch, tmp_path):
+    verbs.prepare(fake.checkout)
+    fake.program("dpaudit")
+    monkeypatch.chdir(tmp_path)
+    assert 0 == verbs.main(["audit", "mine.py:target"])
+    assert f"--report {fake.checkout.root / 'report'} mine.py:target" in fake.calls[0]
+
+
+def test_test_gives_its_arguments_to_pytest(fake):
+    verbs.prepare(fake.checkout)
+    fake.program("python", 5)
+    assert 5 == verbs.main(["test", "tests/core", "-k", "a or b"])
+    assert [f"python in {fake.checkout.root}: -m pytest tests/core -k a or b"] == fake.calls
+
+
+@pytest.mark.parametrize(("broken", "expected"), [((), 0), (("ruff",), 1), (("lint-imports",), 1), (("ruff", "mypy"), 1)])
+def test_lint_runs_every_check_whatever_the_first_ones_find(fake, capsys, broken, expected):
+    verbs.prepare(fake.checkout)
+    for name in ("ruff", "mypy", "lint-imports"):
+        fake.program(name, 2 if name in broken else 0)
+    assert expected == verbs.main(["lint"])
+    assert ["ruff", "ruff", "mypy", "lint-imports"] == [call.split(" in ")[0] for call in fake.calls]
+    last = capsys.readouterr().err.splitlines()[-1]
+    assert all(name in last for name in broken)
+    assert last.startswith("dev: lint failed" if broken else "dev: lint passed")
+
+
+def test_lock_runs_the_uv_of_the_environment(fake):
+    fake.program("uv")
+    assert 0 == verbs.main(["lock", "--upgrade"])
+    assert fake.calls[0].startswith(f"uv in {fake.checkout.root}: pip compile --universal --generate-hashes")
+    assert fake.calls[0].endswith("--output-file requirements.lock --upgrade")
+
+
+def test_lock_without_uv_says_how_to_get_it(fake, capsys, monkeypatch):
+    monkeypatch.setenv("PATH", os.devnull)
+    assert FAILED == verbs.main(["lock"])
+    assert "-m pip install uv` and repeat the command." in capsys.readouterr().err
+
+
+def test_a_signal_becomes_the_exit_code_that_shells_use(fake):
+    verbs.prepare(fake.checkout)
+    fake.program("dpaudit").write_text("#!/bin/sh\nkill -TERM $$\n", encoding="utf-8")
+    assert 128 + 15 == verbs.main(["audit"])
+
+
+def test_a_program_that_does_not_start_is_named(fake, capsys):
+    verbs.prepare(fake.checkout)
+    assert FAILED == verbs.main(["audit"])
+    assert "delete .venv and repeat the command." in capsys.readouterr().err
+
+
+def test_help_names_every_command(capsys):
+    assert 0 == verbs.main([]) == verbs.main(["help"]) == verbs.main(["--help"])
+    shown = capsys.readouterr().out
+    assert all(f"\n  {name}" in shown for name in verbs.VERBS)
+
+
+def test_an_unknown_command_is_answered_with_the_known_ones(capsys):
+    assert FAILED == verbs.main(["tset"])
+    assert "dev: there is no command 'tset'; the commands are audit, test, lint" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("verb", ["lint", "wheels", "help"])
+def test_a_command_without_arguments_refuses_them(fake, capsys, verb):
+    assert FAILED == verbs.main([verb, "--fix"])
+    assert f"`dev {verb}` takes no arguments, got '--fix'" in capsys.readouterr().err
+    assert [] == fake.steps
+
+
+@pytest.mark.parametrize(("error", "code"), [(SetupFailure("it is broken; mend it."), FAILED), (KeyboardInterrupt(), 130)])
+def test_a_failed_or_interrupted_set_up_ends_with_its_own_code_and_one_line(fake, capsys, error, code):
+    fake.fail["create"] = error
+    assert code == verbs.main(["test"])
+    assert 1 == len([line for line in capsys.readouterr().err.splitlines() if "setting up" not in line])
+
+
+def test_the_script_itself_runs_and_shows_its_help():
+    ran = subprocess.run([sys.executable, ROOT / "dev", "help"], capture_output=True, text=True, check=False)
+    assert (0, "") == (ran.returncode, ran.stderr)
+    assert "python3 dev COMMAND" in ran.stdout
+
+
+def test_the_lock_file_is_read_as_requirements_and_digests():
+    text = "one==1 ; sys_platform == 'win32' \\\n    --hash=sha256:aa \\\n    --hash=sha256:bb\n"
+    text += "two-three==2 \\\n    --hash=sha256:cc\n"
+    expected = {
+        "one": ("one==1 ; sys_platform == 'win32'", frozenset({"aa", "bb"})),
+        "two-three": ("two-three==2", frozenset({"cc"})),
+    }
+    assert expected == locked_packages(text)
+
+
+@pytest.mark.parametrize(("digest", "missing"), [("00", []), ("11", ["the wheel of one is not among the locked files"])])
+def test_wheels_compares_what_the_index_offers_with_what_is_locked(fake, digest, missing):
+    answer = {"install": [{"metadata": {"name": "One"}, "download_info": {"archive_info": {"hashes": {"sha256": digest}}}}]}
+    verbs.prepare(fake.checkout)
+    fake.program("python", output=json.dumps(answer))
+    assert [f"Python {version}: {line}" for version in PYTHONS for line in missing] == missing_wheels(fake.checkout)
+    assert all("--only-binary :all:" in call for call in fake.calls)
+
+
+def ci(folder: Path, code_of_lint: int, code_of_test: int) -> tuple[int, list[str]]:
+    """Exit code of `.ci/run` and the commands it gave, with a python3 that only takes note of them."""
+    (folder / ".ci").mkdir()
+    run = folder / ".ci" / "run"
+    run.write_bytes((ROOT / ".ci" / "run").read_bytes())
+    python = folder / "python3"
+    python.write_text(
+        f'#!/bin/sh\necho "$*" >> "{folder}/calls"\n[ "$2" = lint ] && exit {code_of_lint}\nexit {code_of_test}\n', encoding="utf-8"
+    )
+    python.chmod(0o755)
+    search = os.pathsep.join([str(folder), os.environ["PATH"]])
+    ran = subprocess.run(["bash", run], env={**os.environ, "PATH": search}, check=False, cwd="/", stdin=subprocess.DEVNULL)  # noqa: S607
+    return ran.returncode, (folder / "calls").read_text(encoding="utf-8").splitlines()
+
+
+@pytest.mark.parametrize(("lint", "test", "expected"), [(0, 0, 0), (1, 0, 1), (0, 1, 1), (1, 4, 4)])
+def test_ci_runs_lint_and_test_and_fails_when_either_does(tmp_path, lint, test, expected):
+    assert (expected, ["dev lint", "dev test"]) == ci(tmp_path, lint, test)
