@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from math import isqrt
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
@@ -105,10 +105,11 @@ class EnvelopeTable:
       tuning: the sizes it was built with.
       shift: a block holds 2**shift integers.
       columns: number of blocks on each side of 0 (with shift 0, block 0 is counted on both).
-      height: height of a cell, relative to weight(0).
+      height: height of a cell, relative to weight(0); a float64 exactly.
       full: number of cells wholly under the weights.
       occupied: number of cells that belong to blocks.
       tail_cells: number of cells of each tail; cells from occupied + 2 * tail_cells on are empty.
+      decay: rate of the tails' geometric envelope, per integer.
       block: block of each cell, 0 beyond `occupied`.
       level: number of cells beneath each partly covered one.
       accept_below: with shift 0, first digits below this are under the weight; one entry per partly covered cell.
@@ -130,6 +131,7 @@ class EnvelopeTable:
     full: int
     occupied: int
     tail_cells: int
+    decay: Fraction
     block: NDArray[np.int64]
     level: NDArray[np.int64]
     accept_below: NDArray[np.uint64]
@@ -146,7 +148,12 @@ class EnvelopeTable:
         """Size of the first integer of the negative tail: long blocks end at -start, single integers at 1 - start."""
         return self.start + 1 if self.shift else self.start
 
-    @property
+    @cached_property
+    def float_height(self) -> float:
+        """The height as a float64, exactly."""
+        return float(self.height)
+
+    @cached_property
     def tail_area(self) -> Fraction:
         """Weight that the cells of one tail can hold."""
         return self.tail_cells * self.height * (1 << self.shift)
@@ -158,12 +165,13 @@ class EnvelopeTable:
 
     def tail_envelope(self, steps: int) -> arb:
         """Ball around the envelope's weight at `start` + `steps` and beyond, at the current working precision."""
-        return _geometric_tail(self.law, self.start) * (-ball(self.law.decay(self.start)) * steps).exp()
+        rate = ball(self.decay)
+        return _geometric_tail(self.law.weight(self.start), rate) * (-rate * steps).exp()
 
 
-def _geometric_tail(law: EvenLaw, start: int) -> arb:
-    """Ball around weight(start) / (1 - exp(-decay)), which bounds the weight at `start` and beyond."""
-    return law.weight(start) / -(-ball(law.decay(start))).expm1()
+def _geometric_tail(weight: arb, rate: arb) -> arb:
+    """Ball around weight / (1 - exp(-rate)), which bounds all that lies at and beyond a place of that weight and decay."""
+    return weight / -(-rate).expm1()
 
 
 @lru_cache(maxsize=32)
@@ -186,12 +194,13 @@ def envelope_table(law: EvenLaw, tuning: Tuning = SHIPPED) -> EnvelopeTable:
     shift = max(0, floor_log2(law.width_squared) // 2 - 5) if tuning.shift is None else tuning.shift
     reach = law.cut if tuning.cut is None else tuning.cut
     columns = isqrt(int(reach**2 * law.width_squared / 4**shift)) + 1
+    decay = law.decay(columns << shift)
     estimate = law.estimate(shift, columns) if shift else Estimate(rate=0.0, power=1)
     if 2 * columns > 2**tuning.cell_bits or estimate.rate * float(columns) ** estimate.power > LARGEST_EXPONENT:
         raise InvalidArgument("DPA103", f"{columns} blocks on each side do not fit 2**{tuning.cell_bits} cells. Cut nearer to 0.")
-    with working_precision(max(WEIGHT_BITS, tuning.prefix) + 80):
+    with working_precision(WEIGHT_BITS + 20 if shift else max(WEIGHT_BITS, tuning.prefix) + 40):
         weights = [law.weight(block << shift) for block in range(columns + 1)]
-        tail = _rounded_up(_geometric_tail(law, columns << shift), WEIGHT_BITS)
+        tail = _rounded_up(_geometric_tail(weights[-1], ball(decay)), WEIGHT_BITS)
     tops = np.array([_rounded_up(weight, WEIGHT_BITS) for weight in weights], dtype=np.int64)[:-1]
     bottoms = np.array([_rounded_down(weight, WEIGHT_BITS) for weight in weights], dtype=np.int64)[1 if shift else 0 :][:columns]
     sides = np.array([2 if shift else 1] + [2] * (columns - 1))
@@ -222,6 +231,7 @@ def envelope_table(law: EvenLaw, tuning: Tuning = SHIPPED) -> EnvelopeTable:
         full=int(under[column].sum()),
         occupied=len(cells),
         tail_cells=tail_cells(height),
+        decay=decay,
         block=_frozen(np.concatenate([cells, np.zeros(2**tuning.cell_bits - len(cells), dtype=np.int64)])),
         level=_frozen(level),
         accept_below=_frozen(np.array(below, dtype=np.uint64)),
@@ -277,7 +287,7 @@ def _thresholds(
     largest = 2**tuning.prefix - 1
     found: dict[tuple[int, int], tuple[int, int]] = {}
     keys = list(zip(columns.tolist(), levels.tolist(), strict=True))
-    with working_precision(tuning.prefix + 80):
+    with working_precision(tuning.prefix + 40):
         for column, level in keys:
             if (column, level) not in found:
                 filled = weights[column] / ball(height) - level

@@ -42,7 +42,7 @@ class LazyUniform:
     Example:
       >>> from flint import arb
       >>> from mechanisms.random import TapeSource
-      >>> LazyUniform(TapeSource(0b0101, 4), first_bits=4).less(lambda precision: arb(1) / 3)
+      >>> LazyUniform(TapeSource(0b0110, 4), first_bits=4).less(lambda precision: arb(1) / 3)
       False
     """
 
@@ -88,7 +88,7 @@ class LazyUniform:
         Source: docs/exact_sampling.md, lazy comparison.
         Example:
           >>> from mechanisms.random import TapeSource
-          >>> LazyUniform(TapeSource(0b10, 2), first_bits=1, step=1).less(lambda precision: ball(Fraction(3, 4)))
+          >>> LazyUniform(TapeSource(0b10, 2), first_bits=1, step=1).less(lambda precision: arb(0.75))
           True
         """
         while True:

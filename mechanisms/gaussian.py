@@ -123,6 +123,7 @@ class GaussianMechanism:
           InvalidArgument: as for `LaplaceMechanism.release`.
         Source: design rule 1 (exactness).
         Example:
+          >>> import numpy as np
           >>> GaussianMechanism(sensitivity=1, sigma=2, lattice="1/4").release(np.array([0.25, 7.5])).dtype.name
           'float64'
         """
@@ -141,6 +142,7 @@ class GaussianMechanism:
           InvalidArgument: as for `release`, or `count` is no positive integer (DPA103, DPA105).
         Source: design rule 4 (the log counts every one of them).
         Example:
+          >>> import numpy as np
           >>> GaussianMechanism(sensitivity=1, sigma=2).releases(np.array([1, 2]), 3).shape
           (3, 2)
         """

@@ -110,7 +110,7 @@ def _decide_one(table: EnvelopeTable, partial: int, k: int, digits: int) -> bool
     """Whether a point is certainly under the weight of k, certainly not, or (None) too near to say."""
     if not table.shift:
         return True if digits < table.accept_below.item(partial) else False if digits > table.reject_above.item(partial) else None
-    height, unit = float(table.height), 2.0**-table.tuning.prefix
+    height, unit = table.float_height, 2.0**-table.tuning.prefix
     weight = table.estimate.of_one(abs(k) / (1 << table.shift))
     bottom = (table.level.item(partial) + digits * unit) * height
     slack = (FLOAT_SLACK + table.estimate.slack) * max(weight, height) + table.tuning.slack * height
@@ -135,16 +135,17 @@ def many_trials(table: EnvelopeTable, source: BitSource, trials: int, *, wide: b
             value[slow[position]] = drawn if wide else _fitting(drawn)
     keep = np.ones(trials, dtype=bool)
     keep[slow] = accepted
-    drawn_values: NDArray[Any] = value[keep]
-    return drawn_values
+    results: NDArray[Any] = value[keep]
+    return results
 
 
 def _places(table: EnvelopeTable, source: BitSource, cell: NDArray[np.unsignedinteger], *, wide: bool) -> NDArray[Any]:
     """An integer in the block of each cell: the block's first one and `shift` random bits."""
-    block = table.block.take(cell)
+    block: NDArray[Any] = table.block.take(cell)
     if wide:
-        return (block.astype(object) << table.shift) + np.array([source.bits(table.shift) for _ in range(len(cell))], dtype=object)
-    if table.shift:
+        block = block.astype(object) << table.shift
+        block += np.array([source.bits(table.shift) for _ in range(len(cell))], dtype=object)
+    elif table.shift:
         block <<= table.shift
         block += source.uniform(table.shift, len(cell)).astype(np.int64, copy=False)
     return block
@@ -168,7 +169,7 @@ def _decide_many(
     table: EnvelopeTable, partial: NDArray[np.int64], value: NDArray[Any], digits: NDArray[np.uint64]
 ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
     """Which points are certainly under the weight of their integer, and which are too near to say."""
-    height, unit = float(table.height), 2.0**-table.tuning.prefix
+    height, unit = table.float_height, 2.0**-table.tuning.prefix
     if value.dtype == object:
         blocks = np.array([abs(k) / (1 << table.shift) for k in value], dtype=np.float64)
     else:
@@ -209,7 +210,7 @@ def _steps(table: EnvelopeTable, uniform: LazyUniform) -> int:
         with working_precision(uniform.precision):
             known = arb((2 * uniform.value + 1, -uniform.bits - 1), (1, -uniform.bits - 1))
             ratio = table.tail_envelope(0) / (known * ball(table.tail_area))
-            steps = (ratio.log() / ball(table.law.decay(table.start))).floor().unique_fmpz() if ratio >= 1 else None
+            steps = (ratio.log() / ball(table.decay)).floor().unique_fmpz() if ratio >= 1 else None
         if steps is not None:
             return int(steps)
         uniform.reveal()

@@ -124,6 +124,7 @@ class LaplaceMechanism:
             or empty (DPA109). All but a result too large for its dtype is refused before randomness is drawn.
         Source: design rule 1 (exactness).
         Example:
+          >>> import numpy as np
           >>> LaplaceMechanism(sensitivity=2, epsilon=1).release(np.array([10, 20])).shape
           (2,)
         """

@@ -187,6 +187,8 @@ def private_count(records: Sequence[Record], source: BitSource | None = None) ->
       source: random bits; None takes the operating system's.
     Returns:
       A noisy count, which may be negative.
+    Raises:
+      EntropyFailure: the operating system gives no random bytes (DPA301).
     Source: Ghosh, Roughgarden, Sundararajan 2012.
     Example:
       >>> abs(private_count(cancer_records()) - 212) < 100
@@ -203,6 +205,8 @@ def private_mean(records: Sequence[Record], source: BitSource | None = None) -> 
       source: random bits; None takes the operating system's.
     Returns:
       The noisy sum over the public number of records, exactly; 0 records count as 1.
+    Raises:
+      EntropyFailure: the operating system gives no random bytes (DPA301).
     Source: Dwork, McSherry, Nissim, Smith 2006.
     Example:
       >>> 10 < private_mean(cancer_records()) < 20
@@ -219,6 +223,8 @@ def private_histogram(records: Sequence[Record], source: BitSource | None = None
       source: random bits; None takes the operating system's.
     Returns:
       Noisy counts of the bins below 10, 10 to 15, 15 to 20, 20 to 25 and from 25 mm up.
+    Raises:
+      EntropyFailure: the operating system gives no random bytes (DPA301).
     Source: Dwork, McSherry, Nissim, Smith 2006, Example 1.
     Example:
       >>> len(private_histogram(cancer_records()))
@@ -236,6 +242,8 @@ def private_median(records: Sequence[Record], source: BitSource | None = None) -
       source: random bits; None takes the operating system's.
     Returns:
       One of the public `CANDIDATES`.
+    Raises:
+      EntropyFailure: the operating system gives no random bytes (DPA301).
     Source: Smith 2011.
     Example:
       >>> 12 < private_median(cancer_records()) < 15

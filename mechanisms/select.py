@@ -85,7 +85,8 @@ class ExponentialMechanism:
     def release(self, scores: Sequence[Any] | NDArray[Any], source: BitSource | None = None) -> int:
         """The index of one candidate.
 
-        The time taken depends on how many scores there are, not on what they are.
+        For arrays, and lists of ints or of floats, the time taken depends on how many scores there are and not on what they
+        are, but for the one trial in 5000 that is decided by further bits.
 
         Args:
           scores: one number per candidate (ints, floats, Fractions), or a 1-dimensional array; a float stands for its exact

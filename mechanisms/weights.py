@@ -157,11 +157,17 @@ def _rounded_centre(variance: Fraction, precision: int) -> arb:
 
 def rounded_probability(variance: Fraction, k: int) -> arb:
     """P[X = k] of a rounded Gaussian: a difference of error functions, at the precision that its cancellation costs."""
-    with working_precision(ctx.prec + 32 + max(0, _logarithm(variance))):
-        root = ball(8 * variance).sqrt()
+    with working_precision(ctx.prec + 16 + max(0, _logarithm(variance))):
         if k == 0:
-            return (1 / root).erf()
-        return ((2 * abs(k) - 1) / root).erfc() / 2 - ((2 * abs(k) + 1) / root).erfc() / 2
+            return (1 / ball(8 * variance).sqrt()).erf()
+        return _rounded_beyond(variance, abs(k), ctx.prec) - _rounded_beyond(variance, abs(k) + 1, ctx.prec)
+
+
+@lru_cache(maxsize=64)
+def _rounded_beyond(variance: Fraction, k: int, precision: int) -> arb:
+    """P[X >= k] at a working precision, kept because the next integer's probability needs it too."""
+    with working_precision(precision):
+        return rounded_tail(variance, k)
 
 
 def rounded_tail(variance: Fraction, k: int) -> arb:

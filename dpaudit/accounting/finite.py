@@ -26,6 +26,9 @@ MOST_PRODUCTS: Final = 300_000
 LARGEST_RATIONALS: Final = 1 << 26
 """Most bits that exact rational masses may take together; beyond, they become balls."""
 
+OFF_GRID_LENGTH: Final = 1 << 15
+"""How many values a composition off one grid is taken to have when that is decided."""
+
 Masses: TypeAlias = tuple[Mass, Mass]
 """P and Q mass."""
 
@@ -48,9 +51,9 @@ def compose_atoms(parts: Sequence[tuple[Atoms, int]], *, most: int = LONGEST_BIN
         return FiniteLoss.of([], fmpq(1))
     coordinates = Coordinates.of(atom.loss for law, _ in parts for atom in law.atoms)
     tables = [({coordinates.place(atom.loss): (atom.p_mass, atom.q_mass) for atom in law.atoms}, count) for law, count in parts]
-    direction = _direction([table for table, _ in tables])
+    step = _common_step([table for table, _ in tables])
     origin = coordinates.place(LossValue())
-    composed = _off_grid(tables, origin) if direction is None else _on_grid(tables, origin, direction or origin, most)
+    composed = _off_grid(tables, origin) if step is None else _on_grid(tables, origin, step or origin, most)
     if composed is None or len(composed) > most:
         return None
     loss_at = coordinates.balls()
@@ -61,7 +64,7 @@ def compose_atoms(parts: Sequence[tuple[Atoms, int]], *, most: int = LONGEST_BIN
     return FiniteLoss.of(found, _infinity(parts))
 
 
-def _direction(tables: Iterable[Table]) -> Place | None:
+def _common_step(tables: Iterable[Table]) -> Place | None:
     """The step of which all differences of losses within each law are whole multiples, None when there is none."""
     moves = [gap for table in tables for place in table if any(gap := _minus(place, next(iter(table))))]
     if not moves:
@@ -105,11 +108,18 @@ def _on_grid(tables: Sequence[tuple[Table, int]], origin: Place, step: Place, mo
     if exact:
         q_masses = _product([([q_mass for _, q_mass in row], count) for row, count in dense], length, exact=exact)
     places = (tuple(at + index * move for at, move in zip(origin, step, strict=True)) for index in range(length))
-    return [(place, p_mass, q_mass) for place, p_mass, q_mass in zip(places, p_masses, q_masses, strict=True) if p_mass != 0]
+    return [
+        (place, p_mass, q_mass) for place, p_mass, q_mass in zip(places, p_masses, q_masses, strict=True) if not _is_zero(p_mass)
+    ]
+
+
+def _is_zero(mass: Mass) -> bool:
+    """Whether a mass is certainly 0; a ball around 0 may hide a positive one."""
+    return mass.is_zero() if isinstance(mass, arb) else mass == 0
 
 
 def _fits_exactly(tables: Sequence[tuple[Table, int]], length: int) -> bool:
-    """Whether all masses are rational and stay small enough as such."""
+    """Whether all masses are rational and stay small enough as such in a composition of `length` values."""
     bits = 0
     for table, count in tables:
         masses = [mass for pair in table.values() for mass in pair]
@@ -145,8 +155,9 @@ def _off_grid(tables: Sequence[tuple[Table, int]], origin: Place) -> list[Compos
     """Composition by direct products of tables, within the budget of products."""
     budget = MOST_PRODUCTS
     nothing: Table = {origin: (fmpq(1), fmpq(1))}
-    whole = nothing
-    for table, count in tables:
+    whole, exact = nothing, _fits_exactly(tables, OFF_GRID_LENGTH)
+    for law, count in tables:
+        table: Table = law if exact else {place: (arb(p_mass), arb(q_mass)) for place, (p_mass, q_mass) in law.items()}
         power = nothing
         for digit in f"{count:b}":
             for factor in (power, table if digit == "1" else nothing):

@@ -51,7 +51,7 @@ class Atom:
 
 @dataclass(frozen=True)
 class Atoms:
-    """A law on finitely many loss values, and the P mass of the infinite loss.
+    """A law on finitely many loss values, each listed once, and the P mass of the infinite loss.
 
     A law with countably many values is cut where its tails weigh little: the balls contain both the masses without the tails
     and those with the upper tail moved to infinity and the lower one to the least value kept.

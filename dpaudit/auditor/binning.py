@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 Floats: TypeAlias = NDArray[np.float64]
 Labels: TypeAlias = NDArray[np.uint8]
+Bins: TypeAlias = NDArray[np.intp]
 
 MOST_VALUES: Final = 48
 """A column with at most this many different values gets one bin for each of them."""
@@ -65,6 +66,6 @@ def coarse_cuts(values: Floats) -> Floats:
     return np.asarray(cuts[cuts > distinct[0]])
 
 
-def label_counts(bins: NDArray[np.intp], labels: Labels, size: int) -> Floats:
+def label_counts(bins: Bins, labels: Labels, size: int) -> Floats:
     """How often each bin was hit under label 0 (first column) and label 1 (second)."""
     return np.bincount(2 * bins + labels, minlength=2 * size).reshape(size, 2).astype(np.float64)

@@ -15,7 +15,7 @@ from dpaudit.exact import Endpoint, outward, rational
 LEVELS: Final = (0.8, 0.5, 0.3, 0.15, 0.06, 0.02)
 """The lines of a curve that are candidates: where delta has fallen to these shares of its value at epsilon 0."""
 
-FIRST_LEVEL: Final = 2
+FIRST_LEVEL: Final = 1
 """Position of the line that is tested until the pilot has ended."""
 
 _DIGITS: Final = 6

@@ -111,8 +111,8 @@ def _against(claim: Claim, loss: ComposedLoss, points: Sequence[Fraction]) -> tu
         delta = rational(guarantee.delta)
         shown = outward(delta, digits=6, up=True)
         return f"epsilon at delta = {shown}", loss.epsilon(delta=delta), rational(guarantee.epsilon), True
-    if isinstance(guarantee, RDP):
-        return _worst_order(guarantee, loss)
+    if isinstance(guarantee, RDP) and (order := _worst_order(guarantee, loss)) is not None:
+        return order
     squared = _mu_squared_above(loss)
     if isinstance(guarantee, GDP) and squared is not None and squared <= rational(guarantee.mu) ** 2:
         return "mu", _square_root(squared, _mu_below(loss)), rational(guarantee.mu), True
@@ -158,11 +158,13 @@ def _square_root(value: Fraction, least: Fraction) -> Enclosure:
     return Enclosure(min(least, upper), upper, reason)
 
 
-def _worst_order(guarantee: RDP, loss: ComposedLoss) -> tuple[str, Enclosure, Fraction, bool]:
-    """The Renyi divergence at the claimed order where the releases come closest to the claim."""
+def _worst_order(guarantee: RDP, loss: ComposedLoss) -> tuple[str, Enclosure, Fraction, bool] | None:
+    """The Renyi divergence at the claimed order where the releases come closest to the claim; None if some order may exceed it."""
     found = []
     for order, bound in guarantee.orders:
         upper = max(_renyi_upper(side, order) for side in (loss, loss.reversed()))
+        if upper > bound:
+            return None
         found.append((upper - bound, order, bound, upper))
     _, order, bound, upper = max(found)
     value = Enclosure(Fraction(0), upper, Reason("sum of the laws' log-moments, an upper bound of the Renyi divergence"))
@@ -180,15 +182,31 @@ def _renyi_upper(loss: ComposedLoss, order: Fraction) -> Endpoint:
 
 
 def _worst_point(claim: Claim, loss: ComposedLoss, points: Sequence[Fraction]) -> tuple[str, Enclosure, Fraction, bool]:
-    """Delta at the epsilon where the releases come closest to, or exceed, the claimed curve; no proof unless both are one law."""
+    """Delta at the epsilon where the releases come closest to, or exceed, the claimed curve; a proof only for one and the same law."""
     from dpaudit.accounting import claimed_loss
 
     allowed: PrivacyLoss = claimed_loss(claim)
-    identical = isinstance(claim.guarantee, Curve) and claim.guarantee.loss == loss
     found: list[tuple[Endpoint, Fraction, Enclosure, Fraction]] = []
     for epsilon in points or _PLACES:
         value, limit = loss.delta(epsilon=epsilon), allowed.delta(epsilon=epsilon).upper
         if not isinstance(limit, float):
-            found.append((value.upper - limit, epsilon, value, limit))
+            found.append((_share(value.upper, limit), epsilon, value, limit))
     _, epsilon, value, limit = max(found, key=lambda entry: entry[0])
-    return f"delta at epsilon = {outward(epsilon, digits=6, up=True)}", value, limit, identical
+    return f"delta at epsilon = {outward(epsilon, digits=6, up=True)}", value, limit, _is_below(loss, claim)
+
+
+def _share(value: Endpoint, limit: Fraction) -> Endpoint:
+    """How much of the limit is used up."""
+    if limit > 0:
+        return value / limit
+    return math.inf if value > 0 else Fraction(0)
+
+
+def _is_below(loss: ComposedLoss, claim: Claim) -> bool:
+    """Whether the claimed curve is that of the very laws that dominate the releases."""
+    from dpaudit.accounting.law import Bracketed
+    from dpaudit.accounting.loss import PrivacyLoss as Composed
+
+    promised = claim.guarantee.loss if isinstance(claim.guarantee, Curve) else None
+    above = [(law.bracket()[0] if isinstance(law, Bracketed) else law, count) for law, count in loss.parts]
+    return isinstance(promised, Composed) and promised.parts in {loss.parts, tuple(above)}

@@ -6,11 +6,14 @@ from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 
-from dpaudit.auditor.binning import Floats, Labels, coarse_cuts, label_counts
+from dpaudit.auditor.binning import Bins, Floats, Labels, coarse_cuts, fine_cuts, label_counts
 from dpaudit.auditor.models import column_model, shrunk_log_ratios
 
-_MOST_COLUMNS: Final = 32
+_FOLDS: Final = 5
+_FEW_VALUES: Final = 4
+_ENOUGH_TO_SHARE: Final = 3
 _NEWTON_STEPS: Final = 6
 _RIDGE: Final = 1.0
 
@@ -46,7 +49,7 @@ class ScoreTable:
 
 @dataclass(frozen=True)
 class FittedScore:
-    """A score fitted on all rows, and for each of these rows the score it got from the rows of the other half."""
+    """A score fitted on all rows, and for each of these rows the score that it gets from rows of other folds alone."""
 
     table: ScoreTable
     held_out: Floats
@@ -55,8 +58,8 @@ class FittedScore:
 def fit_score(features: Floats, labels: Labels) -> FittedScore | None:
     """An additive score of the log-odds of label 1, or None where no column varies.
 
-    The tables of the two halves of the rows score each other, and the weights of the columns are fitted to these scores, so
-    that neither judges itself; the final tables come from all rows.
+    Columns of few values enter a ridge logistic regression value by value; the others enter through tables of binned log-odds,
+    which are fitted on other rows than the weights they get. A row's held-out score comes from tables and weights of other rows.
 
     Args:
       features: one row for each run, float64.
@@ -65,48 +68,40 @@ def fit_score(features: Floats, labels: Labels) -> FittedScore | None:
       The score with its held-out values, or None.
     Source: docs/auditing_statistics.md, section 6.
     """
-    cuts = _cuts(features)
+    cuts = {column: edges for column in range(features.shape[1]) if (edges := _cuts(features, column)).size}
     if not cuts:
         return None
-    even = np.arange(len(features)) % 2 == 0
     bins = {column: np.searchsorted(edges, features[:, column], side="right") for column, edges in cuts.items()}
-    parts = np.empty((len(features), len(cuts)))
-    for fitted, rest in ((even, ~even), (~even, even)):
-        tables = _tables(features, labels, cuts, bins, fitted)
-        for place, (column, table) in enumerate(zip(cuts, tables, strict=True)):
-            parts[rest, place] = table[bins[column][rest]]
-    weights, offset = _logistic(parts, labels)
-    tables = _tables(features, labels, cuts, bins, np.ones(len(features), dtype=bool))
-    table = ScoreTable(
-        columns=tuple(cuts),
-        cuts=tuple(tuple(edges.tolist()) for edges in cuts.values()),
-        values=tuple(tuple((weight * part).tolist()) for weight, part in zip(weights, tables, strict=True)),
-        offset=offset,
-    )
-    return FittedScore(table, parts @ weights + offset)
+    tabled = [column for column, edges in cuts.items() if edges.size >= _FEW_VALUES or len(cuts) == 1]
+    fold = np.arange(len(features)) % _FOLDS
+    held_out = np.empty(len(features))
+    found = []
+    for turn in range(_FOLDS):
+        judged, weighed = fold == turn, fold == (turn + 1) % _FOLDS
+        tables = _tables(features, labels, cuts, bins, tabled, ~(judged | weighed))
+        fitted = weighed if tabled else ~judged
+        weights = _logistic(_design(cuts, bins, tables, fitted), labels[fitted])
+        held_out[judged] = _design(cuts, bins, tables, judged) @ weights
+        found.append(weights)
+    tables = _tables(features, labels, cuts, bins, tabled, np.ones(len(features), dtype=bool))
+    return FittedScore(_collapsed(cuts, tables, np.mean(found, axis=0)), held_out)
 
 
-def _cuts(features: Floats) -> dict[int, Floats]:
-    """Cut points of the columns that vary."""
-    if features.shape[1] == 1:
-        from dpaudit.auditor.binning import fine_cuts
-
-        found = {0: fine_cuts(features[:, 0])}
-    else:
-        found = {column: coarse_cuts(features[:, column]) for column in range(features.shape[1])}
-    return {column: edges for column, edges in found.items() if edges.size}
+def _cuts(features: Floats, column: int) -> Floats:
+    """Cut points of a column: fine ones for the only column, else few."""
+    return fine_cuts(features[:, column]) if features.shape[1] == 1 else coarse_cuts(features[:, column])
 
 
 def _tables(
-    features: Floats, labels: Labels, cuts: dict[int, Floats], bins: dict[int, np.ndarray], rows: np.ndarray
-) -> list[Floats]:
-    """Log-odds of the bins of each column, from the given rows."""
-    if features.shape[1] == 1:
-        edges, table = column_model(features[rows, 0], labels[rows])
-        middles = np.concatenate([[-np.inf], cuts[0]])
-        return [table[np.searchsorted(edges, middles, side="right")]]
-    counts = [label_counts(bins[column][rows], labels[rows], edges.size + 1) for column, edges in cuts.items()]
-    return _shared(counts)
+    features: Floats, labels: Labels, cuts: dict[int, Floats], bins: dict[int, Bins], tabled: list[int], rows: NDArray[np.bool_]
+) -> dict[int, Floats]:
+    """Log-odds of the bins of each tabled column, from the given rows."""
+    if features.shape[1] == 1 and tabled:
+        edges, curve = column_model(features[rows, 0], labels[rows])
+        starts = np.concatenate([[-np.inf], cuts[0]])
+        return {0: curve[np.searchsorted(edges, starts, side="right")]}
+    counts = [label_counts(bins[column][rows], labels[rows], cuts[column].size + 1) for column in tabled]
+    return dict(zip(tabled, _shared(counts), strict=True))
 
 
 def _shared(counts: list[Floats]) -> list[Floats]:
@@ -115,24 +110,44 @@ def _shared(counts: list[Floats]) -> list[Floats]:
     sizes = [len(count) for count in counts]
     for size in set(sizes):
         places = [place for place, other in enumerate(sizes) if other == size]
-        if len(places) < 3 or size < 3:
-            continue
-        raw = np.stack([np.log((counts[place][:, 1] + 0.5) / (counts[place][:, 0] + 0.5)) for place in places])
-        _, _, shapes = np.linalg.svd(raw, full_matrices=False)
-        shape = shapes[0]
-        for row, place in zip(raw, places, strict=True):
-            tables[place] = shrunk_log_ratios(counts[place], float(row @ shape) * shape)
+        if len(places) >= _ENOUGH_TO_SHARE:
+            raw = np.stack([np.log((counts[place][:, 1] + 0.5) / (counts[place][:, 0] + 0.5)) for place in places])
+            shape = np.linalg.svd(raw, full_matrices=False)[2][0]
+            for row, place in zip(raw, places, strict=True):
+                tables[place] = shrunk_log_ratios(counts[place], float(row @ shape) * shape)
     return tables
 
 
-def _logistic(parts: Floats, labels: Labels) -> tuple[Floats, float]:
-    """Weights and offset of a ridge logistic regression of the labels on the parts (Newton steps)."""
-    design = np.concatenate([parts, np.ones((len(parts), 1))], axis=1)
-    penalty = np.append(np.full(parts.shape[1], _RIDGE), 1e-3)
+def _design(cuts: dict[int, Floats], bins: dict[int, Bins], tables: dict[int, Floats], rows: NDArray[np.bool_]) -> Floats:
+    """Regressors of the rows: the table value of each tabled column, an indicator for each further value of the others, and 1."""
+    blocks = []
+    for column, edges in cuts.items():
+        place = bins[column][rows]
+        if column in tables:
+            blocks.append(tables[column][place][:, None])
+        else:
+            blocks.append((place[:, None] == np.arange(1, edges.size + 1)).astype(np.float64))
+    return np.concatenate([*blocks, np.ones((int(rows.sum()), 1))], axis=1)
+
+
+def _collapsed(cuts: dict[int, Floats], tables: dict[int, Floats], weights: Floats) -> ScoreTable:
+    """Tables and weights multiplied out into one table for each column."""
+    values, start = [], 0
+    for column, edges in cuts.items():
+        width = 1 if column in tables else edges.size
+        part = weights[start : start + width]
+        values.append(tuple((part[0] * tables[column]).tolist()) if column in tables else (0.0, *part.tolist()))
+        start += width
+    return ScoreTable(tuple(cuts), tuple(tuple(edges.tolist()) for edges in cuts.values()), tuple(values), float(weights[-1]))
+
+
+def _logistic(design: Floats, labels: Labels) -> Floats:
+    """Weights of a ridge logistic regression of the labels, the last regressor (constant) being free (Newton steps)."""
+    penalty = np.append(np.full(design.shape[1] - 1, _RIDGE), 1e-3)
     weights = np.zeros(design.shape[1])
     for _ in range(_NEWTON_STEPS):
         chance = 1 / (1 + np.exp(-np.clip(design @ weights, -30, 30)))
         gradient = design.T @ (labels - chance) - penalty * weights
         curvature = (design * (chance * (1 - chance))[:, None]).T @ design + np.diag(penalty)
         weights = weights + np.linalg.solve(curvature, gradient)
-    return weights[:-1], float(weights[-1])
+    return weights

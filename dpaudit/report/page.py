@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 from dpaudit.report import wording
 from dpaudit.report.document import SCHEMA_VERSION, audit_command, reproduce_command
 from dpaudit.report.plots import Plot, profile_plot, wealth_plot
-from dpaudit.results import Report, TargetResult, Verdict
+from dpaudit.results import Report, TargetResult
 
 if TYPE_CHECKING:
     from jinja2 import Template
@@ -59,10 +59,10 @@ def to_html(report: Report) -> str:
         report=report,
         sections=[_section(result, f"t{place}") for place, result in enumerate(results, start=1)],
         verdicts=[verdict for verdict in wording.ORDER if any(result.verdict is verdict for result in report.results)],
+        attacked=any(result.attack is not None for result in results),
         command=audit_command(report),
         schema=SCHEMA_VERSION,
         words=wording,
-        Verdict=Verdict,
     )
 
 

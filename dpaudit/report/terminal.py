@@ -81,7 +81,7 @@ def _parts(report: Report, path: str | None, *, width: int, ascii_only: bool) ->
     yield f"{wording.headline(report)}."
     if not report.complete:
         yield wording.incomplete(report)
-    if report.results:
+    if any(result.attack for result in report.results):
         yield wording.false_alarm(report)
         if width < _ROOM_FOR_ALL:
             checks = tuple(check for result in report.results for check in result.properties)
@@ -157,6 +157,8 @@ def _lines(report: Report, result: TargetResult, path: str | None) -> Iterator[t
     yield "claim", result.claim.text
     if result.attack is None or not result.rejected_in_family:
         yield "found", result.failure or result.summary
+    if result.failure[:3] == "DPA":
+        yield "more", f"dpaudit explain {result.failure[:6]}"
     for check in result.properties:
         if check.status == "violated":
             yield "violated", f"{check.name}: {check.detail}" if check.detail else check.name

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -29,14 +30,25 @@ def relative_errors(points):
     """Relative errors of `certexp` at the points, rounded up."""
     values = certexp(np.array(points))
     with working_precision(160):
-        return [float(abs(ball(Fraction(float(value))) / exact_exp(point) - 1).upper()) for point, value in zip(points, values, strict=True)]
+        return [
+            float(abs(ball(Fraction(float(value))) / exact_exp(point) - 1).upper())
+            for point, value in zip(points, values, strict=True)
+        ]
 
 
 def test_exp_keeps_its_error_at_all_sizes():
     rng = np.random.default_rng(20240611)
     step = math.log(2) / 2048
     ties = (rng.integers(0, 2_000_000, 3000) + 0.5) * step
-    points = [*rng.uniform(0, 708, 6000), *rng.uniform(0, 1, 2000), *2.0 ** rng.uniform(-1074, 0, 2000), *ties[ties < 708], 0.0, 708.0, 5e-324]
+    points = [
+        *rng.uniform(0, 708, 6000),
+        *rng.uniform(0, 1, 2000),
+        *2.0 ** rng.uniform(-1074, 0, 2000),
+        *ties[ties < 708],
+        0.0,
+        708.0,
+        5e-324,
+    ]
     assert max(relative_errors([float(point) for point in points])) < 2.0**-51
 
 
@@ -75,7 +87,11 @@ def test_the_constants_of_exp_are_what_the_proof_says():
     constants, size = exp_constants(), len(exp_constants().entries)
     with working_precision(400):
         step = arb.const_log2() / size
-        for value, truth in ((constants.inverse, 1 / step), (constants.low, step - arb(constants.high)), (constants.third, arb(1) / 6)):
+        for value, truth in (
+            (constants.inverse, 1 / step),
+            (constants.low, step - arb(constants.high)),
+            (constants.third, arb(1) / 6),
+        ):
             for neighbour in (math.nextafter(value, 0), math.nextafter(value, math.inf)):
                 assert abs(truth - arb(value)) < abs(truth - arb(neighbour))
     assert (constants.high * 2**43).is_integer()
@@ -183,7 +199,7 @@ def test_balls_are_asked_for_at_a_precision_that_grows_with_the_digits():
 
     assert not LazyUniform(TapeSource(0b01010110, 8), 2, 2).less(threshold)
     assert asked == sorted(asked)
-    assert all(later > earlier for earlier, later in zip(asked, asked[1:], strict=False))
+    assert all(later > earlier for earlier, later in pairwise(asked))
 
 
 def test_balls_that_do_not_shrink_are_refused():

@@ -165,7 +165,11 @@ LAWS = st.one_of(
     st.builds(lambda square: DiscreteGaussian(sigma_squared=square), st.fractions(Fraction(1, 50), 10**12, max_denominator=1000)),
     st.builds(RoundedGaussian, st.fractions(Fraction(1, 20), 200, max_denominator=50)),
 )
-TUNINGS = st.builds(lambda cell_bits, cut: Tuning(cell_bits=cell_bits, cut=cut), st.integers(13, 16), st.sampled_from([Fraction(1, 2), Fraction(1), Fraction(3), None]))
+TUNINGS = st.builds(
+    lambda cell_bits, cut: Tuning(cell_bits=cell_bits, cut=cut),
+    st.integers(13, 16),
+    st.sampled_from([Fraction(1, 2), Fraction(1), Fraction(3), None]),
+)
 
 
 @settings(max_examples=60)
@@ -247,7 +251,7 @@ def replayed(table, calls, wanted):
     shift, prefix = table.shift, table.tuning.prefix
     with working_precision(200):
         height, area = ball(table.height), ball(table.tail_area)
-        rate, whole = ball(table.law.decay(table.start)), table.tail_envelope(0)
+        rate, whole = ball(table.decay), table.tail_envelope(0)
         while len(result) < wanted:
             bits, cells = calls.pop(0)
             assert table.tuning.cell_bits == bits

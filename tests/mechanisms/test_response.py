@@ -36,7 +36,7 @@ def test_a_coin_is_true_with_its_exact_probability(epsilon, bits, outcomes):
 
 @pytest.mark.parametrize("limit", [1, 2, 3, 5, 8])
 def test_another_category_is_uniform(limit, outcomes):
-    found, unassigned = outcomes(lambda tape: int(below(limit, 1, tape)[0]))
+    found, unassigned = outcomes(lambda tape: int(below(limit, 1, tape)[0]), unassigned=Fraction(1, 2**8))
     assert set(range(limit)) == set(found)
     for share in found.values():
         assert share <= Fraction(1, limit) <= share + unassigned

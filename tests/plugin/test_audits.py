@@ -20,7 +20,7 @@ def count_with(scale):
     def noisy_count(data, rng):
         return len(data) + rng.laplace(scale=scale)
 
-    return Target(run=noisy_count, claim=Claim(PureDP(epsilon=1)), neighbours=[([41, 42], [41])], name=f"count {scale}")
+    return Target(run=noisy_count, claim=Claim(PureDP(epsilon=1)), neighbours=[([982451, 653000], [982451])], name=f"count {scale}")
 
 
 def test_sound(dpaudit_check):
@@ -44,7 +44,7 @@ def test_raising(dpaudit_check):
     def release(data, rng):
         raise ValueError(f"the first record is {data[0]}")
 
-    dpaudit_check(Target(run=release, claim=Claim(PureDP(epsilon=1)), neighbours=[([41, 42], [41])]), runs=1_000)
+    dpaudit_check(Target(run=release, claim=Claim(PureDP(epsilon=1)), neighbours=[([982451, 653000], [982451])]), runs=1_000)
 """
 
 
@@ -115,7 +115,8 @@ def test_a_target_that_raises_fails_and_is_named_with_its_error(alone):
 
 def test_no_record_is_shown_unless_the_target_says_that_it_is_public(alone):
     shown = [line for text in alone.failures.values() for line in text.splitlines() if line.startswith(("dpaudit:", "  "))]
-    assert [] == [line for line in shown if re.search(r"\b4[12]\b(?!\.)", line.split("repeat:")[0]) and "seed" not in line]
+    assert 20 <= len(shown)
+    assert [] == [line for line in shown if "982451" in line or "653000" in line]
 
 
 def test_the_command_in_the_failure_repeats_it_exactly(alone):

@@ -54,7 +54,9 @@ def on_integers(epsilon, *, weight, sensitivity, reach):
 def discrete_gaussian(epsilon, *, sigma_squared, sensitivity):
     """Direct sum far beyond what 60 digits can see."""
     reach = int(mp.sqrt(2 * mpf(sigma_squared) * 1200)) + 10
-    return on_integers(epsilon, weight=lambda x: mp.exp(-mpf(x * x) / (2 * mpf(sigma_squared))), sensitivity=sensitivity, reach=reach)
+    return on_integers(
+        epsilon, weight=lambda x: mp.exp(-mpf(x * x) / (2 * mpf(sigma_squared))), sensitivity=sensitivity, reach=reach
+    )
 
 
 def discrete_laplace(epsilon, *, scale, sensitivity):
@@ -129,7 +131,9 @@ def recompute(row):
         target = mp.log(mpf(row["ask"]["delta"]))
         near = mpf(row["near"])
         with mp.workdps(30):  # the root is only as exact as its start is good; 25 digits are kept
-            return mp.findroot(lambda epsilon: mp.log(profile(epsilon, **arguments)) - target, (near, near * mpf("1.0001")), tol=1e-40)
+            return mp.findroot(
+                lambda epsilon: mp.log(profile(epsilon, **arguments)) - target, (near, near * mpf("1.0001")), tol=1e-40
+            )
 
 
 def main():

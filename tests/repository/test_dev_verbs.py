@@ -126,6 +126,7 @@ def test_wheels_compares_what_the_index_offers_with_what_is_locked(fake, digest,
     fake.program("python", output=json.dumps(answer))
     assert [f"Python {version}: {line}" for version in PYTHONS for line in missing] == missing_wheels(fake.checkout)
     assert all("--only-binary :all:" in call for call in fake.calls)
+    assert bool(missing) is bool(verbs.main(["wheels"]))
 
 
 def ci(folder: Path, code_of_lint: int, code_of_test: int) -> tuple[int, list[str]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -13,9 +14,9 @@ from mechanisms.laws import DiscreteGaussian, DiscreteLaplace, RoundedGaussian
 from mechanisms.random import source_from
 
 SCALES = ("1/2", 1, 10, "100/3", 10**3, 10**6, 2**40)
-LAWS = [
-    law for scale in SCALES for law in (DiscreteLaplace(scale), DiscreteGaussian(sigma=scale), RoundedGaussian(scale))
-] + [DiscreteGaussian(sigma_squared="10000/3")]
+LAWS = [law for scale in SCALES for law in (DiscreteLaplace(scale), DiscreteGaussian(sigma=scale), RoundedGaussian(scale))] + [
+    DiscreteGaussian(sigma_squared="10000/3")
+]
 
 FORCED = [
     (DiscreteLaplace(1), Tuning(cut=Fraction(1), prefix=1, step=1, slack=0.5)),
@@ -50,7 +51,7 @@ def p_value(law, drawn):
     """Chance of draws at least this far from the law: bins over its whole range, and for wide laws the lowest byte as well."""
     edges = edges_of(law, len(drawn))
     beyond = [Fraction(1), *(law.tail(int(edge), precision=64).lower for edge in edges), Fraction(0)]
-    expected = np.array([float(first - second) for first, second in zip(beyond, beyond[1:], strict=False)]) * len(drawn)
+    expected = np.array([float(first - second) for first, second in pairwise(beyond)]) * len(drawn)
     found = _p_value(np.bincount(np.searchsorted(edges, drawn, side="right"), minlength=len(edges) + 1), expected)
     if law.width_squared < 2**30:
         return found

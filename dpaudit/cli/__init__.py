@@ -1,0 +1,128 @@
+"""The command line: a group whose verbs are imported when they run, and one place where errors become exit codes."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any, Final
+
+import click
+
+import dpaudit
+from dpaudit.errors import DpauditError, EngineDisagreement, EntropyFailure, TargetFailure
+
+VERBS: Final = {
+    "audit": "Audit privacy claims: price, attack, property checks, verdict.",
+    "explain": "Say what an error code means and what to do.",
+    "replay": "Make the recorded runs of a report again and compare.",
+    "report": "Show a report again, or write it as a page.",
+    "targets": "List the bundled targets.",
+}
+"""Every verb with its line in the help; its module has its name and holds a command of its name."""
+
+
+class Verbs(click.Group):
+    """A group that imports a verb when it is run, and turns every error into a line and an exit code."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
+        """Names of the verbs."""
+        return list(VERBS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002 - click's signature
+        """The verb of that name, imported now."""
+        if cmd_name not in VERBS:
+            return None
+        command = getattr(import_module(f"dpaudit.cli.{cmd_name}"), cmd_name)
+        assert isinstance(command, click.Command), "every module of VERBS holds its command"  # noqa: S101
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002 - click's signature
+        """The list of verbs, without importing them."""
+        with formatter.section("Commands"):
+            formatter.write_dl(list(VERBS.items()))
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the verb; its errors end the program with the code that design and documentation state."""
+        try:
+            return super().invoke(ctx)
+        except DpauditError as error:
+            _complain(ctx, f"{error}", hint=f"`dpaudit explain {error.code}` says more.")
+            ctx.exit(exit_code_of(error))
+        except KeyboardInterrupt:
+            _complain(ctx, "interrupted.")
+            ctx.exit(_exit_code("inconclusive"))
+        except (click.ClickException, click.exceptions.Exit, click.Abort):
+            raise
+        except Exception as error:  # noqa: BLE001 - the last resort for everything unforeseen
+            _complain(
+                ctx,
+                f"internal error: {_place(error)}. This is a bug in dpaudit; no verdict can be taken from this run.",
+                hint="Please report it with what `dpaudit --debug ...` prints for the same command.",
+            )
+            ctx.exit(_exit_code("internal"))
+
+
+_HELP: Final = """Check differential privacy claims before shipping them.
+
+\b
+dpaudit audit                                       every bundled target
+dpaudit audit release.py:target                     a function of your own
+dpaudit audit release.py:target --data people.csv   on your own records
+
+\b
+Exit codes: 0 every claim survives, 1 a claim is refuted, 2 wrong usage,
+3 inconclusive or interrupted, 4 a target failed to load or to run,
+5 a budget ledger refused, 6 an internal error.
+"""
+
+
+@click.group(cls=Verbs, help=_HELP, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.version_option(dpaudit.__version__, prog_name="dpaudit", message="%(prog)s %(version)s")
+@click.option("--debug", is_flag=True, help="Print the traceback of an error.")
+def main(debug: bool) -> None:  # noqa: FBT001 - click gives flags by position
+    """Begin a command; `debug` is read where errors are handled."""
+
+
+def exit_code_of(error: DpauditError) -> int:
+    """The exit code that an error of dpaudit stands for.
+
+    Args:
+      error: as raised by the library.
+    Returns:
+      4 for targets, 6 for computations that contradict each other and for missing entropy, 2 for what the caller can put right.
+    Source: design, "Verdict and exit codes".
+    Example:
+      >>> exit_code_of(TargetFailure("DPA401", "no such target"))
+      4
+    """
+    if isinstance(error, TargetFailure):
+        return _exit_code("failed")
+    return _exit_code("internal" if isinstance(error, (EngineDisagreement, EntropyFailure)) else "usage")
+
+
+def _exit_code(name: str) -> int:
+    """The exit code of that name; the table is imported when it is needed, since help is not."""
+    from dpaudit.results import EXIT_CODES
+
+    return EXIT_CODES[name]
+
+
+def _complain(ctx: click.Context, message: str, hint: str = "") -> None:
+    """Tell the person at the terminal what went wrong; the traceback only on request."""
+    if ctx.params.get("debug"):
+        import traceback
+
+        click.echo(traceback.format_exc(), err=True)
+    for line in (f"error: {message}", hint):
+        if line:
+            click.echo("".join(letter if letter.isprintable() else repr(letter)[1:-1] for letter in line), err=True)
+
+
+def _place(error: BaseException) -> str:
+    """Type of an error and the line that raised it; not its text, which may quote data."""
+    from pathlib import Path
+
+    trace = error.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    where = "" if trace is None else f" at {Path(trace.tb_frame.f_code.co_filename).name}:{trace.tb_lineno}"
+    return f"{type(error).__name__}{where}"

@@ -1,0 +1,161 @@
+"""`dpaudit audit`: audit targets, print the report, write its files, and say with the exit code how it went."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Final
+
+import click
+
+from dpaudit.cli import VERBS
+from dpaudit.cli.console import emit, refusals, results_only, say, text_style
+from dpaudit.cli.workers import workers
+from dpaudit.errors import InvalidArgument
+from dpaudit.results import EXIT_CODES, Report, Settings, Verdict
+
+PROFILES: Final = {"quick": 200_000, "standard": 1_000_000, "thorough": 10_000_000}
+"""Runs for each target by profile."""
+
+PAGE: Final = "index.html"
+DOCUMENT: Final = "report.json"
+
+
+@click.command("audit", short_help=VERBS["audit"])
+@click.argument("targets", nargs=-1, metavar="[TARGET]...")
+@click.option("--data", metavar="FILE.csv", help="Audit the functions on these records instead of their own data.")
+@click.option("--alpha", default="0.05", metavar="P", show_default=True, help="Probability of refuting any claim that holds.")
+@click.option("--runs", type=int, metavar="N", help="Runs for each target.")
+@click.option("--profile", type=click.Choice(list(PROFILES)), help="Runs by name: 200,000, 1,000,000 (the default) or 10,000,000.")
+@click.option("--time-budget", metavar="SECONDS", help="Time for the whole audit, instead of a number of runs.")
+@click.option("--seed", type=int, default=0, metavar="N", show_default=True, help="Root of all randomness.")
+@click.option("--jobs", type=click.IntRange(1, 1024), metavar="N", help="Worker processes; the evidence does not depend on it.")
+@click.option("--executor", metavar="MODULE:FACTORY", help="An executor of your own, instead of --jobs.")
+@click.option("--report", "folder", metavar="DIR", help=f"Write {PAGE} and {DOCUMENT} to this folder.")
+@click.option("--json", "as_json", is_flag=True, help="Print the report as JSON instead of a table.")
+@click.option("--allow-skips", is_flag=True, help="Targets that fail to load or run do not count for the exit code.")
+@click.pass_context
+def audit(  # noqa: PLR0913 - one argument for each option
+    ctx: click.Context,
+    *,
+    targets: tuple[str, ...],
+    data: str | None,
+    alpha: str,
+    runs: int | None,
+    profile: str | None,
+    time_budget: str | None,
+    seed: int,
+    jobs: int | None,
+    executor: str | None,
+    folder: str | None,
+    as_json: bool,
+    allow_skips: bool,
+) -> None:
+    """Audit privacy claims: certified price, attack, property checks and a verdict for each.
+
+    TARGET is the name of a bundled target, FILE.py:NAME or MODULE:NAME, where NAME holds a dpaudit.Target or a list of them.
+    Without one, every bundled target is audited.
+    """
+    if sum(choice is not None for choice in (runs, profile, time_budget)) > 1:
+        raise click.UsageError("--runs, --profile and --time-budget all bound the audit; give one of them.")
+    if data is not None and not targets:
+        raise click.UsageError("--data replaces the records of the targets that are named; name one.")
+    with refusals(as_json=as_json):
+        from dpaudit.auditor.request import settings_of
+
+        settings = settings_of(
+            alpha=alpha,
+            runs=None if time_budget is not None else runs if runs is not None else PROFILES[profile or "standard"],
+            seconds=time_budget,
+            seed=seed,
+            power_target="1.25",
+            family="holm",
+            data=data,
+        )
+        if folder is not None:
+            _make(Path(folder))
+        with results_only():
+            report = _audited(targets, settings, jobs, executor)
+        path = None if folder is None else _written(report, Path(folder))
+        _print(report, path, as_json=as_json)
+    ctx.exit(exit_code_of(report, allow_skips=allow_skips))
+
+
+def exit_code_of(report: Report, *, allow_skips: bool) -> int:
+    """The exit code of an audit.
+
+    Args:
+      report: what it found.
+      allow_skips: whether failed targets are left out of account, as long as there are others.
+    Returns:
+      The code of `Report.exit_code`, for the targets that count.
+    Source: design, "Verdict and exit codes".
+    Example:
+      >>> from fractions import Fraction
+      >>> exit_code_of(Report(Settings(alpha=Fraction(1, 20), runs=1000, seed=0), results=()), allow_skips=True)
+      3
+    """
+    rest = tuple(result for result in report.results if result.verdict is not Verdict.FAILED)
+    return replace(report, results=rest).exit_code if allow_skips and rest else report.exit_code
+
+
+def _audited(names: tuple[str, ...], settings: Settings, jobs: int | None, factory: str | None) -> Report:
+    """The report on all named targets; after an interruption, on those that were finished."""
+    import dpaudit
+    from dpaudit.auditor import AuditInterrupted
+    from dpaudit.cli.intake import take_in
+    from dpaudit.cli.progress import progress_bar
+
+    with workers(jobs, factory) as executor:
+        intake = take_in(names, settings)
+        report = Report(settings, (), version=dpaudit.__version__)
+        if intake.references:
+            try:
+                with progress_bar() as tell:
+                    report = dpaudit.audit(
+                        intake.references,
+                        alpha=settings.alpha,
+                        runs=settings.runs if settings.seconds is None else None,
+                        seconds=settings.seconds,
+                        executor=executor,
+                        seed=settings.seed,
+                        data=settings.data,
+                        power_target=settings.power_target,
+                        family=settings.family,
+                        progress=tell,
+                    )
+            except AuditInterrupted as interruption:
+                report = interruption.report
+    return replace(report, results=intake.merged(report.results))
+
+
+def _make(folder: Path) -> None:
+    """Make the report's folder before the audit, so that hours of work do not end at a closed door."""
+    import os
+
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or "not a possible path"
+        raise InvalidArgument("DPA503", f"the folder {folder} cannot be made ({reason}). Name one that may be written.") from error
+    if not os.access(folder, os.W_OK | os.X_OK):
+        raise InvalidArgument("DPA503", f"the folder {folder} may not be written. Name one that may.")
+
+
+def _written(report: Report, folder: Path) -> str:
+    """Write the report's files; the path of its JSON."""
+    from dpaudit.report import write_html, write_json
+
+    write_json(report, folder / DOCUMENT)
+    write_html(report, folder / PAGE)
+    say(f"report: {folder / PAGE} and {folder / DOCUMENT}")
+    return str(folder / DOCUMENT)
+
+
+def _print(report: Report, path: str | None, *, as_json: bool) -> None:
+    """The report on stdout, in the form asked for."""
+    from dpaudit.report import to_json, to_text
+
+    emit(to_json(report) if as_json else to_text(report, path=path, **text_style()))
+    if not report.complete:
+        say(f"interrupted; the report holds what was finished. Exit code {EXIT_CODES['inconclusive']} unless a claim was refuted.")
