@@ -7,50 +7,48 @@ import subprocess
 import sys
 import time
 from dataclasses import dataclass
+from pathlib import Path
 
 REPEATS = 20
+PYTHON = (sys.executable, "-c")
+DPAUDIT = (str(Path(sys.executable).with_name("dpaudit")),)
 
 
 @dataclass(frozen=True)
 class Cost:
-    """A start-up that has a limit: the statements it runs, its limit, and whether the interpreter's own start counts."""
+    """A start-up that has a limit: its command, what it is compared with (nothing, where wall time counts), and the limit."""
 
     name: str
-    code: str
+    command: tuple[str, ...]
+    baseline: tuple[str, ...]
     limit_ms: float
-    over_interpreter: bool
 
 
 COSTS = (
-    Cost("import dpaudit", "import dpaudit", 30, over_interpreter=True),
-    Cost("import dpaudit.pytest_plugin, pytest loaded", "import pytest; import dpaudit.pytest_plugin", 10, over_interpreter=True),
+    Cost("import dpaudit", (*PYTHON, "import dpaudit"), (*PYTHON, "pass"), 30),
     Cost(
-        "dpaudit --help",
-        "import sys; sys.argv = ['dpaudit', '--help']; from dpaudit.cli import main; main()",
-        150,
-        over_interpreter=False,
+        "import dpaudit.pytest_plugin after pytest",
+        (*PYTHON, "import pytest, dpaudit.pytest_plugin"),
+        (*PYTHON, "import pytest"),
+        10,
     ),
-    Cost(
-        "dpaudit --version",
-        "import sys; sys.argv = ['dpaudit', '--version']; from dpaudit.cli import main; main()",
-        150,
-        over_interpreter=False,
-    ),
+    Cost("dpaudit --help", (*DPAUDIT, "--help"), (), 150),
+    Cost("dpaudit --version", (*DPAUDIT, "--version"), (), 150),
 )
 
 
-def milliseconds(code: str) -> float:
-    """Wall time of a new interpreter that runs `code`."""
+def milliseconds(command: tuple[str, ...]) -> float:
+    """Wall time of a program, 0 for none."""
+    if not command:
+        return 0.0
     start = time.perf_counter()
-    subprocess.run([sys.executable, "-c", code], check=True, stdout=subprocess.DEVNULL)
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
     return (time.perf_counter() - start) * 1000
 
 
 def measure(cost: Cost, repeats: int = REPEATS) -> float:
     """Median cost in milliseconds; the baseline runs in turn with it, so that a busy machine slows both."""
-    baseline = "import pytest" if "pytest" in cost.code else "pass"
-    pairs = [(milliseconds(cost.code), milliseconds(baseline)) for _ in range(repeats)]
-    return statistics.median(one - (other if cost.over_interpreter else 0) for one, other in pairs)
+    return statistics.median(milliseconds(cost.command) - milliseconds(cost.baseline) for _ in range(repeats))
 
 
 def main() -> int:

@@ -133,11 +133,6 @@ CODES: Final[dict[str, Explanation]] = {
         "The operating system did not deliver random bytes. dpaudit never falls back to a weaker generator.",
         "Repair the system's random source; the release was not made.",
     ),
-    "DPA302": Explanation(
-        "insecure source",
-        "A release was asked for with the deterministic test source, whose noise can be predicted.",
-        "Use the default source; the deterministic one exists for tests and audits only.",
-    ),
     "DPA401": Explanation(
         "target not found",
         "The name is neither a bundled target, nor MODULE:ATTRIBUTE, nor FILE.py:ATTRIBUTE that can be loaded.",

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any, Final
 import pytest
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from fractions import Fraction
     from pathlib import Path
 
+    from dpaudit.auditor.request import Given
     from dpaudit.results import Report, TargetResult
-    from dpaudit.targets import Target
 
 DEFAULT_BUDGET: Final = "1e-6"
 
@@ -86,12 +87,12 @@ class Check:
     seed: int
 
     def __call__(
-        self, target: Target | list[Target], *, runs: int | None = None, allow_inconclusive: bool = False, **options: Any
+        self, target: Given | Sequence[Given], *, runs: int | None = None, allow_inconclusive: bool = False, **options: Any
     ) -> Report:
         """Audit a target, or several together, and fail the test unless every claim survives.
 
         Args:
-          target: a Target or a list of them.
+          target: a Target, a name that loads one, or a list of these.
           runs: runs per target; the default of `dpaudit.audit` unless given.
           allow_inconclusive: whether an audit too weak to find the violation it was asked for passes.
           options: further keyword arguments of `dpaudit.audit`, such as executor=.
@@ -223,26 +224,20 @@ def _passes(result: TargetResult, *, allow_inconclusive: bool) -> bool:
 
 def _describe(result: TargetResult) -> str:
     """Verdict, claim and evidence of one target, as lines for the test's failure."""
+    from dpaudit.report import wording
+
     lines = [f"dpaudit: {result.name} is {result.verdict}: {result.summary}", f"  claim:    {result.claim.text}"]
-    lines += [
-        f"  property: {check.name} {check.status}. {check.detail}" for check in result.properties if check.status == "violated"
-    ]
+    lines += [f"  violated: {check.name}. {check.detail}" for check in result.properties if check.status == "violated"]
     if result.failure:
         lines.append(f"  failure:  {result.failure}")
     attack = result.attack
     if attack is not None:
-        lines += [f"  pair:     {attack.pair.difference} (of {attack.pairs_tried} tried)", f"  event:    {attack.event}"]
-        if attack.pair.witness is not None:
-            lines += [f"  dataset:  {dataset}" for dataset in attack.pair.witness]
+        lines += [f"  pair:     {wording.pair(attack)}", f"  event:    {attack.event}"]
+        lines += [f"  dataset:  {dataset}" for dataset in attack.pair.witness or ()]
         if attack.bound is not None:
-            counts, least = attack.bound.counts, attack.bound.epsilon
-            lines.append(
-                f"  counts:   the event in {counts.ones} runs with label 1 and {counts.zeros} with label 0, of {counts.runs} runs"
-            )
-            if least is not None:
-                lines.append(
-                    f"  bound:    epsilon >= {float(least):.4g}, wrong with probability at most {float(1 - attack.bound.confidence):.3g}"
-                )
+            lines.append(f"  counts:   {wording.counted(attack.bound)}")
+            lines.append(f"  bound:    {wording.attacked(attack)}, {wording.confidence(attack.bound)}")
+        lines.append(f"  bets:     {wording.evidence(attack)}")
     if result.verdict == "inconclusive":
         lines.append("  remedy:   more runs=, or allow_inconclusive=True if the test is not meant to have this power")
     return "\n".join(lines)

@@ -6,12 +6,15 @@ import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from flint import arb
 
 from dpaudit.accounting.values import LossValue
 from dpaudit.exact import ball
+
+MOST_BASE: Final = 512
+"""Most base numbers; losses with more independent logarithms are not composed value by value."""
 
 Place: TypeAlias = tuple[int, ...]
 """Multiples of the unit of nats and of the logarithm of each base number."""
@@ -25,11 +28,12 @@ class Coordinates:
     base: tuple[int, ...]
 
     @classmethod
-    def of(cls, losses: Iterable[LossValue]) -> Coordinates:
-        """The coarsest coordinates in which all the losses are whole."""
+    def of(cls, losses: Iterable[LossValue]) -> Coordinates | None:
+        """The coarsest coordinates in which all the losses are whole, None when they would be more than `MOST_BASE`."""
         values = set(losses)
         numbers = {number for value in values for ratio, _ in value.logs for number in (ratio.numerator, ratio.denominator)}
-        return cls(common_unit(value.nats for value in values), _coprime_base(sorted(numbers)))
+        base = _coprime_base(sorted(numbers))
+        return None if base is None else cls(common_unit(value.nats for value in values), base)
 
     def place(self, loss: LossValue) -> Place:
         """Coordinates of a loss."""
@@ -62,8 +66,11 @@ def common_unit(values: Iterable[Fraction]) -> Fraction:
     return unit
 
 
-def _coprime_base(numbers: Iterable[int]) -> tuple[int, ...]:
-    """Pairwise coprime numbers above 1 such that every given number is a product of their powers (factor refinement)."""
+def _coprime_base(numbers: Iterable[int]) -> tuple[int, ...] | None:
+    """Pairwise coprime numbers above 1 such that every given number is a product of their powers; None when too many.
+
+    Factor refinement: two numbers with a common divisor are replaced by it and by their quotients.
+    """
     base: list[int] = []
     waiting = [number for number in numbers if number > 1]
     while waiting:
@@ -76,4 +83,6 @@ def _coprime_base(numbers: Iterable[int]) -> tuple[int, ...]:
                 break
         else:
             base.append(number)
+            if len(base) > MOST_BASE:
+                return None
     return tuple(sorted(base))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
-from math import gcd
+from math import gcd, log
 from typing import Final, TypeAlias
 
 from flint import arb, arb_poly, fmpq, fmpq_poly
@@ -26,11 +26,20 @@ MOST_PRODUCTS: Final = 300_000
 LARGEST_RATIONALS: Final = 1 << 26
 """Most bits that exact rational masses may take together; beyond, they become balls."""
 
+SPREAD_UNIT: Final = 1 << 16
+"""Bits of spread between the masses that cost about as much again as the multiplication itself."""
+
+MOST_SPREAD: Final = 1 << 16
+"""Most values of a composition on one grid, weighted with the spread of their masses."""
+
 OFF_GRID_LENGTH: Final = 1 << 15
 """How many values a composition off one grid is taken to have when that is decided."""
 
 Masses: TypeAlias = tuple[Mass, Mass]
 """P and Q mass."""
+
+PackedTable: TypeAlias = dict[int, Masses]
+"""Masses by coordinates packed into one integer."""
 
 NOTHING: Final[Masses] = (fmpq(0), fmpq(0))
 """The masses of a grid point that a law does not reach."""
@@ -49,7 +58,13 @@ def compose_atoms(parts: Sequence[tuple[Atoms, int]], *, most: int = LONGEST_BIN
     """
     if not all(law.atoms for law, _ in parts):  # a law without a finite loss reveals everything
         return FiniteLoss.of([], fmpq(1))
+    if sum(count for _, count in parts) == 1:  # nothing to add up
+        only = parts[0][0].atoms
+        found = [(atom.loss.ball(), atom.p_mass, atom.q_mass) for atom in only]
+        return FiniteLoss.of(found, _infinity(parts)) if len(only) <= most else None
     coordinates = Coordinates.of(atom.loss for law, _ in parts for atom in law.atoms)
+    if coordinates is None:
+        return None
     tables = [({coordinates.place(atom.loss): (atom.p_mass, atom.q_mass) for atom in law.atoms}, count) for law, count in parts]
     step = _common_step([table for table, _ in tables])
     origin = coordinates.place(LossValue())
@@ -102,6 +117,8 @@ def _on_grid(tables: Sequence[tuple[Table, int]], origin: Place, step: Place, mo
     if length > min(most, LONGEST_BINOMIAL if binomial else LONGEST_GRID):
         return None
     exact = _fits_exactly(tables, length)
+    if not (exact or binomial) and length * (1 + _spread(tables) / SPREAD_UNIT) > MOST_SPREAD:
+        return None
     dense = [([row.get(index, NOTHING) for index in range(size)], count) for row, size, count in rows]
     p_masses = _product([([p_mass for p_mass, _ in row], count) for row, count in dense], length, exact=exact)
     q_masses: Sequence[Mass | None] = [None] * length
@@ -130,6 +147,15 @@ def _fits_exactly(tables: Sequence[tuple[Table, int]], length: int) -> bool:
     return bits * length <= LARGEST_RATIONALS
 
 
+def _spread(tables: Sequence[tuple[Table, int]]) -> float:
+    """Bits between the largest and the smallest mass of a composition."""
+    bits = 0.0
+    for table, count in tables:
+        logs = [float(arb(p_mass).abs_upper().log()) for p_mass, _ in table.values() if not _is_zero(p_mass)]
+        bits += count * (max(logs) - min(logs)) / log(2)
+    return bits
+
+
 def _product(rows: Sequence[tuple[list[Mass], int]], length: int, *, exact: bool) -> list[Mass]:
     """Coefficients of the product of powers of polynomials, all of them down to the constant."""
     if exact:
@@ -154,13 +180,18 @@ def _binomial(stay: arb, move: arb, count: int) -> list[arb]:
 def _off_grid(tables: Sequence[tuple[Table, int]], origin: Place) -> list[Composed] | None:
     """Composition by direct products of tables, within the budget of products."""
     budget = MOST_PRODUCTS
-    nothing: Table = {origin: (fmpq(1), fmpq(1))}
-    whole, exact = nothing, _fits_exactly(tables, OFF_GRID_LENGTH)
-    for law, count in tables:
-        table: Table = law if exact else {place: (arb(p_mass), arb(q_mass)) for place, (p_mass, q_mass) in law.items()}
+    exact = _fits_exactly(tables, OFF_GRID_LENGTH)
+    largest = sum(count * max(abs(part) for place in table for part in place) for table, count in tables)
+    width = largest.bit_length() + 2
+    nothing: PackedTable = {0: (fmpq(1), fmpq(1))}
+    whole = nothing
+    for table, count in tables:
+        packed: PackedTable = {}
+        for place, (p_mass, q_mass) in table.items():
+            packed[_packed(place, width)] = (p_mass, q_mass) if exact else (arb(p_mass), arb(q_mass))
         power = nothing
         for digit in f"{count:b}":
-            for factor in (power, table if digit == "1" else nothing):
+            for factor in (power, packed if digit == "1" else nothing):
                 budget -= len(power) * len(factor)
                 if budget < 0:
                     return None
@@ -169,18 +200,35 @@ def _off_grid(tables: Sequence[tuple[Table, int]], origin: Place) -> list[Compos
         if budget < 0:
             return None
         whole = _table_product(whole, power)
-    return [(place, *masses) for place, masses in whole.items()]
+    return [(_unpacked(key, width, len(origin)), *masses) for key, masses in whole.items()]
 
 
-def _table_product(left: Table, right: Table) -> Table:
+def _packed(place: Place, width: int) -> int:
+    """Coordinates as one integer, `width` bits apart, so that sums of places are sums of integers."""
+    return sum(part << (index * width) for index, part in enumerate(place))
+
+
+def _unpacked(key: int, width: int, size: int) -> Place:
+    """The coordinates again; each is smaller than half of what fits."""
+    place = []
+    for _ in range(size):
+        part = key & ((1 << width) - 1)
+        part -= (part >> (width - 1)) << width
+        place.append(part)
+        key = (key - part) >> width
+    return tuple(place)
+
+
+def _table_product(left: PackedTable, right: PackedTable) -> PackedTable:
     """Masses of the sum of two independent losses."""
-    result: Table = {}
+    result: PackedTable = {}
     for place, (p_mass, q_mass) in left.items():
         for other, (p_other, q_other) in right.items():
-            total = tuple(a + b for a, b in zip(place, other, strict=True))
-            p_new, q_new = p_mass * p_other, q_mass * q_other
-            known = result.get(total)
-            result[total] = (p_new, q_new) if known is None else (known[0] + p_new, known[1] + q_new)
+            known = result.get(place + other)
+            if known is None:
+                result[place + other] = (p_mass * p_other, q_mass * q_other)
+            else:
+                result[place + other] = (known[0] + p_mass * p_other, known[1] + q_mass * q_other)
     return result
 
 

@@ -16,6 +16,9 @@ from dpaudit.exact import working_precision
 GRID_STEPS: Final = 1 << 13
 """Epsilons without a common unit are rounded to this fraction of their sum."""
 
+MOST_BESIDE: Final = 256
+"""Among more releases than this, keeping one law as it is costs more time than it gains."""
+
 Parts: TypeAlias = list[tuple[Law, int]]
 
 
@@ -69,10 +72,17 @@ def _composes(law: Law) -> bool:
 def _kept(parts: Parts, chosen: Sequence[Law]) -> Law | None:
     """The law to be kept once as it is, next to finite ones: that of the greatest moment, unless a Gaussian has the place."""
     able = [law for law in chosen if isinstance(law, Profiled)]
-    if not able or any(isinstance(law, GaussianShaped) for law, _ in parts):
+    crowded = sum(count for _, count in parts) > MOST_BESIDE
+    if not able or crowded or any(isinstance(law, GaussianShaped) for law, _ in parts):
         return None
     with working_precision(64):
-        return max(able, key=lambda law: float(law.log_moment(Fraction(1)) or 0))
+        return max(able, key=_second_moment)
+
+
+def _second_moment(law: Law) -> float:
+    """How much a law loses, roughly; it only ranks."""
+    moment = law.log_moment(Fraction(1))
+    return 0.0 if moment is None else float(moment)
 
 
 def _rounded(parts: Parts, towards: Callable[[Fraction], int]) -> Parts | None:

@@ -20,8 +20,9 @@ from dpaudit.auditor.prices import Log, Logs, loss_of, price_of, same_noise
 from dpaudit.auditor.profiles import profile_epsilons, profile_of
 from dpaudit.auditor.progress import AuditInterrupted, Progress
 from dpaudit.auditor.properties import Checks, check_target
+from dpaudit.auditor.records import copied
 from dpaudit.auditor.request import Entry, Given, entries_of, settings_of
-from dpaudit.auditor.runs import PRICE, Chunk, Subject, sample_one
+from dpaudit.auditor.runs import PRICE, Chunk, sample_one
 from dpaudit.auditor.trial import Trial, try_claim
 from dpaudit.auditor.verdicts import summary_of, verdict_of
 from dpaudit.errors import InvalidArgument, TargetFailure
@@ -142,7 +143,7 @@ def _examine(
         if failure.code != "DPA405":
             raise
         return Evidence(checks.properties, failure=str(failure))
-    evidence = _priced(entry, trial, checks, _logs(entry.subject, trial.attack.pair.index, settings.seed, position))
+    evidence = _priced(entry, trial, checks, _logs(case, trial.attack.pair.index))
     tell("done", trial.attack.runs, trial.attack.runs, trial.attack.sequential.log10_wealth * math.log(10))
     return evidence
 
@@ -162,14 +163,14 @@ def _priced(entry: Entry, trial: Trial, checks: Checks, logs: Logs) -> Evidence:
     )
 
 
-def _logs(subject: Subject, pair: int, root: int, position: int) -> Logs:
+def _logs(case: Case, pair: int) -> Logs:
     """The release logs of two runs on each dataset of the pair that was attacked."""
 
     def log(label: int, run: int) -> Log:
+        data = case.subject.pairs[pair].side(label)
+        rng = Chunk(case.position, pair, PRICE, 2 * label + run, 1).generator(case.root, 1)
         with recording() as releases:
-            sample_one(
-                subject.target, subject.pairs[pair].side(label), Chunk(position, pair, PRICE, 2 * label + run, 1).generator(root, 1)
-            )
+            sample_one(case.subject.target, copied(data) if case.manner.copies else data, rng)
         return tuple(releases)
 
     return (log(0, 0), log(0, 1)), (log(1, 0), log(1, 1))

@@ -26,12 +26,11 @@ from dpaudit.auditor.runs import (
     ChunkRuns,
     Labels,
     Manner,
-    Subject,
     Task,
-    Workload,
     chunk_sizes,
     in_order,
 )
+from dpaudit.auditor.workload import Subject, Workload
 from dpaudit.errors import TargetFailure
 from dpaudit.results import Counts, Sequential, WealthPoint
 

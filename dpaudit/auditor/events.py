@@ -25,9 +25,11 @@ _QUANTILES: Final = 400
 _EXTREMES: Final = 60
 _REPEATED: Final = 64
 _MOST_OUTPUTS: Final = 4096
-_CAUTION: Final = 1.5
+_NODES: Final = np.array([-3.0, -2.0, -1.0, 1.0])
 _PRIOR_SLOPE: Final = 0.05
 _PRIOR_FLOOR: Final = 0.003
+SCORESHIFT=-1.
+ATOMSHIFT=-1.
 _SAME_KIND: Final = 2
 
 
@@ -57,6 +59,7 @@ class _Family:
     zeros: Floats
     model: Floats
     spread: float = 0.05
+    shift: float = 0.0
 
 
 def rank_events(
@@ -107,7 +110,6 @@ def rank_events(
     return tuple(
         RankedEvent(family.make(place), reverse, predicted, mass, theta, hits)
         for predicted, family, place, reverse, mass, theta, hits in found[:keep]
-        if predicted > -math.inf
     )
 
 
@@ -126,27 +128,28 @@ def _predict(
     family: _Family, runs: int, *, reverse: bool, point: ClaimPoint, final_runs: int, alpha: float
 ) -> tuple[Floats, Floats, Floats]:
     """Predicted final bound, shrunk theta and mass of each candidate, for label 1 or (`reverse`) for label 0."""
-    from scipy.special import betaincinv
-
     hits, misses = (family.zeros, family.ones) if reverse else (family.ones, family.zeros)
     model = -family.model if reverse else family.model
     seen = np.log((hits + 0.5) / (misses + 0.5))
     precision = 1 / (1 / (hits + 0.5) + 1 / (misses + 0.5))
     prior = 1 / (family.spread * np.abs(model) + (_PRIOR_FLOOR if family.spread<1 else 1.)) ** 2
+    spread = 1 / np.sqrt(precision + prior)
     ratio = (precision * seen + prior * model) / (precision + prior)
-    cautious = ratio - _CAUTION / np.sqrt(precision + prior)
-    theta = 1 / (1 + np.exp(-cautious))
     mass = (hits + misses + 0.5) / (runs + 1)
+    value = np.mean([_bound(ratio + node * spread, mass, point, final_runs, alpha) for node in _NODES+family.shift], axis=0)
+    return value, 1 / (1 + np.exp(-ratio)), mass
+
+
+def _bound(ratio: Floats, mass: Floats, point: ClaimPoint, final_runs: int, alpha: float) -> Floats:
+    """Final lower bound at expected counts if the log-ratio of the event is `ratio`; nothing is worth less than 0."""
+    from scipy.special import betaincinv
+
+    theta = 1 / (1 + np.exp(-ratio))
     total = mass * final_runs
-    share = 1.0 if point.delta == 0 else float(1 - MASS_SHARE)
-    low = betaincinv(theta * total + 1e-9, (1 - theta) * total + 1, share * alpha)
-    if point.delta == 0:
-        return np.log(low / (1 - low)), 1 / (1 + np.exp(-ratio)), mass
-    least = betaincinv(total, final_runs - total + 1, float(MASS_SHARE) * alpha)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        spared = low - float(point.delta) / (2 * least)
-        predicted = np.where(spared > 0, np.log(np.maximum(spared, 0) / (1 - low)), -math.inf)
-    return predicted, 1 / (1 + np.exp(-ratio)), mass
+    share = 0.0 if point.delta == 0 else float(MASS_SHARE)
+    low = betaincinv(theta * total + 1e-9, (1 - theta) * total + 1, (1 - share) * alpha)
+    spared = 0.0 if point.delta == 0 else float(point.delta) / (2 * betaincinv(total, final_runs - total + 1, share * alpha))
+    return np.asarray(np.log(np.maximum(low - spared, 1 - low) / (1 - low)))
 
 
 def _column_families(features: Floats, labels: Labels, column: int) -> list[_Family]:
@@ -173,11 +176,11 @@ def _column_families(features: Floats, labels: Labels, column: int) -> list[_Fam
         def single(place: int) -> Event:
             return Atoms((column,), ((float(distinct[repeated[place]]),),))
 
-        families.append(_Family(single, table[:, 1], table[:, 0], model, 1.0))
+        families.append(_Family(single, table[:, 1], table[:, 0], model, 1.0, shift=ATOMSHIFT))
     return families
 
 
-def _sides(values: Floats, labels: Labels, odds: Floats, runs: int, make: Callable[..., Event]) -> list[_Family]:
+def _sides(values: Floats, labels: Labels, odds: Floats, runs: int, make: Callable[..., Event], shift: float = 0.0) -> list[_Family]:
     """Thresholds from both sides on values whose rows have modelled log-odds; `make` gets limit, number of hits and side."""
     order = np.argsort(values, kind="stable")
     ordered = values[order]
@@ -198,7 +201,7 @@ def _sides(values: Floats, labels: Labels, odds: Floats, runs: int, make: Callab
         hits = (ones[stop] - ones[start]).astype(np.float64)
         weight = expected[stop] - expected[start]
         model = np.log((weight + 1e-9) / (stop - start - weight + 1e-9))
-        families.append(_Family(_maker(make, kept, stop - start, at_most=at_most), hits, stop - start - hits, model))
+        families.append(_Family(_maker(make, kept, stop - start, at_most=at_most), hits, stop - start - hits, model, shift=shift))
     return families
 
 
@@ -221,7 +224,7 @@ def _score_families(features: Floats, labels: Labels, score: FittedScore) -> lis
         del limit
         return ScoreThreshold(score.table, float(final[inside - 1] if at_most else final[len(final) - inside]), at_most=at_most)
 
-    return _sides(score.held_out, labels, _calibrated(score.held_out, labels), len(labels), threshold)
+    return _sides(score.held_out, labels, _calibrated(score.held_out, labels), len(labels), threshold, SCORESHIFT)
 
 
 def _output_families(features: Floats, labels: Labels, score: FittedScore) -> list[_Family]:
@@ -248,4 +251,4 @@ def _output_families(features: Floats, labels: Labels, score: FittedScore) -> li
             chosen = order[int(np.searchsorted(reached, len(labels) - inside, side="right")) :]
         return Atoms(columns, tuple(tuple(features[row].tolist()) for row in np.sort(first[chosen])))
 
-    return _sides(held_out, labels, _calibrated(held_out, labels), len(labels), extreme)
+    return _sides(held_out, labels, _calibrated(held_out, labels), len(labels), extreme, SCORESHIFT)

@@ -2,13 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, Final
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
+
+import numpy as np
 
 from dpaudit.auditor.distance import change, distance_exceeds
-from dpaudit.auditor.records import Dataset, changed_places, exchanged, extremes, is_dataset, replaced, same, without
+from dpaudit.auditor.records import (
+    Dataset,
+    changed_places,
+    copied,
+    exchanged,
+    extremes,
+    fingerprint,
+    is_dataset,
+    replaced,
+    same,
+    without,
+)
 from dpaudit.claims import Adjacency
 from dpaudit.errors import DpauditError, InvalidArgument, Unsupported
 from dpaudit.exact import rational
@@ -24,6 +38,11 @@ MOST_DRAWN: Final = 16
 """At most this many pairs are drawn from a strategy."""
 
 _MOST_RANKED: Final = 256
+_MOST_NUMBERS: Final = 10_000_000
+
+Edit: TypeAlias = tuple[Callable[[], Dataset], str]
+"""How to make a neighbouring dataset, and what it changes; made only when it is needed, since datasets may be large."""
+
 _ALLOWED: Final = {"add_remove": "one record more or less", "replace_one": "one record", "zero_out": "one record"}
 
 
@@ -54,9 +73,9 @@ def candidate_pairs(target: Target) -> tuple[Neighbours, ...]:
     Source: docs/auditing.md, "Which neighbours".
     Example:
       >>> from dpaudit import Claim, PureDP
-      >>> target = Target(run=lambda data, rng: len(data), claim=Claim(PureDP(epsilon=1)), data=[3, 1, 2])
+      >>> target = Target(run=lambda data, rng: len(data), claim=Claim(PureDP(epsilon=1)), data=[3, 1])
       >>> [pair.difference for pair in candidate_pairs(target)]
-      ['record 0 removed, 3 -> 2 records', 'record 1 removed, 3 -> 2 records', 'record 2 removed, 3 -> 2 records']
+      ['record 0 removed, 2 -> 1 records', 'record 1 removed, 2 -> 1 records']
     """
     adjacency = target.claim.relation
     if target.neighbours is None:
@@ -172,37 +191,43 @@ def _made(target: Target, adjacency: Adjacency) -> tuple[Neighbours, ...]:
         )
     if len(data) == 0:
         raise InvalidArgument("DPA109", "data= holds no record, so it has no neighbour to make. Give at least one record.")
-    edits = list(_removals(data) if adjacency.kind == "add_remove" else _replacements(data))
+    edits = _removals(data) if adjacency.kind == "add_remove" else _replacements(data)
     if not edits:
         raise Unsupported("DPA409", "all records are equal, so replacing one by another changes nothing. Give neighbours=.")
-    pairs = [Neighbours(data, second, difference) for second, difference in edits]
-    return tuple(_most_telling(target, pairs)[:MOST_MADE])
+    return tuple(Neighbours(data, edit(), difference) for edit, difference in _most_telling(target, edits)[:MOST_MADE])
 
 
-def _removals(data: Dataset) -> Iterator[tuple[Dataset, str]]:
-    """The dataset without one record: the first, the last, and each that is extreme in some column."""
+def _removals(data: Dataset) -> list[Edit]:
+    """Taking out one record: the first, the last, and each that is extreme in some column."""
     places = dict.fromkeys([0, len(data) - 1, *(place for place, _ in extremes(data))])
-    for place in list(places)[:_MOST_RANKED]:
-        yield without(data, place), f"record {place} removed, {len(data)} -> {len(data) - 1} records"
+    sizes = f"{len(data)} -> {len(data) - 1} records"
+    return [(partial(without, data, place), f"record {place} removed, {sizes}") for place in places]
 
 
-def _replacements(data: Dataset) -> Iterator[tuple[Dataset, str]]:
-    """The dataset with an extreme record replaced by one at the opposite extreme, and the first by the last."""
+def _replacements(data: Dataset) -> list[Edit]:
+    """Replacing an extreme record by one at the opposite extreme, and the first by the last."""
     swaps = dict.fromkeys([*extremes(data), (0, len(data) - 1)])
-    for place, source in list(swaps)[:_MOST_RANKED]:
-        if not same(data[place], data[source]):
-            yield replaced(data, place, source), f"record {place} replaced by record {source}, {len(data)} records"
+    return [
+        (partial(replaced, data, place, source), f"record {place} replaced by record {source}, {len(data)} records")
+        for place, source in swaps
+        if not same(data[place], data[source])
+    ]
 
 
-def _most_telling(target: Target, pairs: list[Neighbours]) -> list[Neighbours]:
-    """The pairs in the order of what they move the declared query by; in their own order where none is declared."""
+def _most_telling(target: Target, edits: list[Edit]) -> list[Edit]:
+    """The edits in the order of what they move the declared query by; in their own order where none is declared."""
     if target.sensitivity is None:
-        return pairs
-    query = target.sensitivity.query
-    moved = []
-    for pair in pairs:
-        try:
-            moved.append(change(query(pair.first), query(pair.second)))
-        except Exception:  # noqa: BLE001 - a query that fails is reported by its own check, not here
-            moved.append(0.0)
-    return [pairs[place] for place in sorted(range(len(pairs)), key=lambda place: (-moved[place], place))]
+        return edits
+    query, data = target.sensitivity.query, target.data
+    size = data.size if isinstance(data, np.ndarray) else len(data)
+    ranked = edits[: max(MOST_MADE, min(_MOST_RANKED, _MOST_NUMBERS // size))]
+    try:
+        copy = copied(data)
+        before = fingerprint(copy)
+        start = query(copy)
+        if fingerprint(copy) != before:
+            return edits  # a query that changes its input would change the pairs
+        moved = [change(start, query(edit())) for edit, _ in ranked]
+    except Exception:  # noqa: BLE001 - a query that fails is reported by its own check, not here
+        return edits
+    return [ranked[place] for place in sorted(range(len(ranked)), key=lambda place: (-moved[place], place))]

@@ -182,16 +182,16 @@ def _renyi_upper(loss: ComposedLoss, order: Fraction) -> Endpoint:
 
 
 def _worst_point(claim: Claim, loss: ComposedLoss, points: Sequence[Fraction]) -> tuple[str, Enclosure, Fraction, bool]:
-    """Delta at the epsilon where the releases come closest to, or exceed, the claimed curve; a proof only for one and the same law."""
+    """Delta at the epsilon where the releases come closest to the claimed curve; a proof only for one and the same law."""
     from dpaudit.accounting import claimed_loss
 
     allowed: PrivacyLoss = claimed_loss(claim)
-    found: list[tuple[Endpoint, Fraction, Enclosure, Fraction]] = []
+    found: list[tuple[bool, Endpoint, Fraction, Enclosure, Fraction]] = []
     for epsilon in points or _PLACES:
         value, limit = loss.delta(epsilon=epsilon), allowed.delta(epsilon=epsilon).upper
         if not isinstance(limit, float):
-            found.append((_share(value.upper, limit), epsilon, value, limit))
-    _, epsilon, value, limit = max(found, key=lambda entry: entry[0])
+            found.append((value.lower > limit, _share(value.upper, limit), epsilon, value, limit))
+    _, _, epsilon, value, limit = max(found, key=lambda entry: entry[:2])
     return f"delta at epsilon = {outward(epsilon, digits=6, up=True)}", value, limit, _is_below(loss, claim)
 
 

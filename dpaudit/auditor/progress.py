@@ -43,7 +43,17 @@ class Progress:
 
 
 class AuditInterrupted(KeyboardInterrupt):
-    """An audit was interrupted; `report` holds what was finished, with the rest counted as not refuted."""
+    """An audit was interrupted; a KeyboardInterrupt that carries what was finished.
+
+    Args:
+      report: the finished results, `complete` False; claims that were not finished count as not refuted.
+    Source: docs/auditing.md, "Seeds, chunks and workers".
+    Example:
+      >>> from fractions import Fraction
+      >>> from dpaudit.results import Report, Settings
+      >>> AuditInterrupted(Report(Settings(alpha=Fraction(1, 20), runs=1000, seed=0), (), complete=False)).report.exit_code
+      3
+    """
 
     def __init__(self, report: Report) -> None:
         super().__init__("the audit was interrupted")

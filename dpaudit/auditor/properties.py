@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pickle
 import traceback
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,7 +14,9 @@ from dpaudit.auditor.distance import distance_exceeds, numbers_in
 from dpaudit.auditor.features import FeatureMap, fit_features
 from dpaudit.auditor.neighbours import Neighbours
 from dpaudit.auditor.outputs import Failure
-from dpaudit.auditor.runs import CHECKS, Broken, Chunk, Manner, Subject, sample_many, sample_one
+from dpaudit.auditor.records import copied, fingerprint
+from dpaudit.auditor.runs import CHECKS, Broken, Chunk, Manner, sample_many, sample_one
+from dpaudit.auditor.workload import Subject
 from dpaudit.errors import DpauditError
 from dpaudit.exact import rational
 from dpaudit.results import Property
@@ -56,32 +57,34 @@ def check_target(subject: Subject, root: int, position: int) -> Checks:
     target, pairs = subject.target, subject.pairs
     each = max(1, min(_MOST_EACH, _FIRST_RUNS // (2 * len(pairs))))
     tried = pairs[: max(1, _FIRST_RUNS // (2 * each))]
-    before = _fingerprints(tried)
+    trials = [_on_a_copy(target, tried[0].side(label), _rng(root, position, 0, label * _MOST_EACH)) for label in (0, 1)]
+    copies = any(changed for _, changed in trials)
     outputs = [
         [
-            [_once(target, pair.side(label), root, position, place, label * _MOST_EACH + run) for run in range(each)]
+            [
+                _once(target, pair.side(label), _rng(root, position, place, label * _MOST_EACH + run), copies=copies)
+                for run in range(each)
+            ]
             for label in (0, 1)
         ]
         for place, pair in enumerate(tried)
     ]
-    again = _once(target, tried[0].first, root, position, 0, 0)
-    unchanged = before == _fingerprints(tried)
     flat = [output for sides in outputs for side in sides for output in side]
     single = any(isinstance(output, Failure) for output in flat)
     features = fit_features(flat, score=target.score is not None, show_keys=target.public_data)
     failure = _why_failed(target, tried, flat)
-    runs = len(flat) + 1
+    runs = len(trials) + len(flat)
     if target.sample is not None and not single:
-        failure = failure or _fails_together(target, tried[0], root, position)
+        failure = failure or _fails_together(target, tried[0], root, position, copies=copies)
         runs += 2 * _TOGETHER
     properties = (
         _same_form(features, outputs),
         _random_or_constant(features, outputs, target),
-        _repeatable(features, outputs[0][0][0], again, target),
-        Property("input is left unchanged", "holds" if unchanged else "violated", len(flat), "" if unchanged else _CHANGED),
+        _repeatable(features, outputs[0][0][0], trials[0][0], target),
+        Property("input is left unchanged", "violated" if copies else "holds", len(trials), _CHANGED if copies else ""),
         *check_sensitivity(target, pairs),
     )
-    return Checks(Manner(features, single=single, copies=not unchanged), properties, runs, failure)
+    return Checks(Manner(features, single=single, copies=copies), properties, runs, failure)
 
 
 def check_sensitivity(target: Target, pairs: Sequence[Neighbours]) -> tuple[Property, ...]:
@@ -109,7 +112,7 @@ def check_sensitivity(target: Target, pairs: Sequence[Neighbours]) -> tuple[Prop
 def _value(query: Any, data: Any) -> Any:
     """The query's value as exact numbers, or a `Failure` that says why there is none."""
     try:
-        value = query(data)
+        value = query(copied(data))
         numbers_in(value)
     except DpauditError:
         return Failure("gives no finite numbers")
@@ -118,9 +121,22 @@ def _value(query: Any, data: Any) -> Any:
     return value
 
 
-def _once(target: Target, data: Any, root: int, position: int, pair: int, index: int) -> Any:
-    """One run with a seed of its own."""
-    return sample_one(target, data, Chunk(position, pair, CHECKS, index, 1).generator(root, 1))
+def _rng(root: int, position: int, pair: int, index: int) -> np.random.Generator:
+    """The generator of one check run."""
+    return Chunk(position, pair, CHECKS, index, 1).generator(root, 1)
+
+
+def _once(target: Target, data: Any, rng: np.random.Generator, *, copies: bool) -> Any:
+    """One run, on a copy of the dataset where the function is known to change it."""
+    return sample_one(target, copied(data) if copies else data, rng)
+
+
+def _on_a_copy(target: Target, data: Any, rng: np.random.Generator) -> tuple[Any, bool]:
+    """The output of a run on a copy of the dataset, and whether the run changed the copy."""
+    copy = copied(data)
+    before = fingerprint(copy)
+    output = sample_one(target, copy, rng)
+    return output, before != fingerprint(copy)
 
 
 def _why_failed(target: Target, pairs: Sequence[Neighbours], outputs: Sequence[Any]) -> str:
@@ -128,32 +144,21 @@ def _why_failed(target: Target, pairs: Sequence[Neighbours], outputs: Sequence[A
     if not all(isinstance(output, Failure) for output in outputs):
         return ""
     try:
-        target.function(pairs[0].first, *([] if target.run is not None else [1]), np.random.default_rng(0))
+        target.function(copied(pairs[0].first), *([] if target.run is not None else [1]), np.random.default_rng(0))
     except (Exception, SystemExit) as error:  # noqa: BLE001 - the place is what we are after
         frame = traceback.extract_tb(error.__traceback__)[-1]
         return f"DPA405 every run raised, the last one {type(error).__name__} at {Path(frame.filename).name}:{frame.lineno}"
     return f"DPA405 no run gave an output: the function {outputs[-1].kind}"
 
 
-def _fails_together(target: Target, pair: Neighbours, root: int, position: int) -> str:
+def _fails_together(target: Target, pair: Neighbours, root: int, position: int, *, copies: bool) -> str:
     """Why `sample` cannot be asked for several outputs at once, although it gives single ones; empty if it can."""
     for label in (0, 1):
-        rng = Chunk(position, 0, CHECKS, 2 * _MOST_EACH + label, _TOGETHER).generator(root, 1)
-        drawn = sample_many(target, pair.side(label), _TOGETHER, rng)
+        data = copied(pair.side(label)) if copies else pair.side(label)
+        drawn = sample_many(target, data, _TOGETHER, _rng(root, position, 0, 2 * _MOST_EACH + label))
         if isinstance(drawn, Broken):
             return f"DPA405 sample(data, {_TOGETHER}, rng) {drawn.reason}, although sample(data, 1, rng) gave an output"
     return ""
-
-
-def _fingerprints(pairs: Sequence[Neighbours]) -> list[bytes | None]:
-    """The datasets as bytes, to see whether a run changed them; None for what cannot be written down."""
-    found: list[bytes | None] = []
-    for pair in pairs:
-        try:
-            found.append(pickle.dumps((pair.first, pair.second)))
-        except Exception:  # noqa: BLE001 - open files, generators and the like cannot be compared
-            found.append(None)
-    return found
 
 
 def _same_form(features: FeatureMap, outputs: list[list[list[Any]]]) -> Property:

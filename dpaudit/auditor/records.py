@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import copy
 import math
 import numbers
+import pickle
 from collections import Counter
 from collections.abc import Hashable, Mapping
 from typing import Any, Final, TypeAlias
@@ -30,6 +32,22 @@ def is_dataset(data: object) -> bool:
     allowed = (*whole, list, np.ndarray) if isinstance(data, list) else whole
     shapes = {record.shape for record in data if isinstance(record, np.ndarray)}
     return len(shapes) <= 1 and all(record is None or isinstance(record, allowed) for record in data)
+
+
+def copied(data: Any) -> Any:
+    """A deep copy of an input; the input itself where it cannot be copied."""
+    try:
+        return copy.deepcopy(data)
+    except Exception:  # noqa: BLE001 - open files, locks and the like are shared by all runs
+        return data
+
+
+def fingerprint(data: Any) -> bytes | None:
+    """An input as bytes, to see whether a call changed it; None for what cannot be written down."""
+    try:
+        return pickle.dumps(data)
+    except Exception:  # noqa: BLE001 - open files, generators and the like cannot be compared
+        return None
 
 
 def without(data: Dataset, position: int) -> Dataset:

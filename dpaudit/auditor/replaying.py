@@ -29,6 +29,9 @@ class ReplayedTarget:
       differences: what differs, in words; empty where every number is the same, and always after a fresh seed.
       reason: why it could not be repeated; empty otherwise.
     Source: docs/auditing.md, "Replay".
+    Example:
+      >>> ReplayedTarget("count", 7, None, None, reason="the report holds no runs of it").same
+      False
     """
 
     name: str
@@ -37,6 +40,11 @@ class ReplayedTarget:
     repeated: Attack | None
     differences: tuple[str, ...] = ()
     reason: str = ""
+
+    @property
+    def same(self) -> bool:
+        """Whether the runs were repeated and every number came out as recorded."""
+        return self.repeated is not None and self.repeated == self.recorded
 
 
 def replay(

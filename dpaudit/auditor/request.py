@@ -12,7 +12,7 @@ from dpaudit.auditor.family import FAMILIES
 from dpaudit.auditor.neighbours import candidate_pairs
 from dpaudit.auditor.plans import FEWEST_RUNS, Plan, plan_of
 from dpaudit.auditor.points import lines_of
-from dpaudit.auditor.runs import Subject, Workload, workload
+from dpaudit.auditor.workload import Subject, Workload, workload
 from dpaudit.errors import InvalidArgument, TargetFailure
 from dpaudit.exact import Exact, in_range, integer, positive
 from dpaudit.results import Settings

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import copy
-import hashlib
 import os
-import pickle
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
-from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
-from dataclasses import dataclass, field, replace
-from functools import lru_cache
+from concurrent.futures import Executor, Future
+from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
 import numpy as np
@@ -18,11 +14,12 @@ from numpy.typing import NDArray
 
 from dpaudit.auditor.events import Event
 from dpaudit.auditor.features import FeatureMap
-from dpaudit.auditor.neighbours import Neighbours, candidate_pairs
 from dpaudit.auditor.outputs import Failure, Matrix, Outputs
+from dpaudit.auditor.records import copied
+from dpaudit.auditor.workload import Subject, Workload, subject_of
 from dpaudit.errors import DpauditError, TargetFailure
 from dpaudit.results import Counts
-from dpaudit.targets import Reference, Target
+from dpaudit.targets import Target
 
 SMALLEST_CHUNK: Final = 32
 LARGEST_CHUNK: Final = 2**14
@@ -64,22 +61,6 @@ class Manner:
     features: FeatureMap
     single: bool = False
     copies: bool = False
-
-
-@dataclass(frozen=True)
-class Subject:
-    """A target and its candidate pairs, ready to run."""
-
-    target: Target
-    pairs: tuple[Neighbours, ...]
-
-
-@dataclass(frozen=True)
-class Workload:
-    """What a worker needs to make a subject: itself, or bytes that hold it or its reference; compared by digest."""
-
-    digest: str
-    content: Subject | bytes = field(compare=False, repr=False)
 
 
 @dataclass(frozen=True)
@@ -159,7 +140,7 @@ def draw(subject: Subject, pair: int, labels: Labels, rng: np.random.Generator, 
         run = target.run
         if not manner.copies:
             return _run_each(run, datasets, labels, rng)
-        return _run_each(lambda data, generator: run(copy.deepcopy(data), generator), datasets, labels, rng)
+        return _run_each(lambda data, generator: run(copied(data), generator), datasets, labels, rng)
     if manner.single or len(labels) <= SMALLEST_CHUNK:
         # Short chunks ask for one output a call, so that the attack also sees what single releases look like.
         return [sample_one(target, _given(datasets[label], manner), rng) for label in labels.tolist()]
@@ -189,44 +170,6 @@ def sample_many(target: Target, data: Any, count: int, rng: np.random.Generator)
         return _checked(target.function(data, count, rng), count)
     except (Exception, SystemExit) as error:  # noqa: BLE001 - reported as what broke the call
         return Broken(f"raised {type(error).__name__}")
-
-
-def workload(target: Target, pairs: tuple[Neighbours, ...], reference: Reference | None, executor: Executor | None) -> Workload:
-    """What to send to the workers of an executor.
-
-    Args:
-      target: as loaded here.
-      pairs: its candidate pairs.
-      reference: where workers can load the target again, if it was given by name.
-      executor: None to run inline.
-    Returns:
-      The subject itself inline and for threads; else the reference, or the pickled target with its pairs.
-    Raises:
-      TargetFailure: the target cannot be pickled for worker processes (DPA408).
-    Source: docs/auditing.md, "Seeds, chunks and workers".
-    """
-    if executor is None or isinstance(executor, ThreadPoolExecutor):
-        return Workload("", Subject(target, pairs))
-    made = target.neighbours is None or isinstance(target.neighbours, tuple)
-    source: Reference | Target = reference or replace(
-        target, neighbours=tuple((pair.first, pair.second) for pair in pairs), data=None
-    )
-    try:
-        content = pickle.dumps((source, None if reference and made else pairs))
-    except Exception as error:
-        if isinstance(executor, ProcessPoolExecutor):
-            raise TargetFailure(
-                "DPA408",
-                f"target {target.name} cannot be sent to worker processes ({type(error).__name__}). "
-                "Give it by import string, MODULE:ATTRIBUTE or FILE.py:ATTRIBUTE, or define its functions at module level.",
-            ) from error
-        return Workload("", Subject(target, pairs))
-    return Workload(hashlib.sha256(content).hexdigest(), content)
-
-
-def subject_of(work: Workload) -> Subject:
-    """The subject that a workload stands for, loaded once per worker."""
-    return work.content if isinstance(work.content, Subject) else _loaded(work)
 
 
 def in_order(executor: Executor | None, tasks: Iterable[Task]) -> Generator[Outcome]:
@@ -270,16 +213,6 @@ def _guarded(call: Callable[[], Any]) -> Any:
         ) from error
 
 
-@lru_cache(maxsize=4)
-def _loaded(work: Workload) -> Subject:
-    """The subject inside shipped bytes; cached, so that a worker loads each target once."""
-    if not isinstance(work.content, bytes):
-        return work.content
-    source, pairs = pickle.loads(work.content)  # noqa: S301 - bytes that this program's own driver wrote for its workers
-    target = source.load() if isinstance(source, Reference) else source
-    return Subject(target, candidate_pairs(target) if pairs is None else pairs)
-
-
 def _run_each(run: Callable[..., Any], datasets: tuple[Any, Any], labels: Labels, rng: np.random.Generator) -> list[Any]:
     """Outputs of single runs, one generator for all: runs of one chunk read disjoint parts of one random stream."""
     outputs = []
@@ -293,7 +226,7 @@ def _run_each(run: Callable[..., Any], datasets: tuple[Any, Any], labels: Labels
 
 def _given(data: Any, manner: Manner) -> Any:
     """The dataset as the function gets it."""
-    return copy.deepcopy(data) if manner.copies else data
+    return copied(data) if manner.copies else data
 
 
 def _checked(drawn: Any, count: int) -> Any:

@@ -11,14 +11,15 @@ from typing import Any, Final
 from dpaudit.auditor.betting import Bankroll
 from dpaudit.auditor.bounds import ClaimPoint, epsilon_lower_bound, p_value
 from dpaudit.auditor.course import Case, Clock, Course, joined, late_chunks
-from dpaudit.auditor.events import Event, RankedEvent, rank_events
+from dpaudit.auditor.events import Atoms, Event, RankedEvent, rank_events
 from dpaudit.auditor.features import FeatureMap
 from dpaudit.auditor.independence import check_independence
 from dpaudit.auditor.outputs import Matrix
 from dpaudit.auditor.plans import ENOUGH_TO_CHOOSE, FEWEST_PILOT_RUNS, RUNS_AFTER_REFUTATION, Plan, with_pilot
 from dpaudit.auditor.points import easiest_line, first_line
 from dpaudit.auditor.power import detectable_epsilon
-from dpaudit.auditor.runs import BETTING, BOUND, PILOT, Chunk, ChunkRuns, Labels, Subject, chunk_sizes
+from dpaudit.auditor.runs import BETTING, BOUND, PILOT, Chunk, ChunkRuns, Labels, chunk_sizes
+from dpaudit.auditor.workload import Subject
 from dpaudit.results import Attack, Bound, Counts, Pair, Power, Property
 
 POWER: Final = 0.9
@@ -194,6 +195,11 @@ def _ranked(case: Case, features: Matrix, labels: Labels, point: ClaimPoint, run
 
 def _described(features: FeatureMap, event: Event) -> str:
     """The event for people; codes of forms are explained where it speaks of them."""
+    if isinstance(event, Atoms) and {"value", "kind"} <= {features.names[column] for column in event.columns}:
+        kind, value = (event.columns.index(features.names.index(name)) for name in ("kind", "value"))
+        if all(row[kind] == 0 for row in event.values):
+            # One form of output, and its value says the rest.
+            event = Atoms((event.columns[value],), tuple((row[value],) for row in event.values))
     text = event.describe(features.names)
     return f"{text} (kinds: {features.legend()}; others are codes of forms not seen at first)" if "kind" in text else text
 

@@ -12,7 +12,7 @@ from dpaudit.cli import VERBS
 from dpaudit.cli.console import emit, refusals, results_only, say, text_style
 from dpaudit.cli.workers import workers
 from dpaudit.errors import InvalidArgument
-from dpaudit.results import EXIT_CODES, Report, Settings, Verdict
+from dpaudit.results import Report, Settings, Verdict
 
 PROFILES: Final = {"quick": 200_000, "standard": 1_000_000, "thorough": 10_000_000}
 """Runs for each target by profile."""
@@ -158,4 +158,4 @@ def _print(report: Report, path: str | None, *, as_json: bool) -> None:
 
     emit(to_json(report) if as_json else to_text(report, path=path, **text_style()))
     if not report.complete:
-        say(f"interrupted; the report holds what was finished. Exit code {EXIT_CODES['inconclusive']} unless a claim was refuted.")
+        say("interrupted; the report holds what was finished.")

@@ -55,12 +55,17 @@ def refusals(*, as_json: bool) -> Iterator[None]:
         yield
     except DpauditError as error:
         if as_json:
-            emit_json({"error": {"code": error.code, "message": error.message}})
+            emit_json(_refusal(error.code, error.message))
         raise
     except KeyboardInterrupt:
         if as_json:
-            emit_json({"error": {"code": "interrupted", "message": "interrupted before there was anything to report"}})
+            emit_json(_refusal("interrupted", "interrupted before there was anything to report"))
         raise
+
+
+def _refusal(code: str, message: str) -> dict[str, Any]:
+    """The document that stands in the place of a result; described in the report's schema."""
+    return {"schema": "1", "error": {"code": code, "message": message}}
 
 
 @contextmanager

@@ -108,7 +108,7 @@ def nearest(value: Endpoint) -> float:
     try:
         return float(value)
     except OverflowError:
-        return math.copysign(math.inf, value)
+        return math.inf if value > 0 else -math.inf
 
 
 _NAMES: Final = {str: "a string", bool: "true or false", int: "an integer", NoneType: "null", list: "a list", dict: "an object"}

@@ -35,7 +35,7 @@ def to_json(report: Report) -> str:
         "schema": SCHEMA_VERSION,
         "tool": {"name": _TOOL, "version": report.version},
         "env": dict(report.env),
-        "seconds": {name: float(value) for name, value in report.seconds},
+        "seconds": {name: encode(value, float) for name, value in report.seconds},
         "evidence": _evidence(report),
     }
     return json.dumps(document, sort_keys=True, indent=1, allow_nan=False) + "\n"

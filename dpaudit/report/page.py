@@ -105,7 +105,7 @@ def _bars(result: TargetResult) -> tuple[tuple[Bar, ...], float]:
         bars.append(Bar("attack", length, length, f"at least {_percent(attack)} of what is claimed{_beyond(attack, scale)}"))
     if price is not None:
         low, high = map(_percent, price)
-        sure, length = (100 * min(end / scale, 1) for end in price)
+        sure, length = (100 * min(max(end / scale, 0), 1) for end in price)
         text = high if low == high else f"{low} to {high}"
         bars.append(Bar("price", sure, length, f"{text} of what is claimed{_beyond(price[1], scale)}"))
     return tuple(bars), 100 / scale

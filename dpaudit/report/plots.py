@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 _MOST_POINTS: Final = 60
 _DECADES: Final = 6
 _LINEAR: Final = 300.0
+_LARGEST: Final = 1e6
+"""Numbers beyond this come from no audit and would only break the axes."""
+
 _DASHED: Final = (0, (5.0, 2.0))
 _PROFILE_CAPTION: Final = (
     "How delta falls as epsilon grows. A sound release keeps the attack below the price and the price at or below the claim; "
@@ -49,12 +52,13 @@ def profile_plot(profile: Sequence[ProfilePoint], name: str, key: str) -> Plot |
       The plot, or None where no delta is positive.
     Source: Balle, Barthe, Gaboardi 2018 (privacy profiles).
     """
-    positive = [value for point in profile for value in _ends(point) if value is not None and value > 0]
+    profile = [point for point in profile if abs(point.epsilon) < _LARGEST]
+    positive = [value for point in profile for value in _ends(point) if value is not None and 0 < value <= 1]
     if not positive:
         return None
     top = max(positive)
-    least = min((point.claimed for point in profile if point.claimed), default=top)
-    floor = max(least, top / 10**_DECADES)
+    least = min((point.claimed for point in profile if point.claimed is not None and point.claimed > 0), default=top)
+    floor = max(min(least, top), top / 10**_DECADES)
     epsilons = [point.epsilon for point in profile]
     columns = zip(*map(_ends, profile), strict=True)
     claimed, low, high, attacked = ([_drawn(value, floor) for value in values] for values in columns)
@@ -99,11 +103,11 @@ def wealth_plot(bets: Sequential, name: str, key: str) -> Plot | None:
       The plot, or None if nothing was bet.
     Source: Shafer 2021 (testing by betting).
     """
-    path = thinned([point for point in bets.path if point.run > 0 and math.isfinite(point.log10_wealth)])
-    if not path:
+    path = thinned([point for point in bets.path if point.run > 0 and abs(point.log10_wealth) < _LARGEST])
+    if not path or not abs(bets.log10_threshold) < _LARGEST:
         return None
     runs, wealth = [point.run for point in path], [point.log10_wealth for point in path]
-    lowest, highest = min(0.0, *wealth), max(bets.log10_threshold, *wealth)
+    lowest, highest = min(0.0, *wealth), max(bets.log10_threshold, 0.1, *wealth)
     with canvas() as (figure, axes):
         from matplotlib.ticker import MaxNLocator
 
@@ -143,7 +147,7 @@ def _ends(point: ProfilePoint) -> tuple[float | None, ...]:
 
 def _drawn(value: float | None, floor: float) -> float:
     """A delta on a logarithmic axis: zero far below what is shown, nothing where there is none."""
-    return math.nan if value is None else max(value, floor / 1e3)
+    return math.nan if value is None or not math.isfinite(value) else min(max(value, floor / 1e3), 1.0)
 
 
 def _finish(axes: Axes, across: str, up: str) -> None:

@@ -10,6 +10,7 @@ from typing import Final
 
 from dpaudit.claims import KINDS
 from dpaudit.exact import Endpoint, outward, shown
+from dpaudit.report.codec import nearest
 from dpaudit.results import Attack, Bound, Power, Price, Property, Report, TargetResult, Verdict
 
 ORDER: Final = (Verdict.REFUTED, Verdict.FAILED, Verdict.INCONCLUSIVE, Verdict.CONSISTENT, Verdict.PROVEN)
@@ -35,6 +36,7 @@ LIMITS: Final = (
 
 PROOF: Final = "not attempted"
 
+_NARROW: Final = 1e-3
 _STATUS: Final = {
     "within": "The certified price is within the claim.",
     "above": "The certified price exceeds the claim.",
@@ -124,13 +126,14 @@ def neighbours(adjacency: str) -> str:
 
 
 def priced(price: Price | None) -> str:
-    """The certified price: "epsilon = 1" or "epsilon in [0.98, 1]"."""
+    """The certified price: "epsilon = 1", "epsilon <= 0.8132" where the interval is narrow, or "epsilon in [0.98, 1]"."""
     if price is None or price.value is None:
         return "unpriced"
-    low, high = lower(price.value.lower), upper(price.value.upper)
-    if low == high or math.isclose(*price.value.floats(), rel_tol=1e-3):
-        return f"{price.quantity} = {low}" if price.value.is_point else f"{price.quantity} <= {high}"
-    return f"{price.quantity} in [{low}, {high}]"
+    if price.value.is_point and isinstance(price.value.lower, Fraction):
+        return f"{price.quantity} = {decimal(price.value.lower)}"
+    if math.isclose(*price.value.floats(), rel_tol=_NARROW):
+        return f"{price.quantity} <= {upper(price.value.upper)}"
+    return f"{price.quantity} in [{lower(price.value.lower)}, {upper(price.value.upper)}]"
 
 
 def price_status(price: Price | None) -> str:
@@ -213,8 +216,8 @@ def shares(result: TargetResult) -> tuple[float | None, tuple[float, float] | No
     """The attack's bound and the certified price, each as a share of what the claim allows of it; None where there is none."""
     attack, price, allowed = result.attack, result.price, result.claim.tested_epsilon
     found = attack.bound.epsilon if attack is not None and attack.bound is not None else None
-    attack_share = float(found / allowed) if found is not None and allowed else None
+    attack_share = nearest(found / allowed) if found is not None and allowed else None
     if price is None or price.value is None or not price.limit:
         return attack_share, None
-    low, high = price.value.floats()
-    return attack_share, (low / float(price.limit), high / float(price.limit))
+    low, high = (end if isinstance(end, float) else nearest(end / price.limit) for end in (price.value.lower, price.value.upper))
+    return attack_share, (low, high)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from itertools import pairwise
 
 import pytest
 from hypothesis import given, settings
@@ -128,7 +129,7 @@ def test_a_gaussian_and_a_laplace_release_lie_within_their_bounds(sigma, scale, 
 def rounded_gaussian_masses(sigma, centre, reach):
     """Probabilities of a normal variable rounded to integers."""
     edges = [mp.ncdf((x - mpf(1) / 2 - centre) / sigma) for x in range(-reach, reach + 2)]
-    return [right - left for left, right in zip(edges, edges[1:], strict=False)]
+    return [right - left for left, right in pairwise(edges)]
 
 
 def lattice_delta(p, q, count, epsilon):

@@ -10,6 +10,7 @@ from dpaudit import GDP, RDP, ZCDP, ApproxDP, Claim, Curve, PureDP, Sensitivity,
 from dpaudit.accounting import gaussian
 from dpaudit.auditor.independence import INDEPENDENT
 from dpaudit.auditor.prices import SAME_NOISE
+from dpaudit.auditor.properties import SENSITIVITY
 from dpaudit.claims import Adjacency
 from dpaudit.errors import DpauditError, InvalidArgument, TargetFailure
 from dpaudit.releases import Release, note
@@ -228,15 +229,34 @@ def test_dependent_runs_are_reported_and_not_judged():
     assert not result.rejected_in_family
 
 
-def test_a_function_that_changes_its_dataset_gets_copies():
+@pytest.mark.parametrize(("scale", "verdict"), [(1.1, Verdict.CONSISTENT), (0.4, Verdict.REFUTED)])
+def test_a_function_that_changes_its_dataset_gets_copies(scale, verdict):
     def emptying(data, rng):
         total = sum(data.pop() for _ in range(len(data)))
-        return total + rng.laplace()
+        return total + rng.laplace(scale=scale)
 
-    result = result_of(pair_target(run=emptying, neighbours=[([1, 0, 1], [1, 0])]), runs=2_000)
+    first, second = [1, 0, 1], [1, 0]
+    result = result_of(pair_target(run=emptying, neighbours=[(first, second)]), runs=20_000)
 
     assert "violated" == status_of(result, "input is left unchanged")
-    assert Verdict.REFUTED != result.verdict
+    assert verdict == result.verdict
+    assert ([1, 0, 1], [1, 0]) == (first, second)
+
+
+def test_a_query_that_changes_its_dataset_does_not_change_the_pairs():
+    def emptying(data):
+        return sum(data.pop() for _ in range(len(data)))
+
+    target = Target(
+        run=lambda data, rng: sum(data) + rng.laplace(scale=7),
+        claim=PURE,
+        data=[5, 1, 3],
+        sensitivity=Sensitivity(query=emptying, bound=5),
+    )
+    result = result_of(target, runs=2_000)
+
+    assert "holds" == status_of(result, SENSITIVITY)
+    assert "record 0 removed, 3 -> 2 records" == audit(target, runs=2_000).results[0].attack.pair.difference
 
 
 def test_randomness_of_its_own_is_reported():

@@ -13,7 +13,7 @@ from dpaudit import Claim, PureDP, Sensitivity, Target
 from dpaudit.auditor.distance import distance_exceeds, numbers_in
 from dpaudit.auditor.neighbours import candidate_pairs
 from dpaudit.auditor.properties import MOST_CHECK_RUNS, SENSITIVITY, check_sensitivity, check_target
-from dpaudit.auditor.runs import Subject
+from dpaudit.auditor.workload import Subject
 from dpaudit.errors import InvalidArgument
 
 REAL = st.one_of(st.integers(-1000, 1000), st.fractions(), st.floats(-1e6, 1e6))

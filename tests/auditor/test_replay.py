@@ -44,6 +44,7 @@ def test_every_number_comes_back(report):
     assert ["count", "looser", "failing"] == [target.name for target in replayed]
     assert [(), (), ()] == [target.differences for target in replayed]
     assert [result.attack for result in report.results] == [target.repeated for target in replayed]
+    assert [True, True, False] == [target.same for target in replayed]
     assert "the report holds no runs of it" == replayed[2].reason
 
 

@@ -22,13 +22,12 @@ from dpaudit.auditor.runs import (
     Chunk,
     ChunkRuns,
     Manner,
-    Subject,
     Task,
-    Workload,
     chunk_sizes,
     in_order,
     perform,
 )
+from dpaudit.auditor.workload import Subject, Workload
 from dpaudit.errors import TargetFailure
 from dpaudit.results import Counts
 

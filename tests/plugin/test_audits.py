@@ -86,10 +86,11 @@ def test_enough_noise_passes_and_every_other_test_fails(alone):
     [
         r"dpaudit: count 0\.5 is refuted: .+",
         r"  claim:    epsilon = 1 under add_remove",
-        r"  pair:     .*record.* \(of 1 tried\)",
+        r"  pair:     record \d removed, 2 -> 1 records.*",
         r"  event:    .+",
-        r"  counts:   the event in \d+ runs with label 1 and \d+ with label 0, of \d+ runs",
+        r"  counts:   in [\d,]+ runs.*: [\d,]+ times on the \w+ dataset, [\d,]+ times on the \w+",
         r"  bound:    epsilon >= 1\.\d+, wrong with probability at most .+",
+        r"  bets:     .+ at run [\d,]+",
         r"  seed:     \d+",
         r"  repeat:   pytest 'test_counts\.py::test_broken' --dp-seed 0 --dp-budget 1/6000000",
         r"  evidence: .*evidence.*test-counts-py-test-broken-[0-9a-f]{16}\.json",

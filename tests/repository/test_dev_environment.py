@@ -146,29 +146,36 @@ def test_a_link_in_its_place_is_replaced_and_what_it_points_to_is_left_alone(fak
     assert exists is (elsewhere / "precious").exists()
 
 
-def test_several_at_once_make_it_once(fake, capsys, monkeypatch):
-    together = threading.Barrier(4)
+def test_several_at_once_make_it_once(fake, monkeypatch):
+    said: list[str] = []
+    everyone_else_waits = threading.Event()
 
-    def create_slowly(checkout):
-        time.sleep(0.3)
+    def say(text):
+        said.append(text)
+        if 3 == said.count("another process is setting up .venv; waiting for it"):
+            everyone_else_waits.set()
+
+    def create_when_the_others_wait(checkout):
+        assert everyone_else_waits.wait(timeout=60)
         fake.create(checkout)
 
-    monkeypatch.setattr(environment, "_create", create_slowly)
-    threads = [threading.Thread(target=lambda: (together.wait(), prepare(fake.checkout))) for _ in range(4)]
+    monkeypatch.setattr(environment, "_say", say)
+    monkeypatch.setattr(environment, "_create", create_when_the_others_wait)
+    threads = [threading.Thread(target=prepare, args=(fake.checkout,)) for _ in range(4)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
     assert EVERYTHING == fake.steps
-    assert 1 <= capsys.readouterr().err.count("another process is setting up .venv; waiting for it") <= 3
 
 
 def test_a_killed_process_leaves_no_lock_behind(fake):
     place = fake.checkout.environment
     place.mkdir()
-    code = "import sys, time\nfrom pathlib import Path\nfrom devtools.exclusive import exclusive\n"
-    code += "with exclusive(Path(sys.argv[1]), print):\n    print('held', flush=True)\n    time.sleep(600)\n"
-    with subprocess.Popen([sys.executable, "-c", code, str(place / LOCK_NAME)], stdout=subprocess.PIPE, text=True) as holder:
+    code = "import sys\nfrom pathlib import Path\nfrom devtools.exclusive import exclusive\n"
+    code += "with exclusive(Path(sys.argv[1]), print):\n    print('held', flush=True)\n    sys.stdin.read()\n"
+    command = [sys.executable, "-c", code, str(place / LOCK_NAME)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as holder:
         assert "held\n" == holder.stdout.readline()
         waited: list[bool] = []
         with exclusive(place / LOCK_NAME, lambda: (waited.append(True), holder.kill()), pause=0.01):

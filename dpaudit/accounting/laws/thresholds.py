@@ -7,7 +7,9 @@ from typing import Final
 
 from flint import arb
 
-THRESHOLD_SOURCE: Final = "loss increasing in the output: delta(e) = P(x >= t) - exp(e) Q(x >= t) at the t where it passes e"
+THRESHOLD_SOURCE: Final = (
+    "loss increasing in the output: delta(e) = P(x >= t) - exp(e) Q(x >= t) at the threshold where it passes e"
+)
 """Why a threshold is the best event."""
 
 

@@ -1,0 +1,77 @@
+"""What workers need of a target: itself in this process, or bytes from which each worker loads it once."""
+
+from __future__ import annotations
+
+import hashlib
+import pickle
+from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+
+from dpaudit.auditor.neighbours import Neighbours, candidate_pairs
+from dpaudit.errors import TargetFailure
+from dpaudit.targets import Reference, Target
+
+
+@dataclass(frozen=True)
+class Subject:
+    """A target and its candidate pairs, ready to run."""
+
+    target: Target
+    pairs: tuple[Neighbours, ...]
+
+
+@dataclass(frozen=True)
+class Workload:
+    """What a worker needs to make a subject: itself, or bytes that hold it or its reference; compared by digest."""
+
+    digest: str
+    content: Subject | bytes = field(compare=False, repr=False)
+
+
+def workload(target: Target, pairs: tuple[Neighbours, ...], reference: Reference | None, executor: Executor | None) -> Workload:
+    """What to send to the workers of an executor.
+
+    Args:
+      target: as loaded here.
+      pairs: its candidate pairs.
+      reference: where workers can load the target again, if it was given by name.
+      executor: None to run inline.
+    Returns:
+      The subject itself inline and for threads; else the reference, or the pickled target with its pairs.
+    Raises:
+      TargetFailure: the target cannot be pickled for worker processes (DPA408).
+    Source: docs/auditing.md, "Seeds, chunks and workers".
+    """
+    if executor is None or isinstance(executor, ThreadPoolExecutor):
+        return Workload("", Subject(target, pairs))
+    made = target.neighbours is None or isinstance(target.neighbours, tuple)
+    source: Reference | Target = reference or replace(
+        target, neighbours=tuple((pair.first, pair.second) for pair in pairs), data=None
+    )
+    try:
+        content = pickle.dumps((source, None if reference and made else pairs))
+    except Exception as error:
+        if isinstance(executor, ProcessPoolExecutor):
+            raise TargetFailure(
+                "DPA408",
+                f"target {target.name} cannot be sent to worker processes ({type(error).__name__}). "
+                "Give it by import string, MODULE:ATTRIBUTE or FILE.py:ATTRIBUTE, or define its functions at module level.",
+            ) from error
+        return Workload("", Subject(target, pairs))
+    return Workload(hashlib.sha256(content).hexdigest(), content)
+
+
+def subject_of(work: Workload) -> Subject:
+    """The subject that a workload stands for, loaded once per worker."""
+    return work.content if isinstance(work.content, Subject) else _loaded(work)
+
+
+@lru_cache(maxsize=4)
+def _loaded(work: Workload) -> Subject:
+    """The subject inside shipped bytes; cached, so that a worker loads each target once."""
+    if not isinstance(work.content, bytes):
+        return work.content
+    source, pairs = pickle.loads(work.content)  # noqa: S301 - bytes that this program's own driver wrote for its workers
+    target = source.load() if isinstance(source, Reference) else source
+    return Subject(target, candidate_pairs(target) if pairs is None else pairs)

@@ -1,0 +1,210 @@
+"""The HTML page: whole, self-contained, small, accessible, and the same bytes for the same report."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from dataclasses import replace
+from html.parser import HTMLParser
+from itertools import pairwise
+from xml.etree import ElementTree as ET
+
+import pytest
+
+from dpaudit.report import read_report, to_html, write_html, write_json
+from dpaudit.report.plots import profile_plot, thinned, wealth_plot
+from dpaudit.results import Report, Verdict, WealthPoint
+
+VOID = {"meta", "br", "hr", "img", "input", "link"}
+
+
+class Page(HTMLParser):
+    """Checks that every element is closed in order, and keeps elements with their attributes and texts."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.open, self.elements, self.texts = [], [], []
+        self.feed(text)
+        self.close()
+        assert [] == self.open
+
+    def handle_starttag(self, tag, attrs):
+        self.elements.append((tag, dict(attrs), tuple(self.open)))
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag, attrs):
+        self.elements.append((tag, dict(attrs), tuple(self.open)))
+
+    def handle_endtag(self, tag):
+        assert tag == self.open.pop()
+
+    def handle_data(self, data):
+        self.texts.append(data)
+
+    def named(self, tag):
+        """Attributes of all elements of a kind."""
+        return [attributes for name, attributes, _ in self.elements if name == tag]
+
+
+@pytest.fixture(scope="module")
+def page(report):
+    return to_html(report)
+
+
+def test_the_page_is_well_formed(page):
+    Page(page)
+
+
+def test_every_plot_is_well_formed_xml(page):
+    drawings = re.findall(r"<svg.*?</svg>", page, re.DOTALL)
+    assert len(drawings) == 17
+    for drawing in drawings:
+        assert ET.fromstring(drawing).tag.endswith("svg")  # noqa: S314 - our own drawing
+
+
+def test_the_page_refers_to_nothing_outside_itself(page):
+    parsed = Page(page)
+    references = [
+        value for _, attributes, _ in parsed.elements for name, value in attributes.items() if name in ("href", "src", "xlink:href")
+    ]
+    assert references
+    assert all(reference.startswith("#") for reference in references)
+    assert all(target.startswith("#") for target in re.findall(r"url\(([^)]*)\)", page))
+    assert {"http://www.w3.org/2000/svg", "http://www.w3.org/1999/xlink"} == set(re.findall(r"https?://[^\"' <]+", page))
+    assert "@import" not in page
+
+
+def test_the_page_runs_nothing(page):
+    parsed = Page(page)
+    assert [] == parsed.named("script")
+    assert not any(name.startswith("on") for _, attributes, _ in parsed.elements for name in attributes)
+    policies = [meta["content"] for meta in parsed.named("meta") if meta.get("http-equiv") == "Content-Security-Policy"]
+    assert ["default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"] == policies
+
+
+def test_ids_are_unique_and_every_inner_link_leads_somewhere(page):
+    parsed = Page(page)
+    ids = [attributes["id"] for _, attributes, _ in parsed.elements if "id" in attributes]
+    assert len(set(ids)) == len(ids)
+    wanted = {attributes[name][1:] for _, attributes, _ in parsed.elements for name in ("href", "xlink:href") if name in attributes}
+    wanted |= {name for _, attributes, _ in parsed.elements for name in attributes.get("aria-labelledby", "").split()}
+    assert wanted <= set(ids)
+
+
+def test_ten_targets_fit_in_300_kilobytes(page):
+    assert len(page.encode()) < 300_000
+
+
+def test_every_attacked_target_has_two_plots_with_their_numbers(page, report):
+    figures = re.findall(r"<figure>.*?</figure>", page, re.DOTALL)
+    attacked = [result for result in report.results if result.attack is not None]
+    bare = [result for result in attacked if not result.profile]
+    assert 2 * len(attacked) - len(bare) == len(figures)
+    for figure in figures:
+        assert 1 == figure.count("<svg")
+        assert figure.count("<tr>") > 20
+        assert "<details><summary>" in figure
+
+
+def test_plots_tell_their_names_to_those_who_cannot_see_them(page):
+    for attributes in Page(page).named("svg"):
+        assert "img" == attributes["role"]
+        assert attributes["aria-labelledby"]
+    assert page.count("<title id=") == page.count("<desc id=") == page.count("<svg")
+
+
+def test_tables_have_captions_and_their_headings_a_scope(page):
+    parsed = Page(page)
+    assert len(parsed.named("table")) == len(parsed.named("caption"))
+    assert all("scope" in attributes for attributes in parsed.named("th"))
+    assert ["en"] == [attributes["lang"] for attributes in parsed.named("html")]
+
+
+def test_headings_do_not_skip_a_level(page):
+    levels = [int(tag[1]) for tag, _, _ in Page(page).elements if re.fullmatch(r"h[1-6]", tag)]
+    assert 1 == levels[0]
+    assert all(after <= before + 1 for before, after in pairwise(levels))
+
+
+def test_a_plot_has_a_table_row_for_each_of_its_points(report):
+    result = report.results[0]
+    plot = profile_plot(result.profile, "count", "a")
+    assert [f"{point.epsilon:.4g}" for point in result.profile] == [row[0] for row in plot.rows]
+    assert len(plot.header) == len(plot.rows[0])
+
+
+def test_a_thinned_path_keeps_its_ends_and_its_peak():
+    path = [WealthPoint(run, 5.0 if run == 333 else 0.0) for run in range(1, 1001)]
+    kept = thinned(path, 60)
+    assert len(kept) <= 60
+    assert {1, 333, 1000} <= {point.run for point in kept}
+
+
+def test_nothing_to_show_gives_no_plot(report):
+    assert profile_plot((), "count", "a") is None
+    assert wealth_plot(replace(report.results[0].attack.sequential, path=()), "count", "a") is None
+
+
+def test_the_same_report_gives_the_same_bytes_in_another_process(report, page, tmp_path):
+    write_json(report, tmp_path / "report.json")
+    program = "import sys; from dpaudit.report import *; write_html(read_report(sys.argv[1]), sys.argv[2])"
+    command = [sys.executable, "-c", program, str(tmp_path / "report.json"), str(tmp_path / "index.html")]
+    subprocess.run(command, check=True, env=os.environ | {"PYTHONHASHSEED": "77", "TZ": "Asia/Tokyo"})
+    assert page.encode() == (tmp_path / "index.html").read_bytes()
+
+
+def test_the_page_is_a_function_of_the_json(report, page, tmp_path):
+    write_json(report, tmp_path / "report.json")
+    assert page == to_html(read_report(tmp_path / "report.json"))
+
+
+def test_what_wants_attention_comes_first(page):
+    places = [page.index(f'<section class="target {verdict}"') for verdict in ("refuted", "failed", "inconclusive", "consistent")]
+    assert sorted(places) == places
+
+
+def test_the_first_screen_says_the_verdicts(page):
+    assert "<h1>1 of 10 claims refuted, 1 failed, 1 inconclusive, 7 consistent</h1>" in page
+
+
+def test_a_refuted_claim_comes_with_pair_event_counts_seed_and_command(page):
+    section = page[page.index('<section class="target refuted"') : page.index('<section class="target failed"')]
+    for part in (
+        "record 0 replaced",
+        "value &lt;= -146",
+        "36,500 times on the first",
+        "seed 1, stream 3/1",
+        "report.json#half_noise",
+    ):
+        assert part in section
+
+
+def test_names_from_targets_cannot_write_into_the_page(report):
+    hostile = replace(report.results[0], name="<script>alert(1)</script>\" onload='x'", description="</style><b>", summary="<i>&")
+    page = to_html(replace(report, results=(hostile,)))
+    Page(page)
+    assert "<script" not in page
+    assert "&lt;script&gt;" in page
+
+
+def test_characters_that_utf_8_cannot_say_do_not_stop_the_page(report, tmp_path):
+    write_html(replace(report, results=(replace(report.results[0], name="\ud800"),)), tmp_path / "index.html")
+    assert (tmp_path / "index.html").read_text(encoding="utf-8").startswith("<!DOCTYPE html>")
+
+
+def test_a_report_without_results_is_a_page_too(report):
+    page = to_html(Report(report.settings, ()))
+    Page(page)
+    assert "No claim was audited" in page
+
+
+def test_an_interrupted_audit_is_said_to_be_one(report):
+    assert "The audit was interrupted" in to_html(replace(report, complete=False))
+
+
+def test_no_verdict_reads_private(page):
+    assert {"proven", "refuted", "consistent", "inconclusive", "failed"} == set(Verdict)
+    assert not re.search(r"\bis private\b", page)

@@ -1,0 +1,149 @@
+"""The terminal text: all claims in a table, the refuted ones in full, in any width and alphabet."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from fractions import Fraction
+
+import pytest
+
+from dpaudit.exact import Enclosure
+from dpaudit.report import to_text, wording
+from dpaudit.results import Pair, Price, Report, Verdict
+
+ANSI = re.compile(r"\x1b\[[0-9;]*m")
+
+
+def test_the_table_has_a_row_for_every_claim_with_all_witnesses(report):
+    lines = to_text(report, width=130).splitlines()
+    assert "target      claim        price        attack            properties  proof          verdict" == lines[1].strip()
+    (row,) = (line for line in lines if line.strip().startswith("count "))
+    assert ["count", "epsilon = 1", "epsilon = 1", "epsilon >= 0.961", "2 hold", "not attempted", "consistent"] == re.split(
+        r"\s{2,}", row.strip()
+    )
+
+
+def test_a_refuted_claim_is_told_with_pair_event_counts_seed_and_command(report):
+    text = " ".join(to_text(report, width=130, path="out/report.json").split())
+    for part in (
+        "half_noise REFUTED",
+        "pair record 0 replaced, 2 records",
+        "first ['first secret']",
+        "event value <= -146",
+        "36,500 times on the first dataset, 13,700 times on the second",
+        "bound epsilon >= 1.71, wrong with probability at most 5e-8",
+        "at run 231",
+        "seed 1, stream 3/1",
+        "repeat dpaudit replay 'out/report.json#half_noise'",
+        "violated declared sensitivity: moves by more than 1",
+        "source release.py:12",
+    ):
+        assert part in text
+
+
+def test_a_failed_target_is_told_with_its_reason_and_where_to_read_more(report):
+    text = " ".join(to_text(report, width=130).split())
+    assert "crash FAILED" in text
+    assert "found DPA405 every run raised ZeroDivisionError at release.py:7" in text
+    assert "more dpaudit explain DPA405" in text
+
+
+def test_the_error_rates_are_stated(report):
+    text = " ".join(to_text(report, width=130).split())
+    assert "If all 10 claims hold, the probability that the attack calls any of them refuted is at most 1e-06" in text
+    assert "1.25 times the claimed one" in text
+    assert "That is not a proof of privacy." in text
+
+
+def test_one_claim_is_spoken_of_in_the_singular(report):
+    text = to_text(replace(report, results=report.results[:1]), width=130)
+    assert "1 of 1 claim consistent." in text
+    assert "If the claim holds, the probability" in text
+
+
+@pytest.mark.parametrize("width", [40, 60, 80, 100, 120, 200])
+def test_no_line_is_wider_than_the_terminal(report, width):
+    assert max(map(len, to_text(report, width=width).splitlines())) <= width
+
+
+@pytest.mark.parametrize("width", [40, 80, 120])
+def test_every_name_and_verdict_is_there_in_every_width(report, width):
+    text = to_text(report, width=width).lower()
+    for result in report.results:
+        assert re.search(rf"{result.name}\b", text)
+        assert result.verdict in text
+
+
+def test_ascii_terminals_get_ascii(report):
+    assert to_text(report, width=120, ascii_only=True).isascii()
+
+
+def test_colours_come_only_when_asked_for(report):
+    plain, coloured = to_text(report, width=120), to_text(report, width=120, colour=True)
+    assert "\x1b" not in plain
+    assert "\x1b[1;31m" in coloured
+    assert "refuted" in plain
+    assert [line.rstrip() for line in plain.splitlines()] == [line.rstrip() for line in ANSI.sub("", coloured).splitlines()]
+
+
+def test_names_cannot_steer_the_terminal_or_the_markup(report):
+    hostile = replace(report.results[8], name="[bold]x\x1b[2J\r\x07", failure="")
+    text = to_text(replace(report, results=(hostile,)), width=120)
+    assert "\x1b" not in text
+    assert "\r" not in text
+    assert "[bold]x\\x1b[2J\\r\\x07" in text
+
+
+def test_private_records_are_not_shown_and_long_public_ones_are_cut(report):
+    refuted = report.results[8]
+    shown = replace(refuted, attack=replace(refuted.attack, pair=Pair(0, "record 0 removed", ("x" * 5000, "y"))))
+    hidden = replace(refuted, attack=replace(refuted.attack, pair=Pair(0, "record 0 removed")))
+    assert to_text(replace(report, results=(shown,)), width=120).count("x") < 500
+    assert "\n  first " not in to_text(replace(report, results=(hidden,)), width=120)
+
+
+def test_without_a_file_the_text_says_how_to_get_one(report):
+    text = " ".join(to_text(report, width=120).split())
+    assert "repeat audit with --report DIR, then dpaudit replay 'DIR/report.json#half_noise'" in text
+
+
+def test_an_interrupted_and_an_empty_report_say_so(report):
+    assert "interrupted" in to_text(replace(report, complete=False))
+    assert "No claim was audited." in to_text(Report(report.settings, ()))
+
+
+def test_a_price_above_the_claim_is_told(report):
+    price = Price("above", "epsilon", Enclosure(Fraction(3, 2), Fraction(2)), Fraction(1))
+    text = " ".join(to_text(replace(report, results=(replace(report.results[8], price=price),)), width=120).split())
+    assert "price epsilon in [1.5, 2]. The certified price exceeds the claim." in text
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        (Enclosure.point("1/3"), "epsilon = 1/3"),
+        (Enclosure.point("1/2"), "epsilon = 0.5"),
+        (Enclosure(Fraction("0.99999"), Fraction(1)), "epsilon <= 1"),
+        (Enclosure(Fraction(0), Fraction(1)), "epsilon in [0, 1]"),
+        (Enclosure(Fraction(1, 3), Fraction(2, 3)), "epsilon in [0.3333, 0.6667]"),
+        (Enclosure(Fraction(0), float("inf")), "epsilon in [0, inf]"),
+    ],
+)
+def test_prices_are_rounded_outward(value, expected):
+    assert expected == wording.priced(Price("within", "epsilon", value, Fraction(1)))
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"), [(Fraction(1, 20), "0.05"), (Fraction(1, 3), "1/3"), (Fraction(1, 10**6), "1e-06"), (Fraction(7), "7")]
+)
+def test_exact_numbers_are_written_as_decimals_where_that_is_exact(value, expected):
+    assert expected == wording.decimal(value)
+
+
+def test_every_verdict_has_a_meaning_and_a_place_in_the_order():
+    assert set(Verdict) == set(wording.MEANINGS) == set(wording.ORDER)
+
+
+def test_a_lower_bound_is_rounded_down_and_an_upper_one_up():
+    assert ("0.6666", "0.6667") == (wording.lower(Fraction(2, 3)), wording.upper(Fraction(2, 3)))
