@@ -159,7 +159,7 @@ def rounded_probability(variance: Fraction, k: int) -> arb:
     """P[X = k] of a rounded Gaussian: a difference of error functions, at the precision that its cancellation costs."""
     with working_precision(ctx.prec + 16 + max(0, _logarithm(variance))):
         if k == 0:
-            return (1 / ball(8 * variance).sqrt()).erf()
+            return (1 / _rounded_root(variance, ctx.prec)).erf()
         return _rounded_beyond(variance, abs(k), ctx.prec) - _rounded_beyond(variance, abs(k) + 1, ctx.prec)
 
 
@@ -170,9 +170,16 @@ def _rounded_beyond(variance: Fraction, k: int, precision: int) -> arb:
         return rounded_tail(variance, k)
 
 
+@lru_cache(maxsize=64)
+def _rounded_root(variance: Fraction, precision: int) -> arb:
+    """Square root of 8 times the variance at a working precision, kept because every error function divides by it."""
+    with working_precision(precision):
+        return ball(8 * variance).sqrt()
+
+
 def rounded_tail(variance: Fraction, k: int) -> arb:
     """P[X >= k] of a rounded Gaussian."""
-    return ((2 * k - 1) / ball(8 * variance).sqrt()).erfc() / 2
+    return ((2 * k - 1) / _rounded_root(variance, ctx.prec)).erfc() / 2
 
 
 def rounded_variance(variance: Fraction) -> arb:

@@ -23,14 +23,14 @@ def certified_bounds(composition: PrivacyLoss, question: Question) -> Enclosure 
     grounds = tuple(Reason(law.bracket_source()) for law, _ in composition.parts if isinstance(law, Bracketed))
     if isinstance(question, EpsilonAt) and (greatest := _greatest_below(composition, question.delta)) is not None:
         reason = Reason("sum of the greatest finite losses, which no smaller epsilon allows", (above.reason, *grounds))
-        return Enclosure(min(greatest, above.upper), above.upper, reason)
+        return Enclosure(greatest, above.upper, reason)
     below = _profile_below(composition)
     if below is None:
         return Enclosure(Fraction(0), above.upper, Reason("upper bound; nothing is known from below", (above.reason, *grounds)))
     answer = below.answer(question)
     upper = Reason("upper end", (above.reason,))
     lower = Reason("lower end: part of what is released, or post-processed, for the worst neighbours", (answer.reason,))
-    return Enclosure(min(answer.lower, above.upper), above.upper, Reason("certified bounds, not tight", (upper, lower, *grounds)))
+    return Enclosure(answer.lower, above.upper, Reason("certified bounds, not tight", (upper, lower, *grounds)))
 
 
 @lru_cache(maxsize=16)

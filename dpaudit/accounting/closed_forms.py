@@ -10,7 +10,7 @@ from typing import Final
 
 from flint import arb, fmpq
 
-from dpaudit.accounting.finite import LONGEST_BINOMIAL, compose_atoms
+from dpaudit.accounting.finite import LONGEST, compose_atoms
 from dpaudit.accounting.law import Finite, GaussianShaped, Law, Mass, Profiled
 from dpaudit.accounting.laws.gaussian import PROFILE_SOURCE, gaussian_profile
 from dpaudit.accounting.limits import greatest_loss, infinite_loss
@@ -53,7 +53,7 @@ class Split:
             if atoms is None:
                 return None
             parts.append((atoms, count))
-        return compose_atoms(parts, most=LONGEST_BINOMIAL if self.profile is None else MOST_AVERAGED)
+        return compose_atoms(parts, most=LONGEST if self.profile is None else MOST_AVERAGED)
 
     def delta(self, finite: FiniteLoss, epsilon: Fraction) -> Mass:
         """Delta of the whole composition."""

@@ -2,56 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
-from math import gcd, log
-from typing import Final, TypeAlias
+from typing import Final
 
-from flint import arb, arb_poly, fmpq, fmpq_poly
+from flint import arb, fmpq
 
-from dpaudit.accounting.coordinates import Coordinates, Place
+from dpaudit.accounting.coordinates import Coordinates
+from dpaudit.accounting.grid import LONGEST_BINOMIAL, common_step, on_grid
 from dpaudit.accounting.law import Atoms, Mass
+from dpaudit.accounting.tables import off_grid
 from dpaudit.accounting.tails import FiniteLoss
 from dpaudit.accounting.values import LossValue
 
-LONGEST_GRID: Final = 1 << 15
-"""Most loss values of a composition on one grid."""
+LONGEST: Final = LONGEST_BINOMIAL
+"""Most loss values that any composition may have."""
 
-LONGEST_BINOMIAL: Final = 1 << 16
-"""The same for many copies of one law with two loss values, whose masses have a closed form."""
-
-MOST_PRODUCTS: Final = 300_000
-"""Most products of masses that a composition off one grid may take."""
-
-LARGEST_RATIONALS: Final = 1 << 26
-"""Most bits that exact rational masses may take together; beyond, they become balls."""
-
-SPREAD_UNIT: Final = 1 << 16
-"""Bits of spread between the masses that cost about as much again as the multiplication itself."""
-
-MOST_SPREAD: Final = 1 << 16
-"""Most values of a composition on one grid, weighted with the spread of their masses."""
-
-OFF_GRID_LENGTH: Final = 1 << 15
-"""How many values a composition off one grid is taken to have when that is decided."""
-
-Masses: TypeAlias = tuple[Mass, Mass]
-"""P and Q mass."""
-
-PackedTable: TypeAlias = dict[int, Masses]
-"""Masses by coordinates packed into one integer."""
-
-NOTHING: Final[Masses] = (fmpq(0), fmpq(0))
-"""The masses of a grid point that a law does not reach."""
-
-Table: TypeAlias = dict[Place, Masses]
-"""Masses by coordinates of the loss."""
-
-Composed: TypeAlias = tuple[Place, Mass, Mass | None]
-"""Coordinates and masses of one loss value; the Q mass is None where it is to be had from P mass and loss."""
+LONGEST_POWER: Final = 1 << 14
+"""Bits of a power of a rational beyond which it becomes a ball."""
 
 
-def compose_atoms(parts: Sequence[tuple[Atoms, int]], *, most: int = LONGEST_BINOMIAL) -> FiniteLoss | None:
+def compose_atoms(parts: Sequence[tuple[Atoms, int]], *, most: int = LONGEST) -> FiniteLoss | None:
     """The loss of independent draws, each law as often as stated; None when its values would be too many, or more than `most`.
 
     Call it inside `working_precision`.
@@ -66,9 +37,8 @@ def compose_atoms(parts: Sequence[tuple[Atoms, int]], *, most: int = LONGEST_BIN
     if coordinates is None:
         return None
     tables = [({coordinates.place(atom.loss): (atom.p_mass, atom.q_mass) for atom in law.atoms}, count) for law, count in parts]
-    step = _common_step([table for table, _ in tables])
-    origin = coordinates.place(LossValue())
-    composed = _off_grid(tables, origin) if step is None else _on_grid(tables, origin, step or origin, most)
+    step, origin = common_step([table for table, _ in tables]), coordinates.place(LossValue())
+    composed = off_grid(tables, len(origin)) if step is None else on_grid(tables, origin, step or origin, most)
     if composed is None or len(composed) > most:
         return None
     loss_at = coordinates.balls()
@@ -79,164 +49,11 @@ def compose_atoms(parts: Sequence[tuple[Atoms, int]], *, most: int = LONGEST_BIN
     return FiniteLoss.of(found, _infinity(parts))
 
 
-def _common_step(tables: Iterable[Table]) -> Place | None:
-    """The step of which all differences of losses within each law are whole multiples, None when there is none."""
-    moves = [gap for table in tables for place in table if any(gap := _minus(place, next(iter(table))))]
-    if not moves:
-        return ()
-    primitive = tuple(part // gcd(*moves[0]) for part in moves[0])
-    multiples = [_multiple(move, primitive) for move in moves]
-    if None in multiples:
-        return None
-    longest = gcd(*(multiple for multiple in multiples if multiple is not None))
-    return tuple(part * longest for part in primitive)
-
-
-def _minus(left: Place, right: Place) -> Place:
-    """Difference of two places."""
-    return tuple(a - b for a, b in zip(left, right, strict=True))
-
-
-def _multiple(gap: Place, step: Place) -> int | None:
-    """How many times `step` goes into `gap`, None when it does not."""
-    times = next((whole // part for whole, part in zip(gap, step, strict=True) if part), 0)
-    return times if tuple(times * part for part in step) == gap else None
-
-
-def _on_grid(tables: Sequence[tuple[Table, int]], origin: Place, step: Place, most: int) -> list[Composed] | None:
-    """Composition of laws on one grid as powers and products of polynomials."""
-    rows, length = [], 1
-    for table, count in tables:
-        first = next(iter(table))
-        indices = {place: _multiple(_minus(place, first), step) or 0 for place in table}
-        least, size = min(indices.values()), max(indices.values()) - min(indices.values()) + 1
-        origin = tuple(at + count * (part + least * move) for at, part, move in zip(origin, first, step, strict=True))
-        length += count * (size - 1)
-        rows.append(({index - least: table[place] for place, index in indices.items()}, size, count))
-    binomial = len(rows) == 1 and rows[0][1] == 2
-    if length > min(most, LONGEST_BINOMIAL if binomial else LONGEST_GRID):
-        return None
-    exact = _fits_exactly(tables, length)
-    if not (exact or binomial) and length * (1 + _spread(tables) / SPREAD_UNIT) > MOST_SPREAD:
-        return None
-    dense = [([row.get(index, NOTHING) for index in range(size)], count) for row, size, count in rows]
-    p_masses = _product([([p_mass for p_mass, _ in row], count) for row, count in dense], length, exact=exact)
-    q_masses: Sequence[Mass | None] = [None] * length
-    if exact:
-        q_masses = _product([([q_mass for _, q_mass in row], count) for row, count in dense], length, exact=exact)
-    places = (tuple(at + index * move for at, move in zip(origin, step, strict=True)) for index in range(length))
-    return [
-        (place, p_mass, q_mass) for place, p_mass, q_mass in zip(places, p_masses, q_masses, strict=True) if not _is_zero(p_mass)
-    ]
-
-
-def _is_zero(mass: Mass) -> bool:
-    """Whether a mass is certainly 0; a ball around 0 may hide a positive one."""
-    return mass.is_zero() if isinstance(mass, arb) else mass == 0
-
-
-def _fits_exactly(tables: Sequence[tuple[Table, int]], length: int) -> bool:
-    """Whether all masses are rational and stay small enough as such in a composition of `length` values."""
-    bits = 0
-    for table, count in tables:
-        masses = [mass for pair in table.values() for mass in pair]
-        sizes = [int(mass.q).bit_length() for mass in masses if isinstance(mass, fmpq)]
-        if len(sizes) < len(masses):
-            return False
-        bits += count * max(sizes)
-    return bits * length <= LARGEST_RATIONALS
-
-
-def _spread(tables: Sequence[tuple[Table, int]]) -> float:
-    """Bits between the largest and the smallest mass of a composition."""
-    bits = 0.0
-    for table, count in tables:
-        logs = [float(arb(p_mass).abs_upper().log()) for p_mass, _ in table.values() if not _is_zero(p_mass)]
-        bits += count * (max(logs) - min(logs)) / log(2)
-    return bits
-
-
-def _product(rows: Sequence[tuple[list[Mass], int]], length: int, *, exact: bool) -> list[Mass]:
-    """Coefficients of the product of powers of polynomials, all of them down to the constant."""
-    if exact:
-        whole = fmpq_poly([1])
-        for row, count in rows:
-            whole *= fmpq_poly([mass for mass in row if isinstance(mass, fmpq)]) ** count
-        return [whole[index] for index in range(length)]
-    balls = arb_poly([1])
-    for row, count in rows:
-        balls *= arb_poly(_binomial(arb(row[0]), arb(row[1]), count)) if len(row) == 2 else arb_poly(row) ** count
-    return [balls[index] for index in range(length)]
-
-
-def _binomial(stay: arb, move: arb, count: int) -> list[arb]:
-    """Coefficients of (stay + move x)^count, each from the one before."""
-    terms, odds = [stay**count], move / stay
-    for index in range(count):
-        terms.append(terms[-1] * odds * (count - index) / (index + 1))
-    return terms
-
-
-def _off_grid(tables: Sequence[tuple[Table, int]], origin: Place) -> list[Composed] | None:
-    """Composition by direct products of tables, within the budget of products."""
-    budget = MOST_PRODUCTS
-    exact = _fits_exactly(tables, OFF_GRID_LENGTH)
-    largest = sum(count * max(abs(part) for place in table for part in place) for table, count in tables)
-    width = largest.bit_length() + 2
-    nothing: PackedTable = {0: (fmpq(1), fmpq(1))}
-    whole = nothing
-    for table, count in tables:
-        packed: PackedTable = {}
-        for place, (p_mass, q_mass) in table.items():
-            packed[_packed(place, width)] = (p_mass, q_mass) if exact else (arb(p_mass), arb(q_mass))
-        power = nothing
-        for digit in f"{count:b}":
-            for factor in (power, packed if digit == "1" else nothing):
-                budget -= len(power) * len(factor)
-                if budget < 0:
-                    return None
-                power = _table_product(power, factor)
-        budget -= len(power) * len(whole)
-        if budget < 0:
-            return None
-        whole = _table_product(whole, power)
-    return [(_unpacked(key, width, len(origin)), *masses) for key, masses in whole.items()]
-
-
-def _packed(place: Place, width: int) -> int:
-    """Coordinates as one integer, `width` bits apart, so that sums of places are sums of integers."""
-    return sum(part << (index * width) for index, part in enumerate(place))
-
-
-def _unpacked(key: int, width: int, size: int) -> Place:
-    """The coordinates again; each is smaller than half of what fits."""
-    place = []
-    for _ in range(size):
-        part = key & ((1 << width) - 1)
-        part -= (part >> (width - 1)) << width
-        place.append(part)
-        key = (key - part) >> width
-    return tuple(place)
-
-
-def _table_product(left: PackedTable, right: PackedTable) -> PackedTable:
-    """Masses of the sum of two independent losses."""
-    result: PackedTable = {}
-    for place, (p_mass, q_mass) in left.items():
-        for other, (p_other, q_other) in right.items():
-            known = result.get(place + other)
-            if known is None:
-                result[place + other] = (p_mass * p_other, q_mass * q_other)
-            else:
-                result[place + other] = (known[0] + p_mass * p_other, known[1] + q_mass * q_other)
-    return result
-
-
 def _infinity(parts: Sequence[tuple[Atoms, int]]) -> Mass:
     """1 - product of (1 - infinity)^count, rational where that stays small."""
     exact = Fraction(1)
     for law, count in parts:
-        if not isinstance(law.infinity, fmpq) or count * int(law.infinity.q).bit_length() > 1 << 14:
+        if not isinstance(law.infinity, fmpq) or count * int(law.infinity.q).bit_length() > LONGEST_POWER:
             break
         exact *= (1 - Fraction(int(law.infinity.p), int(law.infinity.q))) ** count
     else:

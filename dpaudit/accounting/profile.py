@@ -63,7 +63,7 @@ class Profile:
         upper: Endpoint = math.inf
         if self.limit.upper <= delta:
             upper = crossing(lambda epsilon: at(epsilon).upper, delta, most)[1]
-        lower = min(crossing(lambda epsilon: at(epsilon).lower, delta, most)[0], upper)
+        lower = crossing(lambda epsilon: at(epsilon).lower, delta, most)[0]
         checked = at(lower if isinstance(upper, float) else upper) if isinstance(lower, Fraction) else self.limit
         reason = Reason("epsilon inverts the profile (Sommer, Meiser, Mohammadi 2019, Lemma 5)", (checked.reason,))
         return Enclosure(lower, upper, reason)

@@ -181,8 +181,8 @@ class Clock:
         """Share of the time that had passed at the latest mark."""
         return self._marks[-1][0] / self._seconds
 
-    def affordable(self, least: int) -> int:
-        """Runs that fit into the time left, at least `least`."""
+    def affordable(self) -> int:
+        """Runs that fit into the time left."""
         (before, earlier), (now, runs) = self._marks[0], self._marks[-1]
         pace = (runs - earlier) / max(now - before, 1e-6)
-        return max(least, int(_SPARE_TIME * pace * max(0.0, self._seconds - now)))
+        return int(_SPARE_TIME * pace * max(0.0, self._seconds - now))

@@ -28,7 +28,7 @@ _MOST_OUTPUTS: Final = 4096
 _NODES: Final = np.array([-3.0, -2.0, -1.0, 1.0])
 _PRIOR_SLOPE: Final = 0.05
 _PRIOR_FLOOR: Final = 0.003
-SCORESHIFT=-1.
+SCORESHIFT=-2.
 ATOMSHIFT=-1.
 _SAME_KIND: Final = 2
 

@@ -10,6 +10,7 @@ from dpaudit.auditor.binning import Floats, Labels, cut_points, fine_cuts, label
 
 _STEPS: Final = 0.01 * 2.0 ** np.arange(10)
 _LEVEL_VARIANCE: Final = 1.0
+_SPLIT: Final = 0.1
 
 
 def shrunk_log_ratios(counts: Floats, prior: Floats | None = None) -> Floats:
@@ -47,7 +48,7 @@ def smooth_log_odds(counts: Floats) -> Floats:
 
 
 def plateau_log_odds(counts: Floats) -> Floats:
-    """Log-odds of ordered bins that form plateaus: the average over all dyadic partitions, each split having probability 1/2.
+    """Log-odds of ordered bins that form plateaus: the average over all dyadic partitions, each split having a fixed probability.
 
     Source: Willems, Shtarkov, Tjalkens 1995 (context-tree weighting), with Krichevsky-Trofimov estimates on intervals of bins.
     """
@@ -63,9 +64,10 @@ def plateau_log_odds(counts: Floats) -> Floats:
     whole = [np.ones(len(leaves))]
     for level in levels[1:]:
         united = betaln(level[:, 1] + 0.5, level[:, 0] + 0.5) - betaln(0.5, 0.5)
-        both = np.logaddexp(united, evidence.reshape(-1, 2).sum(axis=1))
+        united = united + np.log(1 - _SPLIT)
+        both = np.logaddexp(united, evidence.reshape(-1, 2).sum(axis=1) + np.log(_SPLIT))
         whole.append(np.exp(united - both))
-        evidence = both - np.log(2)
+        evidence = both
     reached, theta = np.ones(1), np.zeros(1)
     for level, stop in zip(reversed(levels), reversed(whole), strict=True):
         reached, theta = (np.repeat(part, len(level) // len(part)) for part in (reached, theta))

@@ -11,6 +11,7 @@ from typing import Any, Final
 import numpy as np
 
 from dpaudit.auditor.distance import distance_exceeds, numbers_in
+from dpaudit.auditor.exact_law import check_exact_law
 from dpaudit.auditor.features import FeatureMap, fit_features
 from dpaudit.auditor.neighbours import Neighbours
 from dpaudit.auditor.outputs import Failure
@@ -83,6 +84,7 @@ def check_target(subject: Subject, root: int, position: int) -> Checks:
         _repeatable(features, outputs[0][0][0], trials[0][0], target),
         Property("input is left unchanged", "violated" if copies else "holds", len(trials), _CHANGED if copies else ""),
         *check_sensitivity(target, pairs),
+        *check_exact_law(target, pairs),
     )
     return Checks(Manner(features, single=single, copies=copies), properties, runs, failure)
 

@@ -68,9 +68,11 @@ def fit_score(features: Floats, labels: Labels) -> FittedScore | None:
       The score with its held-out values, or None.
     Source: docs/auditing_statistics.md, section 6.
     """
-    cuts = {column: edges for column in range(features.shape[1]) if (edges := _cuts(features, column)).size}
+    cuts = {column: edges for column in range(features.shape[1]) if (edges := coarse_cuts(features[:, column])).size}
     if not cuts:
         return None
+    if len(cuts) == 1:
+        cuts = {column: fine_cuts(features[:, column]) for column in cuts}
     bins = {column: np.searchsorted(edges, features[:, column], side="right") for column, edges in cuts.items()}
     tabled = [column for column, edges in cuts.items() if edges.size >= _FEW_VALUES or len(cuts) == 1]
     fold = np.arange(len(features)) % _FOLDS
@@ -87,19 +89,15 @@ def fit_score(features: Floats, labels: Labels) -> FittedScore | None:
     return FittedScore(_collapsed(cuts, tables, np.mean(found, axis=0)), held_out)
 
 
-def _cuts(features: Floats, column: int) -> Floats:
-    """Cut points of a column: fine ones for the only column, else few."""
-    return fine_cuts(features[:, column]) if features.shape[1] == 1 else coarse_cuts(features[:, column])
-
-
 def _tables(
     features: Floats, labels: Labels, cuts: dict[int, Floats], bins: dict[int, Bins], tabled: list[int], rows: NDArray[np.bool_]
 ) -> dict[int, Floats]:
     """Log-odds of the bins of each tabled column, from the given rows."""
-    if features.shape[1] == 1 and tabled:
-        edges, curve = column_model(features[rows, 0], labels[rows])
-        starts = np.concatenate([[-np.inf], cuts[0]])
-        return {0: curve[np.searchsorted(edges, starts, side="right")]}
+    if len(cuts) == 1:
+        (column,) = cuts
+        edges, curve = column_model(features[rows, column], labels[rows])
+        starts = np.concatenate([[-np.inf], cuts[column]])
+        return {column: curve[np.searchsorted(edges, starts, side="right")]}
     counts = [label_counts(bins[column][rows], labels[rows], cuts[column].size + 1) for column in tabled]
     return dict(zip(tabled, _shared(counts), strict=True))
 

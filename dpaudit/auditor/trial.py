@@ -28,6 +28,7 @@ _EVENTS: Final = 8
 _ROWS_TO_RANK: Final = 2**17
 _ROWS_FOR_LINES: Final = 2**14
 _PILOT_TIME: Final = 0.1
+_LONGEST_PILOT_TIME: Final = 0.4
 _ITEMS_SHOWN: Final = 24
 _LETTERS_SHOWN: Final = 400
 
@@ -111,9 +112,9 @@ def _pilot(course: Course, bankroll: Bankroll) -> tuple[list[list[ChunkRuns]], P
             clock.mark(course.runs)
             if course.stopped_at is not None and course.runs >= ENOUGH_TO_CHOOSE:
                 break
-            if case.plan is None and course.runs >= FEWEST_PILOT_RUNS and clock.share >= _PILOT_TIME:
+            if case.plan is None and clock.share >= (_PILOT_TIME if course.runs >= FEWEST_PILOT_RUNS else _LONGEST_PILOT_TIME):
                 break
-    return seen, case.plan or with_pilot(course.runs, clock.affordable(FEWEST_PILOT_RUNS))
+    return seen, case.plan or with_pilot(course.runs, clock.affordable())
 
 
 def _choose(case: Case, seen: list[tuple[Matrix, Labels]], plan: Plan) -> Choice:

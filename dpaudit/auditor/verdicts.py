@@ -8,6 +8,7 @@ from fractions import Fraction
 from dpaudit.auditor.bounds import ClaimPoint
 from dpaudit.auditor.independence import INDEPENDENT
 from dpaudit.auditor.prices import SAME_NOISE
+from dpaudit.auditor.exact_law import EXACT_LAW
 from dpaudit.auditor.properties import SENSITIVITY
 from dpaudit.claims import GDP, RDP, ZCDP, ApproxDP, Claim, PureDP
 from dpaudit.exact import outward, rational
@@ -34,7 +35,7 @@ def verdict_of(
       power_target: largest factor between a violation that would have been found and the claim at which a surviving claim
         counts as consistent.
     Returns:
-      Refuted where the statistics reject, or a declared sensitivity is false on a pair; consistent where the claim survives, a
+      Refuted where the statistics reject, a declared sensitivity is false on a pair, or a declared output law breaks the claim on one; consistent where the claim survives, a
       violation by `power_target` would have been found, and no check speaks against it; inconclusive otherwise.
     Source: docs/auditing.md, "Verdicts".
     """
@@ -45,6 +46,8 @@ def verdict_of(
         return Verdict.REFUTED, _refutation(attack)
     if SENSITIVITY in violated:
         return Verdict.REFUTED, f"The declared sensitivity is false: {violated[SENSITIVITY].detail}."
+    if EXACT_LAW in violated:
+        return Verdict.REFUTED, f"The declared output law breaks the claim: {violated[EXACT_LAW].detail}."
     found = _what_was_found(attack)
     if SAME_NOISE in violated:
         return (

@@ -276,3 +276,12 @@ def test_epsilons_without_a_common_unit_are_bounded_closely():
     found = loss.epsilon(delta="1e-6")
     assert closed_form(loss, DeltaAt(Fraction(1))) is None
     assert found.width <= found.upper / 100
+
+
+@SOME
+@given(st.fractions(min_value=Fraction(1, 20), max_value=1, max_denominator=40), st.integers(2, 40), EPSILONS)
+def test_bounded_range_mechanisms_together_lose_no_more_than_their_zcdp_guarantee(width, count, epsilon):
+    """Bounded range r implies zCDP with rho = r^2/8, so what is certified from below must respect it."""
+    found = (count * bounded_range(width)).delta(epsilon=epsilon)
+    assert found.lower <= zcdp(count * width**2 / 8).delta(epsilon=epsilon).upper
+    assert found.upper <= zcdp(count * width**2 / 8).delta(epsilon=epsilon).upper * (1 + Fraction(1, 10**4))

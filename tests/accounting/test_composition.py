@@ -234,3 +234,13 @@ def test_different_adjacencies_do_not_compose():
         compose(gaussian(1), gaussian(1, adjacency="replace_one"))
     with pytest.raises(AdjacencyMismatch, match="DPA201"):
         compose(pure_dp(1), randomized_response(1))
+
+
+@pytest.mark.parametrize("epsilon", [Fraction(1, 10**14), Fraction(1, 10**20), Fraction(1, 10**30)])
+def test_a_loss_next_to_epsilon_counts_on_its_own_side_only(epsilon):
+    """The middle value 0 of two opposite losses lies below these epsilons by less than a float can tell."""
+    pair = (Fraction(3, 4), Fraction(1, 4)), (Fraction(1, 4), Fraction(3, 4))
+    low, high = growth_between(epsilon)
+    found = (2 * explicit_pair(*pair)).delta(epsilon=epsilon)
+    assert brute_delta([pair] * 2, low) >= found.lower
+    assert brute_delta([pair] * 2, high) <= found.upper

@@ -1,6 +1,7 @@
 """The whole audit: verdicts, refusals, and honest answers about targets that misbehave."""
 
 import math
+import time
 from fractions import Fraction
 
 import numpy as np
@@ -110,6 +111,17 @@ def test_a_time_budget_becomes_runs_and_is_kept():
     assert sum(attack.plan) <= attack.runs + 40
     assert attack.runs > 10_000
     assert dict(report.seconds)["total"] < 15
+
+
+def test_a_slow_target_does_not_break_its_time_budget():
+    def slow(data, rng):
+        time.sleep(0.002)
+        return data + rng.laplace()
+
+    report = audit(pair_target(run=slow), seconds=1)
+
+    assert Verdict.INCONCLUSIVE == report.results[0].verdict
+    assert dict(report.seconds)["total"] < 5
 
 
 def test_the_pair_that_shows_the_violation_is_found_among_others():

@@ -155,16 +155,16 @@ def test_the_clock_affords_what_the_latest_pace_allows(monkeypatch):
     clock.mark(1100)
 
     assert 0.2 == clock.share
-    assert int(0.9 * 1000 * 8) == clock.affordable(50)
+    assert int(0.9 * 1000 * 8) == clock.affordable()
 
 
-def test_the_clock_affords_the_least_when_time_is_over(monkeypatch):
+def test_the_clock_affords_nothing_when_time_is_over(monkeypatch):
     times = iter([0.0, 99.0])
     monkeypatch.setattr("dpaudit.auditor.course.time.monotonic", lambda: next(times))
     clock = Clock(10.0)
     clock.mark(100)
 
-    assert 50 == clock.affordable(50)
+    assert 0 == clock.affordable()
 
 
 def test_the_line_before_the_pilot_is_one_of_the_claim():

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
+from typing import Final
 
 from flint import arb
 
@@ -13,53 +15,71 @@ from dpaudit.accounting.loss import PrivacyLoss, single
 from dpaudit.accounting.values import LossValue
 from dpaudit.claims import Adjacency
 from dpaudit.errors import InvalidArgument
-from dpaudit.exact import Exact, ball, fmpq_of, rational, shown
+from dpaudit.exact import Exact, ball, fmpq_of, rational, shown, working_precision
+
+MOST_SHOWN: Final = 8
+"""Pairs with more outputs than this are described by their number."""
 
 
 @dataclass(frozen=True)
 class ExplicitPair:
-    """Probabilities of each output under P and under Q."""
+    """P and Q mass of each likelihood ratio, in increasing order, and the mass of the outputs that only one side gives."""
 
-    p: tuple[Fraction, ...]
-    q: tuple[Fraction, ...]
+    common: tuple[tuple[Fraction, Fraction], ...]
+    only_p: Fraction
+    only_q: Fraction
+    name: str
 
     def describe(self) -> str:
         """The probabilities while they are few, else how many."""
-        if len(self.p) > 8:
-            return f"explicit_pair({len(self.p)} outputs)"
-        sides = (", ".join(shown(mass) for mass in side) for side in (self.p, self.q))
-        return "explicit_pair(p=[{}], q=[{}])".format(*sides)
+        return self.name
 
     def reversed(self) -> ExplicitPair:
         """The pair (Q, P)."""
-        return ExplicitPair(self.q, self.p)
-
-    def _merged(self) -> dict[Fraction, Fraction]:
-        """P mass by ratio P/Q, over the outputs that both sides can give."""
-        masses: dict[Fraction, Fraction] = {}
-        for over, under in zip(self.p, self.q, strict=True):
-            if over and under:
-                masses[over / under] = masses.get(over / under, Fraction(0)) + over
-        return masses
+        return ExplicitPair(tuple((q_mass, p_mass) for p_mass, q_mass in self.common[::-1]), self.only_q, self.only_p, self.name)
 
     def greatest_loss(self) -> LossValue | None:
         """Logarithm of the greatest ratio; 0 when no output is common."""
-        return LossValue.of_ratio(max(self._merged(), default=Fraction(1)))
+        return self._losses[-1] if self.common else LossValue()
 
     def infinity_mass(self) -> Fraction:
         """P mass of the outputs that Q never gives."""
-        return sum((over for over, under in zip(self.p, self.q, strict=True) if not under), Fraction(0))
+        return self.only_p
 
     def log_moment(self, order: Fraction) -> arb | None:
         """Direct sum; None when no output is common."""
-        terms = [ball(mass) * (ball(order) * ball(ratio).log()).exp() for ratio, mass in self._merged().items()]
+        power = ball(order)
+        terms = [(power * loss + weight).exp() for loss, weight in self._logarithms]
         return sum(terms, arb(0)).log() if terms else None
 
     def atoms(self, tail: int) -> Atoms:  # noqa: ARG002 - there is no tail
         """One atom for each distinct ratio, with exact rational masses."""
-        merged = sorted(self._merged().items())
-        found = [Atom(LossValue.of_ratio(ratio), fmpq_of(mass), fmpq_of(mass / ratio)) for ratio, mass in merged]
-        return Atoms(tuple(found), fmpq_of(self.infinity_mass()))
+        masses = ((fmpq_of(p_mass), fmpq_of(q_mass)) for p_mass, q_mass in self.common)
+        found = (Atom(loss, p_mass, q_mass) for loss, (p_mass, q_mass) in zip(self._losses, masses, strict=True))
+        return Atoms(tuple(found), fmpq_of(self.only_p))
+
+    @cached_property
+    def _losses(self) -> tuple[LossValue, ...]:
+        """The finite losses."""
+        return tuple(LossValue.of_ratio(p_mass / q_mass) for p_mass, q_mass in self.common)
+
+    @cached_property
+    def _logarithms(self) -> tuple[tuple[arb, arb], ...]:
+        """Balls around each loss and the logarithm of its P mass."""
+        with working_precision(192):
+            return tuple((loss.ball(), ball(p_mass).log()) for loss, (p_mass, _) in zip(self._losses, self.common, strict=True))
+
+    @cached_property
+    def _hash(self) -> int:
+        """Hash of the masses, kept since thousands of fractions are slow to hash."""
+        return hash((self.common, self.only_p, self.only_q))
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    def __reduce__(self) -> tuple[type[ExplicitPair], tuple[object, ...]]:
+        """Pickle without what is kept for speed."""
+        return ExplicitPair, (self.common, self.only_p, self.only_q, self.name)
 
 
 def explicit_pair(p: Sequence[Exact], q: Sequence[Exact], *, adjacency: Adjacency | str = "add_remove") -> PrivacyLoss:
@@ -85,7 +105,20 @@ def explicit_pair(p: Sequence[Exact], q: Sequence[Exact], *, adjacency: Adjacenc
         raise InvalidArgument(
             "DPA105", f"p and q must list the same outputs, got {len(sides[0])} and {len(sides[1])} probabilities."
         )
-    return single(ExplicitPair(*sides), adjacency)
+    return single(_gathered(*sides), adjacency)
+
+
+def _gathered(p: tuple[Fraction, ...], q: tuple[Fraction, ...]) -> ExplicitPair:
+    """The pair with outputs of equal ratio put together."""
+    common: dict[Fraction, tuple[Fraction, Fraction]] = {}
+    for p_mass, q_mass in zip(p, q, strict=True):
+        if p_mass and q_mass:
+            ratio, (p_known, q_known) = p_mass / q_mass, common.get(p_mass / q_mass, (Fraction(0), Fraction(0)))
+            common[ratio] = (p_known + p_mass, q_known + q_mass)
+    only_p, only_q = (1 - sum((pair[side] for pair in common.values()), Fraction(0)) for side in (0, 1))
+    shown_sides = (", ".join(shown(mass) for mass in side) for side in (p, q))
+    name = "explicit_pair(p=[{}], q=[{}])".format(*shown_sides) if len(p) <= MOST_SHOWN else f"explicit_pair({len(p)} outputs)"
+    return ExplicitPair(tuple(masses for _, masses in sorted(common.items())), only_p, only_q, name)
 
 
 def _distribution(side: Sequence[Exact], name: str) -> tuple[Fraction, ...]:
