@@ -42,7 +42,9 @@ def check_exact_law(target: Target, pairs: Sequence[Neighbours]) -> tuple[Proper
         for line in lines:
             delta = loss.delta(epsilon=line.epsilon)
             if delta.lower > line.delta:
-                found = f"delta is {outward(delta.lower, digits=4, up=False)} at epsilon = {outward(line.epsilon, digits=4, up=True)}"
+                found = (
+                    f"delta is {outward(delta.lower, digits=4, up=False)} at epsilon = {outward(line.epsilon, digits=4, up=True)}"
+                )
                 allowed = f"the claim allows {outward(line.delta, digits=4, up=True)}"
                 return (Property(EXACT_LAW, "violated", place + 1, f"pair {place} ({pair.difference}): {found}, {allowed}"),)
     points = "at the claim" if len(lines) == 1 else f"at {len(lines)} points of the claimed curve"

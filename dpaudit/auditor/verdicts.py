@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 from dpaudit.auditor.bounds import ClaimPoint
+from dpaudit.auditor.exact_law import EXACT_LAW
 from dpaudit.auditor.independence import INDEPENDENT
 from dpaudit.auditor.prices import SAME_NOISE
-from dpaudit.auditor.exact_law import EXACT_LAW
 from dpaudit.auditor.properties import SENSITIVITY
 from dpaudit.claims import GDP, RDP, ZCDP, ApproxDP, Claim, PureDP
 from dpaudit.exact import outward, rational
@@ -35,8 +35,9 @@ def verdict_of(
       power_target: largest factor between a violation that would have been found and the claim at which a surviving claim
         counts as consistent.
     Returns:
-      Refuted where the statistics reject, a declared sensitivity is false on a pair, or a declared output law breaks the claim on one; consistent where the claim survives, a
-      violation by `power_target` would have been found, and no check speaks against it; inconclusive otherwise.
+      Refuted where the statistics reject, a declared sensitivity is false on a pair, or a declared output law breaks the claim on
+      one; consistent where the claim survives, a violation by `power_target` would have been found, and no check speaks against
+      it; inconclusive otherwise.
     Source: docs/auditing.md, "Verdicts".
     """
     violated = {check.name: check for check in properties if check.status == "violated"}
