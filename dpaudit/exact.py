@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import numbers
+import os
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -28,6 +29,16 @@ _MAX_DECIMAL_EXPONENT = 5000
 _ENDPOINT_BITS = 96
 _LONGEST_SHOWN = 14_000  # bits; Python refuses to print integers of more than 4300 digits
 _precision_lock = threading.RLock()
+
+
+def _renew_lock() -> None:
+    """Give a forked child a lock of its own: the old one may be held by a thread that does not exist there."""
+    global _precision_lock  # noqa: PLW0603 - the one lock of the process
+    _precision_lock = threading.RLock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_renew_lock)
 
 
 def rational(value: Exact, name: str = "value") -> Fraction:

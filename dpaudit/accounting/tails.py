@@ -8,11 +8,15 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import accumulate
+from typing import Final
 
 from flint import arb, fmpq
 
 from dpaudit.accounting.law import Mass
 from dpaudit.exact import ball
+
+LARGEST_LOSS: Final = Fraction(10**300)
+"""Losses beyond this are not composed value by value, so that every value has a float next to it."""
 
 
 @dataclass(frozen=True)
@@ -37,7 +41,7 @@ class FiniteLoss:
         """Sort the values and add up the tails; None when a value is too large for a float."""
         ordered = sorted(((float(loss), loss, p_mass, q_mass) for loss, p_mass, q_mass in atoms), key=lambda atom: atom[0])
         near = [atom[0] for atom in ordered]
-        if not all(abs(value) < 1e300 for value in near):
+        if not all(abs(value) < LARGEST_LOSS for value in near):
             return None
         masses, q_masses = [atom[2] for atom in ordered], [atom[3] for atom in ordered]
         slack = max((abs(value) * 2**-40 + 2 * float(loss.rad()) for value, loss, _, _ in ordered), default=0.0) + 2**-1000
@@ -48,7 +52,7 @@ class FiniteLoss:
     def delta(self, epsilon: Fraction) -> Mass:
         """P(L = infinity) plus the sum of P - e^epsilon Q over the values whose loss exceeds epsilon."""
         growth: Mass = fmpq(1) if epsilon == 0 else ball(epsilon).exp()
-        target = float(epsilon)
+        target = float(min(epsilon, LARGEST_LOSS))
         reach = self.slack + abs(target) * 2**-40
         first = bisect_left(self.near, target - reach)
         last = bisect_left(self.near, math.nextafter(target + reach, math.inf))

@@ -45,6 +45,15 @@ def write_json(report: Report, path: str | os.PathLike[str]) -> None:
     Raises:
       InvalidArgument: the file cannot be written (DPA503).
     Source: design rule 8 (every number in a report can be recomputed).
+    Example:
+      >>> from fractions import Fraction
+      >>> from dpaudit.results import Settings
+      >>> import tempfile
+      >>> path = Path(tempfile.mkdtemp(), "report.json")
+      >>> report = Report(Settings(alpha=Fraction(1, 20), runs=1000, seed=0), results=())
+      >>> write_json(report, path)
+      >>> read_report(path) == report
+      True
     """
     _write(to_json(report).encode("ascii"), Path(path))
 
@@ -58,6 +67,14 @@ def write_html(report: Report, path: str | os.PathLike[str]) -> None:
     Raises:
       InvalidArgument: the file cannot be written (DPA503).
     Source: harness specification, section 2.5.
+    Example:
+      >>> import tempfile
+      >>> from fractions import Fraction
+      >>> from dpaudit.results import Settings
+      >>> path = Path(tempfile.mkdtemp(), "index.html")
+      >>> write_html(Report(Settings(alpha=Fraction(1, 20), runs=1000, seed=0), results=()), path)
+      >>> path.read_text(encoding="utf-8")[:15]
+      '<!DOCTYPE html>'
     """
     from dpaudit.report.page import to_html
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import logging
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -63,8 +64,15 @@ _CLEANED: Final = (
 @contextmanager
 def canvas() -> Iterator[tuple[Figure, Axes]]:
     """An empty figure with axes in the style of the page; everything is drawn inside the block."""
-    from matplotlib import style
-    from matplotlib.figure import Figure
+    logger = logging.getLogger("matplotlib")
+    level = logger.level
+    # On a machine without a home folder matplotlib complains of a missing cache, which matters to nobody here.
+    logger.setLevel(logging.ERROR)
+    try:
+        from matplotlib import style
+        from matplotlib.figure import Figure
+    finally:
+        logger.setLevel(level)
 
     with style.context(["default", _STYLE]):
         figure = Figure(figsize=_SIZE)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from dpaudit.report import wording
 from dpaudit.report.document import reproduce_command
-from dpaudit.results import Report, TargetResult, Verdict
+from dpaudit.results import Attack, Report, TargetResult, Verdict
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -162,22 +162,28 @@ def _lines(report: Report, result: TargetResult, path: str | None) -> Iterator[t
     for check in result.properties:
         if check.status == "violated":
             yield "violated", f"{check.name}: {check.detail}" if check.detail else check.name
+    if wording.inversion(result):
+        yield "price", f"{wording.priced(result.price)}. {wording.inversion(result)}"
     if result.price is not None and result.price.status == "above":
         yield "price", f"{wording.priced(result.price)}. {wording.price_status(result.price)}"
     if result.attack is not None:
-        attack = result.attack
-        yield "pair", wording.pair(attack)
-        if attack.pair.witness is not None:
-            yield from zip(("first", "second"), map(_cut, attack.pair.witness), strict=True)
-        if attack.bound is not None:
-            yield "event", attack.event
-            yield "counts", wording.counted(attack.bound)
-            yield "bound", f"{wording.attacked(attack)}, {wording.confidence(attack.bound)}"
-        yield "bets", wording.evidence(attack)
-        yield "seed", wording.stream(report, attack)
+        yield from _attack_lines(report, result.attack)
         yield "repeat", _repeat(result, path)
     if result.source is not None:
         yield "source", f"{result.source[0]}:{result.source[1]}"
+
+
+def _attack_lines(report: Report, attack: Attack) -> Iterator[tuple[str, str]]:
+    """What the attack did: on which pair, counting which event, with which seed."""
+    yield "pair", wording.pair(attack)
+    if attack.pair.witness is not None:
+        yield from zip(("first", "second"), map(_cut, attack.pair.witness), strict=True)
+    if attack.bound is not None:
+        yield "event", attack.event
+        yield "counts", wording.counted(attack.bound)
+        yield "bound", f"{wording.attacked(attack)}, {wording.confidence(attack.bound)}"
+    yield "bets", wording.evidence(attack)
+    yield "seed", wording.stream(report, attack)
 
 
 def _cut(text: str) -> str:

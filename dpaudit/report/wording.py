@@ -141,6 +141,16 @@ def price_status(price: Price | None) -> str:
     return _STATUS.get("unpriced" if price is None else price.status, "")
 
 
+def inversion(result: TargetResult) -> str:
+    """What it means that a claim is refuted although the price of what was logged is within it; nothing elsewhere."""
+    if not result.rejected_in_family or result.price is None or result.price.status != "within":
+        return ""
+    return (
+        "The attack found more than the logged noise pays for: a declared sensitivity is false, or something was released "
+        "beside what was logged."
+    )
+
+
 def attacked(attack: Attack | None) -> str:
     """The attack's lower bound: "epsilon >= 1.62"."""
     if attack is None:

@@ -97,6 +97,12 @@ def test_the_greatest_loss_is_the_sharp_edge_of_a_pure_law(epsilon):
         assert (found.lower > 0) == (epsilon < 1)
 
 
+def test_an_epsilon_beyond_all_floats_is_answered():
+    for loss in (2 * discrete_gaussian(1), compose(gaussian(1), pure_dp(1)), 3 * laplace(1), 2 * approx_dp(1, delta="1/2")):
+        found = loss.delta(epsilon="1e400")
+        assert 0 <= found.lower <= found.upper <= Fraction(3, 4)
+
+
 def test_huge_and_tiny_numbers_are_answered_or_refused_with_a_code():
     for size in ("1e-4000", "1e-300", "1e300", "1e4000"):
         for law in (gaussian, laplace, discrete_laplace, pure_dp, bounded_range, zcdp):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 import pytest
-from flint import arb
+from flint import arb, fmpq
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from mpmath import mp, mpf
@@ -14,6 +14,7 @@ from dpaudit.accounting import approx_dp, pure_dp
 from dpaudit.accounting.coordinates import Coordinates, common_unit
 from dpaudit.accounting.laws.normal_tails import _euler_maclaurin, _term_by_term, normal_sum, twice_upper_tail
 from dpaudit.accounting.search import crossing
+from dpaudit.accounting.tables import is_zero
 from dpaudit.accounting.values import LossValue, total
 from dpaudit.exact import ball_endpoints, working_precision
 
@@ -59,6 +60,15 @@ def test_the_chance_of_an_infinite_loss_adds_up(count, delta):
     assert abs(found.lower - truth) <= truth / 10**20
     assert abs(found.upper - truth) <= truth / 10**20
     assert found.upper <= (count * approx_dp("1e-12", delta=delta)).delta(epsilon=0).upper
+
+
+@pytest.mark.parametrize(("count", "delta"), [(20_000, "1e-4"), (500, "1e-3")])
+def test_the_chance_of_an_infinite_loss_is_what_is_left_next_to_the_greatest_finite_one(count, delta):
+    with mp.workdps(60):
+        truth = Fraction(mp.nstr(-mp.expm1(count * mp.log1p(-mpf(delta))), 40))
+    found = (count * approx_dp(1, delta=delta)).delta(epsilon=count - Fraction(1, 100))
+    assert abs(found.lower - truth) <= truth / 10**20
+    assert abs(found.upper - truth) <= truth / 10**20
 
 
 @given(st.lists(st.tuples(RATIOS, st.integers(-9, 9)), max_size=5), st.fractions(max_denominator=30, min_value=-9, max_value=9))
@@ -121,6 +131,13 @@ def test_a_loss_value_is_a_number_of_nats_or_enclosed():
     assert low <= exact[1]
     assert high >= exact[0]
     assert LossValue() == total([(LossValue.of_ratio(Fraction(3)), 1), (LossValue.of_ratio(Fraction(1, 3)), 1)])
+
+
+def test_a_mass_that_may_be_positive_is_not_zero():
+    assert is_zero(arb(0))
+    assert is_zero(fmpq(0))
+    assert not is_zero(arb(0, 1e-300))
+    assert not is_zero(fmpq(1, 10**300))
 
 
 def test_many_small_responses_agree_with_few_of_their_parts():

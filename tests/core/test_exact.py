@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import math
+import os
+import signal
 import threading
+import time
 from decimal import Decimal
 from fractions import Fraction
 
@@ -333,3 +336,33 @@ def test_two_enclosures_are_equal_when_their_ends_are():
 def test_every_refusal_here_is_an_error_of_this_project():
     assert issubclass(InvalidArgument, DpauditError)
     assert issubclass(InvalidArgument, ValueError)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot fork")
+@pytest.mark.filterwarnings("ignore:This process.*fork:DeprecationWarning")
+def test_a_child_forked_while_another_thread_computes_can_compute_too():
+    inside, leave = threading.Event(), threading.Event()
+
+    def hold() -> None:
+        with working_precision(99):
+            inside.set()
+            leave.wait(30)
+
+    holder = threading.Thread(target=hold)
+    holder.start()
+    assert inside.wait(30)
+    child = os.fork()
+    if child == 0:
+        with working_precision(200):
+            os._exit(0 if ctx.prec == 200 else 1)
+    try:
+        deadline = time.monotonic() + 20
+        while (ended := os.waitpid(child, os.WNOHANG))[0] == 0 and time.monotonic() < deadline:
+            leave.wait(0.01)
+        if ended[0] == 0:
+            os.kill(child, signal.SIGKILL)
+            os.waitpid(child, 0)
+    finally:
+        leave.set()
+        holder.join()
+    assert (child, 0) == ended

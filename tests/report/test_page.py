@@ -8,12 +8,13 @@ import subprocess
 import sys
 from dataclasses import replace
 from html.parser import HTMLParser
+from importlib.resources import files
 from itertools import pairwise
 from xml.etree import ElementTree as ET
 
 import pytest
 
-from dpaudit.report import read_report, to_html, write_html, write_json
+from dpaudit.report import read_report, to_html, to_text, write_html, write_json
 from dpaudit.report.plots import profile_plot, thinned, wealth_plot
 from dpaudit.results import Report, Verdict, WealthPoint
 
@@ -121,6 +122,29 @@ def test_tables_have_captions_and_their_headings_a_scope(page):
     assert len(parsed.named("table")) == len(parsed.named("caption"))
     assert all("scope" in attributes for attributes in parsed.named("th"))
     assert ["en"] == [attributes["lang"] for attributes in parsed.named("html")]
+
+
+def test_every_text_colour_stands_out_from_its_background_in_light_and_dark():
+    css = (files("dpaudit.report") / "templates/page.css").read_text()
+    schemes = [dict(re.findall(r"--(\w+): (#\w{6});", block)) for block in re.findall(r":root \{(.*?)\}", css, re.DOTALL)[:2]]
+    assert 2 == len(schemes)
+
+    def brightness(colour):
+        parts = [int(colour[place : place + 2], 16) / 255 for place in (1, 3, 5)]
+        red, green, blue = (part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts)
+        return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+    texts = ("ink", "quiet", "claim", "refuted", "failed", "inconclusive", "consistent", "proven")
+    for scheme in schemes:
+        for text in texts:
+            for background in ("paper", "panel"):
+                light, dark = sorted((brightness(scheme[text]), brightness(scheme[background])), reverse=True)
+                assert (light + 0.05) / (dark + 0.05) >= 4.5
+
+
+def test_a_refutation_beyond_the_price_is_explained(page, report):
+    assert 1 == page.count("The attack found more than the logged noise pays for")
+    assert 1 == to_text(report, width=200).count("The attack found more than the logged noise pays for")
 
 
 def test_headings_do_not_skip_a_level(page):
