@@ -17,8 +17,8 @@ from dpaudit.exact import Reason, ball, ball_endpoints, outward, working_precisi
 LOG2_ORDERS: Final = (-80.0, 200.0)
 """Range of log2(order - 1) in which the best order is sought."""
 
-STEPS: Final = 48
-"""Golden section steps; each shrinks the range by 0.618, the last to 3e-8."""
+STEPS: Final = 36
+"""Golden section steps; each shrinks the range by 0.618, all together to 1e-5."""
 
 
 @dataclass(frozen=True)

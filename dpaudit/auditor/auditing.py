@@ -202,7 +202,7 @@ def _report(
             for entry, evidence, rejects in zip(entries, found, decisions, strict=False)
         ),
         env=_environment(),
-        seconds=(*times, ("total", time.monotonic() - began)),
+        seconds=tuple(sorted((*times, ("total", time.monotonic() - began)))),
         complete=len(found) == len(entries),
         version=dpaudit.__version__,
     )

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from concurrent.futures import Executor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import count
 from typing import TypeAlias
 
 from dpaudit.auditor.bounds import ClaimPoint
@@ -89,7 +90,19 @@ def entries_of(targets: Given | Sequence[Given], settings: Settings, executor: E
     loaded = [pair for given in listed for pair in _loaded(given, settings.data)]
     if not loaded:
         raise InvalidArgument("DPA109", "there is no target to audit. Give at least one.")
-    return [entry_of(target, reference, settings, executor) for target, reference in loaded]
+    return [entry_of(target, reference, settings, executor) for target, reference in _told_apart(loaded)]
+
+
+def _told_apart(loaded: Sequence[tuple[Target, Reference | None]]) -> list[tuple[Target, Reference | None]]:
+    """The targets with names that differ: a second one of the same name becomes "name (2)"."""
+    taken: set[str] = set()
+    apart = []
+    for target, reference in loaded:
+        names = (target.name if number == 1 else f"{target.name} ({number})" for number in count(1))
+        name = next(name for name in names if name not in taken)
+        taken.add(name)
+        apart.append((target if name == target.name else replace(target, name=name), reference))
+    return apart
 
 
 def entry_of(target: Target, reference: Reference | None, settings: Settings, executor: Executor | None) -> Entry:

@@ -78,8 +78,9 @@ def _refutation(attack: Attack) -> str:
     if bound is None or bound.epsilon is None or bound.epsilon <= 0:
         return told
     at = f" at delta = {outward(bound.delta, digits=3, up=True)}" if bound.delta else ""
-    sure = f"{float(100 * bound.confidence):.6g} %"
-    return f"{told} With confidence {sure}, epsilon{at} is at least {outward(bound.epsilon, digits=4, up=False)}."
+    least = f"epsilon{at} is at least {outward(bound.epsilon, digits=4, up=False)}"
+    wrong = outward(1 - bound.confidence, digits=3, up=True)
+    return f"{told} So {least}, which is wrong with probability at most {wrong}."
 
 
 def _what_was_found(attack: Attack) -> str:

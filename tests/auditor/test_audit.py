@@ -431,3 +431,10 @@ def test_a_csv_file_replaces_the_data_of_a_named_target(tmp_path):
     assert Verdict.REFUTED == report.results[0].verdict
     assert "40 -> 39 records" in report.results[0].attack.pair.difference
     assert str(tmp_path / "people.csv") == report.settings.data
+
+
+def test_targets_of_one_name_are_told_apart():
+    target = Target(run=lambda data, rng: data + rng.laplace(), claim=Claim(PureDP(epsilon=2)), neighbours=[(0, 1)], name="twin")
+    report = audit([target, target], runs=2000, seed=3)
+    assert ["twin", "twin (2)"] == [result.name for result in report.results]
+    assert {"twin", "twin (2)", "total"} == {name for name, _ in report.seconds}
