@@ -69,7 +69,7 @@ def table(seeds: int, null_seeds: int) -> str:
     from scipy.stats import binom
 
     lines = [
-        f"Laplace noise, claim epsilon = 1, {seeds} seeds, 100,000 runs allowed; runs to refutation count every run, the pilot too.",
+        f"Laplace noise, claim epsilon = 1, {seeds} seeds, 100,000 runs allowed; every run counts, the pilot's too.",
         "",
         "| truth / claim | whole audit, alpha .05: median (p90) | bar | bets alone at .05: median (p90) | bar |",
         "|---|---|---|---|---|",
@@ -82,8 +82,8 @@ def table(seeds: int, null_seeds: int) -> str:
     limit = int(binom.ppf(0.99, null_seeds, 0.05))
     lines += [
         "",
-        f"Truth = claim, alpha .05, {NULL_RUNS:,} runs: {alarms} of {null_seeds} audits refuted; "
-        f"an error rate of .05 allows {limit} (99 % point of the binomial law).",
+        f"Truth = claim, alpha .05, {NULL_RUNS:,} runs: {alarms} of {null_seeds} audits refuted.",
+        f"An error rate of .05 allows {limit} (99 % point of the binomial law).",
         "The bets hold half of an audit's alpha, so those at alpha .1 are the bets alone at .05.",
     ]
     return "\n".join(lines) + "\n"

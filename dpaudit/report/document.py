@@ -48,6 +48,8 @@ def evidence_bytes(report: Report) -> bytes:
       report: what an audit found.
     Returns:
       Canonical JSON: sorted names, no white space, ASCII.
+    Raises:
+      TypeError: a field holds something that its type does not allow.
     Source: design rule 8 (every number in a report can be recomputed).
     Example:
       >>> from fractions import Fraction

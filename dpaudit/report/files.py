@@ -66,7 +66,7 @@ def write_html(report: Report, path: str | os.PathLike[str]) -> None:
       path: file to make or to replace; its folder must exist.
     Raises:
       InvalidArgument: the file cannot be written (DPA503).
-    Source: harness specification, section 2.5.
+    Source: docs/auditing.md, "Replay".
     Example:
       >>> import tempfile
       >>> from fractions import Fraction

@@ -47,7 +47,9 @@ def to_html(report: Report) -> str:
       report: what an audit found.
     Returns:
       A whole HTML document that loads nothing and runs nothing; what wants attention comes first.
-    Source: harness specification, section 2.5; WCAG 2.2.
+    Raises:
+      Nothing; every report has a page.
+    Source: WCAG 2.2; design rule 8 (every number in a report can be recomputed).
     Example:
       >>> from fractions import Fraction
       >>> from dpaudit.results import Settings

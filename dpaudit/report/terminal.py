@@ -39,7 +39,9 @@ def to_text(report: Report, *, width: int = 100, colour: bool = False, ascii_onl
       path: where the report's JSON was written, for the commands that repeat what was found.
     Returns:
       Lines of at most `width` columns.
-    Source: harness specification, section 2.5.
+    Raises:
+      Nothing; every report has a text.
+    Source: design rule 8 (every number in a report can be recomputed).
     Example:
       >>> from fractions import Fraction
       >>> from dpaudit.results import Settings

@@ -20,7 +20,8 @@ MEANINGS: Final = {
     Verdict.REFUTED: "The claim is false. A test whose chance of a false alarm is stated with it, a certified price above the "
     "claim, or an exact counterexample shows it.",
     Verdict.FAILED: "The target could not be loaded or run, so nothing is known about its claim.",
-    Verdict.INCONCLUSIVE: "Nothing speaks against the claim, but the audit was too weak to say more; give it more runs.",
+    Verdict.INCONCLUSIVE: "Nothing speaks against the claim, but the audit could have missed a violation; more runs or other "
+    "neighbours may tell.",
     Verdict.CONSISTENT: "Nothing speaks against the claim, and the audit would probably have found the violation that is stated "
     "with it. That is not a proof of privacy.",
     Verdict.PROVEN: "The claim follows from the source code, by a proof that a machine has checked.",
