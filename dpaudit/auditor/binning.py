@@ -43,13 +43,12 @@ def cut_points(values: Floats) -> Floats:
     return np.asarray(cuts[cuts > distinct[0]])
 
 
-def fine_cuts(values: Floats) -> Floats:
-    """Cut points for a model of one column with many runs: all of `cut_points`, and equal shares in between."""
-    cuts = cut_points(values)
+def fine_cuts(values: Floats, cuts: Floats) -> Floats:
+    """The `cuts` of a column with many different values, and equal shares in between; `cuts` themselves where it has few."""
     finite = values[np.isfinite(values)]
-    if not cuts.size or cuts.size < MOST_VALUES and np.unique(finite).size <= MOST_VALUES:
+    shares = np.quantile(finite, np.arange(1, _FINE_BINS) / _FINE_BINS, method="higher") if cuts.size else cuts
+    if np.unique(shares).size <= MOST_VALUES:
         return cuts
-    shares = np.quantile(finite, np.arange(1, _FINE_BINS) / _FINE_BINS, method="higher")
     fine = np.unique(np.concatenate([cuts, shares]))
     return np.asarray(fine[fine > finite.min()])
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dpaudit.auditor.binning import Floats, Labels, cut_points, fine_cuts, label_counts
 
-_STEPS: Final = 0.01 * 2.0 ** np.arange(10)
+_STEPS: Final = tuple(0.01 * 2**power for power in range(10))
 _LEVEL_VARIANCE: Final = 1.0
 _SPLIT: Final = 0.1
 
@@ -63,8 +64,7 @@ def plateau_log_odds(counts: Floats) -> Floats:
     evidence = betaln(leaves[:, 1] + 0.5, leaves[:, 0] + 0.5) - betaln(0.5, 0.5)
     whole = [np.ones(len(leaves))]
     for level in levels[1:]:
-        united = betaln(level[:, 1] + 0.5, level[:, 0] + 0.5) - betaln(0.5, 0.5)
-        united = united + np.log(1 - _SPLIT)
+        united = betaln(level[:, 1] + 0.5, level[:, 0] + 0.5) - betaln(0.5, 0.5) + np.log(1 - _SPLIT)
         both = np.logaddexp(united, evidence.reshape(-1, 2).sum(axis=1) + np.log(_SPLIT))
         whole.append(np.exp(united - both))
         evidence = both
@@ -81,13 +81,14 @@ def column_model(values: Floats, labels: Labels) -> tuple[Floats, Floats]:
 
     Each curve is fitted on every second run and predicts the labels of the others; weights are its likelihoods there.
     """
-    cuts, fine = cut_points(values), fine_cuts(values)
+    cuts = cut_points(values)
     if not cuts.size:
         return cuts, np.zeros(1)
+    fine = fine_cuts(values, cuts)
     coarse_bins, fine_bins = (np.searchsorted(edges, values, side="right") for edges in (cuts, fine))
     even = np.arange(len(values)) % 2 == 0
 
-    def curves(rows: np.ndarray) -> tuple[Floats, Floats]:
+    def curves(rows: NDArray[np.bool_]) -> tuple[Floats, Floats]:
         smooth = smooth_log_odds(label_counts(coarse_bins[rows], labels[rows], cuts.size + 1))
         return smooth, plateau_log_odds(label_counts(fine_bins[rows], labels[rows], fine.size + 1))
 

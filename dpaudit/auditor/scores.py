@@ -8,7 +8,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from dpaudit.auditor.binning import Bins, Floats, Labels, coarse_cuts, fine_cuts, label_counts
+from dpaudit.auditor.binning import Bins, Floats, Labels, coarse_cuts, cut_points, fine_cuts, label_counts
 from dpaudit.auditor.models import column_model, shrunk_log_ratios
 
 _FOLDS: Final = 5
@@ -72,7 +72,7 @@ def fit_score(features: Floats, labels: Labels) -> FittedScore | None:
     if not cuts:
         return None
     if len(cuts) == 1:
-        cuts = {column: fine_cuts(features[:, column]) for column in cuts}
+        cuts = {column: fine_cuts(features[:, column], cut_points(features[:, column])) for column in cuts}
     bins = {column: np.searchsorted(edges, features[:, column], side="right") for column, edges in cuts.items()}
     tabled = [column for column, edges in cuts.items() if edges.size >= _FEW_VALUES or len(cuts) == 1]
     fold = np.arange(len(features)) % _FOLDS
