@@ -12,9 +12,10 @@ from dpaudit.auditor.accounts import Menu, game_of, settle
 from dpaudit.auditor.binning import Floats, Labels
 from dpaudit.auditor.bounds import ClaimPoint
 from dpaudit.auditor.events import Event, RankedEvent
-from dpaudit.auditor.label_bettor import LabelBettor as LabelBettor
-from dpaudit.auditor.label_bettor import check_runs, next_settlement
+from dpaudit.auditor.label_bettor import LabelBettor, check_runs, next_settlement
 from dpaudit.errors import InvalidArgument
+
+__all__ = ["Bankroll", "EventBettor", "LabelBettor"]
 
 LABEL_SHARE: Final = 0.5
 """Share of the money that stays with the label bettor when it is divided over events."""
@@ -136,7 +137,9 @@ class Bankroll:
         if self._closed or pair in self._accounts:
             raise InvalidArgument("DPA103", f"pair {pair} cannot be opened: it is open already, or all money is on one pair.")
         if not 0 < stake <= self._unstaked * (1 + 1e-12):
-            raise InvalidArgument("DPA103", f"stake must be above 0 and at most {self._unstaked:g}, which is not staked yet, got {stake}.")
+            raise InvalidArgument(
+                "DPA103", f"stake must be above 0 and at most {self._unstaked:g}, the money not staked yet, got {stake}."
+            )
         self._accounts[pair] = [(LabelBettor(self._point), math.log(stake))]
         self._unstaked = max(0.0, self._unstaked - stake)
 

@@ -125,6 +125,11 @@ def _calibrated(scores: Floats, labels: Labels) -> Floats:
     return curve[np.searchsorted(cuts, scores, side="right")]
 
 
+def _fitted_handicap(score: FittedScore) -> float:
+    """Standard errors held against fitted events: on a single column, thresholds say nearly as much and choose less freely."""
+    return _FITTED_HANDICAP if len(score.table.columns) == 1 else 0.0
+
+
 def _score_families(features: Floats, labels: Labels, score: FittedScore) -> list[Family]:
     """Thresholds on the additive score; hits are counted on held-out scores, limits are those of equal mass on the final one."""
     final = np.sort(score.table.scores(features))
@@ -133,7 +138,7 @@ def _score_families(features: Floats, labels: Labels, score: FittedScore) -> lis
         del limit
         return ScoreThreshold(score.table, float(final[inside - 1] if at_most else final[len(final) - inside]), at_most=at_most)
 
-    return _sides(score.held_out, labels, _calibrated(score.held_out, labels), threshold, _FITTED_HANDICAP)
+    return _sides(score.held_out, labels, _calibrated(score.held_out, labels), threshold, _fitted_handicap(score))
 
 
 def _output_families(features: Floats, labels: Labels, score: FittedScore) -> list[Family]:
@@ -160,4 +165,4 @@ def _output_families(features: Floats, labels: Labels, score: FittedScore) -> li
             chosen = order[int(np.searchsorted(reached, len(labels) - inside, side="right")) :]
         return Atoms(columns, tuple(tuple(features[row].tolist()) for row in np.sort(first[chosen])))
 
-    return _sides(held_out, labels, _calibrated(held_out, labels), extreme, _FITTED_HANDICAP)
+    return _sides(held_out, labels, _calibrated(held_out, labels), extreme, _fitted_handicap(score))

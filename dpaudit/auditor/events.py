@@ -68,7 +68,8 @@ def rank_events(
       'value >= 1'
     """
     if features.ndim != 2 or labels.shape != features.shape[:1]:
-        raise InvalidArgument("DPA105", f"features (runs, columns) and labels (runs,) must fit, got {features.shape} and {labels.shape}.")
+        shapes = f"{features.shape} and {labels.shape}"
+        raise InvalidArgument("DPA105", f"features must be of shape (runs, columns) and labels of shape (runs,), got {shapes}.")
     found = []
     for family in families_of(features, labels):
         for reverse in (False, True):
@@ -106,7 +107,7 @@ def _predict(
     ratio = (precision * seen + prior * model) / (precision + prior)
     spread = 1 / np.sqrt(precision + prior)
     mass = (hits + misses + 0.5) / (runs + 1)
-    # Mostly pessimistic, since the best of many counts is flattered by chance; one hopeful node, since a bound below 0 costs nothing.
+    # Mostly pessimistic: chance flatters the best of many counts. One hopeful node, since a bound below 0 costs nothing.
     bounds = [_bound(ratio + (node - family.handicap) * spread, mass, point, final_runs, alpha) for node in _NODES]
     return np.mean(bounds, axis=0), 1 / (1 + np.exp(-ratio)), mass
 

@@ -9,7 +9,7 @@ from typing import Final
 import numpy as np
 
 from dpaudit.auditor.accounts import Game, Menu, game_of, learned_menu, menu_of, settle
-from dpaudit.auditor.binning import Floats, Labels, cut_points, label_counts
+from dpaudit.auditor.binning import Bins, Floats, Labels, cut_points, label_counts
 from dpaudit.auditor.bounds import ClaimPoint
 from dpaudit.auditor.scores import ScoreTable, fit_score
 from dpaudit.errors import InvalidArgument
@@ -40,7 +40,7 @@ class _Column:
     factors: Floats = field(default_factory=lambda: np.ones((1, 2)))
     log_share: float = 0.0
 
-    def bins(self, features: Floats) -> np.ndarray:
+    def bins(self, features: Floats) -> Bins:
         """Bin of each run."""
         values = features[:, self.source] if isinstance(self.source, int) else self.source.scores(features)
         return np.searchsorted(self.cuts, values, side="right")
@@ -159,7 +159,9 @@ class LabelBettor:
         if self._runs < _FIRST_PRUNING or not self._columns:
             sources = list(range(features.shape[1]))
         fitted = fit_score(features, labels) if features.shape[1] > 1 and self._runs >= _FIRST_SCORE else None
-        judged = [(source, features[:, source], features[:, source]) for source in sources]
+        judged: list[tuple[int | ScoreTable, Floats, Floats]] = [
+            (source, features[:, source], features[:, source]) for source in sources
+        ]
         if fitted is not None:
             judged.append((fitted.table, fitted.table.scores(features), fitted.held_out))
         self._columns = []
@@ -177,7 +179,9 @@ class LabelBettor:
 
     def _prune(self) -> None:
         """Leave columns whose share has become negligible; what they hold goes to the others."""
-        ranked = sorted(self._columns, key=lambda column: -column.log_share)[:_MOST_COLUMNS if self._runs >= _MEMORY // 4 else None]
+        ranked = sorted(self._columns, key=lambda column: -column.log_share)[
+            : _MOST_COLUMNS if self._runs >= _MEMORY // 4 else None
+        ]
         kept = [column for column in ranked if column.log_share > -_HOPELESS]
         total = float(np.logaddexp.reduce([column.log_share for column in kept]))
         self._columns = [column for column in self._columns if any(column is other for other in kept)]
@@ -189,11 +193,11 @@ def check_runs(features: Floats, labels: Labels, width: int | None) -> int:
     """The number of columns, after a check that runs have the right types and shapes."""
     if features.ndim != 2 or features.dtype != np.float64 or (width is not None and features.shape[1] != width):
         raise InvalidArgument(
-            "DPA105", f"features must be float64 of shape (runs, {width or 'columns'}), got {features.dtype} of shape {features.shape}."
+            "DPA105", f"features must be float64 of shape (runs, {width or 'columns'}), got {features.dtype} {features.shape}."
         )
     if labels.dtype != np.uint8 or labels.shape != features.shape[:1] or (labels.size and labels.max() > 1):
         raise InvalidArgument(
-            "DPA105", f"labels must be uint8 zeros and ones of shape ({len(features)},), got {labels.dtype} of shape {labels.shape}."
+            "DPA105", f"labels must be uint8 zeros and ones of shape ({len(features)},), got {labels.dtype} {labels.shape}."
         )
     return int(features.shape[1])
 

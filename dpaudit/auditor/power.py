@@ -63,7 +63,7 @@ def _hits(mass: float, runs: int) -> tuple[Floats, Floats]:
     """Numbers of hits that represent their binomial law, with weights: all likely ones, or the middles of equal strata."""
     from scipy.stats import binom
 
-    low, high = (int(end) for end in binom.ppf([1e-12, 1 - 1e-12], runs, mass))
+    low, high = int(binom.ppf(1e-12, runs, mass)), int(binom.ppf(1 - 1e-12, runs, mass))
     if high - low < _STRATA:
         hits = np.arange(low, high + 1, dtype=np.float64)
         return hits, binom.pmf(hits, runs, mass)

@@ -9,7 +9,7 @@ from typing import Final, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from dpaudit.auditor.binning import Floats, Labels
+from dpaudit.auditor.binning import Floats
 from dpaudit.auditor.scores import ScoreTable
 
 Hits: TypeAlias = NDArray[np.bool_]
@@ -105,14 +105,37 @@ class ScoreThreshold:
         return scores <= self.limit if self.at_most else scores >= self.limit
 
     def describe(self, names: tuple[str, ...]) -> str:
-        """The event for people, with the columns' names; long lists are cut."""
+        """The event for people: as ranges where the score has one column, else with the columns' names; long lists are cut."""
+        if len(self.table.columns) == 1:
+            return _ranges(names[self.table.columns[0]], self.table.cuts[0], self._inside())
         shown = [names[column] for column in self.table.columns[:_SHOWN]]
         more = f", and {len(self.table.columns) - _SHOWN} more" if len(self.table.columns) > _SHOWN else ""
         return f"score of ({', '.join(shown)}{more}) {'<=' if self.at_most else '>='} {_number(self.limit)}"
 
+    def _inside(self) -> list[bool]:
+        """For each bin of a score of one column whether its outputs are in the event."""
+        scores = [self.table.offset + value for value in self.table.values[0]]
+        return [score <= self.limit if self.at_most else score >= self.limit for score in scores]
+
 
 Event: TypeAlias = Threshold | Atoms | ScoreThreshold
 """A set of outputs, chosen on runs other than those it is counted on."""
+
+
+def _ranges(name: str, cuts: tuple[float, ...], inside: list[bool]) -> str:
+    """The bins inside an event as the fewest ranges of a value; bin i goes from cut i - 1, itself inside, to below cut i."""
+    ends = [None, *cuts, None]
+    starts = [bin_ for bin_, taken in enumerate(inside) if taken and (bin_ == 0 or not inside[bin_ - 1])]
+    stops = [bin_ + 1 for bin_, taken in enumerate(inside) if taken and (bin_ + 1 == len(inside) or not inside[bin_ + 1])]
+    shown = [_range(name, ends[start], ends[stop]) for start, stop in zip(starts, stops, strict=True)]
+    return " or ".join([*shown[:_SHOWN], f"{len(shown) - _SHOWN} more ranges"] if len(shown) > _SHOWN else shown) or "nothing"
+
+
+def _range(name: str, low: float | None, high: float | None) -> str:
+    """One range of a value."""
+    if low is None:
+        return f"any {name}" if high is None else f"{name} < {_number(high)}"
+    return f"{name} >= {_number(low)}" if high is None else f"{_number(low)} <= {name} < {_number(high)}"
 
 
 def row_codes(rows: Floats) -> NDArray[np.uint64]:
