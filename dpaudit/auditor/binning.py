@@ -19,7 +19,7 @@ _TAIL_LEVELS: Final = (0.002, 0.007)
 _RUNS_FOR_TAILS: Final = 2000
 _MOST_ATOMS: Final = 8
 _COARSE_BINS: Final = 8
-_FINE_BINS: Final = 512
+_FINE_BINS: Final = 128
 
 
 def cut_points(values: Floats) -> Floats:

@@ -25,7 +25,8 @@ _FIRST_SCORE: Final = 64
 _FIRST_PRUNING: Final = 256
 _MOST_COLUMNS: Final = 6
 _HOPELESS: Final = 25.0
-_ROUNDING: Final = 1e-15
+ROUNDING: Final = 1e-15
+"""Taken off every factor, so that rounding cannot make a bet favourable."""
 
 
 @dataclass
@@ -140,7 +141,7 @@ class LabelBettor:
         for column in self._columns:
             menus = (column.menu, learned_menu(column.counts, self._game))
             factors, gain = settle(column.counts, menus, self._game)
-            column.factors = factors - _ROUNDING
+            column.factors = factors - ROUNDING
             gains.append(gain + column.log_prior)
         if gains:
             total = float(np.logaddexp.reduce(gains))

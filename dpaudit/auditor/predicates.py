@@ -101,7 +101,10 @@ class ScoreThreshold:
 
     def hits(self, features: Floats) -> Hits:
         """Which rows are inside."""
-        scores = self.table.scores(features)
+        return self.of_scores(self.table.scores(features))
+
+    def of_scores(self, scores: Floats) -> Hits:
+        """Which scores of the table are inside."""
         return scores <= self.limit if self.at_most else scores >= self.limit
 
     def describe(self, names: tuple[str, ...]) -> str:
