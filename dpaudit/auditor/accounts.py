@@ -16,7 +16,6 @@ import numpy as np
 
 from dpaudit.auditor.binning import Floats
 from dpaudit.auditor.bounds import ClaimPoint
-from dpaudit.auditor.models import shrunk_log_ratios
 from dpaudit.exact import ball, ball_endpoints, float_outward, working_precision
 
 _SHAPES: Final = {"two_sided": 0.45, "one_sided": 0.25, "middle": 0.1, "single": 0.1, "learned": 0.1}
@@ -25,6 +24,7 @@ _SHAPES: Final = {"two_sided": 0.45, "one_sided": 0.25, "middle": 0.1, "single":
 _SMALLEST_EXCESS: Final = 0.06
 _LARGEST_EXCESS: Final = 8.0
 _LARGEST_STAKE: Final = 0.97
+_RATIO_VARIANCE: Final = 4.0
 
 
 @dataclass(frozen=True)
@@ -120,7 +120,10 @@ def _either_label(*blocks: Floats) -> tuple[list[Floats], list[Floats]]:
 
 def learned_menu(counts: Floats, game: Game) -> Menu:
     """Sets read off the past: the bins whose shrunk log-ratio passes a break-even level; priced by how many bins were chosen."""
-    ratios = shrunk_log_ratios(counts)
+    # Bins are judged one by one: among many bins without signal a rare value that tells everything must not be shrunk away.
+    tally = counts + 0.5
+    variance = (1 / tally).sum(axis=1)
+    ratios = np.log(tally[:, 1] / tally[:, 0]) * _RATIO_VARIANCE / (_RATIO_VARIANCE + variance)
     levels = math.log(game.odds) + game.excess[:, None] / 2
     ones, zeros = (ratios >= levels).astype(np.float64), (ratios <= -levels).astype(np.float64)
     chosen = ones.sum(axis=1) + zeros.sum(axis=1)

@@ -184,7 +184,7 @@ def profile_lower_bounds(counts: Counts, epsilons: Sequence[Exact], alpha: Exact
       epsilons: where the profile is bounded, in nats.
       alpha: probability that any of the bounds is wrong, in (0, 1).
     Returns:
-      One number in [0, 1) for each epsilon, rounded down. Two events of total probability alpha carry all of them, so they
+      One number in [0, 1] for each epsilon, rounded down. Two events of total probability alpha carry all of them, so they
       hold together; at the delta of `epsilon_lower_bound` they give back its epsilon.
     Raises:
       InvalidArgument: impossible counts, an epsilon that is not finite, or alpha out of range (DPA102, DPA103).
@@ -201,7 +201,7 @@ def profile_lower_bounds(counts: Counts, epsilons: Sequence[Exact], alpha: Exact
     theta = clopper_pearson_lower(counts.ones, hits, level * (1 - MASS_SHARE))
     with working_precision(_BITS):
         deltas = [ball(2 * mass) * (ball(theta) - ball(place).exp() * ball(1 - theta)) for place in places]
-        return [max(0.0, float_outward(ball_endpoints(delta)[0], up=False)) for delta in deltas]
+        return [min(1.0, max(0.0, float_outward(ball_endpoints(delta)[0], up=False))) for delta in deltas]
 
 
 def _refutes(counts: Counts, point: ClaimPoint, level: float) -> bool:

@@ -14,11 +14,11 @@ from dpaudit.auditor.bounds import ClaimPoint
 from dpaudit.auditor.scores import ScoreTable, fit_score
 from dpaudit.errors import InvalidArgument
 
-_RELEASES: Final = ((16, 0.5), (64, 0.25), (256, 0.25))
+_RELEASES: Final = ((16, 0.45), (64, 0.2), (256, 0.15), (1024, 0.1), (4096, 0.1))
 """Run counts at which parts of the money start to play; until then the bettor only watches."""
 
 _MEMORY: Final = 16_384
-"""Runs that are remembered in full; bins and scores are cut anew from them while they last."""
+"""Bins and scores are cut anew from all runs so far until there are this many; then the runs are forgotten."""
 
 _FIRST_LOOK: Final = 8
 _FIRST_SCORE: Final = 64
@@ -73,6 +73,7 @@ class LabelBettor:
         self._cut_at = _FIRST_LOOK
         self._columns: list[_Column] = []
         self._memory: list[tuple[Floats, Labels]] = []
+        self._remembers = True
         self._width: int | None = None
         self._log_playing = -math.inf
         self._waiting = sum(share for _, share in _RELEASES)
@@ -102,7 +103,7 @@ class LabelBettor:
 
     def _play(self, features: Floats, labels: Labels) -> Floats:
         """Increments of runs that share one settlement."""
-        if self._runs < _MEMORY:
+        if self._remembers:
             self._memory.append((features.copy(), labels.copy()))
         self._runs += len(labels)
         mixed = None
@@ -135,7 +136,7 @@ class LabelBettor:
             if self._runs == release:
                 self._log_playing = float(np.logaddexp(self._log_playing, math.log(share)))
                 self._waiting = 0.0 if release == _RELEASES[-1][0] else self._waiting - share
-        if self._runs >= self._cut_at and self._memory:
+        if self._remembers and self._runs >= self._cut_at:
             self._cut()
         gains = []
         for column in self._columns:
@@ -174,9 +175,12 @@ class LabelBettor:
                 self._columns.append(_Column(source, cuts, menu_of(counts.sum(axis=1)), counts, log_prior=0.0))
         for column in self._columns:
             column.log_prior = -math.log(len(self._columns))
-        self._cut_at = self._runs + max(2, self._runs // 4) if self._runs < _FIRST_SCORE else 2 * self._runs
-        if self._cut_at > _MEMORY:
-            self._memory = []
+        if self._runs < _FIRST_SCORE:
+            self._cut_at = self._runs + max(2, self._runs // 4)
+        elif self._runs < _MEMORY:
+            self._cut_at = min(2 * self._runs, _MEMORY)
+        else:
+            self._remembers, self._memory = False, []
 
     def _prune(self) -> None:
         """Leave columns whose share has become negligible; what they hold goes to the others."""
