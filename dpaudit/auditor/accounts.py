@@ -18,7 +18,7 @@ from dpaudit.auditor.binning import Floats
 from dpaudit.auditor.bounds import ClaimPoint
 from dpaudit.exact import ball, ball_endpoints, float_outward, working_precision
 
-_SHAPES: Final = {"two_sided": 0.45, "one_sided": 0.25, "middle": 0.1, "single": 0.1, "learned": 0.1}
+_SHAPES: Final = {"two_sided": 0.6, "one_sided": 0.15, "middle": 0.05, "single": 0.1, "learned": 0.1}
 """How the money is divided over the shapes of the sets before any run."""
 
 _SMALLEST_EXCESS: Final = 0.06

@@ -14,7 +14,7 @@ from dpaudit.auditor.bounds import ClaimPoint
 from dpaudit.auditor.scores import ScoreTable, fit_score
 from dpaudit.errors import InvalidArgument
 
-_RELEASES: Final = ((16, 0.45), (64, 0.2), (256, 0.15), (1024, 0.1), (4096, 0.1))
+_RELEASES: Final = ((16, 0.4), (64, 0.25), (256, 0.2), (1024, 0.1), (4096, 0.05))
 """Run counts at which parts of the money start to play; until then the bettor only watches."""
 
 _MEMORY: Final = 16_384

@@ -38,7 +38,7 @@ def ranked(event, *, reverse=False, mass=0.3, theta=0.8, hits=200):
 def bettors_of(point):
     """One bettor of every kind, all fresh."""
     wagers = [Wager(LOW, reverse=True, expected=ranked(LOW, reverse=True)), Wager(HIGH, reverse=False)]
-    return [LabelBettor(point), EventBettor(LOW, True, point), EventPortfolio(point, wagers)]
+    return [LabelBettor(point), EventBettor(LOW, reverse=True, point=point), EventPortfolio(point, wagers)]
 
 
 def stopped_at(increments, threshold):
@@ -145,7 +145,7 @@ def test_how_runs_are_cut_into_calls_does_not_matter(sizes):
 
 @pytest.mark.parametrize(("truth", "runs", "threshold", "bar"), [(2.0, 1500, 20, 200), (2.0, 1500, 40, 250), (1.5, 5000, 20, 600)])
 def test_laplace_with_too_little_noise_is_refuted_within_the_bar(truth, runs, threshold, bar):
-    stops = [stopped_at(LabelBettor(PURE).observe(*laplace_runs([5, seed], runs, truth)), threshold) for seed in range(25)]
+    stops = [stopped_at(LabelBettor(PURE).observe(*laplace_runs([5, seed], runs, truth)), threshold) for seed in range(41)]
     assert np.median(stops) <= bar
 
 
@@ -179,8 +179,12 @@ def test_positive_delta_is_refuted_by_a_rare_exact_value():
 
 def test_what_a_pilot_expects_sets_the_first_stakes():
     features, labels = laplace_runs(9, 2000, 2.0)
-    blank = EventBettor(LOW, True, PURE).observe(features, labels).sum()
-    told = EventBettor(LOW, True, PURE, expected=ranked(LOW, reverse=True, theta=0.88, hits=2000)).observe(features, labels).sum()
+    blank = EventBettor(LOW, reverse=True, point=PURE).observe(features, labels).sum()
+    told = (
+        EventBettor(LOW, reverse=True, point=PURE, expected=ranked(LOW, reverse=True, theta=0.88, hits=2000))
+        .observe(features, labels)
+        .sum()
+    )
     assert told > blank > 0
 
 
