@@ -24,6 +24,7 @@ _SHAPES: Final = {"two_sided": 0.6, "one_sided": 0.15, "middle": 0.05, "single":
 _SMALLEST_EXCESS: Final = 0.06
 _LARGEST_EXCESS: Final = 8.0
 _LARGEST_STAKE: Final = 0.97
+_USUAL_STEP: Final = 3
 _RATIO_VARIANCE: Final = 4.0
 
 
@@ -31,13 +32,15 @@ _RATIO_VARIANCE: Final = 4.0
 class Game:
     """What the claim allows to bet: odds against a label, drain per set in use, and the ladder of stakes.
 
-    `odds` is e^epsilon rounded up, `half_delta` delta / 2 rounded up; `stakes` and the logarithms of the factors on the
-    right label, on the wrong one and without a bet have one row for accounts that use one set and one for those with two.
+    `odds` is e^epsilon rounded up, `half_delta` delta / 2 rounded up. The ladder is for violations by `excess`; `log_weights`
+    divide money over it, most of it on a quarter to a whole epsilon. `stakes` and the logarithms of the factors on the right
+    label, on the wrong one and without a bet have one row for accounts that use one set and one for those with two.
     """
 
     odds: float
     half_delta: float
     excess: Floats
+    log_weights: Floats
     stakes: Floats
     log_right: Floats
     log_wrong: Floats
@@ -53,6 +56,7 @@ def game_of(point: ClaimPoint) -> Game:
     smallest = _SMALLEST_EXCESS * max(epsilon, 0.1)
     steps = max(3, math.ceil(math.log2(_LARGEST_EXCESS / smallest)) + 1)
     excess = np.asarray(smallest * 2.0 ** np.arange(steps))
+    weights = 1 / (1 + np.abs(np.arange(steps) - _USUAL_STEP) / 2)
     # Fraction of the largest stake that is best when the odds are e^(epsilon + excess) and nothing drains.
     share = -np.expm1(-excess) * odds / (odds + np.exp(-excess))
     drains = half_delta * np.array([[1.0], [2.0]])
@@ -61,6 +65,7 @@ def game_of(point: ClaimPoint) -> Game:
         odds=odds,
         half_delta=half_delta,
         excess=excess,
+        log_weights=np.log(weights / weights.sum()),
         stakes=stakes,
         log_right=np.log1p(stakes * (1 - drains)),
         log_wrong=np.log1p(-stakes * (odds + drains)),
@@ -153,7 +158,7 @@ def settle(counts: Floats, menus: tuple[Menu, ...], game: Game) -> tuple[Floats,
     wrong = ones @ counts[:, 0] + zeros @ counts[:, 1]
     idle = counts.sum() - right - wrong
     gains = right[:, None] * game.log_right[row] + wrong[:, None] * game.log_wrong[row] + idle[:, None] * game.log_idle[row]
-    gains += prior[:, None]
+    gains += prior[:, None] + game.log_weights
     best = float(gains.max())
     money = np.exp(gains - best)
     total = float(money.sum())
@@ -161,4 +166,4 @@ def settle(counts: Floats, menus: tuple[Menu, ...], game: Game) -> tuple[Floats,
     drain = game.half_delta * float((invested * (row + 1)).sum())
     for_one, for_zero = invested @ ones, invested @ zeros
     factors = np.stack([1 - drain - game.odds * for_one + for_zero, 1 - drain + for_one - game.odds * for_zero], axis=1)
-    return factors, best + math.log(total) - math.log(len(game.excess))
+    return factors, best + math.log(total)
