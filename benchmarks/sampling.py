@@ -25,10 +25,10 @@ import numpy as np
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from mechanisms.envelope import SHIPPED, envelope_table  # noqa: E402
-from mechanisms.kernel import draw  # noqa: E402
 from mechanisms.laws import DiscreteGaussian, DiscreteLaplace, RoundedGaussian  # noqa: E402
-from mechanisms.random import OsBitSource, default_source, source_from  # noqa: E402
+from mechanisms.sampling.envelope import SHIPPED, envelope_table  # noqa: E402
+from mechanisms.sampling.kernel import draw  # noqa: E402
+from mechanisms.sampling.random import OsBitSource, default_source, source_from  # noqa: E402
 
 SCALES = ("1/2", "1", "10", "100/3", "1000", "1000000", str(2**40))
 LAWS = {

@@ -6,26 +6,26 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
+    from mechanisms.exponential import ExponentialMechanism as ExponentialMechanism
     from mechanisms.gaussian import GaussianMechanism as GaussianMechanism
     from mechanisms.laplace import LaplaceMechanism as LaplaceMechanism
     from mechanisms.lattice import to_lattice as to_lattice
     from mechanisms.laws import DiscreteGaussian as DiscreteGaussian
     from mechanisms.laws import DiscreteLaplace as DiscreteLaplace
     from mechanisms.laws import RoundedGaussian as RoundedGaussian
-    from mechanisms.random import InsecureSeededSourceForTestsOnly as InsecureSeededSourceForTestsOnly
-    from mechanisms.random import OsBitSource as OsBitSource
-    from mechanisms.random import source_from as source_from
     from mechanisms.response import RandomizedResponse as RandomizedResponse
-    from mechanisms.select import ExponentialMechanism as ExponentialMechanism
+    from mechanisms.sampling.random import InsecureSeededSourceForTestsOnly as InsecureSeededSourceForTestsOnly
+    from mechanisms.sampling.random import OsBitSource as OsBitSource
+    from mechanisms.sampling.random import source_from as source_from
 
 _HOMES: Final = {
     "GaussianMechanism": "mechanisms.gaussian",
     "LaplaceMechanism": "mechanisms.laplace",
     "to_lattice": "mechanisms.lattice",
     **dict.fromkeys(("DiscreteGaussian", "DiscreteLaplace", "RoundedGaussian"), "mechanisms.laws"),
-    **dict.fromkeys(("InsecureSeededSourceForTestsOnly", "OsBitSource", "source_from"), "mechanisms.random"),
+    **dict.fromkeys(("InsecureSeededSourceForTestsOnly", "OsBitSource", "source_from"), "mechanisms.sampling.random"),
     "RandomizedResponse": "mechanisms.response",
-    "ExponentialMechanism": "mechanisms.select",
+    "ExponentialMechanism": "mechanisms.exponential",
 }
 
 __all__ = [*sorted(_HOMES)]

@@ -13,7 +13,7 @@ from dpaudit.exact import Exact, positive, shown
 from dpaudit.releases import Release
 from mechanisms.laws import RoundedGaussian
 from mechanisms.noise import Noise, as_text, one_of, store
-from mechanisms.random import BitSource
+from mechanisms.sampling.random import BitSource
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -12,7 +12,7 @@ from dpaudit.exact import Exact, integer, positive, shown
 from dpaudit.releases import Release
 from mechanisms.laws import DiscreteLaplace
 from mechanisms.noise import Noise, as_text, one_of, require_multiple, store
-from mechanisms.random import BitSource
+from mechanisms.sampling.random import BitSource
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any, Final, overload
 
 from dpaudit.errors import InvalidArgument, Unsupported
 from dpaudit.exact import Enclosure, Exact, Reason, in_range, integer, positive, working_precision
-from mechanisms import estimates, weights
-from mechanisms.envelope import EvenLaw, envelope_table
-from mechanisms.estimates import Estimate
-from mechanisms.kernel import LARGEST, draw, draw_one
-from mechanisms.random import BitSource, default_source
+from mechanisms.sampling import estimates, weights
+from mechanisms.sampling.envelope import EvenLaw, envelope_table
+from mechanisms.sampling.estimates import Estimate
+from mechanisms.sampling.kernel import LARGEST, draw, draw_one
+from mechanisms.sampling.random import BitSource, default_source
 
 if TYPE_CHECKING:
     from flint import arb

@@ -13,7 +13,7 @@ from dpaudit.errors import InvalidArgument
 from dpaudit.exact import Exact, integer, positive, shown
 from dpaudit.releases import Release, note
 from mechanisms.laws import DiscreteLaplace, RoundedGaussian
-from mechanisms.random import BitSource, default_source
+from mechanisms.sampling.random import BitSource, default_source
 from mechanisms.steps import INTEGER_LIMIT, array_steps, format_of, number_steps
 
 if TYPE_CHECKING:

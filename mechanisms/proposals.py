@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from dpaudit.exact import ball, ball_endpoints, working_precision
-from mechanisms.exactnum import LazyUniform
+from mechanisms.sampling.exactnum import LazyUniform
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from flint import arb
     from numpy.typing import NDArray
 
-    from mechanisms.random import BitSource
+    from mechanisms.sampling.random import BitSource
     from mechanisms.scores import Scores
 
 STEP_BITS: Final = 12

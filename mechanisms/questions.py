@@ -19,16 +19,16 @@ import numpy as np
 from dpaudit.claims import Adjacency
 from dpaudit.errors import InvalidArgument, TargetFailure
 from dpaudit.exact import Exact, in_range
+from mechanisms.exponential import ExponentialMechanism
 from mechanisms.laplace import LaplaceMechanism
 from mechanisms.lattice import to_lattice
-from mechanisms.select import ExponentialMechanism
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
-    from mechanisms.random import BitSource
+    from mechanisms.sampling.random import BitSource
 
 Record: TypeAlias = dict[str, Any]
 """One person: column name -> int, float, text or None, the same form that a CSV file gives."""

@@ -14,9 +14,9 @@ from dpaudit.claims import Adjacency, Claim, PureDP
 from dpaudit.errors import InvalidArgument
 from dpaudit.exact import Exact, ball, ball_endpoints, integer, positive, shown, working_precision
 from dpaudit.releases import Release, note
-from mechanisms.exactnum import LazyUniform
 from mechanisms.noise import as_text, bit_source
-from mechanisms.random import BitSource
+from mechanisms.sampling.exactnum import LazyUniform
+from mechanisms.sampling.random import BitSource
 
 if TYPE_CHECKING:
     from collections.abc import Callable

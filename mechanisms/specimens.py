@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from mechanisms.laplace import LaplaceMechanism
 from mechanisms.lattice import to_lattice
 from mechanisms.questions import DIAGNOSIS, RADIUS, STEP, Record, column
-from mechanisms.random import source_from
+from mechanisms.sampling.random import source_from
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -9,12 +9,12 @@ import numpy as np
 from dpaudit.claims import Adjacency, Claim, PureDP
 from dpaudit.targets import Sensitivity, Target
 from mechanisms import questions, specimens
+from mechanisms.exponential import ExponentialMechanism
 from mechanisms.gaussian import GaussianMechanism
 from mechanisms.laplace import LaplaceMechanism
 from mechanisms.questions import DIAGNOSIS, RADIUS, Record
-from mechanisms.random import source_from
 from mechanisms.response import RandomizedResponse
-from mechanisms.select import ExponentialMechanism
+from mechanisms.sampling.random import source_from
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

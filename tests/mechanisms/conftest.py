@@ -8,7 +8,7 @@ from fractions import Fraction
 
 import pytest
 
-from mechanisms.random import NeedBits, TapeSource
+from mechanisms.sampling.random import NeedBits, TapeSource
 
 
 class UnaskedSource:

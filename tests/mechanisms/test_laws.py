@@ -17,10 +17,10 @@ from hypothesis import strategies as st
 
 from dpaudit.errors import InvalidArgument, Unsupported
 from dpaudit.exact import ball, working_precision
-from mechanisms import weights
-from mechanisms.envelope import envelope_table
 from mechanisms.laws import DiscreteGaussian, DiscreteLaplace, RoundedGaussian
-from mechanisms.random import OsBitSource, RecordingSource, TapeSource, default_source, source_from
+from mechanisms.sampling import weights
+from mechanisms.sampling.envelope import envelope_table
+from mechanisms.sampling.random import OsBitSource, RecordingSource, TapeSource, default_source, source_from
 
 
 def gaussian(sigma):

@@ -18,7 +18,7 @@ from dpaudit.releases import recording
 from mechanisms import DiscreteLaplace, GaussianMechanism, InsecureSeededSourceForTestsOnly, LaplaceMechanism, RoundedGaussian
 from mechanisms.steps import format_of
 
-pytestmark = pytest.mark.filterwarnings("ignore::mechanisms.random.InsecureNoiseWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::mechanisms.sampling.random.InsecureNoiseWarning")
 
 
 class FixedLaw:

@@ -19,7 +19,7 @@ from dpaudit.releases import recording
 from mechanisms import InsecureSeededSourceForTestsOnly, RandomizedResponse
 from mechanisms.response import below, threshold, truth_probability, truthful
 
-pytestmark = pytest.mark.filterwarnings("ignore::mechanisms.random.InsecureNoiseWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::mechanisms.sampling.random.InsecureNoiseWarning")
 
 epsilons = st.fractions(min_value="1/1000", max_value=60, max_denominator=1000)
 

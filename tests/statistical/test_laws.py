@@ -8,10 +8,10 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from mechanisms.envelope import SHIPPED, Tuning, envelope_table
-from mechanisms.kernel import draw, draw_one
 from mechanisms.laws import DiscreteGaussian, DiscreteLaplace, RoundedGaussian
-from mechanisms.random import source_from
+from mechanisms.sampling.envelope import SHIPPED, Tuning, envelope_table
+from mechanisms.sampling.kernel import draw, draw_one
+from mechanisms.sampling.random import source_from
 
 SCALES = ("1/2", 1, 10, "100/3", 10**3, 10**6, 2**40)
 LAWS = [law for scale in SCALES for law in (DiscreteLaplace(scale), DiscreteGaussian(sigma=scale), RoundedGaussian(scale))] + [

@@ -10,14 +10,14 @@ from flint import arb
 
 from dpaudit.errors import Unsupported
 from dpaudit.exact import ball, working_precision
-from mechanisms.envelope import EnvelopeTable
-from mechanisms.estimates import FLOAT_SLACK
-from mechanisms.exactnum import LazyUniform
+from mechanisms.sampling.envelope import EnvelopeTable
+from mechanisms.sampling.estimates import FLOAT_SLACK
+from mechanisms.sampling.exactnum import LazyUniform
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from mechanisms.random import BitSource
+    from mechanisms.sampling.random import BitSource
 
 CHUNK: Final = 2**16
 """Trials of one batch: few enough for the processor's cache."""
@@ -41,9 +41,9 @@ def draw(table: EnvelopeTable, source: BitSource, n: int, *, wide: bool = False,
       Unsupported: a draw is 2**62 or larger and `wide` is False (DPA108).
     Source: docs/exact_sampling.md, exactness theorem and its corollary.
     Example:
-      >>> from mechanisms.envelope import envelope_table
+      >>> from mechanisms.sampling.envelope import envelope_table
       >>> from mechanisms.laws import DiscreteGaussian
-      >>> from mechanisms.random import default_source
+      >>> from mechanisms.sampling.random import default_source
       >>> draw(envelope_table(DiscreteGaussian(sigma=2)), default_source(), 3).shape
       (3,)
     """
@@ -71,9 +71,9 @@ def draw_one(table: EnvelopeTable, source: BitSource) -> int:
       Unsupported: a comparison did not end (DPA202).
     Source: docs/exact_sampling.md, exactness theorem.
     Example:
-      >>> from mechanisms.envelope import envelope_table
+      >>> from mechanisms.sampling.envelope import envelope_table
       >>> from mechanisms.laws import DiscreteGaussian
-      >>> from mechanisms.random import default_source
+      >>> from mechanisms.sampling.random import default_source
       >>> type(draw_one(envelope_table(DiscreteGaussian(sigma=2)), default_source()))
       <class 'int'>
     """

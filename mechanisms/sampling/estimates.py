@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from dpaudit.exact import ball, float_outward, working_precision
-from mechanisms.exactnum import certexp, certexp_one, nearest
+from mechanisms.sampling.exactnum import certexp, certexp_one, nearest
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

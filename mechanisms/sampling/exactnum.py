@@ -17,7 +17,7 @@ from dpaudit.exact import working_precision
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from mechanisms.random import BitSource
+    from mechanisms.sampling.random import BitSource
 
 GUARD_BITS: Final = 64
 """A ball is asked for with this many bits more than the uniform number it is compared with."""
@@ -41,7 +41,7 @@ class LazyUniform:
     Source: docs/exact_sampling.md, lazy comparison.
     Example:
       >>> from flint import arb
-      >>> from mechanisms.random import TapeSource
+      >>> from mechanisms.sampling.random import TapeSource
       >>> LazyUniform(TapeSource(0b0110, 4), first_bits=4).less(lambda precision: arb(1) / 3)
       False
     """
@@ -87,7 +87,7 @@ class LazyUniform:
           Unsupported: the balls do not shrink (DPA202).
         Source: docs/exact_sampling.md, lazy comparison.
         Example:
-          >>> from mechanisms.random import TapeSource
+          >>> from mechanisms.sampling.random import TapeSource
           >>> LazyUniform(TapeSource(0b10, 2), first_bits=1, step=1).less(lambda precision: arb(0.75))
           True
         """
@@ -114,7 +114,7 @@ def bernoulli(source: BitSource, value: Callable[[int], arb]) -> bool:
     Source: docs/exact_sampling.md, lazy comparison.
     Example:
       >>> from flint import arb
-      >>> from mechanisms.random import default_source
+      >>> from mechanisms.sampling.random import default_source
       >>> bernoulli(default_source(), lambda precision: arb(1))
       True
     """

@@ -28,10 +28,10 @@ from mechanisms.proposals import (
     table,
     trial,
 )
-from mechanisms.random import RecordingSource, TapeSource
+from mechanisms.sampling.random import RecordingSource, TapeSource
 from mechanisms.scores import read_scores
 
-pytestmark = pytest.mark.filterwarnings("ignore::mechanisms.random.InsecureNoiseWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::mechanisms.sampling.random.InsecureNoiseWarning")
 
 NEVER = -math.inf
 finite = st.floats(allow_nan=False, allow_infinity=False)

@@ -18,10 +18,10 @@ from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 from hypothesis import given
 from hypothesis import strategies as st
 
-import mechanisms.random
+import mechanisms.sampling.random
 from dpaudit.errors import EntropyFailure, InvalidArgument
-from mechanisms.keystream import KeyStream
-from mechanisms.random import (
+from mechanisms.sampling.keystream import KeyStream
+from mechanisms.sampling.random import (
     BitSource,
     InsecureNoiseWarning,
     InsecureSeededSourceForTestsOnly,
@@ -94,7 +94,7 @@ def test_a_child_process_never_repeats_its_parents_bits_nor_a_siblings():
     # In a process of its own, since pytest may hold threads when it would fork.
     script = """
 import os, sys, threading
-from mechanisms.random import OsBitSource, default_source
+from mechanisms.sampling.random import OsBitSource, default_source
 source = OsBitSource()
 source.bits(8), default_source().bits(8)
 locked, leave = threading.Event(), threading.Event()
@@ -173,17 +173,17 @@ def test_without_entropy_there_is_no_source(monkeypatch, error):
         raise error
 
     source = OsBitSource()
-    monkeypatch.setattr(mechanisms.random.os, "urandom", fail)
+    monkeypatch.setattr(mechanisms.sampling.random.os, "urandom", fail)
     with pytest.raises(EntropyFailure, match="DPA301"):
         OsBitSource()
-    monkeypatch.setattr(mechanisms.random, "REKEY_BYTES", 0)
+    monkeypatch.setattr(mechanisms.sampling.random, "REKEY_BYTES", 0)
     with pytest.raises(EntropyFailure, match="DPA301"):
         source.bits(8)
 
 
 def test_a_new_key_is_taken_in_time(monkeypatch):
     source = OsBitSource()
-    monkeypatch.setattr(mechanisms.random, "REKEY_BYTES", 1000)
+    monkeypatch.setattr(mechanisms.sampling.random, "REKEY_BYTES", 1000)
     before = source._stream
     source.uniform(64, 200)
     assert source._stream is before

@@ -14,8 +14,8 @@ from flint import arb
 
 from dpaudit.errors import InvalidArgument
 from dpaudit.exact import ball, working_precision
-from mechanisms.estimates import Estimate
-from mechanisms.exactnum import LARGEST_EXPONENT, only_integer, shifted
+from mechanisms.sampling.estimates import Estimate
+from mechanisms.sampling.exactnum import LARGEST_EXPONENT, only_integer, shifted
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

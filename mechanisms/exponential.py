@@ -12,7 +12,7 @@ from dpaudit.exact import Exact, integer, positive, shown
 from dpaudit.releases import Release, note
 from mechanisms.noise import as_text, bit_source
 from mechanisms.proposals import draw_many, draw_one, finest_precision, propose, repeated_precision
-from mechanisms.random import BitSource
+from mechanisms.sampling.random import BitSource
 from mechanisms.scores import read_scores
 
 if TYPE_CHECKING:

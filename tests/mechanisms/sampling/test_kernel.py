@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 
 from dpaudit.errors import InvalidArgument
 from dpaudit.exact import ball, working_precision
-from mechanisms import kernel
-from mechanisms.envelope import EnvelopeTable, Tuning, envelope_table
-from mechanisms.kernel import draw, draw_one, many_trials, one_trial
 from mechanisms.laws import DiscreteGaussian, DiscreteLaplace, RoundedGaussian
-from mechanisms.random import OsBitSource, RecordingSource, source_from
+from mechanisms.sampling import kernel
+from mechanisms.sampling.envelope import EnvelopeTable, Tuning, envelope_table
+from mechanisms.sampling.kernel import draw, draw_one, many_trials, one_trial
+from mechanisms.sampling.random import OsBitSource, RecordingSource, source_from
 
 RESOLUTION = Fraction(1, 2**12)
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final, NoReturn, Protocol, runtime_checkable
 import numpy as np
 
 from dpaudit.errors import EntropyFailure, InvalidArgument
-from mechanisms.keystream import KeyStream, number, word_width, words
+from mechanisms.sampling.keystream import KeyStream, number, word_width, words
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 
 from dpaudit.errors import InvalidArgument, Unsupported
 from dpaudit.exact import ball, ball_endpoints, working_precision
-from mechanisms import exactnum
-from mechanisms.exactnum import LazyUniform, bernoulli, certexp, certexp_one, exp_constants
-from mechanisms.random import NeedBits, OsBitSource, TapeSource
+from mechanisms.sampling import exactnum
+from mechanisms.sampling.exactnum import LazyUniform, bernoulli, certexp, certexp_one, exp_constants
+from mechanisms.sampling.random import NeedBits, OsBitSource, TapeSource
 
 UNIT = Fraction(1, 2**53)
 
