@@ -198,4 +198,9 @@ CODES: Final[dict[str, Explanation]] = {
         "`dpaudit explain` was asked for a code that does not exist.",
         "`dpaudit explain` without a code lists all of them.",
     ),
+    "DPA505": Explanation(
+        "expression not understood",
+        "A composition given as text, or a file of events, is not written as `dpaudit account` reads it.",
+        "Write laws with their parameters by name: 1000 * gaussian(sigma=1) + laplace(scale=2).",
+    ),
 }

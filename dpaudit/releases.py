@@ -11,7 +11,27 @@ from typing import Final
 
 from dpaudit.claims import Adjacency
 
-DISTRIBUTIONS: Final = ("discrete_laplace", "discrete_gaussian", "rounded_gaussian", "randomized_response", "exponential_mechanism")
+DISTRIBUTIONS: Final = (
+    "discrete_laplace",
+    "discrete_gaussian",
+    "rounded_gaussian",
+    "staircase",
+    "truncated_discrete_laplace",
+    "truncated_discrete_gaussian",
+    "finite_noise",
+    "randomized_response",
+    "exponential_mechanism",
+    "permute_and_flip",
+    "top_k",
+    "noisy_max",
+    "real_laplace",
+    "real_gaussian",
+    "euclidean_laplace",
+    "above_threshold",
+    "sparse_vector",
+    "stability_histogram",
+    "partition_selection",
+)
 """Kinds of release that the accounting prices; one entry per mechanism family."""
 
 

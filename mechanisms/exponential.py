@@ -2,28 +2,32 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
+import numpy as np
+
 from dpaudit.claims import Adjacency, Claim, PureDP
-from dpaudit.errors import InvalidArgument
-from dpaudit.exact import Exact, integer, positive, shown
+from dpaudit.exact import Exact, integer, shown
 from dpaudit.releases import Release, note
-from mechanisms.noise import as_text, bit_source
-from mechanisms.proposals import draw_many, draw_one, finest_precision, propose, repeated_precision
+from mechanisms.noise import as_text, bit_source, store
 from mechanisms.sampling.random import BitSource
-from mechanisms.scores import read_scores
+from mechanisms.selection.parameters import checked, kind_of_scores, moves, require_temperature
+from mechanisms.selection.proposals import draw_one, finest_precision, propose
+from mechanisms.selection.repeated import alias_table, draw_many
+from mechanisms.selection.scores import read_scores
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    import numpy as np
     from numpy.typing import NDArray
 
     from dpaudit.claims import PrivacyLoss
 
-_TEMPERATURE_EXPONENT: Final = 900
+_SHARE: Final = 2000
+"""Where there are more candidates than this for every choice asked for, choices one by one are quicker than a table."""
 
 
 @dataclass(frozen=True, init=False)
@@ -55,20 +59,13 @@ class ExponentialMechanism:
         self, *, sensitivity: Exact, epsilon: Exact, monotonic: bool = False, adjacency: Adjacency | str = "add_remove"
     ) -> None:
         """Check the parameters and store them exactly."""
-        if not isinstance(monotonic, bool):
-            raise InvalidArgument("DPA105", f"monotonic must be True or False, got a {type(monotonic).__name__}.")
-        object.__setattr__(self, "sensitivity", positive(sensitivity, "sensitivity"))
-        object.__setattr__(self, "epsilon", positive(epsilon, "epsilon"))
-        object.__setattr__(self, "monotonic", monotonic)
-        object.__setattr__(self, "adjacency", Adjacency.of(adjacency))
-        limit = Fraction(2) ** _TEMPERATURE_EXPONENT
-        if not 1 / limit <= self.temperature <= limit:
-            raise InvalidArgument("DPA103", "2 sensitivity / epsilon must be from 2**-900 to 2**900. Scale the scores.")
+        store(self, **checked(sensitivity=sensitivity, epsilon=epsilon, monotonic=monotonic, adjacency=adjacency))
+        require_temperature(self.temperature)
 
     @property
     def temperature(self) -> Fraction:
         """By how much a score must rise for the odds of its candidate to rise by a factor e, in the units of the scores."""
-        return self.sensitivity * (1 if self.monotonic else 2) / self.epsilon
+        return moves(monotonic=self.monotonic) * self.sensitivity / self.epsilon
 
     @property
     def claim(self) -> Claim:
@@ -97,15 +94,15 @@ class ExponentialMechanism:
         Raises:
           InvalidArgument: wrong type or shape (DPA105), no candidate (DPA109), NaN or plus infinity (DPA102), or more than
             2**30 candidates (DPA103), before randomness is drawn.
-        Source: McSherry and Talwar 2007; docs/exact_sampling.md (staircase proposals).
+        Source: McSherry and Talwar 2007; docs/selection.md (staircase proposals).
         Example:
           >>> ExponentialMechanism(sensitivity=1, epsilon=1).release([float("-inf"), 0.5])
           1
         """
-        checked = read_scores(scores)
+        read = read_scores(scores)
         bits = bit_source(source)
-        self._note(1, secure=bits.secure)
-        return draw_one(propose(checked, self.temperature, finest_precision(checked.size)), bits)
+        note(self._record if bits.secure else replace(self._record, secure=False))
+        return draw_one(propose(read, self._heat, finest_precision(read.size)), bits)
 
     def releases(self, scores: Sequence[Any] | NDArray[Any], count: int, source: BitSource | None = None) -> NDArray[np.int64]:
         """Independent choices on the same scores, each paid for; what an audit needs many of.
@@ -123,24 +120,32 @@ class ExponentialMechanism:
           >>> ExponentialMechanism(sensitivity=1, epsilon=1).releases([0, 1000], 3).tolist()
           [1, 1, 1]
         """
-        checked, copies = read_scores(scores), integer(count, "count", lower=1)
+        read, copies = read_scores(scores), integer(count, "count", lower=1)
         bits = bit_source(source)
-        self._note(copies, secure=bits.secure)
-        return draw_many(propose(checked, self.temperature, repeated_precision(checked.size)), copies, bits)
+        note(replace(self._record, count=copies, secure=bits.secure))
+        if copies * _SHARE < read.size:
+            proposal = propose(read, self._heat, finest_precision(read.size))
+            return np.array([draw_one(proposal, bits) for _ in range(copies)], dtype=np.int64)
+        return draw_many(alias_table(read, self._heat), copies, bits)
 
     def describe(self) -> str:
         """One line that names the mechanism and its exact parameters."""
-        kind = "monotonic scores" if self.monotonic else "scores"
         return (
-            f"exponential mechanism at temperature {shown(self.temperature)}; {kind} of sensitivity {shown(self.sensitivity)} "
-            f"under {self.adjacency}; epsilon {shown(self.epsilon)}"
+            f"exponential mechanism at temperature {shown(self.temperature)}; {kind_of_scores(monotonic=self.monotonic)} "
+            f"of sensitivity {shown(self.sensitivity)} under {self.adjacency}; epsilon {shown(self.epsilon)}"
         )
 
     def to_dict(self) -> dict[str, str]:
         """The mechanism as plain text values, exact, from which it can be built again."""
         return as_text(self, "sensitivity", "epsilon", "monotonic", "adjacency")
 
-    def _note(self, count: int, *, secure: bool) -> None:
-        """Write the release log."""
+    @cached_property
+    def _heat(self) -> Fraction:
+        """The temperature, computed once."""
+        return self.temperature
+
+    @cached_property
+    def _record(self) -> Release:
+        """What the release log keeps of one choice."""
         parameters = (("monotonic", Fraction(int(self.monotonic))), ("temperature", self.temperature))
-        note(Release("exponential_mechanism", parameters, self.sensitivity, self.adjacency, 1, count, secure))
+        return Release("exponential_mechanism", parameters, self.sensitivity, self.adjacency)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, overload
@@ -86,7 +86,7 @@ class GaussianMechanism:
 
     @property
     def loss(self) -> PrivacyLoss:
-        """The privacy loss of the continuous Gaussian at the declared sensitivity, which covers numbers and arrays."""
+        """The privacy loss at the declared sensitivity: at most the continuous Gaussian's, for numbers and for arrays."""
         return self.loss_at(self.sensitivity)
 
     def loss_at(self, distance: Exact) -> PrivacyLoss:
@@ -95,7 +95,8 @@ class GaussianMechanism:
         Args:
           distance: L2 distance, exact and positive, in output units.
         Returns:
-          A loss of `dpaudit.accounting` under the mechanism's adjacency.
+          A loss of `dpaudit.accounting` under the mechanism's adjacency. Its upper ends are the continuous Gaussian's, in
+          any dimension; its lower ends are what one rounded number loses that moves by as many whole steps as the distance has.
         Raises:
           InvalidArgument: `distance` is not a number (DPA101, DPA102) or not positive (DPA104).
         Source: Dong, Roth, Su 2022, Theorem 2.7.
@@ -103,9 +104,9 @@ class GaussianMechanism:
           >>> GaussianMechanism(sensitivity=1, sigma=2).loss_at(1).describe()
           'gaussian(sigma=2, sensitivity=1)'
         """
-        from dpaudit.accounting import gaussian
+        from dpaudit.accounting import price
 
-        return gaussian(sigma=self.sigma, sensitivity=positive(distance, "distance"), adjacency=self.adjacency)
+        return price([replace(self._noise.record, sensitivity=positive(distance, "distance"))])
 
     @overload
     def release(self, value: NDArray[Any], source: BitSource | None = None) -> NDArray[Any]: ...

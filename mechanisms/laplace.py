@@ -8,9 +8,11 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, overload
 
 from dpaudit.claims import Adjacency, Claim, PureDP
+from dpaudit.errors import InvalidArgument
 from dpaudit.exact import Exact, integer, positive, shown
 from dpaudit.releases import Release
 from mechanisms.laws import DiscreteLaplace
+from mechanisms.laws.law import Sampler
 from mechanisms.noise import Noise, as_text, one_of, require_multiple, store
 from mechanisms.sampling.random import BitSource
 
@@ -34,9 +36,11 @@ class LaplaceMechanism:
       scale: scale of the noise, exact, in output units: sensitivity / epsilon.
       lattice: distance of adjacent released numbers, exact, in output units.
       adjacency: the neighbouring relation that the sensitivity is about.
+      fixed_work: whether every draw of noise shall take the same number of table look-ups and none be rejected, so that the time
+        it takes says less about it; the same law at the same price, somewhat slower.
     Raises:
       InvalidArgument: a parameter is not a number (DPA101, DPA102), not positive (DPA104) or not a multiple of the lattice
-        (DPA107), or not exactly one of epsilon and scale is given (DPA106).
+        (DPA107), not exactly one of epsilon and scale is given (DPA106), or `fixed_work` is no bool (DPA105).
     Source: Ghosh, Roughgarden, Sundararajan 2012 (geometric mechanism); Dwork, McSherry, Nissim, Smith 2006.
     Example:
       >>> mechanism = LaplaceMechanism(sensitivity=1, epsilon="1/2")
@@ -50,6 +54,7 @@ class LaplaceMechanism:
     scale: Fraction
     lattice: Fraction
     adjacency: Adjacency
+    fixed_work: bool
 
     def __init__(
         self,
@@ -59,12 +64,15 @@ class LaplaceMechanism:
         scale: Exact | None = None,
         lattice: Exact = 1,
         adjacency: Adjacency | str = "add_remove",
+        fixed_work: bool = False,
     ) -> None:
         """Check the parameters and store them exactly."""
+        if not isinstance(fixed_work, bool):
+            raise InvalidArgument("DPA105", f"fixed_work must be True or False, got a {type(fixed_work).__name__}.")
         step, distance = positive(lattice, "lattice"), positive(sensitivity, "sensitivity")
         require_multiple(distance, step, "sensitivity")
         width = distance / one_of(epsilon=epsilon) if scale is None else one_of(scale=scale, epsilon=epsilon)
-        store(self, sensitivity=distance, scale=width, lattice=step, adjacency=Adjacency.of(adjacency))
+        store(self, sensitivity=distance, scale=width, lattice=step, adjacency=Adjacency.of(adjacency), fixed_work=fixed_work)
         _ = self._noise
 
     @property
@@ -153,17 +161,30 @@ class LaplaceMechanism:
         return (
             f"discrete Laplace noise of scale {shown(self.scale)} on multiples of {shown(self.lattice)}; "
             f"L1 sensitivity {shown(self.sensitivity)} under {self.adjacency}; epsilon {shown(self.epsilon)}"
+            + ("; drawn with fixed work" if self.fixed_work else "")
         )
 
     def to_dict(self) -> dict[str, str]:
-        """The mechanism as plain text values, exact, from which it can be built again."""
-        return as_text(self, "sensitivity", "scale", "lattice", "adjacency")
+        """The mechanism as plain text values, exact, from which it can be built again; fixed work only where asked for."""
+        return as_text(self, "sensitivity", "scale", "lattice", "adjacency", *(("fixed_work",) if self.fixed_work else ()))
 
     @cached_property
     def _noise(self) -> Noise:
         """The noise in steps of the lattice, and what the release log keeps of it."""
         width = self.scale / self.lattice
         parameters = (("lattice", self.lattice), ("scale", self.scale))
-        return Noise(
-            DiscreteLaplace(width), self.lattice, width, Release("discrete_laplace", parameters, self.sensitivity, self.adjacency)
-        )
+        law = DiscreteLaplace(width)
+        record = Release("discrete_laplace", parameters, self.sensitivity, self.adjacency)
+        return Noise(FixedWork(law) if self.fixed_work else law, self.lattice, width, record)
+
+
+@dataclass(frozen=True)
+class FixedWork:
+    """A discrete Laplace law that is drawn digit by digit, so that the work does not depend on the draw."""
+
+    law: DiscreteLaplace
+
+    @property
+    def sampler(self) -> Sampler:
+        """The tables of digits."""
+        return self.law.fixed_sampler

@@ -5,14 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
 from dpaudit.errors import InvalidArgument
 from dpaudit.exact import Exact, integer, positive, shown
 from dpaudit.releases import Release, note
-from mechanisms.laws import DiscreteLaplace, RoundedGaussian
+from mechanisms.laws.law import Sampler
+from mechanisms.sampling.kernel import LARGEST
 from mechanisms.sampling.random import BitSource, default_source
 from mechanisms.steps import INTEGER_LIMIT, array_steps, format_of, number_steps
 
@@ -22,6 +23,15 @@ if TYPE_CHECKING:
     from mechanisms.steps import Value
 
 
+class Drawn(Protocol):
+    """Integer noise as a mechanism needs it: something that can be drawn from, its tables made on first use."""
+
+    @property
+    def sampler(self) -> Sampler:
+        """How it is drawn."""
+        ...
+
+
 @dataclass(frozen=True)
 class Noise:
     """Integer noise in steps of a lattice.
@@ -29,7 +39,7 @@ class Noise:
     `width` is its typical size in steps; `record` is what the release log keeps of one noisy number.
     """
 
-    law: DiscreteLaplace | RoundedGaussian
+    law: Drawn
     lattice: Fraction
     width: Fraction
     record: Release
@@ -40,8 +50,8 @@ class Noise:
             return np.asarray(self.often(value, 1, source)[0])
         steps = number_steps(value, self.lattice)
         bits = bit_source(source)
-        note(replace(self.record, secure=bits.secure))
-        total = steps + int(self.law.sample(source=bits, wide=True))
+        note(self.record if bits.secure else replace(self.record, secure=False))
+        total = steps + self.law.sampler.one(bits)
         return total if self.lattice == 1 else self.lattice * total
 
     def often(self, value: Value, count: int, source: BitSource | None) -> NDArray[Any]:
@@ -53,9 +63,11 @@ class Noise:
             form = format_of(self.lattice)
             steps = np.array(_fitting(number_steps(value, self.lattice), form.limit // form.unit), dtype=np.int64)
         form.require_room(self.width)
-        bits = bit_source(source)
+        sampler, bits = self.law.sampler, bit_source(source)
+        if sampler.reach > LARGEST // 2:
+            raise InvalidArgument("DPA108", "the noise reaches beyond int64. Use less of it, or release numbers one at a time.")
         note(replace(self.record, dimension=steps.size, count=copies, secure=bits.secure))
-        noise = self.law.sample(copies * steps.size, source=bits).reshape(copies, *steps.shape)
+        noise = sampler.many(bits, copies * steps.size, False).reshape(copies, *steps.shape)  # noqa: FBT003 - not wide
         noise += steps
         return form.write(noise, self.lattice)
 

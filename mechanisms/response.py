@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any, Final, overload
 
 import numpy as np
 
 from dpaudit.claims import Adjacency, Claim, PureDP
 from dpaudit.errors import InvalidArgument
-from dpaudit.exact import Exact, ball, ball_endpoints, integer, positive, shown, working_precision
+from dpaudit.exact import Enclosure, Exact, Reason, ball, ball_endpoints, integer, positive, shown, working_precision
 from dpaudit.releases import Release, note
 from mechanisms.noise import as_text, bit_source
 from mechanisms.sampling.exactnum import LazyUniform
@@ -30,6 +30,7 @@ _ADJACENCIES: Final = ("replace_one", "label")
 _LARGEST_CATEGORIES: Final = 2**24
 _SMALLEST_USEFUL: Final = Fraction(1, 10**300)
 _LARGEST_USEFUL: Final = Fraction(700)
+_SHOWN_PRECISION: Final = 128
 
 
 @dataclass(frozen=True, init=False)
@@ -82,6 +83,13 @@ class RandomizedResponse:
 
         return randomized_response(epsilon=self.epsilon, categories=self.categories, adjacency=self.adjacency)
 
+    @property
+    def keep_probability(self) -> Enclosure:
+        """The probability that a report is the truth, e^epsilon / (e^epsilon + categories - 1)."""
+        with working_precision(_SHOWN_PRECISION):
+            probability = truth_probability(self.epsilon, self.categories)(_SHOWN_PRECISION)
+            return Enclosure.from_ball(probability, Reason("exponential in ball arithmetic"), lowest=0, highest=1)
+
     @overload
     def release(self, value: NDArray[Any], source: BitSource | None = None) -> NDArray[np.int64]: ...
     @overload
@@ -101,8 +109,11 @@ class RandomizedResponse:
           >>> RandomizedResponse(epsilon=1).release(np.array([0, 1, 1])).shape
           (3,)
         """
-        reports = self._reports(value, 1, source)[0]
-        return np.asarray(reports) if isinstance(value, np.ndarray) else int(reports)
+        truth = self._checked(value)
+        bits = self._noted(truth.size if isinstance(truth, np.ndarray) else 1, 1, source)
+        if isinstance(truth, np.ndarray):
+            return np.asarray(reports(truth, 1, self.epsilon, self.categories, bits)[0])
+        return report(truth, self.epsilon, self.categories, bits)
 
     def releases(self, value: int | NDArray[Any], count: int, source: BitSource | None = None) -> NDArray[np.int64]:
         """Independent reports on the same categories, each paid for; what an audit needs many of.
@@ -120,7 +131,9 @@ class RandomizedResponse:
           >>> RandomizedResponse(epsilon=1).releases(1, 5).shape
           (5,)
         """
-        return self._reports(value, integer(count, "count", lower=1), source)
+        truth, copies = np.asarray(self._checked(value)), integer(count, "count", lower=1)
+        bits = self._noted(truth.size, copies, source)
+        return reports(truth, copies, self.epsilon, self.categories, bits)
 
     def estimate(self, reports: NDArray[Any]) -> NDArray[np.float64]:
         """Unbiased estimate of how the true categories are distributed, from the reports alone.
@@ -136,13 +149,31 @@ class RandomizedResponse:
           >>> RandomizedResponse(epsilon=50).estimate(np.array([0, 1, 1, 1])).tolist()
           [0.25, 0.75]
         """
-        counts = np.bincount(self._checked(reports).reshape(-1), minlength=self.categories)
-        # Outside this range the estimate is all noise or none, and floats could not tell.
-        epsilon = float(min(max(self.epsilon, _SMALLEST_USEFUL), _LARGEST_USEFUL))
-        total = 1.0 + (self.categories - 1) * math.exp(-epsilon)
-        lie, gap = math.exp(-epsilon) / total, -math.expm1(-epsilon) / total
-        shares: NDArray[np.float64] = (counts / counts.sum() - lie) / gap
+        lie, gap = self._odds()
+        shares: NDArray[np.float64] = (self._shares(reports) - lie) / gap
         return shares
+
+    def standard_error(self, reports: NDArray[Any]) -> NDArray[np.float64]:
+        """How far the estimate is typically from the true shares of those who reported, from the reports alone.
+
+        Args:
+          reports: integer array of released reports.
+        Returns:
+          float64 array, one standard error per category. Its square is on average at least the variance of the estimate: it counts
+          the spread of the truth as well.
+        Raises:
+          InvalidArgument: wrong type (DPA105), not a category (DPA103), or fewer than two reports (DPA109).
+        Source: Warner 1965; it reads released numbers only, so it costs no privacy.
+        Example:
+          >>> RandomizedResponse(epsilon=1).standard_error(np.arange(10_000) % 2).round(4).tolist()
+          [0.0108, 0.0108]
+        """
+        shares, (_, gap), degrees = self._shares(reports), self._odds(), np.size(reports) - 1
+        if not degrees:
+            raise InvalidArgument("DPA109", "one report has no spread. Give at least two.")
+        # Reports of different truths have a smaller variance than equally many from the mixture of their laws.
+        errors: NDArray[np.float64] = np.sqrt(shares * (1 - shares) / degrees) / gap
+        return errors
 
     def describe(self) -> str:
         """One line that names the mechanism and its exact parameters."""
@@ -154,20 +185,21 @@ class RandomizedResponse:
         """The mechanism as plain text values, exact, from which it can be built again."""
         return as_text(self, "epsilon", "categories", "adjacency")
 
-    def _reports(self, value: int | NDArray[Any], count: int, source: BitSource | None) -> NDArray[np.int64]:
-        """Check, note, draw: `count` reports on every entry."""
-        truth = self._checked(value)
-        bits = bit_source(source)
-        parameters = (("categories", Fraction(self.categories)), ("epsilon", self.epsilon))
-        note(Release("randomized_response", parameters, Fraction(1), self.adjacency, truth.size, count, bits.secure))
-        size = count * truth.size
-        lies = ~truthful(self.epsilon, self.categories, size, bits).reshape(count, *truth.shape)
-        other = below(self.categories - 1, size, bits).reshape(lies.shape)
-        other += other >= truth
-        return np.where(lies, other, truth)
+    def _noted(self, people: int, count: int, source: BitSource | None) -> BitSource:
+        """The source of bits, once the release log has been told what will be drawn from it."""
+        bits, record = bit_source(source), self._record
+        once = people == count == 1 and bits.secure
+        note(record if once else replace(record, dimension=people, count=count, secure=bits.secure))
+        return bits
 
-    def _checked(self, value: int | NDArray[Any]) -> NDArray[np.int64]:
-        """Categories as an int64 array of the same shape, refused if any is none; the message shows no value."""
+    @cached_property
+    def _record(self) -> Release:
+        """What the release log keeps of one report."""
+        parameters = (("categories", Fraction(self.categories)), ("epsilon", self.epsilon))
+        return Release("randomized_response", parameters, Fraction(1), self.adjacency)
+
+    def _checked(self, value: int | NDArray[Any]) -> int | NDArray[np.int64]:
+        """A category, or categories as an int64 array of the same shape, refused if any is none; the message shows no value."""
         if isinstance(value, np.ndarray):
             if value.dtype.kind not in "iu":
                 raise InvalidArgument("DPA105", f"categories must be integers, got an array of {value.dtype}. Number them from 0.")
@@ -180,7 +212,43 @@ class RandomizedResponse:
             raise InvalidArgument(
                 "DPA103", f"categories must be from 0 to {self.categories - 1}, and at least one is not. Number them from 0."
             )
-        return np.asarray(value).astype(np.int64)
+        return value.astype(np.int64) if isinstance(value, np.ndarray) else least
+
+    def _shares(self, reports: NDArray[Any]) -> NDArray[np.float64]:
+        """Share of each category among the reports."""
+        counts = np.bincount(np.asarray(self._checked(reports)).reshape(-1), minlength=self.categories)
+        shares: NDArray[np.float64] = counts / counts.sum()
+        return shares
+
+    def _odds(self) -> tuple[float, float]:
+        """Probability of one particular lie, and how much likelier the truth is."""
+        # Outside this range an estimate is all noise or none, and floats could not tell.
+        epsilon = float(min(max(self.epsilon, _SMALLEST_USEFUL), _LARGEST_USEFUL))
+        total = 1.0 + (self.categories - 1) * math.exp(-epsilon)
+        return math.exp(-epsilon) / total, -math.expm1(-epsilon) / total
+
+
+def reports(
+    truth: NDArray[np.int64], count: int, epsilon: Fraction, categories: int, source: BitSource, *, bits: int = 64, step: int = 64
+) -> NDArray[np.int64]:
+    """`count` reports on every entry, along a new first axis; whoever lies and whoever does not draws the same bits."""
+    size = count * truth.size
+    lies = ~truthful(epsilon, categories, size, source, bits=bits, step=step).reshape(count, *truth.shape)
+    other = below(categories - 1, size, source).reshape(lies.shape)
+    other += other >= truth
+    return np.where(lies, other, truth)
+
+
+def report(truth: int, epsilon: Fraction, categories: int, source: BitSource, *, bits: int = 64, step: int = 64) -> int:
+    """One report, by the same steps as `reports`."""
+    border, digits = threshold(epsilon, categories, bits), source.bits(bits)
+    honest = digits < border
+    if digits == border:
+        honest = LazyUniform.begun(source, border, bits, step).less(truth_probability(epsilon, categories))
+    width, other = (categories - 2).bit_length(), categories
+    while other >= categories - 1:
+        other = source.bits(width)
+    return truth if honest else other + (other >= truth)
 
 
 def truth_probability(epsilon: Fraction, categories: int) -> Callable[[int], arb]:

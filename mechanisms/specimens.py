@@ -2,18 +2,29 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, Final
 
+import numpy as np
+
+from dpaudit.claims import Adjacency
+from dpaudit.releases import Release, note
+from mechanisms.audits.queries import Visits, as_rows, columns
 from mechanisms.laplace import LaplaceMechanism
 from mechanisms.lattice import to_lattice
+from mechanisms.laws import DiscreteLaplace
+from mechanisms.noisy_max import NoisyMax, greatest
 from mechanisms.questions import DIAGNOSIS, RADIUS, STEP, Record, column
 from mechanisms.sampling.random import source_from
+from mechanisms.stability_histogram import StabilityHistogram
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.random import Generator
     from numpy.typing import NDArray
+
+_ROW: Final = Adjacency("norm_ball", norm="linf", radius=1)
 
 
 def mean_with_data_bounds(records: Sequence[Record], count: int, rng: Generator) -> NDArray[Any]:
@@ -67,3 +78,71 @@ def surplus_with_half_noise(records: Sequence[Record], count: int, rng: Generato
     """
     mechanism = LaplaceMechanism(sensitivity=1, epsilon=1, adjacency="replace_one")
     return mechanism.releases(malignant_surplus(records), count, source_from(rng))
+
+
+def sparse_vector_with_one_noise(answers: Sequence[int], count: int, rng: Generator) -> NDArray[np.int8]:
+    """Which answers are at least a threshold with noise, the answers themselves having none.
+
+    The mistake: noise in the threshold hides an answer that moves, but not two that move in opposite directions, whose order shows.
+    The log shows the noise of the threshold, hence epsilon 1; no epsilon holds.
+
+    Args:
+      answers: the answer of each question, each of which may move by 1.
+      count: how many independent runs.
+      rng: the audit's generator.
+    Returns:
+      int8 array of shape (count, number of answers): 1 above, 0 below.
+    Source: Lyu, Su, Li 2017, Algorithm 5, which shows a mistake of Stoddard, Chen, Machanavajjhala 2014.
+    Example:
+      >>> sparse_vector_with_one_noise([-900, 900], 2, np.random.default_rng(1)).tolist()
+      [[0, 1], [0, 1]]
+    """
+    thresholds = LaplaceMechanism(sensitivity=1, epsilon=1, adjacency=_ROW).releases(0, count, source_from(rng))
+    return (np.array(answers) >= thresholds[:, None]).astype(np.int8)
+
+
+def noisy_max_with_value(scores: Sequence[int], count: int, rng: Generator) -> NDArray[np.int64]:
+    """The place of the greatest noisy score, and that noisy score.
+
+    The mistake: only the place is private at this price. The greatest of five noisy scores is low if all five are, which is as
+    telling as five noisy scores. The log shows a noisy max, hence epsilon 1; the truth is 5/2 for five scores.
+
+    Args:
+      scores: the score of each candidate, each of which may move by 1.
+      count: how many independent releases.
+      rng: the audit's generator.
+    Returns:
+      int64 array of shape (count, 2): a place and a noisy score in each row.
+    Source: Ding, Wang, Wang, Zhang, Kifer 2018, Algorithm 7.
+    Example:
+      >>> noisy_max_with_value([0, 900], 3, np.random.default_rng(1))[:, 0].tolist()
+      [1, 1, 1]
+    """
+    place = NoisyMax(sensitivity=1, epsilon=1, noise="laplace", adjacency=_ROW)
+    source = source_from(rng)
+    flags = {"geometric": Fraction(0), "monotonic": Fraction(0)}
+    parameters = sorted({**flags, "lattice": place.lattice, "temperature": place.scale}.items())
+    note(Release("noisy_max", tuple(parameters), place.sensitivity, place.adjacency, count=count, secure=source.secure))
+    noisy = DiscreteLaplace(place.scale).sample(count * len(scores), source=source).reshape(count, len(scores)) + np.array(scores)
+    return np.column_stack([greatest(noisy, source), noisy.max(axis=1)])
+
+
+def keys_of_unbounded_people(people: Sequence[Visits], count: int, rng: Generator) -> NDArray[np.int64]:
+    """Clinics from the data with noisy numbers of visits, noise and threshold those for people with one visit each.
+
+    The mistake: nobody says whose the records are, so a person counts at every clinic instead of one. The log shows one
+    contribution, hence epsilon 1 and delta 1/50.
+
+    Args:
+      people: the clinics that each person went to.
+      count: how many independent releases.
+      rng: the audit's generator.
+    Returns:
+      int64 array of shape (count, 4): the noisy number for each clinic, 0 where it is not shown.
+    Source: Wilson, Zhang, Lam, Desfontaines, Simmons-Marengo, Gipson 2020, on systems that allow each person one record.
+    Example:
+      >>> keys_of_unbounded_people([("north",)] * 900, 1, np.random.default_rng(1))[0].astype(bool).tolist()
+      [True, False, False, False]
+    """
+    clinics, _ = columns(people)
+    return as_rows(StabilityHistogram(epsilon=1, delta="1/50").releases(clinics, count, source_from(rng)))

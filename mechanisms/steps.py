@@ -18,7 +18,13 @@ if TYPE_CHECKING:
 Value: TypeAlias = "Exact | NDArray[np.integer[Any]] | NDArray[np.float64]"
 """What a mechanism adds noise to: one exact number, or an array of integers or of floats that lie on the lattice."""
 
-INTEGER_LIMIT: Final = 2**62
+INTEGER_LIMIT: Final = 2**60
+"""Values in steps are at most this large, and results below twice that.
+
+Noise that does not fit int64 draws, 2**62 or more, is refused by the sampler. Together with a value of at most 2**60 it would give
+a result that is refused anyway, so whether a release is refused is a fixed function of its exact result and tells no more than it.
+"""
+
 FLOAT_LIMIT: Final = 2**52
 _LARGEST_SHIFT: Final = 1000
 _SPREAD: Final = 64
@@ -46,17 +52,21 @@ class Format:
             )
 
     def write(self, steps: NDArray[np.int64], lattice: Fraction) -> NDArray[Any]:
-        """The numbers that `steps` stand for, exactly; refuses with DPA108 what the format cannot hold."""
+        """The numbers that `steps` stand for, exactly; refuses with DPA108 those that are beyond twice the limit."""
+        _refuse_beyond(steps, (2 * self.limit - 1) // self.unit)
         if self.kind == "fractions":
             return np.array([lattice * int(step) for step in steps.reshape(-1)] or [], dtype=object).reshape(steps.shape)
-        if self.unit != 1 or self.kind == "float64":
-            _refuse_beyond(steps, (2 * self.limit - 1) // self.unit)
         numerators = steps if self.unit == 1 else steps * np.int64(self.unit)
         return numerators if self.kind == "int64" else np.ldexp(numerators.astype(np.float64), -self.shift)
 
 
 def number_steps(value: Exact, lattice: Fraction) -> int:
     """How many steps of `lattice` the exact number `value` is; DPA107 when it is not a whole number of them."""
+    if type(value) is int:  # the common case; the quotient in integers spares a Fraction
+        whole, rest = divmod(value * lattice.denominator, lattice.numerator)
+        if rest:
+            raise _off_lattice("the value", lattice)
+        return whole
     try:
         steps = rational(value, "the value to release") / lattice
     except InvalidArgument as error:
@@ -98,11 +108,11 @@ def _integer_steps(values: NDArray[np.integer[Any]], lattice: Fraction) -> tuple
     if form.kind != "int64":
         raise InvalidArgument(
             "DPA105",
-            f"integer arrays need a lattice that is a whole number below 2**57, got {shown(lattice)}. "
+            f"integer arrays need a lattice that is a whole number up to 2**54, got {shown(lattice)}. "
             "Count in steps with lattice=1 and multiply the result, or give a float64 array on a dyadic lattice.",
         )
     if int(values.max()) > INTEGER_LIMIT or int(values.min()) < -INTEGER_LIMIT:
-        raise _too_large("2**62")
+        raise _too_large("2**60")
     whole = values.astype(np.int64)
     if form.unit == 1:
         return whole, form

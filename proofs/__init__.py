@@ -1,1 +1,1 @@
-"""Lemmas and certificates that bind proofs to the code of `mechanisms` and `learners`; none has shipped yet."""
+"""Proofs as programs: each reads the constants of code that ships and bounds what can go wrong, or raises an error."""

@@ -6,6 +6,10 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
+    from dpaudit.accounting.calibration import Calibration as Calibration
+    from dpaudit.accounting.calibration import calibrate as calibrate
+    from dpaudit.accounting.filters import Filter as Filter
+    from dpaudit.accounting.individual import IndividualFilter as IndividualFilter
     from dpaudit.accounting.laws.bounded_range import bounded_range as bounded_range
     from dpaudit.accounting.laws.concentrated import rdp as rdp
     from dpaudit.accounting.laws.concentrated import zcdp as zcdp
@@ -18,15 +22,22 @@ if TYPE_CHECKING:
     from dpaudit.accounting.laws.response import approx_dp as approx_dp
     from dpaudit.accounting.laws.response import pure_dp as pure_dp
     from dpaudit.accounting.laws.response import randomized_response as randomized_response
+    from dpaudit.accounting.laws.staircase import staircase as staircase
     from dpaudit.accounting.loss import PrivacyLoss as PrivacyLoss
     from dpaudit.accounting.loss import compose as compose
+    from dpaudit.accounting.odometers import Odometer as Odometer
     from dpaudit.accounting.pricing import price as price
     from dpaudit.accounting.promises import claimed_loss as claimed_loss
 
 _HOMES: Final = {
+    "Calibration": "calibration",
+    "Filter": "filters",
+    "IndividualFilter": "individual",
+    "Odometer": "odometers",
     "PrivacyLoss": "loss",
     "approx_dp": "laws.response",
     "bounded_range": "laws.bounded_range",
+    "calibrate": "calibration",
     "claimed_loss": "promises",
     "compose": "loss",
     "discrete_gaussian": "laws.discrete_gaussian",
@@ -39,6 +50,7 @@ _HOMES: Final = {
     "pure_dp": "laws.response",
     "randomized_response": "laws.response",
     "rdp": "laws.concentrated",
+    "staircase": "laws.staircase",
     "zcdp": "laws.concentrated",
 }
 

@@ -9,6 +9,7 @@ from typing import Final, TypeAlias
 from dpaudit.accounting.bounds import certified_bounds
 from dpaudit.accounting.closed_forms import closed_form
 from dpaudit.accounting.loss import PrivacyLoss
+from dpaudit.accounting.numeric.tilted import rough_upper_end, tilted_lattice
 from dpaudit.accounting.questions import EpsilonAt, Question
 from dpaudit.errors import Unsupported
 from dpaudit.exact import SMALLEST_EXPONENT, Enclosure, Reason, outward
@@ -16,7 +17,7 @@ from dpaudit.exact import SMALLEST_EXPONENT, Enclosure, Reason, outward
 Engine: TypeAlias = Callable[[PrivacyLoss, Question], Enclosure | None]
 """A certified method for one direction of a composition: an enclosure, or None where it does not apply."""
 
-ENGINES: Final[tuple[Engine, ...]] = (closed_form, certified_bounds)
+ENGINES: Final[tuple[Engine, ...]] = (closed_form, tilted_lattice, certified_bounds)
 """The first engine that applies gives the answer: exact ones come before bounds."""
 
 SMALLEST_DELTA: Final = Fraction(2) ** (SMALLEST_EXPONENT + 64)
@@ -46,16 +47,22 @@ def evaluate(loss: PrivacyLoss, question: Question) -> Enclosure:
     if not loss.parts:
         return Enclosure.point(0, Reason("nothing is released, so the two datasets cannot be told apart"))
     backward = loss.reversed()
-    forward = _first_answer(loss, question)
-    return forward if backward == loss else _worse(forward, _first_answer(backward, question))
+    engine, forward = _first_answer(loss, question)
+    if backward == loss:
+        return forward
+    rough = rough_upper_end(backward, question) if engine is tilted_lattice else None
+    if rough is not None and rough.upper <= forward.lower:
+        reason = Reason("the other direction loses less: an upper end from wide cells", (rough.reason,))
+        return Enclosure(forward.lower, forward.upper, Reason("the worse of the two directions", (forward.reason, reason)))
+    return _worse(forward, _first_answer(backward, question)[1])
 
 
-def _first_answer(composition: PrivacyLoss, question: Question) -> Enclosure:
-    """The answer of the first engine that applies to this direction."""
+def _first_answer(composition: PrivacyLoss, question: Question) -> tuple[Engine, Enclosure]:
+    """The first engine that applies to this direction, and its answer."""
     for engine in ENGINES:
         answer = engine(composition, question)
         if answer is not None:
-            return answer
+            return engine, answer
     raise Unsupported(
         "DPA202", f"no certified method answers this for {composition.describe()}. docs/accounting.md lists what each law supports."
     )

@@ -76,6 +76,105 @@ class PrivacyLoss:
 
         return evaluate(self, EpsilonAt(in_range(delta, "delta", lower=0, upper=1, upper_open=True)))
 
+    def tradeoff(self, *, alpha: Exact) -> Enclosure:
+        """Trade-off function: least type II error of any test of two neighbours at type I error `alpha`.
+
+        Args:
+          alpha: type I error, exact, in [0, 1], dimensionless.
+        Returns:
+          Enclosure; no test of any two neighbours errs less than `lower`, and the function that belongs to the privacy profile,
+          the worse of the two null hypotheses, does not exceed `upper`.
+        Raises:
+          InvalidArgument: `alpha` is not a finite number (DPA101, DPA102) or outside [0, 1] (DPA103).
+          Unsupported: no certified method covers this composition (DPA202).
+        Source: Dong, Roth, Su 2022, Proposition 2.12.
+        Example:
+          >>> from dpaudit.accounting import gdp
+          >>> print(gdp(1).tradeoff(alpha="1/20"))
+          [0.740488, 0.740489]
+        """
+        from dpaudit.accounting.tradeoffs import tradeoff_at
+
+        return tradeoff_at(self, in_range(alpha, "alpha", lower=0, upper=1))
+
+    def renyi(self, *, order: Exact) -> Enclosure:
+        """Renyi divergence of everything released, the worse of the two directions.
+
+        Args:
+          order: above 1, exact, dimensionless.
+        Returns:
+          Enclosure in nats; `upper` is infinite where nothing finite is known, `lower` is 0 where only a bound is known.
+        Raises:
+          InvalidArgument: `order` is not a finite number (DPA101, DPA102) or not above 1 (DPA103).
+        Source: Mironov 2017, Definition 4 and Proposition 1.
+        Example:
+          >>> from dpaudit.accounting import gaussian
+          >>> print((10 * gaussian(sigma=2)).renyi(order=8))
+          10
+        """
+        from dpaudit.accounting.conversions import renyi_divergence
+
+        return renyi_divergence(self, in_range(order, "order", lower=1, upper=2**64, lower_open=True))
+
+    def zcdp(self) -> Enclosure:
+        """Smallest rho for which everything released is rho-zero-concentrated differentially private.
+
+        Args:
+          Nothing.
+        Returns:
+          Enclosure in nats; `upper` is a valid rho.
+        Raises:
+          Unsupported: no rho is known, for instance because a loss can be infinite (DPA202).
+        Source: Bun and Steinke 2016, Lemma 2.3 and Proposition 1.4.
+        Example:
+          >>> from dpaudit.accounting import bounded_range, gaussian
+          >>> print(gaussian(sigma=2).zcdp(), bounded_range(epsilon=1).zcdp().upper)
+          0.125 1/8
+        """
+        from dpaudit.accounting.conversions import concentration
+
+        return concentration(self)
+
+    def gdp(self) -> Enclosure:
+        """Smallest mu for which everything released is mu-Gaussian differentially private.
+
+        Args:
+          Nothing.
+        Returns:
+          Enclosure, dimensionless; `upper` is a valid mu.
+        Raises:
+          Unsupported: the composition is neither Gaussian nor pure (DPA202).
+        Source: Dong, Roth, Su 2022, Corollary 3.3 and section 2.2.
+        Example:
+          >>> from dpaudit.accounting import gaussian
+          >>> print((16 * gaussian(sigma=2)).gdp())
+          2
+        """
+        from dpaudit.accounting.conversions import gaussian_parameter
+
+        return gaussian_parameter(self)
+
+    def group(self, size: int) -> PrivacyLoss:
+        """The loss on datasets that are `size` steps of the neighbouring relation apart.
+
+        Args:
+          size: number of steps, at least 1.
+        Returns:
+          A loss under the same adjacency, now of groups: of noise laws the one at `size` times the distance, of promises what
+          they allow at that distance.
+        Raises:
+          InvalidArgument: `size` is no integer (DPA105) or below 1 (DPA103).
+          Unsupported: a part has no law at a larger distance, as an explicit pair has none (DPA202).
+        Source: Vadhan 2017, Lemma 2.2; Bun and Steinke 2016, Proposition 1.9.
+        Example:
+          >>> from dpaudit.accounting import laplace
+          >>> laplace(scale=2).group(3).describe()
+          'laplace(scale=2, sensitivity=3)'
+        """
+        from dpaudit.accounting.groups import of_group
+
+        return of_group(self, integer(size, "size", lower=1))
+
     def describe(self) -> str:
         """One line: every law with its exact parameters and how often it is used."""
         terms = [law.describe() if count == 1 else f"{count} * {law.describe()}" for law, count in self.parts]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 from math import floor
@@ -9,17 +10,23 @@ from typing import Final
 
 from dpaudit.accounting.law import Law
 from dpaudit.accounting.laws.between import Between
+from dpaudit.accounting.laws.bounded_noise import finite_noise, truncated_noise
 from dpaudit.accounting.laws.bounded_range import BoundedRange
 from dpaudit.accounting.laws.concentrated import Concentrated
 from dpaudit.accounting.laws.discrete_gaussian import DiscreteGaussian
 from dpaudit.accounting.laws.discrete_laplace import DiscreteLaplace
 from dpaudit.accounting.laws.gaussian import Gaussian
+from dpaudit.accounting.laws.laplace import Laplace
 from dpaudit.accounting.laws.response import Response
 from dpaudit.accounting.laws.rounded_gaussian import RoundedGaussian
+from dpaudit.accounting.laws.staircase import Staircase
 from dpaudit.accounting.loss import PrivacyLoss, compose, single
 from dpaudit.errors import InvalidArgument, Unsupported
-from dpaudit.exact import shown
+from dpaudit.exact import ball, ball_endpoints, float_outward, shown, working_precision
 from dpaudit.releases import Release
+
+_SMALLEST_FLOAT_STEP: Final = 2.0**-960
+"""Sensitivities below this, whose halves come near the smallest floats, get no lower end."""
 
 
 def price(releases: Sequence[Release]) -> PrivacyLoss:
@@ -108,6 +115,38 @@ def _discrete_gaussian(release: Release) -> Law:
     return Between(name, Concentrated(rho), coordinate, ground)
 
 
+def _real_laplace(release: Release) -> Law:
+    """Post-processing of the continuous law; at least what three outputs tell: above both values, below both, between."""
+    scale, sensitivity = release.parameter("scale"), release.sensitivity
+    name = f"laplace(scale={shown(scale)}, sensitivity={shown(sensitivity)})"
+    epsilon = sensitivity / scale
+    pure = Response(epsilon, f"pure_dp(epsilon={shown(epsilon)})")
+    upper = Laplace(scale, sensitivity) if release.dimension == 1 else pure
+    # The values d/2 and -d/2 are floats, and rounding moves the two borders outward by less than 2**-54 d; docs/real_noise.md.
+    apart = float_outward(sensitivity, up=False)
+    kept = Fraction(apart) / scale if _SMALLEST_FLOAT_STEP < apart < math.inf else Fraction(0)
+    outputs = Response(kept, f"{name} seen through three outputs", Fraction(-1), kept * (1 + Fraction(1, 2**52)))
+    ground = "rounding to float64 is post-processing of the continuous Laplace; one coordinate may carry the whole sensitivity"
+    return Between(name, upper, outputs if kept else None, ground)
+
+
+def _real_gaussian(release: Release) -> Law:
+    """Post-processing of the continuous law in any dimension."""
+    sigma = release.parameter("sigma")
+    name = f"gaussian(sigma={shown(sigma)}, sensitivity={shown(release.sensitivity)})"
+    law = Gaussian(release.sensitivity / sigma, name)
+    return Between(name, law, None, "rounding to float64 is post-processing of the continuous Gaussian")
+
+
+def _euclidean_laplace(release: Release) -> Law:
+    """Post-processing of the continuous K-norm mechanism of the Euclidean ball; on one coordinate that is the Laplace mechanism."""
+    scale, epsilon = release.parameter("scale"), release.sensitivity / release.parameter("scale")
+    name = f"euclidean_laplace(scale={shown(scale)}, sensitivity={shown(release.sensitivity)}, dimension={release.dimension})"
+    pure = Response(epsilon, f"pure_dp(epsilon={shown(epsilon)})")
+    ground = "rounding is post-processing; the continuous loss is at most L2 sensitivity/scale (Hardt, Talwar 2010)"
+    return Between(name, Laplace(scale, release.sensitivity) if release.dimension == 1 else pure, None, ground)
+
+
 def _randomized_response(release: Release) -> Law:
     """k-ary randomized response."""
     epsilon, categories = release.parameter("epsilon"), int(release.parameter("categories"))
@@ -122,10 +161,134 @@ def _exponential_mechanism(release: Release) -> Law:
     return BoundedRange(moves * release.sensitivity / release.parameter("temperature"))
 
 
+def _choice_epsilon(release: Release) -> Fraction:
+    """The pure epsilon of one choice: by how much the distance of two scores can change, over the temperature of the noise."""
+    return (1 if release.parameter("monotonic") else 2) * release.sensitivity / release.parameter("temperature")
+
+
+def _permute_and_flip(release: Release) -> Law:
+    """Pure; at least what it loses between two candidates whose scores are exchanged."""
+    epsilon = _choice_epsilon(release)
+    scale = f"epsilon={shown(epsilon)}"
+    with working_precision(128):
+        exchanged = ball_endpoints((2 * ball(epsilon / 2).exp() - 1).log())[0]
+    name = f"permute_and_flip({scale})"
+    kept = Response(Fraction(exchanged), f"{name} between two exchanged scores") if exchanged > 0 else None
+    ground = "pure epsilon-DP (McKenna, Sheldon 2020); exchanged scores at distance epsilon/2 have odds 2 exp(epsilon/2) - 1 to 1"
+    return Between(name, Response(epsilon, f"pure_dp({scale})"), kept, ground)
+
+
+def _top_k(release: Release) -> Law:
+    """One of the k choices: the others see fewer candidates, and which ones is known from the choices before."""
+    epsilon = _choice_epsilon(release)
+    name = f"choice_of_top_k(epsilon={shown(epsilon)})"
+    pure = Response(epsilon, f"pure_dp(epsilon={shown(epsilon)})")
+    ground = "each choice is made by a mechanism of this guarantee among the candidates that are left; docs/selection.md"
+    return Between(name, pure if release.parameter("flips") else BoundedRange(epsilon), None, ground)
+
+
+def _noisy_max(release: Release) -> Law:
+    """Pure, in any order of tied candidates that does not depend on the scores."""
+    epsilon = _choice_epsilon(release)
+    ground = "noise whose tail falls by at most a factor exp(-d / scale) in d steps; docs/selection.md"
+    return Between(f"noisy_max(epsilon={shown(epsilon)})", Response(epsilon, f"pure_dp(epsilon={shown(epsilon)})"), None, ground)
+
+
+def _sparse_vector(release: Release) -> Law:
+    """Pure: the threshold moves once, each positive answer twice the sensitivity (once if monotonic), each number once."""
+    moves = 1 if release.parameter("monotonic") else 2
+    positives, numbers = Fraction(1), Fraction(0)
+    if release.kind == "sparse_vector":
+        positives, numbers = release.parameter("cutoff"), release.parameter("number_scale")
+    parts = 1 / release.parameter("threshold_scale") + moves * positives / release.parameter("query_scale")
+    epsilon = release.sensitivity * (parts + (positives / numbers if numbers else 0))
+    scale = f"epsilon={shown(epsilon)}"
+    ground = "a whole run is pure epsilon-DP (Lyu, Su, Li 2017; docs/queries.md); what is lost below epsilon is not bounded"
+    return Between(f"{release.kind}({scale})", Response(epsilon, f"pure_dp({scale})"), None, ground)
+
+
+def _stability_histogram(release: Release) -> Law:
+    """Approximate: delta is the probability that noise lifts any of one person's own keys to the threshold."""
+    scale, contributions = release.parameter("scale"), release.parameter("contributions")
+    with working_precision(256):
+        ratio = ball(-1 / scale).exp()
+        lifted = ball((1 - release.parameter("threshold")) / scale).exp() / (1 + ratio)
+        if not lifted <= 1 - ratio:
+            raise Unsupported("DPA202", "a stability histogram whose threshold lies so low has no price. Use StabilityHistogram.")
+        delta = ball_endpoints(-(ball(contributions) * (-lifted).log1p()).expm1())[1]
+    return _approximate(release.kind, release.sensitivity / scale, Fraction(delta))
+
+
+def _partition_selection(release: Release) -> Law:
+    """Approximate: every key that may differ between neighbours costs the same."""
+    parts = release.sensitivity
+    return _approximate(release.kind, parts * release.parameter("epsilon"), parts * release.parameter("delta"))
+
+
+def _approximate(kind: str, epsilon: Fraction, delta: Fraction) -> Law:
+    """The worst pair of an approximate promise, from above only."""
+    scale = f"epsilon={shown(epsilon)}, delta={shown(delta)}"
+    ground = "(epsilon, delta)-DP, proved in docs/queries.md; what is lost below epsilon is not bounded"
+    return Between(f"{kind}({scale})", Response(epsilon, f"approx_dp({scale})", infinity=delta), None, ground)
+
+
+def _alone(release: Release) -> int:
+    """Steps that one number moves; several numbers at once have no price for noise whose loss does not add up over coordinates."""
+    if release.dimension != 1:
+        raise Unsupported("DPA202", f"{release.kind} noise is priced for one number at a time, got {release.dimension} at once.")
+    return _steps(release)
+
+
+def _staircase(release: Release) -> Law:
+    """One number exactly, as far as the step of the staircase."""
+    lattice, epsilon = release.parameter("lattice"), release.parameter("epsilon")
+    step, width = int(release.parameter("step") / lattice), int(release.parameter("width") / lattice)
+    if release.sensitivity > release.parameter("step"):
+        raise Unsupported("DPA202", "a staircase has no price beyond the sensitivity that it was made for.")
+    return _or_nothing(_alone(release), lambda steps: Staircase(epsilon, step, width, steps))
+
+
+def _truncated_laplace(release: Release) -> Law:
+    """One number, whose noise stays within its reach."""
+    lattice = release.parameter("lattice")
+    scale, reach = release.parameter("scale") / lattice, int(release.parameter("reach") / lattice)
+    return _or_nothing(_alone(release), lambda steps: truncated_noise(1, scale, reach, steps))
+
+
+def _truncated_gaussian(release: Release) -> Law:
+    """One number, whose noise stays within its reach."""
+    lattice = release.parameter("lattice")
+    variance, reach = release.parameter("sigma_squared") / lattice**2, int(release.parameter("reach") / lattice)
+    return _or_nothing(_alone(release), lambda steps: truncated_noise(2, variance, reach, steps))
+
+
+def _finite_noise(release: Release) -> Law:
+    """One number, whose noise has finitely many values with logged odds."""
+    known = dict(release.parameters)
+    places = sorted(name for name in known if name.startswith("value_"))
+    values = [int(known[name] / release.parameter("lattice")) for name in places]
+    masses = [known[name.replace("value", "weight", 1)] for name in places]
+    return _or_nothing(_alone(release), lambda steps: finite_noise(values, masses, steps))
+
+
 _LAWS: Final[dict[str, Callable[[Release], Law]]] = {
     "discrete_laplace": _discrete_laplace,
     "discrete_gaussian": _discrete_gaussian,
     "rounded_gaussian": _rounded_gaussian,
+    "staircase": _staircase,
+    "truncated_discrete_laplace": _truncated_laplace,
+    "truncated_discrete_gaussian": _truncated_gaussian,
+    "finite_noise": _finite_noise,
+    "real_laplace": _real_laplace,
+    "real_gaussian": _real_gaussian,
+    "euclidean_laplace": _euclidean_laplace,
     "randomized_response": _randomized_response,
     "exponential_mechanism": _exponential_mechanism,
+    "permute_and_flip": _permute_and_flip,
+    "top_k": _top_k,
+    "noisy_max": _noisy_max,
+    "above_threshold": _sparse_vector,
+    "sparse_vector": _sparse_vector,
+    "stability_histogram": _stability_histogram,
+    "partition_selection": _partition_selection,
 }

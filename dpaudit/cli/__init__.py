@@ -11,7 +11,9 @@ import dpaudit
 from dpaudit.errors import DpauditError, EngineDisagreement, EntropyFailure, TargetFailure
 
 VERBS: Final = {
+    "account": "Price a composition: certified epsilon and delta.",
     "audit": "Audit privacy claims: price, attack, property checks, verdict.",
+    "calibrate": "Find the least noise that meets a budget.",
     "explain": "Say what an error code means and what to do.",
     "replay": "Make the recorded runs of a report again and compare.",
     "report": "Show a report again, or write it as a page.",

@@ -27,16 +27,16 @@ class KeyStream:
         self._position = 0
         self.generated = 0
 
-    def read(self, count: int) -> bytes:
+    def read(self, count: int) -> bytearray:
         """The next `count` bytes of the stream."""
         start, stop = self._position, self._position + count
         if stop > len(self._buffer):
-            whole = bytearray(count)
-            self.fill(memoryview(whole))
-            return bytes(whole)
-        piece = bytes(self._buffer[start:stop])
-        self._buffer[start:stop] = _ZEROS[:count]
-        self._position = stop
+            piece = bytearray(count)
+            self.fill(memoryview(piece))
+        else:
+            piece = self._buffer[start:stop]
+            self._buffer[start:stop] = bytes(count)
+            self._position = stop
         return piece
 
     def fill(self, target: memoryview) -> None:
@@ -81,7 +81,9 @@ def words(stream: KeyStream, bits: int, size: int) -> NDArray[np.unsignedinteger
     array: NDArray[np.unsignedinteger] = np.empty(size, dtype=f"<u{width // 8}")
     if size:
         stream.fill(array.data.cast("B"))
-    return array if bits == width else array >> array.dtype.type(width - bits)
+    if bits < width:
+        array >>= width - bits
+    return array
 
 
 def number(stream: KeyStream, count: int) -> int:

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 REKEY_BYTES: Final = 2**34
 """After this many bytes a source that the operating system keys takes a new key."""
 
+_NO_PROCESS: Final = -1
+
 
 class InsecureNoiseWarning(UserWarning):
     """A deterministic bit source was made; noise drawn from it can be predicted by whoever knows its seed."""
@@ -77,7 +79,8 @@ class OsBitSource:
 
     def __init__(self) -> None:
         """Take a key."""
-        self._renew()
+        self._lock = threading.Lock()
+        self._rekey()
         _forkable.add(self)
 
     @property
@@ -108,10 +111,12 @@ class OsBitSource:
         self._stream = KeyStream(material[:32], material[32:])
         self._process = os.getpid()
 
-    def _renew(self) -> None:
-        """Take a new lock and key: in a forked child the old lock may be held by a thread that does not exist there."""
+    def _forget(self) -> None:
+        """In a forked child: drop the parent's stream, so that the next use takes a key, and its lock, which nobody may release."""
         self._lock = threading.Lock()
-        self._rekey()
+        if self._process != _NO_PROCESS:  # a process may fork again before it draws
+            del self._stream
+        self._process = _NO_PROCESS
 
     def __reduce__(self) -> tuple[type[OsBitSource], tuple[()]]:
         """Copies and pickles hold neither key nor buffered bits; they stand for a fresh source."""
@@ -123,9 +128,9 @@ _thread = threading.local()
 
 
 def _after_fork() -> None:
-    """Give every source of a forked child a key of its own."""
+    """Let every source of a forked child take a key of its own."""
     for source in tuple(_forkable):
-        source._renew()  # noqa: SLF001
+        source._forget()  # noqa: SLF001
 
 
 if hasattr(os, "register_at_fork"):

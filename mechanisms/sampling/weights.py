@@ -46,6 +46,11 @@ def laplace_variance(scale: Fraction) -> arb:
     return 1 / (2 * ball(1 / (2 * scale)).sinh() ** 2)
 
 
+def geometric_below(scale: Fraction, k: int) -> arb:
+    """P[X <= k] = 1 - exp(-(k + 1) / scale) of the geometric law, for k >= 0."""
+    return -arb(fmpq(-(k + 1) * scale.denominator, scale.numerator)).expm1()
+
+
 def gaussian_weight(variance: Fraction, k: int) -> arb:
     """exp(-k^2 / (2 variance))."""
     return arb(fmpq(-k * k * variance.denominator, 2 * variance.numerator)).exp()

@@ -17,7 +17,7 @@ from dpaudit.errors import DpauditError
 from dpaudit.exact import ball, working_precision
 from dpaudit.releases import recording
 from mechanisms import InsecureSeededSourceForTestsOnly, RandomizedResponse
-from mechanisms.response import below, threshold, truth_probability, truthful
+from mechanisms.response import below, report, reports, threshold, truth_probability, truthful
 
 pytestmark = pytest.mark.filterwarnings("ignore::mechanisms.sampling.random.InsecureNoiseWarning")
 
@@ -40,6 +40,63 @@ def test_another_category_is_uniform(limit, outcomes):
     assert set(range(limit)) == set(found)
     for share in found.values():
         assert share <= Fraction(1, limit) <= share + unassigned
+
+
+@pytest.mark.parametrize("sampler", ["one", "many"])
+@pytest.mark.parametrize(
+    ("epsilon", "categories", "truth", "bits"),
+    [("1", 2, 1, 3), ("1/3", 2, 0, 1), ("7/2", 3, 1, 5), ("1/10", 4, 3, 2), ("2", 5, 2, 4), ("1", 3, 0, 8)],
+)
+def test_every_report_has_exactly_its_probability_over_all_tapes(epsilon, categories, truth, bits, sampler, outcomes):
+    def many(tape):
+        return int(reports(np.array(truth), 1, Fraction(epsilon), categories, tape, bits=bits, step=1)[0])
+
+    def one(tape):
+        return report(truth, Fraction(epsilon), categories, tape, bits=bits, step=1)
+
+    found, unassigned = outcomes(one if sampler == "one" else many)
+    assert set(range(categories)) == set(found)
+    with working_precision(200):
+        honest = truth_probability(Fraction(epsilon), categories)(200)
+        for category, mass in found.items():
+            true = honest if category == truth else (1 - honest) / (categories - 1)
+            assert ball(mass) <= true <= ball(mass + unassigned)
+
+
+@pytest.mark.parametrize("categories", [2, 3, 5, 8])
+def test_a_single_report_follows_the_law(categories, false_alarm_level):
+    source, mechanism = InsecureSeededSourceForTestsOnly(23), RandomizedResponse(epsilon="1/2", categories=categories)
+    counts = np.bincount([mechanism.release(1, source) for _ in range(40_000)], minlength=categories)
+    expected = np.full(categories, 1 / (math.exp(0.5) + categories - 1))
+    expected[1] *= math.exp(0.5)
+    assert chisquare(counts, 40_000 * expected).pvalue > false_alarm_level
+
+
+@given(epsilon=epsilons, categories=st.integers(2, 2**24))
+def test_the_probability_of_the_truth_is_enclosed_closely(epsilon, categories):
+    found = RandomizedResponse(epsilon=epsilon, categories=categories).keep_probability
+    with mpmath.workdps(120):
+        power = mpmath.exp(mpmath.mpf(epsilon.numerator) / epsilon.denominator)
+        true = power / (power + categories - 1)
+        lower, upper = (mpmath.mpf(end.numerator) / end.denominator for end in (found.lower, found.upper))
+        assert lower <= true <= upper
+        assert upper - lower < mpmath.mpf(2) ** -100
+
+
+def test_the_standard_error_is_the_spread_of_the_estimate():
+    mechanism, people = RandomizedResponse(epsilon=1, categories=3), np.repeat([0, 1, 2], [2500, 1500, 1000])
+    all_reports = mechanism.releases(people, 400, InsecureSeededSourceForTestsOnly(24))
+    estimates = np.array([mechanism.estimate(row) for row in all_reports])
+    errors = np.array([mechanism.standard_error(row) for row in all_reports])
+    # The deviation of 400 estimates is within a fifth of the true one, and the error counts the spread of the truth, too.
+    assert (estimates.std(axis=0) < 1.2 * errors.mean(axis=0)).all()
+    assert (errors.mean(axis=0) < 1.3 * estimates.std(axis=0)).all()
+    assert (abs(estimates.mean(axis=0) - [0.5, 0.3, 0.2]) < 7 * errors.mean(axis=0) / 20).all()
+
+
+def test_one_report_has_no_standard_error():
+    with pytest.raises(DpauditError, match="DPA109"):
+        RandomizedResponse(epsilon=1).standard_error(np.array([1]))
 
 
 @given(epsilon=epsilons, categories=st.integers(2, 2**24))
@@ -143,6 +200,7 @@ def test_what_is_no_category_is_refused_before_bits_are_drawn_or_anything_is_log
             lambda: mechanism.release(value, unasked),
             lambda: mechanism.releases(value, 2, unasked),
             lambda: mechanism.estimate(value if isinstance(value, np.ndarray) else np.array([9])),
+            lambda: mechanism.standard_error(value if isinstance(value, np.ndarray) else np.array([9, 9])),
         ):
             with pytest.raises(DpauditError, match=f"{code}|DPA103"):
                 call()

@@ -3,25 +3,28 @@
 from __future__ import annotations
 
 import importlib.util
+import math
 import os
 import pickle
 import subprocess
 import sys
+from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from dpaudit.accounting import price
-from dpaudit.claims import GDP, PureDP
+from dpaudit.claims import GDP, ZCDP, ApproxDP, PureDP
 from dpaudit.releases import recording
 from dpaudit.targets import Reference, load_targets
 from mechanisms.targets import TARGETS
 
 ROOT = Path(__file__).resolve().parents[2]
 EXAMPLES = ROOT / "examples"
+AUDITS = ROOT / "mechanisms" / "audits"
 NAMES = {target.name: target for target in TARGETS}
-BROKEN = {"broken_mean", "broken_noise"}
+BROKEN = {"broken_mean", "broken_noise", "broken_sparse_vector", "broken_noisy_max", "broken_keys"}
 
 each_target = pytest.mark.parametrize("target", TARGETS, ids=lambda target: target.name)
 
@@ -41,9 +44,21 @@ def edits(first, second):
 
 
 def test_the_bundle_has_the_targets_that_the_documentation_names():
-    expected = ["laplace", "gaussian", "randomized_response", "exponential_mechanism"]
+    expected = ["laplace", "gaussian", "discrete_gaussian", "staircase", "bounded_noise", "real_laplace", "real_gaussian"]
+    expected += ["euclidean_laplace", "clipped_sum"]
+    expected += ["randomized_response", "exponential_mechanism", "permute_and_flip", "top_k", "noisy_max"]
+    expected += ["above_threshold", "sparse_vector", "histogram", "stability_histogram", "partition_selection"]
     expected += ["cancer_count", "cancer_mean", "cancer_histogram", "cancer_quantile", "broken_mean", "broken_noise"]
+    expected += ["broken_sparse_vector", "broken_noisy_max", "broken_keys"]
     assert expected == list(NAMES)
+
+
+def test_every_public_mechanism_is_released_by_a_target():
+    import mechanisms
+
+    public = {name for name in mechanisms.__all__ if hasattr(getattr(mechanisms, name), "releases")}
+    released = {name for path in AUDITS.glob("*.py") for name in public if f"{name}(" in path.read_text(encoding="utf-8")}
+    assert public == released
 
 
 @each_target
@@ -82,16 +97,66 @@ def test_the_log_of_a_target_is_priced_within_its_claim(target):
     guarantee = target.claim.guarantee
     if isinstance(guarantee, GDP):
         assert guarantee.mu == log[0].sensitivity / log[0].parameter("sigma")
+    elif isinstance(guarantee, ZCDP):
+        assert guarantee.rho == log[0].sensitivity ** 2 / log[0].parameter("sigma_squared") / 2
+    elif isinstance(guarantee, ApproxDP):
+        assert price(log).delta(epsilon=guarantee.epsilon).upper <= guarantee.delta
     else:
         assert isinstance(guarantee, PureDP)
         assert price(log).epsilon(delta=0).upper <= guarantee.epsilon
 
 
-@pytest.mark.parametrize("name", [name for name in NAMES if name.startswith(("cancer", "broken"))])
+def is_made_of_records(target):
+    """Whether neighbours are two tuples of people; a category alone is one person's, and a row of scores is nobody's."""
+    return target.adjacency.kind in {"add_remove", "replace_one"} and isinstance(target.neighbours[0][0], tuple)
+
+
+@pytest.mark.parametrize("name", [name for name, target in NAMES.items() if is_made_of_records(target)])
 def test_the_neighbours_made_from_records_differ_as_the_claim_says(name):
     target = NAMES[name]
     allowed = {"add_remove": {(0, 1), (1, 0)}, "replace_one": {(1, 1)}}[target.adjacency.kind]
     assert all(edits(first, second) in allowed for first, second in target.neighbours)
+
+
+@pytest.mark.parametrize("name", [name for name, target in NAMES.items() if target.adjacency.kind == "norm_ball"])
+def test_the_neighbours_in_a_norm_ball_are_as_far_apart_as_the_claim_allows(name):
+    target = NAMES[name]
+    order = {"l1": 1, "l2": 2, "linf": np.inf}[target.adjacency.norm]
+    for first, second in target.neighbours:
+        assert target.adjacency.radius == np.linalg.norm(np.atleast_1d(first) - np.atleast_1d(second), order)
+
+
+def test_a_declared_output_law_is_that_of_the_outputs():
+    """Hoeffding: a share of 100,000 outputs is off by 0.011 with probability at most 6.2e-11."""
+    target = NAMES["bounded_noise"]
+    outputs = target.sample(3, 100_000, np.random.default_rng(11)).tolist()
+    law = target.pmf(3)
+    assert 1 == sum(law.values())
+    assert set(law) == set(outputs)
+    assert max(abs(outputs.count(value) / 100_000 - mass) for value, mass in law.items()) < 0.011
+
+
+def test_no_pair_breaks_the_exact_law_of_bounded_noise_and_the_delta_is_met():
+    target = NAMES["bounded_noise"]
+    guarantee = target.claim.guarantee
+    for first, second in [*target.neighbours, *((other, one) for one, other in target.neighbours)]:
+        likely, unlikely = target.pmf(first), target.pmf(second)
+        factor = Fraction(math.floor(math.exp(guarantee.epsilon) * 10**6), 10**6)
+        excess = sum(max(mass - factor * unlikely.get(value, 0), 0) for value, mass in likely.items())
+        assert guarantee.delta == excess
+
+
+def test_the_first_two_answers_of_a_sparse_vector_are_told_by_their_positions():
+    positions = NAMES["sparse_vector"].sample((-900, 900, -900, 900, 900), 2, np.random.default_rng(3))
+    assert [[1, 3], [1, 3]] == positions.tolist()
+    assert [[2, 3]] == NAMES["sparse_vector"].sample((-900, -900, 900), 1, np.random.default_rng(3)).tolist()
+
+
+def test_keys_are_told_by_a_row_with_a_zero_for_each_that_is_not_shown():
+    people = [("east", "west")] * 900 + [("north",)]
+    (row,) = NAMES["stability_histogram"].sample(people, 1, np.random.default_rng(4)).tolist()
+    assert [False, True, False, True] == [value > 0 for value in row]
+    assert [0] == NAMES["partition_selection"].sample((), 1, np.random.default_rng(4)).tolist()
 
 
 @each_target

@@ -7,8 +7,20 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from flint import arb
 
-from mechanisms.laws import DiscreteGaussian, DiscreteLaplace, RoundedGaussian
+from mechanisms.laws import (
+    DiscreteGaussian,
+    DiscreteLaplace,
+    FiniteLaw,
+    Geometric,
+    LawFromWeights,
+    RoundedGaussian,
+    Staircase,
+    Truncated,
+)
+from mechanisms.sampling.cumulative import Words
+from mechanisms.sampling.digits import DigitWords, digit_table, draw_geometric, draw_two_sided
 from mechanisms.sampling.envelope import SHIPPED, Tuning, envelope_table
 from mechanisms.sampling.kernel import draw, draw_one
 from mechanisms.sampling.random import source_from
@@ -85,3 +97,91 @@ def test_a_law_that_is_a_little_too_wide_is_noticed(law, false_alarm_level):
     drawn[1::50] -= round(float(law.width_squared) ** 0.5 / 5)
     drawn[2::50] *= 2
     assert p_value(law, drawn) < false_alarm_level
+
+
+def fixed_p_value(law, drawn, bins=64):
+    """Chance of draws at least this far from the law, in bins between its own quantiles, each with ten draws expected or more."""
+    edges, level = [], 0.0
+    while (edge := quantile(law, level)) is not None:
+        edges.append(edge)
+        level = float(law.cdf(edge).upper) + max(1 / bins, 20 / len(drawn))
+    below = [0.0, *(float(law.cdf(edge).lower) for edge in edges), 1.0]
+    if (1.0 - below[-2]) * len(drawn) < 10:
+        del edges[-1], below[-2]
+    expected = np.array([second - first for first, second in pairwise(below)]) * len(drawn)
+    counts = np.bincount(np.searchsorted(np.array(edges), drawn, side="left"), minlength=len(edges) + 1)
+    return _p_value(counts[expected > 0], expected[expected > 0])
+
+
+def quantile(law, level):
+    """The least integer whose cumulative probability is a little above `level`, None where none is below 1 by enough."""
+    if level > 0.9999:
+        return None
+    low, high = -1, 1
+    while law.cdf(low).upper > level + 1e-4:
+        low *= 2
+    while law.cdf(high).upper <= level + 1e-4:
+        high *= 2
+    while low < high:
+        middle = (low + high) // 2
+        low, high = (low, middle) if law.cdf(middle).upper > level + 1e-4 else (middle + 1, high)
+    return low
+
+
+OTHERS = [
+    Geometric("1/2"),
+    Geometric(10),
+    Geometric(10**6),
+    Geometric(2**40),
+    Staircase(sensitivity=1, epsilon="1/10"),
+    Staircase(sensitivity=6, epsilon=1),
+    Staircase(sensitivity=1000, epsilon=2),
+    FiniteLaw({-9: 1, 0: 3, 4: "1/2", 10**15: 2}),
+    Truncated(DiscreteGaussian(sigma=50), lower=-20, upper=90),
+    Truncated(DiscreteGaussian(sigma=2), lower=10, upper=18),
+    Truncated(DiscreteLaplace(10**5), lower=-(10**6), upper=10**4),
+]
+
+
+@pytest.mark.parametrize("law", OTHERS, ids=str)
+def test_draws_of_the_other_laws_follow_them(law, false_alarm_level):
+    drawn = law.sample(300_000, source=source_from(np.random.default_rng(105)))
+    assert fixed_p_value(law, drawn) > false_alarm_level
+
+
+SLOWER = [
+    Truncated(DiscreteGaussian(sigma=10**5), lower=5 * 10**5, upper=6 * 10**5),
+    Truncated(RoundedGaussian(10**9), lower=-5000, upper=3000),
+    Truncated(Staircase(sensitivity=1000, epsilon=1), lower=50_000, upper=60_000),
+    LawFromWeights(lambda k: (-arb(k) / 2).exp() / (1 + arb(k)), scale=2, decay="1/2"),
+]
+
+
+@pytest.mark.parametrize("number", range(len(SLOWER)))
+def test_draws_by_balls_follow_their_law(number, false_alarm_level):
+    drawn = SLOWER[number].sample(30_000, source=source_from(np.random.default_rng(106)))
+    assert fixed_p_value(SLOWER[number], drawn) > false_alarm_level
+
+
+@pytest.mark.parametrize("scale", [1, 10, 10**6])
+def test_draws_with_fixed_work_follow_their_law(scale, false_alarm_level):
+    law = DiscreteLaplace(scale)
+    drawn = law.sample(300_000, source=source_from(np.random.default_rng(107)), fixed_work=True)
+    assert fixed_p_value(law, drawn) > false_alarm_level
+
+
+@pytest.mark.parametrize("scale", [2, 50])
+def test_digits_through_the_rare_paths_follow_their_law(scale, false_alarm_level):
+    words = Words(guide=1, prefix=2, step=1, reach=2)
+    table = digit_table(scale, DigitWords(digit=2, top_scale=Fraction(1), words=words))
+    for draw_from, law in ((draw_geometric, Geometric(scale)), (draw_two_sided, DiscreteLaplace(scale))):
+        drawn = draw_from(table, source_from(np.random.default_rng(108)), 10_000)
+        assert fixed_p_value(law, drawn) > false_alarm_level
+
+
+def test_a_geometric_law_that_is_a_little_too_wide_is_noticed(false_alarm_level):
+    # Positive control: every second draw is an eighth too large.
+    law = Geometric(10**6)
+    drawn = law.sample(300_000, source=source_from(np.random.default_rng(109)))
+    drawn[::2] = drawn[::2] * 9 // 8
+    assert fixed_p_value(law, drawn) < false_alarm_level

@@ -33,7 +33,7 @@ from mechanisms.sampling.random import (
     source_from,
 )
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 KEY, NONCE = bytes(range(32)), bytes(range(16))
 
 
@@ -42,6 +42,13 @@ def seeded(seed, stream=0):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", InsecureNoiseWarning)
         return InsecureSeededSourceForTestsOnly(seed, stream)
+
+
+def assert_nothing_in_common(streams, number):
+    """All streams differ, and no block of 16 bytes, the cipher's, stands in two of them or in one twice."""
+    assert number == len(streams) == len(set(streams))
+    blocks = [stream[at : at + 16] for stream in streams for at in range(0, len(stream), 16)]
+    assert len(blocks) == len(set(blocks))
 
 
 @pytest.mark.parametrize("source", [OsBitSource(), seeded(1), TapeSource(0, 0), RecordingSource(seeded(1))])
@@ -107,7 +114,7 @@ pipes = []
 for _ in range(64):
     reading, writing = os.pipe()
     if os.fork() == 0:
-        os.write(writing, source.uniform(8, 2048).tobytes() + default_source().uniform(8, 2048).tobytes())
+        os.write(writing, source.uniform(8, 4096).tobytes() + default_source().uniform(8, 4096).tobytes())
         os._exit(0)
     os.close(writing)
     pipes.append(reading)
@@ -117,15 +124,76 @@ for reading in pipes:
     while piece := os.read(reading, 65536):
         data += piece
     print(data.hex())
-print((source.uniform(8, 2048).tobytes() + default_source().uniform(8, 2048).tobytes()).hex())
+print((source.uniform(8, 4096).tobytes() + default_source().uniform(8, 4096).tobytes()).hex())
 """
     command = [sys.executable, "-W", "ignore", "-c", script]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=60, check=True)
     streams = [bytes.fromhex(line) for line in done.stdout.split()]
-    halves = [half for stream in streams for half in (stream[:2048], stream[2048:])]
-    assert {4096} == {len(stream) for stream in streams}
-    assert 130 == len(set(halves))
-    assert 130 == len({half[:16] for half in halves})
+    assert {8192} == {len(stream) for stream in streams}
+    assert_nothing_in_common([half for stream in streams for half in (stream[:4096], stream[4096:])], 130)
+
+
+def test_a_grandchild_of_a_child_that_drew_nothing_has_streams_of_its_own():
+    script = """
+import os
+from mechanisms.sampling.random import OsBitSource, default_source
+sources = [OsBitSource() for _ in range(3)] + [default_source()]
+used = [source.bits(8) for source in sources[:2]]
+reading, writing = os.pipe()
+if os.fork() == 0:
+    if os.fork() == 0:
+        if os.fork() == 0:
+            for source in sources:
+                os.write(writing, source.uniform(8, 4096).tobytes())
+            os._exit(0)
+        os.wait()
+        for source in sources:
+            os.write(writing, source.uniform(8, 4096).tobytes())
+        os._exit(0)
+    os.wait()
+    os._exit(0)
+os.close(writing)
+os.wait()
+data = b""
+while piece := os.read(reading, 65536):
+    data += piece
+print(data.hex())
+for source in sources:
+    print(source.uniform(8, 4096).tobytes().hex())
+"""
+    command = [sys.executable, "-W", "ignore", "-c", script]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=60, check=True)
+    assert not done.stderr, "a hook that fails leaves later sources with the lock and the stream of the parent"
+    data = bytes.fromhex("".join(done.stdout.split()))
+    streams = [data[start : start + 4096] for start in range(0, len(data), 4096)]
+    assert 12 == len(streams)
+    assert_nothing_in_common(streams, 12)
+
+
+def test_a_child_process_without_entropy_draws_nothing():
+    script = """
+import os
+from dpaudit.errors import EntropyFailure
+from mechanisms.sampling.random import OsBitSource, default_source
+sources = [OsBitSource(), default_source()]
+if os.fork() == 0:
+    def fail(count):
+        raise OSError
+    os.urandom = fail
+    failed = 0
+    for source in sources:
+        for draw in (lambda: source.bits(8), lambda: source.uniform(8, 4)) * 2:
+            try:
+                draw()
+            except EntropyFailure:
+                failed += 1
+    os._exit(failed)
+print(os.waitstatus_to_exitcode(os.wait()[1]))
+"""
+    command = [sys.executable, "-W", "ignore", "-c", script]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=60, check=True)
+    assert "8\n" == done.stdout
+    assert not done.stderr
 
 
 def test_sixteen_threads_have_sixteen_streams():
@@ -141,7 +209,7 @@ def test_sixteen_threads_have_sixteen_streams():
     for thread in threads:
         thread.join()
     assert 16 == len({id(source) for source in sources})
-    assert 16 == len({stream[:64] for stream in drawn})
+    assert_nothing_in_common(drawn, 16)
 
 
 def test_threads_that_share_a_source_share_no_bits():

@@ -40,7 +40,14 @@ class Scores:
 
     def gaps(self, start: int, stop: int) -> NDArray[np.float64]:
         """Best score minus each of a range of scores, as floats with one rounding; infinite where too large or never."""
-        part = self.values[start:stop]
+        return self._rounded(self.values[start:stop])
+
+    def gaps_at(self, positions: NDArray[np.intp]) -> NDArray[np.float64]:
+        """The same for scores at any positions."""
+        return self._rounded(self.values[positions])
+
+    def _rounded(self, part: NDArray[Any]) -> NDArray[np.float64]:
+        """The gaps of a part of the values, in a new array."""
         if self.kind == "exact":
             return part.copy()
         if self.kind == "float":
@@ -58,9 +65,28 @@ class Scores:
             score = None if self.kind == "float" and math.isinf(value) else Fraction(value.item())
         return None if score is None else self.best - score
 
+    def choices(self) -> int:
+        """How many candidates may be chosen."""
+        if self.kind == "exact":
+            return sum(score is not None for score in self.fractions)
+        return self.size if self.kind == "integer" else int(np.count_nonzero(self.values > -math.inf))
+
+    def possible(self) -> NDArray[np.intp]:
+        """Positions of the candidates that may be chosen, in order."""
+        if self.kind == "exact":
+            return np.array([position for position, score in enumerate(self.fractions) if score is not None], dtype=np.intp)
+        return np.flatnonzero(np.isfinite(self.values))
+
+    def only(self, positions: NDArray[np.intp]) -> Scores:
+        """The scores at some positions, at least one of which may be chosen."""
+        if self.kind == "exact":
+            return _from_fractions(tuple(self.fractions[position] for position in positions))
+        values = self.values[positions]
+        return Scores(self.kind, values, Fraction(values.max().item()))
+
 
 def read_scores(scores: Sequence[Any] | NDArray[Any]) -> Scores:
-    """The scores of an exponential mechanism, checked.
+    """The scores that a mechanism chooses by, checked.
 
     Args:
       scores: sequence of numbers, or 1-dimensional array of integers or floats; minus infinity stands for never.
@@ -116,9 +142,13 @@ def _from_floats(values: NDArray[np.float64]) -> Scores:
 def _from_objects(entries: list[Any]) -> Scores:
     """Scores of mixed types, in exact arithmetic."""
     exact = tuple(_exact(entry) for entry in entries)
-    finite = [score for score in exact if score is not None]
-    _refuse_unless_finite(0.0 if finite else -math.inf)
-    best = max(finite)
+    _refuse_unless_finite(-math.inf if all(score is None for score in exact) else 0.0)
+    return _from_fractions(exact)
+
+
+def _from_fractions(exact: tuple[Fraction | None, ...]) -> Scores:
+    """Scores in exact arithmetic, None for never."""
+    best = max(score for score in exact if score is not None)
     gaps = [math.inf if score is None else _nearest(best - score) for score in exact]
     return Scores("exact", np.array(gaps), best, exact)
 

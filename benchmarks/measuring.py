@@ -1,0 +1,107 @@
+"""What the speed benchmarks share: interleaved timing, versions of what was compared, bars, and one way to write results.
+
+Other programs only ever slow a run down, so the best of several repeats counts; and what is compared runs in turn in one process,
+so that ratios mean the same on every machine. Peers are optional: a benchmark asks `have` and leaves a column empty.
+"""
+
+from __future__ import annotations
+
+import json
+import platform
+import sys
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from importlib.metadata import PackageNotFoundError, version
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+
+def seconds(work: Callable[[], object]) -> float:
+    """Wall time of one call."""
+    start = time.perf_counter()
+    work()
+    return time.perf_counter() - start
+
+
+def best_of(works: Mapping[str, Callable[[], object]], repeats: int = 5) -> dict[str, float]:
+    """Least wall time of each work by name; in every repeat each runs once, in turn."""
+    best = dict.fromkeys(works, float("inf"))
+    for _ in range(repeats):
+        for name, work in works.items():
+            best[name] = min(best[name], seconds(work))
+    return best
+
+
+def each(work: Callable[[], object], calls: int) -> Callable[[], None]:
+    """The work done `calls` times over, for times too short to take one by one; divide by `calls` afterwards."""
+
+    def many() -> None:
+        for _ in range(calls):
+            work()
+
+    return many
+
+
+def have(package: str) -> bool:
+    """Whether a package, named as it is imported, is installed."""
+    try:
+        return find_spec(package) is not None
+    except ModuleNotFoundError:  # the package that holds it is missing
+        return False
+
+
+def versions(names: Iterable[str]) -> dict[str, str]:
+    """Python, the machine, and the version of each named distribution that is installed."""
+    found = {"python": platform.python_version(), "machine": platform.machine()}
+    for name in names:
+        try:
+            found[name] = version(name)
+        except PackageNotFoundError:
+            continue
+    return found
+
+
+@dataclass(frozen=True)
+class Bar:
+    """A figure beside the limit it has to keep: a least value, or with `most` a greatest one."""
+
+    what: str
+    figure: float
+    limit: float
+    most: bool = False
+
+    @property
+    def met(self) -> bool:
+        """Whether the figure keeps the limit."""
+        return self.figure <= self.limit if self.most else self.figure >= self.limit
+
+    def cells(self) -> list[str]:
+        """The columns of `bars_table`."""
+        sign = "<=" if self.most else ">="
+        return [self.what, f"{self.figure:.3g}", f"{sign} {self.limit:g}", "met" if self.met else "**not met**"]
+
+    def record(self) -> dict[str, Any]:
+        """The bar as plain data."""
+        return {**asdict(self), "met": self.met}
+
+
+def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """A Markdown table."""
+    lines = [head, ["---"] * len(head), *rows]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines) + "\n"
+
+
+def bars_table(bars: Iterable[Bar]) -> str:
+    """A Markdown table of bars, met or not."""
+    return table(["bar", "measured", "limit", ""], [bar.cells() for bar in bars])
+
+
+def write(folder: Path | None, stem: str, title: str, markdown: str, record: Mapping[str, Any]) -> None:
+    """Print the Markdown and, if a folder is given, save it as `stem`.md under the title and the record as `stem`.json."""
+    sys.stdout.write(markdown)
+    if folder is not None:
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / f"{stem}.md").write_text(f"# {title}\n\n{markdown}", encoding="utf-8")
+        (folder / f"{stem}.json").write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")

@@ -1,0 +1,205 @@
+"""What a privacy loss costs in each currency that adds up over adaptively chosen releases: epsilon, rho, Renyi, mu squared."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+from typing import Final
+
+from dpaudit.accounting.law import GaussianShaped, Law
+from dpaudit.accounting.laws.between import Between
+from dpaudit.accounting.laws.bounded_range import BoundedRange
+from dpaudit.accounting.laws.concentrated import Concentrated
+from dpaudit.accounting.laws.discrete_gaussian import DiscreteGaussian
+from dpaudit.accounting.laws.rounded_gaussian import RoundedGaussian
+from dpaudit.accounting.loss import PrivacyLoss, single
+from dpaudit.accounting.promises import claimed_loss
+from dpaudit.claims import GDP, RDP, ZCDP, Adjacency, ApproxDP, Claim, Guarantee, PureDP
+from dpaudit.errors import InvalidArgument, Unsupported
+from dpaudit.exact import ball_endpoints, rational, working_precision
+
+_LONGEST_DENOMINATOR: Final = 4096
+_COARSE: Final = 2**256
+
+
+@dataclass(frozen=True)
+class Currency:
+    """Amounts that add up: their names, and how much of each a privacy loss takes at most."""
+
+    names: tuple[str, ...]
+    of_law: Callable[[Law], tuple[Fraction, ...] | None]
+    remedy: str
+
+    def cost(self, spending: PrivacyLoss | Guarantee, adjacency: Adjacency) -> tuple[Fraction, ...]:
+        """Upper ends of what is spent, the worse of its two directions.
+
+        DPA202 where nothing finite is known, DPA201 under another neighbouring relation, DPA105 for what is neither.
+        """
+        known = _stated(self.names, spending)
+        return known or self._of_loss(as_loss(spending, adjacency))
+
+    def _of_loss(self, loss: PrivacyLoss) -> tuple[Fraction, ...]:
+        """The laws' costs added up."""
+        total = [Fraction(0)] * len(self.names)
+        for law, count in loss.parts:
+            both = [_amounts(self.of_law, law), _amounts(self.of_law, law.reversed())]
+            if any(amounts is None for amounts in both):
+                raise Unsupported("DPA202", f"{law.describe()} has no finite cost in {' and '.join(self.names)}. {self.remedy}")
+            for place in range(len(total)):
+                total[place] += count * max(amounts[place] for amounts in both if amounts is not None)
+        return tuple(total)
+
+
+@lru_cache(maxsize=4096)
+def _amounts(of_law: Callable[[Law], tuple[Fraction, ...] | None], law: Law) -> tuple[Fraction, ...] | None:
+    """What one law takes, kept because filters meet the same laws again and again."""
+    return of_law(law)
+
+
+def _stated(names: tuple[str, ...], spending: object) -> tuple[Fraction, ...] | None:
+    """The cost of a guarantee that is stated in the currency itself."""
+    match spending, names:
+        case PureDP(), ("epsilon",):
+            return (rational(spending.epsilon),)
+        case ZCDP(), ("rho",):
+            return (rational(spending.rho),)
+        case GDP(), ("mu squared",):
+            return (rational(spending.mu) ** 2,)
+    return None
+
+
+def as_loss(spending: PrivacyLoss | Guarantee, adjacency: Adjacency) -> PrivacyLoss:
+    """A loss or a guarantee as a loss under the given adjacency; DPA201 for another one, DPA105 for anything else."""
+    if isinstance(spending, PrivacyLoss):
+        adjacency.require(spending.adjacency, "the budget and what is spent of it")
+        return spending
+    if isinstance(spending, Guarantee):
+        return claimed_loss(Claim(spending, adjacency=adjacency))
+    kind = type(spending).__name__
+    raise InvalidArgument("DPA105", f"a budget is spent by a privacy loss or a guarantee such as PureDP(1), got a {kind}.")
+
+
+def added(total: Sequence[Fraction], cost: Sequence[Fraction], times: int) -> tuple[Fraction, ...]:
+    """Sums of what was spent and what is to be spent: exact, and rounded up once their denominators become very long."""
+    return tuple(_short(before + times * amount) for before, amount in zip(total, cost, strict=True))
+
+
+def _short(value: Fraction) -> Fraction:
+    """The number, or a slightly larger one where it would take too many digits to write down."""
+    if value.denominator.bit_length() <= _LONGEST_DENOMINATOR:
+        return value
+    return Fraction(-(-value.numerator * _COARSE // value.denominator), _COARSE)
+
+
+def _pure(law: Law) -> Fraction | None:
+    """The least epsilon of pure differential privacy, rounded up; None where there is none."""
+    greatest = law.greatest_loss()
+    if greatest is None or law.infinity_mass():
+        return None
+    upper = greatest.ends()[1]
+    return max(upper, Fraction(0)) if isinstance(upper, Fraction) else None
+
+
+def _pure_amount(law: Law) -> tuple[Fraction] | None:
+    """Cost of a law in epsilon."""
+    epsilon = _pure(law)
+    return None if epsilon is None else (epsilon,)
+
+
+def _rho(law: Law) -> Fraction | None:
+    """A rho for which the finite losses of the law are zero-concentrated, None where none is known."""
+    match law:
+        case Concentrated():
+            return law.rho
+        case GaussianShaped():
+            return law.mu_squared / 2
+        case DiscreteGaussian():
+            return Fraction(law.sensitivity) ** 2 / (2 * law.sigma_squared)
+        case RoundedGaussian():
+            return (law.sensitivity / law.sigma) ** 2 / 2
+        case BoundedRange():
+            return law.epsilon**2 / 8
+        case Between():
+            return _rho(law.upper)
+    greatest = law.greatest_loss()
+    upper = None if greatest is None else greatest.ends()[1]
+    # Bun and Steinke 2016, Proposition 1.4; an infinite loss is paid for in delta.
+    return max(upper, Fraction(0)) ** 2 / 2 if isinstance(upper, Fraction) else None
+
+
+def _rho_amount(law: Law) -> tuple[Fraction] | None:
+    """Cost of a law in rho."""
+    rho = None if law.infinity_mass() else _rho(law)
+    return None if rho is None else (rho,)
+
+
+def _approximate_amount(law: Law) -> tuple[Fraction, Fraction] | None:
+    """Cost of a law in rho and, for its infinite losses, in delta."""
+    rho = _rho(law)
+    return None if rho is None else (rho, law.infinity_mass())
+
+
+def _gaussian_amount(law: Law) -> tuple[Fraction] | None:
+    """Cost of a law in mu squared."""
+    if isinstance(law, Between):
+        law = law.upper
+    return (law.mu_squared,) if isinstance(law, GaussianShaped) else None
+
+
+@dataclass(frozen=True)
+class _Renyi:
+    """Cost of a law in Renyi divergence at fixed orders."""
+
+    orders: tuple[Fraction, ...]
+
+    def __call__(self, law: Law) -> tuple[Fraction, ...] | None:
+        """Upper ends of the divergences, None where one is infinite or unknown."""
+        if law.infinity_mass():
+            return None
+        found = []
+        with working_precision(128):
+            for order in self.orders:
+                moment = law.log_moment(order - 1)
+                upper = None if moment is None else ball_endpoints(moment)[1]
+                if not isinstance(upper, Fraction):
+                    return None
+                found.append(max(upper, Fraction(0)) / (order - 1))
+        return tuple(found)
+
+
+PURE: Final = Currency(("epsilon",), _pure_amount, "A zCDP or Renyi budget can take it.")
+CONCENTRATED: Final = Currency(("rho",), _rho_amount, "A budget in approximate or Renyi differential privacy may take it.")
+APPROXIMATE: Final = Currency(("rho", "delta"), _approximate_amount, "State a guarantee such as ApproxDP(epsilon, delta) instead.")
+GAUSSIAN: Final = Currency(("mu squared",), _gaussian_amount, "Only Gaussian noise and GDP guarantees add up here.")
+
+
+def currency_of(guarantee: Guarantee) -> Currency:
+    """The currency in which spending under a guarantee adds up; DPA202 for a whole curve, which has none."""
+    match guarantee:
+        case PureDP():
+            return PURE
+        case ZCDP():
+            return CONCENTRATED
+        case ApproxDP():
+            return APPROXIMATE
+        case GDP():
+            return GAUSSIAN
+        case RDP():
+            orders = tuple(order for order, _ in guarantee.orders)
+            names = tuple(f"Renyi divergence of order {order}" for order in orders)
+            return Currency(names, _Renyi(orders), "Choose other orders.")
+    raise Unsupported("DPA202", "a whole privacy profile is no budget. Give PureDP, ApproxDP, ZCDP, RDP or GDP.")
+
+
+def rho_allowed(epsilon: Fraction, delta: Fraction) -> Fraction:
+    """A rho, as large as a search finds, whose certified delta at `epsilon` is at most `delta`; 0 where none was found."""
+    low, high = Fraction(0), epsilon
+    for _ in range(60):
+        middle = (low + high) / 2
+        upper = single(Concentrated(middle), "add_remove").delta(epsilon=epsilon).upper
+        low, high = (middle, high) if upper <= delta else (low, middle)
+        if high - low <= high / 2**30:
+            break
+    return low

@@ -1,0 +1,107 @@
+"""Poisson sampling of any law: the loss of a mechanism that sees each record with a known probability."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+from flint import arb
+
+from dpaudit.accounting.law import Bracketed, Law
+from dpaudit.accounting.laws.response import Response
+from dpaudit.accounting.loss import PrivacyLoss, gathered
+from dpaudit.accounting.values import LossValue
+from dpaudit.claims import Adjacency
+from dpaudit.errors import Unsupported
+from dpaudit.exact import Exact, ball, ball_endpoints, in_range, shown, working_precision
+
+
+@dataclass(frozen=True)
+class Sampled:
+    """`law` seen through Poisson sampling at `rate` in (0, 1), when a record is removed or when one is added.
+
+    `removing`: `law` is (with, without) and the pair is ((1 - rate) without + rate with, without). Else `law` is
+    (without, with) and the pair is (without, (1 - rate) without + rate with).
+    """
+
+    law: Law
+    rate: Fraction
+    removing: bool
+
+    def describe(self) -> str:
+        """The law and the rate."""
+        return f"{self.law.describe()}.sampled(Poisson({shown(self.rate)}))"
+
+    def reversed(self) -> Sampled:
+        """The other direction."""
+        return Sampled(self.law.reversed(), self.rate, removing=not self.removing)
+
+    def greatest_loss(self) -> LossValue | None:
+        """-log(1 - rate) where a record is added to an unbounded law; else unbounded, or see `bracket`."""
+        return LossValue.of_ratio(1 / (1 - self.rate)) if self.law.greatest_loss() is None and not self.removing else None
+
+    def infinity_mass(self) -> Fraction:
+        """The rate times that of the law where a record is removed; adding one never reveals everything."""
+        return self.rate * self.law.infinity_mass() if self.removing else Fraction(0)
+
+    def log_moment(self, order: Fraction) -> arb | None:
+        """At most that of the law itself: the sampled pair is a mixture of its pair and of one that tells nothing."""
+        return self.law.log_moment(order)
+
+    def bracket(self) -> tuple[Law, Law | None]:
+        """The law itself where it is unbounded, else a pure guarantee; nothing below that is exact: the lattice has the law itself.
+
+        After sampling, finite losses of a law with greatest losses a and b in its two directions are at most
+        log(1 - rate + rate e^max(a, b)) either way, and at most -log(1 - rate) where an output is the mark of one dataset.
+        """
+        if isinstance(self.law, Bracketed):
+            above, below = self.law.bracket()
+            low = None if below is None else Sampled(below, self.rate, removing=self.removing)
+            return Sampled(above, self.rate, removing=self.removing), low
+        backward = self.law.reversed()
+        greatest = [law.greatest_loss() for law in (self.law, backward)]
+        bounded = [loss for loss in greatest if loss is not None]
+        if len(bounded) < 2:
+            return self, None
+        infinity = max(self.law.infinity_mass(), backward.infinity_mass())
+        with working_precision(128):
+            most = max(min(ball_endpoints(_amplified(loss.ball(), self.rate))[1], loss.ends()[1]) for loss in bounded)
+            edge = ball_endpoints(-(-ball(self.rate)).log1p())[1] if infinity else Fraction(0)
+        epsilon = Fraction(max(most, edge, Fraction(0)))
+        return Response(epsilon, f"{self.describe()} as a guarantee", infinity=self.rate * infinity), None
+
+    def bracket_source(self) -> str:
+        """Why the guarantee holds."""
+        return "sampling mixes the law with one that tells nothing (Balle, Barthe, Gaboardi 2018, Theorem 8)"
+
+
+def _amplified(loss: arb, rate: Fraction) -> arb:
+    """log(1 - rate + rate e^loss)."""
+    return (ball(rate) * loss.expm1()).log1p()
+
+
+def poisson_sampled(loss: PrivacyLoss, rate: Exact) -> PrivacyLoss:
+    """Privacy loss of the same releases, each made on a Poisson sample of the records.
+
+    Args:
+      loss: what one would lose without sampling; each of its releases draws a sample of its own.
+      rate: probability with which a record enters a sample, independently of everything else, exact, in [0, 1].
+    Returns:
+      The loss after sampling, in both directions; 0 times the loss at rate 0.
+    Raises:
+      InvalidArgument: `rate` is not a finite number (DPA101, DPA102) or outside [0, 1] (DPA103).
+      Unsupported: the adjacency is not add_remove of records (DPA202): sampling does not amplify in the same way elsewhere.
+    Source: Zhu, Dong, Wang 2022, Theorem 11; docs/numerical_engines.md.
+    Example:
+      >>> from dpaudit.accounting import gaussian
+      >>> print((1000 * poisson_sampled(gaussian(sigma=1), "0.01")).delta(epsilon=2).upper < 1e-5)
+      True
+    """
+    share = in_range(rate, "rate", lower=0, upper=1)
+    if loss.adjacency != Adjacency("add_remove"):
+        raise Unsupported(
+            "DPA202", f"Poisson sampling of records is priced under add_remove, got {loss.adjacency}: it amplifies less elsewhere."
+        )
+    if share in {0, 1}:
+        return int(share) * loss
+    return gathered([(Sampled(law, share, removing=True), count) for law, count in loss.parts], loss.adjacency)

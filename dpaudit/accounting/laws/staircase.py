@@ -1,0 +1,111 @@
+"""The staircase mechanism's loss on one integer: plus epsilon, minus epsilon or nothing, with masses in closed form."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+from flint import arb, fmpq
+
+from dpaudit.accounting.law import Atom, Atoms, Law
+from dpaudit.accounting.laws.response import Response
+from dpaudit.accounting.loss import PrivacyLoss, single
+from dpaudit.accounting.values import LossValue
+from dpaudit.claims import Adjacency
+from dpaudit.exact import Exact, ball, ball_endpoints, integer, positive, shown, working_precision
+
+
+@dataclass(frozen=True)
+class Staircase:
+    """Staircase noise around `sensitivity` against the same noise around 0.
+
+    The noise has equal weights for sizes below `width`, and weights smaller by e^-epsilon every `step` integers further out.
+    """
+
+    epsilon: Fraction
+    step: int
+    width: int
+    sensitivity: int
+
+    def describe(self) -> str:
+        """Name and parameters."""
+        scale = f"epsilon={shown(self.epsilon)}, step={self.step}, width={self.width}"
+        return f"staircase({scale}, sensitivity={self.sensitivity})"
+
+    def reversed(self) -> Staircase:
+        """The law itself: reflection exchanges the two sides."""
+        return self
+
+    def greatest_loss(self) -> LossValue | None:
+        """The epsilon."""
+        return LossValue(self.epsilon)
+
+    def infinity_mass(self) -> Fraction:
+        """Zero: both sides have full support."""
+        return Fraction(0)
+
+    def likely(self) -> arb:
+        """Ball around P[loss = epsilon]: the total variation distance over 1 - e^-epsilon.
+
+        That distance is the probability of the `sensitivity` integers around 0, of which all lie on the top step, or as many as
+        it has and the rest on the second.
+        """
+        fall, drop = ball(-self.epsilon).exp(), -ball(-self.epsilon).expm1()
+        top = 2 * self.width - 1
+        upper = self.sensitivity if self.sensitivity // 2 < self.width else top
+        return (upper + (self.sensitivity - upper) * fall) / (top * drop + 2 * self.step * fall)
+
+    def _masses(self) -> tuple[arb, arb, arb]:
+        """P masses of the losses epsilon, -epsilon and 0."""
+        likely = self.likely()
+        unlikely = likely * ball(-self.epsilon).exp()
+        return likely, unlikely, (1 - likely - unlikely).nonnegative_part()
+
+    def log_moment(self, order: Fraction) -> arb:
+        """Direct sum over the three losses."""
+        likely, unlikely, null = self._masses()
+        rise, fall = ball(order * self.epsilon).exp(), ball(-order * self.epsilon).exp()
+        return (likely * rise + unlikely * fall + null).log()
+
+    def atoms(self, tail: int) -> Atoms:  # noqa: ARG002 - there is no tail
+        """The three losses."""
+        likely, unlikely, null = self._masses()
+        ends = (Atom(LossValue(self.epsilon), likely, unlikely), Atom(LossValue(-self.epsilon), unlikely, likely))
+        return Atoms((*ends, Atom(LossValue(), null, null)), fmpq(0))
+
+    def above(self) -> Law:
+        """The pure guarantee, which dominates every law with this greatest loss."""
+        return Response(self.epsilon, f"pure_dp(epsilon={shown(self.epsilon)})")
+
+    def below(self) -> Law:
+        """The three losses with a little more mass on 0, which is a post-processing."""
+        with working_precision(192):
+            _, unlikely, null = self._masses()
+            weight = ball_endpoints(null / unlikely)[1]
+        return Response(self.epsilon, f"{self.describe()} with its null mass rounded up", others=Fraction(weight))
+
+
+def staircase(
+    epsilon: Exact, *, step: int, width: int, sensitivity: int | None = None, adjacency: Adjacency | str = "add_remove"
+) -> PrivacyLoss:
+    """Privacy loss of staircase noise on an integer.
+
+    Args:
+      epsilon: fall of the weights from step to step in nats, exact, positive.
+      step: length of a step in lattice steps, an integer of at least 1.
+      width: half length of the top step, from 1 to `step`.
+      sensitivity: largest distance of the query on neighbours, in lattice steps, from 1 to `step`; None for `step`.
+      adjacency: the neighbouring relation that the sensitivity is about.
+    Returns:
+      A loss that is exact, also after composition.
+    Raises:
+      InvalidArgument: a parameter is not a number (DPA101, DPA102, DPA105), not positive (DPA104) or out of range (DPA103).
+    Source: Geng, Viswanath 2014 for the mechanism; docs/laws_of_noise.md for the masses.
+    Example:
+      >>> print(staircase(epsilon=1, step=4, width=2).epsilon(delta=0))
+      1
+    """
+    length = integer(step, "step", lower=1)
+    half = integer(width, "width", lower=1, upper=length)
+    moved = length if sensitivity is None else integer(sensitivity, "sensitivity", lower=1, upper=length)
+    return single(Staircase(positive(epsilon, "epsilon"), length, half, moved), adjacency)

@@ -1,0 +1,163 @@
+"""Sampling without replacement: the loss of a mechanism that sees a uniformly chosen subset of a public size."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Final
+
+from flint import arb
+
+from dpaudit.accounting.law import Atoms, Bracketed, Finite, Law, Profiled
+from dpaudit.accounting.laws.between import Between
+from dpaudit.accounting.laws.response import Response
+from dpaudit.accounting.laws.sampled import Sampled
+from dpaudit.accounting.loss import PrivacyLoss, gathered
+from dpaudit.accounting.values import LossValue
+from dpaudit.claims import Adjacency
+from dpaudit.errors import Unsupported
+from dpaudit.exact import ball, ball_endpoints, shown, working_precision
+
+if TYPE_CHECKING:
+    from dpaudit.accounting.numeric.distributions import Distribution
+
+TAIL: Final = 1200
+"""Bits of the tail at which a base law with endlessly many values is cut."""
+
+GROUND = (
+    "a fixed-size sample holds the replaced record with probability size/of "
+    "(Balle, Barthe, Gaboardi 2018, Theorem 11; docs/sampling_schemes.md, without replacement)"
+)
+
+
+@dataclass(frozen=True)
+class Swapped:
+    """The least pair above every sample of share `rate` of a mechanism that stays below `law` when a record is replaced.
+
+    Its profile at e >= 0 is rate d(log(1 + (e^e - 1)/rate)), with d the larger of the two profiles of `law`, and it is the same
+    in both directions. It only stands above other laws: its greatest loss is rounded up.
+    """
+
+    law: Law
+    rate: Fraction
+
+    def describe(self) -> str:
+        """The law and the rate."""
+        return f"{self.law.describe()} on a share {shown(self.rate)} without replacement"
+
+    def reversed(self) -> Swapped:
+        """The law itself."""
+        return self
+
+    def greatest_loss(self) -> LossValue | None:
+        """log(1 + rate (e^g - 1)) rounded up, with g the greatest loss of the law; None when that is unbounded."""
+        found = [law.greatest_loss() for law in (self.law, self.law.reversed())]
+        bounded = [loss for loss in found if loss is not None]
+        if len(bounded) < len(found):
+            return None
+        with working_precision(128):
+            ends = [ball_endpoints(_amplified(loss.ball(), self.rate))[1] for loss in bounded]
+        most = max(ends)
+        return LossValue(max(most, Fraction(0))) if isinstance(most, Fraction) else None
+
+    def infinity_mass(self) -> Fraction:
+        """The rate times that of the law."""
+        return self.rate * max(self.law.infinity_mass(), self.law.reversed().infinity_mass())
+
+    def log_moment(self, order: Fraction) -> arb | None:
+        """The excess of the moment over 1 is at most the rate times that of the law, summed over directions that differ.
+
+        The profile here is at most the rate times the larger profile of the law, and E_Q f(dP/dQ) with f(r) = r^(1 + order) - 1 -
+        (1 + order)(r - 1), which is the moment less 1 plus (1 + order) P(L = infinity), is a mean of the profile with weight f''.
+        """
+        excess = arb(0)
+        for law in {self.law, self.law.reversed()}:
+            moment = law.log_moment(order)
+            if moment is None:
+                return None
+            excess += moment.expm1() + ball((1 + order) * law.infinity_mass())
+        return (ball(self.rate) * excess).log1p()
+
+    def profile(self, epsilon: arb) -> arb:
+        """The formula, continued to negative epsilon by the profile of the exchanged pair, which is the pair itself."""
+        if epsilon >= 0:
+            return self._beyond(epsilon)
+        back = -epsilon.expm1() + epsilon.exp() * self._beyond((-epsilon).nonnegative_part())
+        return back if epsilon < 0 else back.union(self._beyond(epsilon.nonnegative_part()))
+
+    def _beyond(self, epsilon: arb) -> arb:
+        """The formula at an epsilon that is not negative."""
+        rate = ball(self.rate)
+        at = (epsilon.expm1() / rate).log1p()
+        return rate * delta_of(self.law)(at).max(delta_of(self.law.reversed())(at))
+
+    def profile_source(self) -> str:
+        """The theorem behind the formula."""
+        return GROUND
+
+    def distribution(self) -> Distribution | None:
+        """That of a removal above 0 and of an addition below 0; None for a base law whose two directions differ."""
+        from dpaudit.accounting.numeric.distributions import distribution_of
+        from dpaudit.accounting.numeric.mixtures import Halved
+
+        base = distribution_of(self.law) if self.law.reversed() == self.law else None
+        return None if base is None else Halved(base, self.rate)
+
+
+def swapped_out(loss: PrivacyLoss, rate: Fraction) -> PrivacyLoss:
+    """Every release made on a uniformly chosen share of the records; DPA202 for laws whose profile is not known."""
+    if loss.adjacency != Adjacency("replace_one"):
+        raise Unsupported(
+            "DPA202",
+            f"sampling without replacement is priced under replace_one, got {loss.adjacency}: its sample size is public and fixed.",
+        )
+    if rate in {0, 1}:
+        return int(rate) * loss
+    return gathered([(_seen_by_share(law, rate), count) for law, count in loss.parts], loss.adjacency)
+
+
+def _seen_by_share(law: Law, rate: Fraction) -> Law:
+    """A law above the sample, and from below a record that is replaced by one which leaves no trace."""
+    above, below = law.bracket() if isinstance(law, Bracketed) else (law, law)
+    if not isinstance(above, (Profiled, Finite)):
+        raise Unsupported(
+            "DPA202",
+            f"{law.describe()} has no certified profile to be sampled without replacement. Sample the law of the noise instead.",
+        )
+    upper = _response(above, rate) if isinstance(above, Response) else Swapped(above, rate)
+    name = f"{law.describe()}.sampled(WithoutReplacement at rate {shown(rate)})"
+    return Between(name, upper, None if below is None else Sampled(below, rate, removing=True), GROUND)
+
+
+def _response(law: Response, rate: Fraction) -> Response:
+    """The pair above samples of randomized response, which has its shape; epsilon is rounded up, the null weight down."""
+    name, infinity = f"{law.describe()} on a share {shown(rate)} without replacement", rate * law.infinity
+    if not law.epsilon:
+        return Response(Fraction(0), name, infinity=infinity)
+    with working_precision(256):
+        unit, epsilon = law.atoms(0).atoms[0].q_mass, _amplified(ball(law.epsilon), rate)
+        null = ball(1 - infinity) / unit - epsilon.exp() - 1
+        high, low = ball_endpoints(epsilon)[1], ball_endpoints(null)[0]
+    return Response(Fraction(high), name, others=max(Fraction(low), Fraction(0)), infinity=infinity)
+
+
+def _amplified(loss: arb, rate: Fraction) -> arb:
+    """log(1 + rate (e^loss - 1))."""
+    return (ball(rate) * loss.expm1()).log1p()
+
+
+def delta_of(law: Law) -> Callable[[arb], arb]:
+    """The profile of a law that has a closed one or lists its values, at the current precision."""
+    if isinstance(law, Profiled):
+        return law.profile
+    atoms = law.atoms(TAIL) if isinstance(law, Finite) else None
+    found = Atoms((), arb(1)) if atoms is None else atoms
+
+    def delta(epsilon: arb) -> arb:
+        """The infinite loss and the positive parts of P - e^epsilon Q."""
+        growth = epsilon.exp()
+        gains = (arb(atom.p_mass) - growth * atom.q_mass for atom in found.atoms)
+        return sum((gain.nonnegative_part() for gain in gains), arb(found.infinity))
+
+    return delta

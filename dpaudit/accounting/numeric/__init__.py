@@ -1,0 +1,1 @@
+"""The tilted lattice engine: any composition of laws with known distribution functions, between two certified ends."""

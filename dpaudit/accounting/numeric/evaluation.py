@@ -1,0 +1,162 @@
+"""Delta from composed masses: weighted sums, what lies outside the window, rounding, and the infinite loss."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Final
+
+import numpy as np
+from flint import arb
+
+from dpaudit.accounting.numeric.convolution import Composed, composed
+from dpaudit.accounting.numeric.lattice import MASS_BITS, Lattice, at_most, log_moments, powers, unit_sum
+from dpaudit.accounting.numeric.plan import Plan
+from dpaudit.accounting.numeric.transform import Reals
+from dpaudit.exact import Enclosure, Endpoint, Reason, ball, ball_endpoints, outward, working_precision
+
+FADED: Final = 140
+"""The weighted sum stops where the weights have fallen by e^-140."""
+
+
+@dataclass(frozen=True)
+class Evaluated:
+    """A composition on its lattice, ready to be asked for delta at epsilons near that of the plan."""
+
+    plan: Plan
+    lattices: tuple[Lattice, ...]
+
+    @cached_property
+    def _masses(self) -> Composed:
+        """Composed masses on the window."""
+        return composed(self.lattices, self.plan.first, self.plan.size)
+
+    @cached_property
+    def _offset(self) -> Fraction:
+        """Loss at index 0 of the composition."""
+        return sum((lattice.count * lattice.raster.offset for lattice in self.lattices), Fraction(0))
+
+    @cached_property
+    def _moments(self) -> dict[tuple[bool, str], arb]:
+        """Logarithms of total masses and of moments at the further tilts, for upper and lower laws."""
+        low, high = self.plan.chernoff
+        tilts = {"whole": Fraction(0), "above": high, "below": -low}
+        return {
+            (upper, name): log_moments(self.lattices, tilt, upper=upper) for upper in (True, False) for name, tilt in tilts.items()
+        }
+
+    @cached_property
+    def _weights(self) -> tuple[Reals, Reals]:
+        """Powers of e^(-tilt step) and of e^(-(1 + tilt) step)."""
+        tilt, step = self.plan.tilt, self.plan.step
+        count = min(self.plan.size, math.ceil(FADED / (tilt * step)) + 1)
+        places = np.arange(count)
+        return powers(-tilt * step, count)(places), powers(-(1 + tilt) * step, count)(places)
+
+    @cached_property
+    def ends(self) -> tuple[Fraction, Fraction]:
+        """Epsilons between which this is best asked: around that of the plan, as far as the answers stay narrow."""
+        middle = (self.plan.near[0] + self.plan.near[1]) / 2
+        first, last = max(self._place(0), self.plan.near[0]), min(self._place(self.plan.size - 2), self.plan.near[1])
+        for _ in range(8):
+            found = self.delta(first)
+            if found.width < found.upper / 4:
+                break
+            first = (first + middle) / 2
+        return first, max(first, last)
+
+    def _place(self, position: int) -> Fraction:
+        """Loss at a position of the window."""
+        return self._offset + (self.plan.first + position) * self.plan.step
+
+    def _tail(self, place: Fraction, *, upper: bool, above: bool) -> float:
+        """Bound on the tilted mass at or above a place, or below it."""
+        reach = [lattice.count * lattice.raster.place(int(lattice.index[-1 if above else 0])) for lattice in self.lattices]
+        if (sum(reach) < place) if above else (sum(reach) >= place):
+            return 0.0
+        low, high = self.plan.chernoff
+        with working_precision(MASS_BITS):
+            shift = -ball(high * place) if above else ball(low * place)
+            bound = self._moments[upper, "above" if above else "below"] + shift
+            return min(at_most(bound.exp()), at_most(self._moments[upper, "whole"].exp()))
+
+    def delta(self, epsilon: Fraction) -> Enclosure:
+        """Delta of the composition, the trivial answer outside the window.
+
+        Floats that overflow become infinite or no number, and those become the trivial end here.
+        """
+        first = math.floor((epsilon - self._offset) / self.plan.step) + 1 - self.plan.first
+        if not 0 <= first < self.plan.size:
+            return Enclosure(0, 1, Reason("epsilon lies outside the window of the lattice"))
+        with np.errstate(all="ignore"):
+            upper, lower, terms = self._finite(epsilon, first)
+        tilt = self.plan.tilt
+        with working_precision(MASS_BITS + 64):
+            base = sum((lattice.count * lattice.log_scale for lattice in self.lattices), Fraction(0)) - tilt * epsilon
+            factor, safe_upper, safe_lower = ball(base).exp(), arb(0), arb(0)
+            for lattice in self.lattices:
+                safe_upper += lattice.count * (-_clipped(lattice.upper_infinity.upper())).log1p()
+                safe_lower += lattice.count * (-_clipped(lattice.lower_infinity.lower())).log1p()
+            most = ball_endpoints(factor * arb(upper) - safe_upper.expm1())[1] if not safe_upper.is_nan() else math.inf
+            least = ball_endpoints(factor * arb(lower) - safe_lower.expm1())[0] if not safe_lower.is_nan() else 0
+            infinite = ball_endpoints(-safe_upper.expm1())[1] if safe_upper.is_finite() else math.inf
+        least, most = min(max(least, Fraction(0)), Fraction(1)), min(most, Fraction(1))
+        return Enclosure(least, most, self._reason(terms, upper, infinite))
+
+    def _finite(self, epsilon: Fraction, first: int) -> tuple[float, float, tuple[float, float]]:
+        """Bounds on the weighted sum of tilted masses beyond epsilon, and their terms for rounding and for the window."""
+        tilt, plan = self.plan.tilt, self.plan
+        slow, fast = self._weights
+        count = min(plan.size - first, slow.size)
+        start, beyond = self._place(first), self._place(first + count)
+        with working_precision(MASS_BITS):
+            near, peak = ball(epsilon - start), at_most(1 / ball(1 + tilt))
+            fronts = [float((ball(rate) * near).exp()) for rate in (tilt, 1 + tilt)]
+            faded = ball(beyond - epsilon) > ball(1 / tilt).log1p()
+            last = at_most((ball(tilt) * ball(epsilon - beyond)).exp()) if faded else peak
+        unit = unit_sum(count)
+        weights = slow[:count] * fronts[0], fast[:count] * fronts[1]
+        whole = [float(weight.sum()) for weight in weights]
+        spread = whole[0] - whole[1] + unit * (whole[0] + whole[1]) + 2.0**-900
+        sums = []
+        for masses, error in ((self._masses.upper, self._masses.upper_error), (self._masses.lower, self._masses.lower_error)):
+            chosen = masses[first : first + count]
+            gain, cost = (float((chosen * weight).sum()) for weight in weights)
+            sums.append((gain - cost, unit * (gain + cost) + error * spread))
+        (upper, upper_error), (lower, lower_error) = sums
+        left_out = last * self._tail(beyond, upper=True, above=True)
+        wrapped = peak * (
+            self._tail(self._place(0), upper=False, above=False)
+            + self._tail(epsilon + plan.size * plan.step, upper=False, above=True)
+        )
+        most, least = (upper + upper_error + left_out) * (1 + 2.0**-48), (lower - lower_error - wrapped) * (1 - 2.0**-48)
+        return most, max(least, 0.0), (max(upper_error, lower_error), left_out + wrapped)
+
+    def _reason(self, terms: tuple[float, float], upper: float, infinite: Endpoint) -> Reason:
+        """Theorems and error terms."""
+        plan, laws, cells = self.plan, len(self.lattices), sum(lattice.index.size - 1 for lattice in self.lattices)
+        step, tilt = (outward(value, digits=4, up=True) for value in (plan.step, plan.tilt))
+        rounding, window = (_share(term, upper) for term in terms)
+        parts = (
+            f"lattice: spreading raises and fusion lowers every profile; {cells} cells of {laws} laws, step {step}, tilt {tilt}",
+            f"error term: rounding in transforms of length {plan.size}, in powers and sums: at most {rounding} of the upper end",
+            f"error term: losses outside the window: at most {window} of the upper end",
+            f"infinite loss, or one beyond the lattice: at most {outward(infinite, digits=3, up=True)}",
+        )
+        return Reason(
+            "composed on a tilted lattice between an upper and a lower law (docs/numerical_engines.md)",
+            tuple(Reason(part) for part in parts),
+        )
+
+
+def _share(term: float, whole: float) -> str:
+    """A term relative to the whole, in three digits."""
+    share = term / whole if whole else math.inf
+    return outward(Fraction(share), digits=3, up=True) if math.isfinite(share) else "all"
+
+
+def _clipped(mass: arb) -> arb:
+    """A probability between 0 and 1."""
+    return mass.max(arb(0)).min(arb(1))

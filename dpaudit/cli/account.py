@@ -1,0 +1,127 @@
+"""`dpaudit account`: the certified price of a composition, from an expression or a file of events."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from pathlib import Path
+from typing import Any, Final
+
+import click
+
+from dpaudit.accounting import PrivacyLoss, compose
+from dpaudit.cli import VERBS
+from dpaudit.cli.console import emit, emit_json, refusals
+from dpaudit.cli.expressions import file_loss, loss_of
+from dpaudit.errors import InvalidArgument
+from dpaudit.exact import Enclosure, in_range, outward, shown
+
+USUAL_DELTA: Final = "1e-6"
+"""Asked for when no question is given."""
+
+_PLOT_POINTS: Final = 60
+
+
+@click.command("account", short_help=VERBS["account"])
+@click.argument("expressions", nargs=-1, metavar="[EXPRESSION]...")
+@click.option("--events", "files", multiple=True, metavar="FILE", help="Add the events of a JSON or TOML file.")
+@click.option("--delta", "deltas", multiple=True, metavar="D", help="Give epsilon at this delta.  [default: 1e-6]")
+@click.option("--epsilon", "epsilons", multiple=True, metavar="E", help="Give delta at this epsilon.")
+@click.option("--adjacency", metavar="NAME", help="Neighbouring relation of every law that states none.")
+@click.option("--why", is_flag=True, help="Print theorems, assumptions and error terms.")
+@click.option("--plot", metavar="FILE.svg", help="Draw delta over epsilon, both ends.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON instead of text.")
+def account(
+    *,
+    expressions: tuple[str, ...],
+    files: tuple[str, ...],
+    deltas: tuple[str, ...],
+    epsilons: tuple[str, ...],
+    adjacency: str | None,
+    why: bool,
+    plot: str | None,
+    as_json: bool,
+) -> None:
+    """Price everything together: certified intervals for epsilon at a delta, or delta at an epsilon.
+
+    EXPRESSION is a composition such as '1000 * gaussian(sigma=1) + laplace(scale=2)'; several are composed.
+    """
+    if not expressions and not files:
+        raise click.UsageError("give an expression such as 'gaussian(sigma=1)', or --events FILE.")
+    with refusals(as_json=as_json):
+        losses = [loss_of(text, adjacency=adjacency) for text in expressions]
+        losses += [file_loss(Path(name), adjacency=adjacency) for name in files]
+        loss = compose(*losses)
+        answers = _answers(loss, deltas if deltas or epsilons else (USUAL_DELTA,), epsilons)
+        if plot is not None:
+            _draw(loss, answers, Path(plot))
+        if as_json:
+            emit_json({"schema": "1", "loss": loss.describe(), "adjacency": str(loss.adjacency), "answers": answers})
+        else:
+            emit(_text(loss, answers, why=why))
+
+
+def _answers(loss: PrivacyLoss, deltas: Sequence[str], epsilons: Sequence[str]) -> list[dict[str, Any]]:
+    """Every question with its interval, exact and as floats rounded outward."""
+    found = []
+    for text in deltas:
+        delta = in_range(text, "delta", lower=0, upper=1, upper_open=True)
+        found.append(("delta", delta, "epsilon", loss.epsilon(delta=delta)))
+    for text in epsilons:
+        epsilon = in_range(text, "epsilon", lower=0, upper=2**1000)
+        found.append(("epsilon", epsilon, "delta", loss.delta(epsilon=epsilon)))
+    return [_answer(*entry) for entry in found]
+
+
+def _answer(given: str, value: Fraction, asked: str, interval: Enclosure) -> dict[str, Any]:
+    """One question with its interval as plain data."""
+    low, high = interval.floats()
+    return {
+        "given": given, "at": str(value), "asked": asked,
+        "lower": str(interval.lower), "upper": str(interval.upper),
+        "lower_float": _finite(low), "upper_float": _finite(high),
+        "shown": str(interval), "why": interval.why(),
+    }  # fmt: skip
+
+
+def _finite(value: float) -> float | str:
+    """A float that JSON can hold."""
+    return value if abs(value) < float("inf") else str(value)
+
+
+def _text(loss: PrivacyLoss, answers: Sequence[dict[str, Any]], *, why: bool) -> str:
+    """The answers for a person."""
+    lines = [f"{loss}", ""]
+    for answer in answers:
+        at = shown(Fraction(answer["at"]))
+        lines.append(f"{answer['given']} = {at}: {answer['asked']} {_between(answer['shown'])}")
+        if why:
+            lines += [f"    {line}" for line in answer["why"].splitlines()]
+    return "\n".join([*lines, ""])
+
+
+def _between(interval: str) -> str:
+    """An interval in words of mathematics."""
+    return f"in {interval}" if interval.startswith("[") else f"= {interval}"
+
+
+def _draw(loss: PrivacyLoss, answers: Sequence[dict[str, Any]], path: Path) -> None:
+    """The privacy profile as an SVG file, from 0 to a little beyond the largest epsilon of the answers."""
+    from dpaudit.report.plots import profile_plot
+    from dpaudit.results import ProfilePoint
+
+    if path.suffix.lower() != ".svg":
+        raise InvalidArgument("DPA503", f"plots are written as SVG, got {path.name}. Choose a name that ends in .svg.")
+    reached = [answer["upper_float"] if answer["asked"] == "epsilon" else float(Fraction(answer["at"])) for answer in answers]
+    last = 1.25 * max((end for end in reached if isinstance(end, float)), default=1.0) or 1.0
+    places = [Fraction(outward(Fraction(last) * step / _PLOT_POINTS, digits=6, up=True)) for step in range(_PLOT_POINTS + 1)]
+    points = [
+        ProfilePoint(epsilon=float(place), claimed=None, price=loss.delta(epsilon=place).floats(), attack=None) for place in places
+    ]
+    drawn = profile_plot(points, loss.describe(), "account")
+    if drawn is None:
+        raise InvalidArgument("DPA503", "there is nothing to draw: delta is 0 everywhere.")
+    try:
+        path.write_text(drawn.svg, encoding="utf-8")
+    except OSError as error:
+        raise InvalidArgument("DPA503", f"{path.name} cannot be written ({type(error).__name__}).") from error

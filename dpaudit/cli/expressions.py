@@ -1,0 +1,215 @@
+"""Privacy losses written as text, such as 1000 * gaussian(sigma=1) + laplace(scale=2): read without running any code."""
+
+from __future__ import annotations
+
+import ast
+import re
+import tomllib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from typing import Any, Final
+
+import dpaudit.accounting as laws_and_schemes
+from dpaudit.accounting import PrivacyLoss, compose
+from dpaudit.errors import InvalidArgument
+
+UNKNOWN: Final = "?"
+"""Stands for the parameter that `dpaudit calibrate` searches."""
+
+_PLACEHOLDER: Final = "unknown_parameter"
+_LARGEST_TEXT: Final = 20_000
+_NO_LOSSES: Final = frozenset(
+    {"Calibration", "Filter", "IndividualFilter", "Odometer", "PrivacyLoss", "calibrate", "claimed_loss", "compose", "price"}
+)
+_METHODS: Final = frozenset({"sampled", "group"})
+
+
+def names() -> tuple[list[str], list[str]]:
+    """The laws, and the sampling schemes, that expressions may use."""
+    usable = [name for name in laws_and_schemes.__all__ if name not in _NO_LOSSES]
+    return [name for name in usable if name.islower()], [name for name in usable if not name.islower()]
+
+
+def loss_of(text: str, *, adjacency: str | None = None, unknown: Fraction | None = None) -> PrivacyLoss:
+    """The privacy loss that an expression stands for.
+
+    Args:
+      text: laws of `dpaudit.accounting` with their parameters by name, `times * law`, sums, `compose(...)`, `.group(k)` and
+        `.sampled(scheme)`. Numbers are exact as they are written: 0.1, 1e-6, 1/3, "1/3".
+      adjacency: the neighbouring relation of every law that states none; None leaves each its own default.
+      unknown: what `?` stands for; None refuses it.
+    Returns:
+      The composition.
+    Raises:
+      InvalidArgument: not an expression of this kind, with the place of the mistake (DPA505), or what a law refuses.
+    Source: docs/accounting_on_the_command_line.md.
+    Example:
+      >>> loss_of("100 * gaussian(sigma=10) + laplace(scale=1/3)").describe()
+      'compose(100 * gaussian(sigma=10, sensitivity=1), laplace(scale=1/3, sensitivity=1))'
+    """
+    if len(text) > _LARGEST_TEXT:
+        raise InvalidArgument("DPA505", f"the expression has {len(text)} characters, allowed are {_LARGEST_TEXT}. Use a file.")
+    source = re.sub(re.escape(UNKNOWN), _PLACEHOLDER, text).strip()
+    try:
+        tree = ast.parse(source, mode="eval")
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        where = f" near character {error.offset}" if isinstance(error, SyntaxError) and error.offset else ""
+        raise InvalidArgument(
+            "DPA505", f"the expression cannot be read{where}. Write for instance 10 * gaussian(sigma=2)."
+        ) from error
+    try:
+        return _Reader(source, adjacency, unknown).loss(tree.body)
+    except RecursionError as error:
+        raise InvalidArgument("DPA505", "the expression is nested too deeply. Use a file of events.") from error
+
+
+def file_loss(path: Path, *, adjacency: str | None = None) -> PrivacyLoss:
+    r"""The composition of the events in a file.
+
+    Args:
+      path: a JSON or TOML file with `schema = 1` and a list `events`, each with a `law` (an expression) and perhaps `times`; an
+        `adjacency` at the top holds for every law that states none.
+      adjacency: as for `loss_of`; the file's own counts first.
+    Returns:
+      The composition.
+    Raises:
+      InvalidArgument: unreadable, another schema, or an event that is none, with its position (DPA505).
+    Source: docs/accounting_on_the_command_line.md.
+    Example:
+      >>> import tempfile
+      >>> with tempfile.TemporaryDirectory() as folder:
+      ...     path = Path(folder) / "events.toml"
+      ...     _ = path.write_text('schema = 1\n[[events]]\nlaw = "gaussian(sigma=2)"\ntimes = 3\n')
+      ...     file_loss(path).describe()
+      '3 * gaussian(sigma=2, sensitivity=1)'
+    """
+    document = _document(path)
+    relation = document.get("adjacency", adjacency)
+    events = document["events"]
+    losses = []
+    for position, event in enumerate(events):
+        if not isinstance(event, Mapping) or not isinstance(event.get("law"), str) or not set(event) <= {"law", "times", "note"}:
+            raise InvalidArgument("DPA505", f"event {position} of {path.name} must hold a law, and perhaps times and a note.")
+        times = event.get("times", 1)
+        if isinstance(times, bool) or not isinstance(times, int) or times < 0:
+            raise InvalidArgument("DPA505", f"times of event {position} of {path.name} must be a whole number of at least 0.")
+        losses.append(times * loss_of(event["law"], adjacency=relation))
+    return compose(*losses)
+
+
+def _document(path: Path) -> Mapping[str, Any]:
+    """The content of an event file, checked."""
+    import json
+
+    try:
+        text = path.read_text(encoding="utf-8")
+        document = tomllib.loads(text) if path.suffix.lower() == ".toml" else json.loads(text)
+    except (OSError, UnicodeDecodeError, ValueError) as error:
+        raise InvalidArgument("DPA505", f"{path.name} cannot be read as TOML or JSON ({type(error).__name__}).") from error
+    if not isinstance(document, Mapping) or document.get("schema") != 1:
+        raise InvalidArgument("DPA505", f"{path.name} must be a table with schema = 1; this program knows no other schema.")
+    if not set(document) <= {"schema", "adjacency", "events", "note"} or not isinstance(document.get("events"), list):
+        raise InvalidArgument("DPA505", f"{path.name} must hold a list of events, and perhaps adjacency and a note; nothing else.")
+    if not document["events"]:
+        raise InvalidArgument("DPA505", f"{path.name} lists no events. For no release at all there is nothing to account for.")
+    return document
+
+
+@dataclass(frozen=True)
+class _Reader:
+    """Turns the syntax tree of an expression into a loss; every form that is not listed here is refused."""
+
+    source: str
+    adjacency: str | None
+    unknown: Fraction | None
+
+    def loss(self, node: ast.expr) -> PrivacyLoss:
+        """A loss: a law, a multiple, a sum, or a loss with something done to it."""
+        match node:
+            case ast.BinOp(left=left, op=ast.Add(), right=right):
+                return compose(self.loss(left), self.loss(right))
+            case ast.BinOp(left=ast.Constant(value=int(times)), op=ast.Mult(), right=right) if not isinstance(times, bool):
+                return times * self.loss(right)
+            case ast.BinOp(left=left, op=ast.Mult(), right=ast.Constant(value=int(times))) if not isinstance(times, bool):
+                return times * self.loss(left)
+            case ast.Call(func=ast.Name(id="compose"), args=parts, keywords=[]):
+                return compose(*(self.loss(part) for part in parts))
+            case ast.Call(func=ast.Name(id=name)) if name in names()[0]:
+                return self._law(node, name)
+            case ast.Call(func=ast.Attribute(value=value, attr=name)) if name in _METHODS:
+                return self._changed(node, self.loss(value), name)
+            case ast.Call(func=ast.Name(id=name)):
+                raise self._mistake(node, f"there is no law {name!r}; the laws are {', '.join(names()[0])}")
+        raise self._mistake(node, "here a law, a whole number times a law, or a sum of laws is expected")
+
+    def _law(self, node: ast.Call, name: str) -> PrivacyLoss:
+        """A law with its parameters."""
+        law: Callable[..., PrivacyLoss] = getattr(laws_and_schemes, name)
+        arguments, parameters = self._arguments(node)
+        if self.adjacency is not None:
+            parameters.setdefault("adjacency", self.adjacency)
+        try:
+            return law(*arguments, **parameters)
+        except TypeError as error:
+            raise self._mistake(node, f"{name} does not take these parameters ({error})") from error
+
+    def _changed(self, node: ast.Call, loss: PrivacyLoss, name: str) -> PrivacyLoss:
+        """A loss of a group, or of a sample."""
+        arguments, parameters = self._arguments(node)
+        method: Callable[..., PrivacyLoss] | None = getattr(loss, name, None)
+        if method is None:
+            raise self._mistake(node, f"losses have no .{name} in this version")
+        try:
+            return method(*arguments, **parameters)
+        except TypeError as error:
+            raise self._mistake(node, f".{name} does not take these parameters ({error})") from error
+
+    def _arguments(self, node: ast.Call) -> tuple[list[Any], dict[str, Any]]:
+        """The arguments of a call, numbers exactly as they are written."""
+        if any(keyword.arg is None for keyword in node.keywords):
+            raise self._mistake(node, "parameters are given by name, not unpacked")
+        named = {str(keyword.arg): self._value(keyword.value) for keyword in node.keywords}
+        return [self._value(argument) for argument in node.args], named
+
+    def _value(self, node: ast.expr) -> Any:
+        """A number, a text, a list, a table from number to number, or a sampling scheme."""
+        match node:
+            case ast.List(elts=entries) | ast.Tuple(elts=entries):
+                return [self._value(entry) for entry in entries]
+            case ast.Dict(keys=keys, values=values):
+                return {self._number(key): self._number(value) for key, value in zip(keys, values, strict=True) if key is not None}
+            case ast.Call(func=ast.Name(id=name)) if name in names()[1]:
+                arguments, parameters = self._arguments(node)
+                return getattr(laws_and_schemes, name)(*arguments, **parameters)
+        return self._number(node)
+
+    def _number(self, node: ast.expr) -> Any:
+        """A number exactly as it is written, a text, or True or False."""
+        match node:
+            case ast.Constant(value=float()):
+                return (ast.get_source_segment(self.source, node) or "").replace("_", "")
+            case ast.Constant(value=bool() | int() | str() as value):
+                return value
+            case ast.UnaryOp(op=ast.USub(), operand=operand):
+                return -self._fraction(operand)
+            case ast.BinOp(left=left, op=ast.Div(), right=right) if below := self._fraction(right):
+                return self._fraction(left) / below
+            case ast.Name(id=name) if name == _PLACEHOLDER and self.unknown is not None:
+                return self.unknown
+        raise self._mistake(node, "here a number, a text in quotes or a list of them is expected; ? is for `dpaudit calibrate`")
+
+    def _fraction(self, node: ast.expr) -> Fraction:
+        """A number inside a fraction."""
+        value = self._number(node)
+        try:
+            return Fraction(value)
+        except ValueError as error:
+            raise self._mistake(node, "here a number is expected") from error
+
+    def _mistake(self, node: ast.expr, why: str) -> InvalidArgument:
+        """The refusal of a part of the expression, which it shows."""
+        part = (ast.get_source_segment(self.source, node) or "").replace(_PLACEHOLDER, UNKNOWN)
+        shown = part if len(part) <= 60 else part[:57] + "..."
+        return InvalidArgument("DPA505", f"character {node.col_offset + 1}, {shown!r}: {why}.")

@@ -1,0 +1,126 @@
+"""Targets that answer many questions at once: which answers exceed a threshold, and how many people share a category or a key."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
+
+import numpy as np
+
+from dpaudit.claims import Adjacency
+from dpaudit.targets import Sensitivity, Target
+from mechanisms.above_threshold import AboveThreshold
+from mechanisms.histogram import HistogramMechanism
+from mechanisms.partition_selection import PartitionSelection
+from mechanisms.sampling.random import source_from
+from mechanisms.sparse_vector import SparseVector
+from mechanisms.stability_histogram import StabilityHistogram
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
+
+    from numpy.random import Generator
+    from numpy.typing import NDArray
+
+Visits: TypeAlias = "tuple[str, ...]"
+"""The clinics that one person went to, in the order of the visits."""
+
+CLINICS: Final = ("north", "east", "south", "west")
+_ANSWERS: Final = Adjacency("norm_ball", norm="linf", radius=1)
+
+FIRST_ABOVE: Final = AboveThreshold(sensitivity=1, epsilon=1, adjacency=_ANSWERS)
+SPARSE: Final = SparseVector(sensitivity=1, epsilon=1, cutoff=2, adjacency=_ANSWERS)
+HISTOGRAM: Final = HistogramMechanism(CLINICS, epsilon=1, contributions=2)
+STABILITY: Final = StabilityHistogram(epsilon=1, delta="1/50", contributions=2)
+SELECTION: Final = PartitionSelection(epsilon=1, delta="1/50")
+
+
+def sample_first_above(answers: Sequence[int], count: int, rng: Generator) -> NDArray[np.int64]:
+    """Positions of the first answer above 0."""
+    return FIRST_ABOVE.releases(0, answers, count, source_from(rng))
+
+
+def sample_sparse(answers: Sequence[int], count: int, rng: Generator) -> NDArray[np.int64]:
+    """Positions of the first two answers above 0, or the number of answers where there is none, one run in each row."""
+    above = SPARSE.releases(0, answers, count, source_from(rng)) == 1
+    first = np.argsort(~above, axis=1, kind="stable")[:, : SPARSE.cutoff]
+    return np.where(np.take_along_axis(above, first, axis=1), first, len(answers))
+
+
+def columns(people: Sequence[Visits]) -> tuple[list[str], list[int]]:
+    """The clinic of every visit, and the number of the person who made it."""
+    persons = [(clinic, person) for person, visits in enumerate(people) for clinic in visits]
+    return [clinic for clinic, _ in persons], [person for _, person in persons]
+
+
+def clinic_counts(people: Sequence[Visits]) -> NDArray[np.int64]:
+    """People by clinic, each at the first two of theirs: two counts move by 1 when a person is added or removed."""
+    clinics, persons = columns(people)
+    return HISTOGRAM.counts(clinics, persons)
+
+
+def sample_histogram(people: Sequence[Visits], count: int, rng: Generator) -> NDArray[np.int64]:
+    """Noisy numbers of people by clinic, one histogram in each row."""
+    clinics, persons = columns(people)
+    return HISTOGRAM.releases(clinics, count, source_from(rng), people=persons)
+
+
+def sample_stability(people: Sequence[Visits], count: int, rng: Generator) -> NDArray[np.int64]:
+    """Noisy numbers of people at the clinics that are shown, 0 for those that are not, one histogram in each row."""
+    clinics, persons = columns(people)
+    return as_rows(STABILITY.releases(clinics, count, source_from(rng), people=persons))
+
+
+def sample_selection(clinics: Sequence[str], count: int, rng: Generator) -> NDArray[np.int64]:
+    """How many clinics are shown: with a single one in the data, that says everything."""
+    return np.fromiter(map(len, SELECTION.releases(clinics, count, source_from(rng))), np.int64, count)
+
+
+def as_rows(shown: Collection[dict[Any, int]]) -> NDArray[np.int64]:
+    """What is shown of each clinic, 0 for nothing: an array is read faster than dictionaries and says the same."""
+    values = (counts.get(clinic, 0) for counts in shown for clinic in CLINICS)
+    return np.fromiter(values, np.int64, len(shown) * len(CLINICS)).reshape(len(shown), len(CLINICS))
+
+
+TARGETS: Final = (
+    Target(
+        name="above_threshold",
+        description="which of seven answers is the first above a threshold? Each of them moves by 1",
+        sample=sample_first_above,
+        claim=FIRST_ABOVE.claim,
+        neighbours=[((0,) * 6 + (1,), (1,) * 6 + (0,))],
+        public_data=True,
+    ),
+    Target(
+        name="sparse_vector",
+        description="which of eight answers are the first two above a threshold? Each of them moves by 1",
+        sample=sample_sparse,
+        claim=SPARSE.claim,
+        neighbours=[((-1,) * 6 + (1,) * 2, (0,) * 6 + (0,) * 2)],
+        public_data=True,
+    ),
+    Target(
+        name="histogram",
+        description="how many people go to each clinic, if everybody counts for two?",
+        sample=sample_histogram,
+        claim=HISTOGRAM.claim,
+        neighbours=[((("north",),), (("north",), ("east", "east", "south", "north")))],
+        sensitivity=Sensitivity(query=clinic_counts, bound=2),
+        public_data=True,
+    ),
+    Target(
+        name="stability_histogram",
+        description="to which clinics, that nobody listed beforehand, do many people go?",
+        sample=sample_stability,
+        claim=STABILITY.claim,
+        neighbours=[((), (CLINICS,)), ((("north", "east"),) * 9, (("north", "east"),) * 10)],
+        public_data=True,
+    ),
+    Target(
+        name="partition_selection",
+        description="may a clinic, that nobody listed beforehand, be named?",
+        sample=sample_selection,
+        claim=SELECTION.claim,
+        neighbours=[(("north",) * 2, ("north",) * 3), ((), ("north",))],
+        public_data=True,
+    ),
+)

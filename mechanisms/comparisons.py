@@ -1,0 +1,232 @@
+"""Noisy comparisons with one noisy threshold: asked one at a time in an open run, or in many runs at once."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, Final, NoReturn
+
+import numpy as np
+
+from dpaudit.errors import BudgetExceeded, InvalidArgument
+from dpaudit.exact import Exact, in_range, integer, positive, rational
+from dpaudit.releases import Release, note
+from mechanisms.laws import DiscreteLaplace
+from mechanisms.noise import bit_source, require_multiple
+from mechanisms.sampling.random import BitSource
+from mechanisms.steps import INTEGER_LIMIT, array_steps, format_of, number_steps
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+NOT_ASKED: Final = -1
+"""Stands for the questions that a run no longer answers because it gave its last positive answer before them."""
+
+ROWS: Final = 2**16
+"""Runs that are made at once: few enough for the processor's cache."""
+
+_RATIO_STEPS: Final = 64
+
+
+@dataclass(frozen=True)
+class Comparisons:
+    """The noise of a run in steps of the lattice, its largest number of positive answers, and what the release log keeps of it.
+
+    `number` is the noise of numeric answers, None where there are none.
+    """
+
+    threshold: DiscreteLaplace
+    query: DiscreteLaplace
+    number: DiscreteLaplace | None
+    cutoff: int
+    lattice: Fraction
+    record: Release
+
+    def begin(self, threshold: Exact, source: BitSource | None) -> Run:
+        """An open run: noted in the log, its threshold's noise drawn."""
+        steps = self.threshold_steps(threshold)
+        bits = bit_source(source)
+        note(replace(self.record, secure=bits.secure))
+        return Run(self, steps + int(self.threshold.sample(source=bits, wide=True)), bits)
+
+    def many(
+        self, threshold: Exact, values: Sequence[Exact] | NDArray[Any], count: int, source: BitSource | None
+    ) -> tuple[NDArray[np.int8], NDArray[np.int64]]:
+        """Answers (1, 0, `NOT_ASKED`) of independent runs, one in each row, and the noisy steps of positive ones, else 0."""
+        steps, row = self.threshold_steps(threshold), self.value_steps(values)
+        if abs(steps) > INTEGER_LIMIT:
+            raise InvalidArgument("DPA108", "the threshold must be at most 2**60 steps of the lattice. Use a coarser lattice.")
+        runs = integer(count, "count", lower=1)
+        for law in self._laws():
+            format_of(Fraction(1)).require_room(law.scale)
+        bits = bit_source(source)
+        note(replace(self.record, count=runs, secure=bits.secure))
+        answers = np.full((runs, row.size), NOT_ASKED, dtype=np.int8)
+        numbers = np.zeros((runs if self.number is not None else 0, row.size), dtype=np.int64)
+        for start in range(0, runs, ROWS):
+            self._fill(answers[start : start + ROWS], numbers[start : start + ROWS], steps, row, bits)
+        return answers, numbers
+
+    def _fill(
+        self, answers: NDArray[np.int8], numbers: NDArray[np.int64], threshold: int, row: NDArray[np.int64], bits: BitSource
+    ) -> None:
+        """Write the answers of some runs, question by question; noise is drawn for the runs that are still open."""
+        borders = self.threshold.sample(len(answers), source=bits) + np.int64(threshold)
+        left = np.full(len(answers), self.cutoff)
+        for place, value in enumerate(row):
+            open_ = np.flatnonzero(left)
+            if not open_.size:
+                return
+            above = self.query.sample(open_.size, source=bits) + value >= borders[open_]
+            answers[open_, place] = above
+            positive_ = open_[above]
+            left[positive_] -= 1
+            if self.number is not None:
+                numbers[positive_, place] = self.number.sample(positive_.size, source=bits) + value
+
+    def threshold_steps(self, threshold: Exact) -> int:
+        """The public threshold in steps of the lattice."""
+        exact = rational(threshold, "threshold")
+        require_multiple(exact, self.lattice, "threshold")
+        return int(exact / self.lattice)
+
+    def value_steps(self, values: Sequence[Exact] | NDArray[Any]) -> NDArray[np.int64]:
+        """The answers of all questions in steps of the lattice; refused unless they are a row of numbers that an array holds."""
+        if isinstance(values, np.ndarray):
+            if values.ndim != 1:
+                raise InvalidArgument("DPA105", f"values must be one row, got an array of {values.ndim} dimensions. Pass one row.")
+            return array_steps(values, self.lattice)[0]
+        if isinstance(values, (str, bytes)) or not isinstance(values, Sequence):
+            raise InvalidArgument("DPA105", f"values must be a sequence of numbers or an array, got a {type(values).__name__}.")
+        if not values:
+            raise InvalidArgument("DPA109", "there are no values to compare. Give at least one.")
+        steps = [number_steps(value, self.lattice) for value in values]
+        if max(map(abs, steps)) > INTEGER_LIMIT:
+            raise InvalidArgument("DPA108", "values must be at most 2**60 steps of the lattice. Use a coarser lattice, or start().")
+        return np.array(steps, dtype=np.int64)
+
+    def _laws(self) -> list[DiscreteLaplace]:
+        """The laws of all noise."""
+        return [law for law in (self.threshold, self.query, self.number) if law is not None]
+
+
+class Run:
+    """An open run of `AboveThreshold` or `SparseVector`: asks one question after the other, until its last positive answer.
+
+    Its noisy threshold is secret and the same for all questions, so a run can be neither copied nor pickled, and answers only in
+    the process that started it. Threads may share it.
+    """
+
+    __slots__ = ("_bits", "_border", "_comparisons", "_left", "_lock", "_process")
+
+    def __init__(self, comparisons: Comparisons, border: int, bits: BitSource) -> None:
+        """Keep the noisy threshold."""
+        self._comparisons, self._border, self._bits = comparisons, border, bits
+        self._left, self._lock, self._process = comparisons.cutoff, threading.Lock(), os.getpid()
+
+    @property
+    def left(self) -> int:
+        """How many positive answers the run may still give."""
+        return self._left
+
+    def ask(self, value: Exact) -> bool:
+        """Whether a value is above the threshold, noisily: value + noise >= threshold + the run's noise.
+
+        The question may depend on everything answered before.
+
+        Args:
+          value: the query's exact answer on the data, on the lattice.
+        Returns:
+          The noisy answer; True is one of the run's positive answers.
+        Raises:
+          InvalidArgument: `value` is no number (DPA101, DPA102) or off the lattice (DPA107); nothing is drawn then.
+          BudgetExceeded: the run gave its last positive answer, or belongs to another process (DPA204).
+        Source: Dwork and Roth 2014, Algorithm 1; docs/queries.md, sparse vector theorem.
+        Example:
+          >>> from mechanisms import SparseVector
+          >>> SparseVector(sensitivity=1, epsilon=1).start(100).ask(10_000)
+          True
+        """
+        return self.compare(number_steps(value, self._comparisons.lattice))
+
+    def ask_number(self, value: Exact) -> int | Fraction | None:
+        """A noisy copy of a value that is above the threshold, with noise of its own; else None.
+
+        Args:
+          value: the query's exact answer on the data, on the lattice.
+        Returns:
+          None for a negative answer; for a positive one a number on the lattice, drawn afresh, which may lie below the threshold.
+        Raises:
+          InvalidArgument: as for `ask`, or the mechanism has no budget for numbers (DPA106).
+          BudgetExceeded: as for `ask`.
+        Source: Dwork and Roth 2014, Algorithm 3; docs/queries.md, sparse vector theorem.
+        Example:
+          >>> from mechanisms import SparseVector
+          >>> run = SparseVector(sensitivity=1, epsilon=1, number_share="1/2").start(100)
+          >>> run.ask_number(-10_000) is None
+          True
+        """
+        noise, lattice = self._comparisons.number, self._comparisons.lattice
+        if noise is None:
+            raise InvalidArgument("DPA106", "numbers need a budget. Build a SparseVector with number_share=, or use ask().")
+        steps = number_steps(value, lattice)
+        if not self.compare(steps):
+            return None
+        total = steps + int(noise.sample(source=self._bits, wide=True))
+        return total if lattice == 1 else lattice * total
+
+    def compare(self, steps: int) -> bool:
+        """Whether a value in steps of the lattice is above the threshold, noisily."""
+        if os.getpid() != self._process:
+            raise BudgetExceeded("DPA204", "this run belongs to another process, which has its noise too. Start a run of its own.")
+        with self._lock:
+            if not self._left:
+                raise BudgetExceeded(
+                    "DPA204",
+                    f"the run has given its {self._comparisons.cutoff} positive answers and stops. Start a new one, paid for anew.",
+                )
+            above = steps + int(self._comparisons.query.sample(source=self._bits, wide=True)) >= self._border
+            self._left -= above
+        return above
+
+    def __reduce__(self) -> NoReturn:
+        """Refuse to be copied: two copies would compare with the same noisy threshold and spend the budget twice."""
+        raise TypeError("an open run cannot be copied or pickled; start a new run, which is paid for")
+
+
+def best_ratio(steps: int) -> Fraction:
+    """By how much the answers' budget should exceed the threshold's: steps^(2/3), rounded down to 1/64.
+
+    With budgets x and y the noise of a comparison has variance near 2 (sensitivity / x)^2 + 2 (steps sensitivity / y)^2, which is
+    least, for a given sum, at (y / x)^3 = steps^2.
+    """
+    cube = steps**2 * _RATIO_STEPS**3
+    root = 1 << (cube.bit_length() + 2) // 3
+    while (better := (2 * root + cube // root**2) // 3) < root:
+        root = better
+    return Fraction(root, _RATIO_STEPS)
+
+
+def read_share(share: Exact | None, *, steps: int, rest: Fraction) -> Fraction:
+    """The threshold's share of the whole budget, of which `rest` is for comparisons; the best one where None is given."""
+    if share is None:
+        return rest / (1 + best_ratio(steps))
+    exact = positive(share, "threshold_share")
+    if exact >= rest:
+        raise InvalidArgument("DPA103", "threshold_share and number_share must sum to less than 1. Something must pay the answers.")
+    return exact
+
+
+def read_number_share(share: Exact) -> Fraction:
+    """The share of the whole budget that pays numeric answers, 0 for none."""
+    return in_range(share, "number_share", lower=0, upper=1, upper_open=True)
+
+
+def read_flag(flag: object, name: str) -> bool:
+    """A parameter that must be True or False."""
+    if not isinstance(flag, bool):
+        raise InvalidArgument("DPA105", f"{name} must be True or False, got a {type(flag).__name__}.")
+    return flag

@@ -1,0 +1,187 @@
+"""Discrete Gaussian mechanism: noise on a lattice under zero-concentrated privacy, and its own exact price for one number."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from math import ceil, floor, isqrt
+from typing import TYPE_CHECKING, Any, overload
+
+from dpaudit.claims import ZCDP, Adjacency, Claim
+from dpaudit.errors import InvalidArgument
+from dpaudit.exact import Exact, integer, positive, shown
+from dpaudit.releases import Release
+from mechanisms.laws import DiscreteGaussian
+from mechanisms.noise import Noise, as_text, one_of, store
+from mechanisms.sampling.random import BitSource
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from dpaudit.claims import PrivacyLoss
+    from mechanisms.steps import Value
+
+
+@dataclass(frozen=True, init=False)
+class DiscreteGaussianMechanism:
+    """Adds discrete Gaussian noise: P(noise = k * lattice) is proportional to exp(-(k * lattice)^2 / (2 sigma^2)), exactly.
+
+    It is made for zero-concentrated privacy, which it gives with the same rho as the continuous Gaussian, in any dimension. One
+    number has an exact privacy loss of its own. For arrays nothing better than rho is known to hold, since the law has no
+    rotation symmetry; where Gaussian privacy (GDP) is wanted, `GaussianMechanism` gives it.
+
+    Args:
+      sensitivity: largest L2 distance of the query on neighbours, exact, at least `lattice`, in output units.
+      sigma: scale of the noise, exact, in output units; its standard deviation is a little less. Give one of sigma,
+        sigma_squared and rho.
+      sigma_squared: square of sigma, exact, in squared output units; sigma itself may then be irrational.
+      rho: zCDP parameter in nats, exact: sensitivity^2 / (2 sigma^2).
+      lattice: distance of adjacent released numbers, exact, in output units.
+      adjacency: the neighbouring relation that the sensitivity is about.
+    Raises:
+      InvalidArgument: a parameter is not a number (DPA101, DPA102) or not positive (DPA104), the sensitivity is below the lattice
+        (DPA107), sigma is beyond 2**512 steps (DPA103), or not exactly one of sigma, sigma_squared and rho is given (DPA106).
+    Source: Canonne, Kamath, Steinke 2020, Theorem 4 and Proposition 5; docs/exact_sampling.md (discrete Gaussian) for arrays.
+    Example:
+      >>> mechanism = DiscreteGaussianMechanism(sensitivity=1, rho="1/8")
+      >>> mechanism.sigma_squared, str(mechanism.claim), isinstance(mechanism.release(42), int)
+      (Fraction(4, 1), 'rho = 1/8 (zCDP) under add_remove', True)
+    """
+
+    sensitivity: Fraction
+    sigma_squared: Fraction
+    lattice: Fraction
+    adjacency: Adjacency
+
+    def __init__(
+        self,
+        *,
+        sensitivity: Exact,
+        sigma: Exact | None = None,
+        sigma_squared: Exact | None = None,
+        rho: Exact | None = None,
+        lattice: Exact = 1,
+        adjacency: Adjacency | str = "add_remove",
+    ) -> None:
+        """Check the parameters and store them exactly."""
+        step, distance = positive(lattice, "lattice"), positive(sensitivity, "sensitivity")
+        _require_step(distance, step, "sensitivity")
+        if sigma is not None:
+            square = one_of(sigma=sigma, sigma_squared=sigma_squared, rho=rho) ** 2
+        elif sigma_squared is not None:
+            square = one_of(sigma_squared=sigma_squared, rho=rho)
+        else:
+            square = distance**2 / (2 * one_of(rho=rho, sigma=None, sigma_squared=None))
+        store(self, sensitivity=distance, sigma_squared=square, lattice=step, adjacency=Adjacency.of(adjacency))
+        _ = self._noise
+
+    @property
+    def rho(self) -> Fraction:
+        """The zCDP parameter in nats at the declared sensitivity."""
+        return self.sensitivity**2 / (2 * self.sigma_squared)
+
+    @property
+    def claim(self) -> Claim:
+        """What an audit may test: zero-concentrated differential privacy, for a number and for an array."""
+        return Claim(ZCDP(rho=self.rho), adjacency=self.adjacency)
+
+    @property
+    def loss(self) -> PrivacyLoss:
+        """The exact privacy loss of releasing one number whose sensitivity is the declared one."""
+        return self.loss_at(self.sensitivity)
+
+    def loss_at(self, distance: Exact, *, dimension: int = 1) -> PrivacyLoss:
+        """The privacy loss of a release whose value moves by at most `distance`.
+
+        Args:
+          distance: L2 distance, exact, at least the lattice, in output units. A number moves by whole steps only.
+          dimension: how many numbers are released together; above 1 the loss is what zCDP bounds.
+        Returns:
+          A loss of `dpaudit.accounting` under the mechanism's adjacency.
+        Raises:
+          InvalidArgument: `distance` is not a number (DPA101, DPA102), not positive (DPA104) or below the lattice (DPA107), or
+            `dimension` is no integer (DPA105) or below 1 (DPA103).
+        Source: Canonne, Kamath, Steinke 2020, Theorem 7 for a number, Proposition 5 for arrays.
+        Example:
+          >>> DiscreteGaussianMechanism(sensitivity=1, sigma=2).loss_at(3).describe()
+          'discrete_gaussian(sigma_squared=4, sensitivity=3)'
+        """
+        from dpaudit.accounting import discrete_gaussian, zcdp
+
+        moved = positive(distance, "distance")
+        _require_step(moved, self.lattice, "distance")
+        if integer(dimension, "dimension", lower=1) > 1:
+            return zcdp(rho=moved**2 / (2 * self.sigma_squared), adjacency=self.adjacency)
+        return discrete_gaussian(
+            sigma_squared=self.sigma_squared / self.lattice**2, sensitivity=floor(moved / self.lattice), adjacency=self.adjacency
+        )
+
+    @overload
+    def release(self, value: NDArray[Any], source: BitSource | None = None) -> NDArray[Any]: ...
+    @overload
+    def release(self, value: Exact, source: BitSource | None = None) -> int | Fraction: ...
+    def release(self, value: Value, source: BitSource | None = None) -> int | Fraction | NDArray[Any]:
+        """One noisy copy of a value.
+
+        Args:
+          value: as for `LaplaceMechanism.release`; every entry must lie on the lattice.
+          source: random bits; None takes the operating system's.
+        Returns:
+          For a number an int, or a Fraction where the lattice is not 1; for an array a new int64 or float64 array of its shape.
+        Raises:
+          InvalidArgument: as for `LaplaceMechanism.release`.
+        Source: design rule 1 (exactness).
+        Example:
+          >>> import numpy as np
+          >>> DiscreteGaussianMechanism(sensitivity=1, sigma=2).release(np.array([3, 7])).dtype.name
+          'int64'
+        """
+        return self._noise.once(value, source)
+
+    def releases(self, value: Value, count: int, source: BitSource | None = None) -> NDArray[Any]:
+        """Independent noisy copies of one value, each paid for; what an audit needs many of.
+
+        Args:
+          value: as for `release`.
+          count: how many, at least 1.
+          source: random bits; None takes the operating system's.
+        Returns:
+          Array of shape (count, *shape of the value): int64 for a whole lattice, float64 for a dyadic one, else Fractions.
+        Raises:
+          InvalidArgument: as for `release`, or `count` is no positive integer (DPA103, DPA105).
+        Source: design rule 4 (the log counts every one of them).
+        Example:
+          >>> DiscreteGaussianMechanism(sensitivity=1, sigma=2).releases(5, 3).shape
+          (3,)
+        """
+        return self._noise.often(value, count, source)
+
+    def describe(self) -> str:
+        """One line that names the mechanism and its exact parameters."""
+        return (
+            f"discrete Gaussian noise of sigma^2 {shown(self.sigma_squared)} on multiples of {shown(self.lattice)}; "
+            f"L2 sensitivity {shown(self.sensitivity)} under {self.adjacency}; rho {shown(self.rho)}"
+        )
+
+    def to_dict(self) -> dict[str, str]:
+        """The mechanism as plain text values, exact, from which it can be built again."""
+        return as_text(self, "sensitivity", "sigma_squared", "lattice", "adjacency")
+
+    @cached_property
+    def _noise(self) -> Noise:
+        """The noise in steps of the lattice, and what the release log keeps of it."""
+        square = self.sigma_squared / self.lattice**2
+        parameters = (("lattice", self.lattice), ("sigma_squared", self.sigma_squared))
+        record = Release("discrete_gaussian", parameters, self.sensitivity, self.adjacency)
+        return Noise(DiscreteGaussian(sigma_squared=square), self.lattice, Fraction(isqrt(ceil(square) - 1) + 1), record)
+
+
+def _require_step(distance: Fraction, lattice: Fraction, name: str) -> None:
+    """Refuse with DPA107 a distance that no two different values on the lattice keep."""
+    if distance < lattice:
+        raise InvalidArgument(
+            "DPA107",
+            f"{name} must be at least the lattice, got {name}={shown(distance)} and lattice={shown(lattice)}. "
+            "Values on the lattice cannot change by less than a step; choose a finer lattice.",
+        )

@@ -1,0 +1,104 @@
+"""Continuous noise added to float64 numbers and rounded once: the part that the mechanisms for floats share."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import cached_property
+from typing import TYPE_CHECKING, TypeAlias
+
+import numpy as np
+
+from dpaudit.errors import InvalidArgument
+from dpaudit.exact import Exact, integer, rational
+from dpaudit.releases import Release, note
+from mechanisms.noise import bit_source
+from mechanisms.sampling.cells import Cells
+from mechanisms.sampling.random import BitSource
+from mechanisms.sampling.real_noise import RealNoise, noisy_sum, noisy_sums, real_noise
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+FloatValue: TypeAlias = "Exact | NDArray[np.float64]"
+"""What these mechanisms add noise to: a number that float64 holds exactly, or a float64 array."""
+
+
+@dataclass(frozen=True)
+class FloatNoise:
+    """Noise of a family of laws at a scale, and what the release log keeps of one noisy number."""
+
+    family: Callable[[Fraction], Cells]
+    scale: Fraction
+    record: Release
+
+    def __post_init__(self) -> None:
+        """Build the sampler's table, so that a scale out of range is refused when the mechanism is made."""
+        _ = self._law
+
+    def __reduce__(self) -> tuple[type[FloatNoise], tuple[object, ...]]:
+        """Copies and pickles leave the sampler's table behind."""
+        return FloatNoise, (self.family, self.scale, self.record)
+
+    @cached_property
+    def _law(self) -> RealNoise:
+        """The noise with its table."""
+        return real_noise(self.family, self.scale)
+
+    def once(self, value: FloatValue, source: BitSource | None) -> float | NDArray[np.float64]:
+        """One noisy copy: a float of a number, an array of an array."""
+        if isinstance(value, np.ndarray):
+            return np.asarray(self.often(value, 1, source)[0])
+        number, bits = _number(value), bit_source(source)
+        note(self.record if bits.secure else replace(self.record, secure=False))
+        return noisy_sum(self._law, number, bits)
+
+    def often(self, value: FloatValue, count: int, source: BitSource | None) -> NDArray[np.float64]:
+        """Independent noisy copies, along a new first axis."""
+        copies = integer(count, "count", lower=1)
+        numbers = _numbers(value) if isinstance(value, np.ndarray) else np.array(_number(value))
+        bits = bit_source(source)
+        note(replace(self.record, dimension=numbers.size, count=copies, secure=bits.secure))
+        spread = np.broadcast_to(numbers, (copies, *numbers.shape))
+        return noisy_sums(self._law, spread.reshape(-1), bits).reshape(spread.shape)
+
+
+def _number(value: Exact) -> float:
+    """The number to release as the float64 that it is."""
+    if isinstance(value, float) and math.isfinite(value):
+        return float(value)
+    try:
+        exact = rational(value, "the value to release")
+        number = float(exact)
+    except InvalidArgument as error:
+        kind = type(value).__name__
+        raise InvalidArgument(
+            error.code, f"the value to release must be a finite number or a float64 array, got a {kind} that is neither."
+        ) from None
+    except OverflowError:
+        raise _no_float() from None
+    if number != exact:
+        raise _no_float()
+    return number
+
+
+def _no_float() -> InvalidArgument:
+    """The refusal of numbers that float64 does not hold; the number itself is private and not shown."""
+    return InvalidArgument(
+        "DPA103",
+        "the value to release must be a float64 number exactly, and it is not. Round it with float() where it is computed, "
+        "and declare the sensitivity of the rounded value.",
+    )
+
+
+def _numbers(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The array to release, if it is a float64 array of finite numbers."""
+    if values.dtype != np.float64:
+        raise InvalidArgument("DPA105", f"arrays must hold float64, got {values.dtype}. Convert with astype(numpy.float64).")
+    if values.size == 0:
+        raise InvalidArgument("DPA109", "the array to release is empty. Give at least one number.")
+    if not np.isfinite(values).all():
+        raise InvalidArgument("DPA102", "the array to release holds NaN or infinity. Clamp every contribution before summing.")
+    return values

@@ -1,0 +1,198 @@
+"""What every law does alike: exact draws, and enclosures of its probabilities, tails and variance.
+
+A law is a frozen dataclass that says how it is sampled (`sampler`) and gives balls around its numbers (`weight`, `probability`,
+`beyond`, `below`, `spread`). The functions of this module become its public methods by assignment in the class body, so that they
+are written and documented once and no class inherits from another.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, fields
+from fractions import Fraction
+from math import inf
+from typing import TYPE_CHECKING, Any, Final, Protocol, overload
+
+from dpaudit.errors import InvalidArgument, Unsupported
+from dpaudit.exact import Enclosure, Exact, Reason, in_range, integer, positive, working_precision
+from mechanisms.sampling.envelope import EvenLaw, envelope_table
+from mechanisms.sampling.kernel import LARGEST, draw, draw_one
+from mechanisms.sampling.random import BitSource, default_source
+
+if TYPE_CHECKING:
+    from flint import arb
+    from numpy.typing import NDArray
+
+LARGEST_SCALE: Final = 2**512
+"""Larger scales are refused; no use is known for them."""
+
+MOST_GUARD_BITS: Final = 1100
+"""Bits beyond the precision asked for, for what very wide and very narrow laws cancel."""
+
+
+@dataclass(frozen=True)
+class Sampler:
+    """A law made ready to be drawn from: many draws (source, number, wide) or one; int64 holds almost all of them below `reach`."""
+
+    many: Callable[[BitSource, int, bool], NDArray[Any]]
+    one: Callable[[BitSource], int]
+    reach: int
+
+
+class IntegerLaw(Protocol):
+    """A law on the integers: its parts as balls at the current working precision, and how it is sampled."""
+
+    def __hash__(self) -> int:
+        """Laws are values."""
+        ...
+
+    @property
+    def sampler(self) -> Sampler:
+        """The kernel with the law's table."""
+        ...
+
+    @property
+    def support(self) -> tuple[int | None, int | None]:
+        """The least and the greatest integer of positive probability, None where there is none."""
+        ...
+
+    @property
+    def width_squared(self) -> Fraction:
+        """Square of the law's typical size, positive."""
+        ...
+
+    @property
+    def method(self) -> str:
+        """By which mathematics the balls are computed."""
+        ...
+
+    def weight(self, k: int) -> arb:
+        """Ball around P[X = k], up to a factor that is the same for every k."""
+        ...
+
+    def probability(self, k: int) -> arb:
+        """Ball around P[X = k]."""
+        ...
+
+    def beyond(self, k: int) -> arb:
+        """Ball around P[X >= k]."""
+        ...
+
+    def below(self, k: int) -> arb:
+        """Ball around P[X <= k]."""
+        ...
+
+    def spread(self) -> arb:
+        """Ball around the variance."""
+        ...
+
+
+@overload
+def sample(self: IntegerLaw, n: None = None, *, source: BitSource | None = None, wide: bool = False) -> int: ...
+@overload
+def sample(self: IntegerLaw, n: int, *, source: BitSource | None = None, wide: bool = False) -> NDArray[Any]: ...
+def sample(  # noqa: D417 - it is a method, whose first argument needs no description
+    self: IntegerLaw, n: int | None = None, *, source: BitSource | None = None, wide: bool = False
+) -> int | NDArray[Any]:
+    """Independent exact draws.
+
+    Args:
+      n: how many, at least 0; None for a single Python int.
+      source: random bits; None takes the operating system's.
+      wide: whether draws of 2**62 and beyond are wanted, as Python integers.
+    Returns:
+      One int, or an array of shape (n,): int64, or Python integers if `wide`.
+    Raises:
+      InvalidArgument: `n` or `source` is not what it should be (DPA103, DPA105), or the law reaches beyond int64 and `wide` is
+        False (DPA108); refused before randomness is drawn.
+      Unsupported: a draw happened to be 2**62 or larger and `wide` is False (DPA108), less likely than 1e-26 (1e-12 for the laws
+        that are drawn by digits); or there is no exact sampler for this law (DPA202).
+      EntropyFailure: the operating system gives no random bytes (DPA301).
+    Source: docs/exact_sampling.md, exactness theorem; docs/laws_of_noise.md, which kernel draws which law.
+    Example:
+      >>> from mechanisms.laws import DiscreteGaussian
+      >>> DiscreteGaussian(sigma=10).sample(3).dtype
+      dtype('int64')
+    """
+    count, bits = request(n, source)
+    return drawn(self.sampler, count, bits, wide=wide)
+
+
+def request(n: int | None, source: BitSource | None) -> tuple[int | None, BitSource]:
+    """What was asked for, checked: how many draws (None for a single int), and the source of bits."""
+    count = None if n is None else integer(n, "n", lower=0)
+    if source is None:
+        return count, default_source()
+    if not (hasattr(source, "uniform") and hasattr(source, "bits")):
+        kind = type(source).__name__
+        raise InvalidArgument("DPA105", f"source must be a BitSource, got a {kind}. None takes the system's randomness.")
+    return count, source
+
+
+def drawn(sampler: Sampler, count: int | None, source: BitSource, *, wide: bool) -> int | NDArray[Any]:
+    """Draws of a sampler, refused where they might not fit int64 and may not be wider."""
+    if not wide and sampler.reach > LARGEST // 2:
+        raise InvalidArgument("DPA108", "the law reaches beyond int64. Use a smaller scale, or wide=True for Python integers.")
+    if count is not None:
+        return sampler.many(source, count, wide)
+    single = sampler.one(source)
+    if abs(single) >= LARGEST and not wide:
+        raise Unsupported("DPA108", "a draw is 2**62 or larger. Ask for wide=True to get Python integers.")
+    return single
+
+
+def pmf(self: IntegerLaw, k: int, *, precision: int = 128) -> Enclosure:
+    """P[X = k] for an integer k, computed with `precision` (32 to 4096) bits."""
+    place = integer(k, "k")
+    return _enclosed(self, lambda: self.probability(place), precision)
+
+
+def tail(self: IntegerLaw, k: int, *, precision: int = 128) -> Enclosure:
+    """P[X >= k] for an integer k, computed with `precision` (32 to 4096) bits."""
+    place = integer(k, "k")
+    return _enclosed(self, lambda: self.beyond(place), precision)
+
+
+def cdf(self: IntegerLaw, k: int, *, precision: int = 128) -> Enclosure:
+    """P[X <= k] for an integer k, computed with `precision` (32 to 4096) bits; small values keep their relative precision."""
+    place = integer(k, "k")
+    return _enclosed(self, lambda: self.below(place), precision)
+
+
+def variance(self: IntegerLaw, *, precision: int = 128) -> Enclosure:
+    """The variance of X, computed with `precision` (32 to 4096) bits."""
+    return _enclosed(self, self.spread, precision, highest=inf)
+
+
+def _enclosed(law: IntegerLaw, value: Callable[[], arb], precision: int, *, highest: float = 1) -> Enclosure:
+    """A non-negative number as an enclosure, computed with guard bits for what very wide and very narrow laws cancel."""
+    bits = integer(precision, "precision", lower=32, upper=4096)
+    with working_precision(bits + guard_bits(law)):
+        return Enclosure.from_ball(value(), Reason(law.method), lowest=0, highest=highest)
+
+
+def guard_bits(law: IntegerLaw) -> int:
+    """Bits that the law's formulas may lose."""
+    width = law.width_squared
+    return min(32 + abs(width.numerator.bit_length() - width.denominator.bit_length()), MOST_GUARD_BITS)
+
+
+def even_beyond(above: Callable[[int], arb], k: int) -> arb:
+    """P[X >= k] of an even law from a formula for k >= 1."""
+    return above(k) if k >= 1 else 1 - above(1 - k)
+
+
+def only_fields(self: Any) -> dict[str, object]:
+    """What a law is pickled and copied by: its parameters, not the tables kept for speed."""
+    return {field.name: getattr(self, field.name) for field in fields(self)}
+
+
+def envelope_sampler(law: EvenLaw) -> Sampler:
+    """The sampler of an even law whose weights do not increase away from 0."""
+    table = envelope_table(law)
+    return Sampler(lambda source, n, wide: draw(table, source, n, wide=wide), lambda source: draw_one(table, source), table.start)
+
+
+def positive_scale(value: Exact, name: str) -> Fraction:
+    """A positive scale of bearable size, exactly."""
+    return in_range(positive(value, name), name, lower=0, upper=LARGEST_SCALE)

@@ -1,0 +1,175 @@
+"""Permute-and-flip: chooses a candidate at pure epsilon, never with a worse expected score than the exponential mechanism."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from dpaudit.claims import Adjacency, Claim, PureDP
+from dpaudit.errors import InvalidArgument
+from dpaudit.exact import Enclosure, Exact, integer, shown
+from dpaudit.releases import Release, note
+from mechanisms.noise import as_text, bit_source, store
+from mechanisms.sampling.random import BitSource
+from mechanisms.selection.clocks import EXPONENTIAL
+from mechanisms.selection.coins import first_head, head_probabilities
+from mechanisms.selection.parameters import checked, kind_of_scores, moves, require_temperature
+from mechanisms.selection.race import SHIPPED, races
+from mechanisms.selection.scores import read_scores
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from dpaudit.claims import PrivacyLoss
+
+_MOST_PROBABILITIES: Final = 100
+
+
+@dataclass(frozen=True, init=False)
+class PermuteAndFlip:
+    """Chooses one of several candidates: walks through them in random order, stops at each with probability e^-(gap / temperature).
+
+    The gap is the best score minus the candidate's. The law is that of the greatest score plus exponential noise. At the same
+    epsilon the expected score is at least that of `ExponentialMechanism`. Only the pure guarantee is the same: under composition
+    the exponential mechanism costs less, and the bound epsilon^2 / 8 on its zCDP does not hold here.
+
+    Args:
+      sensitivity: largest change of any single score on neighbours, exact, in the units of the scores.
+      epsilon: privacy parameter in nats, exact and positive.
+      monotonic: whether on every pair of neighbours all scores move in one direction, as counts do when a record is added;
+        the same epsilon then allows half the temperature.
+      adjacency: the neighbouring relation that the sensitivity is about.
+    Raises:
+      InvalidArgument: a parameter is not a number (DPA101, DPA102), not positive (DPA104), `monotonic` is no bool (DPA105), or
+        the temperature lies outside 2**-900 to 2**900 (DPA103).
+    Source: McKenna and Sheldon 2020; Ding et al. 2021 (exponential noise); docs/selection.md for the monotonic case.
+    Example:
+      >>> mechanism = PermuteAndFlip(sensitivity=1, epsilon=1)
+      >>> mechanism.temperature, mechanism.release([0, 40, 1000])
+      (Fraction(2, 1), 2)
+    """
+
+    sensitivity: Fraction
+    epsilon: Fraction
+    monotonic: bool
+    adjacency: Adjacency
+
+    def __init__(
+        self, *, sensitivity: Exact, epsilon: Exact, monotonic: bool = False, adjacency: Adjacency | str = "add_remove"
+    ) -> None:
+        """Check the parameters and store them exactly."""
+        store(self, **checked(sensitivity=sensitivity, epsilon=epsilon, monotonic=monotonic, adjacency=adjacency))
+        require_temperature(self.temperature)
+
+    @property
+    def temperature(self) -> Fraction:
+        """Scale of the exponential noise that the mechanism is equivalent to, in the units of the scores."""
+        return moves(monotonic=self.monotonic) * self.sensitivity / self.epsilon
+
+    @property
+    def claim(self) -> Claim:
+        """What an audit may test: pure differential privacy."""
+        return Claim(PureDP(epsilon=self.epsilon), adjacency=self.adjacency)
+
+    @property
+    def loss(self) -> PrivacyLoss:
+        """The privacy loss of one choice: at most pure epsilon, at least what two exchanged scores lose."""
+        from dpaudit.accounting import price
+
+        return price([self._record])
+
+    def release(self, scores: Sequence[Any] | NDArray[Any], source: BitSource | None = None) -> int:
+        """The index of one candidate.
+
+        Up to 1000 candidates flip their coins, all of them; more run a race. Either way the work hardly depends on the scores.
+
+        Args:
+          scores: one number per candidate (ints, floats, Fractions), or a 1-dimensional array; a float stands for its exact
+            binary value, and minus infinity for a candidate that is never chosen. Never changed.
+          source: random bits; None takes the operating system's.
+        Returns:
+          An index from 0 to len(scores) - 1.
+        Raises:
+          InvalidArgument: wrong type or shape (DPA105), no candidate (DPA109), NaN or plus infinity (DPA102), or more than
+            2**30 candidates (DPA103), before randomness is drawn.
+        Source: McKenna and Sheldon 2020, Algorithm 1; docs/selection.md (coins, races).
+        Example:
+          >>> PermuteAndFlip(sensitivity=1, epsilon=1).release([float("-inf"), 0.5])
+          1
+        """
+        read = read_scores(scores)
+        bits = bit_source(source)
+        note(self._record if bits.secure else replace(self._record, secure=False))
+        return first_head(read, self._heat, bits)
+
+    def releases(self, scores: Sequence[Any] | NDArray[Any], count: int, source: BitSource | None = None) -> NDArray[np.int64]:
+        """Independent choices on the same scores, each paid for; what an audit needs many of.
+
+        Args:
+          scores: as for `release`.
+          count: how many, at least 1.
+          source: random bits; None takes the operating system's.
+        Returns:
+          int64 array of `count` indices.
+        Raises:
+          InvalidArgument: as for `release`, or `count` is no positive integer (DPA103, DPA105).
+        Source: design rule 4 (the log counts every one of them).
+        Example:
+          >>> PermuteAndFlip(sensitivity=1, epsilon=1).releases([0, 1000], 3).tolist()
+          [1, 1, 1]
+        """
+        read, copies = read_scores(scores), integer(count, "count", lower=1)
+        bits = bit_source(source)
+        note(replace(self._record, count=copies, secure=bits.secure))
+        if read.size > SHIPPED.chunk:
+            return np.array([first_head(read, self._heat, bits) for _ in range(copies)], dtype=np.int64)
+        return races(read, self._heat, EXPONENTIAL, 1, copies, bits)[:, 0]
+
+    def probabilities(self, scores: Sequence[Any] | NDArray[Any]) -> list[Enclosure]:
+        """The probability of each candidate; it depends on the scores, so publishing it is not private.
+
+        Args:
+          scores: as for `release`, at most 100.
+        Returns:
+          One Enclosure per candidate, dimensionless.
+        Raises:
+          InvalidArgument: as for `release`, or more than 100 candidates (DPA103).
+        Source: McKenna and Sheldon 2020, Proposition 2, as an expectation over the number of heads (docs/selection.md).
+        Example:
+          >>> print(*PermuteAndFlip(sensitivity=1, epsilon=2).probabilities([0, 1]))
+          [0.183939, 0.18394] [0.81606, 0.816061]
+        """
+        read = read_scores(scores)
+        if read.size > _MOST_PROBABILITIES:
+            raise InvalidArgument(
+                "DPA103", f"probabilities are for at most {_MOST_PROBABILITIES} scores, got {read.size}. Use releases instead."
+            )
+        return head_probabilities(read, self.temperature)
+
+    def describe(self) -> str:
+        """One line that names the mechanism and its exact parameters."""
+        return (
+            f"permute-and-flip at temperature {shown(self.temperature)}; {kind_of_scores(monotonic=self.monotonic)} "
+            f"of sensitivity {shown(self.sensitivity)} under {self.adjacency}; epsilon {shown(self.epsilon)}"
+        )
+
+    def to_dict(self) -> dict[str, str]:
+        """The mechanism as plain text values, exact, from which it can be built again."""
+        return as_text(self, "sensitivity", "epsilon", "monotonic", "adjacency")
+
+    @cached_property
+    def _heat(self) -> Fraction:
+        """The temperature, computed once."""
+        return self.temperature
+
+    @cached_property
+    def _record(self) -> Release:
+        """What the release log keeps of one choice."""
+        parameters = (("monotonic", Fraction(int(self.monotonic))), ("temperature", self.temperature))
+        return Release("permute_and_flip", parameters, self.sensitivity, self.adjacency)

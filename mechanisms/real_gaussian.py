@@ -1,0 +1,158 @@
+"""Gaussian mechanism for floats: continuous noise, rounded once after the addition, at the price of the continuous mechanism."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import TYPE_CHECKING, overload
+
+from dpaudit.claims import GDP, Adjacency, Claim
+from dpaudit.exact import Exact, positive, shown
+from dpaudit.releases import Release
+from mechanisms.float_noise import FloatNoise
+from mechanisms.noise import as_text, one_of, store
+from mechanisms.sampling.cells import GaussianCells
+from mechanisms.sampling.random import BitSource
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from dpaudit.claims import PrivacyLoss
+    from mechanisms.float_noise import FloatValue
+
+
+@dataclass(frozen=True, init=False)
+class RealGaussianMechanism:
+    """Adds continuous Gaussian noise to float64 numbers: the released float is the one nearest to value + noise, exactly.
+
+    As for `RealLaplaceMechanism`, rounding happens once, after the addition of a real number, coordinate by coordinate: the release
+    is a fixed map of the continuous Gaussian mechanism's, in any dimension, and has at most its privacy loss.
+
+    Args:
+      sensitivity: largest L2 distance of the float results on neighbours, exact, in output units.
+      sigma: standard deviation of the noise, exact, in output units, from 2**-900 to 2**900; give this or `noise_multiplier`.
+      noise_multiplier: sigma / sensitivity, exact, dimensionless.
+      adjacency: the neighbouring relation that the sensitivity is about.
+    Raises:
+      InvalidArgument: a parameter is not a number (DPA101, DPA102), not positive (DPA104), not exactly one of sigma and
+        noise_multiplier is given (DPA106), or sigma is out of its range (DPA103).
+    Source: Dong, Roth, Su 2022, Theorem 2.7; docs/real_noise.md.
+    Example:
+      >>> mechanism = RealGaussianMechanism(sensitivity="0.3", noise_multiplier=2)
+      >>> mechanism.sigma, str(mechanism.claim)
+      (Fraction(3, 5), 'mu = 1/2 (GDP) under add_remove')
+    """
+
+    sensitivity: Fraction
+    sigma: Fraction
+    adjacency: Adjacency
+
+    def __init__(
+        self,
+        *,
+        sensitivity: Exact,
+        sigma: Exact | None = None,
+        noise_multiplier: Exact | None = None,
+        adjacency: Adjacency | str = "add_remove",
+    ) -> None:
+        """Check the parameters, store them exactly, and build the sampler's table."""
+        distance = positive(sensitivity, "sensitivity")
+        if sigma is None:
+            deviation = distance * one_of(noise_multiplier=noise_multiplier, sigma=None)
+        else:
+            deviation = one_of(sigma=sigma, noise_multiplier=noise_multiplier)
+        store(self, sensitivity=distance, sigma=deviation, adjacency=Adjacency.of(adjacency))
+        _ = self._noise
+
+    @property
+    def noise_multiplier(self) -> Fraction:
+        """The standard deviation relative to the sensitivity."""
+        return self.sigma / self.sensitivity
+
+    @property
+    def claim(self) -> Claim:
+        """What an audit may test: Gaussian differential privacy with mu = sensitivity / sigma."""
+        return Claim(GDP(mu=self.sensitivity / self.sigma), adjacency=self.adjacency)
+
+    @property
+    def loss(self) -> PrivacyLoss:
+        """The continuous mechanism's loss at the declared sensitivity, for numbers and arrays; the release has at most this."""
+        return self.loss_at(self.sensitivity)
+
+    def loss_at(self, distance: Exact) -> PrivacyLoss:
+        """The privacy loss, before rounding, of a release, a number or an array, whose value moves by at most `distance`.
+
+        Args:
+          distance: L2 distance, exact and positive, in output units.
+        Returns:
+          A loss of `dpaudit.accounting` under the mechanism's adjacency, an upper bound for the rounded release.
+        Raises:
+          InvalidArgument: `distance` is not a number (DPA101, DPA102) or not positive (DPA104).
+        Source: Dong, Roth, Su 2022, Theorem 2.7.
+        Example:
+          >>> RealGaussianMechanism(sensitivity=1, sigma=2).loss_at("1/2").describe()
+          'gaussian(sigma=2, sensitivity=1/2)'
+        """
+        from dpaudit.accounting import gaussian
+
+        return gaussian(sigma=self.sigma, sensitivity=positive(distance, "distance"), adjacency=self.adjacency)
+
+    @overload
+    def release(self, value: NDArray[np.float64], source: BitSource | None = None) -> NDArray[np.float64]: ...
+    @overload
+    def release(self, value: Exact, source: BitSource | None = None) -> float: ...
+    def release(self, value: FloatValue, source: BitSource | None = None) -> float | NDArray[np.float64]:
+        """One noisy copy of a value.
+
+        Args:
+          value: as for `RealLaplaceMechanism.release`.
+          source: random bits; None takes the operating system's.
+        Returns:
+          For a number a Python float, for an array a new float64 array of its shape; finite, without negative zeros.
+        Raises:
+          InvalidArgument: as for `RealLaplaceMechanism.release`.
+        Source: docs/real_noise.md, theorem.
+        Example:
+          >>> import numpy as np
+          >>> RealGaussianMechanism(sensitivity=1, sigma=2).release(np.array([[0.1, 2.5]])).shape
+          (1, 2)
+        """
+        return self._noise.once(value, source)
+
+    def releases(self, value: FloatValue, count: int, source: BitSource | None = None) -> NDArray[np.float64]:
+        """Independent noisy copies of one value, each paid for; what an audit needs many of.
+
+        Args:
+          value: as for `release`.
+          count: how many, at least 1.
+          source: random bits; None takes the operating system's.
+        Returns:
+          Float64 array of shape (count, *shape of the value).
+        Raises:
+          InvalidArgument: as for `release`, or `count` is no positive integer (DPA103, DPA105).
+        Source: design rule 4 (the log counts every one of them).
+        Example:
+          >>> import numpy as np
+          >>> RealGaussianMechanism(sensitivity=1, sigma=2).releases(np.array([0.25, 1.0]), 3).shape
+          (3, 2)
+        """
+        return self._noise.often(value, count, source)
+
+    def describe(self) -> str:
+        """One line that names the mechanism and its exact parameters."""
+        return (
+            f"continuous Gaussian noise of deviation {shown(self.sigma)}, rounded once to float64; "
+            f"L2 sensitivity {shown(self.sensitivity)} under {self.adjacency}; mu {shown(self.sensitivity / self.sigma)}"
+        )
+
+    def to_dict(self) -> dict[str, str]:
+        """The mechanism as plain text values, exact, from which it can be built again."""
+        return as_text(self, "sensitivity", "sigma", "adjacency")
+
+    @cached_property
+    def _noise(self) -> FloatNoise:
+        """The noise, and what the release log keeps of it."""
+        record = Release("real_gaussian", (("sigma", self.sigma),), self.sensitivity, self.adjacency)
+        return FloatNoise(GaussianCells, self.sigma, record)

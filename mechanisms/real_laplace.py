@@ -1,0 +1,165 @@
+"""Laplace mechanism for floats: continuous noise, rounded once after the addition, at the price of the continuous mechanism."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import TYPE_CHECKING, overload
+
+from dpaudit.claims import Adjacency, Claim, PureDP
+from dpaudit.exact import Exact, integer, positive, shown
+from dpaudit.releases import Release
+from mechanisms.float_noise import FloatNoise
+from mechanisms.noise import as_text, one_of, store
+from mechanisms.sampling.cells import LaplaceCells
+from mechanisms.sampling.random import BitSource
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from dpaudit.claims import PrivacyLoss
+    from mechanisms.float_noise import FloatValue
+
+
+@dataclass(frozen=True, init=False)
+class RealLaplaceMechanism:
+    """Adds continuous Laplace noise to float64 numbers: the released float is the one nearest to value + noise, exactly.
+
+    The noise is a real number of exactly the Laplace law, and rounding happens once, after the addition, so the release is a
+    fixed map of the continuous Laplace mechanism's and has at most its loss, whatever the value's size or last digits are.
+    The sensitivity must be that of the floats that are handed over; sums in floating point can move by more than those of
+    exact numbers, which is why `LaplaceMechanism` with a lattice is the better choice for sums.
+
+    Args:
+      sensitivity: largest L1 distance of the float results on neighbours, exact, in output units.
+      epsilon: privacy parameter in nats, exact; give this or `scale`.
+      scale: scale of the noise, exact, in output units, from 2**-900 to 2**900: sensitivity / epsilon.
+      adjacency: the neighbouring relation that the sensitivity is about.
+    Raises:
+      InvalidArgument: a parameter is not a number (DPA101, DPA102), not positive (DPA104), not exactly one of epsilon and scale
+        is given (DPA106), or the scale is out of its range (DPA103).
+    Source: Dwork, McSherry, Nissim, Smith 2006; Mironov 2012 (why rounding must be exact); docs/real_noise.md.
+    Example:
+      >>> mechanism = RealLaplaceMechanism(sensitivity="0.1", epsilon="1/2")
+      >>> isinstance(mechanism.release(0.3), float)
+      True
+      >>> str(mechanism.claim)
+      'epsilon = 1/2 under add_remove'
+    """
+
+    sensitivity: Fraction
+    scale: Fraction
+    adjacency: Adjacency
+
+    def __init__(
+        self,
+        *,
+        sensitivity: Exact,
+        epsilon: Exact | None = None,
+        scale: Exact | None = None,
+        adjacency: Adjacency | str = "add_remove",
+    ) -> None:
+        """Check the parameters, store them exactly, and build the sampler's table."""
+        distance = positive(sensitivity, "sensitivity")
+        width = distance / one_of(epsilon=epsilon) if scale is None else one_of(scale=scale, epsilon=epsilon)
+        store(self, sensitivity=distance, scale=width, adjacency=Adjacency.of(adjacency))
+        _ = self._noise
+
+    @property
+    def epsilon(self) -> Fraction:
+        """The privacy parameter in nats at the declared sensitivity."""
+        return self.sensitivity / self.scale
+
+    @property
+    def claim(self) -> Claim:
+        """What an audit may test: pure differential privacy, for a number and for an array."""
+        return Claim(PureDP(epsilon=self.epsilon), adjacency=self.adjacency)
+
+    @property
+    def loss(self) -> PrivacyLoss:
+        """The continuous mechanism's loss for one number at the declared sensitivity; the rounded release has at most this."""
+        return self.loss_at(self.sensitivity)
+
+    def loss_at(self, distance: Exact, *, dimension: int = 1) -> PrivacyLoss:
+        """The privacy loss, before rounding, of a release whose value moves by at most `distance`.
+
+        Args:
+          distance: L1 distance, exact, positive, in output units.
+          dimension: how many numbers are released together; above 1 the distance may be split between them in many ways, and
+            the loss is the pure bound distance / scale that holds for all.
+        Returns:
+          A loss of `dpaudit.accounting` under the mechanism's adjacency, an upper bound for the rounded release.
+        Raises:
+          InvalidArgument: `distance` is not a number (DPA101, DPA102) or not positive (DPA104), or `dimension` is below 1 (DPA103).
+        Source: Dwork, McSherry, Nissim, Smith 2006.
+        Example:
+          >>> RealLaplaceMechanism(sensitivity=1, epsilon=1).loss_at("1/2").epsilon(delta=0).upper
+          Fraction(1, 2)
+        """
+        from dpaudit.accounting import laplace, pure_dp
+
+        moved = positive(distance, "distance")
+        if integer(dimension, "dimension", lower=1) > 1:
+            return pure_dp(epsilon=moved / self.scale, adjacency=self.adjacency)
+        return laplace(scale=self.scale, sensitivity=moved, adjacency=self.adjacency)
+
+    @overload
+    def release(self, value: NDArray[np.float64], source: BitSource | None = None) -> NDArray[np.float64]: ...
+    @overload
+    def release(self, value: Exact, source: BitSource | None = None) -> float: ...
+    def release(self, value: FloatValue, source: BitSource | None = None) -> float | NDArray[np.float64]:
+        """One noisy copy of a value.
+
+        Args:
+          value: a number that float64 holds exactly, or a float64 array of any shape; every finite float is accepted, however
+            large, small or near zero. Never changed.
+          source: random bits; None takes the operating system's.
+        Returns:
+          For a number a Python float, for an array a new float64 array of its shape; finite, without negative zeros.
+        Raises:
+          InvalidArgument: not a number (DPA101), NaN or infinite (DPA102), a number that is no float64 (DPA103), another dtype
+            (DPA105) or empty (DPA109), before randomness is drawn.
+        Source: docs/real_noise.md, theorem.
+        Example:
+          >>> import numpy as np
+          >>> RealLaplaceMechanism(sensitivity=1, epsilon=1).release(np.array([0.1, 2.5])).shape
+          (2,)
+        """
+        return self._noise.once(value, source)
+
+    def releases(self, value: FloatValue, count: int, source: BitSource | None = None) -> NDArray[np.float64]:
+        """Independent noisy copies of one value, each paid for; what an audit needs many of.
+
+        Args:
+          value: as for `release`.
+          count: how many, at least 1.
+          source: random bits; None takes the operating system's.
+        Returns:
+          Float64 array of shape (count, *shape of the value).
+        Raises:
+          InvalidArgument: as for `release`, or `count` is no positive integer (DPA103, DPA105).
+        Source: design rule 4 (the log counts every one of them).
+        Example:
+          >>> RealLaplaceMechanism(sensitivity=1, epsilon=1).releases(0.5, 3).shape
+          (3,)
+        """
+        return self._noise.often(value, count, source)
+
+    def describe(self) -> str:
+        """One line that names the mechanism and its exact parameters."""
+        return (
+            f"continuous Laplace noise of scale {shown(self.scale)}, rounded once to float64; "
+            f"L1 sensitivity {shown(self.sensitivity)} under {self.adjacency}; epsilon {shown(self.epsilon)}"
+        )
+
+    def to_dict(self) -> dict[str, str]:
+        """The mechanism as plain text values, exact, from which it can be built again."""
+        return as_text(self, "sensitivity", "scale", "adjacency")
+
+    @cached_property
+    def _noise(self) -> FloatNoise:
+        """The noise, and what the release log keeps of it."""
+        record = Release("real_laplace", (("scale", self.scale),), self.sensitivity, self.adjacency)
+        return FloatNoise(LaplaceCells, self.scale, record)

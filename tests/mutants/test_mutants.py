@@ -1,0 +1,76 @@
+"""Seeded faults of the samplers: enumeration or a property check notices each of them, and none of the code as it stands."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from pathlib import Path
+
+import pytest
+
+from mechanisms.sampling import exactnum, kernel
+from mechanisms.sampling.envelope import EnvelopeTable, envelope_table
+
+pytestmark = pytest.mark.filterwarnings("ignore::mechanisms.sampling.random.InsecureNoiseWarning")
+
+
+def loaded(name):
+    """A module that stands beside this file."""
+    specification = importlib.util.spec_from_file_location(name, Path(__file__).with_name(f"{name}.py"))
+    module = importlib.util.module_from_spec(specification)
+    specification.loader.exec_module(module)
+    return module
+
+
+campaign = loaded("campaign")
+FAULTS, CHECKS = campaign.faults(), campaign.checks()
+
+
+@pytest.mark.parametrize("name", CHECKS)
+def test_the_code_as_it_stands_passes(name):
+    CHECKS[name]()
+
+
+@pytest.mark.parametrize(
+    ("fault", "killer"),
+    [(fault, killer) for fault in FAULTS for killer in fault.killers],
+    ids=lambda part: getattr(part, "name", part),
+)
+def test_a_fault_is_noticed(fault, killer):
+    assert campaign.notices(CHECKS[killer], fault), f"{killer} does not notice: {fault.what}"
+
+
+def test_the_table_of_faults_fits_the_code():
+    counts = {fault.name: campaign.planting.source(fault).count(fault.old) for fault in FAULTS}
+    assert {} == {name: count for name, count in counts.items() if count != 1}
+    assert all(fault.old != fault.new for fault in FAULTS)
+
+
+def test_there_are_faults_enough_and_each_has_a_name_and_a_check():
+    assert 30 <= len(FAULTS) == len({fault.name for fault in FAULTS})
+    assert all(fault.killers and fault.what for fault in FAULTS)
+    assert set() == {killer for fault in FAULTS for killer in fault.killers} - set(CHECKS)
+    assert set() == set(CHECKS) - {killer for fault in FAULTS for killer in fault.killers}, "a check that kills nothing"
+
+
+def test_a_fault_is_planted_in_functions_methods_and_constants_and_taken_out_again():
+    by_name = {fault.name: fault for fault in FAULTS}
+    places = {
+        "tail starts one place too far": lambda: kernel._tail.__code__,
+        "-K never drawn": lambda: EnvelopeTable.negative_start.fget.__code__,
+        "exp beyond its proof": lambda: exactnum.LARGEST_EXPONENT,
+        "table of exp cut off": lambda: exactnum.exp_constants().entries,
+        "too few cells for a block": lambda: sys.modules["mechanisms.sampling.envelope"]._covering.__code__,
+        "heights of shared cells not lowered": lambda: envelope_table.__wrapped__.__code__,
+    }
+    for name, place in places.items():
+        before = place()
+        with campaign.planting.planted(by_name[name]):
+            assert place() != before
+        assert place() == before
+
+
+def test_a_fault_whose_text_is_not_there_cannot_be_planted():
+    stray = campaign.planting.Fault("stray", FAULTS[0].file, "no such text anywhere", "", "nothing", ())
+    with pytest.raises(LookupError, match="stands 0 times"), campaign.planting.planted(stray):
+        pass
