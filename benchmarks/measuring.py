@@ -104,4 +104,13 @@ def write(folder: Path | None, stem: str, title: str, markdown: str, record: Map
     if folder is not None:
         folder.mkdir(parents=True, exist_ok=True)
         (folder / f"{stem}.md").write_text(f"# {title}\n\n{markdown}", encoding="utf-8")
-        (folder / f"{stem}.json").write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+        (folder / f"{stem}.json").write_text(_lines(record), encoding="utf-8")
+
+
+def _lines(record: Mapping[str, Any]) -> str:
+    """The record as JSON with one line for each entry of its lists, so that a difference shows which one changed."""
+    parts = []
+    for name, value in record.items():
+        entries = ",\n  ".join(map(json.dumps, value)) if isinstance(value, list) and value else ""
+        parts.append(f" {json.dumps(name)}: " + (f"[\n  {entries}\n ]" if entries else json.dumps(value)))
+    return "{\n" + ",\n".join(parts) + "\n}\n"

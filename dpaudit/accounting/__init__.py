@@ -11,6 +11,9 @@ if TYPE_CHECKING:
     from dpaudit.accounting.filters import Filter as Filter
     from dpaudit.accounting.individual import IndividualFilter as IndividualFilter
     from dpaudit.accounting.laws.bounded_range import bounded_range as bounded_range
+    from dpaudit.accounting.laws.choices import noisy_max as noisy_max
+    from dpaudit.accounting.laws.choices import permute_and_flip as permute_and_flip
+    from dpaudit.accounting.laws.choices import sparse_vector as sparse_vector
     from dpaudit.accounting.laws.concentrated import rdp as rdp
     from dpaudit.accounting.laws.concentrated import zcdp as zcdp
     from dpaudit.accounting.laws.discrete_gaussian import discrete_gaussian as discrete_gaussian
@@ -46,10 +49,13 @@ _HOMES: Final = {
     "gaussian": "laws.gaussian",
     "gdp": "laws.gaussian",
     "laplace": "laws.laplace",
+    "noisy_max": "laws.choices",
+    "permute_and_flip": "laws.choices",
     "price": "pricing",
     "pure_dp": "laws.response",
     "randomized_response": "laws.response",
     "rdp": "laws.concentrated",
+    "sparse_vector": "laws.choices",
     "staircase": "laws.staircase",
     "zcdp": "laws.concentrated",
 }

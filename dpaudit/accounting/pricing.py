@@ -12,6 +12,7 @@ from dpaudit.accounting.law import Law
 from dpaudit.accounting.laws.between import Between
 from dpaudit.accounting.laws.bounded_noise import finite_noise, truncated_noise
 from dpaudit.accounting.laws.bounded_range import BoundedRange
+from dpaudit.accounting.laws.choices import chosen, compared, flipped, noisiest
 from dpaudit.accounting.laws.concentrated import Concentrated
 from dpaudit.accounting.laws.discrete_gaussian import DiscreteGaussian
 from dpaudit.accounting.laws.discrete_laplace import DiscreteLaplace
@@ -167,44 +168,29 @@ def _choice_epsilon(release: Release) -> Fraction:
 
 
 def _permute_and_flip(release: Release) -> Law:
-    """Pure; at least what it loses between two candidates whose scores are exchanged."""
-    epsilon = _choice_epsilon(release)
-    scale = f"epsilon={shown(epsilon)}"
-    with working_precision(128):
-        exchanged = ball_endpoints((2 * ball(epsilon / 2).exp() - 1).log())[0]
-    name = f"permute_and_flip({scale})"
-    kept = Response(Fraction(exchanged), f"{name} between two exchanged scores") if exchanged > 0 else None
-    ground = "pure epsilon-DP (McKenna, Sheldon 2020); exchanged scores at distance epsilon/2 have odds 2 exp(epsilon/2) - 1 to 1"
-    return Between(name, Response(epsilon, f"pure_dp({scale})"), kept, ground)
+    """Permute-and-flip at the logged temperature."""
+    return flipped(_choice_epsilon(release))
 
 
 def _top_k(release: Release) -> Law:
-    """One of the k choices: the others see fewer candidates, and which ones is known from the choices before."""
+    """One of the k choices."""
     epsilon = _choice_epsilon(release)
-    name = f"choice_of_top_k(epsilon={shown(epsilon)})"
-    pure = Response(epsilon, f"pure_dp(epsilon={shown(epsilon)})")
-    ground = "each choice is made by a mechanism of this guarantee among the candidates that are left; docs/selection.md"
-    return Between(name, pure if release.parameter("flips") else BoundedRange(epsilon), None, ground)
+    return chosen(epsilon, None if release.parameter("flips") else BoundedRange(epsilon))
 
 
 def _noisy_max(release: Release) -> Law:
-    """Pure, in any order of tied candidates that does not depend on the scores."""
-    epsilon = _choice_epsilon(release)
-    ground = "noise whose tail falls by at most a factor exp(-d / scale) in d steps; docs/selection.md"
-    return Between(f"noisy_max(epsilon={shown(epsilon)})", Response(epsilon, f"pure_dp(epsilon={shown(epsilon)})"), None, ground)
+    """Report noisy max at the logged scale."""
+    return noisiest(_choice_epsilon(release))
 
 
 def _sparse_vector(release: Release) -> Law:
-    """Pure: the threshold moves once, each positive answer twice the sensitivity (once if monotonic), each number once."""
+    """The threshold moves once, each positive answer twice the sensitivity (once if monotonic), each number once."""
     moves = 1 if release.parameter("monotonic") else 2
     positives, numbers = Fraction(1), Fraction(0)
     if release.kind == "sparse_vector":
         positives, numbers = release.parameter("cutoff"), release.parameter("number_scale")
     parts = 1 / release.parameter("threshold_scale") + moves * positives / release.parameter("query_scale")
-    epsilon = release.sensitivity * (parts + (positives / numbers if numbers else 0))
-    scale = f"epsilon={shown(epsilon)}"
-    ground = "a whole run is pure epsilon-DP (Lyu, Su, Li 2017; docs/queries.md); what is lost below epsilon is not bounded"
-    return Between(f"{release.kind}({scale})", Response(epsilon, f"pure_dp({scale})"), None, ground)
+    return compared(release.kind, release.sensitivity * (parts + (positives / numbers if numbers else 0)))
 
 
 def _stability_histogram(release: Release) -> Law:

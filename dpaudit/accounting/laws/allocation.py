@@ -3,31 +3,30 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
-from typing import TYPE_CHECKING, Final, TypeAlias
+from itertools import pairwise
+from typing import TYPE_CHECKING, Final
 
 from flint import arb, arb_poly, fmpq
 
 from dpaudit.accounting.coordinates import common_unit
-from dpaudit.accounting.law import Atom, Atoms, Bracketed, Finite, Law
+from dpaudit.accounting.law import Atom, Atoms, Bracketed, Finite, Law, Mass
 from dpaudit.accounting.laws.between import Between
 from dpaudit.accounting.values import LossValue, total
 from dpaudit.errors import Unsupported
-from dpaudit.exact import ball, ball_endpoints, fmpq_of, shown, working_precision
+from dpaudit.exact import ball, ball_endpoints, working_precision
 
 if TYPE_CHECKING:
-    from dpaudit.accounting.numeric.distributions import Distribution, Points
+    from dpaudit.accounting.numeric.distributions import Distribution, Point, Points, Sides
 
 LENGTH: Final = 1 << 14
 """Most places of the sum of the likelihood ratios of all steps."""
 
 TAIL_BITS: Final = 44
 """Likelihood ratios beyond a tail of this many bits count as revealing the record."""
-
-SHIFT: Final = Fraction(1, 32)
-"""Room, in steps of the grid, between a place of the lower law and the mean ratio of the outputs that it stands for."""
 
 LARGEST_RATIO: Final = 40
 """Logarithm of the largest likelihood ratio that is followed."""
@@ -40,41 +39,38 @@ BITS: Final = 160
 
 GROUND = "the likelihood ratio of one step among several is the mean of theirs (docs/sampling_schemes.md, random allocation)"
 
-Masses: TypeAlias = list[arb]
-"""Q masses of the places 0, step, 2 step, ... of a likelihood ratio."""
-
 
 @dataclass(frozen=True)
-class Allocated:
+class AllocatedAbove:
     """One of `steps` steps under `law`, the others under its second half, against the second half in all; or the reverse.
 
-    `removing`: `law` is (with, without) and the pair (mean over i of without x ... x with at i x ... x without, without^steps).
-    Else `law` is (without, with) and the pair is (without^steps, that mean). `above` says on which side of the pair this law is:
-    its likelihood ratios are those of one step on an arithmetic grid, spread to both neighbours above and fused below.
+    `removing`: `law` is (with, without) and the pair is (mean over i of without x ... x with at i x ... x without, without^steps).
+    Else `law` is (without, with) and the pair is (without^steps, that mean). The likelihood ratios of one step are spread over
+    an arithmetic grid, which raises the loss; a grid that carries them all changes nothing.
     """
 
     law: Law
     steps: int
     removing: bool
-    above: bool
 
     def describe(self) -> str:
         """The law and the number of steps."""
-        return f"{self.law.describe()} in one of {self.steps} steps, rounded {'up' if self.above else 'down'}"
+        return f"{self.law.describe()} in one of {self.steps} steps, from above"
 
-    def reversed(self) -> Allocated:
+    def reversed(self) -> AllocatedAbove:
         """The other direction."""
-        return Allocated(self.law.reversed(), self.steps, not self.removing, self.above)
+        return AllocatedAbove(self.law.reversed(), self.steps, not self.removing)
 
     def greatest_loss(self) -> LossValue | None:
         """The last of the values."""
-        return self._atoms().atoms[-1].loss if self._atoms().atoms else LossValue()
+        return self._atoms().atoms[-1].loss
 
     def infinity_mass(self) -> Fraction:
-        """The P mass that no value has, rounded up above the pair; below it that of the law."""
-        if not self.above:
-            return self.law.infinity_mass() if self.removing else Fraction(0)
-        return min(Fraction(1), Fraction(ball_endpoints(arb(self._atoms().infinity))[1]))
+        """The P mass that no value has, rounded up where it is not rational."""
+        infinity = self._atoms().infinity
+        if isinstance(infinity, fmpq):
+            return Fraction(int(infinity.p), int(infinity.q))
+        return min(Fraction(1), Fraction(ball_endpoints(infinity)[1]))
 
     def log_moment(self, order: Fraction) -> arb | None:
         """At most that of the law itself, since the ratio is a mean of ratios; None where an infinite loss would turn finite."""
@@ -84,25 +80,57 @@ class Allocated:
         """One atom for each place of the mean ratio."""
         return self._atoms()
 
-    def points(self, tail: int) -> Points:  # noqa: ARG002 - as above
-        """The atoms as balls; what Q has beside them is its alone."""
+    def _atoms(self) -> Atoms:
+        """The atoms, from the table in which a record is removed."""
+        return _spread(self.law, self.steps) if self.removing else _exchanged(self.law.reversed(), self.steps)
+
+
+@dataclass(frozen=True)
+class AllocatedBelow:
+    """The same pair when of each step only the nearest place of its likelihood ratio is seen, and of all steps their sum."""
+
+    law: Law
+    steps: int
+    removing: bool
+
+    def describe(self) -> str:
+        """The law and the number of steps."""
+        return f"{self.law.describe()} in one of {self.steps} steps, from below"
+
+    def reversed(self) -> AllocatedBelow:
+        """The other direction."""
+        return AllocatedBelow(self.law.reversed(), self.steps, not self.removing)
+
+    def greatest_loss(self) -> LossValue | None:
+        """The last of the values, rounded down."""
+        losses = [loss for loss, _, _ in self.points(TAIL_BITS).finite]
+        low = ball_endpoints(max(losses, key=float))[0]
+        return LossValue(low) if isinstance(low, Fraction) else None
+
+    def infinity_mass(self) -> Fraction:
+        """That of the law where a record is removed."""
+        return self.law.infinity_mass() if self.removing else Fraction(0)
+
+    def log_moment(self, order: Fraction) -> arb:
+        """Direct sum."""
+        power = ball(order)
+        return sum((p_mass * (power * loss).exp() for loss, p_mass, _ in self.points(TAIL_BITS).finite), arb(0)).log()
+
+    def points(self, tail: int) -> Points:  # noqa: ARG002 - the tail was cut with the table
+        """The sums of places with their masses; what only the dataset without the record gives has place 0."""
         from dpaudit.accounting.numeric.distributions import Points
 
-        found = self._atoms()
-        finite = tuple((atom.loss.ball(), arb(atom.p_mass), arb(atom.q_mass)) for atom in found.atoms)
-        return Points(finite, arb(found.infinity), (1 - sum((point[2] for point in finite), arb(0))).nonnegative_part())
+        law = self.law if self.removing else self.law.reversed()
+        finite, infinity = _fused(law, self.steps)
+        if self.removing:
+            return Points(finite, infinity, arb(0))
+        return Points(tuple((-loss, q_mass, p_mass) for loss, p_mass, q_mass in finite), arb(0), infinity)
 
     def distribution(self) -> Distribution:
-        """That of the atoms."""
+        """That of the points."""
         from dpaudit.accounting.numeric.mixtures import Scattered
 
         return Scattered(self)
-
-    def _atoms(self) -> Atoms:
-        """The atoms, from the table in which a record is removed."""
-        if not self.removing:
-            return _exchanged(self.law.reversed(), self.steps, 0 if self.above else 1)
-        return _tabulated(self.law, self.steps, 0 if self.above else -1)
 
 
 def allocated(law: Law, steps: int) -> Law:
@@ -112,39 +140,62 @@ def allocated(law: Law, steps: int) -> Law:
         if known is not None:
             _known(known)
     name = f"{law.describe()}.sampled(RandomAllocation(steps={steps}))"
-    lower = None if below is None else Allocated(below, steps, removing=True, above=False)
-    return Between(name, Allocated(above, steps, removing=True, above=True), lower, GROUND)
+    upper, lower = AllocatedAbove(above, steps, removing=True), None
+    if below is not None:
+        exact = below == above and _exact_step(below, steps)
+        lower = upper if exact else AllocatedBelow(below, steps, removing=True)
+    return Between(name, upper, lower, GROUND)
 
 
 @lru_cache(maxsize=16)
-def _exchanged(law: Law, steps: int, side: int) -> Atoms:
-    """The atoms of the other direction; above the pair, what the first of the two has beside them is infinite."""
-    atoms = _tabulated(law, steps, side).atoms
+def _exchanged(law: Law, steps: int) -> Atoms:
+    """The atoms above in the other direction; what the first of the two has beside them is infinite."""
+    atoms = _spread(law, steps).atoms
     turned = (Atom(total([(atom.loss, -1)]), atom.q_mass, atom.p_mass) for atom in reversed(atoms))
     with working_precision(BITS):
-        left = (1 - sum((arb(atom.q_mass) for atom in atoms), arb(0))).nonnegative_part()
-    return Atoms(tuple(turned), fmpq(0) if side else left)
+        return Atoms(tuple(turned), _rest([atom.q_mass for atom in atoms]))
 
 
 @lru_cache(maxsize=16)
-def _tabulated(law: Law, steps: int, side: int) -> Atoms:
-    """The mean ratio of all steps on the grid: spread (side 0), or fused and rounded down (-1) or up (1)."""
+def _spread(law: Law, steps: int) -> Atoms:
+    """The mean ratio of all steps, each of them spread over the places of a grid."""
     with working_precision(BITS):
-        distribution, step, shift = _known(law), _exact_step(law, steps), Fraction(0)
-        if step:
-            single = _listed(law, step)
-        else:
-            reach = _reach(distribution)
-            step, shift = _step(law, steps, reach), side * SHIFT
-            last = math.ceil(math.exp(reach) / step)
-            single = _fused(distribution, step, last, side) if side else _spread(distribution, step, last)
-        atoms, start, unit = [], ball(steps * shift), ball(step / steps)
-        for index, weight in enumerate(_power(arb_poly(single), steps)):
-            mass, odds = weight.nonnegative_part(), unit * (start + index)
-            if odds > 0 and not (mass < LIGHTEST and odds * mass < LIGHTEST):
-                atoms.append(Atom(LossValue.of_ratio((index + steps * shift) * step / steps), odds * mass, mass))
-        left = (1 - sum((arb(atom.p_mass) for atom in atoms), arb(0))).nonnegative_part()
-        return Atoms(tuple(atoms), fmpq_of(law.infinity_mass()) if side else left)
+        step = _exact_step(law, steps)
+        single = _listed(law, step) if step else _spread_once(_known(law), *_grid(law, steps))
+        step = step or _grid(law, steps)[0]
+        atoms = []
+        for index, mass in enumerate(_power(arb_poly(single), steps)):
+            ratio = index * step / steps
+            if index and not (mass < LIGHTEST and mass * math.ceil(ratio) < LIGHTEST):
+                atoms.append(Atom(LossValue.of_ratio(ratio), mass * ball(ratio), mass))
+        return Atoms(tuple(atoms), _rest([atom.p_mass for atom in atoms]))
+
+
+@lru_cache(maxsize=16)
+def _fused(law: Law, steps: int) -> tuple[tuple[Point, ...], arb]:
+    """Losses with P and Q masses when only the sum of the nearest places of all ratios is seen, and the infinite loss."""
+    with working_precision(BITS):
+        p_once, q_once = _nearest(_known(law), *_grid(law, steps))
+        rest = _power(arb_poly(q_once), steps - 1)
+        p_masses, q_masses = (_product(arb_poly(rest), arb_poly(once)) for once in (p_once, q_once))
+        p_masses += [arb(0)] * (len(q_masses) - len(p_masses))
+        infinity = ball(law.infinity_mass())
+        p_masses.append((1 - infinity - sum(p_masses, arb(0))).nonnegative_part())
+        q_masses.append((1 - sum(q_masses, arb(0))).nonnegative_part())
+        kept, waiting, finite = False, (arb(0), arb(0)), list[tuple[arb, arb]]()
+        for p_mass, q_mass in zip(p_masses, q_masses, strict=True):
+            p_sum, q_sum = waiting[0] + p_mass, waiting[1] + q_mass
+            kept = p_sum > LIGHTEST and q_sum > LIGHTEST
+            waiting = (arb(0), arb(0)) if kept else (p_sum, q_sum)
+            if kept:
+                finite.append((p_sum, q_sum))
+        finite[-1] = (finite[-1][0] + waiting[0], finite[-1][1] + waiting[1])
+        return tuple(((p_mass / q_mass).log(), p_mass, q_mass) for p_mass, q_mass in finite), infinity
+
+
+def _rest(masses: Sequence[arb]) -> Mass:
+    """What masses leave of 1."""
+    return (1 - sum(masses, arb(0))).nonnegative_part()
 
 
 def _known(law: Law) -> Distribution:
@@ -173,7 +224,7 @@ def _ratio(atom: Atom) -> Fraction:
     return Fraction(int(quotient.p), int(quotient.q))
 
 
-def _listed(law: Law, step: Fraction) -> Masses:
+def _listed(law: Law, step: Fraction) -> list[arb]:
     """Q masses by multiples of a step that carries all ratios; what only Q has is at 0."""
     atoms = law.atoms(TAIL_BITS).atoms if isinstance(law, Finite) and law.atoms(TAIL_BITS) else ()
     places = {int(_ratio(atom) / step): arb(atom.q_mass) for atom in atoms}
@@ -194,21 +245,22 @@ def _reach(law: Distribution) -> float:
     return place
 
 
-def _step(law: Law, steps: int, reach: float) -> Fraction:
-    """The step with which the sums of ratios that matter have `LENGTH` places; it only decides how tight the laws are."""
-    moment = law.log_moment(Fraction(1))
+@lru_cache(maxsize=16)
+def _grid(law: Law, steps: int) -> tuple[Fraction, int]:
+    """A step with which the sums of ratios that matter have `LENGTH` places, and the last place of one ratio."""
+    with working_precision(BITS):
+        reach, moment = _reach(_known(law)), law.log_moment(Fraction(1))
     variance = math.expm1(min(float(moment), 2 * reach)) if moment is not None else math.exp(reach)
     largest = math.exp(reach)
     length = min(steps * largest, 1.25 * largest + steps + 8 * math.sqrt(max(steps * variance, 0.0)))
-    return Fraction(math.ceil(length * 2**20), LENGTH << 20)
+    step = Fraction(math.ceil(length * 2**20), LENGTH << 20)
+    return step, math.ceil(largest / step)
 
 
-def _spread(law: Distribution, step: Fraction, last: int) -> Masses:
+def _spread_once(law: Distribution, step: Fraction, last: int) -> list[arb]:
     """Q masses when the outputs between two places of the ratio go to these two, keeping P and Q; beyond the last to 0."""
     width, masses = ball(step), [arb(0)] * (last + 1)
-    points, ends = law.points(TAIL_BITS), [(width * index).log() for index in range(1, last + 1)]
-    sides = law.sides(ends)
-    cells = {index: cell for index, cell in enumerate(_between(sides))}
+    ends = [(width * index).log() for index in range(1, last + 1)]
 
     def place(first: int, span: int, p_mass: arb, q_mass: arb) -> None:
         """Spread over places first and first + span."""
@@ -216,49 +268,49 @@ def _spread(law: Distribution, step: Fraction, last: int) -> Masses:
         masses[first] += ((high * q_mass - p_mass) / (width * span)).nonnegative_part()
         masses[first + span] += ((p_mass - low * q_mass) / (width * span)).nonnegative_part()
 
-    for index, (p_mass, q_mass) in cells.items():
+    for index, (p_mass, q_mass) in enumerate(_between(law.sides(ends))):
         place(index, 1, p_mass, q_mass)
-    for loss, p_mass, q_mass in points.finite:
+    for loss, p_mass, q_mass in law.points(TAIL_BITS).finite:
         near = loss.exp() / width
         first, final = (int(end.floor().mid().unique_fmpz()) for end in (near.lower(), near.upper()))
         if final < last:
             place(first, final + 1 - first, p_mass, q_mass)
-    masses[0] += (1 - sum(masses, arb(0))).nonnegative_part()
+    masses[0] += _rest(masses)
     return masses
 
 
-def _between(sides: list) -> list[tuple[arb, arb]]:
+def _nearest(law: Distribution, step: Fraction, last: int) -> tuple[list[arb], list[arb]]:
+    """P and Q masses of the outputs by the place nearest to their ratio, the last place for all beyond."""
+    points, half = law.points(TAIL_BITS), ball(step / 2)
+    sides = law.sides([(half * (2 * index + 1)).log() for index in range(last)])
+    masses = [*_between(sides), (sides[-1].p_above, sides[-1].q_above)]
+    for loss, p_mass, q_mass in points.finite:
+        index = min(last, round(math.exp(min(float(loss), LARGEST_RATIO)) / step))
+        masses[index] = (masses[index][0] + p_mass, masses[index][1] + q_mass)
+    masses[0] = (masses[0][0], masses[0][1] + points.q_only)
+    return [p_mass for p_mass, _ in masses], [q_mass for _, q_mass in masses]
+
+
+def _between(sides: Sequence[Sides]) -> list[tuple[arb, arb]]:
     """P and Q mass below the first place and between neighbouring ones."""
     found = [(sides[0].p_below, sides[0].q_below)]
-    for left, right in zip(sides, sides[1:], strict=False):
+    for left, right in pairwise(sides):
         p_mass = right.p_below - left.p_below if right.p_below < left.p_above else left.p_above - right.p_above
         q_mass = right.q_below - left.q_below if right.q_below < left.q_above else left.q_above - right.q_above
         found.append((p_mass, q_mass))
     return found
 
 
-def _fused(law: Distribution, step: Fraction, last: int, side: int) -> Masses:
-    """Q masses when outputs around a place go there, or to the next one where their mean ratio is too far on the wrong side."""
-    width, masses = ball(step), [arb(0)] * (last + 2)
-    points, middles = law.points(TAIL_BITS), [(width * (2 * index + 1) / 2).log() for index in range(last)]
-    for index, (p_mass, q_mass) in enumerate(_between(law.sides(middles))):
-        bound = ball((index + side * SHIFT) * step) * q_mass
-        holds = p_mass <= bound if side == 1 else p_mass >= bound
-        masses[index if holds else index + side] += q_mass.nonnegative_part()
-    for loss, _, q_mass in points.finite:
-        near = loss.exp() / width - ball(side * SHIFT)
-        end = near.upper().ceil() if side == 1 else near.lower().floor()
-        index = int(end.mid().unique_fmpz())
-        if side == -1 or index <= last:
-            masses[max(0, min(index, last))] += q_mass
-    masses[0] += points.q_only
-    return masses
-
-
-def _power(poly: arb_poly, times: int) -> Masses:
+def _power(poly: arb_poly, times: int) -> list[arb]:
     """Coefficients of a power, cut to the places that are followed."""
     result = arb_poly([1])
     for digit in f"{times:b}":
         result = (result * result).truncate(LENGTH + 1)
         result = (result * poly).truncate(LENGTH + 1) if digit == "1" else result
-    return [result[index] for index in range(result.length())]
+    return [result[index].nonnegative_part() for index in range(result.length())]
+
+
+def _product(one: arb_poly, other: arb_poly) -> list[arb]:
+    """Coefficients of a product, cut likewise."""
+    product = (one * other).truncate(LENGTH + 1)
+    return [product[index].nonnegative_part() for index in range(product.length())]
