@@ -23,7 +23,7 @@ def main() -> None:
         for day, patients in enumerate(PATIENTS, start=1):
             number = run.ask_number(patients)
             if number is not None:
-                print(f"day {day:2d}: alarm, about {number} patients, {run.left} alarms left")
+                print(f"day {day:2d}: alarm, about {number} patients; alarms left: {run.left}")
             if not run.left:
                 break
     print(MECHANISM.describe())

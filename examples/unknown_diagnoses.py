@@ -8,13 +8,14 @@ from dpaudit.releases import recording
 from mechanisms import StabilityHistogram
 
 # Made-up visits: who came, and with what. One patient came with something that nobody else has.
-VISITS = [(patient, "influenza") for patient in range(240)]
-VISITS += [(patient, "asthma") for patient in range(0, 240, 2)]
-VISITS += [(patient, "migraine") for patient in range(0, 240, 3)]
-VISITS += [(17, "leprosy"), (17, "influenza")]
+VISITS = [(patient, "influenza") for patient in range(900)]
+VISITS += [(patient, "asthma") for patient in range(0, 900, 2)]
+VISITS += [(patient, "migraine") for patient in range(0, 900, 3)]
+VISITS += [(17, "parrot fever"), (17, "influenza")]
 
-# A patient counts for two diagnoses, the first two of theirs, however often they came.
-MECHANISM = StabilityHistogram(epsilon=1, delta="1e-6", contributions=2)
+# A patient counts for two diagnoses, however often they came: the first two of theirs. Whoever has all three is missing under
+# migraine, which makes that number too small; a larger bound would need more noise and a higher threshold.
+MECHANISM = StabilityHistogram(epsilon=1, delta="1e-9", contributions=2)
 
 
 def main() -> None:

@@ -31,13 +31,23 @@ if TYPE_CHECKING:
     from dpaudit.accounting.odometers import Odometer as Odometer
     from dpaudit.accounting.pricing import price as price
     from dpaudit.accounting.promises import claimed_loss as claimed_loss
+    from dpaudit.accounting.schemes import Poisson as Poisson
+    from dpaudit.accounting.schemes import RandomAllocation as RandomAllocation
+    from dpaudit.accounting.schemes import RandomOrder as RandomOrder
+    from dpaudit.accounting.schemes import Shuffle as Shuffle
+    from dpaudit.accounting.schemes import WithoutReplacement as WithoutReplacement
 
 _HOMES: Final = {
     "Calibration": "calibration",
     "Filter": "filters",
     "IndividualFilter": "individual",
     "Odometer": "odometers",
+    "Poisson": "schemes",
     "PrivacyLoss": "loss",
+    "RandomAllocation": "schemes",
+    "RandomOrder": "schemes",
+    "Shuffle": "schemes",
+    "WithoutReplacement": "schemes",
     "approx_dp": "laws.response",
     "bounded_range": "laws.bounded_range",
     "calibrate": "calibration",

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from dpaudit.accounting.law import Law
 from dpaudit.accounting.questions import DeltaAt, EpsilonAt
 from dpaudit.claims import Adjacency
 from dpaudit.errors import InvalidArgument
 from dpaudit.exact import Enclosure, Exact, in_range, integer, rational
+
+if TYPE_CHECKING:
+    from dpaudit.accounting.schemes import Scheme
 
 
 @dataclass(frozen=True)
@@ -153,6 +157,29 @@ class PrivacyLoss:
         from dpaudit.accounting.conversions import gaussian_parameter
 
         return gaussian_parameter(self)
+
+    def sampled(self, scheme: Scheme) -> PrivacyLoss:
+        """The loss when every release is made on records that a sampling scheme chooses afresh.
+
+        Args:
+          scheme: Poisson, WithoutReplacement, RandomAllocation, Shuffle or RandomOrder.
+        Returns:
+          The loss after sampling, under the same adjacency; each part is sampled on its own.
+        Raises:
+          InvalidArgument: `scheme` is no sampling scheme (DPA105).
+          Unsupported: the adjacency or a part is not covered by the theorem of the scheme (DPA202).
+        Source: docs/sampling_schemes.md, which has a theorem for each scheme.
+        Example:
+          >>> from dpaudit.accounting import Poisson, laplace
+          >>> laplace(scale=1).sampled(Poisson("0.01")).epsilon(delta=0).upper < 0.0171
+          True
+        """
+        from dpaudit.accounting.schemes import Scheme
+
+        if not isinstance(scheme, Scheme):
+            kind = type(scheme).__name__
+            raise InvalidArgument("DPA105", f'sampled takes a sampling scheme, got a {kind}. For instance Poisson("0.01").')
+        return scheme.applied_to(self)
 
     def group(self, size: int) -> PrivacyLoss:
         """The loss on datasets that are `size` steps of the neighbouring relation apart.

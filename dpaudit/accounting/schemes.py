@@ -23,7 +23,7 @@ from dpaudit.exact import Exact, in_range, integer
 class Scheme(Protocol):
     """How the records of a release are chosen."""
 
-    def of(self, loss: PrivacyLoss) -> PrivacyLoss:
+    def applied_to(self, loss: PrivacyLoss) -> PrivacyLoss:
         """The loss when every release of `loss` is made on records that the scheme chooses afresh."""
         ...
 
@@ -49,7 +49,7 @@ class Poisson:
         """Keep the exact value."""
         object.__setattr__(self, "rate", in_range(self.rate, "rate", lower=0, upper=1))
 
-    def of(self, loss: PrivacyLoss) -> PrivacyLoss:
+    def applied_to(self, loss: PrivacyLoss) -> PrivacyLoss:
         """The loss under add_remove; DPA202 elsewhere, where sampling amplifies less."""
         return poisson_sampled(loss, self.rate)
 
@@ -59,30 +59,30 @@ class WithoutReplacement:
     """Every release sees a uniformly chosen subset of a public size, of a dataset whose size is public too.
 
     Args:
-      size: number of records in the sample, from 0 to `of_records`.
-      of_records: number of records in the dataset, at least 1.
+      size: number of records in the sample, from 0 to `of`.
+      of: number of records in the dataset, at least 1.
     Raises:
       InvalidArgument: a number is no integer (DPA105) or out of range (DPA103).
     Source: Balle, Barthe, Gaboardi 2018, Theorem 11; docs/sampling_schemes.md.
     Example:
       >>> from dpaudit.accounting import pure_dp
-      >>> loss = pure_dp(1, adjacency="replace_one").sampled(WithoutReplacement(size=10, of_records=1000))
-      >>> print(outward_epsilon := loss.epsilon(delta=0).upper < 0.0171)
+      >>> loss = pure_dp(1, adjacency="replace_one").sampled(WithoutReplacement(size=10, of=1000))
+      >>> loss.epsilon(delta=0).upper < 0.0171
       True
     """
 
     size: int
-    of_records: int
+    of: int
 
     def __post_init__(self) -> None:
         """Refuse sizes that do not fit."""
-        whole = integer(self.of_records, "of_records", lower=1)
-        object.__setattr__(self, "of_records", whole)
+        whole = integer(self.of, "of", lower=1)
+        object.__setattr__(self, "of", whole)
         object.__setattr__(self, "size", integer(self.size, "size", lower=0, upper=whole))
 
-    def of(self, loss: PrivacyLoss) -> PrivacyLoss:
+    def applied_to(self, loss: PrivacyLoss) -> PrivacyLoss:
         """The loss under replace_one; DPA202 elsewhere, and for promises that have no privacy profile."""
-        return swapped_out(loss, Fraction(self.size, self.of_records))
+        return swapped_out(loss, Fraction(self.size, self.of))
 
 
 @dataclass(frozen=True)
@@ -97,7 +97,7 @@ class RandomAllocation:
     Example:
       >>> from dpaudit.accounting import explicit_pair
       >>> step = explicit_pair(["3/4", "1/4"], ["1/4", "3/4"])
-      >>> print(step.sampled(RandomAllocation(steps=3)).delta(epsilon=0).contains("9/32"))
+      >>> step.sampled(RandomAllocation(steps=3)).delta(epsilon=0).contains("9/32")
       True
     """
 
@@ -107,7 +107,7 @@ class RandomAllocation:
         """Refuse an epoch without steps."""
         object.__setattr__(self, "steps", integer(self.steps, "steps", lower=1))
 
-    def of(self, loss: PrivacyLoss) -> PrivacyLoss:
+    def applied_to(self, loss: PrivacyLoss) -> PrivacyLoss:
         """The loss of whole epochs, one for each release of `loss`, under add_remove or zero_out; DPA202 elsewhere."""
         _require(loss, ("add_remove", "zero_out"), "random allocation")
         return loss if self.steps == 1 else _each(loss, lambda law: allocated(law, self.steps))
@@ -134,7 +134,7 @@ class Shuffle:
         """Refuse a shuffle of nothing."""
         object.__setattr__(self, "reports", integer(self.reports, "reports", lower=1))
 
-    def of(self, loss: PrivacyLoss) -> PrivacyLoss:
+    def applied_to(self, loss: PrivacyLoss) -> PrivacyLoss:
         """The loss of a shuffle for each release of `loss`, the law of one report, under replace_one; DPA202 elsewhere."""
         _require(loss, ("replace_one",), "shuffling")
         return _each(loss, lambda law: shuffled(law, self.reports))
@@ -181,11 +181,13 @@ class RandomOrder:
                 "DPA103", f"batches must add up to at most {records} records, got {sum(sizes)}. Give further passes as rounds."
             )
         if self.replacement and self.averaged:
-            raise InvalidArgument("DPA103", "averaged must be False with replacement: several places of one record are not averaged.")
+            raise InvalidArgument(
+                "DPA103", "averaged must be False with replacement: several places of one record are not averaged."
+            )
         for name, value in (("records", records), ("batches", sizes), ("rounds", integer(self.rounds, "rounds", lower=1))):
             object.__setattr__(self, name, value)
 
-    def of(self, loss: PrivacyLoss) -> PrivacyLoss:
+    def applied_to(self, loss: PrivacyLoss) -> PrivacyLoss:
         """The loss of Gaussian releases where the number of records is public; DPA202 elsewhere."""
         _require(loss, ("replace_one", "zero_out", "label"), "random order")
         if self.replacement:

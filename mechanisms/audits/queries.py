@@ -87,15 +87,15 @@ TARGETS: Final = (
         description="which of seven answers is the first above a threshold? Each of them moves by 1",
         sample=sample_first_above,
         claim=FIRST_ABOVE.claim,
-        neighbours=[((0,) * 6 + (1,), (1,) * 6 + (0,))],
+        neighbours=[((-1,) * 6 + (1,), (0,) * 6 + (0,))],
         public_data=True,
     ),
     Target(
         name="sparse_vector",
-        description="which of eight answers are the first two above a threshold? Each of them moves by 1",
+        description="which of seven answers are the first two above a threshold? Each of them moves by 1",
         sample=sample_sparse,
         claim=SPARSE.claim,
-        neighbours=[((-1,) * 6 + (1,) * 2, (0,) * 6 + (0,) * 2)],
+        neighbours=[((-2,) * 5 + (2,) * 2, (-1,) * 5 + (1,) * 2)],
         public_data=True,
     ),
     Target(

@@ -18,6 +18,7 @@ from dpaudit.accounting import price
 from dpaudit.claims import GDP, ZCDP, ApproxDP, PureDP
 from dpaudit.releases import recording
 from dpaudit.targets import Reference, load_targets
+from mechanisms.audits.queries import CLINICS
 from mechanisms.targets import TARGETS
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -51,6 +52,10 @@ def test_the_bundle_has_the_targets_that_the_documentation_names():
     expected += ["cancer_count", "cancer_mean", "cancer_histogram", "cancer_quantile", "broken_mean", "broken_noise"]
     expected += ["broken_sparse_vector", "broken_noisy_max", "broken_keys"]
     assert expected == list(NAMES)
+
+
+def test_the_readme_counts_the_bundled_targets():
+    assert f"lists all {len(TARGETS)}." in (ROOT / "README.md").read_text(encoding="utf-8")
 
 
 def test_every_public_mechanism_is_released_by_a_target():
@@ -159,6 +164,12 @@ def test_keys_are_told_by_a_row_with_a_zero_for_each_that_is_not_shown():
     assert [0] == NAMES["partition_selection"].sample((), 1, np.random.default_rng(4)).tolist()
 
 
+@pytest.mark.parametrize("name", ["histogram", "stability_histogram"])
+def test_a_person_counts_at_two_clinics_only(name):
+    (row,) = NAMES[name].sample([CLINICS] * 9000, 1, np.random.default_rng(4)).tolist()
+    assert [True, True, False, False] == [value > 4500 for value in row]
+
+
 @each_target
 def test_declared_sensitivities_hold_on_the_neighbours_and_are_met_on_one_pair(target):
     if target.sensitivity is None:
@@ -215,9 +226,28 @@ def test_the_csv_file_of_the_example_is_written_again_byte_for_byte(tmp_path):
     assert (EXAMPLES / "visits.csv").read_bytes() == (tmp_path / "visits.csv").read_bytes()
 
 
-def test_the_example_of_a_histogram_prints_counts_and_their_price():
-    command = [sys.executable, str(EXAMPLES / "private_histogram.py")]
+def printed_by(example):
+    """What an example prints, line by line, run as a user runs it."""
+    command = [sys.executable, str(EXAMPLES / example)]
     ran = subprocess.run(command, capture_output=True, text=True, check=True, env={**os.environ, "PYTHONPATH": str(ROOT)})
-    lines = ran.stdout.splitlines()
+    return ran.stdout.splitlines()
+
+
+def test_the_example_of_a_histogram_prints_counts_and_their_price():
+    lines = printed_by("private_histogram.py")
     assert 5 == sum(line.startswith("ages") for line in lines)
     assert "price of everything released: epsilon = 1" == lines[-1]
+
+
+def test_the_example_of_an_alarm_gives_at_most_three_and_prints_their_price():
+    lines = printed_by("sparse_vector_alarm.py")
+    assert len([line for line in lines if ": alarm, about" in line]) <= 3
+    assert "price of the whole run: epsilon = 1" == lines[-1]
+
+
+def test_the_example_of_unknown_keys_shows_common_ones_and_no_rare_one():
+    """A key that one person has is shown with probability below 1e-9."""
+    lines = printed_by("unknown_diagnoses.py")
+    assert ["asthma", "influenza"] == [line.partition(":")[0] for line in lines if line.startswith(("asthma", "influenza"))]
+    assert not any("parrot fever" in line for line in lines)
+    assert lines[-1].startswith("price of everything released: epsilon = 1, delta = ")

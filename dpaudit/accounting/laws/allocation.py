@@ -10,14 +10,14 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
-from flint import arb, arb_poly, fmpq
+from flint import arb, arb_poly, fmpq, fmpq_poly
 
 from dpaudit.accounting.coordinates import common_unit
 from dpaudit.accounting.law import Atom, Atoms, Bracketed, Finite, Law, Mass
 from dpaudit.accounting.laws.between import Between
 from dpaudit.accounting.values import LossValue, total
 from dpaudit.errors import Unsupported
-from dpaudit.exact import ball, ball_endpoints, working_precision
+from dpaudit.exact import ball, ball_endpoints, fmpq_of, working_precision
 
 if TYPE_CHECKING:
     from dpaudit.accounting.numeric.distributions import Distribution, Point, Points, Sides
@@ -33,6 +33,9 @@ LARGEST_RATIO: Final = 40
 
 LIGHTEST: Final = arb(2) ** -100
 """Places with less P and Q mass than this count as revealing the record, or as nothing, depending on the side."""
+
+MOST_DIGITS: Final = 1 << 22
+"""Most bits that the rational masses of all sums may take together; beyond, ratios are spread over a grid."""
 
 BITS: Final = 160
 """Working precision of a table."""
@@ -63,7 +66,8 @@ class AllocatedAbove:
 
     def greatest_loss(self) -> LossValue | None:
         """The last of the values."""
-        return self._atoms().atoms[-1].loss
+        atoms = self._atoms().atoms
+        return atoms[-1].loss if atoms else LossValue()
 
     def infinity_mass(self) -> Fraction:
         """The P mass that no value has, rounded up where it is not rational."""
@@ -142,7 +146,7 @@ def allocated(law: Law, steps: int) -> Law:
     name = f"{law.describe()}.sampled(RandomAllocation(steps={steps}))"
     upper, lower = AllocatedAbove(above, steps, removing=True), None
     if below is not None:
-        exact = below == above and _exact_step(below, steps)
+        exact = below == above and (below.infinity_mass() == 1 or _exact_step(below, steps))
         lower = upper if exact else AllocatedBelow(below, steps, removing=True)
     return Between(name, upper, lower, GROUND)
 
@@ -158,16 +162,21 @@ def _exchanged(law: Law, steps: int) -> Atoms:
 
 @lru_cache(maxsize=16)
 def _spread(law: Law, steps: int) -> Atoms:
-    """The mean ratio of all steps, each of them spread over the places of a grid."""
+    """The mean ratio of all steps, each of them spread over the places of a grid; exact where a grid carries its ratios."""
+    atoms = list[Atom]()
     with working_precision(BITS):
         step = _exact_step(law, steps)
-        single = _listed(law, step) if step else _spread_once(_known(law), *_grid(law, steps))
-        step = step or _grid(law, steps)[0]
-        atoms = []
-        for index, mass in enumerate(_power(arb_poly(single), steps)):
+        if step:
+            powers = fmpq_poly(_listed(law, step)) ** steps
+            masses: Sequence[Mass] = [powers[index] for index in range(powers.length())]
+        else:
+            step, last = _grid(law, steps)
+            masses = _power(arb_poly(_spread_once(_known(law), step, last)), steps)
+        for index, mass in enumerate(masses):
             ratio = index * step / steps
-            if index and not (mass < LIGHTEST and mass * math.ceil(ratio) < LIGHTEST):
-                atoms.append(Atom(LossValue.of_ratio(ratio), mass * ball(ratio), mass))
+            light = isinstance(mass, arb) and mass < LIGHTEST and mass * math.ceil(ratio) < LIGHTEST
+            if index and mass != 0 and not light:
+                atoms.append(Atom(LossValue.of_ratio(ratio), mass * fmpq_of(ratio), mass))
         return Atoms(tuple(atoms), _rest([atom.p_mass for atom in atoms]))
 
 
@@ -193,9 +202,10 @@ def _fused(law: Law, steps: int) -> tuple[tuple[Point, ...], arb]:
         return tuple(((p_mass / q_mass).log(), p_mass, q_mass) for p_mass, q_mass in finite), infinity
 
 
-def _rest(masses: Sequence[arb]) -> Mass:
+def _rest(masses: Sequence[Mass]) -> Mass:
     """What masses leave of 1."""
-    return (1 - sum(masses, arb(0))).nonnegative_part()
+    left = 1 - sum(masses, fmpq(0))
+    return left if isinstance(left, fmpq) else left.nonnegative_part()
 
 
 def _known(law: Law) -> Distribution:
@@ -209,27 +219,32 @@ def _known(law: Law) -> Distribution:
 
 
 def _exact_step(law: Law, steps: int) -> Fraction | None:
-    """A step that carries all ratios of a law with rational masses, None when there are too many places."""
+    """A step that carries all ratios of a law with rational masses; None when its power would have too many digits."""
     atoms = law.atoms(TAIL_BITS) if isinstance(law, Finite) else None
-    if atoms is None or not all(isinstance(atom.p_mass, fmpq) and isinstance(atom.q_mass, fmpq) for atom in atoms.atoms):
+    ratios = [] if atoms is None else [ratio for atom in atoms.atoms if (ratio := _ratio(atom)) is not None]
+    if atoms is None or not ratios or len(ratios) < len(atoms.atoms):
         return None
-    ratios = [_ratio(atom) for atom in atoms.atoms]
-    unit = common_unit(ratios)
-    return unit if unit and steps * max(ratios) / unit <= LENGTH else None
+    unit, digits = (
+        common_unit(ratios),
+        max(int(atom.q_mass.q).bit_length() for atom in atoms.atoms if isinstance(atom.q_mass, fmpq)),
+    )
+    return unit if steps**2 * digits * max(ratios) / unit <= MOST_DIGITS else None
 
 
-def _ratio(atom: Atom) -> Fraction:
+def _ratio(atom: Atom) -> Fraction | None:
     """P over Q mass of an atom with rational masses."""
-    quotient = fmpq(atom.p_mass) / fmpq(atom.q_mass)
+    if not (isinstance(atom.p_mass, fmpq) and isinstance(atom.q_mass, fmpq)):
+        return None
+    quotient = atom.p_mass / atom.q_mass
     return Fraction(int(quotient.p), int(quotient.q))
 
 
-def _listed(law: Law, step: Fraction) -> list[arb]:
+def _listed(law: Law, step: Fraction) -> list[fmpq]:
     """Q masses by multiples of a step that carries all ratios; what only Q has is at 0."""
-    atoms = law.atoms(TAIL_BITS).atoms if isinstance(law, Finite) and law.atoms(TAIL_BITS) else ()
-    places = {int(_ratio(atom) / step): arb(atom.q_mass) for atom in atoms}
-    masses = [places.get(index, arb(0)) for index in range(max(places) + 1)]
-    masses[0] = (1 - sum(masses, arb(0))).nonnegative_part()
+    atoms = law.atoms(TAIL_BITS) if isinstance(law, Finite) else None
+    places = {int((_ratio(atom) or 0) / step): atom.q_mass for atom in (atoms.atoms if atoms else ())}
+    masses = [mass if isinstance(mass := places.get(index), fmpq) else fmpq(0) for index in range(max(places) + 1)]
+    masses[0] = 1 - sum(masses, fmpq(0))
     return masses
 
 
@@ -272,11 +287,17 @@ def _spread_once(law: Distribution, step: Fraction, last: int) -> list[arb]:
         place(index, 1, p_mass, q_mass)
     for loss, p_mass, q_mass in law.points(TAIL_BITS).finite:
         near = loss.exp() / width
-        first, final = (int(end.floor().mid().unique_fmpz()) for end in (near.lower(), near.upper()))
+        first, final = (_floor(end) for end in (near.lower(), near.upper()))
         if final < last:
             place(first, final + 1 - first, p_mass, q_mass)
-    masses[0] += _rest(masses)
+    masses[0] += arb(_rest(masses))
     return masses
+
+
+def _floor(value: arb) -> int:
+    """The floor of an exact ball; one that is no number lies beyond every place."""
+    floor = value.floor().unique_fmpz()
+    return 1 << 64 if floor is None else int(floor)
 
 
 def _nearest(law: Distribution, step: Fraction, last: int) -> tuple[list[arb], list[arb]]:

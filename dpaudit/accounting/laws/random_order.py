@@ -12,7 +12,7 @@ from flint import arb, arb_poly, fmpq
 
 from dpaudit.accounting.law import Bracketed, GaussianShaped, Law
 from dpaudit.accounting.laws.between import Between
-from dpaudit.accounting.laws.gaussian import Gaussian, gaussian_profile
+from dpaudit.accounting.laws.gaussian import gaussian_profile
 from dpaudit.accounting.values import LossValue
 from dpaudit.errors import Unsupported
 from dpaudit.exact import ball, ball_endpoints, shown, working_precision
@@ -167,7 +167,9 @@ def _upward(masses: Sequence[arb], beyond: arb, unit: Fraction) -> tuple[Chances
 def _chance_above(mass: arb) -> Fraction:
     """The next multiple of the unit of probabilities at or above a mass, at most 1."""
     upper = ball_endpoints(mass)[1]
-    return Fraction(1) if isinstance(upper, float) else min(Fraction(1), Fraction(math.ceil(upper * 2**CHANCE_BITS), 2**CHANCE_BITS))
+    return (
+        Fraction(1) if isinstance(upper, float) else min(Fraction(1), Fraction(math.ceil(upper * 2**CHANCE_BITS), 2**CHANCE_BITS))
+    )
 
 
 def _fewer(squares: Chances) -> Chances:

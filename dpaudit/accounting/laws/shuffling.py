@@ -15,7 +15,7 @@ from dpaudit.accounting.law import Bracketed, Law
 from dpaudit.accounting.laws.between import Between
 from dpaudit.accounting.laws.response import Response
 from dpaudit.accounting.values import LossValue
-from dpaudit.errors import Unsupported
+from dpaudit.errors import EngineDisagreement, Unsupported
 from dpaudit.exact import ball, shown, working_precision
 
 if TYPE_CHECKING:
@@ -100,7 +100,9 @@ def shuffled(law: Law, reports: int) -> Law:
         raise Unsupported(
             "DPA202", f"shuffling is priced for locally pure reports, got {law.describe()}. State pure_dp(epsilon) of one report."
         )
-    return Between(f"{law.describe()}.sampled(Shuffle(reports={reports}))", Shuffled(max(epsilon, Fraction(0)), reports), None, GROUND)
+    return Between(
+        f"{law.describe()}.sampled(Shuffle(reports={reports}))", Shuffled(max(epsilon, Fraction(0)), reports), None, GROUND
+    )
 
 
 def _delta(law: Shuffled, epsilon: arb) -> arb:
@@ -110,16 +112,16 @@ def _delta(law: Shuffled, epsilon: arb) -> arb:
     if slope <= 0:
         return arb(0)
     share = (growth * likely - (1 - likely)) / ((2 * likely - 1) * (1 + growth))
-    start, total = _mode(law), arb(0)
+    start, total, left = _mode(law), arb(0), arb(0)
     for step in (1, -1):
         for (chance, rest), test in zip(_hiding(law, start, step), _tests(start, step, share), strict=False):
             gain = test.gain(slope, -epsilon.expm1())
             if test.count != start or step == 1:
                 total += chance * gain
-            rest *= gain if step == 1 else arb(1)  # the gain falls with C, and is at most 1
-            if rest < total * NEGLIGIBLE:
+            left = rest * gain if step == 1 else rest  # the gain falls with C, and is at most 1
+            if left < total * NEGLIGIBLE:
                 break
-        total += rest.union(arb(0))
+        total += left.union(arb(0))
     return total
 
 
@@ -193,10 +195,10 @@ def _tests(start: int, step: int, share: arb) -> Iterator[_Test]:
 
 def _floor(value: arb) -> tuple[int, bool]:
     """The floor of a ball's lower end, and whether the ball reaches the next integer."""
-    floor = value.floor().unique_fmpz()
-    if floor is not None:
-        return int(floor), False
-    return int(value.lower().floor().unique_fmpz()), True
+    floor, low = value.floor().unique_fmpz(), value.lower().floor().unique_fmpz()
+    if low is None:
+        raise EngineDisagreement("DPA203", "a threshold of a shuffle is not finite.")
+    return int(low), floor is None
 
 
 def _choices(whole: int, part: int) -> arb:

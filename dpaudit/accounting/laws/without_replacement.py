@@ -12,7 +12,6 @@ from flint import arb
 from dpaudit.accounting.law import Atoms, Bracketed, Finite, Law, Profiled
 from dpaudit.accounting.laws.between import Between
 from dpaudit.accounting.laws.response import Response
-from dpaudit.accounting.laws.sampled import Sampled
 from dpaudit.accounting.loss import PrivacyLoss, gathered
 from dpaudit.accounting.values import LossValue
 from dpaudit.claims import Adjacency
@@ -105,6 +104,63 @@ class Swapped:
         return None if base is None else Halved(base, self.rate)
 
 
+@dataclass(frozen=True)
+class Diluted:
+    """A replaced record whose substitute leaves no trace, at share `rate`: a mechanism that has this pair is below every bound.
+
+    `removing`: `law` is (P, Q) and the pair is ((1 - rate) Q + rate P, Q); else `law` is (Q, P) and the pair the other way round.
+    It only stands below other laws: its greatest loss is rounded down and its moments are not stated.
+    """
+
+    law: Law
+    rate: Fraction
+    removing: bool
+
+    def describe(self) -> str:
+        """The law and the rate."""
+        return f"{self.law.describe()} on a share {shown(self.rate)}, replaced by nothing"
+
+    def reversed(self) -> Diluted:
+        """The pair the other way round."""
+        return Diluted(self.law.reversed(), self.rate, not self.removing)
+
+    def greatest_loss(self) -> LossValue | None:
+        """The greatest loss of the law after dilution, rounded down."""
+        loss, sign = self.law.greatest_loss(), 1 if self.removing else -1
+        if loss is None or (self.law.infinity_mass() and not self.removing):
+            return None if self.removing else LossValue.of_ratio(1 / (1 - self.rate))
+        with working_precision(128):
+            low = ball_endpoints(sign * _amplified(sign * loss.ball(), self.rate))[0]
+        return LossValue(low) if isinstance(low, Fraction) else None
+
+    def infinity_mass(self) -> Fraction:
+        """The rate times that of the law in one direction, nothing in the other."""
+        return self.rate * self.law.infinity_mass() if self.removing else Fraction(0)
+
+    def log_moment(self, order: Fraction) -> None:
+        """Not stated."""
+
+    def profile(self, epsilon: arb) -> arb:
+        """One direction is rate d(log(1 + (e^e - 1)/rate)); the other, with c = 1 - (1 - rate) e^e, is c d(log(rate e^e/c))."""
+        rate, delta = ball(self.rate), delta_of(self.law)
+        odds = 1 + epsilon.expm1() / rate if self.removing else 1 - (1 - rate) * epsilon.exp()
+        if self.removing:
+            edge = -epsilon.expm1()
+            return rate * delta(odds.log()) if odds > 0 else edge if odds <= 0 else edge.union(rate)
+        return odds * delta((rate * epsilon.exp() / odds).log()) if odds > 0 else arb(0) if odds <= 0 else odds.union(arb(0))
+
+    def profile_source(self) -> str:
+        """The mixture behind the formula."""
+        return "mixture of a law with one that tells nothing (Balle, Barthe, Gaboardi 2018, Theorem 8)"
+
+    def distribution(self) -> Distribution | None:
+        """That of the law, thinned."""
+        from dpaudit.accounting.numeric.distributions import Thinned, distribution_of
+
+        base = distribution_of(self.law)
+        return None if base is None else Thinned(base, self.rate, removing=self.removing)
+
+
 def swapped_out(loss: PrivacyLoss, rate: Fraction) -> PrivacyLoss:
     """Every release made on a uniformly chosen share of the records; DPA202 for laws whose profile is not known."""
     if loss.adjacency != Adjacency("replace_one"):
@@ -127,7 +183,8 @@ def _seen_by_share(law: Law, rate: Fraction) -> Law:
         )
     upper = _response(above, rate) if isinstance(above, Response) else Swapped(above, rate)
     name = f"{law.describe()}.sampled(WithoutReplacement at rate {shown(rate)})"
-    return Between(name, upper, None if below is None else Sampled(below, rate, removing=True), GROUND)
+    stated = isinstance(below, (Profiled, Finite))
+    return Between(name, upper, Diluted(below, rate, removing=True) if below is not None and stated else None, GROUND)
 
 
 def _response(law: Response, rate: Fraction) -> Response:

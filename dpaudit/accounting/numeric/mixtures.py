@@ -34,12 +34,17 @@ class Halved:
         rises, falls = removed.sides([arb(0)])[0], added.sides([arb(0)])[0]
         positive = removed.sides([loss.nonnegative_part() for loss in losses])
         negative = added.sides([-((-loss).nonnegative_part()) for loss in losses])
-        found = []
-        for high, low in zip(positive, negative, strict=True):
-            p_middle = rises.p_above - high.p_above, falls.p_below - low.p_below
-            q_middle = rises.q_above - high.q_above, falls.q_below - low.q_below
+        nothing, found = Sides(*[arb(0)] * 4), []
+        for loss, high, low in zip(losses, positive, negative, strict=True):
+            over = nothing if loss <= 0 else _less(rises, high)  # between 0 and the place; exactly nothing on its other side
+            under = nothing if loss >= 0 else _less(falls, low)
             found.append(
-                Sides(low.p_below + p_middle[0], high.p_above + p_middle[1], low.q_below + q_middle[0], high.q_above + q_middle[1])
+                Sides(
+                    low.p_below + over.p_above,
+                    high.p_above + under.p_below,
+                    low.q_below + over.q_above,
+                    high.q_above + under.q_below,
+                )
             )
         return found
 
@@ -70,6 +75,11 @@ class Halved:
     def gap(self) -> Fraction | None:
         """Nothing is known."""
         return None
+
+
+def _less(sides: Sides, others: Sides) -> Sides:
+    """Differences of masses."""
+    return Sides(*(mass - other for mass, other in zip(sides, others, strict=True)))
 
 
 @dataclass(frozen=True)

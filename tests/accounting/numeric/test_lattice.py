@@ -15,6 +15,7 @@ from mpmath import mp, mpf
 
 from dpaudit.accounting import compose, explicit_pair, gaussian, laplace
 from dpaudit.accounting.laws.sampled import poisson_sampled
+from dpaudit.accounting.numeric import integers
 from dpaudit.accounting.numeric.cells import Raster, cells_of
 from dpaudit.accounting.numeric.distributions import DoubleExponential, Listed, Normal, Thinned, WorstOfRange
 from dpaudit.accounting.numeric.evaluation import Evaluated
@@ -186,6 +187,17 @@ def test_integers_and_transforms_give_the_same_ends(name):
     assert found.lower <= upper
     assert abs(found.upper - upper) <= found.upper / 10**5
     assert abs(found.lower - lower) <= found.upper / 5000
+
+
+@pytest.mark.parametrize("name", ["laplace", "gaussian"])
+def test_what_integers_cut_off_is_counted(monkeypatch, name):
+    """Ends that weigh a thousandth are cut after every product: the two ends move apart and still enclose."""
+    loss, epsilon = COMPOSITIONS[name]
+    built = lattice_for(loss, epsilon=Fraction(epsilon), width=0.02)
+    lower, upper = finite_part(built, Fraction(epsilon))
+    monkeypatch.setattr(integers, "TRIMMED", 1 << 70)
+    low, high = finite_part(built, Fraction(epsilon))
+    assert low < lower < upper < high
 
 
 @pytest.mark.parametrize("name", COMPOSITIONS)

@@ -153,9 +153,8 @@ def test_a_record_that_is_added_to_a_sample_is_never_revealed():
     assert isinstance(law, Sampled)
     assert not law.removing
     assert (Fraction(2), 1) == law.greatest_loss().logs[0]
-    pair = poisson_sampled(explicit_pair([1, 0], ["1/2", "1/2"]), "1/2").parts[0][0]
-    assert 0 == pair.infinity_mass()
-    assert Fraction(1, 4) == pair.reversed().reversed().law.reversed().infinity_mass() / 2
+    pair = poisson_sampled(explicit_pair(["1/2", "1/2"], ["0", "1"]), "1/4").parts[0][0]
+    assert (Fraction(1, 8), 0) == (pair.infinity_mass(), pair.reversed().infinity_mass())
 
 
 @pytest.mark.parametrize("epsilon", ["0.2", "1", "2.5"])
