@@ -114,8 +114,8 @@ class OsBitSource:
     def _forget(self) -> None:
         """In a forked child: drop the parent's stream, so that the next use takes a key, and its lock, which nobody may release."""
         self._lock = threading.Lock()
-        if self._process != _NO_PROCESS:  # a process may fork again before it draws
-            del self._stream
+        if self._process != _NO_PROCESS:
+            del self._stream  # nothing to drop where a child forks again before it draws
         self._process = _NO_PROCESS
 
     def __reduce__(self) -> tuple[type[OsBitSource], tuple[()]]:

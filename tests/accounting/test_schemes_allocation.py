@@ -127,6 +127,17 @@ def test_a_record_in_one_of_many_steps_loses_less_than_in_one_known_step():
     assert step == step.sampled(RandomAllocation(steps=1))
 
 
+def test_an_epoch_has_no_larger_moments_than_one_step():
+    step = explicit_pair(["3/4", "1/4"], ["1/4", "3/4"])
+    hidden = step.sampled(RandomAllocation(steps=4))
+    assert 0 < hidden.renyi(order=2).upper <= step.renyi(order=2).upper
+    one_sided = explicit_pair(["9/10", "1/10"], ["0", "1"]).sampled(RandomAllocation(steps=2)).parts[0][0].upper.reversed()
+    assert one_sided.log_moment(Fraction(1)) is not None
+    assert one_sided.reversed().reversed().infinity_mass() == 0
+    other_sided = explicit_pair(["0", "1"], ["9/10", "1/10"]).sampled(RandomAllocation(steps=2)).parts[0][0].upper.reversed()
+    assert other_sided.log_moment(Fraction(1)) is None
+
+
 def test_a_revealing_output_stays_revealing_only_in_its_direction():
     law = approx_dp(1, delta="1/100").sampled(RandomAllocation(steps=5)).parts[0][0]
     assert Fraction(1, 100) <= law.upper.infinity_mass() <= Fraction(1, 100) + Fraction(1, 10**9)

@@ -171,9 +171,23 @@ def test_one_sample_without_replacement_has_the_amplified_profile(epsilon, delta
 def test_far_tails_of_a_sample_without_replacement_keep_their_relative_accuracy():
     distribution = distribution_of(Swapped(gaussian(sigma=1, adjacency="replace_one").parts[0][0], Fraction(1, 100)))
     with working_precision(128):
-        (far,) = distribution.sides([ball(12)])
+        far, back = distribution.sides([ball(12), ball(-12)])
         assert far.p_above.rel_accuracy_bits() > 60
         assert far.q_above.rel_accuracy_bits() > 60
+        assert back.p_below.rel_accuracy_bits() > 60
+        assert back.q_below.rel_accuracy_bits() > 60
+
+
+@given(distributions(least=1), RATES, st.sampled_from([Fraction(1, 2), Fraction(1), Fraction(3)]))
+@settings(max_examples=20, deadline=None)
+def test_moments_of_a_sample_without_replacement_are_bounded_by_its_points(p, rate, order):
+    above = Swapped(explicit_pair(p, p[::-1], adjacency="replace_one").parts[0][0], rate)
+    with working_precision(128):
+        points = distribution_of(above).points(200).finite
+        expected = sum((p_mass * (ball(order) * loss).exp() for loss, p_mass, _ in points), arb(0)).log()
+        assert expected <= above.log_moment(order) + arb(2) ** -90
+        whole = above.law.log_moment(order)
+        assert above.log_moment(order) <= (ball(rate) * whole.expm1()).log1p() + arb(2) ** -90
 
 
 def test_many_samples_without_replacement_lie_between_those_of_a_vanishing_record_and_the_full_loss():

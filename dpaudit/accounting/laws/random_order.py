@@ -151,7 +151,7 @@ def _power_step(one: arb_poly, other: arb_poly, length: int) -> arb_poly:
 def _upward(masses: Sequence[arb], beyond: arb, unit: Fraction) -> tuple[Chances, Fraction]:
     """Exact probabilities whose every upper tail is at or above the true one, so that distances only grow."""
     tail = remaining = beyond
-    steps = max(1, -(-len(masses) // (UNITS + 1)))
+    steps = 1 << ((len(masses) - 2) // UNITS).bit_length()  # a power of two, so that whole squares stay as they are
     top = before = _chance_above(tail)
     found: dict[Fraction, Fraction] = {}
     for index in range(len(masses) - 1, -1, -1):
