@@ -75,10 +75,16 @@ def _known_below(composition: PrivacyLoss) -> PrivacyLoss:
 
 
 def _upper(law: Law) -> Law:
-    """The law that stands above: its own, or that of its bracket."""
-    return law.bracket()[0] if isinstance(law, Bracketed) else law
+    """The law that stands above: its own, or that of its bracket, which may have a bracket in its turn."""
+    while isinstance(law, Bracketed) and (above := law.bracket()[0]) != law:
+        law = above
+    return law
 
 
 def _lower(law: Law) -> Law | None:
-    """The law that stands below: its own, or that of its bracket."""
-    return law.bracket()[1] if isinstance(law, Bracketed) else law
+    """The law that stands below, in the same way; None where nothing does."""
+    while isinstance(law, Bracketed) and (below := law.bracket()[1]) != law:
+        if below is None:
+            return None
+        law = below
+    return law

@@ -45,8 +45,18 @@ class Sampled:
         return self.rate * self.law.infinity_mass() if self.removing else Fraction(0)
 
     def log_moment(self, order: Fraction) -> arb | None:
-        """At most that of the law itself: the sampled pair is a mixture of its pair and of one that tells nothing."""
-        return self.law.log_moment(order)
+        """From the moment M of the law itself, since x^(1 + order) and x^-order are convex.
+
+        Removing: E_Q[(1 - rate + rate R)^(1 + order)] <= 1 - rate + rate M. Adding: E_P[(1 - rate + rate/R)^-order] is at most
+        1 - rate + rate M over finite losses, and (1 - rate)^-order times the mass of the infinite ones, which become finite.
+        """
+        moment, infinite = self.law.log_moment(order), ball(self.law.infinity_mass())
+        if moment is None:
+            return None
+        rate = ball(self.rate)
+        if self.removing or infinite.is_zero():
+            return (rate * moment.expm1()).log1p()
+        return ((1 - rate) * (1 - infinite) + rate * moment.exp() + infinite * (1 - rate) ** ball(-order)).log()
 
     def bracket(self) -> tuple[Law, Law | None]:
         """The law itself where it is unbounded, else a pure guarantee; nothing below that is exact: the lattice has the law itself.
