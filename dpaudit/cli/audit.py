@@ -24,7 +24,7 @@ DOCUMENT: Final = "report.json"
 @click.command("audit", short_help=VERBS["audit"])
 @click.argument("targets", nargs=-1, metavar="[TARGET]...")
 @click.option("--data", metavar="FILE.csv", help="Audit the functions on these records instead of their own data.")
-@click.option("--alpha", default="0.05", metavar="P", show_default=True, help="Probability of refuting any claim that holds.")
+@click.option("--alpha", default="0.001", metavar="P", show_default=True, help="Probability of refuting any claim that holds.")
 @click.option("--runs", type=int, metavar="N", help="Runs for each target.")
 @click.option("--profile", type=click.Choice(list(PROFILES)), help="Runs by name: 200,000, 1,000,000 (the default) or 10,000,000.")
 @click.option("--time-budget", metavar="SECONDS", help="Time for the whole audit, instead of a number of runs.")

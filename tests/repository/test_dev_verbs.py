@@ -22,7 +22,7 @@ def test_audit_runs_the_quick_profile_and_passes_its_exit_code_through(fake, mon
     fake.program("dpaudit", code)
     monkeypatch.chdir(fake.checkout.root)
     assert code == verbs.main(["audit", "--jobs", "2"])
-    expected = "audit --profile quick --alpha 1e-6 --seed 1 --report report --jobs 2"
+    expected = "audit --profile quick --alpha 1e-3 --seed 1 --report report --jobs 2"
     assert [f"dpaudit in {fake.checkout.root}: {expected}"] == fake.calls
 
 
