@@ -54,6 +54,7 @@ def to_text(report: Report, *, width: int = 100, colour: bool = False, ascii_onl
     console = Console(
         file=output,
         width=max(width, 40),
+        height=25,  # with a width alone, a dumb terminal would be given 80 columns
         force_terminal=colour,
         color_system="standard" if colour else None,
         no_color=not colour,

@@ -79,7 +79,10 @@ def test_ascii_terminals_get_ascii(report):
     assert to_text(report, width=120, ascii_only=True).isascii()
 
 
-def test_colours_come_only_when_asked_for(report):
+@pytest.mark.parametrize("terminal", ["xterm-256color", "dumb", "unknown", ""])
+def test_colours_come_only_when_asked_for_whatever_the_environment_says(report, terminal, monkeypatch):
+    monkeypatch.setenv("TERM", terminal)
+    monkeypatch.setenv("COLUMNS", "31")
     plain, coloured = to_text(report, width=120), to_text(report, width=120, colour=True)
     assert "\x1b" not in plain
     assert "\x1b[1;31m" in coloured
