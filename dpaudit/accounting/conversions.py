@@ -55,28 +55,41 @@ def gaussian_parameter(loss: PrivacyLoss) -> Enclosure:
 
 def _divergence(loss: PrivacyLoss, order: Fraction) -> tuple[Endpoint, Endpoint]:
     """Both ends in one direction; what can be infinite has an infinite divergence."""
-    low, high = Fraction(0), Fraction(0)
+    low: Endpoint = Fraction(0)
+    high: Endpoint = Fraction(0)
     with working_precision(160):
-        for law, count in loss.parts:
-            if law.infinity_mass():
-                return math.inf, math.inf
-            moment = law.log_moment(order - 1)
-            upper = math.inf if moment is None else ball_endpoints(moment)[1]
-            if not isinstance(upper, Fraction):
-                return Fraction(0), math.inf
-            high += count * max(upper, Fraction(0)) / (order - 1)
-            low += count * _moment_below(law, order - 1) / (order - 1)
+        ends = [(_moment(law, order - 1, up=False), _moment(law, order - 1, up=True), count) for law, count in loss.parts]
+    for least, most, count in ends:
+        low = _added(low, least, count, order)
+        high = _added(high, most, count, order)
     return low, high
 
 
-def _moment_below(law: Law, order: Fraction) -> Fraction:
-    """A number below log E e^(order loss) of the worst pair; 0, which is below every one, where the law gives a bound only."""
-    if isinstance(law, Bracketed):
+def _added(total: Endpoint, moment: Endpoint, count: int, order: Fraction) -> Endpoint:
+    """The total with the divergence of some more releases."""
+    if isinstance(total, float) or isinstance(moment, float):
+        return math.inf
+    return total + count * moment / (order - 1)
+
+
+def _moment(law: Law, order: Fraction, *, up: bool) -> Endpoint:
+    """A number above or below log E e^(order loss) of the worst pair.
+
+    Above, the moment that the law states; below, that of the law beneath it, and 0, which is below every one, where a law
+    gives a bound only.
+    """
+    if not up and isinstance(law, Bracketed):
         below = law.bracket()[1]
-        return Fraction(0) if below is None else _moment_below(below, order)
-    moment = None if isinstance(law, (DiscreteGaussian, RoundedGaussian)) else law.log_moment(order)
-    lower = None if moment is None else ball_endpoints(moment)[0]
-    return max(lower, Fraction(0)) if isinstance(lower, Fraction) else Fraction(0)
+        return Fraction(0) if below is None or below == law else _moment(below, order, up=False)
+    if law.infinity_mass():
+        return math.inf
+    if not up and isinstance(law, (DiscreteGaussian, RoundedGaussian)):
+        return Fraction(0)
+    moment = law.log_moment(order)
+    end: Endpoint = math.inf if moment is None else ball_endpoints(moment)[1 if up else 0]
+    if isinstance(end, Fraction):
+        return max(end, Fraction(0))
+    return math.inf if up else Fraction(0)
 
 
 def _parameter_of_pure(loss: PrivacyLoss) -> Enclosure:

@@ -9,6 +9,7 @@ from typing import Final
 
 from flint import arb
 
+from dpaudit.accounting.law import Bracketed
 from dpaudit.accounting.limits import infinite_loss
 from dpaudit.accounting.loss import PrivacyLoss
 from dpaudit.exact import Enclosure, Reason, ball, ball_endpoints, working_precision
@@ -31,8 +32,10 @@ def tradeoff_at(loss: PrivacyLoss, alpha: Fraction) -> Enclosure:
         return Enclosure.point(0, Reason("the test that always rejects"))
     if alpha == 0:
         infinite = [infinite_loss(direction) for direction in (loss, loss.reversed())]
+        known = not any(isinstance(law, Bracketed) for law, _ in loss.parts)
         reason = Reason("only outputs that the other dataset cannot give are rejected without a type I error")
-        return Enclosure(1 - max(mass.upper for mass in infinite), 1 - max(mass.lower for mass in infinite), reason)
+        upper = 1 - max(mass.lower for mass in infinite) if known else Fraction(1)
+        return Enclosure(1 - max(mass.upper for mass in infinite), upper, reason)
     dual = _Dual(loss, alpha)
     with working_precision(160):
         peak = dual.peak()
