@@ -21,7 +21,7 @@ LARGEST_LATTICE_BITS: Final = 26
 """Finest lattice: squares of up to 2**26 steps are below 2**53, so that floats hold them exactly."""
 
 _LARGEST_BOUND: Final = 2**500
-_MOST_ROWS: Final = 2**35
+_MOST_ROWS: Final = 2**34
 _CHUNK: Final = 2**16
 _FLUSH_ROWS: Final = 2**26
 _SHRINKAGE: Final = 1.0 - 2.0**-20
@@ -117,7 +117,9 @@ def checked_rows(rows: NDArray[Any]) -> NDArray[Any]:
     if rows.shape[1] == 0:
         raise InvalidArgument("DPA109", "rows must have at least one column.")
     if rows.shape[0] > _MOST_ROWS:
-        raise InvalidArgument("DPA108", "sums of more than 2**35 rows might not fit 64 bits. Sum parts of them.")
+        raise InvalidArgument(
+            "DPA108", "sums of more than 2**34 rows might be too large to add noise to in 64 bits. Sum parts of them."
+        )
     return rows
 
 

@@ -107,21 +107,25 @@ def _between(interval: str) -> str:
 
 def _draw(loss: PrivacyLoss, answers: Sequence[dict[str, Any]], path: Path) -> None:
     """The privacy profile as an SVG file, from 0 to a little beyond the largest epsilon of the answers."""
-    from dpaudit.report.plots import profile_plot
-    from dpaudit.results import ProfilePoint
+    from dpaudit.report.profile_file import profile_file
 
     if path.suffix.lower() != ".svg":
         raise InvalidArgument("DPA503", f"plots are written as SVG, got {path.name}. Choose a name that ends in .svg.")
-    reached = [answer["upper_float"] if answer["asked"] == "epsilon" else float(Fraction(answer["at"])) for answer in answers]
-    last = 1.25 * max((end for end in reached if isinstance(end, float)), default=1.0) or 1.0
+    answered = {name: [_reached(answer, name) for answer in answers] for name in ("epsilon", "delta")}
+    last = 1.1 * max((end for end in answered["epsilon"] if isinstance(end, float)), default=1.0) or 1.0
+    least = min((end for end in answered["delta"] if isinstance(end, float) and end > 0), default=1e-6)
     places = [Fraction(outward(Fraction(last) * step / _PLOT_POINTS, digits=6, up=True)) for step in range(_PLOT_POINTS + 1)]
-    points = [
-        ProfilePoint(epsilon=float(place), claimed=None, price=loss.delta(epsilon=place).floats(), attack=None) for place in places
-    ]
-    drawn = profile_plot(points, loss.describe(), "account")
+    points = [(float(place), *loss.delta(epsilon=place).floats()) for place in places]
+    drawn = profile_file(points, loss.describe(), smallest=max(min(least, 1e-3) / 10, 1e-300))
     if drawn is None:
-        raise InvalidArgument("DPA503", "there is nothing to draw: delta is 0 everywhere.")
+        raise InvalidArgument("DPA503", "there is nothing to draw: delta is 0 or smaller than any that was asked for.")
     try:
-        path.write_text(drawn.svg, encoding="utf-8")
+        path.write_text(drawn, encoding="utf-8")
     except OSError as error:
         raise InvalidArgument("DPA503", f"{path.name} cannot be written ({type(error).__name__}).") from error
+
+
+def _reached(answer: dict[str, Any], name: str) -> float | str:
+    """The epsilon, or the delta, that an answer is about."""
+    end: float | str = answer["upper_float"] if answer["asked"] == name else float(Fraction(answer["at"]))
+    return end

@@ -76,11 +76,11 @@ def profile_plot(profile: Sequence[ProfilePoint], name: str, key: str) -> Plot |
         if floor < top / _LINEAR:
             axes.set_yscale("log")
             axes.set_ylim(floor / 1.6, 1.5 * top)
-            axes.yaxis.set_major_formatter(_tick)
+            axes.yaxis.set_major_formatter(tick)
         else:
             axes.set_ylim(0, 1.08 * top)
         axes.set_xlim(epsilons[0], max(epsilons[-1], epsilons[0] + 1e-3))
-        _finish(axes, "epsilon (nats)", "delta")
+        finish(axes, "epsilon (nats)", "delta")
         title = f"Privacy profile of {name}"
         description = (
             "Delta over epsilon: the claim, the certified price, the attack's lower bound. A table of the numbers follows."
@@ -122,7 +122,7 @@ def wealth_plot(bets: Sequential, name: str, key: str) -> Plot | None:
         axes.xaxis.set_major_formatter(lambda value, _: f"{value:,.0f}")
         axes.yaxis.set_major_locator(MaxNLocator(nbins=8, integer=True))
         axes.yaxis.set_major_formatter(lambda value, _: _power(round(value)))
-        _finish(axes, "runs", "wealth")
+        finish(axes, "runs", "wealth")
         title = f"Evidence against the claim of {name}"
         description = "Wealth of bets against the claim over runs, and the level that refutes it. A table of the numbers follows."
         svg = inline(figure, title=title, description=description, key=key)
@@ -150,7 +150,7 @@ def _drawn(value: float | None, floor: float) -> float:
     return math.nan if value is None or not math.isfinite(value) else min(max(value, floor / 1e3), 1.0)
 
 
-def _finish(axes: Axes, across: str, up: str) -> None:
+def finish(axes: Axes, across: str, up: str) -> None:
     """Names of the axes, and the legend above them, where it hides nothing."""
     axes.minorticks_off()
     axes.set_xlabel(across)
@@ -159,7 +159,7 @@ def _finish(axes: Axes, across: str, up: str) -> None:
     axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=3, columnspacing=1.4, handlelength=2.2, borderaxespad=0.2)
 
 
-def _tick(value: float, _: object = None) -> str:
+def tick(value: float, _: object = None) -> str:
     """A tick of a logarithmic axis: 0.1 and 0.01 as they are, smaller ones as powers."""
     return f"{value:g}" if value >= 1e-2 else _power(round(math.log10(value)))
 

@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from html import escape
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
@@ -108,6 +109,23 @@ def inline(figure: Figure, *, title: str, description: str, key: str) -> str:
         f'aria-labelledby="{key}-title {key}-description"><title id="{key}-title">{escape(title)}</title>'
         f'<desc id="{key}-description">{escape(description)}</desc>{rest}'
     )
+
+
+def alone(element: str) -> str:
+    """An element of `inline` as a file of its own: on white paper, in the page's colours for a light scheme.
+
+    Args:
+      element: what `inline` gave.
+    Returns:
+      The text of an SVG file.
+    Source: the colours are those of templates/page.css.
+    """
+    page = (Path(__file__).parent / "templates" / "page.css").read_text(encoding="utf-8")
+    light = page[: page.index("@media")]
+    colours = "".join(f"--{name}:{value};" for name, value in re.findall(r"--(\w+): *(#\w+)", light))
+    head, end, rest = element.partition("</desc>")
+    paper = '<rect width="100%" height="100%" fill="var(--paper)"/>'
+    return f"{head}{end}<style>svg{{{colours}font-family:sans-serif;stroke-linejoin:round}}</style>{paper}{rest}\n"
 
 
 def _renamed(text: str, key: str) -> str:

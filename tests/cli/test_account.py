@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from fractions import Fraction
 
 import pytest
@@ -162,7 +163,18 @@ def test_a_profile_is_drawn(dpaudit, folder):
     assert 0 == result.exit_code
     drawing = (folder / "profile.svg").read_text()
     assert drawing.startswith("<svg xmlns=")
-    assert drawing.rstrip().endswith("</svg>")
+    assert drawing.endswith("</svg>\n")
+    # A file of its own has no page that would give its colours a meaning.
+    used, defined = set(re.findall(r"var\(--(\w+)\)", drawing)), set(re.findall(r"--(\w+):#", drawing))
+    assert {"ink", "price", "claim", "paper"} <= used <= defined
+    assert "upper end, a valid claim" in drawing
+    assert "10⁻⁶" in drawing
+
+
+def test_a_drawing_reaches_the_smallest_delta_asked_for(dpaudit, folder):
+    dpaudit("account", "gaussian(sigma=1)", "--delta", "1e-30", "--plot", "profile.svg")
+    assert "10⁻³¹" in (folder / "profile.svg").read_text()
+    assert 2 == dpaudit("account", "0 * gaussian(sigma=1)", "--plot", "profile.svg").exit_code
 
 
 @pytest.mark.parametrize(

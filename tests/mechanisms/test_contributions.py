@@ -13,6 +13,7 @@ from hypothesis.extra import numpy as arrays
 
 from dpaudit.errors import DpauditError
 from mechanisms import clipped_rows, clipped_sum, contributions
+from mechanisms.steps import INTEGER_LIMIT
 
 NORMS = ("l1", "l2", "linf")
 all_norms = pytest.mark.parametrize("norm", NORMS)
@@ -215,7 +216,7 @@ def test_input_is_not_changed():
         ("DPA105", {"rows": np.ones((2, 2), dtype=complex)}),
         ("DPA105", {"rows": np.array([["secret"]])}),
         ("DPA109", {"rows": np.ones((2, 0))}),
-        ("DPA108", {"rows": np.broadcast_to(1.0, (2**35 + 1, 1))}),
+        ("DPA108", {"rows": np.broadcast_to(1.0, (2**34 + 1, 1))}),
     ],
 )
 def test_bad_arguments_are_refused_by_type_and_shape_alone(call, code, changes):
@@ -223,3 +224,8 @@ def test_bad_arguments_are_refused_by_type_and_shape_alone(call, code, changes):
     with pytest.raises(DpauditError, match=code) as caught:
         call(arguments.pop("rows"), **arguments)
     assert "secret" not in caught.value.message
+
+
+def test_no_sum_that_is_accepted_is_too_large_for_its_noise():
+    # Else a release would be refused for what the rows hold.
+    assert contributions._MOST_ROWS * 2**contributions.LARGEST_LATTICE_BITS <= INTEGER_LIMIT
