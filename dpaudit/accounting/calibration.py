@@ -45,8 +45,8 @@ def calibrate(
     *,
     epsilon: Exact,
     delta: Exact,
-    low: Exact,
-    high: Exact,
+    low: Exact = "1e-3",
+    high: Exact = "1e6",
     increasing: bool = False,
     precision: Exact = "1e-6",
 ) -> Calibration:
@@ -56,8 +56,8 @@ def calibrate(
       make: the privacy loss at a parameter, monotone in it; the parameter is an exact positive Fraction.
       epsilon: budget in nats, exact, at least 0.
       delta: budget, exact, in [0, 1), dimensionless.
-      low: one end of the range searched, exact, positive, in the units of the parameter.
-      high: the other end, above `low`.
+      low: one end of the range searched, exact, positive, in the units of the parameter; 1e-3 unless given.
+      high: the other end, above `low`; 1e6 unless given.
       increasing: whether the loss grows with the parameter (a sampling rate, a sensitivity) instead of falling (a noise scale).
       precision: relative distance of the two parameters of the answer, exact, from 1e-12 to 1/2.
     Returns:
@@ -69,7 +69,7 @@ def calibrate(
     Source: docs/budgets.md.
     Example:
       >>> from dpaudit.accounting import gaussian
-      >>> found = calibrate(lambda sigma: 100 * gaussian(sigma=sigma), epsilon=1, delta="1e-6", low=1, high=1000)
+      >>> found = calibrate(lambda sigma: 100 * gaussian(sigma=sigma), epsilon=1, delta="1e-6")
       >>> round(float(found.parameter), 3), found.tight
       (42.247, True)
     """
