@@ -201,6 +201,16 @@ class TargetResult:
     failure: str = ""
     rejected_in_family: bool = False
 
+    @property
+    def lower_bound(self) -> Bound | None:
+        """The attack's lower bound on the true epsilon, None where nothing was attacked or the counts give none."""
+        return None if self.attack is None else self.attack.bound
+
+    @property
+    def power(self) -> Power | None:
+        """What the attack would have found, None where nothing was attacked."""
+        return None if self.attack is None else self.attack.power
+
 
 @dataclass(frozen=True)
 class Settings:
