@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from dpaudit.accounting.filters import Filter as Filter
     from dpaudit.accounting.individual import IndividualFilter as IndividualFilter
     from dpaudit.accounting.laws.bounded_range import bounded_range as bounded_range
+    from dpaudit.accounting.laws.charged import update_charged as update_charged
     from dpaudit.accounting.laws.choices import noisy_max as noisy_max
     from dpaudit.accounting.laws.choices import permute_and_flip as permute_and_flip
     from dpaudit.accounting.laws.choices import sparse_vector as sparse_vector
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from dpaudit.accounting.laws.gaussian import gaussian as gaussian
     from dpaudit.accounting.laws.gaussian import gdp as gdp
     from dpaudit.accounting.laws.laplace import laplace as laplace
+    from dpaudit.accounting.laws.mixed import mixture as mixture
     from dpaudit.accounting.laws.pairs import explicit_pair as explicit_pair
     from dpaudit.accounting.laws.response import approx_dp as approx_dp
     from dpaudit.accounting.laws.response import pure_dp as pure_dp
@@ -59,6 +61,7 @@ _HOMES: Final = {
     "gaussian": "laws.gaussian",
     "gdp": "laws.gaussian",
     "laplace": "laws.laplace",
+    "mixture": "laws.mixed",
     "noisy_max": "laws.choices",
     "permute_and_flip": "laws.choices",
     "price": "pricing",
@@ -67,6 +70,7 @@ _HOMES: Final = {
     "rdp": "laws.concentrated",
     "sparse_vector": "laws.choices",
     "staircase": "laws.staircase",
+    "update_charged": "laws.charged",
     "zcdp": "laws.concentrated",
 }
 

@@ -13,6 +13,10 @@ from flint import arb, fmpq
 from dpaudit.accounting.finite import LONGEST, compose_atoms
 from dpaudit.accounting.law import Finite, GaussianShaped, Law, Mass, Profiled
 from dpaudit.accounting.laws.gaussian import PROFILE_SOURCE, gaussian_profile
+from dpaudit.accounting.laws.laplace import Laplace
+from dpaudit.accounting.laws.laplace_sums import SOURCE, is_short, summed_profile
+from dpaudit.accounting.laws.profiles import profile_of, source_of
+from dpaudit.accounting.laws.sampled import Sampled
 from dpaudit.accounting.limits import greatest_loss, infinite_loss
 from dpaudit.accounting.loss import PrivacyLoss
 from dpaudit.accounting.moments import moment_bound
@@ -89,9 +93,14 @@ def _splits(composition: PrivacyLoss) -> list[Split]:
         return [Split(tuple(others), lambda epsilon: gaussian_profile(mu_squared, epsilon), source)]
     found = []
     for index, (law, count) in enumerate(others):
-        if isinstance(law, Profiled):
+        profile = profile_of(law) if isinstance(law, (Profiled, Sampled)) else None
+        if profile is not None:
             rest = [*others[:index], *([(law, count - 1)] if count > 1 else []), *others[index + 1 :]]
-            found.append(Split(tuple(rest), law.profile, law.profile_source()))
+            found.append(Split(tuple(rest), profile, source_of(law)))
+    several = tuple((law, count) for law, count in others if isinstance(law, Laplace))
+    rest = [(law, count) for law, count in others if not isinstance(law, Laplace)]
+    if several and is_short(several, MOST_AVERAGED if rest else 1):
+        found.append(Split(tuple(rest), lambda epsilon: summed_profile(several, epsilon), SOURCE))
     plain = Split(tuple(others), None, "finitely many loss values")
     return [*found, plain] if sum(count for _, count in others) == 1 else [plain, *found]
 

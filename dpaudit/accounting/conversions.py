@@ -8,10 +8,14 @@ from typing import Final
 
 from flint import arb
 
-from dpaudit.accounting.currencies import CONCENTRATED, GAUSSIAN, PURE
+from dpaudit.accounting.currencies import CONCENTRATED, GAUSSIAN, PURE, moment_above, sampled_moment
 from dpaudit.accounting.law import Bracketed, Law
+from dpaudit.accounting.laws.bounded_range import BoundedRange
 from dpaudit.accounting.laws.discrete_gaussian import DiscreteGaussian
+from dpaudit.accounting.laws.gaussian import Gaussian
 from dpaudit.accounting.laws.rounded_gaussian import RoundedGaussian
+from dpaudit.accounting.laws.sampled import Sampled
+from dpaudit.accounting.laws.seen import Seen
 from dpaudit.accounting.loss import PrivacyLoss
 from dpaudit.errors import Unsupported
 from dpaudit.exact import Enclosure, Endpoint, Reason, ball, ball_endpoints, working_precision
@@ -32,10 +36,12 @@ def renyi_divergence(loss: PrivacyLoss, order: Fraction) -> Enclosure:
 def concentration(loss: PrivacyLoss) -> Enclosure:
     """The smallest rho of zero-concentrated differential privacy; DPA202 where none is known."""
     (upper,) = CONCENTRATED.cost(loss, loss.adjacency)
-    below = max(renyi_divergence(loss, order).lower / order for order in ORDERS_TRIED)
+    limit = max(sum((count * _limit(law) for law, count in side.parts), Fraction(0)) for side in (loss, loss.reversed()))
+    below = max(limit, *(renyi_divergence(loss, order).lower / order for order in ORDERS_TRIED))
     reason = Reason(
         "rho adds up (Bun and Steinke 2016, Lemma 2.3): mu^2/2 for Gaussian parts, epsilon^2/2 for pure ones (Proposition 1.4), "
-        "epsilon^2/8 for bounded range (Cesar and Rogers 2021); from below a divergence over its order"
+        "epsilon^2/8 for bounded range (Cesar and Rogers 2021), and no more for a sample; from below a divergence over its order, "
+        "or the limit, which is mu^2/2 for every sample of a Gaussian (docs/sampling_schemes.md, moments)"
     )
     return Enclosure(min(below, upper), upper, reason)
 
@@ -58,10 +64,9 @@ def _divergence(loss: PrivacyLoss, order: Fraction) -> tuple[Endpoint, Endpoint]
     low: Endpoint = Fraction(0)
     high: Endpoint = Fraction(0)
     with working_precision(160):
-        ends = [(_moment(law, order - 1, up=False), _moment(law, order - 1, up=True), count) for law, count in loss.parts]
-    for least, most, count in ends:
-        low = _added(low, least, count, order)
-        high = _added(high, most, count, order)
+        for law, count in loss.parts:
+            low = _added(low, _least_moment(law, order - 1), count, order)
+            high = _added(high, _most_moment(law, order - 1), count, order)
     return low, high
 
 
@@ -72,24 +77,50 @@ def _added(total: Endpoint, moment: Endpoint, count: int, order: Fraction) -> En
     return total + count * moment / (order - 1)
 
 
-def _moment(law: Law, order: Fraction, *, up: bool) -> Endpoint:
-    """A number above or below log E e^(order loss) of the worst pair.
+def _most_moment(law: Law, order: Fraction) -> Endpoint:
+    """A number above log E e^(order loss) of the worst pair."""
+    moment = None if law.infinity_mass() else moment_above(law, order)
+    return math.inf if moment is None else max(ball_endpoints(moment)[1], Fraction(0))
 
-    Above, the moment that the law states; below, that of the law beneath it, and 0, which is below every one, where a law
-    gives a bound only.
-    """
-    if not up and isinstance(law, Bracketed):
+
+def _least_moment(law: Law, order: Fraction) -> Endpoint:
+    """A number below it: that of the law beneath, and that of the law itself unless it only bounds; at least 0."""
+    low: Endpoint = Fraction(0)
+    if isinstance(law, Bracketed):
         below = law.bracket()[1]
-        return Fraction(0) if below is None or below == law else _moment(below, order, up=False)
-    if law.infinity_mass():
+        if below is not None and below != law:
+            low = _least_moment(below, order)
+        if not isinstance(law, Sampled):
+            return low
+    if isinstance(law, Sampled):
+        exact = sampled_moment(law, order)
+        worst_differ = isinstance(law.law, BoundedRange)  # whole orders have different worst mechanisms
+        moment = None if exact is None or worst_differ or _only_bounds(law.law) else exact[0]
+    elif law.infinity_mass():
         return math.inf
-    if not up and isinstance(law, (DiscreteGaussian, RoundedGaussian)):
-        return Fraction(0)
-    moment = law.log_moment(order)
-    end: Endpoint = math.inf if moment is None else ball_endpoints(moment)[1 if up else 0]
-    if isinstance(end, Fraction):
-        return max(end, Fraction(0))
-    return math.inf if up else Fraction(0)
+    else:
+        moment = None if _only_bounds(law) else law.log_moment(order)
+    own = Fraction(0) if moment is None else ball_endpoints(moment)[0]
+    return max(low, own)
+
+
+def _only_bounds(law: Law) -> bool:
+    """Whether the moment that a law states may be above its own."""
+    return isinstance(law, (DiscreteGaussian, RoundedGaussian, Bracketed))
+
+
+def _limit(law: Law) -> Fraction:
+    """What divergences over their orders tend to, where that is known: at most rho."""
+    if isinstance(law, Bracketed) and (below := law.bracket()[1]) != law:
+        return Fraction(0) if below is None else _limit(below)
+    match law:
+        case Sampled() if law.removing:
+            return _limit(law.law)
+        case Seen() if law.beside is not None:
+            return _limit(law.beside)
+        case Gaussian():
+            return law.mu_squared / 2
+    return Fraction(0)
 
 
 def _parameter_of_pure(loss: PrivacyLoss) -> Enclosure:

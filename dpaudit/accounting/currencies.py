@@ -8,12 +8,20 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Final
 
-from dpaudit.accounting.law import GaussianShaped, Law
+from flint import arb
+
+from dpaudit.accounting.law import Law
+from dpaudit.accounting.laws.allocation import Allocated
 from dpaudit.accounting.laws.between import Between
 from dpaudit.accounting.laws.bounded_range import BoundedRange
 from dpaudit.accounting.laws.concentrated import Concentrated
 from dpaudit.accounting.laws.discrete_gaussian import DiscreteGaussian
+from dpaudit.accounting.laws.gaussian import Gaussian
+from dpaudit.accounting.laws.mixed_moments import between_whole, sampled_moments
+from dpaudit.accounting.laws.random_order import Ordered
 from dpaudit.accounting.laws.rounded_gaussian import RoundedGaussian
+from dpaudit.accounting.laws.sampled import Sampled
+from dpaudit.accounting.laws.without_replacement import Swapped
 from dpaudit.accounting.loss import PrivacyLoss, single
 from dpaudit.accounting.promises import claimed_loss
 from dpaudit.claims import GDP, RDP, ZCDP, Adjacency, ApproxDP, Claim, Guarantee, PureDP
@@ -44,7 +52,8 @@ class Currency:
         """The laws' costs added up."""
         total = [Fraction(0)] * len(self.names)
         for law, count in loss.parts:
-            both = [_amounts(self.of_law, law), _amounts(self.of_law, law.reversed())]
+            backward = law.reversed()
+            both = [_amounts(self.of_law, one) for one in ((law,) if backward is law else (law, backward))]
             if any(amounts is None for amounts in both):
                 raise Unsupported("DPA202", f"{law.describe()} has no finite cost in {' and '.join(self.names)}. {self.remedy}")
             for place in range(len(total)):
@@ -83,7 +92,7 @@ def as_loss(spending: PrivacyLoss | Guarantee, adjacency: Adjacency) -> PrivacyL
 
 def added(total: Sequence[Fraction], cost: Sequence[Fraction], times: int) -> tuple[Fraction, ...]:
     """Sums of what was spent and what is to be spent: exact, and rounded up once their denominators become very long."""
-    return tuple(_short(before + times * amount) for before, amount in zip(total, cost, strict=True))
+    return tuple(_short(before + times * amount) if amount else before for before, amount in zip(total, cost, strict=True))
 
 
 def _short(value: Fraction) -> Fraction:
@@ -111,9 +120,28 @@ def _pure_amount(law: Law) -> tuple[Fraction] | None:
 def _rho(law: Law) -> Fraction | None:
     """A rho for which the finite losses of the law are zero-concentrated, None where none is known."""
     match law:
+        case Between():
+            return _rho(law.upper)
+        case Sampled() | Allocated():  # mixtures with what tells nothing
+            whole = _rho(law.law)
+        case Swapped():
+            whole = _rho(law.law) if law.law == law.law.reversed() else None
+        case _:
+            whole = _rho_of_noise(law)
+    greatest = [loss.ends()[1] for side in (law, law.reversed()) if (loss := side.greatest_loss()) is not None]
+    if len(greatest) < 2:
+        return whole
+    # Bun and Steinke 2016, Proposition 1.4; an infinite loss is paid for in delta.
+    pure = max(Fraction(0), *(Fraction(end) for end in greatest)) ** 2 / 2
+    return pure if whole is None else min(whole, pure)
+
+
+def _rho_of_noise(law: Law) -> Fraction | None:
+    """The rho that a law has by its form."""
+    match law:
         case Concentrated():
             return law.rho
-        case GaussianShaped():
+        case Gaussian():
             return law.mu_squared / 2
         case DiscreteGaussian():
             return Fraction(law.sensitivity) ** 2 / (2 * law.sigma_squared)
@@ -121,12 +149,9 @@ def _rho(law: Law) -> Fraction | None:
             return (law.sensitivity / law.sigma) ** 2 / 2
         case BoundedRange():
             return law.epsilon**2 / 8
-        case Between():
-            return _rho(law.upper)
-    greatest = law.greatest_loss()
-    upper = None if greatest is None else greatest.ends()[1]
-    # Bun and Steinke 2016, Proposition 1.4; an infinite loss is paid for in delta.
-    return max(upper, Fraction(0)) ** 2 / 2 if isinstance(upper, Fraction) else None
+        case Ordered():
+            return law.mu_squared_once * law.squares[-1][0] / 2
+    return None
 
 
 def _rho_amount(law: Law) -> tuple[Fraction] | None:
@@ -145,7 +170,28 @@ def _gaussian_amount(law: Law) -> tuple[Fraction] | None:
     """Cost of a law in mu squared."""
     if isinstance(law, Between):
         law = law.upper
-    return (law.mu_squared,) if isinstance(law, GaussianShaped) else None
+    return (law.mu_squared,) if isinstance(law, Gaussian) else None
+
+
+def sampled_moment(law: Law, order: Fraction) -> tuple[arb, arb] | None:
+    """Below and above log E e^(order loss) of a mixture with what tells nothing; None where it is not known.
+
+    An addition has at most the moment of a removal, if the law is the same in both directions (docs/sampling_schemes.md, moments).
+    """
+    if not isinstance(law, Sampled):
+        return None
+    base = law.law if law.removing else law.law.reversed()
+    if not law.removing and (base != law.law or base.infinity_mass()):
+        return None
+    moments = sampled_moments(base, law.rate)
+    near = None if moments is None else between_whole(moments, 1 + order)
+    return near if near is None or law.removing else (arb(0), near[1])
+
+
+def moment_above(law: Law, order: Fraction) -> arb | None:
+    """A ball at or above log E e^(order loss) over finite losses, None where nothing is known."""
+    stated, near = law.log_moment(order), sampled_moment(law, order)
+    return stated if near is None else near[1] if stated is None else near[1].min(stated)
 
 
 @dataclass(frozen=True)
@@ -161,7 +207,7 @@ class _Renyi:
         found = []
         with working_precision(128):
             for order in self.orders:
-                moment = law.log_moment(order - 1)
+                moment = moment_above(law, order - 1)
                 upper = None if moment is None else ball_endpoints(moment)[1]
                 if not isinstance(upper, Fraction):
                     return None

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from fractions import Fraction
 from typing import Final, TypeAlias
 
 from dpaudit.accounting.bounds import certified_bounds
 from dpaudit.accounting.closed_forms import closed_form
 from dpaudit.accounting.loss import PrivacyLoss
+from dpaudit.accounting.numeric.contour import NOT_RUN, contour
 from dpaudit.accounting.numeric.tilted import rough_upper_end, tilted_lattice
 from dpaudit.accounting.questions import EpsilonAt, Question
 from dpaudit.errors import Unsupported
@@ -17,8 +19,8 @@ from dpaudit.exact import SMALLEST_EXPONENT, Enclosure, Reason, outward
 Engine: TypeAlias = Callable[[PrivacyLoss, Question], Enclosure | None]
 """A certified method for one direction of a composition: an enclosure, or None where it does not apply."""
 
-ENGINES: Final[tuple[Engine, ...]] = (closed_form, tilted_lattice, certified_bounds)
-"""The first engine that applies gives the answer: exact ones come before bounds."""
+ENGINES: Final[tuple[Engine, ...]] = (closed_form, contour, tilted_lattice, certified_bounds)
+"""The first engine that applies gives the answer: exact ones come before narrow ones, and those before bounds."""
 
 SMALLEST_DELTA: Final = Fraction(2) ** (SMALLEST_EXPONENT + 64)
 """Positive deltas below this (about 1e-1213) are refused: enclosures end at 2**SMALLEST_EXPONENT."""
@@ -50,7 +52,7 @@ def evaluate(loss: PrivacyLoss, question: Question) -> Enclosure:
     engine, forward = _first_answer(loss, question)
     if backward == loss:
         return forward
-    rough = rough_upper_end(backward, question) if engine is tilted_lattice else None
+    rough = rough_upper_end(backward, question) if engine in {contour, tilted_lattice} else None
     if rough is not None and rough.upper <= forward.lower:
         reason = Reason("the other direction loses less: an upper end from wide cells", (rough.reason,))
         return Enclosure(forward.lower, forward.upper, Reason("the worse of the two directions", (forward.reason, reason)))
@@ -62,6 +64,8 @@ def _first_answer(composition: PrivacyLoss, question: Question) -> tuple[Engine,
     for engine in ENGINES:
         answer = engine(composition, question)
         if answer is not None:
+            if engine is tilted_lattice:
+                answer = replace(answer, reason=Reason(answer.reason.statement, (*answer.reason.parts, Reason(NOT_RUN))))
             return engine, answer
     raise Unsupported(
         "DPA202", f"no certified method answers this for {composition.describe()}. docs/accounting.md lists what each law supports."

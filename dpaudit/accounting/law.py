@@ -94,19 +94,6 @@ class GaussianShaped(Law, Protocol):
 
 
 @runtime_checkable
-class Coarsened(Law, Protocol):
-    """A law that lies between two laws which compose exactly."""
-
-    def above(self) -> Law | None:
-        """A finite law that dominates this one, None when there is none."""
-        ...
-
-    def below(self) -> Law | None:
-        """A finite law that this one dominates, None when nothing is known."""
-        ...
-
-
-@runtime_checkable
 class Bracketed(Law, Protocol):
     """A class of mechanisms known only by a law above it and, where there is one, a law below it."""
 

@@ -18,7 +18,7 @@ from dpaudit.accounting.laws.discrete_gaussian import DiscreteGaussian
 from dpaudit.accounting.laws.discrete_laplace import DiscreteLaplace
 from dpaudit.accounting.laws.gaussian import Gaussian
 from dpaudit.accounting.laws.laplace import Laplace
-from dpaudit.accounting.laws.response import Response
+from dpaudit.accounting.laws.response import Response, answered
 from dpaudit.accounting.laws.rounded_gaussian import RoundedGaussian
 from dpaudit.accounting.laws.staircase import Staircase
 from dpaudit.accounting.loss import PrivacyLoss, compose, single
@@ -150,10 +150,7 @@ def _euclidean_laplace(release: Release) -> Law:
 
 def _randomized_response(release: Release) -> Law:
     """k-ary randomized response."""
-    epsilon, categories = release.parameter("epsilon"), int(release.parameter("categories"))
-    return Response(
-        epsilon, f"randomized_response(epsilon={shown(epsilon)}, categories={categories})", others=Fraction(categories - 2)
-    )
+    return answered(release.parameter("epsilon"), int(release.parameter("categories")))
 
 
 def _exponential_mechanism(release: Release) -> Law:

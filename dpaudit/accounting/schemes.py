@@ -9,7 +9,7 @@ from typing import Protocol, runtime_checkable
 
 from dpaudit.accounting.law import Law
 from dpaudit.accounting.laws.allocation import allocated
-from dpaudit.accounting.laws.random_order import in_random_order, multiplicity_squares, position_squares
+from dpaudit.accounting.laws.random_order import in_random_order, multiplicity_squares, position_squares, times_seen
 from dpaudit.accounting.laws.sampled import poisson_sampled
 from dpaudit.accounting.laws.shuffling import shuffled
 from dpaudit.accounting.laws.without_replacement import swapped_out
@@ -194,7 +194,8 @@ class RandomOrder:
             squares, beyond = multiplicity_squares(self.records, self.batches, self.rounds)
         else:
             squares, beyond = position_squares(self.records, self.batches, self.rounds, averaged=self.averaged)
-        return _each(loss, lambda law: in_random_order(law, squares, beyond, repr(self)))
+        times = times_seen(self.records, self.batches, self.rounds, replacement=self.replacement, averaged=self.averaged)
+        return _each(loss, lambda law: in_random_order(law, squares, beyond, times, repr(self)))
 
 
 def _each(loss: PrivacyLoss, change: Callable[[Law], Law]) -> PrivacyLoss:

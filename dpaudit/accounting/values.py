@@ -15,10 +15,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class LossValue:
-    """The number `nats + sum(times * log(ratio))` over the entries (ratio, times) of `logs`, nothing rounded."""
+    """The number `nats + sum(times * log(ratio))` over the entries (ratio, times) of `logs`, or up to `slack` less."""
 
     nats: Fraction = Fraction(0)
     logs: tuple[tuple[Fraction, int], ...] = ()
+    slack: Fraction = Fraction(0)
 
     @classmethod
     def of_ratio(cls, ratio: Fraction) -> LossValue:
@@ -29,15 +30,15 @@ class LossValue:
 
     def ball(self) -> arb:
         """A ball of the current working precision around the value."""
-        total = ball(self.nats)
+        total = ball(self.nats) if not self.slack else ball(self.nats).union(ball(self.nats - self.slack))
         for ratio, times in self.logs:
             total += ball(ratio).log() * times
         return total
 
     @property
     def is_rational(self) -> bool:
-        """Whether no logarithm is left, so that the value is the rational `nats`."""
-        return not self.logs
+        """Whether no logarithm is left and nothing is open, so that the value is the rational `nats`."""
+        return not self.logs and not self.slack
 
     def ends(self) -> tuple[Endpoint, Endpoint]:
         """Numbers below and above the value; both are the value itself where it is rational."""
@@ -49,9 +50,9 @@ class LossValue:
 
 def total(values: Iterable[tuple[LossValue, int]]) -> LossValue:
     """Sum of the values, each taken as often as stated."""
-    nats, logs = Fraction(0), dict[Fraction, int]()
+    nats, slack, logs = Fraction(0), Fraction(0), dict[Fraction, int]()
     for value, count in values:
-        nats += count * value.nats
+        nats, slack = nats + count * value.nats, slack + count * value.slack
         for ratio, times in value.logs:
             logs[ratio] = logs.get(ratio, 0) + count * times
-    return LossValue(nats, tuple(sorted((ratio, times) for ratio, times in logs.items() if times)))
+    return LossValue(nats, tuple(sorted((ratio, times) for ratio, times in logs.items() if times)), slack)

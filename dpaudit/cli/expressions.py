@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
@@ -136,10 +136,15 @@ class _Reader:
                 return times * self.loss(left)
             case ast.Call(func=ast.Name(id="compose"), args=parts, keywords=[]):
                 return compose(*(self.loss(part) for part in parts))
-            case ast.Call(func=ast.Name(id=name)) if name in names()[0]:
+            case ast.Call(func=ast.Name(id="mixture"), args=[ast.List(elts=parts) | ast.Tuple(elts=parts)], keywords=stated):
+                components = [self._component(part) for part in parts]
+                return self._called(node, "mixture", laws_and_schemes.mixture, [components], self._named(node, stated))
+            case ast.Call(func=ast.Name(id=name)) if name in names()[0] and name != "mixture":
                 return self._law(node, name)
             case ast.Call(func=ast.Attribute(value=value, attr=name)) if name in _METHODS:
                 return self._changed(node, self.loss(value), name)
+            case ast.Call(func=ast.Name(id="mixture")):
+                raise self._mistake(node, "a mixture is written mixture([(1/2, laplace(scale=1)), (1/2, gaussian(sigma=1))])")
             case ast.Call(func=ast.Name(id=name)):
                 raise self._mistake(node, f"there is no law {name!r}; the laws are {', '.join(names()[0])}")
         raise self._mistake(node, "here a law, a whole number times a law, or a sum of laws is expected")
@@ -150,10 +155,14 @@ class _Reader:
         arguments, parameters = self._arguments(node)
         if self.adjacency is not None:
             parameters.setdefault("adjacency", self.adjacency)
-        try:
-            return law(*arguments, **parameters)
-        except TypeError as error:
-            raise self._mistake(node, f"{name} does not take these parameters ({error})") from error
+        return self._called(node, name, law, arguments, parameters)
+
+    def _component(self, node: ast.expr) -> tuple[Any, PrivacyLoss]:
+        """A component of a mixture: its probability and its loss."""
+        match node:
+            case ast.Tuple(elts=[weight, loss]):
+                return self._number(weight), self.loss(loss)
+        raise self._mistake(node, "here a component of a mixture is expected, such as (1/2, gaussian(sigma=1))")
 
     def _changed(self, node: ast.Call, loss: PrivacyLoss, name: str) -> PrivacyLoss:
         """A loss of a group, or of a sample."""
@@ -161,17 +170,26 @@ class _Reader:
         method: Callable[..., PrivacyLoss] | None = getattr(loss, name, None)
         if method is None:
             raise self._mistake(node, f"losses have no .{name} in this version")
+        return self._called(node, f".{name}", method, arguments, parameters)
+
+    def _called(
+        self, node: ast.Call, name: str, function: Callable[..., PrivacyLoss], arguments: list[Any], parameters: dict[str, Any]
+    ) -> PrivacyLoss:
+        """What a law or a method gives; parameters that it does not take are a mistake of the expression."""
         try:
-            return method(*arguments, **parameters)
+            return function(*arguments, **parameters)
         except TypeError as error:
-            raise self._mistake(node, f".{name} does not take these parameters ({error})") from error
+            raise self._mistake(node, f"{name} does not take these parameters ({error})") from error
 
     def _arguments(self, node: ast.Call) -> tuple[list[Any], dict[str, Any]]:
         """The arguments of a call, numbers exactly as they are written."""
-        if any(keyword.arg is None for keyword in node.keywords):
+        return [self._value(argument) for argument in node.args], self._named(node, node.keywords)
+
+    def _named(self, node: ast.Call, keywords: Sequence[ast.keyword]) -> dict[str, Any]:
+        """The arguments that are given by name."""
+        if any(keyword.arg is None for keyword in keywords):
             raise self._mistake(node, "parameters are given by name, not unpacked")
-        named = {str(keyword.arg): self._value(keyword.value) for keyword in node.keywords}
-        return [self._value(argument) for argument in node.args], named
+        return {str(keyword.arg): self._value(keyword.value) for keyword in keywords}
 
     def _value(self, node: ast.expr) -> Any:
         """A number, a text, a list, a table from number to number, or a sampling scheme."""

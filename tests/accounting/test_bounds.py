@@ -26,13 +26,13 @@ from dpaudit.accounting import (
     zcdp,
 )
 from dpaudit.accounting.bounds import certified_bounds
-from dpaudit.accounting.closed_forms import closed_form, exact_profile
+from dpaudit.accounting.closed_forms import closed_form
 from dpaudit.accounting.laws.rounded_gaussian import RoundedGaussian
 from dpaudit.accounting.loss import single
 from dpaudit.accounting.moments import moment_bound
 from dpaudit.accounting.questions import DeltaAt, EpsilonAt
-from dpaudit.accounting.stand_ins import dominated, dominating
 from dpaudit.claims import Adjacency
+from dpaudit.exact import Enclosure
 from dpaudit.releases import Release
 
 POSITIVE = st.fractions(min_value=Fraction(1, 10), max_value=5, max_denominator=12)
@@ -50,20 +50,6 @@ COMPOSITIONS = st.lists(st.tuples(LAWS, st.integers(1, 3)), min_size=1, max_size
     lambda parts: compose(*(count * loss for loss, count in parts))
 )
 SOME = settings(max_examples=60)
-
-
-@SOME
-@given(COMPOSITIONS, EPSILONS)
-def test_every_stand_in_lies_on_its_side_of_the_exact_answer(loss, epsilon):
-    exact = closed_form(loss, DeltaAt(epsilon))
-    if exact is None:
-        return
-    for candidate in dominating(loss):
-        profile = exact_profile(candidate)
-        assert profile is None or profile.answer(DeltaAt(epsilon)).upper >= exact.lower
-    for candidate in dominated(loss):
-        profile = exact_profile(candidate)
-        assert profile is None or profile.answer(DeltaAt(epsilon)).lower <= exact.upper
 
 
 @SOME
@@ -104,15 +90,18 @@ def gaussian_profile(epsilon, mu):
 @pytest.mark.parametrize(
     ("first", "second", "epsilon"), [("1", "1", "1"), ("2", "1/2", "0"), ("1/3", "3", "2.9"), ("5", "4", "0.1")]
 )
-def test_two_laplace_releases_lie_within_their_bounds(first, second, epsilon):
+def test_two_laplace_releases_lose_what_integration_gives(first, second, epsilon):
     pures = [1 / Fraction(first), 1 / Fraction(second)]
     with mp.workdps(30):
         one, other, at = (mpf(value.numerator) / value.denominator for value in (*pures, Fraction(epsilon)))
         kinks = sorted({-other, other, *(mpf(x) for x in (at - one, at + one) if -other < x < other)})
         inner = mp.quad(lambda loss: laplace_profile(at - loss, one) * mp.exp((loss - other) / 2) / 4, kinks)
         ends = laplace_profile(at - other, one) / 2 + mp.exp(-other) / 2 * laplace_profile(at + other, one)
-        truth = Fraction(mp.nstr(inner + ends, 12, min_fixed=0, max_fixed=0))
-    assert compose(laplace(first), laplace(second)).delta(epsilon=epsilon).contains(truth)
+        truth = Fraction(mp.nstr(inner + ends, 20, min_fixed=0, max_fixed=0))
+    slack = Fraction(1, 10**15)
+    found = compose(laplace(first), laplace(second)).delta(epsilon=epsilon)
+    assert Enclosure(truth - slack, truth + slack).meets(found)
+    assert found.width <= slack
 
 
 @pytest.mark.parametrize(("sigma", "scale", "epsilon"), [("1", "1", "1"), ("2", "1/2", "0"), ("1/3", "3", "9"), ("5", "4", "0.1")])
@@ -123,7 +112,8 @@ def test_a_gaussian_and_a_laplace_release_lie_within_their_bounds(sigma, scale, 
         )
         truth = laplace_loss_mean(lambda loss: gaussian_profile(at - loss, mu), pure)
         shown = Fraction(mp.nstr(truth, 12, min_fixed=0, max_fixed=0))
-    assert compose(gaussian(sigma), laplace(scale)).delta(epsilon=epsilon).contains(shown)
+    digits = Enclosure(shown * (1 - Fraction(1, 10**11)), shown * (1 + Fraction(1, 10**11)))
+    assert compose(gaussian(sigma), laplace(scale)).delta(epsilon=epsilon).meets(digits)
 
 
 def rounded_gaussian_masses(sigma, centre, reach):

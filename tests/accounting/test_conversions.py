@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from dpaudit.accounting import (
     Poisson,
     RandomAllocation,
+    WithoutReplacement,
     approx_dp,
     bounded_range,
     compose,
@@ -238,3 +239,71 @@ def test_an_infinite_bound_is_no_infinite_loss(loss):
     assert loss.renyi(order=2).lower < math.inf
     assert 1 == loss.tradeoff(alpha=0).upper
     assert loss.tradeoff(alpha=0).lower <= 1
+
+
+@pytest.mark.parametrize("order", [2, 3, 9])
+@pytest.mark.parametrize(("sigma", "rate"), [("2", "1/10"), ("1/2", "1/1000")])
+def test_divergences_of_a_sampled_gaussian_are_binomial_sums(order, sigma, rate):
+    found = gaussian(sigma=sigma).sampled(Poisson(rate)).renyi(order=order)
+    q, spread = Fraction(rate), Fraction(sigma)
+    with mpmath.workdps(60):
+        terms = (
+            math.comb(order, j)
+            * number(q) ** j
+            * number(1 - q) ** (order - j)
+            * mpmath.exp(j * (j - 1) / (2 * number(spread) ** 2))
+            for j in range(order + 1)
+        )
+        truth = mpmath.log(mpmath.fsum(terms)) / (order - 1)
+        assert holds(found, truth, Fraction(1, 10**30))
+
+
+@pytest.mark.parametrize("order", [Fraction(5, 4), Fraction(5, 2), Fraction(43, 4)])
+def test_divergences_of_other_orders_lie_between_those_of_whole_ones(order):
+    found = gaussian(sigma=2).sampled(Poisson("1/10")).renyi(order=order)
+    with mpmath.workdps(40):
+
+        def density(x, centre):
+            """The normal density with deviation 2."""
+            return mpmath.npdf(x, centre, 2)
+
+        def one(x):
+            """The integrand of a removal."""
+            mixture = mpmath.mpf(9) / 10 * density(x, 0) + density(x, 1) / 10
+            return (mixture / density(x, 0)) ** number(order) * density(x, 0)
+
+        truth = mpmath.log(mpmath.quad(one, [-40, -5, 0, 5, 10, 20, 60])) / (number(order) - 1)
+        assert found.lower <= truth <= found.upper
+        assert found.upper < gaussian(sigma=2).sampled(Poisson("1/10")).renyi(order=math.ceil(order)).upper * 2
+
+
+@given(st.fractions("1/10", 4, max_denominator=10), st.fractions("1/50", "49/50", max_denominator=50), st.integers(2, 12))
+@settings(max_examples=40, deadline=None)
+def test_an_addition_diverges_no_more_than_a_removal_where_the_law_is_symmetric(epsilon, rate, order):
+    with mpmath.workdps(40):
+        likely, rare = mpmath.exp(number(epsilon)), mpmath.mpf(1)
+        p, q = (likely / (likely + 1), rare / (likely + 1)), (rare / (likely + 1), likely / (likely + 1))
+        mixed = [number(1 - rate) * b + number(rate) * a for a, b in zip(p, q, strict=True)]
+        removal = sum(m * (m / b) ** (order - 1) for m, b in zip(mixed, q, strict=True))
+        addition = sum(b * (b / m) ** (order - 1) for m, b in zip(mixed, q, strict=True))
+        assert addition <= removal * (1 + mpmath.mpf(10) ** -30)
+        found = pure_dp(epsilon).sampled(Poisson(rate)).renyi(order=order)
+        assert holds(found, mpmath.log(removal) / (order - 1), Fraction(1, 10**25))
+
+
+@pytest.mark.parametrize(
+    ("loss", "rho"),
+    [
+        (7 * gaussian(sigma=2).sampled(Poisson("1/100")), Fraction(7, 8)),
+        (gaussian(sigma=2, adjacency="replace_one").sampled(WithoutReplacement(size=1, of=100)), Fraction(1, 8)),
+        (3 * gaussian(sigma=1).sampled(RandomAllocation(steps=4)), Fraction(3, 2)),
+    ],
+    ids=str,
+)
+def test_sampling_does_not_lower_the_rho_of_a_gaussian(loss, rho):
+    assert (rho, rho) == (loss.zcdp().lower, loss.zcdp().upper)
+
+
+def test_sampling_lowers_the_rho_of_a_pure_promise():
+    found = pure_dp(1).sampled(Poisson("1/10")).zcdp()
+    assert 0 < found.lower < found.upper < Fraction(126, 10_000)

@@ -19,9 +19,12 @@ from dpaudit.accounting import (
     gaussian,
     laplace,
     pure_dp,
+    randomized_response,
     zcdp,
 )
-from dpaudit.accounting.laws.without_replacement import Diluted, Swapped
+from dpaudit.accounting.laws.profiles import profile_of
+from dpaudit.accounting.laws.sampled import Sampled
+from dpaudit.accounting.laws.without_replacement import Swapped
 from dpaudit.accounting.numeric.distributions import distribution_of
 from dpaudit.errors import InvalidArgument, Unsupported
 from dpaudit.exact import ball, ball_endpoints, working_precision
@@ -100,12 +103,12 @@ def test_sampling_everything_changes_nothing_and_sampling_nothing_loses_nothing(
 @settings(max_examples=40, deadline=None)
 def test_a_record_replaced_by_nothing_has_the_profile_of_the_mixture(p, q, rate):
     law = explicit_pair(p, q, adjacency="replace_one").parts[0][0]
-    lost = Diluted(law, rate, removing=True)
+    lost = Sampled(law, rate, removing=True)
     with_record = mixed(p, q, rate)
     with working_precision(192):
         for growth in GROWTHS:
             epsilon = ball(growth).log()
-            found, back = ball_endpoints(lost.profile(epsilon)), ball_endpoints(lost.reversed().profile(epsilon))
+            found, back = (ball_endpoints(profile_of(side)(epsilon)) for side in (lost, lost.reversed()))
             assert enclosed(found, hockey_stick(with_record, q, growth))
             assert enclosed(back, hockey_stick(q, with_record, growth))
 
@@ -224,3 +227,31 @@ def test_parameters_of_samples_are_checked():
     with pytest.raises(InvalidArgument, match="DPA105"):
         gaussian(sigma=1).sampled("poisson")
     assert Poisson("0.1") == Poisson(Fraction(1, 10))
+
+
+@pytest.mark.parametrize(("categories", "odds"), [(3, 2), (5, 3)])
+def test_answers_with_a_third_category_attain_the_bound_also_in_compositions(categories, odds):
+    rate = Fraction(1, 4)
+    keep = Fraction(1, odds + categories - 1)
+    answers = [[keep * (odds if output == truth else 1) for output in range(categories)] for truth in range(3)]
+    first, second = mixed(answers[0], answers[2], rate), mixed(answers[1], answers[2], rate)
+    with working_precision(192):
+        epsilon = Fraction(ball_endpoints(ball(odds).log())[0])
+    loss = randomized_response(epsilon, categories=categories).sampled(WithoutReplacement(size=1, of=4))
+    found, twice = loss.delta(epsilon="1/8"), (2 * loss).delta(epsilon=0)
+    with working_precision(192):
+        growth = Fraction(ball_endpoints(ball(Fraction(1, 8)).exp())[0])
+    for interval, expected in (
+        (found, hockey_stick(first, second, growth)),
+        (twice, hockey_stick(square(first), square(second), Fraction(1))),
+    ):
+        assert abs(interval.upper - expected) < Fraction(1, 10**12)
+        assert abs(interval.lower - expected) < Fraction(1, 10**12)
+
+
+def test_a_third_place_between_two_neighbours_is_worse_than_a_vanishing_record():
+    # chi-square of the sample is about rate^2 times these, for x = mu^2: neither end of the bracket is attained in general.
+    x = 4
+    with working_precision(64):
+        vanishing, triangle = ball(x).expm1(), 2 * (ball(x).exp() - ball(Fraction(x, 2)).exp())
+        assert vanishing < triangle < 2 * vanishing

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpaudit.accounting import bounded_range, compose, explicit_pair, gaussian, laplace, pure_dp, rdp, zcdp
+from dpaudit.accounting import bounded_range, compose, explicit_pair, gaussian, laplace, mixture, pure_dp, rdp, zcdp
 from dpaudit.cli.expressions import file_loss, loss_of, names
 from dpaudit.errors import InvalidArgument
 
@@ -26,6 +26,10 @@ from dpaudit.errors import InvalidArgument
         ("compose(pure_dp(1/3), zcdp('1/8'), pure_dp(1e-3))", compose(pure_dp("1/3"), zcdp("1/8"), pure_dp("1/1000"))),
         ("explicit_pair(p=[3/4, 1/4], q=('1/4', 0.75))", explicit_pair(["3/4", "1/4"], ["1/4", "3/4"])),
         ("rdp({2: 1/2, 8: 2})", rdp({2: "1/2", 8: 2})),
+        (
+            "2 * mixture([(1/3, gaussian(sigma=1)), (2/3, 0 * laplace(scale=2))], revealed=False)",
+            2 * mixture([("1/3", gaussian(sigma=1)), ("2/3", 0 * laplace(scale=2))], revealed=False),
+        ),
         ("laplace(scale=2).group(3)", laplace(scale=2).group(3)),
         ("0 * gaussian(sigma=1) + bounded_range(epsilon=1_0.5)", bounded_range(epsilon="10.5")),
     ],
@@ -55,6 +59,9 @@ def test_an_adjacency_holds_for_laws_that_state_none():
         ("gauss(sigma=1)", "no law 'gauss'"),
         ("gaussian(sgma=1)", "sgma"),
         ("gaussian(**{'sigma': 1})", "by name"),
+        ("mixture(gaussian(sigma=1))", "is written mixture("),
+        ("mixture([gaussian(sigma=1)])", "component"),
+        ("mixture([(1, gaussian(sigma=1))], shown=True)", "shown"),
         ("gaussian(sigma=open('x'))", "number"),
         ("__import__('os').system('true')", "expected"),
         ("(lambda: 0)()", "expected"),

@@ -1,8 +1,9 @@
-"""The table of faults, the checks by their names, and whether a check notices a fault."""
+"""The tables of faults, the checks by their names, and whether a check notices a fault."""
 
 from __future__ import annotations
 
 import importlib.util
+import inspect
 import sys
 import tomllib
 from collections.abc import Callable
@@ -12,11 +13,13 @@ from pathlib import Path
 
 HERE = Path(__file__).parent
 MOST_TAPES = 60_000
+SAMPLERS = ("noise", "queries", "reals", "selection", "sources", "values")
+ACCOUNTANT = ("budgets", "cells", "compositions", "contours", "lattices", "losses", "schemes")
 
 
 def loaded(path: Path):
     """The module in a file, loaded once, under a name by which dataclasses find it."""
-    name = f"sampler_mutants_{path.stem}"
+    name = f"mutants_{path.stem}"
     if name not in sys.modules:
         specification = importlib.util.spec_from_file_location(name, path)
         sys.modules[name] = importlib.util.module_from_spec(specification)
@@ -26,6 +29,8 @@ def loaded(path: Path):
 
 planting = loaded(HERE / "planting.py")
 tapes = loaded(HERE.parent / "mechanisms" / "conftest.py")
+OPINIONS = {"exact": HERE / "exact.py", "oracle": HERE.parent / "reference" / "accounting_oracle.py"}
+"""Second opinions that a check is given by the names of its parameters."""
 
 
 def outcomes(kernel: Callable, *, unassigned: Fraction = Fraction(1, 2**12)):
@@ -41,18 +46,20 @@ def outcomes(kernel: Callable, *, unassigned: Fraction = Fraction(1, 2**12)):
     return tapes.all_outcomes(counted, unassigned=unassigned)
 
 
-def faults():
-    """All seeded faults."""
-    rows = tomllib.loads((HERE / "faults.toml").read_text(encoding="utf-8"))["fault"]
+def faults(table: str = "faults.toml"):
+    """All seeded faults of a table."""
+    rows = tomllib.loads((HERE / table).read_text(encoding="utf-8"))["fault"]
     return [planting.Fault(**{**row, "killers": tuple(row["killers"])}) for row in rows]
 
 
-def checks() -> dict[str, Callable[[], None]]:
-    """All checks by name; those that enumerate tapes are given the enumeration."""
+def checks(modules: tuple[str, ...] = SAMPLERS) -> dict[str, Callable[[], None]]:
+    """All checks of some modules by name; those that enumerate tapes or hear a second opinion are given it."""
     found = {}
-    for name in ("noise", "queries", "reals", "selection", "sources", "values"):
+    for name in modules:
         module = loaded(HERE / f"{name}.py")
-        found |= {check.__name__: check for check in module.CHECKS}
+        for check in module.CHECKS:
+            asked = [opinion for opinion in OPINIONS if opinion in inspect.signature(check).parameters]
+            found[check.__name__] = partial(check, **{opinion: loaded(OPINIONS[opinion]) for opinion in asked})
         found |= {name: partial(check, outcomes=outcomes) for name, check in getattr(module, "ENUMERATIONS", {}).items()}
     return found
 

@@ -17,6 +17,8 @@ from pathlib import Path
 from types import CodeType, FunctionType, ModuleType
 
 ROOT = Path(__file__).resolve().parents[2]
+SHIPPED = ("mechanisms", "dpaudit.accounting")
+"""The packages in which faults are planted."""
 
 
 @dataclass(frozen=True)
@@ -139,8 +141,8 @@ def assigned(node: ast.stmt) -> str | None:
 
 
 def shipped() -> list[ModuleType]:
-    """The loaded modules of the package that samples."""
-    return [module for name, module in list(sys.modules.items()) if name.split(".")[0] == "mechanisms"]
+    """The loaded modules of the package that samples and of the one that accounts for it."""
+    return [module for name, module in list(sys.modules.items()) if any(f"{name}.".startswith(f"{top}.") for top in SHIPPED)]
 
 
 def forget() -> None:

@@ -1,4 +1,4 @@
-"""Seeded faults of the samplers: enumeration or a property check notices each of them, and none of the code as it stands."""
+"""Seeded faults of samplers and accountant: a check notices each of them, and none of the code as it stands."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from dpaudit.accounting.laws.sampled import Sampled
+from dpaudit.accounting.numeric import convolution
 from mechanisms.sampling import exactnum, kernel
 from mechanisms.sampling.envelope import EnvelopeTable, envelope_table
 
@@ -23,7 +25,9 @@ def loaded(name):
 
 
 campaign = loaded("campaign")
-FAULTS, CHECKS = campaign.faults(), campaign.checks()
+TABLES = {"faults.toml": campaign.SAMPLERS, "accounting_faults.toml": campaign.ACCOUNTANT}
+FAULTS = [fault for table in TABLES for fault in campaign.faults(table)]
+CHECKS = {name: check for modules in TABLES.values() for name, check in campaign.checks(modules).items()}
 
 
 @pytest.mark.parametrize("name", CHECKS)
@@ -47,7 +51,8 @@ def test_the_table_of_faults_fits_the_code():
 
 
 def test_there_are_faults_enough_and_each_has_a_name_and_a_check():
-    assert 30 <= len(FAULTS) == len({fault.name for fault in FAULTS})
+    assert 2 * 30 <= len(FAULTS) == len({fault.name for fault in FAULTS})
+    assert all(30 <= len(campaign.faults(table)) for table in TABLES)
     assert all(fault.killers and fault.what for fault in FAULTS)
     assert set() == {killer for fault in FAULTS for killer in fault.killers} - set(CHECKS)
     assert set() == set(CHECKS) - {killer for fault in FAULTS for killer in fault.killers}, "a check that kills nothing"
@@ -61,6 +66,8 @@ def test_a_fault_is_planted_in_functions_methods_and_constants_and_taken_out_aga
         "exp beyond its proof": lambda: exactnum.LARGEST_EXPONENT,
         "table of exp cut off": lambda: exactnum.exp_constants().entries,
         "too few cells for a block": lambda: sys.modules["mechanisms.sampling.envelope"]._covering.__code__,
+        "add and remove exchanged": lambda: Sampled.reversed.__code__,
+        "unit of rounding halved": lambda: convolution.UNIT,
         "heights of shared cells not lowered": lambda: envelope_table.__wrapped__.__code__,
     }
     for name, place in places.items():

@@ -13,8 +13,13 @@ from typing import TYPE_CHECKING, Final
 from flint import arb, arb_poly, fmpq, fmpq_poly
 
 from dpaudit.accounting.coordinates import common_unit
-from dpaudit.accounting.law import Atom, Atoms, Bracketed, Finite, Law, Mass
+from dpaudit.accounting.law import Bracketed, Finite, Law, Mass
 from dpaudit.accounting.laws.between import Between
+from dpaudit.accounting.laws.mixed_moments import between_whole, mean_moments
+from dpaudit.accounting.laws.pairs import ExplicitPair
+from dpaudit.accounting.laws.profiles import profile_of
+from dpaudit.accounting.laws.sampled import Sampled
+from dpaudit.accounting.laws.seen import Cumulated, Seen, cumulated
 from dpaudit.accounting.values import LossValue, total
 from dpaudit.errors import Unsupported
 from dpaudit.exact import ball, ball_endpoints, fmpq_of, working_precision
@@ -31,25 +36,37 @@ TAIL_BITS: Final = 44
 LARGEST_RATIO: Final = 40
 """Logarithm of the largest likelihood ratio that is followed."""
 
-LIGHTEST: Final = arb(2) ** -100
+MOST_ONCE: Final = 1 << 13
+"""Most places of the ratio of one step."""
+
+CLOSE: Final = 0.03
+"""Places further out are of no use where the distance of two becomes more than this part of the deviation of the ratio."""
+
+SPREAD, JOINED = Fraction(1, 2), Fraction(0)
+"""Parts of odd places that go up when places are merged: from above both neighbours have a half, from below they are joined."""
+
+NOTHING: Final = arb(2) ** -170
+"""Sums with less mass than this are left out."""
+
+LIGHTEST: Final = arb(2) ** -120
 """Places with less P and Q mass than this count as revealing the record, or as nothing, depending on the side."""
 
 MOST_DIGITS: Final = 1 << 22
 """Most bits that the rational masses of all sums may take together; beyond, ratios are spread over a grid."""
 
-BITS: Final = 160
+BITS: Final = 176
 """Working precision of a table."""
 
 GROUND = "the likelihood ratio of one step among several is the mean of theirs (docs/sampling_schemes.md, random allocation)"
 
 
 @dataclass(frozen=True)
-class AllocatedAbove:
+class Allocated:
     """One of `steps` steps under `law`, the others under its second half, against the second half in all; or the reverse.
 
     `removing`: `law` is (with, without) and the pair is (mean over i of without x ... x with at i x ... x without, without^steps).
-    Else `law` is (without, with) and the pair is (without^steps, that mean). The likelihood ratios of one step are spread over
-    an arithmetic grid, which raises the loss; a grid that carries them all changes nothing.
+    Else `law` is (without, with) and the pair is (without^steps, that mean). Its distribution stands above: the likelihood ratios
+    of one step are spread over an arithmetic grid, and those beyond it reveal the record.
     """
 
     law: Law
@@ -58,77 +75,51 @@ class AllocatedAbove:
 
     def describe(self) -> str:
         """The law and the number of steps."""
-        return f"{self.law.describe()} in one of {self.steps} steps, from above"
+        return f"{self.law.describe()} in one of {self.steps} steps"
 
-    def reversed(self) -> AllocatedAbove:
+    def reversed(self) -> Allocated:
         """The other direction."""
-        return AllocatedAbove(self.law.reversed(), self.steps, not self.removing)
+        return Allocated(self.law.reversed(), self.steps, not self.removing)
 
     def greatest_loss(self) -> LossValue | None:
-        """The last of the values."""
-        atoms = self._atoms().atoms
-        return atoms[-1].loss if atoms else LossValue()
+        """That of the law; log(steps) more where it is added and only one step has a ratio that is not 0."""
+        loss = self.law.greatest_loss()
+        fewer = loss is not None and not self.removing and self.law.infinity_mass() > 0
+        return total([(loss, 1), (LossValue.of_ratio(Fraction(self.steps)), 1)]) if fewer and loss is not None else loss
 
     def infinity_mass(self) -> Fraction:
-        """The P mass that no value has, rounded up where it is not rational."""
-        infinity = self._atoms().infinity
-        if isinstance(infinity, fmpq):
-            return Fraction(int(infinity.p), int(infinity.q))
-        return min(Fraction(1), Fraction(ball_endpoints(infinity)[1]))
+        """That of the law where a record is removed, else that of all steps together, rounded up."""
+        mass = self.law.infinity_mass()
+        if self.removing or not mass:
+            return mass
+        with working_precision(BITS):
+            return min(Fraction(1), Fraction(ball_endpoints(ball(mass) ** self.steps)[1]))
 
     def log_moment(self, order: Fraction) -> arb | None:
-        """At most that of the law itself, since the ratio is a mean of ratios; None where an infinite loss would turn finite."""
-        return self.law.log_moment(order) if self.removing or not self.law.infinity_mass() else None
+        """Removing: moments of the mean ratio; adding: by the geometric mean, which is below it. At most that of one step."""
+        if self.removing:
+            found, once = mean_moments(self.law, self.steps), self.law.log_moment(order)
+            near = None if found is None else between_whole(found, 1 + order)
+            return once if near is None else near[1]
+        part = None if self.law.infinity_mass() else self.law.log_moment(order / self.steps)
+        return None if part is None else part * self.steps
 
-    def atoms(self, tail: int) -> Atoms:  # noqa: ARG002 - the tail was cut with the table
-        """One atom for each place of the mean ratio."""
-        return self._atoms()
+    def profile(self, epsilon: arb) -> arb:
+        """Above the profile: that of the points."""
+        return _cumulated(self).most(epsilon)
 
-    def _atoms(self) -> Atoms:
-        """The atoms, from the table in which a record is removed."""
-        return _spread(self.law, self.steps) if self.removing else _exchanged(self.law.reversed(), self.steps)
-
-
-@dataclass(frozen=True)
-class AllocatedBelow:
-    """The same pair when of each step only the nearest place of its likelihood ratio is seen, and of all steps their sum."""
-
-    law: Law
-    steps: int
-    removing: bool
-
-    def describe(self) -> str:
-        """The law and the number of steps."""
-        return f"{self.law.describe()} in one of {self.steps} steps, from below"
-
-    def reversed(self) -> AllocatedBelow:
-        """The other direction."""
-        return AllocatedBelow(self.law.reversed(), self.steps, not self.removing)
-
-    def greatest_loss(self) -> LossValue | None:
-        """The last of the values, rounded down."""
-        losses = [loss for loss, _, _ in self.points(TAIL_BITS).finite]
-        low = ball_endpoints(max(losses, key=float))[0]
-        return LossValue(low) if isinstance(low, Fraction) else None
-
-    def infinity_mass(self) -> Fraction:
-        """That of the law where a record is removed."""
-        return self.law.infinity_mass() if self.removing else Fraction(0)
-
-    def log_moment(self, order: Fraction) -> arb:
-        """Direct sum."""
-        power = ball(order)
-        return sum((p_mass * (power * loss).exp() for loss, p_mass, _ in self.points(TAIL_BITS).finite), arb(0)).log()
+    def profile_source(self) -> str:
+        """Where it is from."""
+        return GROUND
 
     def points(self, tail: int) -> Points:  # noqa: ARG002 - the tail was cut with the table
-        """The sums of places with their masses; what only the dataset without the record gives has place 0."""
+        """One point for each place of the mean ratio."""
         from dpaudit.accounting.numeric.distributions import Points
 
-        law = self.law if self.removing else self.law.reversed()
-        finite, infinity = _fused(law, self.steps)
+        finite, p_left, q_left = _spread(self.law if self.removing else self.law.reversed(), self.steps)
         if self.removing:
-            return Points(finite, infinity, arb(0))
-        return Points(tuple((-loss, q_mass, p_mass) for loss, p_mass, q_mass in finite), arb(0), infinity)
+            return Points(finite, p_left, q_left)
+        return Points(tuple((-loss, q_mass, p_mass) for loss, p_mass, q_mass in finite), q_left, p_left)
 
     def distribution(self) -> Distribution:
         """That of the points."""
@@ -137,75 +128,126 @@ class AllocatedBelow:
         return Scattered(self)
 
 
+@dataclass(frozen=True)
+class Sums:
+    """The removal seen through the nearest place of the likelihood ratio of each step, and of all steps their sum."""
+
+    law: Law
+    steps: int
+
+    def describe(self) -> str:
+        """The law and the number of steps."""
+        return f"{self.law.describe()} in one of {self.steps} steps, of which sums are seen"
+
+    def points(self, tail: int) -> Points:  # noqa: ARG002 - the tail was cut with the table
+        """The sums of places with their masses; what only the dataset without the record gives has place 0."""
+        from dpaudit.accounting.numeric.distributions import Points
+
+        finite, infinity = _fused(self.law, self.steps)
+        return Points(finite, infinity, arb(0))
+
+
 def allocated(law: Law, steps: int) -> Law:
-    """A release in one of several steps, between two finite laws; DPA202 for laws whose distribution is not known."""
-    above, below = law.bracket() if isinstance(law, Bracketed) else (law, law)
-    for known in (above, below):
-        if known is not None:
-            _known(known)
+    """A release in one of several steps: exactly or between two laws; DPA202 for laws whose distribution is not known."""
     name = f"{law.describe()}.sampled(RandomAllocation(steps={steps}))"
-    upper, lower = AllocatedAbove(above, steps, removing=True), None
-    if below is not None:
-        exact = below == above and (below.infinity_mass() == 1 or _exact_step(below, steps))
-        lower = upper if exact else AllocatedBelow(below, steps, removing=True)
-    return Between(name, upper, lower, GROUND)
+    if law.infinity_mass() == 1:
+        return law
+    exact = _exact_step(law, steps)
+    if exact:
+        return _exact(law, steps, exact, name)
+    above, below = law.bracket() if isinstance(law, Bracketed) else (law, law)
+    _known(above)
+    return Between(name, Allocated(above, steps, removing=True), None if below is None else in_one_of(below, steps), GROUND)
+
+
+def in_one_of(law: Law, steps: int) -> Law:
+    """A law below: the sums of places, and beside it one step by itself; DPA202 where the distribution is not known."""
+    _known(law)
+    alone = None if profile_of(law) is None else Sampled(law, Fraction(1, steps), removing=True)
+    return Seen(Sums(law, steps), alone)
+
+
+def _exact(law: Law, steps: int, step: Fraction, name: str) -> ExplicitPair:
+    """The pair itself, from a power of the Q masses by multiples of a step that carries all ratios."""
+    places = {int(p_mass / q_mass / step): q_mass for p_mass, q_mass in _masses(law) or ()}
+    once = [places.get(index, Fraction(0)) for index in range(max(places) + 1)]
+    once[0] += 1 - sum(once, Fraction(0))  # what only Q gives
+    sums = fmpq_poly([fmpq_of(mass) for mass in once]) ** steps
+    q_masses = [Fraction(int(sums[index].p), int(sums[index].q)) for index in range(sums.length())]
+    common = [(index * step / steps * mass, mass) for index, mass in enumerate(q_masses) if index and mass]
+    return ExplicitPair(tuple(common), 1 - sum((p_mass for p_mass, _ in common), Fraction(0)), q_masses[0], name)
 
 
 @lru_cache(maxsize=16)
-def _exchanged(law: Law, steps: int) -> Atoms:
-    """The atoms above in the other direction; what the first of the two has beside them is infinite."""
-    atoms = _spread(law, steps).atoms
-    turned = (Atom(total([(atom.loss, -1)]), atom.q_mass, atom.p_mass) for atom in reversed(atoms))
+def _spread(law: Law, steps: int) -> tuple[tuple[Point, ...], arb, arb]:
+    """Losses with P and Q masses of the mean ratio, that of each step spread over a grid, and what is left of P and of Q."""
     with working_precision(BITS):
-        return Atoms(tuple(turned), _rest([atom.q_mass for atom in atoms]))
+        grid = _grid(law)
+        once = arb_poly(_spread_once(_known(law), grid))
+        _, sums, width = _summed(arb_poly([]), once, steps, grid, SPREAD)
+        finite: list[Point] = []
+        for index, mass in enumerate(_coefficients(sums)):
+            ratio = ball(index * width / steps)
+            if index and not mass * ratio.max(arb(1)) < LIGHTEST:
+                finite.append((ratio.log(), mass * ratio, mass))
+        p_left, q_left = (1 - sum((point[side] for point in finite), arb(0)) for side in (1, 2))
+        return tuple(finite), p_left.nonnegative_part(), q_left.nonnegative_part()
 
 
-@lru_cache(maxsize=16)
-def _spread(law: Law, steps: int) -> Atoms:
-    """The mean ratio of all steps, each of them spread over the places of a grid; exact where a grid carries its ratios."""
-    atoms = list[Atom]()
+@lru_cache(maxsize=8)
+def _cumulated(law: Allocated) -> Cumulated:
+    """Sums of the points of a law."""
     with working_precision(BITS):
-        step = _exact_step(law, steps)
-        if step:
-            powers = fmpq_poly(_listed(law, step)) ** steps
-            masses: Sequence[Mass] = [powers[index] for index in range(powers.length())]
-        else:
-            step, last = _grid(law, steps)
-            masses = _power(arb_poly(_spread_once(_known(law), step, last)), steps)
-        for index, mass in enumerate(masses):
-            ratio = index * step / steps
-            light = isinstance(mass, arb) and mass < LIGHTEST and mass * math.ceil(ratio) < LIGHTEST
-            if index and mass != 0 and not light:
-                atoms.append(Atom(LossValue.of_ratio(ratio), mass * fmpq_of(ratio), mass))
-        return Atoms(tuple(atoms), _rest([atom.p_mass for atom in atoms]))
+        return cumulated(law.points(TAIL_BITS))
 
 
 @lru_cache(maxsize=16)
 def _fused(law: Law, steps: int) -> tuple[tuple[Point, ...], arb]:
-    """Losses with P and Q masses when only the sum of the nearest places of all ratios is seen, and the infinite loss."""
+    """Losses with P and Q masses when only the sum of the places of all ratios is seen, and the infinite loss."""
     with working_precision(BITS):
-        p_once, q_once = _nearest(_known(law), *_grid(law, steps))
-        rest = _power(arb_poly(q_once), steps - 1)
-        p_masses, q_masses = (_product(arb_poly(rest), arb_poly(once)) for once in (p_once, q_once))
-        p_masses += [arb(0)] * (len(q_masses) - len(p_masses))
-        infinity = ball(law.infinity_mass())
-        p_masses.append((1 - infinity - sum(p_masses, arb(0))).nonnegative_part())
-        q_masses.append((1 - sum(q_masses, arb(0))).nonnegative_part())
-        kept, waiting, finite = False, (arb(0), arb(0)), list[tuple[arb, arb]]()
-        for p_mass, q_mass in zip(p_masses, q_masses, strict=True):
-            p_sum, q_sum = waiting[0] + p_mass, waiting[1] + q_mass
-            kept = p_sum > LIGHTEST and q_sum > LIGHTEST
-            waiting = (arb(0), arb(0)) if kept else (p_sum, q_sum)
-            if kept:
-                finite.append((p_sum, q_sum))
-        finite[-1] = (finite[-1][0] + waiting[0], finite[-1][1] + waiting[1])
-        return tuple(((p_mass / q_mass).log(), p_mass, q_mass) for p_mass, q_mass in finite), infinity
+        grid = _grid(law)
+        p_once, q_once = (arb_poly(side) for side in _nearest(_known(law), grid))
+        p_sums, q_sums, _ = _summed(p_once, q_once, steps, grid, JOINED)
+        length, infinity = max(p_sums.length(), q_sums.length()), ball(law.infinity_mass())
+        masses = [(p_sums[index].nonnegative_part(), q_sums[index].nonnegative_part()) for index in range(length)]
+        left = [1 - sum((pair[side] for pair in masses), arb(0)) for side in (0, 1)]
+        masses.append(((left[0] - infinity).nonnegative_part(), left[1].nonnegative_part()))
+        p_sum, q_sum, groups = arb(0), arb(0), list[tuple[arb, arb]]()
+        for p_mass, q_mass in masses:
+            p_sum, q_sum = p_sum + p_mass, q_sum + q_mass
+            if p_sum > LIGHTEST and q_sum > LIGHTEST:
+                groups.append((p_sum, q_sum))
+                p_sum, q_sum = arb(0), arb(0)
+        groups[-1] = (groups[-1][0] + p_sum, groups[-1][1] + q_sum)
+        return tuple(((p_mass / q_mass).log(), p_mass, q_mass) for p_mass, q_mass in groups), infinity
 
 
-def _rest(masses: Sequence[Mass]) -> Mass:
-    """What masses leave of 1."""
-    left = 1 - sum(masses, fmpq(0))
-    return left if isinstance(left, fmpq) else left.nonnegative_part()
+def _summed(p_once: arb_poly, q_once: arb_poly, steps: int, grid: Grid, part: Fraction) -> tuple[arb_poly, arb_poly, Fraction]:
+    """P and Q masses of the sum of all places when one of the steps has P, and the width of a place.
+
+    By doubling. Where sums reach further than `LENGTH` places, pairs of places are merged: of those with an odd index `part` goes
+    up and the rest down. What lies beyond the reach of a sum is cut off.
+    """
+    p_sums, q_sums, count, width = p_once, q_once, 1, grid.width
+    for digit in f"{steps:b}"[1:]:
+        p_sums, q_sums, count = p_sums * q_sums, q_sums * q_sums, 2 * count
+        if digit == "1":
+            p_sums = (p_sums * q_once * count + q_sums * p_once) * (arb(1) / (count + 1))
+            q_sums, count = q_sums * q_once, count + 1
+        length = math.ceil(grid.reach(count) / width) + 1
+        p_sums, q_sums = (arb_poly(_coefficients(poly.truncate(length))) for poly in (p_sums, q_sums))
+        while length > LENGTH:
+            p_sums, q_sums, p_once, q_once = (_merged(poly, part) for poly in (p_sums, q_sums, p_once, q_once))
+            length, width = length // 2 + 1, 2 * width
+    return p_sums, q_sums, width
+
+
+def _merged(poly: arb_poly, part: Fraction) -> arb_poly:
+    """Half as many places."""
+    masses = [*_coefficients(poly), arb(0), arb(0)]
+    up, down = ball(part), ball(1 - part)
+    odd = [arb(0), *masses[1::2]]
+    return arb_poly([even + down * after + up * before for even, before, after in zip(masses[::2], odd, odd[1:], strict=False)])
 
 
 def _known(law: Law) -> Distribution:
@@ -218,64 +260,62 @@ def _known(law: Law) -> Distribution:
     return found
 
 
+def _masses(law: Law) -> list[tuple[Fraction, Fraction]] | None:
+    """P and Q mass of every value of a law on rational masses; None for other laws."""
+    atoms = law.atoms(TAIL_BITS) if isinstance(law, Finite) else None
+    if atoms is None or not all(isinstance(mass, fmpq) for atom in atoms.atoms for mass in (atom.p_mass, atom.q_mass)):
+        return None
+    return [(_fraction(atom.p_mass), _fraction(atom.q_mass)) for atom in atoms.atoms]
+
+
+def _fraction(mass: Mass) -> Fraction:
+    """A rational mass."""
+    return Fraction(int(mass.p), int(mass.q)) if isinstance(mass, fmpq) else Fraction(0)
+
+
 def _exact_step(law: Law, steps: int) -> Fraction | None:
     """A step that carries all ratios of a law with rational masses; None when its power would have too many digits."""
-    atoms = law.atoms(TAIL_BITS) if isinstance(law, Finite) else None
-    ratios = [] if atoms is None else [ratio for atom in atoms.atoms if (ratio := _ratio(atom)) is not None]
-    if atoms is None or not ratios or len(ratios) < len(atoms.atoms):
+    masses = _masses(law)
+    if not masses:
         return None
-    unit, digits = (
-        common_unit(ratios),
-        max(int(atom.q_mass.q).bit_length() for atom in atoms.atoms if isinstance(atom.q_mass, fmpq)),
-    )
+    ratios = [p_mass / q_mass for p_mass, q_mass in masses]
+    unit, digits = common_unit(ratios), max(q_mass.denominator.bit_length() for _, q_mass in masses)
     return unit if steps**2 * digits * max(ratios) / unit <= MOST_DIGITS else None
 
 
-def _ratio(atom: Atom) -> Fraction | None:
-    """P over Q mass of an atom with rational masses."""
-    if not (isinstance(atom.p_mass, fmpq) and isinstance(atom.q_mass, fmpq)):
-        return None
-    quotient = atom.p_mass / atom.q_mass
-    return Fraction(int(quotient.p), int(quotient.q))
+@dataclass(frozen=True)
+class Grid:
+    """Places of the ratio of one step: multiples of a width up to the last; the variance says how far sums reach."""
 
+    width: Fraction
+    last: int
+    variance: float
 
-def _listed(law: Law, step: Fraction) -> list[fmpq]:
-    """Q masses by multiples of a step that carries all ratios; what only Q has is at 0."""
-    atoms = law.atoms(TAIL_BITS) if isinstance(law, Finite) else None
-    places = {int((_ratio(atom) or 0) / step): atom.q_mass for atom in (atoms.atoms if atoms else ())}
-    masses = [mass if isinstance(mass := places.get(index), fmpq) else fmpq(0) for index in range(max(places) + 1)]
-    masses[0] = 1 - sum(masses, fmpq(0))
-    return masses
-
-
-def _reach(law: Distribution) -> float:
-    """Logarithm of a ratio beyond which hardly any P mass lies."""
-    points = law.points(TAIL_BITS).finite
-    place = 0.25
-    while place < LARGEST_RATIO:
-        beyond = law.sides([arb(place)])[0].p_above + sum((mass for loss, mass, _ in points if not loss < place), arb(0))
-        if float(beyond) < 2.0**-TAIL_BITS:
-            break
-        place += 0.25
-    return place
+    def reach(self, steps: int) -> float:
+        """A sum of as many ratios beyond which hardly any mass lies."""
+        largest = float(self.width * self.last)
+        return min(steps * largest, 1.25 * largest + steps + 8 * math.sqrt(steps * self.variance))
 
 
 @lru_cache(maxsize=16)
-def _grid(law: Law, steps: int) -> tuple[Fraction, int]:
-    """A step with which the sums of ratios that matter have `LENGTH` places, and the last place of one ratio."""
+def _grid(law: Law) -> Grid:
+    """Places up to where hardly any P mass is left, and further as long as they are close for the spread of the ratio."""
+    known = _known(law)
     with working_precision(BITS):
-        reach, moment = _reach(_known(law)), law.log_moment(Fraction(1))
-    variance = math.expm1(min(float(moment), 2 * reach)) if moment is not None else math.exp(reach)
-    largest = math.exp(reach)
-    length = min(steps * largest, 1.25 * largest + steps + 8 * math.sqrt(max(steps * variance, 0.0)))
-    step = Fraction(math.ceil(length * 2**20), LENGTH << 20)
-    return step, math.ceil(largest / step)
+        points, moment, place = known.points(TAIL_BITS).finite, law.log_moment(Fraction(1)), 0.0
+        rough = math.inf if moment is None else float(moment)
+        tail, near = 1.0, math.log(max(CLOSE * MOST_ONCE * math.sqrt(math.expm1(min(rough, 1.0))), 1.0))
+        while place < LARGEST_RATIO and (tail >= 2.0**-TAIL_BITS or (place < near and tail > 0)):
+            place += 0.25
+            tail = float(known.sides([arb(place)])[0].p_above + sum((mass for loss, mass, _ in points if not loss < place), arb(0)))
+    width = Fraction(math.ceil(math.exp(place) / MOST_ONCE * 2**20), 1 << 20)
+    return Grid(width, math.ceil(math.exp(place) / width), math.expm1(min(rough, 2 * place)))
 
 
-def _spread_once(law: Distribution, step: Fraction, last: int) -> list[arb]:
+def _spread_once(law: Distribution, grid: Grid) -> list[arb]:
     """Q masses when the outputs between two places of the ratio go to these two, keeping P and Q; beyond the last to 0."""
-    width, masses = ball(step), [arb(0)] * (last + 1)
-    ends = [(width * index).log() for index in range(1, last + 1)]
+    width, masses = ball(grid.width), [arb(0)] * (grid.last + 1)
+    ends = [(width * index).log() for index in range(1, grid.last + 1)]
 
     def place(first: int, span: int, p_mass: arb, q_mass: arb) -> None:
         """Spread over places first and first + span."""
@@ -288,9 +328,9 @@ def _spread_once(law: Distribution, step: Fraction, last: int) -> list[arb]:
     for loss, p_mass, q_mass in law.points(TAIL_BITS).finite:
         near = loss.exp() / width
         first, final = (_floor(end) for end in (near.lower(), near.upper()))
-        if final < last:
+        if final < grid.last:
             place(first, final + 1 - first, p_mass, q_mass)
-    masses[0] += arb(_rest(masses))
+    masses[0] += (1 - sum(masses, arb(0))).nonnegative_part()
     return masses
 
 
@@ -300,13 +340,13 @@ def _floor(value: arb) -> int:
     return 1 << 64 if floor is None else int(floor)
 
 
-def _nearest(law: Distribution, step: Fraction, last: int) -> tuple[list[arb], list[arb]]:
+def _nearest(law: Distribution, grid: Grid) -> tuple[list[arb], list[arb]]:
     """P and Q masses of the outputs by the place nearest to their ratio, the last place for all beyond."""
-    points, half = law.points(TAIL_BITS), ball(step / 2)
-    sides = law.sides([(half * (2 * index + 1)).log() for index in range(last)])
+    points, half = law.points(TAIL_BITS), ball(grid.width / 2)
+    sides = law.sides([(half * (2 * index + 1)).log() for index in range(grid.last)])
     masses = [*_between(sides), (sides[-1].p_above, sides[-1].q_above)]
     for loss, p_mass, q_mass in points.finite:
-        index = min(last, round(math.exp(min(float(loss), LARGEST_RATIO)) / step))
+        index = min(grid.last, round(math.exp(min(float(loss), LARGEST_RATIO)) / grid.width))
         masses[index] = (masses[index][0] + p_mass, masses[index][1] + q_mass)
     masses[0] = (masses[0][0], masses[0][1] + points.q_only)
     return [p_mass for p_mass, _ in masses], [q_mass for _, q_mass in masses]
@@ -322,16 +362,7 @@ def _between(sides: Sequence[Sides]) -> list[tuple[arb, arb]]:
     return found
 
 
-def _power(poly: arb_poly, times: int) -> list[arb]:
-    """Coefficients of a power, cut to the places that are followed."""
-    result = arb_poly([1])
-    for digit in f"{times:b}":
-        result = (result * result).truncate(LENGTH + 1)
-        result = (result * poly).truncate(LENGTH + 1) if digit == "1" else result
-    return [result[index].nonnegative_part() for index in range(result.length())]
-
-
-def _product(one: arb_poly, other: arb_poly) -> list[arb]:
-    """Coefficients of a product, cut likewise."""
-    product = (one * other).truncate(LENGTH + 1)
-    return [product[index].nonnegative_part() for index in range(product.length())]
+def _coefficients(poly: arb_poly) -> list[arb]:
+    """Masses, none of which is negative; products of polynomials are slow where some are next to nothing, so these are left out."""
+    masses = (poly[index].nonnegative_part() for index in range(poly.length()))
+    return [arb(0) if mass < NOTHING else mass for mass in masses]

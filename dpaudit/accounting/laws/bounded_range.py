@@ -60,10 +60,6 @@ class BoundedRange:
         """Where the closed form is from."""
         return "Dong, Durfee, Rogers 2020, section 3: delta(e) = (exp(r/2) - exp(e/2))^2/(exp(r) - 1), worst mechanism of range r"
 
-    def above(self) -> Law:
-        """The pure guarantee, which dominates every law with this greatest loss."""
-        return Response(self.epsilon, f"pure_dp(epsilon={shown(self.epsilon)})")
-
     def below(self) -> Law:
         """The symmetric member of the class: randomized response with half the range."""
         return Response(self.epsilon / 2, f"pure_dp(epsilon={shown(self.epsilon / 2)})")

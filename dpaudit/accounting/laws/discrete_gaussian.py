@@ -9,15 +9,14 @@ from typing import Final
 
 from flint import arb
 
-from dpaudit.accounting.law import Atom, Atoms, Law
+from dpaudit.accounting.law import Atom, Atoms
 from dpaudit.accounting.laws.normal_tails import normal_sum
-from dpaudit.accounting.laws.response import three_outputs
 from dpaudit.accounting.laws.thresholds import THRESHOLD_SOURCE, best_threshold
 from dpaudit.accounting.loss import PrivacyLoss, single
 from dpaudit.accounting.values import LossValue
 from dpaudit.claims import Adjacency
 from dpaudit.errors import InvalidArgument
-from dpaudit.exact import Exact, ball, integer, positive, shown, working_precision
+from dpaudit.exact import Exact, ball, integer, positive, shown
 
 MOST_ATOMS: Final = 1 << 14
 """Beyond this many loss values a law is composed through bounds instead of value by value."""
@@ -86,16 +85,6 @@ class DiscreteGaussian:
             mass = masses[abs(offset)] + (low if offset == -below else 0)
             found.append(Atom(loss, mass, mass * (-loss.ball()).exp()))
         return Atoms(tuple(found), high)
-
-    def above(self) -> Law | None:
-        """None: the loss is unbounded."""
-        return None
-
-    def below(self) -> Law | None:
-        """Whether the output lies beyond the middle of the two centres, short of it, or on it."""
-        with working_precision(128):
-            beyond = self.sensitivity // 2 + 1
-            return three_outputs(self._tail(beyond - self.sensitivity), self._tail(beyond), self.describe())
 
 
 def discrete_gaussian(

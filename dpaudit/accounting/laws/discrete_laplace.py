@@ -8,8 +8,7 @@ from typing import Final
 
 from flint import arb, fmpq
 
-from dpaudit.accounting.law import Atom, Atoms, Law
-from dpaudit.accounting.laws.response import Response
+from dpaudit.accounting.law import Atom, Atoms
 from dpaudit.accounting.laws.thresholds import THRESHOLD_SOURCE, best_threshold
 from dpaudit.accounting.loss import PrivacyLoss, single
 from dpaudit.accounting.values import LossValue
@@ -95,15 +94,6 @@ class DiscreteLaplace:
     def _loss(self, output: int) -> LossValue:
         """The loss of an output between the centres."""
         return LossValue((2 * output - self.sensitivity) / self.scale)
-
-    def above(self) -> Law:
-        """The pure guarantee, which dominates every law with this greatest loss."""
-        return Response(self.pure_epsilon, f"pure_dp(epsilon={shown(self.pure_epsilon)})")
-
-    def below(self) -> Law:
-        """Three outputs only: at most the lower centre, between them, at least the upper one."""
-        between = self.pure_epsilon - 1 / self.scale
-        return Response(self.pure_epsilon, f"{self.describe()} seen through three outputs", others=Fraction(-1), between=between)
 
 
 def discrete_laplace(scale: Exact, *, sensitivity: int = 1, adjacency: Adjacency | str = "add_remove") -> PrivacyLoss:

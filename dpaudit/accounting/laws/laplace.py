@@ -1,4 +1,4 @@
-"""The Laplace mechanism's loss: closed form for one release, and the finite laws between which many are composed."""
+"""The Laplace mechanism's loss: closed forms of its profile and moments."""
 
 from __future__ import annotations
 
@@ -7,8 +7,6 @@ from fractions import Fraction
 
 from flint import arb
 
-from dpaudit.accounting.law import Law
-from dpaudit.accounting.laws.response import Response
 from dpaudit.accounting.loss import PrivacyLoss, single
 from dpaudit.accounting.values import LossValue
 from dpaudit.claims import Adjacency
@@ -60,15 +58,6 @@ class Laplace:
         """Where the closed form is from."""
         return "Balle, Barthe, Gaboardi 2018, Theorem 3: delta(e) = 1 - exp((e - sensitivity/scale)/2)"
 
-    def above(self) -> Law:
-        """The pure guarantee, which dominates every law with this greatest loss."""
-        return Response(self.pure_epsilon, f"pure_dp(epsilon={shown(self.pure_epsilon)})")
-
-    def below(self) -> Law:
-        """Three outputs only: below both centres, between them, above both."""
-        name = f"{self.describe()} seen through three outputs"
-        return Response(self.pure_epsilon, name, others=Fraction(-1), between=self.pure_epsilon)
-
 
 def laplace(scale: Exact, *, sensitivity: Exact = "1", adjacency: Adjacency | str = "add_remove") -> PrivacyLoss:
     """Privacy loss of Laplace noise on a number.
@@ -78,7 +67,7 @@ def laplace(scale: Exact, *, sensitivity: Exact = "1", adjacency: Adjacency | st
       sensitivity: largest distance of the query on neighbours, in output units, exact, positive.
       adjacency: the neighbouring relation that the sensitivity is about.
     Returns:
-      A loss that is exact for one release; compositions of several get certified bounds on both sides.
+      A loss that is exact for one release and for compositions of up to about a hundred; larger ones get a narrow interval.
     Raises:
       InvalidArgument: a parameter is not a finite number (DPA101, DPA102) or not positive (DPA104).
     Source: Dwork, McSherry, Nissim, Smith 2006; Balle, Barthe, Gaboardi 2018, Theorem 3.

@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import pairwise
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from flint import arb, arb_poly, fmpq
@@ -13,12 +14,15 @@ from flint import arb, arb_poly, fmpq
 from dpaudit.accounting.law import Bracketed, GaussianShaped, Law
 from dpaudit.accounting.laws.between import Between
 from dpaudit.accounting.laws.gaussian import gaussian_profile
+from dpaudit.accounting.laws.mixed_moments import power
+from dpaudit.accounting.laws.normal_tails import twice_upper_tail
+from dpaudit.accounting.laws.seen import Seen
 from dpaudit.accounting.values import LossValue
 from dpaudit.errors import Unsupported
 from dpaudit.exact import ball, ball_endpoints, shown, working_precision
 
 if TYPE_CHECKING:
-    from dpaudit.accounting.numeric.distributions import Distribution
+    from dpaudit.accounting.numeric.distributions import Distribution, Points
 
 Chances: TypeAlias = tuple[tuple[Fraction, Fraction], ...]
 """Squares of the factor by which the distance is scaled, increasing, each with its probability."""
@@ -35,9 +39,18 @@ CHANCE_BITS: Final = 128
 GATHERED: Final = 16
 """Squares that differ by less than one over this of their size and mean are composed on a lattice as one."""
 
+MOST_TIMES: Final = 16
+"""From below, places in a batch are told apart in as many parts, and a record is counted at most as many times."""
+
+FINENESS: Final = 8
+"""From below, outputs are told apart up to one over this of a standard deviation."""
+
+LOWEST: Final = 8
+"""Standard deviations below the mean at which they begin."""
+
 GROUND = (
-    "delta is jointly convex, so publishing a random order beside the release costs the mean over orders "
-    "(docs/sampling_schemes.md, random order)"
+    "delta is jointly convex, so publishing a random order beside the release costs the mean over orders; from below only the "
+    "releases of the largest batch tell anything (docs/sampling_schemes.md, random order)"
 )
 
 
@@ -92,12 +105,68 @@ class Ordered:
         return Blend(tuple(parts), self.beyond)
 
 
-def in_random_order(law: Law, squares: Chances, beyond: Fraction, scheme: str) -> Law:
-    """A Gaussian release under a random order, from above; nothing is claimed from below, since the order stays secret."""
-    above = law.bracket()[0] if isinstance(law, Bracketed) else law
+@dataclass(frozen=True)
+class Hidden:
+    """N(times * step, 1) with random times, each with its probability, against N(0, 1), in cells of outputs."""
+
+    step_squared: Fraction
+    chances: tuple[Fraction, ...]
+
+    def describe(self) -> str:
+        """The steps."""
+        return f"normal laws at random multiples of {shown(self.step_squared)}^(1/2), up to {len(self.chances) - 1}"
+
+    def points(self, tail: int) -> Points:
+        """Masses of cells, up to where only 2^-tail is left."""
+        from dpaudit.accounting.numeric.distributions import Points
+
+        step, root = ball(self.step_squared).sqrt(), arb(2).sqrt()
+        last = math.isqrt(2 * tail) + 1 + math.ceil(float(step) * (len(self.chances) - 1))
+        places = [ball(Fraction(index, FINENESS)) for index in range(-LOWEST * FINENESS, last * FINENESS)]
+        above = [[twice_upper_tail((place - times * step) / root) / 2 for place in places] for times in range(len(self.chances))]
+        sums = [arb(1), *(_mean(self.chances, column) for column in zip(*above, strict=True)), arb(0)]
+        nulls = [arb(1), *above[0], arb(0)]
+        cells = [(p - p_next, q - q_next) for (p, q), (p_next, q_next) in pairwise(zip(sums, nulls, strict=True))]
+        return Points(tuple(((p_mass / q_mass).log(), p_mass, q_mass) for p_mass, q_mass in cells), arb(0), arb(0))
+
+
+def in_random_order(law: Law, squares: Chances, beyond: Fraction, times: tuple[Fraction, tuple[Fraction, ...]], scheme: str) -> Law:
+    """A Gaussian release under a random order, between publishing the order and seeing no more than one batch."""
+    above, below = law.bracket() if isinstance(law, Bracketed) else (law, law)
     if not isinstance(above, GaussianShaped):
         raise Unsupported("DPA202", f"random order is priced for Gaussian noise, got {law.describe()}.")
-    return Between(f"{law.describe()}.sampled({scheme})", Ordered(above.mu_squared, squares, beyond), None, GROUND)
+    part, chances = times
+    known = isinstance(below, GaussianShaped) and below.mu_squared and any(chances[1:])
+    lower = Seen(Hidden(below.mu_squared * part, chances)) if isinstance(below, GaussianShaped) and known else None
+    return Between(f"{law.describe()}.sampled({scheme})", Ordered(above.mu_squared, squares, beyond), lower, GROUND)
+
+
+def _mean(chances: Sequence[Fraction], values: Sequence[arb]) -> arb:
+    """Weighted mean."""
+    return sum((ball(chance) * value for chance, value in zip(chances, values, strict=True)), arb(0))
+
+
+def times_seen(
+    records: int, batches: Sequence[int], rounds: int, *, replacement: bool, averaged: bool
+) -> tuple[Fraction, tuple[Fraction, ...]]:
+    """How far the mean of the releases of the largest batch of all rounds moves, from below, in noise units: squared unit, chances.
+
+    The unit is a factor 1, or a part of it where late places count less. Probabilities are rounded down; the rest is at 0.
+    """
+    size, unit = max(batches), 1
+    with working_precision(192):
+        if replacement:
+            once = _draws(size, records, MOST_TIMES)
+        else:
+            unit = min(size, MOST_TIMES) if averaged else 1
+            least = [-(-size * part // unit) for part in range(unit + 1)] if averaged else [0, 0, size]  # steps left in each part
+            counts = [after - before for before, after in pairwise(least)]
+            counts[0] += records - size
+            once = [ball(Fraction(count, records)) for count in counts]
+        whole = power(arb_poly(once), rounds, (len(once) - 1) * rounds + 1)
+        found = [Fraction(ball_endpoints(whole[index])[0]) for index in range(whole.length())]
+    rounded = [Fraction(math.floor(max(low, Fraction(0)) * 2**CHANCE_BITS), 2**CHANCE_BITS) for low in found[1:]]
+    return Fraction(1, unit**2 * rounds), (1 - sum(rounded, Fraction(0)), *rounded)
 
 
 def position_squares(records: int, batches: Sequence[int], rounds: int, *, averaged: bool) -> tuple[Chances, Fraction]:
@@ -114,7 +183,7 @@ def position_squares(records: int, batches: Sequence[int], rounds: int, *, avera
             counts[index] += up_to - reached
             reached = up_to
     with working_precision(192):
-        whole = _power(arb_poly([fmpq(count, records) for count in counts]), rounds, UNITS * rounds + 1)
+        whole = power(arb_poly([fmpq(count, records) for count in counts]), rounds, UNITS * rounds + 1)
         return _upward([whole[index] for index in range(UNITS * rounds + 1)], arb(0), Fraction(1, UNITS))
 
 
@@ -122,30 +191,24 @@ def multiplicity_squares(records: int, batches: Sequence[int], rounds: int) -> t
     """Squared multiplicities, added over batches, where every place of a batch draws a record afresh."""
     length = HIGHEST + 1
     with working_precision(256):
-        whole, chance = arb_poly([1]), ball(Fraction(1, records))
+        whole = arb_poly([1])
         for size in batches:
-            row, mass = [arb(0)] * length, (1 - chance) ** size if records > 1 else arb(size == 0)
-            for times in range(min(size, math.isqrt(HIGHEST)) + 1):
-                row[times * times] = mass if records > 1 else arb(times == size)
-                mass = mass * (size - times) / (times + 1) * chance / (1 - chance) if records > 1 else mass
-            whole = _power_step(whole, arb_poly(row), length)
-        whole = _power(whole, rounds, length)
+            row = [arb(0)] * length
+            for times, mass in enumerate(_draws(size, records, math.isqrt(HIGHEST))):
+                row[times * times] = mass
+            whole = (whole * arb_poly(row)).truncate(length)
+        whole = power(whole, rounds, length)
         found = [whole[index] for index in range(length)]
         return _upward(found, (1 - sum(found, arb(0))).nonnegative_part(), Fraction(1))
 
 
-def _power(poly: arb_poly, times: int, length: int) -> arb_poly:
-    """A power of a polynomial, cut to a length."""
-    result = arb_poly([1])
-    for digit in f"{times:b}":
-        result = _power_step(result, result, length)
-        result = _power_step(result, poly, length) if digit == "1" else result
-    return result
-
-
-def _power_step(one: arb_poly, other: arb_poly, length: int) -> arb_poly:
-    """A product, cut to a length."""
-    return (one * other).truncate(length)
+def _draws(size: int, records: int, most: int) -> list[arb]:
+    """Probabilities of drawing one of the records 0, 1, ..., `most` times in a batch."""
+    chance = ball(Fraction(1, records))
+    masses = [(1 - chance) ** size]
+    for times in range(min(size, most)):
+        masses.append(masses[-1] * (size - times) / (times + 1) * chance / (1 - chance))
+    return masses
 
 
 def _upward(masses: Sequence[arb], beyond: arb, unit: Fraction) -> tuple[Chances, Fraction]:

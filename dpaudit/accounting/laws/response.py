@@ -12,7 +12,7 @@ from dpaudit.accounting.loss import PrivacyLoss, single
 from dpaudit.accounting.values import LossValue
 from dpaudit.claims import Adjacency
 from dpaudit.errors import InvalidArgument
-from dpaudit.exact import Exact, ball, ball_endpoints, fmpq_of, in_range, integer, positive, rational, shown
+from dpaudit.exact import Exact, ball, fmpq_of, in_range, integer, positive, rational, shown
 
 
 @dataclass(frozen=True)
@@ -20,6 +20,7 @@ class Response:
     """Three outputs with P weights e^epsilon : 1 : null and Q weights 1 : e^epsilon : null, and a revealing one.
 
     The null weight is `others`, plus e^between unless `between` is None; the revealing output has P mass `infinity`.
+    `categories` is the number of answers of a randomized response, 0 for the worst of a class of mechanisms.
     """
 
     epsilon: Fraction
@@ -27,6 +28,7 @@ class Response:
     others: Fraction = Fraction(0)
     between: Fraction | None = None
     infinity: Fraction = Fraction(0)
+    categories: int = 0
 
     def describe(self) -> str:
         """Name and parameters."""
@@ -85,8 +87,13 @@ def randomized_response(epsilon: Exact, *, categories: int = 2, adjacency: Adjac
       1
     """
     exact, count = positive(epsilon, "epsilon"), integer(categories, "categories", lower=2)
-    name = f"randomized_response(epsilon={shown(exact)}, categories={count})"
-    return single(Response(exact, name, others=Fraction(count - 2)), adjacency)
+    return single(answered(exact, count), adjacency)
+
+
+def answered(epsilon: Fraction, categories: int) -> Response:
+    """The law of a randomized response: two answers tell, the others do not."""
+    name = f"randomized_response(epsilon={shown(epsilon)}, categories={categories})"
+    return Response(epsilon, name, others=Fraction(categories - 2), categories=categories)
 
 
 def pure_dp(epsilon: Exact, *, adjacency: Adjacency | str = "add_remove") -> PrivacyLoss:
@@ -126,18 +133,6 @@ def approx_dp(epsilon: Exact, *, delta: Exact, adjacency: Adjacency | str = "add
     """
     exact, failure = _non_negative(epsilon), in_range(delta, "delta", lower=0, upper=1, upper_open=True)
     return single(Response(exact, f"approx_dp(epsilon={shown(exact)}, delta={shown(failure)})", infinity=failure), adjacency)
-
-
-def three_outputs(likely: arb, unlikely: arb, name: str) -> Response | None:
-    """A law at or below that of an output with masses likely : unlikely, its mirror image, and nothing else that tells.
-
-    Epsilon is rounded down and the null weight up, each of which is a post-processing; None when the balls are too wide.
-    """
-    epsilon = ball_endpoints((likely / unlikely).log())[0]
-    null = ball_endpoints((1 - likely - unlikely) / unlikely)[1]
-    if not (isinstance(epsilon, Fraction) and isinstance(null, Fraction) and epsilon > 0):
-        return None
-    return Response(epsilon, f"{name} seen through three outputs", others=max(null, Fraction(0)))
 
 
 def _non_negative(epsilon: Exact) -> Fraction:

@@ -2,17 +2,27 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import pairwise
+from typing import TYPE_CHECKING, Final
 
-from flint import arb
+from flint import arb, ctx
 
-from dpaudit.accounting.law import Law
 from dpaudit.accounting.laws.normal_tails import twice_upper_tail
-from dpaudit.accounting.laws.response import three_outputs
 from dpaudit.accounting.laws.thresholds import best_threshold
 from dpaudit.accounting.values import LossValue
 from dpaudit.exact import ball, shown, working_precision
+
+if TYPE_CHECKING:
+    from dpaudit.accounting.numeric.distributions import Distribution, Points
+
+MOST_LISTED: Final = 1 << 12
+"""Variance up to which outputs are listed."""
+
+MOST_POINTS: Final = 1 << 13
+"""Most outputs of a list."""
 
 
 @dataclass(frozen=True)
@@ -59,14 +69,46 @@ class RoundedGaussian:
         """Where the closed form is from."""
         return "likelihood ratio increasing in the output: the best event is a half-integer threshold next to the continuous law's"
 
-    def above(self) -> Law | None:
-        """None: the loss is unbounded."""
-        return None
+    @property
+    def variance(self) -> Fraction:
+        """That of the normal law."""
+        return self.sigma**2
 
-    def below(self) -> Law | None:
-        """Whether the output lies beyond the middle of the two centres, short of it, or on it."""
-        with working_precision(128):
-            root = (8 * ball(self.sigma**2)).sqrt()
-            half = self.sensitivity % 2 == 0  # the middle is then an output, and tells nothing
-            likely, unlikely = (-(self.sensitivity - half) / root).erfc() / 2, ((self.sensitivity + half) / root).erfc() / 2
-            return three_outputs(likely, unlikely, self.describe())
+    def tail(self, start: int) -> arb:
+        """Probability that the rounded noise is at least `start`."""
+        return twice_upper_tail(ball(start - Fraction(1, 2)) / (2 * ball(self.sigma**2)).sqrt()) / 2
+
+    def _masses(self, first: int, last: int) -> list[arb]:
+        """Probabilities of values of the noise that are not negative, as accurate as the working precision allows."""
+        with working_precision(ctx.prec + 8 + math.ceil(self.sigma).bit_length()):
+            tails = [self.tail(value) for value in range(first, last + 2)]
+            return [here - beyond for here, beyond in pairwise(tails)]
+
+    def loss_at(self, output: int) -> arb:
+        """Logarithm of the ratio of the two probabilities."""
+        near, far = abs(output - self.sensitivity), abs(output)
+        return (self._masses(near, near)[0] / self._masses(far, far)[0]).log()
+
+    def points(self, tail: int) -> Points:
+        """The outputs with their masses, lighter tails than 2^-128 below and 2^-tail above moved up or left out; few at a time."""
+        from dpaudit.accounting.numeric.distributions import Points
+        from dpaudit.accounting.numeric.stepped import outputs_within
+
+        below, above = (outputs_within(self.variance, bits) for bits in (128, tail))
+        if below + above > MOST_POINTS:
+            return Points((), arb(0).union(arb(1)), arb(0).union(arb(1)))
+        masses = self._masses(0, max(below, above) + self.sensitivity)
+        low, high = (arb(0).union(self.tail(end + 1).upper()) for end in (below, above))
+        found = []
+        for offset in range(-below, above + 1):
+            ratio = masses[abs(offset)] / masses[abs(offset + self.sensitivity)]
+            mass = masses[abs(offset)] + (low if offset == -below else 0)
+            found.append((ratio.log(), mass, mass / ratio))
+        return Points(tuple(found), high, (1 - sum((point[2] for point in found), arb(0))).nonnegative_part())
+
+    def distribution(self) -> Distribution:
+        """A list of outputs where these are few, else a step function."""
+        from dpaudit.accounting.numeric.mixtures import Scattered
+        from dpaudit.accounting.numeric.stepped import Stepped
+
+        return Scattered(self) if self.variance <= MOST_LISTED else Stepped(self)

@@ -8,7 +8,8 @@ from fractions import Fraction
 from flint import arb
 
 from dpaudit.accounting.law import Bracketed, Law
-from dpaudit.accounting.laws.response import Response
+from dpaudit.accounting.laws.bounded_range import BoundedRange
+from dpaudit.accounting.laws.pairs import ExplicitPair
 from dpaudit.accounting.loss import PrivacyLoss, gathered
 from dpaudit.accounting.values import LossValue
 from dpaudit.claims import Adjacency
@@ -37,8 +38,18 @@ class Sampled:
         return Sampled(self.law.reversed(), self.rate, removing=not self.removing)
 
     def greatest_loss(self) -> LossValue | None:
-        """-log(1 - rate) where a record is added to an unbounded law; else unbounded, or see `bracket`."""
-        return LossValue.of_ratio(1 / (1 - self.rate)) if self.law.greatest_loss() is None and not self.removing else None
+        """That of the law after sampling, up to rounding; -log(1 - rate) where a record is added that can lose everything."""
+        loss, sign = self.law.greatest_loss(), 1 if self.removing else -1
+        if not self.removing and (loss is None or self.law.infinity_mass()):
+            return LossValue.of_ratio(1 / (1 - self.rate))
+        if loss is None:
+            return None
+        with working_precision(128):
+            low, high = ball_endpoints(sign * (ball(self.rate) * (sign * loss.ball()).expm1()).log1p())
+        if isinstance(high, float) or isinstance(low, float):  # a loss beyond all balls: sampling makes it no larger
+            low, high = Fraction(0), Fraction(loss.ends()[1])
+        most, least = max(high, Fraction(0)), max(low, Fraction(0))
+        return LossValue(most, slack=most - least)
 
     def infinity_mass(self) -> Fraction:
         """The rate times that of the law where a record is removed; adding one never reveals everything."""
@@ -59,35 +70,17 @@ class Sampled:
         return ((1 - rate) * (1 - infinite) + rate * moment.exp() + infinite * (1 - rate) ** ball(-order)).log()
 
     def bracket(self) -> tuple[Law, Law | None]:
-        """The law itself where it is unbounded, else a pure guarantee; nothing below that is exact: the lattice has the law itself.
-
-        After sampling, finite losses of a law with greatest losses a and b in its two directions are at most
-        log(1 - rate + rate e^max(a, b)) either way, and at most -log(1 - rate) where an output is the mark of one dataset.
-        """
-        if isinstance(self.law, Bracketed):
-            above, below = self.law.bracket()
-            low = None if below is None else Sampled(below, self.rate, removing=self.removing)
-            return Sampled(above, self.rate, removing=self.removing), low
-        backward = self.law.reversed()
-        greatest = [law.greatest_loss() for law in (self.law, backward)]
-        bounded = [loss for loss in greatest if loss is not None]
-        if len(bounded) < 2:
-            return self, None
-        infinity = max(self.law.infinity_mass(), backward.infinity_mass())
-        with working_precision(128):
-            most = max(min(ball_endpoints(_amplified(loss.ball(), self.rate))[1], loss.ends()[1]) for loss in bounded)
-            edge = ball_endpoints(-(-ball(self.rate)).log1p())[1] if infinity else Fraction(0)
-        epsilon = Fraction(max(most, edge, Fraction(0)))
-        return Response(epsilon, f"{self.describe()} as a guarantee", infinity=self.rate * infinity), None
+        """Samples of the two ends of a class of mechanisms; the law itself where it is one law."""
+        base = self.law
+        if not isinstance(base, (Bracketed, BoundedRange)):
+            return self, self
+        above, below = base.bracket() if isinstance(base, Bracketed) else (base, base.below())
+        ends = [None if law is None else Sampled(law, self.rate, removing=self.removing) for law in (above, below)]
+        return ends[0] or self, ends[1]
 
     def bracket_source(self) -> str:
         """Why the guarantee holds."""
-        return "sampling mixes the law with one that tells nothing (Balle, Barthe, Gaboardi 2018, Theorem 8)"
-
-
-def _amplified(loss: arb, rate: Fraction) -> arb:
-    """log(1 - rate + rate e^loss)."""
-    return (ball(rate) * loss.expm1()).log1p()
+        return "a sample mixes each end of the class with a law that tells nothing (Balle, Barthe, Gaboardi 2018, Theorem 8)"
 
 
 def poisson_sampled(loss: PrivacyLoss, rate: Exact) -> PrivacyLoss:
@@ -114,4 +107,13 @@ def poisson_sampled(loss: PrivacyLoss, rate: Exact) -> PrivacyLoss:
         )
     if share in {0, 1}:
         return int(share) * loss
-    return gathered([(Sampled(law, share, removing=True), count) for law, count in loss.parts], loss.adjacency)
+    return gathered([(_sampled(law, share), count) for law, count in loss.parts], loss.adjacency)
+
+
+def _sampled(law: Law, rate: Fraction) -> Law:
+    """The law of a sample when a record is removed; an explicit pair stays one, since its masses stay rational."""
+    if not isinstance(law, ExplicitPair):
+        return Sampled(law, rate, removing=True)
+    mixed = [((1 - rate) * q_mass + rate * p_mass, q_mass) for p_mass, q_mass in (*law.common, (Fraction(0), law.only_q)) if q_mass]
+    common = tuple(sorted(mixed, key=lambda masses: masses[0] / masses[1]))
+    return ExplicitPair(common, rate * law.only_p, Fraction(0), f"{law.describe()}.sampled(Poisson({shown(rate)}))")

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
+from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
 from flint import arb, ctx
 
 from dpaudit.accounting.law import Bracketed, Law
+from dpaudit.accounting.laws.allocation import in_one_of
 from dpaudit.accounting.laws.between import Between
 from dpaudit.accounting.laws.response import Response
+from dpaudit.accounting.laws.seen import Seen
 from dpaudit.accounting.values import LossValue
 from dpaudit.errors import EngineDisagreement, Unsupported
 from dpaudit.exact import ball, shown, working_precision
@@ -34,8 +37,8 @@ NEGLIGIBLE: Final = arb(2) ** -72
 """Share of a sum that its rest may have."""
 
 GROUND = (
-    "each other report hides the one in question with probability e^-epsilon "
-    "(Feldman, McMillan, Talwar 2021, Theorem 3.2; docs/sampling_schemes.md, shuffling)"
+    "each other report hides the one in question with probability e^-epsilon, or 2/(1 + e^epsilon) where it is a binary response "
+    "(Feldman, McMillan, Talwar 2021, Theorem 3.2; docs/sampling_schemes.md, shuffling); from below all others are alike"
 )
 
 
@@ -43,15 +46,17 @@ GROUND = (
 class Shuffled:
     """The pair (A + D, C - A + 1 - D) against (A + 1 - D, C - A + D) of one report among `reports` epsilon-private ones.
 
-    C is binomial(reports - 1, e^-epsilon), A is binomial(C, 1/2), D is 1 with probability e^epsilon/(1 + e^epsilon).
+    C is binomial(reports - 1, e^-epsilon), or 2/(1 + e^epsilon) if all are `binary` responses; A is binomial(C, 1/2), D is 1 with
+    probability e^epsilon/(1 + e^epsilon).
     """
 
     epsilon: Fraction
     reports: int
+    binary: bool = False
 
     def describe(self) -> str:
         """The parameters."""
-        return f"one of {self.reports} shuffled reports of epsilon {shown(self.epsilon)}"
+        return f"one of {self.reports} shuffled {'binary responses' if self.binary else 'reports'} of epsilon {shown(self.epsilon)}"
 
     def reversed(self) -> Shuffled:
         """The law itself: exchanging the two numbers exchanges the sides."""
@@ -91,30 +96,72 @@ class Shuffled:
         return Scattered(self)
 
 
+@dataclass(frozen=True)
+class Alike:
+    """Binary responses of which all but one answer alike: the number A + D against A + 1 - D, A binomial(reports - 1, 1 - p).
+
+    D is 1 with probability p = e^epsilon/(1 + e^epsilon), and neighbouring numbers are joined to few groups.
+    """
+
+    epsilon: Fraction
+    reports: int
+
+    def describe(self) -> str:
+        """The parameters."""
+        return f"one of {self.reports} shuffled binary responses of epsilon {shown(self.epsilon)}, all others alike"
+
+    def points(self, tail: int) -> Points:
+        """The groups with their masses; numbers far from the mean belong to the heaviest group."""
+        from dpaudit.accounting.numeric.distributions import Points
+
+        likely = _likely(self.epsilon)
+        pairs = _pairs(likely, _masses(self.reports - 1, 1 - likely, arb(2) ** -min(tail, CUT))[1])
+        inner = pairs[1:-1] if len(pairs) < self.reports + 1 else pairs
+        width = -(-len(inner) // (2 * MOST_PLACES))
+        groups = [_sums(inner[index : index + width]) for index in range(0, len(inner), width)]
+        heaviest = max(range(len(groups)), key=lambda index: float(groups[index][1]))
+        rest = _sums(groups[:heaviest] + groups[heaviest + 1 :])
+        groups[heaviest] = (1 - rest[0], 1 - rest[1])
+        return Points(tuple(((p_mass / q_mass).log(), p_mass, q_mass) for p_mass, q_mass in groups), arb(0), arb(0))
+
+
 def shuffled(law: Law, reports: int) -> Law:
-    """A locally private report among shuffled ones, from above; DPA202 unless its losses are bounded."""
-    above = law.bracket()[0] if isinstance(law, Bracketed) else law
+    """A locally private report among shuffled ones, between two laws; DPA202 unless its losses are bounded."""
+    above, below = law.bracket() if isinstance(law, Bracketed) else (law, law)
     ends = [loss.ends()[1] for side in (above, above.reversed()) if (loss := side.greatest_loss()) is not None]
     epsilon = max(ends, default=math.inf)
     if len(ends) < 2 or not isinstance(epsilon, Fraction) or above.infinity_mass() or above.reversed().infinity_mass():
         raise Unsupported(
             "DPA202", f"shuffling is priced for locally pure reports, got {law.describe()}. State pure_dp(epsilon) of one report."
         )
-    return Between(
-        f"{law.describe()}.sampled(Shuffle(reports={reports}))", Shuffled(max(epsilon, Fraction(0)), reports), None, GROUND
-    )
+    if epsilon <= 0:
+        return law
+    binary = isinstance(law, Response) and law.categories == 2
+    upper = Shuffled(epsilon, reports, binary)
+    lower: Law | None = None
+    if isinstance(below, Response) and below.epsilon and not below.others and below.between is None:
+        lower = Seen(Alike(below.epsilon, reports))
+    elif below is not None:
+        lower = in_one_of(below, reports)
+    return Between(f"{law.describe()}.sampled(Shuffle(reports={reports}))", upper, lower, GROUND)
+
+
+def _likely(epsilon: Fraction) -> arb:
+    """Probability of the true answer of a binary response."""
+    return 1 / (1 + ball(-epsilon).exp())
 
 
 def _delta(law: Shuffled, epsilon: arb) -> arb:
     """Sum over C of the gain of the best test, from the mode of C outward until the rest cannot matter."""
-    likely, growth = 1 / (1 + ball(-law.epsilon).exp()), epsilon.exp()
+    likely, growth = _likely(law.epsilon), epsilon.exp()
     slope = likely - growth * (1 - likely)
     if slope <= 0:
         return arb(0)
     share = (growth * likely - (1 - likely)) / ((2 * likely - 1) * (1 + growth))
-    start, total, left = _mode(law), arb(0), arb(0)
+    hidden = _hidden(law)
+    start, total, left = _mode(law.reports - 1, hidden), arb(0), arb(0)
     for step in (1, -1):
-        for (chance, rest), test in zip(_hiding(law, start, step), _tests(start, step, share), strict=False):
+        for (chance, rest), test in zip(_outward(law.reports - 1, hidden, start, step), _tests(start, step, share), strict=False):
             gain = test.gain(slope, -epsilon.expm1())
             if test.count != start or step == 1:
                 total += chance * gain
@@ -125,23 +172,27 @@ def _delta(law: Shuffled, epsilon: arb) -> arb:
     return total
 
 
-def _mode(law: Shuffled) -> int:
-    """Near the most likely C."""
-    return min(law.reports - 1, int(law.reports * math.exp(-float(law.epsilon))))
+def _hidden(law: Shuffled) -> arb:
+    """Probability with which each other report hides the one in question."""
+    return 2 * (1 - _likely(law.epsilon)) if law.binary else ball(-law.epsilon).exp()
 
 
-def _hiding(law: Shuffled, start: int, step: int) -> Iterator[tuple[arb, arb]]:
-    """Probability of C and a bound on that of all beyond it, for C from `start` in steps of 1 or -1 to the last."""
-    others, hidden = law.reports - 1, ball(-law.epsilon).exp()
-    odds = hidden / -ball(-law.epsilon).expm1() if law.epsilon else None
-    if odds is None:
-        yield arb(start == others), arb(0)
-        return
-    chance = _choices(others, start) * hidden**start * (1 - hidden) ** (others - start)
-    for count in range(start, others + 1 if step == 1 else -1, step):
-        ratio = odds * (others - count) / (count + 1) if step == 1 else arb(count) / (others + 1 - count) / odds
-        yield chance, chance * ratio / (1 - ratio) if ratio < 1 else arb(1)
-        chance *= ratio
+def _mode(count: int, chance: arb) -> int:
+    """Near the most likely number of successes."""
+    return min(count, int((count + 1) * float(chance)))
+
+
+def _outward(count: int, chance: arb, start: int, step: int) -> Iterator[tuple[arb, arb]]:
+    """Binomial probabilities from `start` in steps of 1 or -1 to the last, each with a bound on that of all beyond it."""
+    odds = chance / (1 - chance) if chance < 1 else None
+    mass = _choices(count, start) * chance**start * (1 - chance) ** (count - start)
+    for place in range(start, count + 1 if step == 1 else -1, step):
+        if odds is None:
+            ratio = arb(0)  # all are successes
+        else:
+            ratio = odds * (count - place) / (place + 1) if step == 1 else arb(place) / (count + 1 - place) / odds
+        yield mass, mass * ratio / (1 - ratio) if ratio < 1 else arb(1)
+        mass *= ratio
 
 
 @dataclass(frozen=True)
@@ -212,58 +263,53 @@ def _scattered(law: Shuffled, tail: int, bits: int) -> Points:
     from dpaudit.accounting.numeric.distributions import Points
 
     with working_precision(bits):
-        lumps, revealed = _lumps(law, arb(2) ** -tail)
+        least, likely = arb(2) ** -tail, _likely(law.epsilon)
+        first, chances, revealed, beyond = _masses(law.reports - 1, _hidden(law), least)
+        chances[-1] += beyond  # more reports that hide than counted, which is on the safe side
+        width = -(-len(chances) // LUMPS)
         finite: list[Point] = []
-        for count, chance in lumps:
-            points, lost = _spread(law, count, tail)
-            finite += [(loss, chance * p_mass, chance * q_mass) for loss, p_mass, q_mass in points]
-            revealed += chance * lost
+        for index in range(0, len(chances), width):
+            chance = sum(chances[index : index + width], arb(0))
+            _, masses, below, above = _masses(first + index, arb(1) / 2, least)
+            finite += [(loss, chance * p_mass, chance * q_mass) for loss, p_mass, q_mass in _spread(_pairs(likely, masses))]
+            revealed += chance * (below + above)
         return Points(tuple(finite), revealed, revealed)
 
 
-def _lumps(law: Shuffled, least: arb) -> tuple[list[tuple[int, arb]], arb]:
-    """The least C of each lump with its probability, and that of everything below the first lump."""
-    start, chances = _mode(law), dict[int, arb]()
-    rest = arb(0)
-    for step in (1, -1):
-        for offset, (chance, beyond) in enumerate(_hiding(law, start, step)):
-            chances[start + step * offset], rest = chance, beyond
-            if beyond < least:
+def _masses(count: int, chance: arb, least: arb) -> tuple[int, list[arb], arb, arb]:
+    """A number and the binomial probabilities from it on, and bounds on those of all smaller and all larger ones."""
+    start, sides, rests = _mode(count, chance), list[list[arb]](), list[arb]()
+    for step in (-1, 1):
+        side, rest = list[arb](), arb(0)
+        for mass, rest in _outward(count, chance, start, step):
+            side.append(mass)
+            if rest < least:
                 break
-        if step == 1:
-            chances[max(chances)] += rest
-    counts = sorted(chances)
-    width = -(-len(counts) // LUMPS)
-    groups = [counts[index : index + width] for index in range(0, len(counts), width)]
-    return [(group[0], sum((chances[count] for count in group), arb(0))) for group in groups], rest
+        sides.append(side)
+        rests.append(rest)
+    return start - len(sides[0]) + 1, [*sides[0][:0:-1], *sides[1]], rests[0], rests[1]
 
 
-def _spread(law: Shuffled, count: int, tail: int) -> tuple[list[Point], arb]:
-    """The loss given C on every few of its places, the outputs between spread over the two next to them."""
-    likely = 1 / (1 + ball(-law.epsilon).exp())
-    reach = math.isqrt(count * tail) + 2  # beyond lie masses of about e^(-tail/2), bounded by geometric series
-    first, last = max(0, (count + 1 - reach) // 2), min(count + 1, (count + 1 + reach) // 2)
-    width = -(-(last - first) // MOST_PLACES)
-    chosen = [*range(first, last, width), last]
-    ratios = [odds / (count + 1 - odds) for odds in (likely * place + (1 - likely) * (count + 1 - place) for place in chosen)]
-    weights = [[arb(0), arb(0)] for _ in chosen]
-    before = _choices(count, first - 1) * arb(2) ** -count if first else arb(0)
-    lost = before * (count - first + 2) / (count - 2 * first + 3)
-    mass = _choices(count, first) * arb(2) ** -count
-    for left, (begin, end) in enumerate(zip(chosen, [*chosen[1:], last + 1], strict=True)):
-        p_sum = q_sum = arb(0)
-        for place in range(begin, end):
-            p_mass, q_mass = likely * before + (1 - likely) * mass, (1 - likely) * before + likely * mass
-            if place == begin:
-                weights[left] = [weights[left][0] + p_mass, weights[left][1] + q_mass]
-            else:
-                p_sum, q_sum = p_sum + p_mass, q_sum + q_mass
-            before, mass = mass, mass * (count - place) / (place + 1) if place < count else arb(0)
-        if end > begin + 1:
-            gap = ratios[left + 1] - ratios[left]
-            low, high = (ratios[left + 1] * q_sum - p_sum) / gap, (p_sum - ratios[left] * q_sum) / gap
-            for index, share in ((left, low), (left + 1, high)):
-                weights[index] = [weights[index][0] + ratios[index] * share, weights[index][1] + share]
-    if last <= count:
-        lost += before * (last + 1) / (2 * last + 1 - count)
-    return [(ratio.log(), *pair) for ratio, pair in zip(ratios, weights, strict=True)], lost
+def _pairs(likely: arb, masses: Sequence[arb]) -> list[tuple[arb, arb]]:
+    """P and Q mass of each number of A + D when A has these masses at consecutive numbers."""
+    steps = pairwise([arb(0), *masses, arb(0)])
+    return [(likely * before + (1 - likely) * here, (1 - likely) * before + likely * here) for before, here in steps]
+
+
+def _sums(pairs: Sequence[tuple[arb, arb]]) -> tuple[arb, arb]:
+    """All P mass and all Q mass."""
+    return sum((p_mass for p_mass, _ in pairs), arb(0)), sum((q_mass for _, q_mass in pairs), arb(0))
+
+
+def _spread(pairs: Sequence[tuple[arb, arb]]) -> list[Point]:
+    """Losses of every few outputs in increasing order, those between spread over the two next to them so that P and Q are kept."""
+    chosen = [*range(0, len(pairs) - 1, -(-len(pairs) // MOST_PLACES)), len(pairs) - 1]
+    ratios = [pairs[place][0] / pairs[place][1] for place in chosen]
+    weights = [pairs[place] for place in chosen]
+    for left, (begin, end) in enumerate(pairwise(chosen)):
+        p_sum, q_sum = _sums(pairs[begin + 1 : end])
+        low, high = ratios[left : left + 2]
+        shares = (high * q_sum - p_sum) / (high - low), (p_sum - low * q_sum) / (high - low)
+        for index, ratio, share in zip((left, left + 1), (low, high), shares, strict=True):
+            weights[index] = (weights[index][0] + ratio * share, weights[index][1] + share)
+    return [(ratio.log(), *pair) for ratio, pair in zip(ratios, weights, strict=True)]

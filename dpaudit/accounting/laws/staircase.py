@@ -7,12 +7,11 @@ from fractions import Fraction
 
 from flint import arb, fmpq
 
-from dpaudit.accounting.law import Atom, Atoms, Law
-from dpaudit.accounting.laws.response import Response
+from dpaudit.accounting.law import Atom, Atoms
 from dpaudit.accounting.loss import PrivacyLoss, single
 from dpaudit.accounting.values import LossValue
 from dpaudit.claims import Adjacency
-from dpaudit.exact import Exact, ball, ball_endpoints, integer, positive, shown, working_precision
+from dpaudit.exact import Exact, ball, integer, positive, shown
 
 
 @dataclass(frozen=True)
@@ -72,17 +71,6 @@ class Staircase:
         likely, unlikely, null = self._masses()
         ends = (Atom(LossValue(self.epsilon), likely, unlikely), Atom(LossValue(-self.epsilon), unlikely, likely))
         return Atoms((*ends, Atom(LossValue(), null, null)), fmpq(0))
-
-    def above(self) -> Law:
-        """The pure guarantee, which dominates every law with this greatest loss."""
-        return Response(self.epsilon, f"pure_dp(epsilon={shown(self.epsilon)})")
-
-    def below(self) -> Law:
-        """The three losses with a little more mass on 0, which is a post-processing."""
-        with working_precision(192):
-            _, unlikely, null = self._masses()
-            weight = ball_endpoints(null / unlikely)[1]
-        return Response(self.epsilon, f"{self.describe()} with its null mass rounded up", others=Fraction(weight))
 
 
 def staircase(

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from flint import arb
 
-from dpaudit.accounting.law import Atoms, Bracketed, Finite, Law, Profiled
+from dpaudit.accounting.law import Bracketed, Law
 from dpaudit.accounting.laws.between import Between
+from dpaudit.accounting.laws.profiles import profile_of
 from dpaudit.accounting.laws.response import Response
+from dpaudit.accounting.laws.sampled import Sampled
 from dpaudit.accounting.loss import PrivacyLoss, gathered
 from dpaudit.accounting.values import LossValue
 from dpaudit.claims import Adjacency
@@ -20,9 +21,6 @@ from dpaudit.exact import ball, ball_endpoints, shown, working_precision
 
 if TYPE_CHECKING:
     from dpaudit.accounting.numeric.distributions import Distribution
-
-TAIL: Final = 1200
-"""Bits of the tail at which a base law with endlessly many values is cut."""
 
 GROUND = (
     "a fixed-size sample holds the replaced record with probability size/of "
@@ -89,7 +87,8 @@ class Swapped:
         """The formula at an epsilon that is not negative."""
         rate = ball(self.rate)
         at = (epsilon.expm1() / rate).log1p()
-        return rate * delta_of(self.law)(at).max(delta_of(self.law.reversed())(at))
+        one, other = profile_of(self.law), profile_of(self.law.reversed())
+        return rate * (one(at).max(other(at)) if one and other else arb(1))
 
     def profile_source(self) -> str:
         """The theorem behind the formula."""
@@ -102,63 +101,6 @@ class Swapped:
 
         base = distribution_of(self.law) if self.law.reversed() == self.law else None
         return None if base is None else Halved(base, self.rate)
-
-
-@dataclass(frozen=True)
-class Diluted:
-    """A replaced record whose substitute leaves no trace, at share `rate`: a mechanism that has this pair is below every bound.
-
-    `removing`: `law` is (P, Q) and the pair is ((1 - rate) Q + rate P, Q); else `law` is (Q, P) and the pair the other way round.
-    It only stands below other laws: its greatest loss is rounded down and its moments are not stated.
-    """
-
-    law: Law
-    rate: Fraction
-    removing: bool
-
-    def describe(self) -> str:
-        """The law and the rate."""
-        return f"{self.law.describe()} on a share {shown(self.rate)}, replaced by nothing"
-
-    def reversed(self) -> Diluted:
-        """The pair the other way round."""
-        return Diluted(self.law.reversed(), self.rate, not self.removing)
-
-    def greatest_loss(self) -> LossValue | None:
-        """The greatest loss of the law after dilution, rounded down."""
-        loss, sign = self.law.greatest_loss(), 1 if self.removing else -1
-        if loss is None or (self.law.infinity_mass() and not self.removing):
-            return None if self.removing else LossValue.of_ratio(1 / (1 - self.rate))
-        with working_precision(128):
-            low = ball_endpoints(sign * _amplified(sign * loss.ball(), self.rate))[0]
-        return LossValue(low) if isinstance(low, Fraction) else None
-
-    def infinity_mass(self) -> Fraction:
-        """The rate times that of the law in one direction, nothing in the other."""
-        return self.rate * self.law.infinity_mass() if self.removing else Fraction(0)
-
-    def log_moment(self, order: Fraction) -> None:
-        """Not stated."""
-
-    def profile(self, epsilon: arb) -> arb:
-        """One direction is rate d(log(1 + (e^e - 1)/rate)); the other, with c = 1 - (1 - rate) e^e, is c d(log(rate e^e/c))."""
-        rate, delta = ball(self.rate), delta_of(self.law)
-        odds = 1 + epsilon.expm1() / rate if self.removing else 1 - (1 - rate) * epsilon.exp()
-        if self.removing:
-            edge = -epsilon.expm1()
-            return rate * delta(odds.log()) if odds > 0 else edge if odds <= 0 else edge.union(rate)
-        return odds * delta((rate * epsilon.exp() / odds).log()) if odds > 0 else arb(0) if odds <= 0 else odds.union(arb(0))
-
-    def profile_source(self) -> str:
-        """The mixture behind the formula."""
-        return "mixture of a law with one that tells nothing (Balle, Barthe, Gaboardi 2018, Theorem 8)"
-
-    def distribution(self) -> Distribution | None:
-        """That of the law, thinned."""
-        from dpaudit.accounting.numeric.distributions import Thinned, distribution_of
-
-        base = distribution_of(self.law)
-        return None if base is None else Thinned(base, self.rate, removing=self.removing)
 
 
 def swapped_out(loss: PrivacyLoss, rate: Fraction) -> PrivacyLoss:
@@ -176,45 +118,34 @@ def swapped_out(loss: PrivacyLoss, rate: Fraction) -> PrivacyLoss:
 def _seen_by_share(law: Law, rate: Fraction) -> Law:
     """A law above the sample, and from below a record that is replaced by one which leaves no trace."""
     above, below = law.bracket() if isinstance(law, Bracketed) else (law, law)
-    if not isinstance(above, (Profiled, Finite)):
+    if profile_of(above) is None:
         raise Unsupported(
             "DPA202",
             f"{law.describe()} has no certified profile to be sampled without replacement. Sample the law of the noise instead.",
         )
-    upper = _response(above, rate) if isinstance(above, Response) else Swapped(above, rate)
+    upper = _response(above, rate, up=True) if isinstance(above, Response) else Swapped(above, rate)
     name = f"{law.describe()}.sampled(WithoutReplacement at rate {shown(rate)})"
-    stated = isinstance(below, (Profiled, Finite))
-    return Between(name, upper, Diluted(below, rate, removing=True) if below is not None and stated else None, GROUND)
+    if isinstance(law, Response) and law.others >= 1:  # a third answer is what the sample has in place of the record
+        return Between(name, upper, _response(law, rate, up=False), GROUND)
+    lower = None if below is None or profile_of(below) is None else Sampled(below, rate, removing=True)
+    return Between(name, upper, lower, GROUND)
 
 
-def _response(law: Response, rate: Fraction) -> Response:
-    """The pair above samples of randomized response, which has its shape; epsilon is rounded up, the null weight down."""
+def _response(law: Response, rate: Fraction, *, up: bool) -> Response:
+    """The pair above samples of randomized response, which has its shape; rounded up in epsilon and down in the null weight.
+
+    Or down in epsilon and up in the null weight, which is below it.
+    """
     name, infinity = f"{law.describe()} on a share {shown(rate)} without replacement", rate * law.infinity
     if not law.epsilon:
         return Response(Fraction(0), name, infinity=infinity)
     with working_precision(256):
         unit, epsilon = law.atoms(0).atoms[0].q_mass, _amplified(ball(law.epsilon), rate)
         null = ball(1 - infinity) / unit - epsilon.exp() - 1
-        high, low = ball_endpoints(epsilon)[1], ball_endpoints(null)[0]
-    return Response(Fraction(high), name, others=max(Fraction(low), Fraction(0)), infinity=infinity)
+        ends = ball_endpoints(epsilon)[up], ball_endpoints(null)[not up]
+    return Response(Fraction(ends[0]), name, others=max(Fraction(ends[1]), Fraction(0)), infinity=infinity)
 
 
 def _amplified(loss: arb, rate: Fraction) -> arb:
     """log(1 + rate (e^loss - 1))."""
     return (ball(rate) * loss.expm1()).log1p()
-
-
-def delta_of(law: Law) -> Callable[[arb], arb]:
-    """The profile of a law that has a closed one or lists its values, at the current precision."""
-    if isinstance(law, Profiled):
-        return law.profile
-    atoms = law.atoms(TAIL) if isinstance(law, Finite) else None
-    found = Atoms((), arb(1)) if atoms is None else atoms
-
-    def delta(epsilon: arb) -> arb:
-        """The infinite loss and the positive parts of P - e^epsilon Q."""
-        growth = epsilon.exp()
-        gains = (arb(atom.p_mass) - growth * atom.q_mass for atom in found.atoms)
-        return sum((gain.nonnegative_part() for gain in gains), arb(found.infinity))
-
-    return delta

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
-from typing import Final
+from typing import Final, NamedTuple, TypeAlias
 
 import numpy as np
 from flint import arb
@@ -24,6 +24,10 @@ GOOD_BITS: Final = 56
 """Balls at least this accurate are converted from their middle, `SLACK` covering the rest; others from their far end."""
 
 
+NEAR: Final = 2.0**-20
+"""A point that would leave less than this part of its mass at one end stays at the left end, which costs less than spreading it."""
+
+
 @dataclass(frozen=True)
 class Raster:
     """The places offset + index * step of one law; `ends` are the indices, in increasing order, at which cells end."""
@@ -37,20 +41,37 @@ class Raster:
         return self.offset + index * self.step
 
 
-@dataclass(frozen=True)
-class Cells:
-    """One law's masses times e^(tilt loss - log_scale), the loss being that of the place they are for.
+Row: TypeAlias = tuple[float, float, float, float]
+"""Excess, deficit, and what is kept and moved, of one half cell."""
 
-    `upper[i]` is at or above the mass that spreading gives to end number i. Of half cell (c, 0 or 1), kept at its cell's left
-    end: `excess` at or below P - e^loss Q there, `kept` at or below e^loss Q. Moved to the right end: `deficit` at or above
-    e^loss Q - P there, `moved` at or below e^loss Q.
+
+class Halves(NamedTuple):
+    """What half cell (c, 0 or 1) brings to the ends of its cell: kept at the left end, or moved to the right end.
+
+    Kept there, `excess` is at or below P - e^loss Q and `kept` at or below e^loss Q. Moved there, `deficit` is at or above
+    e^loss Q - P and `moved` at or below e^loss Q.
     """
 
-    upper: Reals
     excess: Reals
     deficit: Reals
     kept: Reals
     moved: Reals
+
+
+@dataclass(frozen=True)
+class Cells:
+    """One law's masses times e^(tilt loss - log_scale), the loss being that of the place they are for.
+
+    `upper[i]` is at or above the mass that spreading gives to end number i. `halves` has everything; `diffuse` all but the points,
+    which are in `points`, at or below the truth: spread over the ends of their cell, of which no such one is more than
+    `spread_width` steps wide, within 2^-46; or left at its left end.
+    """
+
+    upper: Reals
+    halves: Halves
+    diffuse: Halves
+    points: Reals
+    spread_width: int
     upper_infinity: arb
     lower_infinity: arb
 
@@ -74,32 +95,51 @@ def cells_of(law: Distribution, raster: Raster, tilt: Fraction, log_scale: Fract
     widths = [right - left for left, right in pairwise(raster.ends)]
     spreads = {width: _spread_factors(ball(width * raster.step)) for width in set(widths)}
     spread = [arb(0) for _ in places]
-    excess, deficit, kept, moved = [], [], [], []
+    rows, diffuse = [], {}
+    points_lower, spread_width = np.zeros(len(places)), 0
+
+    def row(over: arb, under: arb, q_mass: arb, cell: int) -> Row:
+        """The parts of a half cell."""
+        kept, moved = _at_most(q_mass * grown[cell]), _at_most(q_mass * grown[cell + 1])
+        return _at_most(over * weight[cell]), _at_least(under * weight[cell + 1]), kept, moved
+
     for cell, width in enumerate(widths):
+        fall, rise = spreads[width]
         whole_excess, whole_deficit = arb(0), arb(0)
         for half in (2 * cell, 2 * cell + 1):
             p_mass, q_mass = _between(sides[half], sides[half + 1])
-            if half in extra:
-                p_mass, q_mass = p_mass + extra[half][0], q_mass + extra[half][1]
             over, under = p_mass - growth[cell] * q_mass, growth[cell + 1] * q_mass - p_mass
+            if half in extra:
+                diffuse[half] = row(over, under, q_mass, cell)
+                p_point, q_point = extra[half]
+                more, less = p_point - growth[cell] * q_point, growth[cell + 1] * q_point - p_point
+                left, right = _at_most(less * rise * weight[cell]), _at_most(more * fall * weight[cell + 1])
+                if (
+                    min(left, right) > NEAR * max(left, right)
+                    and min(more.rel_accuracy_bits(), less.rel_accuracy_bits()) >= GOOD_BITS
+                ):
+                    points_lower[cell : cell + 2] += left, right
+                    spread_width = max(spread_width, width)
+                else:
+                    points_lower[cell] += _at_most(q_point * grown[cell])
+                over, under, q_mass = over + more, under + less, q_mass + q_point
             whole_excess, whole_deficit = whole_excess + over, whole_deficit + under
-            excess.append(_at_most(over * weight[cell]))
-            deficit.append(_at_least(under * weight[cell + 1]))
-            kept.append(_at_most(q_mass * grown[cell]))
-            moved.append(_at_most(q_mass * grown[cell + 1]))
-        fall, rise = spreads[width]
+            rows.append(row(over, under, q_mass, cell))
         spread[cell] += whole_deficit * rise * weight[cell]
         spread[cell + 1] += whole_excess * fall * weight[cell + 1]
     nothing = (arb(0), arb(0))
     spread[0] += (extra.get(-1, nothing)[0] + sides[0].p_below) * weight[0]
     above = extra.get(len(edges), nothing)[0] + sides[-1].p_above
-    shape = (len(places) - 1, 2)
+    halves = np.array(rows)
+    smooth = halves.copy()
+    smooth[list(diffuse)] = list(diffuse.values()) or np.zeros((0, 4))
+    shape = (4, len(places) - 1, 2)
     return Cells(
         upper=np.array([_at_least(mass) for mass in spread]),
-        excess=np.array(excess).reshape(shape),
-        deficit=np.array(deficit).reshape(shape),
-        kept=np.array(kept).reshape(shape),
-        moved=np.array(moved).reshape(shape),
+        halves=Halves(*halves.T.reshape(shape)),
+        diffuse=Halves(*smooth.T.reshape(shape)),
+        points=points_lower,
+        spread_width=spread_width,
         upper_infinity=points.p_infinity + above,
         lower_infinity=points.p_infinity,
     )

@@ -33,7 +33,10 @@ MOST_NODES: Final = 1 << 13
 """Most nodes of a normal loss; one of very large mu is looked at more coarsely."""
 
 MOST_MIDPOINTS: Final = 256
-"""Nodes of a bounded loss."""
+"""Nodes of a bounded loss, about."""
+
+NEAREST: Final = 1e-13
+"""The last of them, relative to its end."""
 
 
 class Sides(NamedTuple):
@@ -357,7 +360,8 @@ def distribution_of(law: Law) -> Distribution | None:
             return None
 
 
-def _midpoints(end: Fraction) -> tuple[Reals, float]:
-    """Places evenly over [-end, end], and the logarithm of a quarter of their distance."""
-    step = 2 * float(end) / MOST_MIDPOINTS
-    return np.arange(MOST_MIDPOINTS, dtype=np.float64) * step + (step / 2 - float(end)), math.log(step / 4)
+def _midpoints(end: Fraction) -> tuple[Reals, Reals]:
+    """Places over [-end, end], ever closer towards its ends, and the logarithms of a quarter of the intervals around them."""
+    near = np.geomspace(NEAREST, 1 / 32, MOST_MIDPOINTS // 2)
+    edges = np.concatenate(([-1.0], near - 1, np.linspace(-1, 1, MOST_MIDPOINTS // 4)[4:-4], 1 - near[::-1], [1.0]))
+    return float(end) * (edges[1:] + edges[:-1]) / 2, np.log(float(end) * np.diff(edges) / 4)

@@ -14,11 +14,15 @@ from flint import arb
 from dpaudit.accounting.numeric.convolution import Composed, composed
 from dpaudit.accounting.numeric.lattice import MASS_BITS, Lattice, at_most, log_moments, powers, unit_sum
 from dpaudit.accounting.numeric.plan import Plan
+from dpaudit.accounting.numeric.smear import Bump, bump_of
 from dpaudit.accounting.numeric.transform import Reals
 from dpaudit.exact import Enclosure, Endpoint, Reason, ball, ball_endpoints, outward, working_precision
 
-FADED: Final = 140
-"""The weighted sum stops where the weights have fallen by e^-140."""
+BLOCK: Final = 1 << 12
+"""Places whose weighted sums are kept together, so that a question adds up one block only."""
+
+UNDERFLOW: Final = 2.0**-900
+"""More than all weights and products that are too small for doubles."""
 
 
 @dataclass(frozen=True)
@@ -42,18 +46,44 @@ class Evaluated:
     def _moments(self) -> dict[tuple[bool, str], arb]:
         """Logarithms of total masses and of moments at the further tilts, for upper and lower laws."""
         low, high = self.plan.chernoff
-        tilts = {"whole": Fraction(0), "above": high, "below": -low}
-        return {
-            (upper, name): log_moments(self.lattices, tilt, upper=upper) for upper in (True, False) for name, tilt in tilts.items()
-        }
+        found = {}
+        for name, tilt in (("whole", Fraction(0)), ("above", high), ("below", -low)):
+            found[True, name], found[False, name] = log_moments(self.lattices, tilt)
+        return found
 
     @cached_property
     def _weights(self) -> tuple[Reals, Reals]:
-        """Powers of e^(-tilt step) and of e^(-(1 + tilt) step)."""
-        tilt, step = self.plan.tilt, self.plan.step
-        count = min(self.plan.size, math.ceil(FADED / (tilt * step)) + 1)
-        places = np.arange(count)
-        return powers(-tilt * step, count)(places), powers(-(1 + tilt) * step, count)(places)
+        """Powers of e^(-tilt step) and of e^(-(1 + tilt) step) from 0 to the length of a block."""
+        count = min(BLOCK, self.plan.size) + 1
+        slow, fast = (powers(-rate * self.plan.step, count)(np.arange(count)) for rate in (self.plan.tilt, 1 + self.plan.tilt))
+        return slow, fast
+
+    @cached_property
+    def _beyond(self) -> list[list[float]]:
+        """Weighted sums of all masses from each block on, seen from its start: of upper and lower masses, with both weights."""
+        found = []
+        for masses in (self._masses.upper, self._masses.lower):
+            for weights in self._weights:
+                sums = [0.0]
+                for row in masses.reshape(-1, weights.size - 1)[::-1]:
+                    sums.append(float((row * weights[:-1]).sum()) + float(weights[-1]) * sums[-1])
+                found.append(sums[::-1])
+        return found
+
+    def _sums(self, first: int) -> list[float]:
+        """Weighted sums of all masses from a position on, in the order of `_beyond`."""
+        found, size = [], self._weights[0].size - 1
+        block, place = divmod(first, size)
+        for side, masses in enumerate((self._masses.upper, self._masses.lower)):
+            near = masses[first : first - place + size]
+            for weights, beyond in zip(self._weights, self._beyond[2 * side : 2 * side + 2], strict=True):
+                found.append(float((near * weights[: near.size]).sum()) + float(weights[near.size]) * beyond[block + 1])
+        return found
+
+    @cached_property
+    def _bump(self) -> Bump | None:
+        """What is taken off the lower law because its points are spread."""
+        return bump_of(self.lattices, self.plan.tilt, self.plan.size)
 
     @cached_property
     def ends(self) -> tuple[Fraction, Fraction]:
@@ -108,31 +138,43 @@ class Evaluated:
     def _finite(self, epsilon: Fraction, first: int) -> tuple[float, float, tuple[float, float]]:
         """Bounds on the weighted sum of tilted masses beyond epsilon, and their terms for rounding and for the window."""
         tilt, plan = self.plan.tilt, self.plan
-        slow, fast = self._weights
-        count = min(plan.size - first, slow.size)
-        start, beyond = self._place(first), self._place(first + count)
+        start, beyond = self._place(first), self._place(plan.size)
         with working_precision(MASS_BITS):
             near, peak = ball(epsilon - start), at_most(1 / ball(1 + tilt))
-            fronts = [float((ball(rate) * near).exp()) for rate in (tilt, 1 + tilt)]
+            fronts = [(ball(rate) * near).exp() for rate in (tilt, 1 + tilt)]
+            sums = [front / -(-ball(rate * plan.step)).expm1() for front, rate in zip(fronts, (tilt, 1 + tilt), strict=True)]
+            spread = at_most(sums[0] - sums[1]) + UNDERFLOW  # of the weights at all places, endlessly many
             faded = ball(beyond - epsilon) > ball(1 / tilt).log1p()
             last = at_most((ball(tilt) * ball(epsilon - beyond)).exp()) if faded else peak
-        unit = unit_sum(count)
-        weights = slow[:count] * fronts[0], fast[:count] * fronts[1]
-        whole = [float(weight.sum()) for weight in weights]
-        spread = whole[0] - whole[1] + unit * (whole[0] + whole[1]) + 2.0**-900
-        sums = []
-        for masses, error in ((self._masses.upper, self._masses.upper_error), (self._masses.lower, self._masses.lower_error)):
-            chosen = masses[first : first + count]
-            gain, cost = (float((chosen * weight).sum()) for weight in weights)
-            sums.append((gain - cost, unit * (gain + cost) + error * spread))
-        (upper, upper_error), (lower, lower_error) = sums
+        unit = unit_sum(BLOCK + 8 * plan.size // self._weights[0].size)
+        slow, fast = (float(front) for front in fronts)
+        upper_gain, upper_cost, lower_gain, lower_cost = (
+            one * front for one, front in zip(self._sums(first), (slow, fast, slow, fast), strict=True)
+        )
+        upper_error = unit * (upper_gain + upper_cost) + self._masses.upper_error * spread + UNDERFLOW
+        lower_error = unit * (lower_gain + lower_cost) + self._masses.lower_error * spread + UNDERFLOW
+        upper, lower = upper_gain - upper_cost, lower_gain - lower_cost
         left_out = last * self._tail(beyond, upper=True, above=True)
         wrapped = peak * (
             self._tail(self._place(0), upper=False, above=False)
             + self._tail(epsilon + plan.size * plan.step, upper=False, above=True)
         )
-        most, least = (upper + upper_error + left_out) * (1 + 2.0**-48), (lower - lower_error - wrapped) * (1 - 2.0**-48)
-        return most, max(least, 0.0), (max(upper_error, lower_error), left_out + wrapped)
+        bump = self._bump
+        smeared = (
+            0.0
+            if bump is None
+            else bump.tilted_sum(
+                self._masses.lower,
+                self._masses.lower_error,
+                at_most(self._moments[False, "whole"].exp()),
+                tilt=tilt,
+                step=plan.step,
+                first=first,
+                gap=start - epsilon,
+            )
+        )
+        most, least = (upper + upper_error + left_out) * (1 + 2.0**-48), (lower - lower_error - wrapped - smeared) * (1 - 2.0**-48)
+        return most, least if least > 0 else 0.0, (max(upper_error, lower_error), left_out + wrapped)
 
     def _reason(self, terms: tuple[float, float], upper: float, infinite: Endpoint) -> Reason:
         """Theorems and error terms."""

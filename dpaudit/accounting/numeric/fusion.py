@@ -11,7 +11,7 @@ from typing import Final
 
 import numpy as np
 
-from dpaudit.accounting.numeric.cells import SLACK, Cells
+from dpaudit.accounting.numeric.cells import SLACK, Cells, Halves
 from dpaudit.accounting.numeric.transform import SMALLEST, Reals
 
 RESERVE: Final = 2.0**-40
@@ -24,14 +24,28 @@ LENDABLE: Final = 0.95
 """Part of the next cell's excess that the pass from the left may count on."""
 
 
-def fused(cells: Cells) -> Reals:
-    """Mass of the lower law at every end, at or below the true one.
+def lower_law(cells: Cells, price: float) -> tuple[Reals, int]:
+    """Mass of the better lower law at every end, and the width in steps of the widest cell whose points it spreads, 0 for none.
+
+    Either everything is fused, or the diffuse part is, and points are spread: for that a share `price` * width^2 of delta is lost
+    elsewhere, each time the law is used.
+    """
+    whole = fused(cells.halves)
+    if not cells.points.any():
+        return whole, 0
+    apart = fused(cells.diffuse) + cells.points
+    better = apart.sum() - whole.sum() > price * cells.spread_width**2 * cells.upper.sum()
+    return (apart, cells.spread_width) if better else (whole, 0)
+
+
+def fused(cells: Halves) -> Reals:
+    """Mass of the lower law at every end, at or below the true one, when half cells are fused.
 
     Kept and moved parts may add up to 1 + 2^-52: the passes compare sums that are linear in them, so both could be scaled back
     together, and `SLACK` covers the mass.
     """
     kept, moved = _joined(cells)
-    lower = np.zeros(cells.upper.size)
+    lower = np.zeros(len(cells.kept) + 1)
     lower[:-1] += (cells.kept * kept).sum(axis=1)
     lower[1:] += (cells.moved * moved).sum(axis=1)
     lower *= 1 - SLACK
@@ -39,7 +53,7 @@ def fused(cells: Cells) -> Reals:
     return lower
 
 
-def _joined(cells: Cells) -> tuple[Reals, Reals]:
+def _joined(cells: Halves) -> tuple[Reals, Reals]:
     """Parts of every half cell that are kept and moved: from the left pass up to the best join, from the right pass beyond."""
     right, spare, right_loss = _from_the_right(cells)
     left, owed, left_loss = _from_the_left(cells)
@@ -52,7 +66,7 @@ def _joined(cells: Cells) -> tuple[Reals, Reals]:
     return kept, moved
 
 
-def _from_the_right(cells: Cells) -> tuple[Reals, Reals, Reals]:
+def _from_the_right(cells: Halves) -> tuple[Reals, Reals, Reals]:
     """Parts kept and moved; excess at each cell's left end; excess at each right end that was not spent."""
     count = len(cells.excess)
     parts, spare, lost = np.zeros((count, 2, 2)), np.zeros(count), np.zeros(count + 1)
@@ -71,7 +85,7 @@ def _from_the_right(cells: Cells) -> tuple[Reals, Reals, Reals]:
     return parts, spare, lost
 
 
-def _from_the_left(cells: Cells) -> tuple[Reals, Reals, Reals]:
+def _from_the_left(cells: Halves) -> tuple[Reals, Reals, Reals]:
     """Parts kept and moved; deficit owed at each cell's left end; excess there beyond what was owed."""
     count = len(cells.excess)
     parts, owed, lost = np.zeros((count, 2, 2)), np.zeros(count), np.zeros(count)

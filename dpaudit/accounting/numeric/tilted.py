@@ -10,13 +10,11 @@ from typing import Final, TypeAlias
 
 import numpy as np
 
-from dpaudit.accounting.bounds import certified_bounds
-from dpaudit.accounting.law import Bracketed, GaussianShaped, Law
-from dpaudit.accounting.laws.bounded_range import BoundedRange
-from dpaudit.accounting.laws.sampled import Sampled
+from dpaudit.accounting.bounds import certified_bounds, laws_above, laws_below
+from dpaudit.accounting.law import GaussianShaped
 from dpaudit.accounting.limits import greatest_loss, infinite_loss
 from dpaudit.accounting.loss import PrivacyLoss
-from dpaudit.accounting.numeric.distributions import Distribution, Listed, Normal, distribution_of
+from dpaudit.accounting.numeric.distributions import Distribution, Normal, distribution_of
 from dpaudit.accounting.numeric.evaluation import Evaluated
 from dpaudit.accounting.numeric.lattice import lattice_of
 from dpaudit.accounting.numeric.plan import WIDTH, Sketch, planned, sketched, tilt_for_delta, tilt_for_epsilon
@@ -40,6 +38,9 @@ TILTS_PER_OCTAVE: Final = 16
 WIDTHS: Final = tuple(WIDTH * factor for factor in (1.0, 1.4, 2.0, 2.8, 4.0, 8.0, 16.0))
 """Relative widths that are tried until a plan is affordable."""
 
+SMALL_PLAN: Final = 1 << 22
+"""Product of window and cells below which steps are made finer: losses of few releases may be sharper than the plan sees."""
+
 ROUGH: Final = 0.25
 """Relative width at which directions are compared."""
 
@@ -49,75 +50,49 @@ Parts: TypeAlias = tuple[tuple[Distribution, int], ...]
 def tilted_lattice(composition: PrivacyLoss, question: Question) -> Enclosure | None:
     """Delta or epsilon in one direction: certified bounds where they are narrow, else what they and the lattice both allow.
 
-    None where the composition has a law whose distribution functions are not known from above.
+    None where the distribution functions of some law are not known from above, and those of no law from below.
     """
-    above = _parts(composition, lower=False)
-    if not above:
+    above, below = parts_of(composition, lower=False), parts_of(composition, lower=True)
+    if not (above or below):
         return None
     bounds = certified_bounds(composition, question)
-    if bounds is None or (isinstance(bounds.upper, float) and isinstance(bounds.lower, float)):
-        return bounds
     narrow = Fraction(WIDTH) if isinstance(question, DeltaAt) else NARROW
-    if not isinstance(bounds.upper, float) and bounds.width <= bounds.upper * narrow:
+    if bounds.lower == bounds.upper or (not isinstance(bounds.upper, float) and bounds.width <= bounds.upper * narrow):
         return bounds
-    upper = _answer(composition, above, question, WIDTHS)
-    below = _parts(composition, lower=True)
-    if below != above and all(isinstance(law, Listed) for law, _ in below or ()):  # exact bounds have it
-        below = None
-    lower = upper if below == above else _answer(composition, below, question, WIDTHS) if below else None
-    ends = (lower.lower if lower else Fraction(0), upper.upper if upper else math.inf)
-    reasons = tuple(answer.reason for answer in (upper, lower) if answer is not None)
+    high = _answer(laws_above(composition), above, question, WIDTHS) if above else None
+    low = high if below == above else _answer(laws_below(composition), below, question, WIDTHS) if below else None
+    reasons = tuple(answer.reason for answer in (high, low) if answer is not None)
     if not reasons:
         return bounds
-    reason = reasons[0] if below == above else Reason("upper end from the laws above, lower end from those below", reasons)
-    return bounds.intersect(Enclosure(*ends, reason))
+    reason = reasons[0] if high is low else Reason("upper end from the laws above, lower end from those below", reasons)
+    return bounds.intersect(Enclosure(low.lower if low else Fraction(0), high.upper if high else math.inf, reason))
 
 
 def rough_upper_end(composition: PrivacyLoss, question: Question) -> Enclosure | None:
     """A cheap upper end for one direction, None where the lattice does not apply: it often shows that the other one counts."""
-    above = _parts(composition, lower=False)
-    return _answer(composition, above, question, (ROUGH,)) if above else None
+    above = parts_of(composition, lower=False)
+    return _answer(laws_above(composition), above, question, (ROUGH,)) if above else None
 
 
 def lattice_for(composition: PrivacyLoss, *, epsilon: Fraction, width: float = WIDTH) -> Evaluated | None:
     """One direction of a composition on a lattice for questions near `epsilon`; None where there is none of that width."""
-    parts = _parts(composition, lower=False)
+    parts = parts_of(composition, lower=False)
     return _evaluated(parts, float(epsilon), None, (width,)) if parts else None
 
 
-def _parts(composition: PrivacyLoss, *, lower: bool) -> Parts | None:
-    """The laws as distributions, Gaussians merged: those above, None when one is unknown; or those below which are known."""
+def parts_of(composition: PrivacyLoss, *, lower: bool) -> Parts | None:
+    """The laws above or below as distributions, Gaussians merged; None where one of those above is not known."""
     found: dict[Distribution, int] = {}
     normal = Fraction(0)
-    for law, count in composition.parts:
-        side = _below(law) if lower else _above(law)
-        distribution = None if side is None else distribution_of(side)
-        if isinstance(side, GaussianShaped):
-            normal += count * side.mu_squared
+    for law, count in (laws_below if lower else laws_above)(composition).parts:
+        distribution = distribution_of(law)
+        if isinstance(law, GaussianShaped):
+            normal += count * law.mu_squared
         elif distribution is not None:
             found[distribution] = found.get(distribution, 0) + count
         elif not lower:
             return None
     return tuple(found.items()) + (((Normal(normal), 1),) if normal else ())
-
-
-def _above(law: Law) -> Law:
-    """The law itself where its distribution is known, else the one that dominates it."""
-    return law.bracket()[0] if isinstance(law, Bracketed) and distribution_of(law) is None else law
-
-
-def _below(law: Law) -> Law | None:
-    """The law itself, or for a class of laws one that its worst member dominates; None where nothing is known."""
-    match law:
-        case Sampled():
-            base = _below(law.law)
-            return None if base is None else Sampled(base, law.rate, removing=law.removing)
-        case BoundedRange():
-            return law.below()
-        case Bracketed():
-            return law.bracket()[1]
-        case _:
-            return law
 
 
 def _answer(composition: PrivacyLoss, parts: Parts, question: Question, widths: Sequence[float]) -> Enclosure | None:
@@ -131,7 +106,7 @@ def _answer(composition: PrivacyLoss, parts: Parts, question: Question, widths: 
     if limit.upper >= question.delta:
         return None
     finite = question.delta - Fraction(limit.lower)
-    found = _evaluated(parts, None, _log(finite), widths)
+    found = _evaluated(parts, None, log_of(finite), widths)
     if found is None:
         return None
     evaluated = found
@@ -152,7 +127,7 @@ def _evaluated(parts: Parts, epsilon: float | None, log_delta: float | None, wid
     """The composition on a lattice around an epsilon or a delta; None when there is no affordable one."""
     with np.errstate(all="ignore"):  # floats that overflow make a poor plan, or none
         for tail in TAILS:
-            sketches = _sketches(parts, tail)
+            sketches = sketches_of(parts, tail)
             if sketches is not None:
                 tilt = tilt_for_epsilon(sketches, epsilon or 0.0) if log_delta is None else tilt_for_delta(sketches, log_delta)
                 return None if tilt is None else _built(parts, tail, round(math.log2(tilt) * TILTS_PER_OCTAVE), tuple(widths))
@@ -160,7 +135,7 @@ def _evaluated(parts: Parts, epsilon: float | None, log_delta: float | None, wid
 
 
 @lru_cache(maxsize=16)
-def _sketches(parts: Parts, tail: int) -> tuple[tuple[Sketch, int], ...] | None:
+def sketches_of(parts: Parts, tail: int) -> tuple[tuple[Sketch, int], ...] | None:
     """Every law in floats, None when one of them has no finite loss within reach."""
     found = [(sketched(law, tail), count) for law, count in parts]
     known = tuple((sketch, count) for sketch, count in found if sketch is not None)
@@ -170,11 +145,14 @@ def _sketches(parts: Parts, tail: int) -> tuple[tuple[Sketch, int], ...] | None:
 @lru_cache(maxsize=4)
 def _built(parts: Parts, tail: int, place: int, widths: tuple[float, ...]) -> Evaluated | None:
     """The composition at a tilt from the geometric grid, at the first affordable width."""
-    sketches = _sketches(parts, tail)
+    sketches = sketches_of(parts, tail)
     if sketches is None:
         return None
     for width in widths:
-        plan = planned(sketches, 2.0 ** (place / TILTS_PER_OCTAVE), width)
+        tilt = 2.0 ** (place / TILTS_PER_OCTAVE)
+        plan = planned(sketches, tilt, width)
+        if plan is not None and width == WIDTH and plan.size * sum(len(raster.ends) for raster in plan.rasters) < SMALL_PLAN:
+            plan = planned(sketches, tilt, width / 16) or plan
         if plan is None:
             continue
         lattices = []
@@ -187,7 +165,7 @@ def _built(parts: Parts, tail: int, place: int, widths: tuple[float, ...]) -> Ev
     return None
 
 
-def _log(value: Fraction) -> float:
+def log_of(value: Fraction) -> float:
     """Logarithm of a positive rational of any size."""
     shift = value.numerator.bit_length() - value.denominator.bit_length()
     return math.log(value / Fraction(2) ** shift) + shift * math.log(2)

@@ -33,8 +33,8 @@ def brute_delta(pairs, growth):
 def encloses():
     """A function: does the lattice enclose what brute force gives for a product of pairs."""
 
-    def check(loss, pairs, epsilon):
-        built = lattice_for(loss, epsilon=epsilon)
+    def check(loss, pairs, epsilon, width=1e-3):
+        built = lattice_for(loss, epsilon=epsilon, width=width)
         if built is None:
             return None
         found = built.delta(epsilon)

@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dpaudit.accounting import laplace
+from dpaudit.accounting.laws.sampled import poisson_sampled
 from dpaudit.accounting.numeric import tilted
 from dpaudit.accounting.numeric import transform as module
 from dpaudit.accounting.numeric.tilted import tilted_lattice
@@ -105,7 +106,7 @@ def test_the_unit_of_rounding_is_that_of_doubles():
 
 
 def test_without_standard_arithmetic_the_engine_does_not_answer(monkeypatch):
-    loss, question = 3 * laplace(1), DeltaAt(Fraction(1))
+    loss, question = 3 * poisson_sampled(laplace(1), "1/10"), DeltaAt(Fraction(1, 10))
     narrow = tilted_lattice(loss, question)
     monkeypatch.setattr(tilted, "is_standard", lambda: False)
     bounds = tilted_lattice(loss, question)
