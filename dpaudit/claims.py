@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import Final, Protocol, TypeAlias, runtime_checkable
 
 from dpaudit.errors import AdjacencyMismatch, InvalidArgument
-from dpaudit.exact import Enclosure, Exact, in_range, positive, rational, shown
+from dpaudit.exact import Enclosure, Exact, in_range, integer, positive, rational, shown
 
 KINDS: Final = {
     "add_remove": "one record more or less",
@@ -16,6 +16,9 @@ KINDS: Final = {
     "zero_out": "one record becomes the null record",
     "label": "one record has another label, its features are public",
     "norm_ball": "the input vector moves by at most a radius in a norm",
+    "hamming": "at most so many records have other values, the number of records is public",
+    "edge": "one edge of a graph more or less, its nodes are public",
+    "node": "one node of a graph with all its edges more or less",
 }
 """Neighbouring relations and what each lets change."""
 
@@ -30,9 +33,10 @@ class Adjacency:
       kind: one of `KINDS`.
       unit: what one "record" is: "record", or "user:KEY" when all rows with one value of column KEY belong together.
       norm: "l1", "l2" or "linf", for `norm_ball` only.
-      radius: largest distance in that norm, exact and positive, for `norm_ball` only.
+      radius: largest distance in that norm, exact and positive, for `norm_ball`; how many records, 1 unless given, for `hamming`.
     Raises:
-      InvalidArgument: an unknown kind, unit or norm (DPA103), or a norm without radius (DPA106).
+      InvalidArgument: an unknown kind, unit or norm (DPA103), a norm without radius (DPA106), or a `hamming` radius that is no
+        positive integer (DPA103, DPA105).
     Source: Dwork and Roth 2014, section 2.3; Desfontaines and Pejo 2020 for the variants.
     Example:
       >>> Adjacency("replace_one") == Adjacency.of("replace_one")
@@ -59,8 +63,12 @@ class Adjacency:
                     "DPA106", f"norm_ball needs norm= one of {', '.join(NORMS)} and radius=, got norm={self.norm!r}."
                 )
             object.__setattr__(self, "radius", positive(self.radius, "radius"))
+        elif self.kind == "hamming" and self.norm is None:
+            object.__setattr__(self, "radius", integer(1 if self.radius is None else self.radius, "radius", lower=1))
         elif self.norm is not None or self.radius is not None:
-            raise InvalidArgument("DPA106", f"norm and radius belong to norm_ball only, got them with {self.kind}.")
+            raise InvalidArgument(
+                "DPA106", f"norm and radius belong to norm_ball, radius alone to hamming too, got them with {self.kind}."
+            )
 
     @classmethod
     def of(cls, value: Adjacency | str) -> Adjacency:
@@ -80,7 +88,8 @@ class Adjacency:
 
     def __str__(self) -> str:
         """The kind, with unit or ball where they are not the usual ones."""
-        ball = "" if self.radius is None else f"({self.norm}, {shown(rational(self.radius))})"
+        size = "" if self.radius is None else shown(rational(self.radius))
+        ball = size and f"({size if self.norm is None else f'{self.norm}, {size}'})"
         unit = "" if self.unit == "record" else f" per {self.unit}"
         return f"{self.kind}{ball}{unit}"
 

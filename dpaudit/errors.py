@@ -175,7 +175,7 @@ CODES: Final[dict[str, Explanation]] = {
     ),
     "DPA409": Explanation(
         "no neighbours to make",
-        "Neighbouring datasets are made from records by removing or replacing one, and only where that changes something.",
+        "Neighbouring datasets are made from data by the edits of the claim's adjacency, and only where that changes something.",
         "Give the pairs yourself: neighbours=[(first, second), ...].",
     ),
     "DPA501": Explanation(

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Final
+from typing import Any, Final, Protocol, TypeVar
 
 from dpaudit.claims import Adjacency
 
@@ -62,7 +62,26 @@ class Release:
         return dict(self.parameters)[name]
 
 
-_logs: ContextVar[tuple[list[Release], ...]] = ContextVar("dpaudit_release_logs", default=())
+_Output = TypeVar("_Output")
+
+
+class Hold(Protocol):
+    """One release on a tape: takes each value that it reads and what it would give, and says what it gives."""
+
+    def __call__(self, value: Any, output: _Output) -> _Output:
+        """The output to give: the one given here, or the one that was recorded in its place."""
+        ...
+
+
+class Tape(Protocol):
+    """Keeps the inputs and outputs of releases while a function is checked, and may give recorded outputs back."""
+
+    def hold(self, release: Release) -> Hold:
+        """A place on the tape for one release."""
+        ...
+
+
+_logs: ContextVar[tuple[list[Release] | Tape, ...]] = ContextVar("dpaudit_release_logs", default=())
 
 
 @contextmanager
@@ -83,7 +102,43 @@ def recording() -> Iterator[list[Release]]:
         _logs.reset(token)
 
 
-def note(release: Release) -> None:
-    """Write one release to every log that is open in this context; called by mechanisms before the noise is drawn."""
+@contextmanager
+def taping(tape: Tape) -> Iterator[None]:
+    """Let a tape hold the releases made inside the block; it sees private values, so it stays in memory and in one check.
+
+    Example:
+      >>> from dpaudit.auditor.checks.tapes import Recorder
+      >>> with taping(tape := Recorder()):
+      ...     hold = note(Release("discrete_laplace", (("scale", Fraction(2)),), Fraction(1), Adjacency("add_remove")))
+      ...     hold(40, 42)
+      42
+      >>> tape.entries[0].values
+      [40]
+    """
+    token = _logs.set((*_logs.get(), tape))
+    try:
+        yield
+    finally:
+        _logs.reset(token)
+
+
+def note(release: Release) -> Hold | None:
+    """Write one release to every log that is open in this context; called by mechanisms before the noise is drawn.
+
+    Args:
+      release: what is about to be done.
+    Returns:
+      None, unless a tape is open: then the function through which the mechanism has to pass the value that it read and the output
+      that it drew, and whose result it has to give instead.
+    Source: docs/property_tests.md, "Record and replay".
+    Example:
+      >>> note(Release("discrete_laplace", (("scale", Fraction(2)),), Fraction(1), Adjacency("add_remove"))) is None
+      True
+    """
+    hold = None
     for log in _logs.get():
-        log.append(release)
+        if isinstance(log, list):
+            log.append(release)
+        else:
+            hold = log.hold(release)
+    return hold

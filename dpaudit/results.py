@@ -122,6 +122,23 @@ class Pair:
 
 
 @dataclass(frozen=True)
+class Minimal:
+    """The smallest pair found on which a refuted claim still fails, with a test of its own on runs that chose nothing.
+
+    `tried` smaller pairs were judged to find it; `refuted` says whether the claim is refuted on it again, at the error probability
+    `alpha` of this one statement; `p_value` and `bound` are those of the new test; `runs` were made for all of it.
+    """
+
+    pair: Pair
+    tried: int
+    refuted: bool
+    bound: Bound | None
+    p_value: float
+    alpha: Fraction
+    runs: int
+
+
+@dataclass(frozen=True)
 class Power:
     """What this audit would have found.
 
@@ -139,7 +156,8 @@ class Attack:
     """The statistical attack on neighbouring datasets: who was tested, on which event, with which counts and errors.
 
     `plan` is how the runs were divided: pilot (all pairs together), betting, bound; with the settings it determines the
-    evidence, also where a time budget set it. `seed_path` is the target's place in the seed tree and the chosen pair.
+    evidence, also where a time budget set it. `seed_path` is the target's place in the seed tree and the chosen pair. `minimal` is
+    a smaller pair, where the refuted one was drawn or made and could be made smaller.
     """
 
     pair: Pair
@@ -153,6 +171,7 @@ class Attack:
     runs: int
     seed_path: tuple[int, ...]
     plan: tuple[int, int, int] = (0, 0, 0)
+    minimal: Minimal | None = None
 
 
 @dataclass(frozen=True)

@@ -24,6 +24,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 ENTRY_POINT_GROUP: Final = "dpaudit.targets"
+ZOO: Final = {"zoo": "dpaudit.auditor.zoo:TARGETS", "zoo_published": "dpaudit.auditor.zoo:PUBLISHED"}
+"""Specimens to try an auditor on: audited when they are named, never as part of everything that is bundled."""
+
 METRICS: Final = ("l1", "l2", "linf", "hamming")
 
 
@@ -69,7 +72,10 @@ class Target:
       data: one dataset from which neighbours of the claim's adjacency are made, instead of `neighbours`.
       sensitivity: a declared sensitivity to check on the neighbours.
       pmf: function from a dataset to the exact law of the output, a mapping from output to probability.
+      primitives: "auto" to record and replay whatever writes to the release log, None for no such check.
       score: function (output) -> number, a hint which outputs speak for the second dataset of a pair.
+      float_bits: whether the attack also looks at how floating point holds plain numbers; noise added in floating point
+        nearly always fails then, so the claim of such code should be about the real numbers that it stands for.
       public_data: whether datasets may be printed in reports; False unless they are synthetic or public.
       name: how reports call it; the function's name unless given.
       description: the question it answers, one line for the report.
@@ -90,7 +96,9 @@ class Target:
     data: Any = None
     sensitivity: Sensitivity | None = None
     pmf: Callable[[Any], Mapping[Any, Exact]] | None = None
+    primitives: str | None = "auto"
     score: Callable[[Any], float] | None = None
+    float_bits: bool = False
     public_data: bool = False
     name: str = ""
     description: str = ""
@@ -109,16 +117,12 @@ class Target:
             )
         if self.sensitivity is not None and not isinstance(self.sensitivity, Sensitivity):
             raise InvalidArgument("DPA404", f"sensitivity= must be a Sensitivity, got a {type(self.sensitivity).__name__}.")
+        if self.primitives not in {"auto", None}:
+            raise InvalidArgument("DPA404", f'primitives= must be "auto" or None, got {self.primitives!r}.')
         if self.neighbours is not None and self.data is not None:
             raise InvalidArgument("DPA404", "a Target takes neighbours= or data=, not both; data= makes the neighbours itself.")
         if self.neighbours is not None and not _is_strategy(self.neighbours):
-            pairs = tuple(self.neighbours) if isinstance(self.neighbours, Iterable) else ()
-            if not pairs or any(not isinstance(pair, tuple) or len(pair) != 2 for pair in pairs):
-                raise InvalidArgument(
-                    "DPA404",
-                    "neighbours= must be a non-empty sequence of pairs (first, second) of datasets, or a strategy of pairs.",
-                )
-            object.__setattr__(self, "neighbours", pairs)
+            object.__setattr__(self, "neighbours", _pairs(self.neighbours))
         if not self.name:
             object.__setattr__(self, "name", getattr(self.function, "__name__", type(self.function).__name__))
 
@@ -156,6 +160,16 @@ def _short_path(file: Path) -> str:
     return file.relative_to(max(around, key=lambda folder: len(folder.parts))).as_posix() if around else file.name
 
 
+def _pairs(neighbours: object) -> tuple[tuple[Any, Any], ...]:
+    """Given pairs of datasets, refused where they are none."""
+    pairs = tuple(neighbours) if isinstance(neighbours, Iterable) else ()
+    if not pairs or any(not isinstance(pair, tuple) or len(pair) != 2 for pair in pairs):
+        raise InvalidArgument(
+            "DPA404", "neighbours= must be a non-empty sequence of pairs (first, second) of datasets, or a strategy of pairs."
+        )
+    return pairs
+
+
 def _is_strategy(value: object) -> bool:
     """Whether a value is a Hypothesis strategy, told by its methods, since importing Hypothesis is slow."""
     return all(callable(getattr(value, method, None)) for method in ("example", "filter", "map", "flatmap"))
@@ -184,8 +198,8 @@ def load_targets(text: str, *, data: str | None = None) -> tuple[Target, ...]:
     """The targets that a name stands for.
 
     Args:
-      text: the name of a bundled target or group, MODULE:ATTRIBUTE, or FILE.py:ATTRIBUTE, where the attribute is a Target or
-        a sequence of Targets.
+      text: the name of a bundled target or group, "zoo" or one of its specimens, MODULE:ATTRIBUTE, or FILE.py:ATTRIBUTE, where
+        the attribute is a Target or a sequence of Targets.
       data: path of a CSV file whose records replace each target's own data and neighbours, and are taken as private.
     Returns:
       One or more targets, in their order.
@@ -237,9 +251,13 @@ def _bundles() -> tuple[dict[str, tuple[Target, ...]], dict[str, DpauditError]]:
 
 
 def _from_bundle(name: str) -> tuple[Target, ...]:
-    """A bundled target by its name, or all targets of the entry point of that name."""
+    """A bundled target or a specimen by its name, or all targets of the entry point or group of that name."""
     from importlib.metadata import entry_points
 
+    if name in ZOO:
+        return _from_code(ZOO[name])
+    if name.startswith("zoo_") and (found := [target for target in _from_code(ZOO["zoo"]) if target.name == name]):
+        return tuple(found)
     for point in entry_points(group=ENTRY_POINT_GROUP):
         if point.name == name:
             return _from_code(point.value)

@@ -13,7 +13,7 @@ import numpy as np
 
 from dpaudit.errors import BudgetExceeded, InvalidArgument
 from dpaudit.exact import Exact, in_range, integer, positive, rational
-from dpaudit.releases import Release, note
+from dpaudit.releases import Hold, Release, note
 from mechanisms.laws import DiscreteLaplace
 from mechanisms.noise import bit_source, require_multiple
 from mechanisms.sampling.random import BitSource
@@ -49,8 +49,9 @@ class Comparisons:
         """An open run: noted in the log, its threshold's noise drawn."""
         steps = self.threshold_steps(threshold)
         bits = bit_source(source)
-        note(replace(self.record, secure=bits.secure))
-        return Run(self, steps + int(self.threshold.sample(source=bits, wide=True)), bits)
+        hold = note(replace(self.record, secure=bits.secure))
+        border = steps + int(self.threshold.sample(source=bits, wide=True))
+        return Run(self, border, bits, None if hold is None else self._against(hold, steps))
 
     def many(
         self, threshold: Exact, values: Sequence[Exact] | NDArray[Any], count: int, source: BitSource | None
@@ -63,12 +64,13 @@ class Comparisons:
         for law in self._laws():
             format_of(Fraction(1)).require_room(law.scale)
         bits = bit_source(source)
-        note(replace(self.record, count=runs, secure=bits.secure))
+        hold = note(replace(self.record, count=runs, secure=bits.secure))
         answers = np.full((runs, row.size), NOT_ASKED, dtype=np.int8)
         numbers = np.zeros((runs if self.number is not None else 0, row.size), dtype=np.int64)
         for start in range(0, runs, ROWS):
             self._fill(answers[start : start + ROWS], numbers[start : start + ROWS], steps, row, bits)
-        return answers, numbers
+        found = answers, numbers
+        return found if hold is None else self._against(hold, steps)(row, found)
 
     def _fill(
         self, answers: NDArray[np.int8], numbers: NDArray[np.int64], threshold: int, row: NDArray[np.int64], bits: BitSource
@@ -108,6 +110,14 @@ class Comparisons:
             raise InvalidArgument("DPA108", "values must be at most 2**60 steps of the lattice. Use a coarser lattice, or start().")
         return np.array(steps, dtype=np.int64)
 
+    def _against(self, hold: Hold, threshold: int) -> Hold:
+        """A hold that is given values in steps, and tells by how much they exceed the threshold."""
+
+        def told(value: Any, output: Any) -> Any:
+            return hold([self.lattice * (int(steps) - threshold) for steps in np.atleast_1d(np.array(value, dtype=object))], output)
+
+        return told
+
     def _laws(self) -> list[DiscreteLaplace]:
         """The laws of all noise."""
         return [law for law in (self.threshold, self.query, self.number) if law is not None]
@@ -120,11 +130,11 @@ class Run:
     the process that started it. Threads may share it.
     """
 
-    __slots__ = ("_bits", "_border", "_comparisons", "_left", "_lock", "_process")
+    __slots__ = ("_bits", "_border", "_comparisons", "_hold", "_left", "_lock", "_process")
 
-    def __init__(self, comparisons: Comparisons, border: int, bits: BitSource) -> None:
-        """Keep the noisy threshold."""
-        self._comparisons, self._border, self._bits = comparisons, border, bits
+    def __init__(self, comparisons: Comparisons, border: int, bits: BitSource, hold: Hold | None = None) -> None:
+        """Keep the noisy threshold, and where answers are held while a function is checked."""
+        self._comparisons, self._border, self._bits, self._hold = comparisons, border, bits, hold
         self._left, self._lock, self._process = comparisons.cutoff, threading.Lock(), os.getpid()
 
     @property
@@ -176,7 +186,8 @@ class Run:
         if not self.compare(steps):
             return None
         total = steps + int(noise.sample(source=self._bits, wide=True))
-        return total if lattice == 1 else lattice * total
+        result = total if lattice == 1 else lattice * total
+        return result if self._hold is None else self._hold(steps, result)
 
     def compare(self, steps: int) -> bool:
         """Whether a value in steps of the lattice is above the threshold, noisily."""
@@ -189,6 +200,8 @@ class Run:
                     f"the run has given its {self._comparisons.cutoff} positive answers and stops. Start a new one, paid for anew.",
                 )
             above = steps + int(self._comparisons.query.sample(source=self._bits, wide=True)) >= self._border
+            if self._hold is not None:
+                above = self._hold(steps, above)
             self._left -= above
         return above
 

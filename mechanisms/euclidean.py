@@ -15,7 +15,7 @@ from dpaudit.errors import InvalidArgument, Unsupported
 from dpaudit.exact import Enclosure, Exact, Reason, ball, integer, positive, shown, working_precision
 from dpaudit.releases import Release, note
 from mechanisms.laws import RoundedGaussian
-from mechanisms.noise import as_text, bit_source, one_of, store
+from mechanisms.noise import as_text, bit_source, in_logged_units, one_of, store
 from mechanisms.sampling.envelope import SHIPPED as SHIPPED_CELLS
 from mechanisms.sampling.envelope import Tuning, envelope_table
 from mechanisms.sampling.euclidean_noise import draw_vectors
@@ -135,10 +135,11 @@ class VectorNoise:
         law = EuclideanLaplace(self.width, dimension=steps.size)
         form.require_room(self.width * (isqrt(steps.size) + 1))
         bits = bit_source(source)
-        note(replace(self.record, dimension=steps.size, count=copies, secure=bits.secure))
+        hold = note(replace(self.record, dimension=steps.size, count=copies, secure=bits.secure))
         noise = law.sample(copies, source=bits).reshape(copies, *steps.shape)
         noise += steps
-        return form.write(noise, self.lattice)
+        result = form.write(noise, self.lattice)
+        return result if hold is None else hold(in_logged_units(value, self.lattice, self.record), result)
 
 
 @dataclass(frozen=True, init=False)

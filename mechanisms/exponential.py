@@ -101,8 +101,9 @@ class ExponentialMechanism:
         """
         read = read_scores(scores)
         bits = bit_source(source)
-        note(self._record if bits.secure else replace(self._record, secure=False))
-        return draw_one(propose(read, self._heat, finest_precision(read.size)), bits)
+        hold = note(self._record if bits.secure else replace(self._record, secure=False))
+        chosen = draw_one(propose(read, self._heat, finest_precision(read.size)), bits)
+        return chosen if hold is None else hold(scores, chosen)
 
     def releases(self, scores: Sequence[Any] | NDArray[Any], count: int, source: BitSource | None = None) -> NDArray[np.int64]:
         """Independent choices on the same scores, each paid for; what an audit needs many of.
@@ -122,11 +123,13 @@ class ExponentialMechanism:
         """
         read, copies = read_scores(scores), integer(count, "count", lower=1)
         bits = bit_source(source)
-        note(replace(self._record, count=copies, secure=bits.secure))
+        hold = note(replace(self._record, count=copies, secure=bits.secure))
         if copies * _SHARE < read.size:
             proposal = propose(read, self._heat, finest_precision(read.size))
-            return np.array([draw_one(proposal, bits) for _ in range(copies)], dtype=np.int64)
-        return draw_many(alias_table(read, self._heat), copies, bits)
+            chosen = np.array([draw_one(proposal, bits) for _ in range(copies)], dtype=np.int64)
+        else:
+            chosen = draw_many(alias_table(read, self._heat), copies, bits)
+        return chosen if hold is None else hold(scores, chosen)
 
     def describe(self) -> str:
         """One line that names the mechanism and its exact parameters."""

@@ -52,17 +52,19 @@ class FloatNoise:
         if isinstance(value, np.ndarray):
             return np.asarray(self.often(value, 1, source)[0])
         number, bits = _number(value), bit_source(source)
-        note(self.record if bits.secure else replace(self.record, secure=False))
-        return noisy_sum(self._law, number, bits)
+        hold = note(self.record if bits.secure else replace(self.record, secure=False))
+        result = noisy_sum(self._law, number, bits)
+        return result if hold is None else hold(number, result)
 
     def often(self, value: FloatValue, count: int, source: BitSource | None) -> NDArray[np.float64]:
         """Independent noisy copies, along a new first axis."""
         copies = integer(count, "count", lower=1)
         numbers = _numbers(value) if isinstance(value, np.ndarray) else np.array(_number(value))
         bits = bit_source(source)
-        note(replace(self.record, dimension=numbers.size, count=copies, secure=bits.secure))
+        hold = note(replace(self.record, dimension=numbers.size, count=copies, secure=bits.secure))
         spread = np.broadcast_to(numbers, (copies, *numbers.shape))
-        return noisy_sums(self._law, spread.reshape(-1), bits).reshape(spread.shape)
+        result = noisy_sums(self._law, spread.reshape(-1), bits).reshape(spread.shape)
+        return result if hold is None else hold(numbers, result)
 
 
 def _number(value: Exact) -> float:

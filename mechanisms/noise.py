@@ -50,9 +50,10 @@ class Noise:
             return np.asarray(self.often(value, 1, source)[0])
         steps = number_steps(value, self.lattice)
         bits = bit_source(source)
-        note(self.record if bits.secure else replace(self.record, secure=False))
+        hold = note(self.record if bits.secure else replace(self.record, secure=False))
         total = steps + self.law.sampler.one(bits)
-        return total if self.lattice == 1 else self.lattice * total
+        result = total if self.lattice == 1 else self.lattice * total
+        return result if hold is None else hold(value, result)
 
     def often(self, value: Value, count: int, source: BitSource | None) -> NDArray[Any]:
         """Independent noisy copies, along a new first axis."""
@@ -66,10 +67,11 @@ class Noise:
         sampler, bits = self.law.sampler, bit_source(source)
         if sampler.reach > LARGEST // 2:
             raise InvalidArgument("DPA108", "the noise reaches beyond int64. Use less of it, or release numbers one at a time.")
-        note(replace(self.record, dimension=steps.size, count=copies, secure=bits.secure))
+        hold = note(replace(self.record, dimension=steps.size, count=copies, secure=bits.secure))
         noise = sampler.many(bits, copies * steps.size, False).reshape(copies, *steps.shape)  # noqa: FBT003 - not wide
         noise += steps
-        return form.write(noise, self.lattice)
+        result = form.write(noise, self.lattice)
+        return result if hold is None else hold(in_logged_units(value, self.lattice, self.record), result)
 
 
 def _fitting(steps: int, largest: int) -> int:
@@ -77,6 +79,12 @@ def _fitting(steps: int, largest: int) -> int:
     if abs(steps) > min(largest, INTEGER_LIMIT):
         raise InvalidArgument("DPA108", "the value to release is too large for an array of results. Use a coarser lattice.")
     return steps
+
+
+def in_logged_units(value: Value, lattice: Fraction, record: Release) -> Value | list[Fraction]:
+    """What a release read in the units of its logged sensitivity: mechanisms on vectors read whole steps, lattice 1, instead."""
+    unit = dict(record.parameters).get("lattice", lattice) / lattice
+    return value if unit == 1 else [unit * int(steps) for steps in np.ravel(np.asarray(value))]
 
 
 def bit_source(source: BitSource | None) -> BitSource:

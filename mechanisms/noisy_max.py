@@ -162,14 +162,15 @@ class NoisyMax:
         """Check, note, draw: `count` indices."""
         positions, steps = lattice_steps(read_scores(scores), self.lattice)
         bits = bit_source(source)
-        note(replace(self._record, count=count, secure=bits.secure))
+        hold = note(replace(self._record, count=count, secure=bits.secure))
         rows, chosen = max(1, _BATCH // steps.size), []
         for start in range(0, count, rows):
             size = min(rows, count - start)
             noisy = self._law.sample(size * steps.size, source=bits).reshape(size, steps.size)
             noisy += steps
             chosen.append(greatest(noisy, bits))
-        return positions[np.concatenate(chosen)]
+        result = positions[np.concatenate(chosen)]
+        return result if hold is None else hold(scores, result)
 
     @cached_property
     def _law(self) -> Geometric | DiscreteLaplace:

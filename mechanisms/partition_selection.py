@@ -114,9 +114,10 @@ class PartitionSelection:
         keys, people_with = counted_keys(values, people, self.contributions)
         copies = integer(count, "count", lower=1)
         bits = bit_source(source)
-        note(replace(self._record, count=copies, secure=bits.secure))
+        hold = note(replace(self._record, count=copies, secure=bits.secure))
         chosen = selected(self._rule, np.tile(people_with, copies), bits).reshape(copies, len(keys))
-        return [[keys[place] for place in np.flatnonzero(row).tolist()] for row in chosen]
+        result = [[keys[place] for place in np.flatnonzero(row).tolist()] for row in chosen]
+        return result if hold is None else hold(dict(zip(keys, people_with.tolist(), strict=True)), result)
 
     def describe(self) -> str:
         """One line that names the mechanism and its exact parameters."""

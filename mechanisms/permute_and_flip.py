@@ -105,8 +105,9 @@ class PermuteAndFlip:
         """
         read = read_scores(scores)
         bits = bit_source(source)
-        note(self._record if bits.secure else replace(self._record, secure=False))
-        return first_head(read, self._heat, bits)
+        hold = note(self._record if bits.secure else replace(self._record, secure=False))
+        chosen = first_head(read, self._heat, bits)
+        return chosen if hold is None else hold(scores, chosen)
 
     def releases(self, scores: Sequence[Any] | NDArray[Any], count: int, source: BitSource | None = None) -> NDArray[np.int64]:
         """Independent choices on the same scores, each paid for; what an audit needs many of.
@@ -126,10 +127,12 @@ class PermuteAndFlip:
         """
         read, copies = read_scores(scores), integer(count, "count", lower=1)
         bits = bit_source(source)
-        note(replace(self._record, count=copies, secure=bits.secure))
+        hold = note(replace(self._record, count=copies, secure=bits.secure))
         if read.size > SHIPPED.chunk:
-            return np.array([first_head(read, self._heat, bits) for _ in range(copies)], dtype=np.int64)
-        return races(read, self._heat, EXPONENTIAL, 1, copies, bits)[:, 0]
+            chosen = np.array([first_head(read, self._heat, bits) for _ in range(copies)], dtype=np.int64)
+        else:
+            chosen = races(read, self._heat, EXPONENTIAL, 1, copies, bits)[:, 0]
+        return chosen if hold is None else hold(scores, chosen)
 
     def probabilities(self, scores: Sequence[Any] | NDArray[Any]) -> list[Enclosure]:
         """The probability of each candidate; it depends on the scores, so publishing it is not private.

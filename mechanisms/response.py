@@ -13,7 +13,7 @@ import numpy as np
 from dpaudit.claims import Adjacency, Claim, PureDP
 from dpaudit.errors import InvalidArgument
 from dpaudit.exact import Enclosure, Exact, Reason, ball, ball_endpoints, integer, positive, shown, working_precision
-from dpaudit.releases import Release, note
+from dpaudit.releases import Hold, Release, note
 from mechanisms.noise import as_text, bit_source
 from mechanisms.sampling.exactnum import LazyUniform
 from mechanisms.sampling.random import BitSource
@@ -110,10 +110,12 @@ class RandomizedResponse:
           (3,)
         """
         truth = self._checked(value)
-        bits = self._noted(truth.size if isinstance(truth, np.ndarray) else 1, 1, source)
+        bits, hold = self._noted(truth.size if isinstance(truth, np.ndarray) else 1, 1, source)
         if isinstance(truth, np.ndarray):
-            return np.asarray(reports(truth, 1, self.epsilon, self.categories, bits)[0])
-        return report(truth, self.epsilon, self.categories, bits)
+            many = np.asarray(reports(truth, 1, self.epsilon, self.categories, bits)[0])
+            return many if hold is None else hold(truth, many)
+        one = report(truth, self.epsilon, self.categories, bits)
+        return one if hold is None else hold(truth, one)
 
     def releases(self, value: int | NDArray[Any], count: int, source: BitSource | None = None) -> NDArray[np.int64]:
         """Independent reports on the same categories, each paid for; what an audit needs many of.
@@ -132,8 +134,9 @@ class RandomizedResponse:
           (5,)
         """
         truth, copies = np.asarray(self._checked(value)), integer(count, "count", lower=1)
-        bits = self._noted(truth.size, copies, source)
-        return reports(truth, copies, self.epsilon, self.categories, bits)
+        bits, hold = self._noted(truth.size, copies, source)
+        told = reports(truth, copies, self.epsilon, self.categories, bits)
+        return told if hold is None else hold(truth, told)
 
     def estimate(self, reports: NDArray[Any]) -> NDArray[np.float64]:
         """Unbiased estimate of how the true categories are distributed, from the reports alone.
@@ -185,12 +188,11 @@ class RandomizedResponse:
         """The mechanism as plain text values, exact, from which it can be built again."""
         return as_text(self, "epsilon", "categories", "adjacency")
 
-    def _noted(self, people: int, count: int, source: BitSource | None) -> BitSource:
-        """The source of bits, once the release log has been told what will be drawn from it."""
+    def _noted(self, people: int, count: int, source: BitSource | None) -> tuple[BitSource, Hold | None]:
+        """The source of bits, once the release log has been told what will be drawn from it, and what that answered."""
         bits, record = bit_source(source), self._record
         once = people == count == 1 and bits.secure
-        note(record if once else replace(record, dimension=people, count=count, secure=bits.secure))
-        return bits
+        return bits, note(record if once else replace(record, dimension=people, count=count, secure=bits.secure))
 
     @cached_property
     def _record(self) -> Release:

@@ -126,9 +126,10 @@ class StabilityHistogram:
         keys, people_with = counted_keys(values, people, self.contributions)
         copies = integer(count, "count", lower=1)
         bits = bit_source(source)
-        note(replace(self._record, count=copies, secure=bits.secure))
+        hold = note(replace(self._record, count=copies, secure=bits.secure))
         noisy = self._law.sample(copies * len(keys), source=bits).reshape(copies, len(keys)) + people_with
-        return [{keys[place]: int(row[place]) for place in np.flatnonzero(row >= self.threshold).tolist()} for row in noisy]
+        result = [{keys[place]: int(row[place]) for place in np.flatnonzero(row >= self.threshold).tolist()} for row in noisy]
+        return result if hold is None else hold(dict(zip(keys, people_with.tolist(), strict=True)), result)
 
     def describe(self) -> str:
         """One line that names the mechanism and its exact parameters."""

@@ -127,8 +127,9 @@ class TopK:
         """
         read = self._read(scores)
         bits = bit_source(source)
-        note(self._record if bits.secure else replace(self._record, secure=False))
-        return self._choose(read, bits)
+        hold = note(self._record if bits.secure else replace(self._record, secure=False))
+        chosen = self._choose(read, bits)
+        return chosen if hold is None else hold(scores, chosen)
 
     def releases(self, scores: Sequence[Any] | NDArray[Any], count: int, source: BitSource | None = None) -> NDArray[np.int64]:
         """Independent releases on the same scores, each paid for; what an audit needs many of.
@@ -148,10 +149,12 @@ class TopK:
         """
         read, copies = self._read(scores), integer(count, "count", lower=1)
         bits = bit_source(source)
-        note(replace(self._record, count=copies * self.k, secure=bits.secure))
+        hold = note(replace(self._record, count=copies * self.k, secure=bits.secure))
         if self.method == "one_shot" and read.size <= SHIPPED.chunk:
-            return races(read, self._heat, GUMBEL, self.k, copies, bits)
-        return np.array([self._choose(read, bits) for _ in range(copies)], dtype=np.int64)
+            chosen = races(read, self._heat, GUMBEL, self.k, copies, bits)
+        else:
+            chosen = np.array([self._choose(read, bits) for _ in range(copies)], dtype=np.int64)
+        return chosen if hold is None else hold(scores, chosen)
 
     def describe(self) -> str:
         """One line that names the mechanism and its exact parameters."""

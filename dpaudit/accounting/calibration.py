@@ -147,9 +147,8 @@ def _between(good: Fraction, bad: Fraction, share: float, apart: Fraction) -> Fr
     nudge = min(0.5, float(apart) / (3 * abs(span)))
     share = min(max(share + (nudge if share < 0.5 else -nudge), nudge), 1 - nudge)
     middle = good * Fraction(math.exp(span * share))
-    distance = abs(bad - good)
-    places = 20 - distance.numerator.bit_length() + distance.denominator.bit_length()
-    unit = Fraction(2) ** -places
+    least = min(abs(bad - good), middle)
+    unit = Fraction(2) ** (least.numerator.bit_length() - least.denominator.bit_length() - 20)
     rounded = round(middle / unit) * unit
     return rounded if min(good, bad) < rounded < max(good, bad) else (good + bad) / 2
 

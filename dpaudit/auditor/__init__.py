@@ -7,16 +7,24 @@ from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from dpaudit.auditor.auditing import audit as audit
+    from dpaudit.auditor.checks.checking import check_properties as check_properties
+    from dpaudit.auditor.checks.search import Finding as Finding
     from dpaudit.auditor.progress import AuditInterrupted as AuditInterrupted
     from dpaudit.auditor.progress import Progress as Progress
     from dpaudit.auditor.replaying import ReplayedTarget as ReplayedTarget
     from dpaudit.auditor.replaying import replay as replay
+    from dpaudit.auditor.search.boundary import boundary_values as boundary_values
+    from dpaudit.auditor.search.strategies import neighbours as neighbours
 
 _HOMES: Final = {
     "AuditInterrupted": "dpaudit.auditor.progress",
+    "Finding": "dpaudit.auditor.checks.search",
     "Progress": "dpaudit.auditor.progress",
     "ReplayedTarget": "dpaudit.auditor.replaying",
     "audit": "dpaudit.auditor.auditing",
+    "boundary_values": "dpaudit.auditor.search.boundary",
+    "check_properties": "dpaudit.auditor.checks.checking",
+    "neighbours": "dpaudit.auditor.search.strategies",
     "replay": "dpaudit.auditor.replaying",
 }
 

@@ -84,7 +84,8 @@ def audit(  # noqa: PLR0913 - every argument but the first is an option given by
     Raises:
       InvalidArgument: an argument or a target's datasets are not usable (DPA101 to DPA109, DPA404, DPA407).
       Unsupported: neighbours cannot be made for the claim's adjacency (DPA409).
-      TargetFailure: a target does not load (DPA401 to DPA406) or cannot reach the workers (DPA408).
+      TargetFailure: a target does not load (DPA401 to DPA406) or cannot be sent to workers (DPA408). Workers that fail later make
+        one failed result of the target they were at.
       AuditInterrupted: the user interrupted; its `report` holds what was finished.
     Source: docs/auditing.md; docs/auditing_statistics.md.
     Example:
@@ -140,8 +141,6 @@ def _examine(
     try:
         trial = try_claim(replace(case, told=tell))
     except TargetFailure as failure:
-        if failure.code != "DPA405":
-            raise
         return Evidence(checks.properties, failure=str(failure))
     evidence = _priced(entry, trial, checks, _logs(case, trial.attack.pair.index))
     tell("done", trial.attack.runs, trial.attack.runs, trial.attack.sequential.log10_wealth * math.log(10))

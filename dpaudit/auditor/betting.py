@@ -29,6 +29,7 @@ class Bankroll:
 
     Args:
       point: the claim under test.
+      groups: group of each column, for the scores of label bettors; one group unless given.
     Source: docs/auditing_statistics.md, section 5.
     Example:
       >>> from fractions import Fraction
@@ -39,8 +40,9 @@ class Bankroll:
       True
     """
 
-    def __init__(self, point: ClaimPoint) -> None:
+    def __init__(self, point: ClaimPoint, groups: Sequence[int] | None = None) -> None:
         self._point = point
+        self._groups = groups
         self._unstaked = 1.0
         self._accounts: dict[int, list[tuple[LabelBettor | EventPortfolio, float]]] = {}
         self._closed = False
@@ -66,7 +68,7 @@ class Bankroll:
             raise InvalidArgument(
                 "DPA103", f"stake must be above 0 and at most {self._unstaked:g}, the money not staked yet, got {stake}."
             )
-        self._accounts[pair] = [(LabelBettor(self._point), math.log(stake))]
+        self._accounts[pair] = [(LabelBettor(self._point, self._groups), math.log(stake))]
         self._unstaked = max(0.0, self._unstaked - stake)
 
     def observe(self, pair: int, features: Floats, labels: Labels) -> Floats:

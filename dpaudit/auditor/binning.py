@@ -9,17 +9,18 @@ from numpy.typing import NDArray
 
 Floats: TypeAlias = NDArray[np.float64]
 Labels: TypeAlias = NDArray[np.uint8]
-Bins: TypeAlias = NDArray[np.intp]
+Bins: TypeAlias = NDArray[np.integer]
 
 MOST_VALUES: Final = 48
 """A column with at most this many different values gets one bin for each of them."""
 
 _LEVELS: Final = (0.02, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45)
-_TAIL_LEVELS: Final = (0.002, 0.007)
-_RUNS_FOR_TAILS: Final = 2000
+_TAIL_LEVELS: Final = (0.00001, 0.00002, 0.00005, 0.0001, 0.0002, 0.0005, 0.001, 0.002, 0.004, 0.007)
+_RUNS_IN_A_TAIL: Final = 4
 _MOST_ATOMS: Final = 8
-_COARSE_BINS: Final = 8
 _FINE_BINS: Final = 128
+_MOST_COMPARED: Final = 48
+_BLOCK: Final = 2**14
 
 
 def cut_points(values: Floats) -> Floats:
@@ -34,7 +35,7 @@ def cut_points(values: Floats) -> Floats:
     distinct, counts = np.unique(finite, return_counts=True)
     if distinct.size <= min(MOST_VALUES, finite.size // 4):
         return distinct[1:]
-    lower = np.array((*_TAIL_LEVELS, *_LEVELS) if finite.size >= _RUNS_FOR_TAILS else _LEVELS)
+    lower = np.array((*(level for level in _TAIL_LEVELS if level * finite.size >= _RUNS_IN_A_TAIL), *_LEVELS))
     levels = np.concatenate([lower, [0.5], 1 - lower])
     quantiles = np.quantile(finite, levels, method="higher")
     repeated = np.flatnonzero(counts >= max(2, 2 * float(np.median(counts))))
@@ -53,18 +54,19 @@ def fine_cuts(values: Floats, cuts: Floats) -> Floats:
     return np.asarray(fine[fine > finite.min()])
 
 
-def coarse_cuts(values: Floats) -> Floats:
-    """Cut points that leave few bins, for scores that add up many columns: all values if they are few, else 8 equal shares."""
-    finite = values[np.isfinite(values)]
-    if finite.size == 0:
-        return np.empty(0)
-    distinct = np.unique(finite)
-    if distinct.size <= min(MOST_VALUES, finite.size // 4):
-        return distinct[1:]
-    cuts = np.unique(np.quantile(finite, np.arange(1, _COARSE_BINS) / _COARSE_BINS, method="higher"))
-    return np.asarray(cuts[cuts > distinct[0]])
+def binned(values: Floats, cuts: Floats) -> Bins:
+    """The bin of each value: how many cuts are at most as large; NaN is in the last bin."""
+    if cuts.size > _MOST_COMPARED:
+        return np.searchsorted(cuts, values, side="right")
+    # A few comparisons in cache are several times faster than a search.
+    bins = np.full(len(values), cuts.size, dtype=np.uint8)
+    for start in range(0, len(values), _BLOCK):
+        part, found = values[start : start + _BLOCK], bins[start : start + _BLOCK]
+        for cut in cuts:
+            found -= part < cut
+    return bins
 
 
 def label_counts(bins: Bins, labels: Labels, size: int) -> Floats:
     """How often each bin was hit under label 0 (first column) and label 1 (second)."""
-    return np.bincount(2 * bins + labels, minlength=2 * size).reshape(size, 2).astype(np.float64)
+    return np.bincount(2 * bins.astype(np.intp) + labels, minlength=2 * size).reshape(size, 2).astype(np.float64)

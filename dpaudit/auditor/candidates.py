@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
 import numpy as np
 
-from dpaudit.auditor.binning import Bins, Floats, Labels, label_counts
-from dpaudit.auditor.models import column_model, shrunk_log_ratios
+from dpaudit.auditor.binning import MOST_VALUES, Bins, Floats, Labels, label_counts
+from dpaudit.auditor.models import Ordered, column_model, ordered
 from dpaudit.auditor.predicates import Atoms, Event, ScoreThreshold, Threshold, row_codes
-from dpaudit.auditor.scores import FittedScore, fit_score
+from dpaudit.auditor.scoring.encoding import MOST_PATTERNS
+from dpaudit.auditor.scoring.fitting import FittedScore, fit_score
 
 _QUANTILES: Final = 400
-_EXTREMES: Final = 60
+_EXTREMES: Final = 20
+_TAIL_PLACES: Final = 60
 _REPEATED: Final = 64
-_MOST_OUTPUTS: Final = 4096
+_MOST_OUTPUTS: Final = 2**17
+_FEWEST_REPEATS: Final = 0.01
 
-_THRESHOLD_DOUBT: Final = (0.003, 0.5)
+_THRESHOLD_DOUBT: Final = (0.003, 0.2)
 _VALUE_DOUBT: Final = (1.0, 1.0)
 """How far the truth may lie from the model: a constant and a share of the modelled log-ratio, as standard deviations."""
 
@@ -33,7 +36,8 @@ class Family:
     """Candidates of one kind, which overlap: `make(i)` is the i-th event, the arrays have one entry for each.
 
     `ones` and `zeros` are its hits by label, `model` is its log-ratio as a model of the pilot sees it, `doubt` the standard
-    deviation of the truth around the model; `handicap` standard errors are held against kinds that are fitted or spiky.
+    deviation of the truth around the model; `handicap` standard errors are held against kinds that are fitted or spiky. `share`
+    is the part of the pilot that was counted.
     """
 
     make: Callable[[int], Event]
@@ -42,15 +46,40 @@ class Family:
     model: Floats
     doubt: Floats
     handicap: float = 0.0
+    share: float = 1.0
 
 
-def families_of(features: Floats, labels: Labels) -> list[Family]:
-    """All candidates for a pilot of feature rows with their labels."""
-    families = [family for column in range(features.shape[1]) for family in _column_families(features, labels, column)]
-    score = fit_score(features, labels)
-    if score is not None:
-        families += _score_families(features, labels, score)
-        families += _output_families(features, labels, score)
+def score_families(features: Floats, labels: Labels, groups: Sequence[int] | None = None) -> list[Family]:
+    """Candidates that a score of whole outputs gives; none where no column varies."""
+    score = fit_score(features, labels, groups)
+    return [] if score is None else [*_scored(features, labels, score), *_repeated_outputs(features, labels, score)]
+
+
+def column_families(features: Floats, labels: Labels, column: int) -> list[Family]:
+    """Thresholds on both sides of one column, and its repeated values."""
+    values = ordered(features[:, column], labels)
+    cuts, curve = column_model(values)
+    if not cuts.size:
+        return []
+
+    def threshold(limit: float, inside: int, at_most: bool) -> Event:  # noqa: FBT001
+        del inside
+        return Threshold(column, limit, at_most=at_most)
+
+    families = _sides(values, cuts, curve, threshold)
+    starts = np.flatnonzero(np.concatenate([[True], values.values[1:] != values.values[:-1]]))
+    counts = np.diff(np.append(starts, len(values.values)))
+    repeated = np.flatnonzero(counts >= 2)
+    repeated = repeated[np.argsort(-counts[repeated], kind="stable")[:_REPEATED]]
+    if repeated.size and starts.size > 1:
+        first = starts[repeated]
+        ones = (values.ones[first + counts[repeated]] - values.ones[first]).astype(np.float64)
+        model = curve[np.searchsorted(cuts, values.values[first], side="right")]
+
+        def single(place: int) -> Event:
+            return Atoms((column,), ((float(values.values[first[place]]),),))
+
+        families.append(Family(single, ones, counts[repeated] - ones, model, _doubt(model, _VALUE_DOUBT), _VALUE_HANDICAP))
     return families
 
 
@@ -59,58 +88,31 @@ def _doubt(model: Floats, scale: tuple[float, float]) -> Floats:
     return scale[0] + scale[1] * np.abs(model)
 
 
-def _column_families(features: Floats, labels: Labels, column: int) -> list[Family]:
-    """Thresholds on both sides of one column, and its repeated values."""
-    usable = ~np.isnan(features[:, column])
-    values, owners = features[usable, column], labels[usable]
-    cuts, curve = column_model(values, owners)
-    if not cuts.size:
-        return []
-    odds = curve[np.searchsorted(cuts, values, side="right")]
-
-    def threshold(limit: float, inside: int, at_most: bool) -> Event:  # noqa: FBT001
-        del inside
-        return Threshold(column, limit, at_most=at_most)
-
-    families = _sides(values, owners, odds, threshold)
-    distinct, inverse, counts = np.unique(values, return_inverse=True, return_counts=True)
-    repeated = np.flatnonzero(counts >= 2)
-    repeated = repeated[np.argsort(-counts[repeated], kind="stable")[:_REPEATED]]
-    if repeated.size and distinct.size > 1:
-        table = label_counts(inverse, owners, distinct.size)[repeated]
-        model = curve[np.searchsorted(cuts, distinct[repeated], side="right")]
-
-        def single(place: int) -> Event:
-            return Atoms((column,), ((float(distinct[repeated[place]]),),))
-
-        families.append(Family(single, table[:, 1], table[:, 0], model, _doubt(model, _VALUE_DOUBT), _VALUE_HANDICAP))
-    return families
-
-
-def _sides(values: Floats, labels: Labels, odds: Floats, make: _Maker, handicap: float = 0.0) -> list[Family]:
-    """Thresholds from both sides on values whose rows have modelled log-odds; `make` gets limit, number of hits and side."""
-    order = np.argsort(values, kind="stable")
-    ordered = values[order]
-    size = len(ordered)
-    ones = np.concatenate([[0], np.cumsum(labels[order], dtype=np.int64)])
-    expected = np.concatenate([[0.0], np.cumsum(1 / (1 + np.exp(-odds[order])))])
-    extremes = np.arange(min(_EXTREMES, size))
+def _sides(column: Ordered, cuts: Floats, curve: Floats, make: _Maker, handicap: float = 0.0) -> list[Family]:
+    """Thresholds from both sides on values with modelled log-odds; `make` gets limit, number of hits and side."""
+    values, size = column.values, len(column.values)
+    edges = np.concatenate([[0], np.searchsorted(values, cuts, side="left"), [size]])
+    weights = np.concatenate([[0.0], np.cumsum(np.diff(edges) / (1 + np.exp(-curve)))])
+    tail = np.geomspace(1, max(1, size // _QUANTILES), _TAIL_PLACES).astype(np.int64) - 1
+    extremes = np.unique(np.concatenate([np.arange(min(_EXTREMES, size)), tail]))
     places = np.concatenate([extremes, size - 1 - extremes, (np.arange(1, _QUANTILES) * size) // _QUANTILES])
-    limits = np.unique(ordered[places])
+    limits = np.unique(values[places])
     families = []
     for at_most in (True, False):
-        ends = np.searchsorted(ordered, limits, side="right" if at_most else "left")
+        ends = np.searchsorted(values, limits, side="right" if at_most else "left")
         start, stop = (np.zeros_like(ends), ends) if at_most else (ends, np.full_like(ends, size))
         proper = (stop > start) & (stop - start < size)
         if not proper.any():
             continue
         start, stop, kept = start[proper], stop[proper], limits[proper]
-        hits = (ones[stop] - ones[start]).astype(np.float64)
-        weight = expected[stop] - expected[start]
+        hits = (column.ones[stop] - column.ones[start]).astype(np.float64)
+        weight = np.interp(stop, edges, weights) - np.interp(start, edges, weights)
         inside = stop - start
         model = np.log((weight + 1e-9) / (inside - weight + 1e-9))
         maker = _maker(make, kept, inside, at_most=at_most)
-        families.append(Family(maker, hits, inside - hits, model, _doubt(model, _THRESHOLD_DOUBT), handicap))
+        # Where the curve is steep, the model is an average of unlike values, and what lies beyond its last bin is a guess.
+        slope = np.abs(curve[np.searchsorted(cuts, kept, side="right")] - model)
+        families.append(Family(maker, hits, inside - hits, model, _doubt(model, _THRESHOLD_DOUBT) + slope, handicap))
     return families
 
 
@@ -119,50 +121,67 @@ def _maker(make: _Maker, limits: Floats, inside: Bins, *, at_most: bool) -> Call
     return lambda place: make(float(limits[place]), int(inside[place]), at_most)
 
 
-def _calibrated(scores: Floats, labels: Labels) -> Floats:
-    """What held-out scores turned out to be worth: the modelled log-odds of the labels at each score."""
-    cuts, curve = column_model(scores, labels)
-    return curve[np.searchsorted(cuts, scores, side="right")]
+def _scored(features: Floats, labels: Labels, score: FittedScore) -> list[Family]:
+    """Thresholds on the score; hits are counted on held-out scores, limits are those of equal mass on the final one.
 
-
-def _fitted_handicap(score: FittedScore) -> float:
-    """Standard errors held against fitted events: on a single column, thresholds say nearly as much and choose less freely."""
-    return _FITTED_HANDICAP if len(score.table.columns) == 1 else 0.0
-
-
-def _score_families(features: Floats, labels: Labels, score: FittedScore) -> list[Family]:
-    """Thresholds on the additive score; hits are counted on held-out scores, limits are those of equal mass on the final one."""
-    final = np.sort(score.table.scores(features))
+    Where the score depends on exact values only, events are sets of outputs that were seen.
+    """
+    scores = score.table.scores(features)
+    final = np.sort(scores)
+    outputs = _outputs(features, scores, score) if score.exact else None
 
     def threshold(limit: float, inside: int, at_most: bool) -> Event:  # noqa: FBT001
         del limit
-        return ScoreThreshold(score.table, float(final[inside - 1] if at_most else final[len(final) - inside]), at_most=at_most)
+        reached = float(final[inside - 1] if at_most else final[len(final) - inside])
+        if outputs is None:
+            return ScoreThreshold(score.table, reached, at_most=at_most)
+        rows, known = outputs
+        return Atoms(score.table.columns, tuple(map(tuple, rows[known <= reached if at_most else known >= reached].tolist())))
 
-    return _sides(score.held_out, labels, _calibrated(score.held_out, labels), threshold, _fitted_handicap(score))
+    column = ordered(score.held_out, labels)
+    # On a single column, thresholds say nearly as much as a fitted score and choose less freely.
+    return _sides(column, *column_model(column), threshold, _FITTED_HANDICAP if len(score.table.columns) == 1 else 0.0)
 
 
-def _output_families(features: Floats, labels: Labels, score: FittedScore) -> list[Family]:
-    """Sets of whole outputs where there are few: those with the most extreme log-odds, pulled towards the additive score."""
-    codes, first, inverse = np.unique(row_codes(features), return_index=True, return_inverse=True)
-    if not 2 < codes.size <= _MOST_OUTPUTS:
+def _outputs(features: Floats, scores: Floats, score: FittedScore) -> tuple[Floats, Floats] | None:
+    """The different outputs, as far as the score sees them, with their scores; None where they are too many to be listed."""
+    columns = list(score.table.columns)
+    used = features[:, columns]
+    _, first = np.unique(row_codes(used), return_index=True)
+    return None if first.size > MOST_PATTERNS else (used[first], scores[first])
+
+
+def _repeated_outputs(features: Floats, labels: Labels, score: FittedScore) -> list[Family]:
+    """Sets of outputs where many repeat but are too many to be looked at one by one, or have values that are.
+
+    Sets learned on every second run are judged on the others; the event is the set that all runs give.
+    """
+    columns = list(score.table.columns)
+    if score.exact or not columns:
+        return []
+    seen = features[:, columns]
+    known, first, inverse, counts = np.unique(row_codes(seen), return_index=True, return_inverse=True, return_counts=True)
+    repeats = 1 - np.count_nonzero(counts == 1) / len(labels)
+    if not MOST_VALUES < known.size <= _MOST_OUTPUTS or repeats < _FEWEST_REPEATS:
         return []
     even = np.arange(len(labels)) % 2 == 0
-    held_out = np.empty(len(labels))
-    for fitted, rest in ((even, ~even), (~even, even)):
-        base = np.zeros(codes.size)
-        base[inverse[rest]] = score.held_out[rest]
-        held_out[rest] = shrunk_log_ratios(label_counts(inverse[fitted], labels[fitted], codes.size), base)[inverse[rest]]
-    odds = shrunk_log_ratios(label_counts(inverse, labels, codes.size), score.table.scores(features[first]))
-    order = np.argsort(odds, kind="stable")
-    reached = np.cumsum(np.bincount(inverse, minlength=codes.size)[order])
-    columns = tuple(range(features.shape[1]))
+    learned, full = (_log_ratios(inverse[rows], labels[rows], known.size) for rows in (even, np.ones_like(even)))
+    judged = label_counts(inverse[~even], labels[~even], known.size)
+    levels = np.unique(np.abs(learned[learned != 0]))
 
-    def extreme(limit: float, inside: int, at_most: bool) -> Event:  # noqa: FBT001
-        del limit
-        if at_most:
-            chosen = order[: int(np.searchsorted(reached, inside)) + 1]
-        else:
-            chosen = order[int(np.searchsorted(reached, len(labels) - inside, side="right")) :]
-        return Atoms(columns, tuple(tuple(features[row].tolist()) for row in np.sort(first[chosen])))
+    def family(sign: int) -> Family:
+        inside = np.stack([judged[sign * learned >= level].sum(axis=0) for level in levels])
 
-    return _sides(held_out, labels, _calibrated(held_out, labels), extreme, _fitted_handicap(score))
+        def make(place: int) -> Event:
+            return Atoms(score.table.columns, tuple(map(tuple, seen[first[sign * full >= levels[place]]].tolist())))
+
+        model = np.log((inside[:, 1] + 0.5) / (inside[:, 0] + 0.5))
+        return Family(make, inside[:, 1], inside[:, 0], model, _doubt(model, _THRESHOLD_DOUBT), _VALUE_HANDICAP, share=0.5)
+
+    return [family(1), family(-1)] if levels.size else []
+
+
+def _log_ratios(inverse: Bins, labels: Labels, size: int) -> Floats:
+    """Rough log-ratio of each value, 0 where it was not seen."""
+    zeros, ones = label_counts(inverse, labels, size).T
+    return np.asarray(np.round(np.log((ones + 0.5) / (zeros + 0.5)), 1))

@@ -3,21 +3,26 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, TypeAlias
 
 import numpy as np
 
 from dpaudit.auditor.binning import Floats, Labels
 from dpaudit.auditor.bounds import MASS_SHARE, ClaimPoint
-from dpaudit.auditor.candidates import Family, families_of
+from dpaudit.auditor.candidates import Family, column_families, score_families
 from dpaudit.auditor.predicates import Atoms, Event, ScoreThreshold, Threshold
 from dpaudit.errors import InvalidArgument
 
 __all__ = ["Atoms", "Event", "RankedEvent", "ScoreThreshold", "Threshold", "rank_events"]
 
-_NODES: Final = np.array([-4.0, -3.0, -2.0, 1.0])
+_NODES: Final = np.array([-2.5, -1.5, -0.5, 0.5])
 _OTHER_MASS: Final = 0.25
+_ROWS_TO_SCREEN: Final = 2**15
+_SCREENED: Final = 3
+
+_Judged: TypeAlias = tuple[float, Family, int, bool, float, float, int]
 
 
 @dataclass(frozen=True)
@@ -38,7 +43,14 @@ class RankedEvent:
 
 
 def rank_events(
-    features: Floats, labels: Labels, *, point: ClaimPoint, final_runs: int, alpha: float, keep: int = 8
+    features: Floats,
+    labels: Labels,
+    *,
+    point: ClaimPoint,
+    final_runs: int,
+    alpha: float,
+    keep: int = 8,
+    groups: Sequence[int] | None = None,
 ) -> tuple[RankedEvent, ...]:
     """The most promising events, best first.
 
@@ -54,6 +66,7 @@ def rank_events(
       final_runs: fresh runs that the chosen event will be counted on.
       alpha: error probability of the final bound, in (0, 1).
       keep: how many events to return at most.
+      groups: group of each column, as `FeatureMap.groups` has it; one group unless given.
     Returns:
       At most `keep` events by falling `predicted`; empty where no column varies.
     Raises:
@@ -70,13 +83,27 @@ def rank_events(
     if features.ndim != 2 or labels.shape != features.shape[:1]:
         shapes = f"{features.shape} and {labels.shape}"
         raise InvalidArgument("DPA105", f"features must be of shape (runs, columns) and labels of shape (runs,), got {shapes}.")
-    found = []
-    for family in families_of(features, labels):
-        for reverse in (False, True):
-            predicted, theta, mass = _predict(family, len(labels), reverse=reverse, point=point, final_runs=final_runs, alpha=alpha)
-            for place in _spread(predicted, mass):
-                hits = int(family.ones[place] + family.zeros[place])
-                found.append((float(predicted[place]), family, place, reverse, float(mass[place]), float(theta[place]), hits))
+
+    def judged(families: list[Family], runs: int) -> list[_Judged]:
+        found = []
+        for family in families:
+            for reverse in (False, True):
+                size = runs * family.share
+                predicted, theta, mass = _predict(family, size, reverse=reverse, point=point, final_runs=final_runs, alpha=alpha)
+                for place in _spread(predicted, mass):
+                    hits = int(family.ones[place] + family.zeros[place])
+                    found.append((float(predicted[place]), family, place, reverse, float(mass[place]), float(theta[place]), hits))
+        return found
+
+    def of_column(column: int, rows: int) -> list[_Judged]:
+        return judged(column_families(features[:rows], labels[:rows], column), rows)
+
+    columns = list(range(features.shape[1]))
+    if len(labels) > _ROWS_TO_SCREEN and len(columns) > _SCREENED:
+        promise = {column: max((entry[0] for entry in of_column(column, _ROWS_TO_SCREEN)), default=-1.0) for column in columns}
+        columns = sorted(columns, key=lambda column: -promise[column])[:_SCREENED]
+    found = [entry for column in columns for entry in of_column(column, len(labels))]
+    found += judged(score_families(features, labels, groups), len(labels))
     found.sort(key=lambda entry: -entry[0])
     return tuple(
         RankedEvent(family.make(place), reverse, predicted, mass, theta, hits)
@@ -96,7 +123,7 @@ def _spread(predicted: Floats, mass: Floats) -> list[int]:
 
 
 def _predict(
-    family: Family, runs: int, *, reverse: bool, point: ClaimPoint, final_runs: int, alpha: float
+    family: Family, runs: float, *, reverse: bool, point: ClaimPoint, final_runs: int, alpha: float
 ) -> tuple[Floats, Floats, Floats]:
     """Predicted final bound, shrunk theta and mass of each candidate, for label 1 or (`reverse`) for label 0."""
     hits, misses = (family.zeros, family.ones) if reverse else (family.ones, family.zeros)

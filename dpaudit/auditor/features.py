@@ -9,13 +9,17 @@ from itertools import pairwise
 from typing import Any, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dpaudit.auditor.outputs import LARGEST, Group, Matrix, Outputs, Path, groups, read, stable_code
+from dpaudit.auditor.scoring.encoding import DERIVED, ITEMS
 
 MAX_ITEMS: Final = 32
 """Outputs with more numbers than this are seen through sums of that many contiguous blocks."""
 
 _UNSEEN: Final = 1000
+_SIGNIFICAND: Final = 53
+_NO_BIT: Final = 1100
 
 
 @dataclass(frozen=True)
@@ -32,6 +36,7 @@ class FeatureMap:
       differences: whether differences of consecutive items get columns.
       length: whether the number of numbers gets a column.
       score: whether the target's own score gets a column.
+      bits: whether plain numbers get columns for how floating point holds them: exponent, lowest bit that is set, last 8 bits.
     """
 
     kinds: tuple[str, ...]
@@ -43,17 +48,30 @@ class FeatureMap:
     differences: bool = False
     length: bool = False
     score: bool = False
+    bits: bool = False
 
-    def matrix(self, outputs: Outputs, score: Callable[[Any], float] | None = None) -> Matrix:
+    @property
+    def groups(self) -> tuple[int, ...]:
+        """The group of each column: items, differences, other summaries, and one for each further column."""
+        items = max(self.blocks, default=-1) + 1
+        sizes = (items, items - 1 if self.differences else 0, 3 if self.summaries else 0)
+        known = [group for group, size in zip((ITEMS, *DERIVED), sizes, strict=True) for _ in range(size)]
+        place = items + (1 if self.parity else 0) + (3 if self.bits else 0)
+        rest = len(self.names) - len(known)
+        further = list(range(max(DERIVED) + 1, max(DERIVED) + 1 + rest))
+        return (*known[:items], *further[: place - items], *known[items:], *further[place - items :])
+
+    def matrix(self, outputs: Outputs, score: Callable[[Any], float] | None = None, columns: Sequence[int] | None = None) -> Matrix:
         """Features of `outputs`, shape (number of outputs, number of names), all finite, dimensionless.
 
         Forms of output that the map has not seen get a code of their own, computed from the form alone, so that the
-        row of an output never depends on any other output.
+        row of an output never depends on any other output. Where only some `columns` are asked for, others may be 0.
         """
         matrix = np.zeros((len(outputs), len(self.names)), order="F")
+        wanted = np.ones(len(self.names), dtype=bool) if columns is None else np.isin(np.arange(len(self.names)), columns)
         for group in groups(outputs):
-            self._fill(matrix, group)
-        if self.score and score is not None:
+            self._fill(matrix, group, wanted)
+        if self.score and score is not None and wanted[self.names.index("score")]:
             matrix[:, self.names.index("score")] = [_scored(score, output) for output in outputs]
         return matrix
 
@@ -65,23 +83,24 @@ class FeatureMap:
         """What the codes of the column "kind" mean, for forms that were seen when the map was made."""
         return ", ".join(f"{code} {kind if len(kind) <= 60 else kind[:57] + '...'}" for code, kind in enumerate(self.kinds))
 
-    def _fill(self, matrix: Matrix, group: Group) -> None:
-        """Write the rows of outputs that share one form."""
-        values, items = group.values, self._items(group)
-        parts = [items]
-        if self.parity:
-            parts.append(_parity(values) if group.paths == ((),) else np.zeros((len(values), 1)))
-        if self.differences:
-            parts.append(np.diff(items, axis=1))
-        if self.summaries:
-            parts.append(_summaries(values))
-        if self.length:
-            parts.append(np.full((len(values), 1), values.shape[1]))
-        parts.append(np.full((len(values), 1), self.kind_code(group.kind)))
+    def _fill(self, matrix: Matrix, group: Group, wanted: NDArray[np.bool_]) -> None:
+        """Write the rows of outputs that share one form; parts of which nothing is wanted are left out."""
+        values, items, rows = group.values, self._items(group), len(group.values)
+        parts: list[tuple[bool, int, Callable[[], Matrix]]] = [
+            (True, items.shape[1], lambda: items),
+            (self.parity, 1, lambda: _parity(values) if group.paths == ((),) else np.zeros((rows, 1))),
+            (self.bits, 3, lambda: _bits(values) if group.paths == ((),) else np.zeros((rows, 3))),
+            (self.differences, items.shape[1] - 1, lambda: np.diff(items, axis=1)),
+            (self.summaries, 3, lambda: _summaries(values)),
+            (self.length, 1, lambda: np.full((rows, 1), values.shape[1])),
+            (True, 1, lambda: np.full((rows, 1), self.kind_code(group.kind))),
+        ]
         first = 0
-        for part in parts:
-            matrix[group.rows, first : first + part.shape[1]] = part
-            first += part.shape[1]
+        for present, width, part in parts:
+            if present:
+                if wanted[first : first + width].any():
+                    matrix[group.rows, first : first + width] = part()
+                first += width
 
     def _items(self, group: Group) -> Matrix:
         """Columns of items, or of sums of blocks of items; places that the map does not know are left out."""
@@ -97,13 +116,14 @@ class FeatureMap:
         return items
 
 
-def fit_features(outputs: Sequence[Any], *, score: bool = False, show_keys: bool = False) -> FeatureMap:
+def fit_features(outputs: Sequence[Any], *, score: bool = False, show_keys: bool = False, bits: bool = False) -> FeatureMap:
     """The feature map for a target, from the few outputs that are looked at before the statistical test begins.
 
     Args:
       outputs: first outputs, on both datasets; they do not take part in the test.
       score: whether the target has a score function of its own.
       show_keys: whether keys of mappings may appear in names; only for public data.
+      bits: whether the floating-point representation of plain numbers is looked at too.
     Returns:
       The map; every later output goes through it unchanged.
     Raises:
@@ -128,12 +148,14 @@ def fit_features(outputs: Sequence[Any], *, score: bool = False, show_keys: bool
     length = len(lengths) > 1
     names = [_block_name(paths, blocks, block, show_keys=show_keys) for block in range(width)]
     names += ["parity"] if parity else []
+    bits = bits and any(places == ((),) and kind.startswith("float") for kind, places in forms.items())
+    names += ["exponent", "lowest bit", "last 8 bits"] if bits else []
     names += [f"{after} - {before}" for before, after in pairwise(names[:width])] if differences else []
     names += ["sum", "largest", "position of largest"] if summaries else []
     names += ["length"] if length else []
     names += ["kind"]
     names += ["score"] if score else []
-    return FeatureMap(tuple(forms), paths, blocks, tuple(names), parity, summaries, differences, length, score)
+    return FeatureMap(tuple(forms), paths, blocks, tuple(names), parity, summaries, differences, length, score, bits)
 
 
 def _order(path: Path) -> tuple[tuple[int, int, str], ...]:
@@ -166,6 +188,16 @@ def _parity(values: Matrix) -> Matrix:
     odd = np.floor(halves) != halves
     parity: Matrix = np.where(whole, odd, 0.5)
     return parity
+
+
+def _bits(values: Matrix) -> Matrix:
+    """Of each number the exponents of its highest bit and of its lowest one that is set, and the last 8 bits of its significand."""
+    significand, exponent = np.frexp(values)
+    whole = np.abs(np.ldexp(significand, _SIGNIFICAND)).astype(np.int64)
+    lowest = np.frexp((whole & -whole).astype(np.float64))[1]
+    some = whole > 0
+    last = np.where(some, exponent - _SIGNIFICAND + lowest, _NO_BIT)
+    return np.column_stack([np.where(some, exponent, -_NO_BIT), last, whole & 0xFF]).astype(np.float64)
 
 
 def _summaries(values: Matrix) -> Matrix:

@@ -3,27 +3,30 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
 import numpy as np
 
 from dpaudit.auditor.accounts import Game, Menu, game_of, learned_menu, menu_of, settle
-from dpaudit.auditor.binning import Bins, Floats, Labels, cut_points, label_counts
+from dpaudit.auditor.binning import Bins, Floats, Labels, binned, cut_points, label_counts
 from dpaudit.auditor.bounds import ClaimPoint
-from dpaudit.auditor.scores import ScoreTable, fit_score
+from dpaudit.auditor.scoring.fitting import fit_score
+from dpaudit.auditor.scoring.table import ScoreTable
 from dpaudit.errors import InvalidArgument
 
 _RELEASES: Final = ((16, 0.4), (64, 0.25), (256, 0.2), (1024, 0.1), (4096, 0.05))
 """Run counts at which parts of the money start to play; until then the bettor only watches."""
 
-_MEMORY: Final = 16_384
+_MEMORY: Final = 65_536
 """Bins and scores are cut anew from all runs so far until there are this many; then the runs are forgotten."""
 
 _FIRST_LOOK: Final = 8
 _FIRST_SCORE: Final = 64
 _FIRST_PRUNING: Final = 256
 _MOST_COLUMNS: Final = 6
+_FEW_COLUMNS_FROM: Final = 4096
 _HOPELESS: Final = 25.0
 ROUNDING: Final = 1e-15
 """Taken off every factor, so that rounding cannot make a bet favourable."""
@@ -44,7 +47,7 @@ class _Column:
     def bins(self, features: Floats) -> Bins:
         """Bin of each run."""
         values = features[:, self.source] if isinstance(self.source, int) else self.source.scores(features)
-        return np.searchsorted(self.cuts, values, side="right")
+        return binned(values, self.cuts)
 
 
 class LabelBettor:
@@ -57,6 +60,7 @@ class LabelBettor:
 
     Args:
       point: the claim under test.
+      groups: group of each column, for the score; one group unless given.
     Source: docs/auditing_statistics.md, sections 4 and 5.
     Example:
       >>> from fractions import Fraction
@@ -66,8 +70,9 @@ class LabelBettor:
       True
     """
 
-    def __init__(self, point: ClaimPoint) -> None:
+    def __init__(self, point: ClaimPoint, groups: Sequence[int] | None = None) -> None:
         self._game: Game = game_of(point)
+        self._groups = groups
         self._runs = 0
         self._settle_at = 0
         self._cut_at = _FIRST_LOOK
@@ -110,7 +115,7 @@ class LabelBettor:
         for column in self._columns:
             bins = column.bins(features)
             column.counts += label_counts(bins, labels, len(column.counts))
-            places = 2 * bins + labels
+            places = 2 * bins.astype(np.intp) + labels
             if len(self._columns) == 1:
                 logs = np.log(column.factors).ravel()[places]
                 break
@@ -160,7 +165,7 @@ class LabelBettor:
         sources = [column.source for column in self._columns if isinstance(column.source, int)]
         if self._runs < _FIRST_PRUNING or not self._columns:
             sources = list(range(features.shape[1]))
-        fitted = fit_score(features, labels) if features.shape[1] > 1 and self._runs >= _FIRST_SCORE else None
+        fitted = fit_score(features, labels, self._groups) if features.shape[1] > 1 and self._runs >= _FIRST_SCORE else None
         judged: list[tuple[int | ScoreTable, Floats, Floats]] = [
             (source, features[:, source], features[:, source]) for source in sources
         ]
@@ -171,21 +176,21 @@ class LabelBettor:
             cuts = cut_points(values)
             if cuts.size:
                 # A score is judged on what it said of runs that it was not fitted on.
-                counts = label_counts(np.searchsorted(cuts, held_out, side="right"), labels, cuts.size + 1)
+                counts = label_counts(binned(held_out, cuts), labels, cuts.size + 1)
                 self._columns.append(_Column(source, cuts, menu_of(counts.sum(axis=1)), counts, log_prior=0.0))
         for column in self._columns:
             column.log_prior = -math.log(len(self._columns))
         if self._runs < _FIRST_SCORE:
             self._cut_at = self._runs + max(2, self._runs // 4)
         elif self._runs < _MEMORY:
-            self._cut_at = min(2 * self._runs, _MEMORY)
+            self._cut_at = min(self._runs + self._runs // 2, _MEMORY)
         else:
             self._remembers, self._memory = False, []
 
     def _prune(self) -> None:
         """Leave columns whose share has become negligible; what they hold goes to the others."""
         ranked = sorted(self._columns, key=lambda column: -column.log_share)[
-            : _MOST_COLUMNS if self._runs >= _MEMORY // 4 else None
+            : _MOST_COLUMNS if self._runs >= _FEW_COLUMNS_FROM else None
         ]
         kept = [column for column in ranked if column.log_share > -_HOPELESS]
         total = float(np.logaddexp.reduce([column.log_share for column in kept]))

@@ -1,31 +1,55 @@
-"""Models of the log-odds of label 1 by bin: independent bins, a smooth curve, a curve of plateaus, and the average of these two."""
+"""Models of the log-odds of label 1 along one column: a smooth curve, a curve of plateaus, and the average of these two."""
 
 from __future__ import annotations
 
-from typing import Final
+from dataclasses import dataclass
+from typing import Final, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dpaudit.auditor.binning import Floats, Labels, cut_points, fine_cuts, label_counts
+from dpaudit.auditor.binning import Floats, Labels, cut_points, fine_cuts
+
+Places: TypeAlias = NDArray[np.int64]
 
 _STEPS: Final = tuple(0.01 * 2**power for power in range(10))
 _LEVEL_VARIANCE: Final = 1.0
 _SPLIT: Final = 0.1
 
 
-def shrunk_log_ratios(counts: Floats, prior: Floats | None = None) -> Floats:
-    """Log of (label 1 : label 0) in each bin, pulled towards `prior` (0 unless given) as far as chance explains the spread.
+@dataclass(frozen=True)
+class Ordered:
+    """One column in increasing order, without NaN, and how many rows before each place have label 1, are even or both."""
 
-    Source: empirical Bayes with normal log-ratios; the spread is estimated by weighted moments.
-    """
-    zeros, ones = counts[:, 0] + 0.5, counts[:, 1] + 0.5
-    centre = np.zeros(len(counts)) if prior is None else prior
-    deviation = np.log(ones / zeros) - centre
-    variance = 1 / ones + 1 / zeros
-    precision = 1 / variance
-    spread = max(0.0, float((precision * (deviation**2 - variance)).sum() / precision.sum()))
-    return np.asarray(centre + deviation * spread / (spread + variance))
+    values: Floats
+    ones: Places
+    even: Places
+    even_ones: Places
+
+    def counts(self, cuts: Floats) -> tuple[Floats, Floats]:
+        """Label counts of the bins between cuts, of even rows and of odd ones: columns label 0 and label 1."""
+        ends = np.concatenate([[0], np.searchsorted(self.values, cuts, side="left"), [len(self.values)]])
+        ones, even, even_ones = (np.diff(part[ends]) for part in (self.ones, self.even, self.even_ones))
+        odd, odd_ones = np.diff(ends) - even, ones - even_ones
+        return (
+            np.stack([even - even_ones, even_ones], axis=1).astype(np.float64),
+            np.stack([odd - odd_ones, odd_ones], axis=1).astype(np.float64),
+        )
+
+
+def ordered(values: Floats, labels: Labels) -> Ordered:
+    """A column in increasing order."""
+    order = np.argsort(values, kind="stable")
+    order = order[: len(values) - int(np.isnan(values).sum())]  # NaN is last
+    even, ones = order % 2 == 0, labels[order] == 1
+    return Ordered(values[order], _sums(ones), _sums(even), _sums(even & ones))
+
+
+def _sums(marks: NDArray[np.bool_]) -> Places:
+    """How many of the first places are marked, from none to all."""
+    sums = np.zeros(len(marks) + 1, dtype=np.int64)
+    np.cumsum(marks, out=sums[1:])
+    return sums
 
 
 def smooth_log_odds(counts: Floats) -> Floats:
@@ -76,30 +100,28 @@ def plateau_log_odds(counts: Floats) -> Floats:
     return np.asarray(np.log(theta[:size] / (1 - theta[:size])))
 
 
-def column_model(values: Floats, labels: Labels) -> tuple[Floats, Floats]:
+def column_model(column: Ordered) -> tuple[Floats, Floats]:
     """Cut points of a column and the log-odds of label 1 in each bin: smooth and plateau curves, weighted by prediction.
 
     Each curve is fitted on every second run and predicts the labels of the others; weights are its likelihoods there.
     """
-    cuts = cut_points(values)
+    cuts = cut_points(column.values)
     if not cuts.size:
         return cuts, np.zeros(1)
-    fine = fine_cuts(values, cuts)
-    coarse_bins, fine_bins = (np.searchsorted(edges, values, side="right") for edges in (cuts, fine))
-    even = np.arange(len(values)) % 2 == 0
-
-    def curves(rows: NDArray[np.bool_]) -> tuple[Floats, Floats]:
-        smooth = smooth_log_odds(label_counts(coarse_bins[rows], labels[rows], cuts.size + 1))
-        return smooth, plateau_log_odds(label_counts(fine_bins[rows], labels[rows], fine.size + 1))
-
-    scores = np.zeros(2)
-    for fitted, rest in ((even, ~even), (~even, even)):
-        for place, (curve, bins) in enumerate(zip(curves(fitted), (coarse_bins, fine_bins), strict=True)):
-            odds = curve[bins[rest]]
-            scores[place] -= float(np.logaddexp(0, np.where(labels[rest] == 1, -odds, odds)).sum())
-    weights = np.exp(scores - np.logaddexp.reduce(scores))
-    smooth, plateaus = curves(np.ones(len(values), dtype=bool))
+    fine = fine_cuts(column.values, cuts)
     # Every coarse cut is a fine cut, so each fine bin lies in one coarse bin.
     within = np.concatenate([[0], np.searchsorted(cuts, fine, side="right")])
-    theta = weights[0] / (1 + np.exp(-smooth[within])) + weights[1] / (1 + np.exp(-plateaus))
+    halves, fine_halves = column.counts(cuts), column.counts(fine)
+
+    def curves(coarse_counts: Floats, fine_counts: Floats) -> tuple[Floats, Floats]:
+        return smooth_log_odds(coarse_counts)[within], plateau_log_odds(fine_counts)
+
+    scores = np.zeros(2)
+    for fitted, rest in ((0, 1), (1, 0)):
+        for place, odds in enumerate(curves(halves[fitted], fine_halves[fitted])):
+            zeros, ones = fine_halves[rest].T
+            scores[place] -= float(ones @ np.logaddexp(0, -odds) + zeros @ np.logaddexp(0, odds))
+    weights = np.exp(scores - np.logaddexp.reduce(scores))
+    smooth, plateaus = curves(halves[0] + halves[1], fine_halves[0] + fine_halves[1])
+    theta = weights[0] / (1 + np.exp(-smooth)) + weights[1] / (1 + np.exp(-plateaus))
     return fine, np.asarray(np.log(theta / (1 - theta)))

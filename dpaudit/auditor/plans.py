@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Final
 
 from dpaudit.auditor.properties import MOST_CHECK_RUNS
@@ -19,6 +20,10 @@ ENOUGH_TO_CHOOSE: Final = 4000
 """After an early refutation the pilot ends at this many runs: enough to choose the event for the lower bound."""
 
 _BETTING_SHARE: Final = 6
+_LARGE_BETTING_SHARE: Final = 20
+_ENOUGH_TO_BET: Final = 25_000
+_LARGE_BUDGET: Final = 2_000_000
+_SEARCH_SHARE: Final = Fraction(3, 10)
 
 
 @dataclass(frozen=True)
@@ -38,8 +43,10 @@ class Plan:
 def plan_of(runs: int, pairs: int) -> Plan:
     """The division of a budget of runs.
 
-    A tenth, and at least 2000 runs, goes to the pilot (at most half of a small budget); a sixth of the rest to betting on the
-    chosen pair and events; everything else to the bound, whose power decides what a surviving claim is worth.
+    A tenth, and at least 2000 runs, goes to the pilot (at most half of a small budget); a sixth of the rest, of large budgets a
+    twentieth, to betting on the chosen pair and events; everything else to the bound, whose power decides what a surviving claim
+    is worth. With several pairs three tenths of what goes beyond two million runs are added to the pilot: there the choice of the
+    pair loses more than fewer runs for the bound.
 
     Args:
       runs: mechanism calls for this target in all, checks included.
@@ -51,10 +58,11 @@ def plan_of(runs: int, pairs: int) -> Plan:
     Source: docs/auditing.md, "The course of an audit".
     Example:
       >>> plan_of(1_000_000, 1)
-      Plan(pilot=99996, betting=149994, bound=749970)
+      Plan(pilot=99996, betting=44998, bound=854966)
     """
     usable = runs - MOST_CHECK_RUNS
-    pilot = min(max(FEWEST_PILOT_RUNS, usable // 10), usable // 2)
+    searched = 0 if pairs == 1 else _SEARCH_SHARE * max(0, usable - _LARGE_BUDGET)
+    pilot = min(max(FEWEST_PILOT_RUNS, usable // 10) + int(searched), usable // 2)
     each = pilot // pairs
     if each < 64:
         raise InvalidArgument(
@@ -66,5 +74,5 @@ def plan_of(runs: int, pairs: int) -> Plan:
 
 def with_pilot(pilot: int, rest: int) -> Plan:
     """A plan whose pilot is settled: the rest divided over betting and bound."""
-    betting = rest // _BETTING_SHARE
+    betting = min(rest // _BETTING_SHARE, max(_ENOUGH_TO_BET, rest // _LARGE_BETTING_SHARE))
     return Plan(pilot, betting, rest - betting)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpaudit.auditor.binning import Floats
-from dpaudit.auditor.scores import ScoreTable
+from dpaudit.auditor.scoring.table import ScoreTable, mixed
 
 Hits: TypeAlias = NDArray[np.bool_]
 
@@ -34,6 +34,11 @@ class Threshold:
     column: int
     limit: float
     at_most: bool
+
+    @property
+    def columns(self) -> tuple[int, ...]:
+        """Positions of the features that decide."""
+        return (self.column,)
 
     def hits(self, features: Floats) -> Hits:
         """Which rows are inside; NaN never is."""
@@ -99,6 +104,11 @@ class ScoreThreshold:
     limit: float
     at_most: bool
 
+    @property
+    def columns(self) -> tuple[int, ...]:
+        """Positions of the features that decide."""
+        return self.table.columns
+
     def hits(self, features: Floats) -> Hits:
         """Which rows are inside."""
         return self.of_scores(self.table.scores(features))
@@ -146,8 +156,7 @@ def row_codes(rows: Floats) -> NDArray[np.uint64]:
     bits = (np.ascontiguousarray(rows) + 0.0).view(np.uint64)
     codes = np.zeros(len(rows), dtype=np.uint64)
     for column in range(bits.shape[1]):
-        codes = (codes ^ bits[:, column]) * np.uint64(0x9E3779B97F4A7C15)
-        codes ^= codes >> np.uint64(29)
+        codes = mixed(codes, bits[:, column])
     return codes
 
 

@@ -1,4 +1,4 @@
-"""Deterministic checks: the first few runs of a target, before any statistics, and its declared sensitivity."""
+"""The first few runs of a target, before any statistics, and the checks without chance that go with them."""
 
 from __future__ import annotations
 
@@ -10,28 +10,27 @@ from typing import Any, Final
 
 import numpy as np
 
-from dpaudit.auditor.distance import distance_exceeds, numbers_in
+from dpaudit.auditor.checks.query_laws import check_laws, check_sensitivity
+from dpaudit.auditor.checks.replay import check_replay
 from dpaudit.auditor.exact_law import check_exact_law
 from dpaudit.auditor.features import FeatureMap, fit_features
-from dpaudit.auditor.neighbours import Neighbours
 from dpaudit.auditor.outputs import Failure
+from dpaudit.auditor.pairs import Neighbours
 from dpaudit.auditor.records import copied, fingerprint
 from dpaudit.auditor.runs import CHECKS, Broken, Chunk, Manner, sample_many, sample_one
 from dpaudit.auditor.workload import Subject
-from dpaudit.errors import DpauditError
-from dpaudit.exact import rational
+from dpaudit.releases import recording
 from dpaudit.results import Property
 from dpaudit.targets import Target
 
 MOST_CHECK_RUNS: Final = 40
 """Runs set aside for these checks and for the price; they take no part in the statistical test."""
 
-SENSITIVITY: Final = "declared sensitivity"
-
 _CHANGED: Final = "the function changes the dataset it is given; every later run got a copy of its own"
 _FIRST_RUNS: Final = 24
 _MOST_EACH: Final = 8
 _TOGETHER: Final = 4
+_DRAWN: Final = 200
 
 
 @dataclass(frozen=True)
@@ -58,7 +57,8 @@ def check_target(subject: Subject, root: int, position: int) -> Checks:
     target, pairs = subject.target, subject.pairs
     each = max(1, min(_MOST_EACH, _FIRST_RUNS // (2 * len(pairs))))
     tried = pairs[: max(1, _FIRST_RUNS // (2 * each))]
-    trials = [_on_a_copy(target, tried[0].side(label), _rng(root, position, 0, label * _MOST_EACH)) for label in (0, 1)]
+    with recording() as log:
+        trials = [_on_a_copy(target, tried[0].side(label), _rng(root, position, 0, label * _MOST_EACH)) for label in (0, 1)]
     copies = any(changed for _, changed in trials)
     outputs = [
         [
@@ -72,7 +72,7 @@ def check_target(subject: Subject, root: int, position: int) -> Checks:
     ]
     flat = [output for sides in outputs for side in sides for output in side]
     single = any(isinstance(output, Failure) for output in flat)
-    features = fit_features(flat, score=target.score is not None, show_keys=target.public_data)
+    features = fit_features(flat, score=target.score is not None, show_keys=target.public_data, bits=target.float_bits)
     failure = _why_failed(target, tried, flat)
     runs = len(trials) + len(flat)
     if target.sample is not None and not single:
@@ -83,44 +83,20 @@ def check_target(subject: Subject, root: int, position: int) -> Checks:
         _random_or_constant(features, outputs, target),
         _repeatable(features, outputs[0][0][0], trials[0][0], target),
         Property("input is left unchanged", "violated" if copies else "holds", len(trials), _CHANGED if copies else ""),
-        *check_sensitivity(target, pairs),
+        *_of_the_query(target, pairs),
+        *(found.property for found in (check_replay(target, pairs) if log else ())),
         *check_exact_law(target, pairs),
     )
     return Checks(Manner(features, single=single, copies=copies), properties, runs, failure)
 
 
-def check_sensitivity(target: Target, pairs: Sequence[Neighbours]) -> tuple[Property, ...]:
-    """The declared sensitivity on every pair, in exact arithmetic; nothing where none is declared."""
-    declared = target.sensitivity
-    if declared is None:
-        return ()
-    for place, pair in enumerate(pairs):
-        values = [_value(declared.query, pair.side(label)) for label in (0, 1)]
-        failed = [isinstance(value, Failure) for value in values]
-        if all(failed):
-            return (
-                Property(SENSITIVITY, "not applicable", place + 1, f"the query {values[0].kind} on both datasets of pair {place}"),
-            )
-        where = f"pair {place} ({pair.difference})"
-        if any(failed):
-            kind = next(value.kind for value in values if isinstance(value, Failure))
-            return (Property(SENSITIVITY, "violated", place + 1, f"{where}: the query {kind} on one dataset only"),)
-        if distance_exceeds(values[0], values[1], declared.metric, rational(declared.bound)):
-            detail = f"{where}: the query moves by more than {declared.bound} in {declared.metric}"
-            return (Property(SENSITIVITY, "violated", place + 1, detail),)
-    return (Property(SENSITIVITY, "holds", len(pairs), f"at most {declared.bound} in {declared.metric} on every pair tried"),)
-
-
-def _value(query: Any, data: Any) -> Any:
-    """The query's value as exact numbers, or a `Failure` that says why there is none."""
-    try:
-        value = query(copied(data))
-        numbers_in(value)
-    except DpauditError:
-        return Failure("gives no finite numbers")
-    except Exception as error:  # noqa: BLE001 - whatever the query raises is reported by type
-        return Failure(f"raises {type(error).__name__}")
-    return value
+def _of_the_query(target: Target, pairs: tuple[Neighbours, ...]) -> list[Property]:
+    """The declared sensitivity, and those other laws of its query that are broken."""
+    sensitivity = check_sensitivity(target, pairs, examples=_DRAWN)
+    if sensitivity is None:
+        return []
+    laws = check_laws(target, pairs)
+    return [sensitivity.property, *(law.property for law in laws if law.pair is not None)]
 
 
 def _rng(root: int, position: int, pair: int, index: int) -> np.random.Generator:

@@ -1,4 +1,4 @@
-"""Datasets as sequences of records: taking one out, putting one in, comparing two, finding the extreme ones."""
+"""Datasets as sequences of records: their parts (users, labels, null records), comparing two, finding the extreme ones."""
 
 from __future__ import annotations
 
@@ -7,13 +7,16 @@ import math
 import numbers
 import pickle
 from collections import Counter
-from collections.abc import Hashable, Mapping
+from collections.abc import Collection, Hashable, Mapping
 from typing import Any, Final, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 Dataset: TypeAlias = list[Any] | tuple[Any, ...] | NDArray[Any]
+
+LABEL: Final = "label"
+"""The field that holds the label of a record that is a mapping."""
 
 _MOST_COLUMNS: Final = 256
 
@@ -50,24 +53,85 @@ def fingerprint(data: Any) -> bytes | None:
         return None
 
 
-def without(data: Dataset, position: int) -> Dataset:
-    """The dataset with the record at `position` taken out."""
-    if isinstance(data, np.ndarray):
-        return np.delete(data, position, axis=0)
-    if isinstance(data, list):
-        return [*data[:position], *data[position + 1 :]]
-    return (*data[:position], *data[position + 1 :])
+def is_labelled(data: object) -> bool:
+    """Whether `data` is a tuple (features, labels) of two lists or arrays with one entry each for every record."""
+    return (
+        isinstance(data, tuple)
+        and len(data) == 2
+        and all(isinstance(part, list) or (isinstance(part, np.ndarray) and part.ndim >= 1) for part in data)
+        and len(data[0]) == len(data[1])
+    )
 
 
-def replaced(data: Dataset, position: int, source: int) -> Dataset:
-    """The dataset with a copy of record `source` in the place of record `position`."""
+def without(data: Dataset, places: Collection[int]) -> Dataset:
+    """The dataset with the records at some places taken out."""
     if isinstance(data, np.ndarray):
-        changed = data.copy()
-        changed[position] = data[source]
+        return np.delete(data, list(places), axis=0)
+    left = [record for place, record in enumerate(data) if place not in places]
+    return left if isinstance(data, list) else tuple(left)
+
+
+def replaced(data: Dataset, changes: Mapping[int, Any]) -> Dataset:
+    """The dataset with other records at some places; an array takes a wider type where a record needs it."""
+    if isinstance(data, np.ndarray):
+        changed = data.astype(np.result_type(data, *map(np.asarray, changes.values()))) if changes else data.copy()
+        for place, record in changes.items():
+            changed[place] = record
         return changed
-    if isinstance(data, list):
-        return [*data[:position], data[source], *data[position + 1 :]]
-    return (*data[:position], data[source], *data[position + 1 :])
+    records = [changes.get(place, record) for place, record in enumerate(data)]
+    return records if isinstance(data, list) else tuple(records)
+
+
+def label_of(record: Any) -> Any:
+    """The label of a record: the field "label" of a mapping, the last entry of a row, else the record itself."""
+    if isinstance(record, Mapping):
+        return record.get(LABEL, record)
+    return record[-1] if _is_row(record) else record
+
+
+def relabelled(record: Any, label: Any) -> Any:
+    """The record with another label."""
+    if isinstance(record, Mapping):
+        return {**record, LABEL: label} if LABEL in record else label
+    if isinstance(record, np.ndarray) and _is_row(record):
+        return np.concatenate([record[:-1], np.asarray(label)[None]])
+    return type(record)((*record[:-1], label)) if _is_row(record) else label
+
+
+def nulled(record: Any, kept: Any = None) -> Any:
+    """The null record: zeros, empty texts, False and None in the place of values; the field `kept` stays."""
+    if isinstance(record, np.ndarray):
+        null = np.zeros_like(record)
+        if kept is not None:
+            null[kept] = record[kept]
+        return null
+    if isinstance(record, Mapping):
+        return {key: value if key == kept else nulled(value) for key, value in record.items()}
+    if isinstance(record, (list, tuple)):
+        return type(record)([value if place == kept else nulled(value) for place, value in enumerate(record)])
+    return type(record)() if isinstance(record, (bool, int, float, complex, str, bytes, np.generic)) else None
+
+
+def places_by_user(data: Dataset, field: str) -> dict[Any, list[int]] | None:
+    """Places of the records of each user, whose key is in a field named so or at a position; None where a record has none."""
+    places: dict[Any, list[int]] = {}
+    try:
+        for place, record in enumerate(data):
+            user = record[key_of(record, field)]
+            places.setdefault(user.item() if isinstance(user, np.generic) else user, []).append(place)
+    except (TypeError, LookupError, ValueError):
+        return None
+    return places
+
+
+def key_of(record: Any, field: str) -> Any:
+    """Where the user's key stands in a record: under the field's name in a mapping, at that position in a row."""
+    return field if isinstance(record, Mapping) else int(field)
+
+
+def _is_row(record: Any) -> bool:
+    """Whether a record is a row of at least one field."""
+    return (isinstance(record, (list, tuple)) or (isinstance(record, np.ndarray) and record.ndim > 0)) and len(record) > 0
 
 
 def same(first: Any, second: Any) -> bool:

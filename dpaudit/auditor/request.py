@@ -10,7 +10,7 @@ from typing import TypeAlias
 
 from dpaudit.auditor.bounds import ClaimPoint
 from dpaudit.auditor.family import FAMILIES
-from dpaudit.auditor.neighbours import candidate_pairs
+from dpaudit.auditor.pairs import candidate_pairs
 from dpaudit.auditor.plans import FEWEST_RUNS, Plan, plan_of
 from dpaudit.auditor.points import lines_of
 from dpaudit.auditor.workload import Subject, Workload, workload

@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
-from concurrent.futures import Executor, Future
+from concurrent.futures import BrokenExecutor, Executor, Future
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any, Final, TypeAlias
 
 import numpy as np
@@ -24,11 +25,14 @@ from dpaudit.targets import Target
 SMALLEST_CHUNK: Final = 32
 LARGEST_CHUNK: Final = 2**14
 
+_MOST_DEATHS: Final = 3
+
 CHECKS: Final = 0
 PILOT: Final = 1
 BETTING: Final = 2
 BOUND: Final = 3
 PRICE: Final = 4
+SHRINKING: Final = 5
 """Stages of an audit, as they stand in the seed tree."""
 
 Labels: TypeAlias = NDArray[np.uint8]
@@ -125,7 +129,8 @@ def perform(task: Task) -> Outcome:
     outputs = draw(subject, chunk.pair, labels, chunk.generator(task.root, 1), task.manner)
     if isinstance(outputs, Broken):
         return outputs
-    features = task.manner.features.matrix(outputs, subject.target.score)
+    columns = None if task.event is None else task.event.columns
+    features = task.manner.features.matrix(outputs, subject.target.score, columns)
     if task.event is None:
         return ChunkRuns(features, labels)
     hits = labels[task.event.hits(features)]
@@ -173,44 +178,79 @@ def sample_many(target: Target, data: Any, count: int, rng: np.random.Generator)
 
 
 def in_order(executor: Executor | None, tasks: Iterable[Task]) -> Generator[Outcome]:
-    """Outcomes of tasks in the order of the tasks, whatever the order in which workers finish.
+    """Outcomes of tasks in the order of the tasks, whatever the order in which workers finish, and whether or not they survive.
 
     Args:
-      executor: any PEP 3148 executor, or None to run inline.
+      executor: any PEP 3148 executor, or None to run inline; one with `renew()` is renewed when its workers die.
       tasks: consumed lazily; only a bounded number is under way at a time.
     Yields:
       One outcome for each task. Closing the generator cancels what has not started.
     Raises:
-      TargetFailure: the workers failed for a reason outside the target (DPA408).
-    Source: PEP 3148; docs/auditing.md, "Seeds, chunks and workers".
+      TargetFailure: the workers failed for a reason outside the target, or a chunk ends every worker it is given to (DPA408).
+    Source: PEP 3148; docs/executors.md, "When a worker dies".
     """
     if executor is None:
         yield from map(perform, tasks)
         return
     window = max(8, 2 * (os.cpu_count() or 1))
-    pending: deque[Future[Outcome]] = deque()
-    supply = iter(tasks)
+    pending: deque[tuple[Task, Future[Outcome]]] = deque()
+    supply, lost = iter(tasks), 0
     try:
         while True:
-            while len(pending) < window and (task := next(supply, None)) is not None:
-                pending.append(_guarded(lambda task=task: executor.submit(perform, task)))  # type: ignore[misc]
+            # What was lost with dead workers is made again one by one, so that a chunk that ends its worker is found out.
+            while len(pending) < (1 if lost else window) and (task := next(supply, None)) is not None:
+                pending.append((task, _submitted(executor, task)))
             if not pending:
                 return
-            yield _guarded(pending.popleft().result)
+            task, future = pending.popleft()
+            outcome, died = _outcome(executor, task, future)
+            lost = max(lost - 1, 0)
+            if died and pending:
+                supply, lost = chain([other for other, _ in pending], supply), len(pending)
+                pending.clear()
+            yield outcome
     finally:
-        for future in pending:
+        for _, future in pending:
             future.cancel()
 
 
-def _guarded(call: Callable[[], Any]) -> Any:
-    """What `call` returns; errors of the executor become a coded error."""
+def _outcome(executor: Executor, task: Task, future: Future[Outcome]) -> tuple[Outcome, bool]:
+    """The outcome of a task, and whether workers died before it came, in which case it was made again on its own."""
+    renew: Callable[[], None] | None = getattr(executor, "renew", None)
+    for deaths in range(_MOST_DEATHS):
+        if deaths and renew is not None:
+            renew()
+            future = _submitted(executor, task)
+        try:
+            return future.result(), deaths > 0
+        except BrokenExecutor as error:
+            if renew is None:
+                raise _unreachable(
+                    f"its workers died ({type(error).__name__}) and it cannot be made again. Give a RenewableExecutor"
+                ) from error
+        except Exception as error:
+            raise _unreachable(error.message if isinstance(error, DpauditError) else type(error).__name__) from error
+    raise _unreachable(f"a chunk of {task.chunk.size} runs ended its worker process {_MOST_DEATHS} times, at last on its own")
+
+
+def _submitted(executor: Executor, task: Task) -> Future[Outcome]:
+    """The future of a task; where the executor is broken already, one that says so when its turn comes."""
     try:
-        return call()
+        return executor.submit(perform, task)
+    except BrokenExecutor as error:
+        broken: Future[Outcome] = Future()
+        broken.set_exception(error)
+        return broken
     except Exception as error:
-        text = error.message if isinstance(error, DpauditError) else type(error).__name__
-        raise TargetFailure(
-            "DPA408", f"the executor could not run a chunk: {text}. Workers must be able to import the target and dpaudit."
-        ) from error
+        raise _unreachable(type(error).__name__) from error
+
+
+def _unreachable(reason: str) -> TargetFailure:
+    """The error of an executor that could not do its work."""
+    return TargetFailure(
+        "DPA408",
+        f"the executor could not run a chunk: {reason}. Workers must be able to import the target and dpaudit and survive it.",
+    )
 
 
 def _run_each(run: Callable[..., Any], datasets: tuple[Any, Any], labels: Labels, rng: np.random.Generator) -> list[Any]:

@@ -2,33 +2,34 @@
 
 from __future__ import annotations
 
-import math
 import reprlib
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from dpaudit.auditor.betting import Bankroll
 from dpaudit.auditor.bounds import ClaimPoint, epsilon_lower_bound, p_value
-from dpaudit.auditor.course import Case, Clock, Course, joined, late_chunks
+from dpaudit.auditor.course import Case, Course, joined, late_chunks
 from dpaudit.auditor.events import Atoms, Event, RankedEvent, rank_events
 from dpaudit.auditor.features import FeatureMap
 from dpaudit.auditor.independence import check_independence
 from dpaudit.auditor.outputs import Matrix
-from dpaudit.auditor.plans import ENOUGH_TO_CHOOSE, FEWEST_PILOT_RUNS, RUNS_AFTER_REFUTATION, Plan, with_pilot
+from dpaudit.auditor.pairs import Neighbours
+from dpaudit.auditor.plans import RUNS_AFTER_REFUTATION, Plan
 from dpaudit.auditor.points import easiest_line, first_line
 from dpaudit.auditor.power import detectable_epsilon
-from dpaudit.auditor.runs import BETTING, BOUND, PILOT, Chunk, ChunkRuns, Labels, chunk_sizes
-from dpaudit.auditor.workload import Subject
+from dpaudit.auditor.runs import BETTING, BOUND, ChunkRuns, Labels
+from dpaudit.auditor.search.minimal import minimal_pair
+from dpaudit.auditor.search.pilot import run_pilot
 from dpaudit.results import Attack, Bound, Counts, Pair, Power, Property
+from dpaudit.targets import Target
 
 POWER: Final = 0.9
 
 _EVENTS: Final = 8
 _ROWS_TO_RANK: Final = 2**17
+_MOST_CELLS: Final = 2**26
 _ROWS_FOR_LINES: Final = 2**14
-_PILOT_TIME: Final = 0.1
-_LONGEST_PILOT_TIME: Final = 0.4
 _ITEMS_SHOWN: Final = 24
 _LETTERS_SHOWN: Final = 400
 
@@ -44,15 +45,16 @@ class Choice:
 
 @dataclass(frozen=True)
 class Trial:
-    """The attack, the point it tested, and whether the runs were independent."""
+    """The attack, the point it tested, whether the runs were independent, and how many runs of the plan were not needed."""
 
     attack: Attack
     point: ClaimPoint
     independence: Property
+    spare: int
 
 
 def try_claim(case: Case) -> Trial:
-    """Attack the claim of one target.
+    """Attack the claim of one target, and make the pair that refutes it smaller.
 
     Args:
       case: target, seeds, error probability and budget.
@@ -60,25 +62,39 @@ def try_claim(case: Case) -> Trial:
       The attack with its p-value: twice the smaller of that of the bets, 1 over their highest wealth, and that of the bound.
     Raises:
       TargetFailure: a call for many outputs failed (DPA405), or the workers did (DPA408).
-    Source: docs/auditing.md, "The course of an audit"; docs/auditing_statistics.md.
+    Source: docs/auditing.md, "The course of an audit" and "The minimal pair"; docs/auditing_statistics.md.
     """
+    trial = _attacked(case)
+    if trial.independence.status == "violated":
+        return trial
+    found = minimal_pair(
+        case, trial.attack, trial.point, spare=trial.spare, attacked=lambda one: _attacked(one).attack, shown=pair_of
+    )
+    if found is None:
+        return trial
+    return replace(trial, attack=replace(trial.attack, minimal=found, runs=trial.attack.runs + found.runs))
+
+
+def _attacked(case: Case) -> Trial:
+    """The attack on the candidate pairs of a case."""
     course, pairs = Course(case), case.subject.pairs
-    bankroll = Bankroll(first_line(case.lines))
+    bankroll = Bankroll(first_line(case.lines), case.manner.features.groups)
     for place in range(len(pairs)):
         bankroll.open(place, 1 / len(pairs))
-    seen, plan = _pilot(course, bankroll)
-    choice = _choose(case, [joined(parts) for parts in seen], plan)
-    pilot = joined(seen[choice.pair])
+    start = first_line(case.lines)
+    piloted = run_pilot(course, bankroll, lambda rows, runs: _ranked(case, *_first(rows, _ROWS_TO_RANK), start, runs))
+    plan, pilot = piloted.plan, joined(piloted.seen)
+    choice = _choose(case, piloted.pair, pilot, plan)
     known = pilot
     if course.stopped_at is None and choice.events:
-        known = joined([*seen[choice.pair], *_bet_on(course, bankroll, choice, pilot, plan)])
+        known = joined([*piloted.seen, *_bet_on(course, bankroll, choice, pilot, plan)])
     runs = plan.bound if course.stopped_at is None else min(plan.betting + plan.bound, RUNS_AFTER_REFUTATION)
     ranked = _best_event(case, choice, known, runs)
     bound = None if ranked is None else _bound(course, choice, ranked, runs, plan)
     sequential = course.sequential()
     least = sequential.p_value if bound is None else min(sequential.p_value, bound.p_value)
     attack = Attack(
-        pair=_pair_of(case.subject, choice.pair),
+        pair=pair_of(case.subject.target, choice.pair, pairs[choice.pair]),
         pairs_tried=len(pairs),
         event="" if ranked is None else _described(case.manner.features, ranked.event),
         sequential=sequential,
@@ -90,47 +106,25 @@ def try_claim(case: Case) -> Trial:
         seed_path=(case.position, choice.pair),
         plan=(plan.pilot, plan.betting, plan.bound),
     )
-    return Trial(attack, choice.point, check_independence(*pilot))
+    return Trial(attack, choice.point, check_independence(*_first(pilot, _ROWS_TO_RANK)), plan.total - course.runs)
 
 
-def _pilot(course: Course, bankroll: Bankroll) -> tuple[list[list[ChunkRuns]], Plan]:
-    """The pilot: all pairs in turn, the label bettors playing; its runs by pair, and the plan for the rest."""
-    case, pairs = course.case, len(course.case.subject.pairs)
-    seen: list[list[ChunkRuns]] = [[] for _ in range(pairs)]
-    clock = Clock(case.seconds)
-    each = None if case.plan is None else case.plan.pilot // pairs
-    sizes = enumerate(chunk_sizes(each))
-    chunks = (Chunk(case.position, pair, PILOT, index, size) for index, size in sizes for pair in range(pairs))
-    with closing(course.rows(chunks)) as rows:
-        for chunk, runs in rows:
-            seen[chunk.pair].append(runs)
-            if course.stopped_at is None:
-                course.bet(bankroll.observe(chunk.pair, runs.features, runs.labels))
-            course.tell("pilot", case.plan)
-            if chunk.pair < pairs - 1:
-                continue
-            clock.mark(course.runs)
-            if course.stopped_at is not None and course.runs >= ENOUGH_TO_CHOOSE:
-                break
-            if case.plan is None and clock.share >= (_PILOT_TIME if course.runs >= FEWEST_PILOT_RUNS else _LONGEST_PILOT_TIME):
-                break
-    return seen, case.plan or with_pilot(course.runs, clock.affordable())
+def _first(rows: tuple[Matrix, Labels], most: int) -> tuple[Matrix, Labels]:
+    """The first rows with their labels."""
+    return rows[0][:most], rows[1][:most]
 
 
-def _choose(case: Case, seen: list[tuple[Matrix, Labels]], plan: Plan) -> Choice:
-    """Pair, point and events, on pilot runs only."""
+def _choose(case: Case, pair: int, pilot: tuple[Matrix, Labels], plan: Plan) -> Choice:
+    """Point and events for a pair, on its pilot runs only."""
 
-    def rank(pair: int, point: ClaimPoint, rows: int = _ROWS_TO_RANK) -> tuple[RankedEvent, ...]:
-        features, labels = seen[pair]
-        return _ranked(case, features[:rows], labels[:rows], point, plan.bound)
+    def rank(point: ClaimPoint, rows: int = _ROWS_TO_RANK) -> tuple[RankedEvent, ...]:
+        return _ranked(case, *_first(pilot, rows), point, plan.bound)
 
     start = first_line(case.lines)
-    found = [rank(pair, start) for pair in range(len(seen))]
-    best = max(range(len(seen)), key=lambda pair: (found[pair][0].predicted if found[pair] else -math.inf, -pair))
     if len(case.lines) == 1:
-        return Choice(best, start, found[best])
-    point = easiest_line(case.lines, lambda line: rank(best, line, _ROWS_FOR_LINES), plan.bound)
-    return Choice(best, point, found[best] if point == start else rank(best, point))
+        return Choice(pair, start, rank(start))
+    point = easiest_line(case.lines, lambda line: rank(line, _ROWS_FOR_LINES), plan.bound)
+    return Choice(pair, point, rank(point))
 
 
 def _bet_on(course: Course, bankroll: Bankroll, choice: Choice, pilot: tuple[Matrix, Labels], plan: Plan) -> list[ChunkRuns]:
@@ -138,7 +132,7 @@ def _bet_on(course: Course, bankroll: Bankroll, choice: Choice, pilot: tuple[Mat
     case, learned = course.case, 0.0
     if choice.point != first_line(case.lines):
         # The bettor of the new point learns from the pilot; only what it gains afterwards multiplies the wealth.
-        bankroll = Bankroll(choice.point)
+        bankroll = Bankroll(choice.point, case.manner.features.groups)
         bankroll.open(choice.pair, 1.0)
         bankroll.observe(choice.pair, *pilot)
         learned = bankroll.log_wealth - course.log_wealth
@@ -158,7 +152,8 @@ def _best_event(case: Case, choice: Choice, known: tuple[Matrix, Labels], runs: 
     """The event for the bound, chosen on all earlier runs of the pair."""
     if not choice.events or runs == 0:
         return None
-    found = _ranked(case, known[0][:_ROWS_TO_RANK], known[1][:_ROWS_TO_RANK], choice.point, runs)
+    rows = max(_ROWS_TO_RANK, _MOST_CELLS // known[0].shape[1])
+    found = _ranked(case, known[0][:rows], known[1][:rows], choice.point, runs)
     return (found or choice.events)[0]
 
 
@@ -191,7 +186,8 @@ def _power(case: Case, point: ClaimPoint, ranked: RankedEvent | None, runs: int)
 
 def _ranked(case: Case, features: Matrix, labels: Labels, point: ClaimPoint, runs: int) -> tuple[RankedEvent, ...]:
     """Events for a bound on `runs` fresh runs."""
-    return rank_events(features, labels, point=point, final_runs=max(runs, 1), alpha=case.half, keep=_EVENTS)
+    groups = case.manner.features.groups
+    return rank_events(features, labels, point=point, final_runs=max(runs, 1), alpha=case.half, keep=_EVENTS, groups=groups)
 
 
 def _described(features: FeatureMap, event: Event) -> str:
@@ -205,10 +201,9 @@ def _described(features: FeatureMap, event: Event) -> str:
     return f"{text} (kinds: {features.legend()}; others are codes of forms not seen at first)" if "kind" in text else text
 
 
-def _pair_of(subject: Subject, place: int) -> Pair:
-    """The pair as a result; the datasets themselves only where they are public."""
-    pair = subject.pairs[place]
-    witness = (_shown(pair.first), _shown(pair.second)) if subject.target.public_data else None
+def pair_of(target: Target, place: int, pair: Neighbours) -> Pair:
+    """A pair as a result; the datasets themselves only where they are public."""
+    witness = (_shown(pair.first), _shown(pair.second)) if target.public_data else None
     return Pair(place, pair.difference, witness)
 
 

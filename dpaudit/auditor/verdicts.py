@@ -2,17 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
+from typing import Final
 
 from dpaudit.auditor.bounds import ClaimPoint
+from dpaudit.auditor.checks.query_laws import SENSITIVITY
+from dpaudit.auditor.checks.replay import LOGGED_SENSITIVITY, MEASURED_PRICE, SAME_OUTPUT, SAME_PATH
 from dpaudit.auditor.exact_law import EXACT_LAW
 from dpaudit.auditor.independence import INDEPENDENT
 from dpaudit.auditor.prices import SAME_NOISE
-from dpaudit.auditor.properties import SENSITIVITY
 from dpaudit.claims import GDP, RDP, ZCDP, ApproxDP, Claim, PureDP
 from dpaudit.exact import outward, rational
 from dpaudit.results import Attack, ClaimSummary, Price, Property, Verdict
+
+_DISPROVED: Final = {
+    SENSITIVITY: "The declared sensitivity is false",
+    MEASURED_PRICE: "A sensitivity that noise was scaled to is false",
+    EXACT_LAW: "The declared output law breaks the claim",
+}
+"""Properties whose violation on one pair refutes, without any error probability."""
 
 
 def summary_of(claim: Claim, point: ClaimPoint | None) -> ClaimSummary:
@@ -45,23 +54,32 @@ def verdict_of(
         return Verdict.INCONCLUSIVE, f"Not judged: {violated[INDEPENDENT].detail}."
     if rejected:
         return Verdict.REFUTED, _refutation(attack)
-    if SENSITIVITY in violated:
-        return Verdict.REFUTED, f"The declared sensitivity is false: {violated[SENSITIVITY].detail}."
-    if EXACT_LAW in violated:
-        return Verdict.REFUTED, f"The declared output law breaks the claim: {violated[EXACT_LAW].detail}."
+    for name, said in _DISPROVED.items():
+        if name in violated:
+            return Verdict.REFUTED, f"{said}: {violated[name].detail}."
     found = _what_was_found(attack)
-    if SAME_NOISE in violated:
-        return (
-            Verdict.INCONCLUSIVE,
-            f"The noise depends on the data ({violated[SAME_NOISE].detail}), which no price covers. {found}",
-        )
-    if price is not None and price.status == "above" and price.value is not None:
-        excess = f"{price.quantity} is at least {outward(price.value.lower, digits=4, up=False)} for the worst neighbours"
-        return Verdict.INCONCLUSIVE, f"The logged noise does not support the claim: {excess}. {found}"
+    reservation = _reservation(violated, price)
+    if reservation:
+        return Verdict.INCONCLUSIVE, f"{reservation} {found}"
     factor = attack.power.factor
     if factor is not None and factor <= power_target:
         return Verdict.CONSISTENT, found
     return Verdict.INCONCLUSIVE, found
+
+
+def _reservation(violated: Mapping[str, Property], price: Price | None) -> str:
+    """Why a claim that was not refuted is not called consistent either, empty if nothing speaks against it."""
+    if SAME_NOISE in violated:
+        return f"The noise depends on the data ({violated[SAME_NOISE].detail}), which no price covers."
+    if LOGGED_SENSITIVITY in violated:
+        return f"A sensitivity that noise was scaled to is false: {violated[LOGGED_SENSITIVITY].detail}."
+    for leak in (SAME_PATH, SAME_OUTPUT):
+        if leak in violated:
+            return f"Private data reach the result past the logged releases ({violated[leak].detail}), which no price covers."
+    if price is not None and price.status == "above" and price.value is not None:
+        excess = f"{price.quantity} is at least {outward(price.value.lower, digits=4, up=False)} for the worst neighbours"
+        return f"The logged noise does not support the claim: {excess}."
+    return ""
 
 
 def _refutation(attack: Attack) -> str:

@@ -8,7 +8,7 @@ from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
-from dpaudit.auditor.neighbours import Neighbours, candidate_pairs
+from dpaudit.auditor.pairs import Neighbours, candidate_pairs
 from dpaudit.errors import TargetFailure
 from dpaudit.targets import Reference, Target
 
@@ -43,7 +43,8 @@ def workload(target: Target, pairs: tuple[Neighbours, ...], reference: Reference
       TargetFailure: the target cannot be pickled for worker processes (DPA408).
     Source: docs/auditing.md, "Seeds, chunks and workers".
     """
-    if executor is None or isinstance(executor, ThreadPoolExecutor):
+    kind = getattr(executor, "current", executor)  # a renewable executor is as the one it holds
+    if kind is None or isinstance(kind, ThreadPoolExecutor):
         return Workload("", Subject(target, pairs))
     made = target.neighbours is None or isinstance(target.neighbours, tuple)
     source: Reference | Target = reference or replace(
@@ -52,7 +53,7 @@ def workload(target: Target, pairs: tuple[Neighbours, ...], reference: Reference
     try:
         content = pickle.dumps((source, None if reference and made else pairs))
     except Exception as error:
-        if isinstance(executor, ProcessPoolExecutor):
+        if isinstance(kind, ProcessPoolExecutor):
             raise TargetFailure(
                 "DPA408",
                 f"target {target.name} cannot be sent to worker processes ({type(error).__name__}). "

@@ -14,6 +14,7 @@ VERBS: Final = {
     "account": "Price a composition: certified epsilon and delta.",
     "audit": "Audit privacy claims: price, attack, property checks, verdict.",
     "calibrate": "Find the least noise that meets a budget.",
+    "executors": "Check whether an executor does what an audit needs.",
     "explain": "Say what an error code means and what to do.",
     "replay": "Make the recorded runs of a report again and compare.",
     "report": "Show a report again, or write it as a page.",
@@ -67,6 +68,7 @@ _HELP: Final = """Check differential privacy claims before shipping them.
 
 \b
 dpaudit audit                                       every bundled target
+dpaudit audit zoo                                   known mechanisms, broken and sound
 dpaudit audit release.py:target                     a function of your own
 dpaudit audit release.py:target --data people.csv   on your own records
 

@@ -186,6 +186,9 @@ def _attack_lines(report: Report, attack: Attack) -> Iterator[tuple[str, str]]:
         yield "counts", wording.counted(attack.bound)
         yield "bound", f"{wording.attacked(attack)}, {wording.confidence(attack.bound)}"
     yield "bets", wording.evidence(attack)
+    if attack.minimal is not None:
+        yield "minimal", wording.minimal(attack.minimal)
+        yield from zip(("first", "second"), map(_cut, attack.minimal.pair.witness or ()), strict=False)
     yield "seed", wording.stream(report, attack)
 
 

@@ -11,7 +11,7 @@ from typing import Final
 from dpaudit.claims import KINDS
 from dpaudit.exact import Endpoint, outward, shown
 from dpaudit.report.codec import nearest
-from dpaudit.results import Attack, Bound, Power, Price, Property, Report, TargetResult, Verdict
+from dpaudit.results import Attack, Bound, Minimal, Power, Price, Property, Report, TargetResult, Verdict
 
 ORDER: Final = (Verdict.REFUTED, Verdict.FAILED, Verdict.INCONCLUSIVE, Verdict.CONSISTENT, Verdict.PROVEN)
 """Verdicts in the order in which they want attention."""
@@ -216,6 +216,19 @@ def pair(attack: Attack) -> str:
     """Which of the candidate pairs the decisive runs were made on."""
     difference = attack.pair.difference or "no description"
     return difference if attack.pairs_tried == 1 else f"{difference} (the most telling of {attack.pairs_tried} pairs)"
+
+
+def minimal(found: Minimal | None) -> str:
+    """The smallest pair found on which the claim still fails, and what is certain of it; empty where there is none."""
+    if found is None:
+        return ""
+    runs = f"{thousands(found.bound.counts.runs)} fresh runs" if found.bound is not None else "fresh runs"
+    chance = f"at error probability {decimal(found.alpha)} of its own"
+    if not found.refuted:
+        return f"{found.pair.difference}; not refuted again on {runs} {chance}, so only the pair above is certain"
+    least = found.bound.epsilon if found.bound is not None else None
+    so = f": epsilon >= {lower(least)}" if least is not None and least > 0 else ""
+    return f"{found.pair.difference}; refuted again on {runs} {chance}{so}"
 
 
 def stream(report: Report, attack: Attack) -> str:

@@ -116,3 +116,14 @@ def test_what_makes_no_sense_is_refused(changes, kind, code):
     arguments = {**usual, **changes}
     with pytest.raises(kind, match=code):
         calibrate(arguments.pop("make"), **arguments)
+
+
+@pytest.mark.parametrize(
+    ("make", "epsilon", "delta"),
+    [(lambda sigma: 10**9 * gaussian(sigma=sigma), "1e3", "0.9"), (lambda scale: 10 * laplace(scale=scale), 1, "1e-6")],
+)
+def test_a_very_wide_range_is_searched_to_the_end(make, epsilon, delta):
+    wide = calibrate(make, epsilon=epsilon, delta=delta, low="1e-30", high="1e60")
+    narrow = calibrate(make, epsilon=epsilon, delta=delta, low="1e-3", high="1e6")
+    assert wide.tight
+    assert abs(wide.parameter / narrow.parameter - 1) <= Fraction(1, 10**6)

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from dpaudit import Claim, PureDP, Sensitivity, Target, audit
+from dpaudit.auditor.checks.query_laws import SENSITIVITY
 from dpaudit.auditor.independence import INDEPENDENT
 from dpaudit.auditor.prices import SAME_NOISE
-from dpaudit.auditor.properties import SENSITIVITY
 from dpaudit.claims import Adjacency
 from dpaudit.releases import Release, note
 from dpaudit.results import Verdict

@@ -11,7 +11,8 @@ from scipy.stats import laplace
 
 from dpaudit.auditor.bounds import ClaimPoint
 from dpaudit.auditor.events import Atoms, ScoreThreshold, Threshold, rank_events
-from dpaudit.auditor.scores import ScoreTable, fit_score
+from dpaudit.auditor.scoring.fitting import fit_score
+from dpaudit.auditor.scoring.table import ScoreTable
 from dpaudit.errors import InvalidArgument
 
 PURE = ClaimPoint(1, 0)
@@ -164,3 +165,31 @@ def test_values_that_are_not_finite_do_not_stop_the_ranking(bad):
     values = stream.laplace(0, 1, 3000) + labels
     values[:300] = bad
     assert rank(values[:, None], labels)[0].predicted > 0.5
+
+
+def test_values_that_repeat_on_one_side_only_are_taken_as_a_set():
+    labels, stream = labels_of(11, 10_000)
+    # 2^14 values for each label, none of them shared: a value is seen again about every second time.
+    values = 2.0 * stream.integers(0, 2**14, len(labels)) + labels
+    best = rank(values[:, None] + 0.25, labels)[0]
+    assert isinstance(best.event, Atoms)
+    assert 1 == len({value % 2 for (value,) in best.event.values})
+    assert best.predicted > 2
+
+
+def test_many_columns_are_screened_and_the_best_one_is_found():
+    labels, stream = labels_of(12, 40_000)
+    features = stream.normal(size=(40_000, 8))
+    features[:, 5] = np.where((labels == 1) & (stream.random(40_000) < 0.1), 9.0, features[:, 5])
+    assert rank(features, labels)[0].event.hits(np.full((1, 8), 9.0)).all()
+    assert 5 in rank(features, labels)[0].event.columns
+
+
+def test_the_far_tail_is_seen_where_the_pilot_is_large():
+    labels, stream = labels_of(13, 200_000)
+    # Under label 0 nothing is below 1; under label 1 one run in a thousand is.
+    values = 1 + stream.exponential(1, len(labels))
+    values[(labels == 1) & (stream.random(len(labels)) < 1e-3)] = 0.5
+    best = rank(values[:, None], labels, final_runs=1_000_000)[0]
+    assert best.event.hits(np.array([[0.5]])).all()
+    assert 0.5 < best.predicted

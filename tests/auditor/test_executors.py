@@ -1,6 +1,9 @@
 """One evidence, whoever runs the chunks and in whatever order they finish."""
 
 import random
+import shutil
+import subprocess
+import sys
 import textwrap
 import threading
 from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor
@@ -11,6 +14,7 @@ import pytest
 from dpaudit import Claim, PureDP, Target, audit
 from dpaudit.auditor import AuditInterrupted
 from dpaudit.errors import TargetFailure
+from dpaudit.report import evidence_bytes, from_json
 from dpaudit.results import Verdict
 
 CODE = textwrap.dedent(
@@ -66,18 +70,47 @@ def reference(tmp_path):
 
 
 def evidence(reference, executor):
-    """Everything in the report but the environment and the times."""
-    report = audit(reference, runs=20_000, seed=11, executor=executor)
-    return report.settings, report.results
+    """The bytes of everything in the report but the environment and the times."""
+    return evidence_bytes(audit(reference, runs=20_000, seed=11, executor=executor))
 
 
 def test_inline_processes_threads_and_shuffled_completion_give_one_evidence(reference):
-    inline = evidence(reference, None)
+    report = audit(reference, runs=20_000, seed=11)
+    inline = evidence_bytes(report)
     with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as processes, ThreadPoolExecutor(3) as threads:
         assert inline == evidence(reference, processes)
         assert inline == evidence(reference, threads)
     assert inline == evidence(reference, Shuffled())
-    assert [Verdict.CONSISTENT, Verdict.REFUTED] == [result.verdict for result in inline[1]]
+    assert [Verdict.CONSISTENT, Verdict.REFUTED] == [result.verdict for result in report.results]
+
+
+def dask():
+    distributed = pytest.importorskip("distributed")
+    cluster = distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None)
+    return distributed.Client(cluster, set_as_default=False).get_executor(pure=False)
+
+
+def loky():
+    return pytest.importorskip("loky").get_reusable_executor(2)
+
+
+@pytest.mark.filterwarnings("default")  # other projects' own
+@pytest.mark.parametrize("factory", [dask, loky])
+def test_executors_of_other_projects_give_the_same_evidence(reference, factory):
+    with factory() as executor:
+        assert evidence(reference, None) == evidence(reference, executor)
+
+
+def test_an_mpi_job_gives_the_same_evidence(reference):
+    pytest.importorskip("mpi4py")
+    mpiexec = shutil.which("mpiexec") or pytest.skip("no mpiexec")
+    audited = ["-m", "dpaudit", "audit", reference, "--runs", "20000", "--json"]
+    job = [mpiexec, "-n", "3", sys.executable, "-m", "mpi4py.futures", *audited, "--executor", "mpi4py.futures:MPIPoolExecutor"]
+    documents = [
+        subprocess.run(command, capture_output=True, check=False, text=True).stdout for command in (job, [sys.executable, *audited])
+    ]
+
+    assert evidence_bytes(from_json(documents[0])) == evidence_bytes(from_json(documents[1]))
 
 
 def test_an_object_that_cannot_be_pickled_is_refused_for_processes_before_any_run():
@@ -94,15 +127,17 @@ def test_an_object_that_cannot_be_pickled_runs_on_threads():
         assert audit(target, runs=3000).results == audit(target, runs=3000, executor=threads).results
 
 
-def test_a_target_that_workers_cannot_import_is_a_coded_error(tmp_path, monkeypatch):
+def test_a_target_that_workers_cannot_import_has_a_failed_result(tmp_path, monkeypatch):
     (tmp_path / "vanishing.py").write_text("def run(data, rng):\n    return 0.0\n")
     monkeypatch.syspath_prepend(str(tmp_path))
     from vanishing import run
 
     target = Target(run=run, claim=Claim(PureDP(epsilon=1)), neighbours=[(0, 1)])
     (tmp_path / "vanishing.py").unlink()
-    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as processes, pytest.raises(TargetFailure, match="DPA408"):
-        audit(target, runs=1000, executor=processes)
+    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as processes:
+        report = audit(target, runs=1000, executor=processes)
+    assert Verdict.FAILED == report.results[0].verdict
+    assert report.results[0].failure.startswith("DPA408 the executor could not run a chunk")
 
 
 class Interrupting(Shuffled):

@@ -172,3 +172,25 @@ def test_huge_integers_are_cut_instead_of_overflowing():
     features = fit_features([1, 2])
 
     assert 1e290 == features.matrix([10**400])[0, 0]
+
+
+def test_bits_of_plain_numbers_are_columns_where_they_are_asked_for():
+    features = fit_features([1.5, 2.5], bits=True)
+    assert ("value", "parity", "exponent", "lowest bit", "last 8 bits", "kind") == features.names
+    rows = features.matrix([1.0, 0.75, 0.0, -(1 + 2.0**-52)])[:, 2:5]
+    assert [[1.0, 1.0, 0.0], [0.0, -1.0, 0.0], [-1100.0, 1100.0, 0.0], [1.0, -51.0, 1.0]] == rows.tolist()
+    assert "exponent" not in fit_features([1, 2], bits=True).names
+
+
+def test_groups_say_what_follows_from_the_items():
+    assert (0, 0, 0, 1, 1, 2, 2, 2, 3) == fit_features([[1.0, 2.0, 4.0]]).groups
+    assert (0, 3, 4) == fit_features([1.5]).groups
+    assert (0, 0, 2, 2, 2, 3, 4) == fit_features([[1.0], [1.0, {"a": 2.0}]]).groups[:7]
+
+
+@pytest.mark.parametrize("outputs", [[[1.0, 2.0, 4.0], [3.0, 1.0, 1.0]], [1.5, -2.25], [{"a": 1.0}, [1.0, 2.0]]])
+def test_columns_that_are_asked_for_are_as_in_the_full_matrix(outputs):
+    features = fit_features(outputs, bits=True)
+    full = features.matrix(outputs)
+    for column in range(len(features.names)):
+        assert full[:, column].tolist() == features.matrix(outputs, columns=(column,))[:, column].tolist()

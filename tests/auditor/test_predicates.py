@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dpaudit.auditor.predicates import Atoms, ScoreThreshold, Threshold
-from dpaudit.auditor.scores import ScoreTable
+from dpaudit.auditor.scoring.table import ScoreTable
 
 CUTS = st.lists(st.integers(-5, 5), min_size=1, max_size=6, unique=True).map(sorted)
 GRID = np.arange(-7, 7.25, 0.25)

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from dpaudit import Claim, PureDP, Target
 from dpaudit.auditor.events import Threshold
 from dpaudit.auditor.features import fit_features
-from dpaudit.auditor.neighbours import candidate_pairs
 from dpaudit.auditor.outputs import Failure
+from dpaudit.auditor.pairs import candidate_pairs
 from dpaudit.auditor.runs import (
     LARGEST_CHUNK,
     PILOT,

@@ -13,7 +13,7 @@ from dpaudit import GDP, Claim, PureDP, Target
 from dpaudit.auditor.course import Case, Clock, Course, late_chunks
 from dpaudit.auditor.features import fit_features
 from dpaudit.auditor.independence import check_independence
-from dpaudit.auditor.neighbours import candidate_pairs
+from dpaudit.auditor.pairs import candidate_pairs
 from dpaudit.auditor.plans import Plan, plan_of
 from dpaudit.auditor.points import first_line, lines_of
 from dpaudit.auditor.runs import BETTING, BOUND, PILOT, Manner

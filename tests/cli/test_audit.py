@@ -250,14 +250,14 @@ def test_an_executor_whose_factory_raises_is_refused(dpaudit, folder):
     (folder / "pools.py").write_text("def make():\n    raise OSError('no machine')\n")
     result = dpaudit("audit", "releases.py:sound", "--executor", "pools:make")
     assert 4 == result.exit_code
-    assert "DPA408 pools:make raised OSError" in result.stderr
+    assert "DPA408 make raised OSError" in result.stderr
 
 
 def test_a_given_executor_is_shut_down(dpaudit, folder, monkeypatch):
     ended = []
     monkeypatch.setattr(ThreadPoolExecutor, "shutdown", lambda self, **how: ended.append(how))
     dpaudit("audit", "releases.py:sound", *QUICK, "--executor", "concurrent.futures:ThreadPoolExecutor")
-    assert [{"wait": True, "cancel_futures": True}] == ended
+    assert [{"wait": True}] == ended
 
 
 def test_an_interrupted_audit_keeps_what_was_finished(dpaudit, folder, monkeypatch):

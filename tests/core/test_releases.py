@@ -8,8 +8,9 @@ from fractions import Fraction
 
 import pytest
 
+from dpaudit.auditor.checks.tapes import Recorder
 from dpaudit.claims import Adjacency
-from dpaudit.releases import Release, note, recording
+from dpaudit.releases import Release, note, recording, taping
 
 
 def release(scale: int) -> Release:
@@ -91,3 +92,49 @@ def test_a_parameter_is_found_by_its_name():
 def test_equal_releases_are_equal_values():
     assert {release(1)} == {release(1), release(1)}
     assert release(1) != release(2)
+
+
+def test_a_release_is_held_only_while_a_tape_is_open():
+    assert note(release(1)) is None
+    with recording() as log:
+        assert note(release(1)) is None
+        with taping(tape := Recorder()):
+            hold = note(release(2))
+        assert note(release(3)) is None
+    assert hold is not None
+    assert [release(1), release(2), release(3)] == log
+    assert [release(2)] == [entry.release for entry in tape.entries]
+
+
+def test_a_tape_gives_back_outputs_by_place_and_keeps_what_was_read():
+    with taping(recorded := Recorder()):
+        outputs = [note(release(scale))(scale, 10 * scale) for scale in (1, 2)]
+    with taping(replayed := Recorder(recorded.entries)):
+        again = [note(release(scale))(scale + 5, 99) for scale in (1, 2, 3)]
+
+    assert [10, 20] == outputs
+    assert [10, 20, 99] == again
+    assert [[6], [7], [8]] == [entry.values for entry in replayed.entries]
+
+
+def test_what_a_tape_keeps_does_not_change_with_what_becomes_of_it():
+    with taping(tape := Recorder()):
+        value, output = [1], [2]
+        note(release(1))(value, output)
+        value.append(0)
+        output.append(0)
+
+    assert ([[1]], [[2]]) == (tape.entries[0].values, tape.entries[0].outputs)
+
+
+def test_the_innermost_tape_decides_what_is_given():
+    recorded = _held(41)
+    with taping(outer := Recorder()), taping(Recorder(recorded)):
+        assert note(release(1))(0, 5) == 41
+    assert [[]] == [entry.outputs for entry in outer.entries]
+
+
+def _held(output: int):
+    with taping(tape := Recorder()):
+        note(release(1))(0, output)
+    return tape.entries

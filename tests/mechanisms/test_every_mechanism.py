@@ -11,7 +11,9 @@ import numpy as np
 import pytest
 
 import mechanisms
+from dpaudit.auditor.checks.tapes import Recorder
 from dpaudit.errors import EntropyFailure
+from dpaudit.releases import taping
 
 EVERY_MECHANISM = {
     "AboveThreshold": (lambda: mechanisms.AboveThreshold(sensitivity=1, epsilon=2), lambda made: made.release(9, [3, 5, 9])),
@@ -91,3 +93,34 @@ def test_no_mechanism_releases_anything_without_entropy(monkeypatch, make, relea
     thread.start()
     thread.join()
     assert [True] == finished
+
+
+class ManyAtOnce:
+    """A mechanism whose release makes three copies at once."""
+
+    def __init__(self, mechanism):
+        self.mechanism = mechanism
+
+    def release(self, *values):
+        return self.mechanism.releases(*values, 3)
+
+    def releases(self, *values):
+        return self.mechanism.releases(*values)
+
+
+@pytest.mark.parametrize("many", [False, True])
+@pytest.mark.parametrize(("make", "release"), EVERY_MECHANISM.values(), ids=EVERY_MECHANISM)
+def test_on_a_tape_every_mechanism_shows_what_it_read_and_gives_what_was_recorded(make, release, many):
+    mechanism = ManyAtOnce(make()) if many else make()
+
+    def taped(recorded=()):
+        with taping(tape := Recorder(recorded)):
+            output = release(mechanism)
+        return np.array(output, dtype=object).tolist(), tape.entries
+
+    for _ in range(24):
+        output, entries = taped()
+        again, replayed = taped(entries)
+        assert output == again
+        assert 1 <= len(entries[0].values)
+        assert repr(entries[0].values) == repr(replayed[0].values)

@@ -6,8 +6,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dpaudit import Adjacency, Claim, PureDP, Sensitivity, Target
-from dpaudit.auditor.neighbours import MOST_DRAWN, MOST_MADE, candidate_pairs, check, describe
+from dpaudit.auditor.pairs import candidate_pairs
 from dpaudit.auditor.records import exchanged, extremes, is_dataset, same, without
+from dpaudit.auditor.search.drawing import MOST_DRAWN
+from dpaudit.auditor.search.edits import MOST_MADE
+from dpaudit.auditor.search.relations import check, describe
 from dpaudit.errors import InvalidArgument, Unsupported
 
 ADD_REMOVE = Adjacency("add_remove")
@@ -159,9 +162,16 @@ def test_strategies_without_neighbours_are_refused(strategy, code):
         ({"data": "text"}, "DPA105"),
         ({"data": 7}, "DPA105"),
         ({"data": (np.ones((3, 2)), np.ones(3))}, "DPA105"),
-        ({"data": [1, 2], "adjacency": "label"}, "DPA409"),
+        ({"data": [(1, 0), (2, 0)], "adjacency": "label"}, "DPA409"),
+        ({"data": [{"a": 1}, {"a": 2}], "adjacency": "label"}, "DPA105"),
         ({"data": [1, 1], "adjacency": "replace_one"}, "DPA409"),
-        ({"data": [{"id": 1}, {"id": 2}], "adjacency": Adjacency("add_remove", unit="user:id")}, "DPA409"),
+        ({"data": [0, 0], "adjacency": "zero_out"}, "DPA409"),
+        ({"data": [{"id": 1}, {}], "adjacency": Adjacency("add_remove", unit="user:id")}, "DPA105"),
+        ({"data": [[1], [2]], "adjacency": "edge"}, "DPA105"),
+        ({"data": {}, "adjacency": "node"}, "DPA109"),
+        ({"data": {0: []}, "adjacency": "edge"}, "DPA409"),
+        ({"data": ["a"], "adjacency": Adjacency("norm_ball", norm="l1", radius=1)}, "DPA105"),
+        ({"data": [], "adjacency": Adjacency("norm_ball", norm="l1", radius=1)}, "DPA109"),
     ],
 )
 def test_data_without_neighbours_are_refused_with_a_code(parts, code):
@@ -175,7 +185,7 @@ def test_a_single_record_has_the_empty_dataset_as_its_neighbour():
 
 @given(data=st.lists(RECORDS, min_size=1, max_size=6), place=st.integers(0, 5))
 def test_a_description_never_shows_a_record(data, place):
-    text = describe(data, without(data, place % len(data)))
+    text = describe(data, without(data, {place % len(data)}))
 
     assert text.startswith(("record ", "records "))
     assert set("".join(part for part in text.split() if not part.isdigit())) <= set("recordsmvdiffnolywht->,0123456789")

@@ -1,0 +1,1 @@
+"""Checks without chance: laws of declared queries, record and replay of logged releases, exact output laws."""

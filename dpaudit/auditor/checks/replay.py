@@ -1,0 +1,190 @@
+"""Record and replay: are the sensitivities of logged releases true, and does everything else follow from their outputs?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+import numpy as np
+
+from dpaudit.auditor.checks.search import Broken, Finding, counterexample
+from dpaudit.auditor.checks.tapes import Held, Recorder
+from dpaudit.auditor.checks.values import ADDITIVE, METRICS, least_distance, read_further
+from dpaudit.auditor.outputs import Failure
+from dpaudit.auditor.pairs import Neighbours
+from dpaudit.auditor.prices import price_of
+from dpaudit.auditor.records import copied, same
+from dpaudit.auditor.runs import sample_one
+from dpaudit.exact import outward, shown
+from dpaudit.releases import Release, taping
+from dpaudit.results import Property
+from dpaudit.targets import Target
+
+LOGGED_SENSITIVITY: Final = "sensitivities of logged releases"
+MEASURED_PRICE: Final = "claim covers the distances that releases read"
+SAME_PATH: Final = "releases follow from earlier outputs"
+SAME_OUTPUT: Final = "output follows from the releases"
+
+_PARTS: Final = ("kind", "parameters", "sensitivity", "adjacency", "dimension", "count")
+
+
+@dataclass(frozen=True)
+class Played:
+    """One run on one dataset: its tape and its output."""
+
+    entries: tuple[Held, ...]
+    output: Any
+
+
+def check_replay(target: Target, pairs: tuple[Neighbours, ...], *, examples: int = 0) -> tuple[Finding, ...]:
+    """Run a target on the first dataset of a pair, then on the second with the recorded outputs of all releases given back.
+
+    Whatever then differs is not explained by what was released.
+
+    Args:
+      target: a function whose mechanisms write to the release log.
+      pairs: candidate pairs.
+      examples: how many more pairs to draw where the target's neighbours are a strategy.
+    Returns:
+      One finding for each of `LOGGED_SENSITIVITY`, `SAME_PATH` and `SAME_OUTPUT`, with the smallest pair found, and where a logged
+      sensitivity is false one for `MEASURED_PRICE`; none where nothing was logged or the target asks for none.
+    Source: Cebere et al. 2026 (freezing outputs to compare inputs); docs/property_tests.md, "Record and replay".
+    """
+    if target.primitives is None:
+        return ()
+    entries = [entry for label in (0, 1) for entry in _played(target, pairs[0].side(label)).entries]
+    if not entries:
+        return ()
+    # The candidates live as long as this call, so that nothing drawn meanwhile can have the identity of one of them.
+    known = {(id(pair.first), id(pair.second)): _both(target, pair.first, pair.second) for pair in pairs}
+
+    def both(first: Any, second: Any) -> tuple[Played, Played]:
+        return known.get((id(first), id(second))) or _both(target, first, second)
+
+    laws: dict[str, Broken] = {
+        LOGGED_SENSITIVITY: lambda first, second: _too_far(target, *both(first, second)),
+        SAME_PATH: lambda first, second: _other_path(*both(first, second)),
+        SAME_OUTPUT: lambda first, second: _other_output(*both(first, second)),
+    }
+    idle = {}
+    if not any(entry.values and _is_judged(target, entry.release) for entry in entries):
+        idle[LOGGED_SENSITIVITY] = "no release speaks of the claim's neighbours and shows what it read"
+    if _has_randomness_of_its_own(target, pairs[0].first):
+        idle[SAME_OUTPUT] = "the output also depends on randomness that no release logged"
+    found = {
+        name: Finding(Property(name, "not applicable", 2, idle[name]))
+        if name in idle
+        else counterexample(target, pairs, name, law, examples)
+        for name, law in laws.items()
+    }
+    if found[LOGGED_SENSITIVITY].pair is not None:
+        found[MEASURED_PRICE] = counterexample(
+            target, pairs, MEASURED_PRICE, lambda first, second: _unpaid(target, first, second), examples
+        )
+    return tuple(found.values())
+
+
+def _is_judged(target: Target, release: Release) -> bool:
+    """Whether the values of a release can be compared on neighbours of the claim."""
+    return release.kind in METRICS and release.adjacency == target.claim.relation
+
+
+def _played(target: Target, data: Any, recorded: tuple[Held, ...] = (), seed: int = 0) -> Played:
+    """One run with a tape."""
+    tape = Recorder(recorded)
+    with taping(tape):
+        output = sample_one(target, copied(data), np.random.default_rng(seed))
+    return Played(tuple(tape.entries), output)
+
+
+def _has_randomness_of_its_own(target: Target, data: Any) -> bool:
+    """Whether the output varies with the seed although every release gives what was recorded."""
+    first = _played(target, data)
+    again = _played(target, data, first.entries, seed=1)
+    return not _same_outputs(first.output, again.output)
+
+
+def _both(target: Target, first: Any, second: Any) -> tuple[Played, Played]:
+    """A run on one dataset, and one on the other with the outputs of the first run."""
+    recorded = _played(target, first)
+    return recorded, _played(target, second, recorded.entries)
+
+
+def _other_output(recorded: Played, replayed: Played) -> str:
+    """Whether the outputs differ although the releases did not."""
+    if _other_path(recorded, replayed) or _same_outputs(recorded.output, replayed.output):
+        return ""
+    return "the output differs although every release gave the same"
+
+
+def _other_path(recorded: Played, replayed: Played) -> str:
+    """The first release at which two runs part; empty if they stay together."""
+    for place, (before, after) in enumerate(zip(recorded.entries, replayed.entries, strict=False)):
+        if _public(before.release) != _public(after.release):
+            return f"release {place} differs in {_what_differs(before.release, after.release)}"
+        if len(before.values) != len(after.values):
+            return f"release {place} reads {len(before.values)} values on the first dataset and {len(after.values)} on the second"
+    counts = len(recorded.entries), len(replayed.entries)
+    return "" if counts[0] == counts[1] else f"{counts[0]} releases on the first dataset, {counts[1]} on the second"
+
+
+def _public(release: Release) -> Release:
+    """A release without what depends on the source of bits."""
+    return replace(release, secure=True)
+
+
+def _what_differs(before: Release, after: Release) -> str:
+    """The first part in which two releases differ."""
+    return next(part for part in _PARTS if getattr(before, part) != getattr(after, part))
+
+
+def _too_far(target: Target, recorded: Played, replayed: Played) -> str:
+    """The first release whose values on the two datasets are further apart than the sensitivity that was logged.
+
+    Later releases than the one at which the runs part are not compared, nor are those that speak of other neighbours.
+    """
+    for place, (before, after) in enumerate(zip(recorded.entries, replayed.entries, strict=False)):
+        release = before.release
+        if _public(release) != _public(after.release):
+            return ""
+        if not _is_judged(target, release):
+            continue
+        metric, bound = METRICS[release.kind], release.sensitivity
+        if any(read_further(one, other, metric, bound) for one, other in zip(before.values, after.values, strict=False)):
+            return f"release {place} ({release.kind}) reads values further apart than its sensitivity {shown(bound)} in {metric}"
+    return ""
+
+
+def _unpaid(target: Target, first: Any, second: Any) -> str:
+    """Whether the releases cost more than is claimed on this very pair, each priced at the distance that it read.
+
+    Only noise that is added is priced, since its loss at a distance is that of the pair; what else is released adds to it. Only
+    releases that are the same in every run are, since others have no common price.
+    """
+    recorded, replayed = _both(target, first, second)
+    again = _played(target, first, seed=1)
+    if _other_path(recorded, replayed) or _other_path(recorded, again):
+        return ""
+    measured = []
+    for before, after, once_more in zip(recorded.entries, replayed.entries, again.entries, strict=True):
+        if not _same_outputs(before.values, once_more.values):
+            return ""
+        release = _public(before.release)
+        if release.kind in ADDITIVE and _is_judged(target, release) and before.values:
+            read = least_distance(before.values[0], after.values[0], METRICS[release.kind])
+            measured += [replace(release, sensitivity=read)] if read else []
+    log = tuple(measured)
+    price = price_of(target.claim, ((log, log), (log, log)), ())
+    if price.status != "above" or price.value is None:
+        return ""
+    return f"at the distances that were read {price.quantity} is at least {outward(price.value.lower, digits=4, up=False)}"
+
+
+def _same_outputs(first: Any, second: Any) -> bool:
+    """Whether two outputs are equal; failures are if they are of one kind."""
+    if isinstance(first, Failure) or isinstance(second, Failure):
+        return bool(first == second)
+    try:
+        return same(first, second)
+    except Exception:  # noqa: BLE001 - outputs without a meaningful equality are not compared
+        return True

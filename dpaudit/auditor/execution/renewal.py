@@ -1,0 +1,95 @@
+"""Renewal: an executor known by its factory, so that another one can take its place when its workers die."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from concurrent.futures import Executor, Future
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from dpaudit.errors import InvalidArgument, TargetFailure
+
+
+class RenewableExecutor(Executor):
+    """An executor made by a factory, and made again when its workers have died; the audit then repeats the chunks that were lost.
+
+    Args:
+      factory: function of no arguments that gives a `concurrent.futures` executor; called once now, and once for each renewal.
+    Raises:
+      TargetFailure: the factory raises, now or at a renewal (DPA408).
+      InvalidArgument: it gives something without submit() (DPA105).
+    Source: docs/executors.md, "When a worker dies".
+    Example:
+      >>> from concurrent.futures import ThreadPoolExecutor
+      >>> executor = RenewableExecutor(ThreadPoolExecutor)
+      >>> executor.submit(abs, -3).result(), executor.renewals
+      (3, 0)
+      >>> executor.shutdown()
+    """
+
+    def __init__(self, factory: Callable[[], Executor]) -> None:
+        self._factory = factory
+        self.current = _made(factory)
+        self.renewals = 0
+
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+        """Hand a call to the executor that is current."""
+        return self.current.submit(fn, *args, **kwargs)
+
+    def renew(self) -> None:
+        """Put a new executor in the place of one that has lost its workers."""
+        _close(self.current, wait=False)
+        self.current = _made(self._factory)
+        self.renewals += 1
+
+    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:  # noqa: FBT001, FBT002 - PEP 3148
+        """End the executor that is current."""
+        _close(self.current, wait=wait, cancel_futures=cancel_futures)
+
+
+def executor_factory(text: str) -> Callable[[], Executor]:
+    """The function that MODULE:FACTORY names; modules of the current folder are found too.
+
+    Args:
+      text: name of a module, a colon, and the name of a function or class in it that gives an executor when called.
+    Returns:
+      That function; it has not been called.
+    Raises:
+      InvalidArgument: not of this form, or it cannot be imported (DPA105).
+    Source: docs/executors.md, "On the command line".
+    Example:
+      >>> executor_factory("concurrent.futures:ThreadPoolExecutor").__name__
+      'ThreadPoolExecutor'
+    """
+    place, _, attribute = text.partition(":")
+    if not place or not attribute:
+        raise InvalidArgument("DPA105", f"an executor is named MODULE:FACTORY, got {text!r}.")
+    if str(Path.cwd()) not in sys.path:
+        sys.path.insert(0, str(Path.cwd()))
+    try:
+        factory = getattr(import_module(place), attribute)
+    except Exception as error:
+        raise InvalidArgument("DPA105", f"the executor {text} cannot be imported ({type(error).__name__}).") from error
+    if not callable(factory):
+        raise InvalidArgument("DPA105", f"{text} must be a function that gives an executor, got a {type(factory).__name__}.")
+    return factory  # type: ignore[no-any-return]
+
+
+def _made(factory: Callable[[], Executor]) -> Executor:
+    """What the factory gives, if it is an executor."""
+    name = getattr(factory, "__name__", type(factory).__name__)
+    try:
+        executor = factory()
+    except Exception as error:
+        raise TargetFailure("DPA408", f"{name} raised {type(error).__name__} instead of giving an executor.") from error
+    if not callable(getattr(executor, "submit", None)):
+        raise InvalidArgument("DPA105", f"{name} must give an executor with submit(), gave a {type(executor).__name__}.")
+    return executor
+
+
+def _close(executor: Executor, *, wait: bool, cancel_futures: bool = False) -> None:
+    """End an executor; cancellation is only asked for where it is wanted, since not every executor knows the word."""
+    if callable(getattr(executor, "shutdown", None)):
+        executor.shutdown(wait=wait, **({"cancel_futures": True} if cancel_futures else {}))

@@ -1,0 +1,62 @@
+"""Membership tests of learners: canaries in one run or in many, likelihood ratios, tracing, hooks into the training."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from dpaudit.auditor.membership.canaries import CanaryAudit as CanaryAudit
+    from dpaudit.auditor.membership.canaries import audit_canaries as audit_canaries
+    from dpaudit.auditor.membership.canaries import canary_target as canary_target
+    from dpaudit.auditor.membership.fingerprints import draw_fingerprints as draw_fingerprints
+    from dpaudit.auditor.membership.fingerprints import tracing_p_values as tracing_p_values
+    from dpaudit.auditor.membership.fingerprints import tracing_scores as tracing_scores
+    from dpaudit.auditor.membership.fingerprints import tracing_target as tracing_target
+    from dpaudit.auditor.membership.guesses import Guesses as Guesses
+    from dpaudit.auditor.membership.guesses import guess_epsilon as guess_epsilon
+    from dpaudit.auditor.membership.guesses import guess_p_value as guess_p_value
+    from dpaudit.auditor.membership.hooks import GradientCanaries as GradientCanaries
+    from dpaudit.auditor.membership.hooks import GradientTraining as GradientTraining
+    from dpaudit.auditor.membership.hooks import HookedLearner as HookedLearner
+    from dpaudit.auditor.membership.hooks import TrainingHooks as TrainingHooks
+    from dpaudit.auditor.membership.likelihood import LikelihoodRatio as LikelihoodRatio
+    from dpaudit.auditor.membership.likelihood import fit_likelihood_ratio as fit_likelihood_ratio
+    from dpaudit.auditor.membership.noisy_gradients import NoisyGradients as NoisyGradients
+    from dpaudit.auditor.membership.profile_guesses import guess_mu as guess_mu
+    from dpaudit.auditor.membership.profile_guesses import guess_p_value_of_claim as guess_p_value_of_claim
+    from dpaudit.auditor.membership.public_data import AccuracyTest as AccuracyTest
+    from dpaudit.auditor.membership.public_data import least_squared_distance as least_squared_distance
+    from dpaudit.auditor.membership.public_data import refute_by_accuracy as refute_by_accuracy
+    from dpaudit.auditor.membership.rates import OperatingPoint as OperatingPoint
+    from dpaudit.auditor.membership.rates import operating_point as operating_point
+    from dpaudit.auditor.membership.rates import threshold_at as threshold_at
+
+_MODULES: Final = {
+    "canaries": ("CanaryAudit", "audit_canaries", "canary_target"),
+    "fingerprints": ("draw_fingerprints", "tracing_p_values", "tracing_scores", "tracing_target"),
+    "guesses": ("Guesses", "guess_epsilon", "guess_p_value"),
+    "hooks": ("GradientCanaries", "GradientTraining", "HookedLearner", "TrainingHooks"),
+    "likelihood": ("LikelihoodRatio", "fit_likelihood_ratio"),
+    "noisy_gradients": ("NoisyGradients",),
+    "profile_guesses": ("guess_mu", "guess_p_value_of_claim"),
+    "public_data": ("AccuracyTest", "least_squared_distance", "refute_by_accuracy"),
+    "rates": ("OperatingPoint", "operating_point", "threshold_at"),
+}
+_HOMES: Final = {name: f"{__name__}.{module}" for module, names in _MODULES.items() for name in names}
+
+__all__ = sorted(_HOMES)
+
+
+def __getattr__(name: str) -> object:
+    """Load a public name on first use (PEP 562), so that importing the package stays cheap."""
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(import_module(_HOMES[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    """Every public name, loaded or not."""
+    return sorted(__all__)

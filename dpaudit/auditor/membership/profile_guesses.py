@@ -1,0 +1,182 @@
+"""One run against a whole claimed curve: a linear program proposes a bound on right guesses, exact arithmetic certifies it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+from typing import Any, Final, TypeAlias
+
+import numpy as np
+
+from dpaudit.auditor.bounds import ClaimPoint
+from dpaudit.auditor.membership.guesses import Guesses, p_value_at
+from dpaudit.claims import GDP, ApproxDP, Claim, PureDP
+from dpaudit.exact import Exact, ball, ball_endpoints, float_outward, in_range, outward, rational, working_precision
+
+POINTS: Final = 20
+"""Points of the claimed curve that are used, in equal steps of epsilon."""
+
+MOST_GUESSES: Final = 2000
+"""Beyond so many guesses the linear program would take minutes, and the best single point is used."""
+
+_BITS: Final = 128
+_NEGLIGIBLE: Final = Fraction(1, 10**6)
+_DIGITS: Final = 6
+_BISECTIONS: Final = 60
+_MARGINS: Final = (1e-12, 1e-9, 1e-6)
+_LARGEST_MU: Final = 16
+_LARGEST_EPSILON: Final = 256
+_MU_STEPS: Final = 14
+
+Prices: TypeAlias = Sequence[float]
+
+
+def guess_p_value_of_claim(guesses: Guesses, claim: Claim) -> float:
+    """Bound on the probability of so many right guesses under anything that keeps a claim, curves included.
+
+    Args:
+      guesses: what came of the run.
+      claim: any claim, for one canary put in or left out.
+    Returns:
+      A p-value in (0, 1], rounded up; at most that of `guess_p_value` at any of the points of the curve that were used.
+    Raises:
+      Unsupported: the claim is a Curve of something that was not built with `dpaudit.accounting` (DPA202).
+    Source: Mahloujifar, Melis, Chaudhuri 2025, for nested events; docs/membership.md, section 2, for all events at once.
+    Example:
+      >>> from dpaudit import Claim, GDP
+      >>> guess_p_value_of_claim(Guesses(canaries=1000, guessed=200, correct=198), Claim(GDP(mu=1))) < 0.01
+      True
+    """
+    return p_value_on(guesses, curve_points(claim, guesses.canaries))
+
+
+def p_value_on(guesses: Guesses, points: Sequence[ClaimPoint]) -> float:
+    """The p-value of `guess_p_value_of_claim` from the points of a claim, one or many."""
+    best = min(p_value_at(guesses, point) for point in points)
+    if len(points) == 1 or guesses.guessed > MOST_GUESSES or guesses.correct == 0:
+        return best
+    return min(best, _certified(guesses, points, _proposed(guesses, points)))
+
+
+def guess_mu(guesses: Guesses, *, alpha: Exact) -> Fraction:
+    """Lower confidence bound on mu, for a mechanism whose curve is that of Gaussian noise.
+
+    Args:
+      guesses: what came of the run.
+      alpha: error probability, in (0, 1).
+    Returns:
+      A number, at least 0 and below 16: if the mechanism is mu-GDP, it exceeds mu with probability at most `alpha`. Rounded down
+      by at most 1/1024.
+    Raises:
+      InvalidArgument: alpha is no finite number (DPA101, DPA102) or out of range (DPA103).
+    Source: Mahloujifar, Melis, Chaudhuri 2025; docs/membership.md, section 2.
+    Example:
+      >>> float(guess_mu(Guesses(canaries=100, guessed=50, correct=50), alpha="0.05")) > 1
+      True
+    """
+    level = in_range(alpha, "alpha", lower=0, upper=1, lower_open=True, upper_open=True)
+    low, high = Fraction(0), Fraction(_LARGEST_MU)
+    for _ in range(_MU_STEPS):
+        middle = (low + high) / 2
+        refuted = Fraction(guess_p_value_of_claim(guesses, Claim(GDP(mu=middle)))) <= level
+        low, high = (middle, high) if refuted else (low, middle)
+    return low
+
+
+def curve_points(claim: Claim, canaries: int) -> tuple[ClaimPoint, ...]:
+    """Points that the claim implies: itself where it is one, else from epsilon 0 to where delta no longer matters."""
+    guarantee = claim.guarantee
+    if isinstance(guarantee, PureDP):
+        return (ClaimPoint(rational(guarantee.epsilon), Fraction(0)),)
+    if isinstance(guarantee, ApproxDP):
+        return (ClaimPoint(rational(guarantee.epsilon), rational(guarantee.delta)),)
+    from dpaudit.accounting import claimed_loss
+
+    loss = claimed_loss(claim)
+
+    def delta(epsilon: Fraction) -> Fraction:
+        upper = loss.delta(epsilon=epsilon).upper
+        return Fraction(1) if upper >= 1 else Fraction(outward(upper, digits=_DIGITS, up=True))
+
+    low, last = Fraction(0), Fraction(1, 4)
+    while canaries * delta(last) > _NEGLIGIBLE and last < _LARGEST_EPSILON:
+        low, last = last, 2 * last
+    for _ in range(2):
+        middle = (low + last) / 2
+        low, last = (middle, last) if canaries * delta(middle) > _NEGLIGIBLE else (low, middle)
+    places = [last * step / (POINTS - 1) for step in range(POINTS)]
+    points = tuple(ClaimPoint(place, bound) for place in places if (bound := delta(place)) < 1)
+    return points or (ClaimPoint(last, Fraction(1) - Fraction(1, 10**9)),)
+
+
+def _proposed(guesses: Guesses, points: Sequence[ClaimPoint]) -> Prices:
+    """Multipliers of the points, from the linear program in floating point; any non-negative ones give a valid bound."""
+    from scipy.optimize import linprog
+    from scipy.sparse import coo_matrix
+
+    trials, count = guesses.guessed, len(points)
+    right = np.arange(1, trials + 1, dtype=float)
+    places, numbers, cells = np.arange(trials), trials + 1, trials * count
+    rows, columns, values = [], [], []
+    for number, point in enumerate(points):
+        excess = number * trials + places
+        odds = math.exp(float(point.epsilon))
+        rows += [excess, excess, excess, np.full(trials, cells + number)]
+        columns += [places + 1, places, numbers + excess, numbers + excess]
+        values += [right / trials, -odds * (trials + 1 - right) / trials, -np.ones(trials), np.ones(trials)]
+    budgets = [float(point.delta) * guesses.canaries / trials for point in points]
+    found = linprog(  # type: ignore[call-overload] # sparse matrices are not in its stubs
+        np.concatenate([np.where(np.arange(numbers) >= guesses.correct, -1.0, 0.0), np.zeros(cells)]),
+        A_ub=coo_matrix((np.concatenate(values), (np.concatenate(rows), np.concatenate(columns)))).tocsr(),
+        b_ub=np.concatenate([np.zeros(cells), budgets]),
+        A_eq=coo_matrix((np.ones(numbers), (np.zeros(numbers, dtype=int), np.arange(numbers))), shape=(1, numbers + cells)),
+        b_eq=[1.0],
+        method="highs",
+    )
+    if found.status != 0:
+        return [0.0] * count
+    return [max(0.0, -float(value)) / trials for value in found.ineqlin.marginals[cells:]]
+
+
+def _certified(guesses: Guesses, points: Sequence[ClaimPoint], prices: Prices) -> float:
+    """The least level that the prices support, and the budgets at their prices, proved in ball arithmetic."""
+    odds = [math.exp(float(point.epsilon)) for point in points]
+    low, high = 0.0, 1.0
+    for _ in range(_BISECTIONS):
+        middle = (low + high) / 2
+        low, high = (low, middle) if _supported(guesses, middle, prices, odds, float) else (middle, high)
+    with working_precision(_BITS):
+        exact = [ball(Fraction(price)) for price in prices]
+        balls = [ball(point.epsilon).exp() for point in points]
+        for margin in _MARGINS:
+            level = min(1.0, high * (1 + margin) + 1e-15)
+            if _supported(guesses, ball(Fraction(level)), exact, balls, lambda need: need.upper()):
+                paid = sum(
+                    (price * ball(guesses.canaries * point.delta) for price, point in zip(exact, points, strict=True)), ball(0)
+                )
+                return min(1.0, float_outward(ball_endpoints(ball(Fraction(level)) + paid)[1], up=True))
+    return 1.0
+
+
+def _supported(guesses: Guesses, level: Any, prices: Sequence[Any], odds: Sequence[Any], rounded_up: Callable[[Any], Any]) -> bool:
+    """Whether the dual of the linear program has a solution with this level and these prices (docs/membership.md, section 2).
+
+    Works down from all guesses right to none. The multipliers of one number of right guesses must add up to `need`; the cheapest
+    choice takes the points of small epsilon first, each up to its price, and charges the next number by their odds. More than is
+    needed is a solution too, so that needs may be rounded up. Numbers are floats for the search and balls for the proof.
+    """
+    trials, charge = guesses.guessed, 0 * level
+    for right in range(trials, 0, -1):
+        need = rounded_up(((1 if right >= guesses.correct else 0) - level + charge * (trials - right)) / right)
+        charge = 0 * level
+        if need <= 0:
+            continue
+        for price, odd in zip(prices, odds, strict=True):
+            if need <= price:
+                charge, need = charge + need * odd, 0 * level
+                break
+            charge, need = charge + price * odd, need - price
+        if not need <= 0:
+            return False
+    return bool(charge * trials <= level)

@@ -1,0 +1,73 @@
+"""The score as a predicate needs it: a table look-up for each column, and one for the pattern of exact values in a row."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpaudit.auditor.binning import Floats, binned
+
+Codes: TypeAlias = NDArray[np.uint64]
+
+_MULTIPLIER: Final = np.uint64(0x9E3779B97F4A7C15)
+_SHIFT: Final = np.uint64(29)
+
+
+@dataclass(frozen=True)
+class ScoreTable:
+    """A score of feature rows: for each listed column the cut points of its bins and the score of each bin.
+
+    A row's pattern says which exact value stands in which column, all numbers in between being alike; known patterns have a
+    score of their own that is added.
+
+    Args:
+      columns: positions of the columns used.
+      cuts: increasing cut points, one tuple for each column.
+      values: scores of the bins, one more than there are cuts, one tuple for each column.
+      offset: constant added to every score.
+      symbols: what each bin contributes to the pattern, one tuple for each column; none where patterns do not count.
+      patterns: increasing codes of the known patterns.
+      pattern_values: their scores.
+    Source: docs/auditing_statistics.md, section 6.
+    Example:
+      >>> table = ScoreTable(columns=(0,), cuts=((0.0,),), values=((-1.0, 1.0),), offset=0.0)
+      >>> table.scores(np.array([[-3.0], [2.0]])).tolist()
+      [-1.0, 1.0]
+    """
+
+    columns: tuple[int, ...]
+    cuts: tuple[tuple[float, ...], ...]
+    values: tuple[tuple[float, ...], ...]
+    offset: float
+    symbols: tuple[tuple[int, ...], ...] = ()
+    patterns: tuple[int, ...] = ()
+    pattern_values: tuple[float, ...] = ()
+
+    def scores(self, features: Floats) -> Floats:
+        """The score of each row of `features`: an estimate of its log-odds for label 1."""
+        total = np.full(len(features), self.offset)
+        codes = np.zeros(len(features), dtype=np.uint64)
+        for place, (column, cuts, values) in enumerate(zip(self.columns, self.cuts, self.values, strict=True)):
+            bins = binned(features[:, column], np.array(cuts))
+            total += np.array(values).take(bins)
+            if self.symbols and self.symbols[place]:
+                codes = mixed(codes, np.array(self.symbols[place], dtype=np.uint64).take(bins))
+        if self.symbols:
+            total += looked_up(codes, np.array(self.patterns, dtype=np.uint64), np.array(self.pattern_values))
+        return total
+
+
+def mixed(codes: Codes, words: Codes) -> Codes:
+    """Codes of rows with one more word each; different rows have different codes but for rare accidents."""
+    codes = (codes ^ words) * _MULTIPLIER
+    codes ^= codes >> _SHIFT
+    return codes
+
+
+def looked_up(codes: Codes, known: Codes, values: Floats) -> Floats:
+    """The value of each code, 0 for those that are not among the increasing `known` ones."""
+    place = np.minimum(np.searchsorted(known, codes), len(known) - 1)
+    return np.where(known[place] == codes, values[place], 0.0)

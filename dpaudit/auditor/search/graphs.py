@@ -1,0 +1,58 @@
+"""Graphs as mappings from node to its neighbours: taking out an edge or a node, joining two nodes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import partial
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from dpaudit.auditor.search.relations import graph_of
+from dpaudit.errors import InvalidArgument
+
+if TYPE_CHECKING:
+    from dpaudit.auditor.search.edits import Edit
+
+Graph: TypeAlias = Mapping[Any, Any]
+
+
+def graph_edits(data: Any, kind: str) -> Iterator[Edit]:
+    """Taking out the nodes of most, fewest and average degree, or edges between them, or joining two nodes."""
+    graph = graph_of(data)
+    if graph is None:
+        raise InvalidArgument(
+            "DPA105",
+            f"data= under {kind} must be a mapping from each node to a list of the nodes it is joined to, got a "
+            f"{type(data).__name__}.",
+        )
+    if not data:
+        raise InvalidArgument("DPA109", "data= holds no node, so it has no neighbour to make. Give at least one.")
+    nodes = list(data)
+    places = sorted(range(len(nodes)), key=lambda place: (-len(data[nodes[place]]), place))
+    chosen = list(dict.fromkeys([places[0], places[-1], places[len(places) // 2], *places]))
+    if kind == "node":
+        for place in chosen:
+            yield partial(without_node, data, nodes[place]), f"node {place} removed with its edges, {len(nodes)} nodes"
+        return
+    rank = {nodes[place]: order for order, place in enumerate(chosen)}
+    edges = sorted({tuple(sorted(arc, key=rank.__getitem__)) for arc in graph[1]}, key=lambda edge: [rank[node] for node in edge])
+    for one, other in dict.fromkeys([*edges[:1], *edges[-1:], *edges]):
+        yield partial(toggled, data, one, other), f"edge between nodes {nodes.index(one)} and {nodes.index(other)} removed"
+    gaps = ((nodes[one], nodes[other]) for one in chosen for other in chosen if one < other)
+    for one, other in gaps:
+        if (one, other) not in graph[1] and (other, one) not in graph[1]:
+            yield partial(toggled, data, one, other), f"edge between nodes {nodes.index(one)} and {nodes.index(other)} added"
+
+
+def without_node(graph: Graph, node: Any) -> dict[Any, Any]:
+    """The graph without a node and its edges."""
+    return {other: type(ends)([end for end in ends if end != node]) for other, ends in graph.items() if other != node}
+
+
+def toggled(graph: Graph, one: Any, other: Any) -> dict[Any, Any]:
+    """The graph with the edge between two nodes taken out if there is one, else with one put in, listed at both ends."""
+    between = {one: other, other: one}
+    if other in graph[one] or one in graph[other]:
+        return {
+            node: type(ends)([end for end in ends if node not in between or end != between[node]]) for node, ends in graph.items()
+        }
+    return {node: type(ends)([*ends, between[node]] if node in between else ends) for node, ends in graph.items()}

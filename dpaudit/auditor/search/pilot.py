@@ -1,0 +1,131 @@
+"""The pilot: candidate pairs in turn, fewer and fewer of them, since those that say little are dropped at public run counts."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from dataclasses import dataclass
+from itertools import islice
+from typing import Final, TypeAlias
+
+from dpaudit.auditor.betting import Bankroll
+from dpaudit.auditor.course import Clock, Course, joined
+from dpaudit.auditor.events import RankedEvent
+from dpaudit.auditor.outputs import Matrix
+from dpaudit.auditor.plans import ENOUGH_TO_CHOOSE, FEWEST_PILOT_RUNS, Plan, with_pilot
+from dpaudit.auditor.points import first_line
+from dpaudit.auditor.runs import PILOT, Chunk, ChunkRuns, Labels, chunk_sizes
+
+FEWEST_EACH: Final = 2**12
+"""No pair is dropped before every pair has had this many runs."""
+
+_PILOT_TIME: Final = 0.1
+_LONGEST_PILOT_TIME: Final = 0.4
+_BATCH: Final = 8
+
+Ranking: TypeAlias = Callable[[tuple[Matrix, Labels], int], tuple[RankedEvent, ...]]
+"""Events of a pair's runs, best first, for a bound on so many fresh runs."""
+
+
+@dataclass(frozen=True)
+class Pilot:
+    """What the pilot saw: the most telling pair, its runs, and the plan for the rest."""
+
+    pair: int
+    seen: list[ChunkRuns]
+    plan: Plan
+
+
+def run_pilot(course: Course, bankroll: Bankroll, rank: Ranking) -> Pilot:
+    """Runs on all candidate pairs in turn, the label bettors playing; pairs that say little are dropped on the way.
+
+    The planned runs are divided over rounds, and each round ends with the less telling half dropped. Where a clock ends the pilot
+    nothing is dropped before, since a replay could not know when. Money staked on a dropped pair waits.
+
+    Args:
+      course: of the claim; its case has the pairs.
+      bankroll: with every pair open.
+      rank: orders events of a pair's runs.
+    Returns:
+      The pair that is left, its runs, and the plan.
+    Source: docs/auditing.md, "Which neighbours"; Jamieson and Talwalkar 2016 for dropping half at a time.
+    """
+    case = course.case
+    seen: tuple[list[ChunkRuns], ...] = tuple([] for _ in case.subject.pairs)
+    alive, clock, sizes = list(range(len(seen))), Clock(case.seconds), enumerate(chunk_sizes(None))
+    last = enough = False
+    while not (last or enough):
+        turns, last = _turns(course, alive, sizes)
+        with closing(course.rows(turns)) as rows:
+            for chunk, runs in rows:
+                seen[chunk.pair].append(runs)
+                if course.stopped_at is None:
+                    course.bet(bankroll.observe(chunk.pair, runs.features, runs.labels))
+                course.tell("pilot", case.plan)
+                if chunk.pair == alive[-1]:
+                    clock.mark(course.runs)
+                    enough = _enough(course, clock)
+                    if enough:
+                        break
+        if len(alive) > 1 and (last or enough or case.plan is not None):
+            merit = {pair: _merit(joined(seen[pair]), rank, float(first_line(case.lines).delta)) for pair in alive}
+            kept = 1 if last or enough else (len(alive) + 1) // 2
+            alive = sorted(sorted(alive, key=lambda pair: (-merit[pair], pair))[:kept])
+    return Pilot(alive[0], seen[alive[0]], case.plan or with_pilot(course.runs, clock.affordable()))
+
+
+def _turns(course: Course, alive: list[int], sizes: Iterator[tuple[int, int]]) -> tuple[list[Chunk], bool]:
+    """The chunks up to the end of a round, and whether the planned pilot ends with them."""
+    case, chunks = course.case, list[Chunk]()
+    if case.plan is None:
+        # Doubling batches; the clock is read between them and inside.
+        return [Chunk(case.position, pair, PILOT, *next_one) for next_one in islice(sizes, _BATCH) for pair in alive], False
+    pairs = len(case.subject.pairs)
+    rounds = max(1, (pairs - 1).bit_length())
+    left = case.plan.pilot - course.runs
+    later = max(0, (len(alive) - 1).bit_length() - 1) if case.seconds == math.inf else 0
+    here = left - later * case.plan.pilot // rounds
+    if later and course.runs // len(alive) + here // len(alive) < FEWEST_EACH:
+        here = left
+    last = here == left
+    for index, size in sizes:
+        step = min(size, here // len(alive))
+        chunks += [Chunk(case.position, pair, PILOT, index, step) for pair in alive if step]
+        here -= step * len(alive)
+        if here < len(alive):
+            break
+    return chunks, last
+
+
+def _enough(course: Course, clock: Clock) -> bool:
+    """Whether a refutation or the time ends the pilot."""
+    if course.stopped_at is not None and course.runs >= ENOUGH_TO_CHOOSE:
+        return True
+    share = _PILOT_TIME if course.runs >= FEWEST_PILOT_RUNS else _LONGEST_PILOT_TIME
+    return course.case.plan is None and clock.share >= share
+
+
+def _merit(rows: tuple[Matrix, Labels], rank: Ranking, delta: float) -> float:
+    """What a pair promises: the bound, one standard error down, of events that each half of its runs chose, on the other half.
+
+    Among so many pairs and events the best prediction is a lucky one; what fresh runs say of it is not.
+    """
+    features, labels = rows
+    halves = slice(0, len(labels) // 2), slice(len(labels) // 2, len(labels))
+    return sum(
+        max(
+            (_promise(ranked, features[other], labels[other], delta) for ranked in rank((features[one], labels[one]), len(labels))),
+            default=0.0,
+        )
+        for one, other in (halves, halves[::-1])
+    )
+
+
+def _promise(ranked: RankedEvent, features: Matrix, labels: Labels, delta: float) -> float:
+    """The log-ratio of an event on fresh runs, less a standard error and what delta excuses; 0 where that is nothing."""
+    hits = labels[ranked.event.hits(features)]
+    ones, zeros = hits.sum() + 0.5, len(hits) - hits.sum() + 0.5
+    log_odds = math.log(zeros / ones if ranked.reverse else ones / zeros) - math.sqrt(1 / ones + 1 / zeros)
+    theta, mass = 1 / (1 + math.exp(-log_odds)), (len(hits) + 0.5) / (len(labels) + 1)
+    return math.log(max(theta - delta / (2 * mass), 1 - theta) / (1 - theta))

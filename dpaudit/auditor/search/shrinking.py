@@ -1,0 +1,141 @@
+"""Smaller pairs: what a strategy shrinks to, or the records, moved entries and nodes that a pair made from data can do without."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from dpaudit.auditor.records import Dataset, is_dataset, is_labelled, replaced, same
+from dpaudit.auditor.search.drawing import shrunk
+from dpaudit.auditor.search.relations import check, graph_of
+from dpaudit.claims import Adjacency
+from dpaudit.errors import InvalidArgument
+from dpaudit.targets import Target
+
+Pair: TypeAlias = tuple[Any, Any]
+Parts: TypeAlias = tuple[int, Callable[[Collection[int]], Pair], Collection[int]]
+"""How many parts a pair has, the pair that keeps some of them, and those in which its sides differ."""
+
+
+def smaller_pair(target: Target, pair: Pair, refutes: Callable[[Pair], bool]) -> Pair | None:
+    """The smallest pair found that still refutes, starting from one that was drawn or made for a target.
+
+    Args:
+      target: with a strategy of neighbours, or data. Given pairs are left as they are: nothing says what may be left out of them.
+      pair: the one that was attacked.
+      refutes: asked for each smaller pair in turn, in an order fixed by its earlier answers.
+    Returns:
+      A pair of neighbours that refutes, or None where no smaller one was found.
+    Source: docs/auditing.md, "The minimal pair".
+    """
+    adjacency = target.claim.relation
+    if isinstance(target.neighbours, Sequence):
+        return None
+    if target.neighbours is not None:
+        drawn: Pair | None = shrunk(
+            target.neighbours, lambda other: same(other, pair), lambda other: _allowed(other, adjacency) and refutes(other)
+        )
+        return drawn
+    count, keeping, changed = _parts(pair, adjacency)
+    kept = fewest(count, changed, lambda places: refutes(keeping(places)))
+    return keeping(kept) if len(kept) < count else None
+
+
+def fewest(count: int, changed: Collection[int], wanted: Callable[[Collection[int]], bool]) -> list[int]:
+    """Few of the places 0, 1, ... that are still wanted together: the changed ones alone, or what is left when halves go.
+
+    Hypothesis drops one of so many choices at a time; leaving out halves, quarters and so on takes far fewer questions.
+    """
+    kept = list(range(count))
+    if 0 < len(changed) < count and wanted(sorted(changed)):
+        kept = sorted(changed)
+    size = (len(kept) + 1) // 2
+    while size and len(kept) > 1:
+        place = 0
+        while place < len(kept):
+            fewer = kept[:place] + kept[place + size :]
+            if fewer and wanted(fewer):
+                kept = fewer
+            else:
+                place += size
+        size //= 2
+    return kept
+
+
+def _allowed(pair: Any, adjacency: Adjacency) -> bool:
+    """Whether the sides of a pair differ and are neighbours."""
+    try:
+        check(pair, adjacency)
+    except InvalidArgument:
+        return False
+    return not same(*pair)
+
+
+def _parts(pair: Pair, adjacency: Adjacency) -> Parts:
+    """What may be left out of a pair made from data."""
+    first, second = pair
+    if adjacency.kind == "norm_ball":
+        return _moves(first, second)
+    if graph_of(first) is not None:
+        return _nodes(first, second)
+    if is_labelled(first):
+        changed = [place for place in range(len(first[1])) if not same(first[1][place], second[1][place])]
+        return (
+            len(first[1]),
+            lambda kept: ((_taken(first[0], kept), _taken(first[1], kept)), tuple(_taken(part, kept) for part in second)),
+            changed,
+        )
+    slots = _aligned(first, second)
+
+    def keeping(kept: Collection[int]) -> Pair:
+        chosen = [slots[place] for place in kept]
+        return (
+            _taken(first, [one for one, _ in chosen if one is not None]),
+            _taken(second, [other for _, other in chosen if other is not None]),
+        )
+
+    changed = [
+        place for place, (one, other) in enumerate(slots) if one is None or other is None or not same(first[one], second[other])
+    ]
+    return len(slots), keeping, changed
+
+
+def _moves(first: Any, second: Any) -> Parts:
+    """The entries of a vector that moved; without one the vector stays where it was there."""
+    moved = [place for place in range(len(first)) if not same(first[place], second[place])] if is_dataset(first) else []
+    return len(moved), lambda kept: (first, replaced(first, {moved[place]: second[moved[place]] for place in kept})), ()
+
+
+def _nodes(first: Any, second: Any) -> Parts:
+    """The nodes of either graph."""
+    nodes = list(dict.fromkeys([*first, *second]))
+
+    def within(graph: Any, places: Collection[int]) -> dict[Any, Any]:
+        left = {nodes[place] for place in places}
+        return {node: type(ends)([end for end in ends if end in left]) for node, ends in graph.items() if node in left}
+
+    changed = [place for place, node in enumerate(nodes) if first.get(node) != second.get(node)]
+    return len(nodes), lambda kept: (within(first, kept), within(second, kept)), changed
+
+
+def _aligned(first: Dataset, second: Dataset) -> list[tuple[int | None, int | None]]:
+    """Places that belong together: one to one, or None where a record of the longer dataset is not in the other."""
+    if len(first) == len(second):
+        return [(place, place) for place in range(len(first))]
+    slots: list[tuple[int | None, int | None]] = []
+    place = 0
+    for number in range(len(first)):
+        found = place < len(second) and same(first[number], second[place])
+        slots.append((number, place if found else None))
+        place += found
+    return slots
+
+
+def _taken(data: Dataset, places: Collection[int]) -> Dataset:
+    """The records at some places, in order."""
+    if isinstance(data, np.ndarray):
+        return data[list(places)]
+    records = [data[place] for place in places]
+    return records if isinstance(data, list) else tuple(records)

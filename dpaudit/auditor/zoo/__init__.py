@@ -1,0 +1,44 @@
+"""The zoo: published mechanisms, correct and broken, each with a claim, a pair of neighbours and the exact truth about the pair."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from dpaudit.auditor.zoo import additive, float_noise, gaussians, maximum, responses, sparse_vector, sums
+from dpaudit.auditor.zoo.specimen import Specimen, Truth
+from dpaudit.exact import Exact, in_range
+
+__all__ = ["PUBLISHED", "SPECIMENS", "TARGETS", "Specimen", "Truth", "specimens"]
+
+_FAMILIES: Final = (additive, sums, maximum, sparse_vector, responses, gaussians, float_noise)
+
+
+def specimens(epsilon: Exact) -> tuple[Specimen, ...]:
+    """Every mechanism of the zoo, with its claim at one epsilon.
+
+    Args:
+      epsilon: the claimed epsilon in nats, exact, in (0, 1]; for Gaussian noise the claimed mu. Claims of a few specimens are
+        multiples of it, or the gain that sampling has at it; the Bloom filters and one Gaussian have published parameters.
+    Returns:
+      Specimens in a fixed order. Truths are stored for epsilon 1/10, 1/2 and 1.
+    Raises:
+      InvalidArgument: `epsilon` is not a finite number (DPA101, DPA102) or outside of (0, 1] (DPA103).
+    Source: docs/zoo.md.
+    Example:
+      >>> [one.name for one in specimens("1/2") if "svt5" in one.name]
+      ['svt5']
+    """
+    claimed = in_range(epsilon, "epsilon", lower=0, upper=1, lower_open=True)
+    return (
+        *(one for family in _FAMILIES for one in family.family(claimed)),
+        *responses.published(),
+        *gaussians.published(),
+    )
+
+
+SPECIMENS: Final = specimens("1/2")
+TARGETS: Final = tuple(one.target for one in SPECIMENS)
+"""What `dpaudit audit zoo` audits."""
+
+PUBLISHED: Final = tuple(one.target for one in specimens("1/10"))
+"""The same at epsilon 1/10, where published tools were compared."""

@@ -1,0 +1,122 @@
+"""Which answers exceed a noisy threshold: the six published variants of the sparse vector technique, and two that show numbers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, Final
+
+import numpy as np
+from numpy.random import Generator
+from numpy.typing import NDArray
+
+from dpaudit.auditor.zoo.specimen import Specimen
+from dpaudit.claims import PureDP
+
+BELOW: Final = -1000.0
+"""Stands for "not above the threshold" where the other outputs are numbers."""
+
+SILENT: Final = -2000.0
+"""Stands for a question that was not reached."""
+
+SPREAD: Final = ((1,) * 10, (2,) * 5 + (0,) * 5)
+CROSSED: Final = ((0,) * 5 + (1,) * 5, (1,) * 5 + (0,) * 5)
+
+
+@dataclass(frozen=True, kw_only=True)
+class SparseVector:
+    """One variant: scales of all noise, and when it stops.
+
+    `shown` is None where only "above" is told, 0 where the noisy answer that was compared is shown, else the scale of
+    fresh noise on the answer that is shown.
+    """
+
+    threshold: float
+    threshold_scale: float
+    answer_scale: float
+    cutoff: int | None = 1
+    shown: float | None = None
+
+    def sample(self, data: Any, count: int, rng: Generator) -> NDArray[Any]:
+        """Rows of 1 (above), 0 (below) and -1 (not asked), or of numbers, `BELOW` and `SILENT`."""
+        answers = np.asarray(data, dtype=float)
+        limits = self.threshold + rng.laplace(scale=self.threshold_scale, size=(count, 1))
+        compared = answers + rng.laplace(scale=self.answer_scale, size=(count, len(answers)))
+        above = compared >= limits
+        asked = np.ones_like(above)
+        if self.cutoff is not None:
+            asked[:, 1:] = np.cumsum(above, axis=1)[:, :-1] < self.cutoff
+        if self.shown is None:
+            return np.where(asked, above, -1).astype(np.int8)
+        values = answers + rng.laplace(scale=self.shown, size=compared.shape) if self.shown else compared
+        return np.where(asked, np.where(above, values, BELOW), SILENT)
+
+
+def variants(epsilon: Fraction) -> dict[str, SparseVector]:
+    """The noise of every variant at `epsilon`, with one answer above the threshold before it stops, two for the numerical one."""
+    unit = float(1 / epsilon)
+    return {
+        "svt1": SparseVector(threshold=0.5, threshold_scale=2 * unit, answer_scale=4 * unit),
+        "svt2": SparseVector(threshold=1, threshold_scale=2 * unit, answer_scale=4 * unit),
+        "svt3": SparseVector(threshold=1, threshold_scale=2 * unit, answer_scale=2 * unit, shown=0),
+        "svt4": SparseVector(threshold=1, threshold_scale=4 * unit, answer_scale=4 / 3 * unit),
+        "svt5": SparseVector(threshold=1, threshold_scale=2 * unit, answer_scale=0, cutoff=None),
+        "svt6": SparseVector(threshold=1, threshold_scale=2 * unit, answer_scale=2 * unit, cutoff=None),
+        "numerical_svt": SparseVector(threshold=1, threshold_scale=3 * unit, answer_scale=12 * unit, cutoff=2, shown=6 * unit),
+    }
+
+
+def family(epsilon: Fraction) -> tuple[Specimen, ...]:
+    """The specimens that claim `epsilon`."""
+    noise = variants(epsilon)
+    rows = (
+        ("svt1", "noisy threshold, noisy answers, stops at the first above", SPREAD, False),
+        ("svt2", "as the first, the threshold's noise growing with the number above, here 1", CROSSED, False),
+        ("svt3", "the noisy answer that was compared is shown too", SPREAD, True),
+        ("svt4", "noise of the answers does not grow with the number above", SPREAD, True),
+        ("svt5", "answers without noise, and no stop", SPREAD, True),
+        ("svt6", "noisy answers, but no stop", CROSSED, True),
+    )
+    return (
+        *(
+            Specimen(
+                name=name,
+                description=f"sparse vector technique: {text}",
+                source=f"Lyu, Su, Li 2017, Algorithm {name[-1]}",
+                guarantee=PureDP(epsilon),
+                pair=pair,
+                sample=noise[name].sample,
+                broken=broken,
+            )
+            for name, text, pair, broken in rows
+        ),
+        Specimen(
+            name="numerical_svt",
+            description="sparse vector technique that shows two answers, each with fresh noise",
+            source="Dwork and Roth 2014, Algorithm 3",
+            guarantee=PureDP(epsilon),
+            pair=CROSSED,
+            sample=noise["numerical_svt"].sample,
+        ),
+        Specimen(
+            name="svt34_parallel",
+            description="the third and the fourth variant on the same answers, for the price of one",
+            source="Bichsel, Steffen, Bogunovic, Vechev 2021",
+            guarantee=PureDP(epsilon),
+            pair=SPREAD,
+            sample=_Both(noise["svt3"], noise["svt4"]).sample,
+            broken=True,
+        ),
+    )
+
+
+@dataclass(frozen=True)
+class _Both:
+    """Two variants on the same answers."""
+
+    first: SparseVector
+    second: SparseVector
+
+    def sample(self, data: Any, count: int, rng: Generator) -> NDArray[Any]:
+        """The outputs of both, side by side."""
+        return np.hstack([self.first.sample(data, count, rng), self.second.sample(data, count, rng)])

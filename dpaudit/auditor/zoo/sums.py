@@ -1,0 +1,91 @@
+"""Running sums with Laplace noise: of answers that all move, and in blocks with a branch that forgets its noise."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any, Final
+
+import numpy as np
+from numpy.random import Generator
+from numpy.typing import NDArray
+
+from dpaudit.auditor.zoo.specimen import ONE_MOVES, Sampler, Specimen
+from dpaudit.claims import PureDP
+
+BLOCK: Final = 3
+
+_ONE: Final = ((0,) * 6, (0, 1, 0, 0, 0, 0))
+
+
+def family(epsilon: Fraction) -> tuple[Specimen, ...]:
+    """The specimens that claim `epsilon` or are made from it."""
+    scale = float(1 / epsilon)
+    return (
+        Specimen(
+            name="prefix_sum",
+            description="running sums of answers with noise, one of which moves",
+            source="Bichsel, Steffen, Bogunovic, Vechev 2021",
+            guarantee=PureDP(epsilon),
+            adjacency=ONE_MOVES,
+            pair=((1,) * 10, (2,) + (1,) * 9),
+            sample=prefix_sums(scale),
+        ),
+        Specimen(
+            name="prefix_sum_all",
+            description="running sums of answers with noise for one that moves, but all of them move",
+            source="Bichsel, Steffen, Bogunovic, Vechev 2021",
+            guarantee=PureDP(epsilon),
+            pair=((1,) * 10, (2,) * 10),
+            sample=prefix_sums(scale),
+            broken=True,
+        ),
+        Specimen(
+            name="smart_sum",
+            description="running sums in blocks: an answer is part of one sum within its block and of one over blocks",
+            source="Chan, Shi, Song 2011",
+            guarantee=PureDP(2 * epsilon),
+            adjacency=ONE_MOVES,
+            pair=_ONE,
+            sample=smart_sums(scale, scale),
+        ),
+        Specimen(
+            name="smart_sum_bare",
+            description="running sums in blocks, where the branch that ends a block adds no noise",
+            source="reported for an example of DP-Finder",
+            guarantee=PureDP(2 * epsilon),
+            adjacency=ONE_MOVES,
+            pair=_ONE,
+            sample=smart_sums(scale, 0.0),
+            broken=True,
+        ),
+    )
+
+
+def prefix_sums(scale: float) -> Sampler:
+    """Sums of the first answers, each answer with Laplace noise."""
+
+    def noisy(data: Any, count: int, rng: Generator) -> NDArray[Any]:
+        answers = np.asarray(data, dtype=float)
+        return np.cumsum(answers + rng.laplace(scale=scale, size=(count, len(answers))), axis=1)
+
+    return noisy
+
+
+def smart_sums(scale: float, block_scale: float) -> Sampler:
+    """Noisy running sums; at the end of a block its exact sum, with noise of `block_scale`, joins the sum of earlier ones."""
+
+    def noisy(data: Any, count: int, rng: Generator) -> NDArray[Any]:
+        sums = np.zeros((count, len(data)))
+        total = current = np.zeros(count)
+        within = 0.0
+        for place, answer in enumerate(data):
+            within += answer
+            if (place + 1) % BLOCK == 0:
+                total = current = total + within + rng.laplace(scale=block_scale, size=count)
+                within = 0.0
+            else:
+                current = current + answer + rng.laplace(scale=scale, size=count)
+            sums[:, place] = current
+        return sums
+
+    return noisy

@@ -1,0 +1,59 @@
+"""`dpaudit executors`: whether an executor does what an audit needs."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import click
+
+from dpaudit.cli import VERBS
+from dpaudit.cli.console import emit, emit_json, refusals, results_only
+from dpaudit.cli.workers import workers
+from dpaudit.results import EXIT_CODES
+
+if TYPE_CHECKING:
+    from dpaudit.auditor.execution import Finding
+
+_WIDTH = 18
+
+
+@click.command("executors", short_help=VERBS["executors"])
+@click.argument("action", type=click.Choice(["check"]))
+@click.argument("executor", required=False, metavar="[MODULE:FACTORY]")
+@click.option("--jobs", type=click.IntRange(2, 1024), metavar="N", help="Check this many worker processes; 2 unless given.")
+@click.option("--timeout", default="60", metavar="SECONDS", show_default=True, help="How long one check may take.")
+@click.option("--end-a-worker", is_flag=True, help="Also end one worker process during an audit and compare the evidence.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON instead of text.")
+@click.pass_context
+def executors(
+    ctx: click.Context, *, action: str, executor: str | None, jobs: int | None, timeout: str, end_a_worker: bool, as_json: bool
+) -> None:
+    """Check whether an executor does what an audit needs: calls, errors, cancellation, equal workers, the same evidence.
+
+    MODULE:FACTORY names a function that gives an executor of `concurrent.futures` kind, as for `dpaudit audit --executor`; without
+    one, the worker processes of --jobs are checked. Exit code 0 says that every check passed or was skipped, 4 that one failed.
+    """
+    assert action == "check", "the only choice"  # noqa: S101
+    from dpaudit.auditor.execution import check_executor
+
+    with refusals(as_json=as_json), workers(2 if executor is None and jobs is None else jobs, executor) as pool:
+        assert pool is not None, "there is a factory, or two or more processes"  # noqa: S101
+        with results_only():
+            findings = check_executor(pool, timeout=timeout, end_a_worker=end_a_worker)
+        conforms = all(finding.state in {"passed", "skipped"} for finding in findings)
+        if as_json:
+            checks = [{"name": finding.name, "state": finding.state, "detail": finding.detail} for finding in findings]
+            emit_json({"conforms": conforms, "checks": checks})
+        else:
+            emit(_table(findings))
+        code = EXIT_CODES["survived" if conforms else "failed"]
+        if any(finding.state == "STUCK" for finding in findings):
+            os._exit(code)  # an executor that is stuck would keep this process from ending too
+    ctx.exit(code)
+
+
+def _table(findings: Sequence[Finding]) -> str:
+    """One line for each check."""
+    return "".join(f"{finding.name:<{_WIDTH}} {finding.state:<8} {finding.detail}\n" for finding in findings)
