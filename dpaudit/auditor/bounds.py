@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Final
@@ -21,6 +21,8 @@ MASS_SHARE: Final = Fraction(1, 10)
 _BITS: Final = 160
 _SMALLEST_LEVEL: Final = 1e-300
 _BISECTIONS: Final = 60
+_SLACKS: Final = (1e-9, 1e-6, 1e-3, 0.1)
+_LARGEST_EXPONENT: Final = 700.0
 
 
 @dataclass(frozen=True)
@@ -166,14 +168,13 @@ def p_value(counts: Counts, *, point: ClaimPoint) -> float:
             odds = ball(point.epsilon).exp()
             tail = _tail(counts.ones, counts.ones + counts.zeros, odds / (1 + odds))
             return min(1.0, float_outward(ball_endpoints(tail)[1], up=True))
-    low, high = math.log(_SMALLEST_LEVEL), 0.0
-    for _ in range(_BISECTIONS):
-        middle = (low + high) / 2
-        if _refutes(counts, point, math.exp(middle)):
-            high = middle
-        else:
-            low = middle
-    return math.exp(high) if high < 0 else 1.0
+    near = _least_level(lambda level: _refutes_in_floats(counts, point, level))  # floats only tell where to ask
+    for level in (near * (1 + slack) for slack in _SLACKS):
+        if level >= 1:
+            return 1.0
+        if _refutes(counts, point, level):
+            return level
+    return _least_level(lambda level: _refutes(counts, point, level))
 
 
 def profile_lower_bounds(counts: Counts, epsilons: Sequence[Exact], alpha: Exact) -> list[float]:
@@ -202,6 +203,27 @@ def profile_lower_bounds(counts: Counts, epsilons: Sequence[Exact], alpha: Exact
     with working_precision(_BITS):
         deltas = [ball(2 * mass) * (ball(theta) - ball(place).exp() * ball(1 - theta)) for place in places]
         return [min(1.0, max(0.0, float_outward(ball_endpoints(delta)[0], up=False))) for delta in deltas]
+
+
+def _least_level(refutes: Callable[[float], bool]) -> float:
+    """About the least level at which a test refutes, always one at which it does; 1 where none is."""
+    low, high = math.log(_SMALLEST_LEVEL), 0.0
+    for _ in range(_BISECTIONS):
+        middle = (low + high) / 2
+        low, high = (low, middle) if refutes(math.exp(middle)) else (middle, high)
+    return math.exp(high) if high < 0 else 1.0
+
+
+def _refutes_in_floats(counts: Counts, point: ClaimPoint, level: float) -> bool:
+    """What `_refutes` says, up to rounding: it only tells where to ask."""
+    from scipy.special import betainc, betaincinv
+
+    hits, share, odds = counts.ones + counts.zeros, float(MASS_SHARE), math.exp(min(float(point.epsilon), _LARGEST_EXPONENT))
+    mass = float(betaincinv(hits, counts.runs - hits + 1, level * share))
+    if not mass > point.delta / 2:
+        return False
+    limit = (odds + float(point.delta) / (2 * mass)) / (1 + odds)
+    return bool(betainc(counts.ones, counts.zeros + 1, min(limit, 1.0)) <= level * (1 - share))
 
 
 def _refutes(counts: Counts, point: ClaimPoint, level: float) -> bool:
