@@ -50,21 +50,24 @@ class Currency:
 
     def _of_loss(self, loss: PrivacyLoss) -> tuple[Fraction, ...]:
         """The laws' costs added up."""
-        total = [Fraction(0)] * len(self.names)
+        total = (Fraction(0),) * len(self.names)
         for law, count in loss.parts:
-            backward = law.reversed()
-            both = [_amounts(self.of_law, one) for one in ((law,) if backward is law else (law, backward))]
-            if any(amounts is None for amounts in both):
+            amounts = _worse_amounts(self.of_law, law)
+            if amounts is None:
                 raise Unsupported("DPA202", f"{law.describe()} has no finite cost in {' and '.join(self.names)}. {self.remedy}")
-            for place in range(len(total)):
-                total[place] += count * max(amounts[place] for amounts in both if amounts is not None)
-        return tuple(total)
+            alone = count == 1 and len(loss.parts) == 1
+            total = amounts if alone else tuple(known + count * one for known, one in zip(total, amounts, strict=True))
+        return total
 
 
 @lru_cache(maxsize=4096)
-def _amounts(of_law: Callable[[Law], tuple[Fraction, ...] | None], law: Law) -> tuple[Fraction, ...] | None:
-    """What one law takes, kept because filters meet the same laws again and again."""
-    return of_law(law)
+def _worse_amounts(of_law: Callable[[Law], tuple[Fraction, ...] | None], law: Law) -> tuple[Fraction, ...] | None:
+    """What one law takes in the worse of its directions, kept because filters meet the same laws again and again."""
+    forward, backward = of_law(law), law.reversed()
+    if backward is law or forward is None:
+        return forward
+    other = of_law(backward)
+    return None if other is None else tuple(map(max, forward, other))
 
 
 def _stated(names: tuple[str, ...], spending: object) -> tuple[Fraction, ...] | None:
@@ -92,7 +95,8 @@ def as_loss(spending: PrivacyLoss | Guarantee, adjacency: Adjacency) -> PrivacyL
 
 def added(total: Sequence[Fraction], cost: Sequence[Fraction], times: int) -> tuple[Fraction, ...]:
     """Sums of what was spent and what is to be spent: exact, and rounded up once their denominators become very long."""
-    return tuple(_short(before + times * amount) if amount else before for before, amount in zip(total, cost, strict=True))
+    spent = cost if times == 1 else tuple(times * amount for amount in cost)
+    return tuple(_short(before + amount) if amount else before for before, amount in zip(total, spent, strict=True))
 
 
 def _short(value: Fraction) -> Fraction:
@@ -120,6 +124,8 @@ def _pure_amount(law: Law) -> tuple[Fraction] | None:
 def _rho(law: Law) -> Fraction | None:
     """A rho for which the finite losses of the law are zero-concentrated, None where none is known."""
     match law:
+        case Gaussian():
+            return law.mu_squared / 2
         case Between():
             return _rho(law.upper)
         case Sampled() | Allocated():  # mixtures with what tells nothing
@@ -141,8 +147,6 @@ def _rho_of_noise(law: Law) -> Fraction | None:
     match law:
         case Concentrated():
             return law.rho
-        case Gaussian():
-            return law.mu_squared / 2
         case DiscreteGaussian():
             return Fraction(law.sensitivity) ** 2 / (2 * law.sigma_squared)
         case RoundedGaussian():
