@@ -38,9 +38,9 @@ def audit(arguments: Sequence[str]) -> int:
 
 
 def test(arguments: Sequence[str]) -> int:
-    """Run the test suite; further arguments go to pytest."""
+    """Run the test suite on all processors; with arguments, hand them to pytest instead."""
     prepare(CHECKOUT)
-    return _run(CHECKOUT.program("python"), "-m", "pytest", *arguments, folder=CHECKOUT.root)
+    return _run(CHECKOUT.program("python"), "-m", "pytest", *(arguments or ("-n", "auto")), folder=CHECKOUT.root)
 
 
 def lint(arguments: Sequence[str]) -> int:
