@@ -1,4 +1,4 @@
-"""The exact engine: any number of finite laws, composed value by value, with at most one law that has a closed profile."""
+"""The exact engine: any number of finite laws, composed value by value, next to at most one closed profile."""
 
 from __future__ import annotations
 

@@ -37,23 +37,39 @@ def lines_of(claim: Claim) -> tuple[ClaimPoint, ...]:
       >>> lines_of(Claim(PureDP(epsilon=1)))
       (ClaimPoint(epsilon=Fraction(1, 1), delta=Fraction(0, 1)),)
     """
-    guarantee = claim.guarantee
-    if isinstance(guarantee, PureDP):
-        return (ClaimPoint(rational(guarantee.epsilon), Fraction(0)),)
-    if isinstance(guarantee, ApproxDP):
-        return (ClaimPoint(rational(guarantee.epsilon), rational(guarantee.delta)),)
-    from dpaudit.accounting import claimed_loss
-
-    loss = claimed_loss(claim)
-
-    def delta(epsilon: Fraction) -> Fraction:
-        return _rounded_up(loss.delta(epsilon=epsilon).upper)
-
+    stated = stated_point(claim)
+    if stated is not None:
+        return (stated,)
+    delta = claimed_delta(claim)
     whole = delta(Fraction(0))
     if whole == 0:
         return (ClaimPoint(Fraction(0), Fraction(0)),)
     epsilons = dict.fromkeys(_where(delta, whole * rational(level)) for level in LEVELS)
     return tuple(ClaimPoint(epsilon, delta(epsilon)) for epsilon in epsilons if delta(epsilon) < 1)
+
+
+def stated_point(claim: Claim) -> ClaimPoint | None:
+    """The one point that a pure or approximate claim is; None for a curve."""
+    match claim.guarantee:
+        case PureDP(epsilon=epsilon):
+            return ClaimPoint(rational(epsilon), Fraction(0))
+        case ApproxDP(epsilon=epsilon, delta=delta):
+            return ClaimPoint(rational(epsilon), rational(delta))
+    return None
+
+
+def claimed_delta(claim: Claim) -> Callable[[Fraction], Fraction]:
+    """The delta that a claim allows at an epsilon, with a few digits, rounded up; at most 1."""
+    from dpaudit.accounting import claimed_loss
+
+    loss = claimed_loss(claim)
+
+    def delta(epsilon: Fraction) -> Fraction:
+        """At one epsilon."""
+        upper = loss.delta(epsilon=epsilon).upper
+        return Fraction(1) if upper >= 1 else Fraction(outward(upper, digits=_DIGITS, up=True))
+
+    return delta
 
 
 def first_line(lines: tuple[ClaimPoint, ...]) -> ClaimPoint:
@@ -103,8 +119,3 @@ def _where(delta: Callable[[Fraction], Fraction], level: Fraction) -> Fraction:
         if high - low < high / 512:
             break
     return Fraction(outward(high, digits=3, up=True))
-
-
-def _rounded_up(value: Endpoint) -> Fraction:
-    """`value` with a few digits, rounded up; above 1 it is 1."""
-    return Fraction(1) if value >= 1 else Fraction(outward(value, digits=_DIGITS, up=True))

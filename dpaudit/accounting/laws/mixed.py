@@ -13,7 +13,7 @@ from dpaudit.accounting.bounds import laws_above, laws_below
 from dpaudit.accounting.coordinates import Coordinates, Place
 from dpaudit.accounting.law import Atom, Atoms, Finite, Law, Mass
 from dpaudit.accounting.laws.between import Between
-from dpaudit.accounting.laws.profiles import profile_of
+from dpaudit.accounting.laws.profiles import delta_of, profile_of
 from dpaudit.accounting.laws.response import Response
 from dpaudit.accounting.loss import PrivacyLoss, single
 from dpaudit.accounting.values import LossValue
@@ -65,8 +65,7 @@ class Mixed:
 
     def profile(self, epsilon: arb) -> arb:
         """The mean of the profiles."""
-        known = [(ball(weight), profile_of(law)) for weight, law in self.parts]
-        return sum((weight * (profile(epsilon) if profile else arb(1)) for weight, profile in known), arb(0))
+        return sum((ball(weight) * delta_of(law, epsilon) for weight, law in self.parts), arb(0))
 
     def profile_source(self) -> str:
         """Why the mean counts."""

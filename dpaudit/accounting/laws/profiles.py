@@ -20,6 +20,12 @@ TAIL: Final = 1200
 SAMPLED: Final = "mixture of a law with one that tells nothing (Balle, Barthe, Gaboardi 2018, Theorem 8)"
 
 
+def delta_of(law: Law, epsilon: arb) -> arb:
+    """Delta of a law, a ball that says nothing where its profile is not known."""
+    profile = profile_of(law)
+    return arb(0).union(arb(1)) if profile is None else profile(epsilon)
+
+
 def profile_of(law: Law) -> ProfileBall | None:
     """The profile of a law in its direction, None where it is not known."""
     match law:
@@ -50,7 +56,8 @@ def _thinned(law: Sampled, delta: ProfileBall, epsilon: arb) -> arb:
 
 def _listed(law: Finite, epsilon: arb) -> arb:
     """The infinite loss and the positive parts of P - e^epsilon Q."""
-    found = law.atoms(TAIL)
-    growth = epsilon.exp()
-    gains = (arb(atom.p_mass) - growth * atom.q_mass for atom in (found.atoms if found else ()))
-    return sum((gain.nonnegative_part() for gain in gains), arb(found.infinity) if found else arb(1))
+    found, growth = law.atoms(TAIL), epsilon.exp()
+    if found is None:
+        return arb(0).union(arb(1))
+    gains = (arb(atom.p_mass) - growth * atom.q_mass for atom in found.atoms)
+    return sum((gain.nonnegative_part() for gain in gains), arb(found.infinity))

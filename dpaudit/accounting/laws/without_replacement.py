@@ -10,7 +10,7 @@ from flint import arb
 
 from dpaudit.accounting.law import Bracketed, Law
 from dpaudit.accounting.laws.between import Between
-from dpaudit.accounting.laws.profiles import profile_of
+from dpaudit.accounting.laws.profiles import delta_of, profile_of
 from dpaudit.accounting.laws.response import Response
 from dpaudit.accounting.laws.sampled import Sampled
 from dpaudit.accounting.loss import PrivacyLoss, gathered
@@ -87,8 +87,7 @@ class Swapped:
         """The formula at an epsilon that is not negative."""
         rate = ball(self.rate)
         at = (epsilon.expm1() / rate).log1p()
-        one, other = profile_of(self.law), profile_of(self.law.reversed())
-        return rate * (one(at).max(other(at)) if one and other else arb(1))
+        return rate * delta_of(self.law, at).max(delta_of(self.law.reversed(), at))
 
     def profile_source(self) -> str:
         """The theorem behind the formula."""

@@ -52,7 +52,8 @@ def check_replay(target: Target, pairs: tuple[Neighbours, ...], *, examples: int
     """
     if target.primitives is None:
         return ()
-    entries = [entry for label in (0, 1) for entry in _played(target, pairs[0].side(label)).entries]
+    plays = [_played(target, pairs[0].side(label)) for label in (0, 1)]
+    entries = [entry for play in plays for entry in play.entries]
     if not entries:
         return ()
     # The candidates live as long as this call, so that nothing drawn meanwhile can have the identity of one of them.
@@ -69,7 +70,9 @@ def check_replay(target: Target, pairs: tuple[Neighbours, ...], *, examples: int
     idle = {}
     if not any(entry.values and _is_judged(target, entry.release) for entry in entries):
         idle[LOGGED_SENSITIVITY] = "no release speaks of the claim's neighbours and shows what it read"
-    if _has_randomness_of_its_own(target, pairs[0].first):
+    if not all(_can_be_compared(play.output) for play in plays):
+        idle[SAME_OUTPUT] = "outputs of this type have no equality by which they could be compared"
+    elif _has_randomness_of_its_own(target, pairs[0].first):
         idle[SAME_OUTPUT] = "the output also depends on randomness that no release logged"
     found = {
         name: Finding(Property(name, "not applicable", 2, idle[name]))
@@ -178,6 +181,14 @@ def _unpaid(target: Target, first: Any, second: Any) -> str:
     if price.status != "above" or price.value is None:
         return ""
     return f"at the distances that were read {price.quantity} is at least {outward(price.value.lower, digits=4, up=False)}"
+
+
+def _can_be_compared(output: Any) -> bool:
+    """Whether an output is equal to itself, as those with a meaningful equality are."""
+    try:
+        return bool(isinstance(output, Failure) or same(output, copied(output)))
+    except Exception:  # noqa: BLE001 - whatever equality or copying raises, there is nothing to compare by
+        return False
 
 
 def _same_outputs(first: Any, second: Any) -> bool:

@@ -11,8 +11,9 @@ import numpy as np
 
 from dpaudit.auditor.bounds import ClaimPoint
 from dpaudit.auditor.membership.guesses import Guesses, p_value_at
-from dpaudit.claims import GDP, ApproxDP, Claim, PureDP
-from dpaudit.exact import Exact, ball, ball_endpoints, float_outward, in_range, outward, rational, working_precision
+from dpaudit.auditor.points import claimed_delta, stated_point
+from dpaudit.claims import GDP, Claim
+from dpaudit.exact import Exact, ball, ball_endpoints, float_outward, in_range, working_precision
 
 POINTS: Final = 20
 """Points of the claimed curve that are used, in equal steps of epsilon."""
@@ -22,7 +23,6 @@ MOST_GUESSES: Final = 2000
 
 _BITS: Final = 128
 _NEGLIGIBLE: Final = Fraction(1, 10**6)
-_DIGITS: Final = 6
 _BISECTIONS: Final = 60
 _MARGINS: Final = (1e-12, 1e-9, 1e-6)
 _LARGEST_MU: Final = 16
@@ -86,19 +86,10 @@ def guess_mu(guesses: Guesses, *, alpha: Exact) -> Fraction:
 
 def curve_points(claim: Claim, canaries: int) -> tuple[ClaimPoint, ...]:
     """Points that the claim implies: itself where it is one, else from epsilon 0 to where delta no longer matters."""
-    guarantee = claim.guarantee
-    if isinstance(guarantee, PureDP):
-        return (ClaimPoint(rational(guarantee.epsilon), Fraction(0)),)
-    if isinstance(guarantee, ApproxDP):
-        return (ClaimPoint(rational(guarantee.epsilon), rational(guarantee.delta)),)
-    from dpaudit.accounting import claimed_loss
-
-    loss = claimed_loss(claim)
-
-    def delta(epsilon: Fraction) -> Fraction:
-        upper = loss.delta(epsilon=epsilon).upper
-        return Fraction(1) if upper >= 1 else Fraction(outward(upper, digits=_DIGITS, up=True))
-
+    stated = stated_point(claim)
+    if stated is not None:
+        return (stated,)
+    delta = claimed_delta(claim)
     low, last = Fraction(0), Fraction(1, 4)
     while canaries * delta(last) > _NEGLIGIBLE and last < _LARGEST_EPSILON:
         low, last = last, 2 * last
