@@ -1,6 +1,6 @@
 """The catch list: how many broken releases an audit finds, how fast, and how often it flags one of their sound twins.
 
-    python benchmarks/catch.py [--seeds 200] [--mutant-seeds 3] [--workers 2] [--output benchmarks/results]
+    python benchmarks/catch.py [--seeds 200] [--mutant-seeds 3] [--workers 2] [--state state.jsonl] [--output benchmarks/results]
 
 The defects are those of tests/catch/defects: published classes, each a small broken release beside a sound one. Every audit has
 alpha 1e-6 for itself. A broken release counts as caught when the verdict is "refuted" for every seed; a twin counts as flagged when
@@ -14,76 +14,95 @@ import statistics
 import sys
 import time
 import warnings
-from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from typing import Any, Final
-
-from rich.progress import track
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT), str(Path(__file__).resolve().parent), str(ROOT / "tests" / "catch")]
 
 from defects import DEFECTS  # noqa: E402
 from defects.defect import witnesses  # noqa: E402
-from measuring import Bar, bars_table, table, versions, write  # noqa: E402
+from measuring import Bar, bars_table, code_of, incomplete, table, versions, write  # noqa: E402
+from resuming import Found, Job, results  # noqa: E402
 
-from dpaudit import Target, audit  # noqa: E402
-from dpaudit.results import TargetResult, Verdict  # noqa: E402
+from dpaudit import audit  # noqa: E402
+from dpaudit.results import Verdict  # noqa: E402
 
 ALPHA: Final = "1e-6"
+CODE: Final = ("dpaudit", "mechanisms", "tests/catch/defects")
+SEEDS_A_JOB: Final = 10
 SLOW: Final = 10.0
-"""Seconds within which nine in ten broken releases are to be caught."""
+"""Processor seconds within which nine in ten broken releases are to be caught."""
 
 
-def audited(target: Target, runs: int, seed: int) -> tuple[TargetResult, float]:
-    """The result of one audit and its seconds."""
-    start = time.perf_counter()
+def audited(job: Job) -> Found:
+    """What audits of one release say, a few seeds after each other."""
+    defect = next(one for one in DEFECTS if one.name == job["defect"])
+    return {"audits": [_one(defect.twin if job["twin"] else defect.mutant, job["runs"], seed) for seed in range(*job["seeds"])]}
+
+
+def _one(target: Any, runs: int, seed: int) -> dict[str, Any]:
+    """Verdict, witnesses, runs to the refutation and processor seconds of one audit."""
+    start = time.process_time()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         result = audit(target, alpha=ALPHA, runs=runs, seed=seed).results[0]
-    return result, time.perf_counter() - start
-
-
-def row_of(place: int, runs: int, twin_runs: int, mutant_seeds: int, seeds: int) -> dict[str, Any]:
-    """Everything measured of one defect."""
-    defect = DEFECTS[place]
-    found = [audited(defect.mutant, runs, seed) for seed in range(mutant_seeds)]
-    twins = [audited(defect.twin, twin_runs, seed) for seed in range(seeds)]
-    attacks = [result.attack for result, _ in found if result.attack is not None]
-    stopped = [attack.runs if attack.sequential.stopped_at is None else attack.sequential.stopped_at for attack in attacks]
+    attack = result.attack
     return {
-        "name": defect.name,
-        "kind": defect.kind,
-        "caught": sum(result.verdict is Verdict.REFUTED for result, _ in found),
-        "witnesses": sorted({witness for result, _ in found for witness in witnesses(result)}),
-        "runs": int(statistics.median(stopped)) if stopped else None,
-        "seconds": round(max(seconds for _, seconds in found), 2),
-        "flagged": sum(bool(witnesses(result)) for result, _ in twins),
-        "twin_seconds": round(statistics.median(seconds for _, seconds in twins), 2),
+        "caught": result.verdict is Verdict.REFUTED,
+        "witnesses": sorted(witnesses(result)),
+        "runs": None if attack is None else attack.sequential.stopped_at or attack.runs,
+        "seconds": round(time.process_time() - start, 2),
     }
 
 
-def measured(options: argparse.Namespace) -> list[dict[str, Any]]:
-    """One row for each defect, in the order of the list."""
-    arguments = (options.runs, options.twin_runs, options.mutant_seeds, options.seeds)
-    with ProcessPoolExecutor(options.workers) as pool:
-        futures = [pool.submit(row_of, place, *arguments) for place in range(len(DEFECTS))]
-        return [future.result() for future in track(futures, "defects", disable=not sys.stderr.isatty())]
+def measured(options: argparse.Namespace, code: str) -> list[dict[str, Any]]:
+    """One row for each defect both of whose sides were audited, in the order of the list."""
+    sides = ((False, options.mutant_seeds, options.runs), (True, options.seeds, options.twin_runs))
+    jobs: list[Job] = [
+        {"defect": defect.name, "twin": twin, "seeds": [first, min(first + SEEDS_A_JOB, seeds)], "runs": runs, "code": code}
+        for twin, seeds, runs in sides
+        for first in range(0, seeds, SEEDS_A_JOB)
+        for defect in DEFECTS
+    ]
+    found: dict[tuple[str, bool], list[Found]] = {}
+    for job, made in zip(jobs, results(jobs, audited, state=options.state, workers=options.workers, title="catch"), strict=True):
+        found.setdefault((job["defect"], job["twin"]), []).extend([] if made is None else made["audits"])
+    sides_of = ((defect, found[defect.name, False], found[defect.name, True]) for defect in DEFECTS)
+    return [_row(defect, broken, twins) for defect, broken, twins in sides_of if broken and twins]
+
+
+def _row(defect: Any, broken: list[dict[str, Any]], twins: list[dict[str, Any]]) -> dict[str, Any]:
+    """Everything measured of one defect."""
+    runs = [audit["runs"] for audit in broken if audit["runs"] is not None]
+    return {
+        "name": defect.name,
+        "kind": defect.kind,
+        "caught": sum(audit["caught"] for audit in broken),
+        "witnesses": sorted({witness for audit in broken for witness in audit["witnesses"]}),
+        "runs": int(statistics.median(runs)) if runs else None,
+        "seconds": max(audit["seconds"] for audit in broken),
+        "flagged": sum(bool(audit["witnesses"]) for audit in twins),
+        "audits": [len(broken), len(twins)],
+        "twin_seconds": statistics.median(audit["seconds"] for audit in twins),
+    }
 
 
 def report(rows: list[dict[str, Any]], options: argparse.Namespace) -> tuple[str, list[Bar]]:
     """The rows as Markdown, and the bars."""
-    caught = [row for row in rows if row["caught"] == options.mutant_seeds]
+    caught = [row for row in rows if row["caught"] == row["audits"][0]]
     bars = [
         Bar("broken releases", len(rows), 30),
         Bar("share caught, at every seed", len(caught) / len(rows), 1),
         Bar(f"share caught within {SLOW:g} s, slowest seed", sum(row["seconds"] <= SLOW for row in caught) / len(rows), 0.9),
         Bar("audits that flag a sound twin", sum(row["flagged"] for row in rows), 0, most=True),
     ]
+    done, asked = sum(sum(row["audits"]) for row in rows), len(DEFECTS) * (options.mutant_seeds + options.seeds)
     measured_how = (
+        f"{incomplete(done, asked)}"
         f"{len(rows)} broken releases of {len({row['kind'] for row in rows})} classes at {options.mutant_seeds} seeds with at most "
         f"{options.runs:,} runs, and their sound twins at {options.seeds} seeds with {options.twin_runs:,} runs each; "
-        f"alpha {ALPHA} for each audit, {options.workers} at a time."
+        f"alpha {ALPHA} for each audit, processor seconds of the slowest."
     )
     legend = (
         "Runs are the median number at which the bets refute, or all runs where another part does. What each name stands for is in "
@@ -93,15 +112,16 @@ def report(rows: list[dict[str, Any]], options: argparse.Namespace) -> tuple[str
         [
             row["name"],
             row["kind"],
-            f"{row['caught']} of {options.mutant_seeds}",
+            f"{row['caught']} of {row['audits'][0]}",
             ", ".join(row["witnesses"]),
             f"{row['runs']:,}" if row["runs"] else "-",
             f"{row['seconds']:.1f}",
-            f"{row['flagged']} of {options.seeds}",
+            "yes" if row["seconds"] <= SLOW else "**no**",
+            f"{row['flagged']} of {row['audits'][1]}",
         ]
         for row in rows
     ]
-    head = ["defect", "class", "caught", "by", "runs", "seconds", "twin flagged"]
+    head = ["defect", "class", "caught", "by", "runs", "seconds", f"within {SLOW:g} s", "twin flagged"]
     return "\n".join([measured_how, "", bars_table(bars), legend, "", table(head, cells)]), bars
 
 
@@ -112,14 +132,19 @@ def main() -> None:
     parser.add_argument("--mutant-seeds", type=int, default=3)
     parser.add_argument("--runs", type=int, default=20_000)
     parser.add_argument("--twin-runs", type=int, default=2_500)
-    parser.add_argument("--workers", type=int, default=1)
     parser.add_argument("--output", type=Path)
+    parser.add_argument("--workers", type=int, default=1, help="processes; verdicts do not depend on it")
+    parser.add_argument("--state", type=Path, help="file to which every result is added, and from which a later start goes on")
     options = parser.parse_args()
-    rows = measured(options)
+    code = code_of(CODE)
+    rows = measured(options, code)
+    if not rows:
+        return
     markdown, bars = report(rows, options)
+    settings = {name: value for name, value in sorted(vars(options).items()) if name not in {"output", "state", "workers"}}
     record = {
-        "settings": {name: value for name, value in sorted(vars(options).items()) if name != "output"},
-        "versions": versions(["dpaudit", "numpy", "scipy"]),
+        "settings": settings,
+        "versions": {**versions(["dpaudit", "numpy", "scipy"]), "code": code},
         "bars": [bar.record() for bar in bars],
         "rows": rows,
     }

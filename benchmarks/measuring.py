@@ -6,6 +6,8 @@ so that ratios mean the same on every machine. Peers are optional: a benchmark a
 
 from __future__ import annotations
 
+import ast
+import hashlib
 import json
 import platform
 import sys
@@ -61,6 +63,28 @@ def versions(names: Iterable[str]) -> dict[str, str]:
         except PackageNotFoundError:
             continue
     return found
+
+
+def code_of(folders: Sequence[str]) -> str:
+    """A digest of the Python code in folders of this repository, which comments and docstrings do not change."""
+    root, digest = Path(__file__).resolve().parent.parent, hashlib.sha256()
+    for file in sorted(file for folder in folders for file in (root / folder).rglob("*.py")):
+        tree = ast.parse(file.read_text(encoding="utf-8"))
+        for node in ast.walk(tree):
+            if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef)):
+                node.body = [line for line in node.body if not _is_text(line)]
+        digest.update(f"{file.relative_to(root)}\n{ast.dump(tree)}\n".encode())
+    return digest.hexdigest()[:16]
+
+
+def _is_text(line: ast.stmt) -> bool:
+    """Whether a statement is a text that stands alone."""
+    return isinstance(line, ast.Expr) and isinstance(line.value, ast.Constant)
+
+
+def incomplete(done: int, asked: int) -> str:
+    """What a page says first of a measurement that was interrupted; nothing of one that was not."""
+    return f"**Interrupted: {done} of {asked} audits are done.** " if done < asked else ""
 
 
 @dataclass(frozen=True)

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from dpaudit.results import Verdict as Verdict
     from dpaudit.targets import Sensitivity as Sensitivity
     from dpaudit.targets import Target as Target
+    from dpaudit.verifier import verify as verify
 
 __version__ = "0.1.0"
 
@@ -30,6 +31,7 @@ _HOMES: Final = {
     "Enclosure": "dpaudit.exact",
     "Verdict": "dpaudit.results",
     **dict.fromkeys(("Sensitivity", "Target"), "dpaudit.targets"),
+    "verify": "dpaudit.verifier",
 }
 
 __all__ = [*sorted(_HOMES), "__version__"]

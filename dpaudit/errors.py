@@ -203,4 +203,103 @@ CODES: Final[dict[str, Explanation]] = {
         "A composition given as text, or a file of events, is not written as `dpaudit account` reads it.",
         "Write laws with their parameters by name: 1000 * gaussian(sigma=1) + laplace(scale=2).",
     ),
+    "DPA506": Explanation(
+        "functions are not in the report",
+        "A membership test is reported by its counts. The learner and its score were given as functions, which a report does "
+        "not name, so that their runs cannot be made again from it.",
+        "Call audit_canaries again with the same functions, arguments and seed: it gives the same finding.",
+    ),
+    "DPA701": Explanation(
+        "outside the verified subset",
+        "The verifier reads a subset of Python, construct by construct, and refuses all others instead of guessing what they mean.",
+        "The message names line, column and construct and says what to write instead; docs/verification.md lists the subset.",
+    ),
+    "DPA702": Explanation(
+        "source or name not understood",
+        "A function's source, its head, or a name in it does not have one plain meaning that the verifier can fix: "
+        "a wrapped function, a closure, a parameter without a type, a name that is rebound.",
+        "Define the function with `def` at module level, with typed parameters, and read only parameters, local names and "
+        "constants.",
+    ),
+    "DPA703": Explanation(
+        "types do not fit",
+        "A value has another type than the place it stands in: a float, a truth value in arithmetic, or a type that depends "
+        "on the data.",
+        "Compute with int, Fraction and bool, one type a name; write Fraction(1, 2) for one half.",
+    ),
+    "DPA704": Explanation(
+        "no value on every path",
+        "A name may be read before it has a value, a loop variable is read after its loop, or a statement cannot be reached. "
+        "Python would raise in some runs only, and that is an output.",
+        "Give the name a value on every path before it is read, and delete what is never reached.",
+    ),
+    "DPA705": Explanation(
+        "output outside the subset",
+        "Outputs are scalars, lists that start as `[]` at the top of the function and are only appended to, and flat tuples "
+        "of these; "
+        "every path returns the same shape.",
+        "Append to the output list and return it by its name.",
+    ),
+    "DPA706": Explanation(
+        "call outside the subset",
+        "Only samplers, helpers with a specification, pure helpers, abs, min, max, len and Fraction are called, with exactly "
+        "their arguments.",
+        "Draw on a line of its own; give a helper that draws a specification of its own.",
+    ),
+    "DPA720": Explanation(
+        "specification does not fit",
+        "The parts of a specification contradict each other or name parameters that the function does not have.",
+        "Compare claim, adjacency, public and laws with the function's parameters.",
+    ),
+    "DPA721": Explanation(
+        "not an expression",
+        "A part of a specification is text that is no Python expression.",
+        "Write an expression in the function's parameters, such as 'eps / 2'.",
+    ),
+    "DPA722": Explanation(
+        "specification not understood",
+        "An expression of a specification uses what the expression language does not have, or a function has no "
+        "specification at all.",
+        "Write arithmetic and comparisons of public parameters and len(...); elements of private lists belong into domain.",
+    ),
+    "DPA723": Explanation(
+        "lists without a role",
+        "Every list parameter is either private, with an adjacency, or public; one is in neither or in both.",
+        "Name each list once, in adjacency={...} or in public=[...].",
+    ),
+    "DPA724": Explanation(
+        "argument outside the specification",
+        "A bound function runs only on what its proof speaks of: exact types, lists of Python itself, and values for which "
+        "requires and domain hold. The check comes before anything is drawn.",
+        "Convert exactly first: operator.index and int for whole numbers, Fraction(x) for a finite float; map private data into "
+        "the domain.",
+    ),
+    "DPA725": Explanation(
+        "function is not its source",
+        "The code object of a function, its defaults or the names that it reads are not what its source says, so that a proof of "
+        "the source would be about something else.",
+        "Define the function with `def` at module level in a file, without wrappers, and reload the module after editing it.",
+    ),
+    "DPA726": Explanation(
+        "sampler not registered",
+        "A bound function draws from samplers of the one class that is registered for each law, by identity; names and "
+        "attributes can be imitated.",
+        "Pass a sampler of that class; tests and audits use `with_test_samplers`.",
+    ),
+    "DPA730": Explanation(
+        "not a certificate",
+        "A file is not a certificate as `dpaudit prove --output` writes it: other fields, other types, or terms that do not exist.",
+        "Write it anew with `dpaudit prove`.",
+    ),
+    "DPA731": Explanation(
+        "nothing to verify",
+        "The verifier was given neither a function with @spec nor a text with claim= and adjacency=, or both a specification and "
+        "parts of another one.",
+        "Decorate the function with @spec, or give claim= and adjacency= beside its text.",
+    ),
+    "DPA732": Explanation(
+        "program not found",
+        "A name given to `dpaudit prove` does not load, or holds no function with @spec.",
+        "Write MODULE:FUNCTION, FILE.py:FUNCTION, MODULE, FILE.py or suite.",
+    ),
 }

@@ -238,6 +238,9 @@ def _describe(result: TargetResult) -> str:
             lines.append(f"  counts:   {wording.counted(attack.bound)}")
             lines.append(f"  bound:    {wording.attacked(attack)}, {wording.confidence(attack.bound)}")
         lines.append(f"  bets:     {wording.evidence(attack)}")
+        if attack.minimal is not None:
+            lines.append(f"  minimal:  {wording.minimal(attack.minimal)}")
+            lines += [f"  dataset:  {dataset}" for dataset in attack.minimal.pair.witness or ()]
     if result.verdict == "inconclusive":
         lines.append("  remedy:   more runs=, or allow_inconclusive=True if the test is not meant to have this power")
     return "\n".join(lines)

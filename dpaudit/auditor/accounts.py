@@ -10,21 +10,29 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Final
+from typing import Final, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dpaudit.auditor.binning import Floats
 from dpaudit.auditor.bounds import ClaimPoint
 from dpaudit.exact import ball, ball_endpoints, float_outward, working_precision
 
-_SHAPES: Final = {"two_sided": 0.6, "one_sided": 0.15, "middle": 0.05, "single": 0.1, "learned": 0.1}
-"""How the money is divided over the shapes of the sets before any run."""
+Mask: TypeAlias = NDArray[np.bool_]
+
+_SHAPES: Final = {"two_sided": 0.65, "one_sided": 0.15, "middle": 0.03, "single": 0.07, "learned": 0.1, "telltale": 0.3}
+"""How the money is divided over the shapes of the sets before any run, in proportion."""
+
+_FEWEST_REPEATS: Final = 2
+_CLEARLY: Final = 1.5
+_CHOICE: Final = 0.4
 
 _SMALLEST_EXCESS: Final = 0.06
 _LARGEST_EXCESS: Final = 8.0
 _LARGEST_STAKE: Final = 0.97
-_USUAL_STEP: Final = 3
+_USUAL_STEP: Final = 3.5
+_NARROWNESS: Final = 2.0
 _RATIO_VARIANCE: Final = 4.0
 
 
@@ -33,7 +41,7 @@ class Game:
     """What the claim allows to bet: odds against a label, drain per set in use, and the ladder of stakes.
 
     `odds` is e^epsilon rounded up, `half_delta` delta / 2 rounded up. The ladder is for violations by `excess`; `log_weights`
-    divide money over it, most of it on a quarter to a whole epsilon. `stakes` and the logarithms of the factors on the right
+    divide money over it, most of it on half an epsilon to a whole one. `stakes` and the logarithms of the factors on the right
     label, on the wrong one and without a bet have one row for accounts that use one set and one for those with two.
     """
 
@@ -56,7 +64,7 @@ def game_of(point: ClaimPoint) -> Game:
     smallest = _SMALLEST_EXCESS * max(epsilon, 0.1)
     steps = max(3, math.ceil(math.log2(_LARGEST_EXCESS / smallest)) + 1)
     excess = np.asarray(smallest * 2.0 ** np.arange(steps))
-    weights = 1 / (1 + np.abs(np.arange(steps) - _USUAL_STEP) / 2)
+    weights = (1 + np.abs(np.arange(steps) - _USUAL_STEP)) ** -_NARROWNESS
     # Fraction of the largest stake that is best when the odds are e^(epsilon + excess) and nothing drains.
     share = -np.expm1(-excess) * odds / (odds + np.exp(-excess))
     drains = half_delta * np.array([[1.0], [2.0]])
@@ -75,7 +83,11 @@ def game_of(point: ClaimPoint) -> Game:
 
 @dataclass(frozen=True)
 class Menu:
-    """Sets of bins to back: row i of `ones` (of `zeros`) marks the bins that account family i backs for label 1 (0)."""
+    """Sets of bins to back: row i of `ones` (of `zeros`) marks the bins that account family i backs for label 1 (0).
+
+    `log_prior` is the share of each family before any run, in one column; where it has one for each stake of the ladder, it also
+    says how the family departs from the usual division over stakes.
+    """
 
     ones: Floats
     zeros: Floats
@@ -87,40 +99,44 @@ class Menu:
         return np.asarray(self.ones.any(axis=1).astype(np.float64) + self.zeros.any(axis=1))
 
 
-def menu_of(mass: Floats) -> Menu:
-    """All sets worth backing on ordered bins of pooled frequency `mass`: tails, pairs of tails, the middle, single bins."""
+def menu_of(mass: Floats, game: Game) -> Menu:
+    """All sets worth backing on ordered bins of pooled frequency `mass`: tails, pairs of tails, the middle, single bins.
+
+    Larger sets have more money, as the square root of their frequency: what is rare says little in the runs that can be paid for.
+    """
     size = len(mass)
     if size < 2:
-        return Menu(np.zeros((0, size)), np.zeros((0, size)), np.zeros(0))
-    below = np.cumsum(mass)[:-1] / mass.sum()
+        return Menu(np.zeros((0, size)), np.zeros((0, size)), np.zeros((0, 1)))
+    mass = mass / mass.sum()
+    below = np.cumsum(mass)[:-1]
     prefix = np.tril(np.ones((size - 1, size)))
     suffix = 1 - prefix
     low = np.flatnonzero(below <= 0.5) if below[0] <= 0.5 else np.array([0])
     high = np.maximum(low, np.argmin(np.abs((1 - below)[None, :] - below[low, None]), axis=1))
     lower, upper = prefix[low], suffix[high]
     outer = lower + upper
-    inner = 1 - outer
-    inner = inner[inner.any(axis=1)]
-    single = np.eye(size)
+    middle = np.concatenate([outer[outer.sum(axis=1) < size], 1 - outer])
+    # P(S) + Q(S) = 2 m allows P(S) > e^epsilon Q(S) only where m is at most this.
+    most = (1 + 1 / game.odds) / 2
+    tails, middle = (sets[(sets @ mass > 0) & (sets @ mass <= most)] for sets in (np.concatenate([prefix, suffix]), middle))
     shapes = {
-        "two_sided": ([lower, upper], [upper, lower]),
-        "one_sided": _either_label(prefix, suffix),
-        "middle": _either_label(outer[outer.sum(axis=1) < size], inner),
-        "single": _either_label(single),
+        "two_sided": (np.concatenate([lower, upper]), np.concatenate([upper, lower])),
+        "one_sided": _either_label(tails),
+        "middle": _either_label(middle),
+        "single": _either_label(np.eye(size)),
     }
-    ones, zeros, prior = [], [], []
-    for name, (first, second) in shapes.items():
-        ones += first
-        zeros += second
-        rows = sum(len(block) for block in first)
-        prior += [np.full(rows, math.log(_SHAPES[name] / rows))] if rows else []
-    return Menu(np.concatenate(ones), np.concatenate(zeros), np.concatenate(prior))
+    priors = []
+    for name, (ones, zeros) in shapes.items():
+        weights = np.ones(len(ones)) if name == "single" else np.sqrt((ones + zeros) @ mass + 1e-12)
+        priors.append(math.log(_SHAPES[name]) + np.log(weights) - math.log(max(weights.sum(), 1e-300)))
+    ones, zeros = (np.concatenate(parts) for parts in zip(*shapes.values(), strict=True))
+    return Menu(ones, zeros, np.concatenate(priors)[:, None])
 
 
-def _either_label(*blocks: Floats) -> tuple[list[Floats], list[Floats]]:
-    """Each block once for label 1 alone and once for label 0 alone."""
-    nothing = [np.zeros_like(block) for block in blocks]
-    return [*blocks, *nothing], [*nothing, *blocks]
+def _either_label(sets: Floats) -> tuple[Floats, Floats]:
+    """Each set once for label 1 alone and once for label 0 alone."""
+    nothing = np.zeros_like(sets)
+    return np.concatenate([sets, nothing]), np.concatenate([nothing, sets])
 
 
 def learned_menu(counts: Floats, game: Game) -> Menu:
@@ -135,7 +151,21 @@ def learned_menu(counts: Floats, game: Game) -> Menu:
     used = chosen > 0
     # A set chosen on the counts it is judged by looks better by about one nat for each bin that was free to choose.
     prior = math.log(_SHAPES["learned"] / len(levels)) - chosen[used]
-    return Menu(ones[used], zeros[used], prior)
+    return Menu(ones[used], zeros[used], prior[:, None])
+
+
+def telltale_menu(counts: Floats, exact: Mask, game: Game) -> Menu:
+    """The single values that repeat and were seen with one label only, all together and with the large stakes: nothing else leaks.
+
+    Where outputs are numbers from a continuous law, a value that repeats is one that was not noised, and as a rule it tells all.
+    """
+    repeated = exact & (counts.sum(axis=1) >= _FEWEST_REPEATS)
+    ones, zeros = ((repeated & (counts[:, other] == 0)).astype(np.float64)[None] for other in (0, 1))
+    chosen = float(ones.sum() + zeros.sum())
+    large = game.excess >= _CLEARLY
+    prior = np.where(large, math.log(_SHAPES["telltale"] / large.sum()) - _CHOICE * chosen - game.log_weights, -np.inf)
+    used = slice(0, 1 if chosen else 0)
+    return Menu(ones[used], zeros[used], prior[None][used])
 
 
 def settle(counts: Floats, menus: tuple[Menu, ...], game: Game) -> tuple[Floats, float]:
@@ -153,12 +183,12 @@ def settle(counts: Floats, menus: tuple[Menu, ...], game: Game) -> tuple[Floats,
     if not len(ones):
         return np.ones((len(counts), 2)), 0.0
     row = (np.concatenate([menu.sides for menu in menus]) - 1).astype(np.intp)
-    prior = np.concatenate([menu.log_prior for menu in menus])
+    prior = np.concatenate([np.broadcast_to(menu.log_prior, (len(menu.ones), len(game.excess))) for menu in menus])
     right = ones @ counts[:, 1] + zeros @ counts[:, 0]
     wrong = ones @ counts[:, 0] + zeros @ counts[:, 1]
     idle = counts.sum() - right - wrong
     gains = right[:, None] * game.log_right[row] + wrong[:, None] * game.log_wrong[row] + idle[:, None] * game.log_idle[row]
-    gains += prior[:, None] + game.log_weights
+    gains += prior + game.log_weights
     best = float(gains.max())
     money = np.exp(gains - best)
     total = float(money.sum())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Final, TypeAlias
 
 import numpy as np
@@ -19,6 +20,7 @@ _TAIL_LEVELS: Final = (0.00001, 0.00002, 0.00005, 0.0001, 0.0002, 0.0005, 0.001,
 _RUNS_IN_A_TAIL: Final = 4
 _MOST_ATOMS: Final = 8
 _FINE_BINS: Final = 128
+_TAIL_RATIO: Final = 1.6
 _MOST_COMPARED: Final = 48
 _BLOCK: Final = 2**14
 
@@ -29,7 +31,7 @@ def cut_points(values: Floats) -> Floats:
     Bin i holds the values from cut i - 1 on up to, but not including, cut i. Values that are not finite take no part in cutting;
     NaN and infinity fall into the last bin, minus infinity into the first.
     """
-    finite = values[np.isfinite(values)]
+    finite = np.sort(values[np.isfinite(values)])
     if finite.size == 0:
         return np.empty(0)
     distinct, counts = np.unique(finite, return_counts=True)
@@ -37,7 +39,7 @@ def cut_points(values: Floats) -> Floats:
         return distinct[1:]
     lower = np.array((*(level for level in _TAIL_LEVELS if level * finite.size >= _RUNS_IN_A_TAIL), *_LEVELS))
     levels = np.concatenate([lower, [0.5], 1 - lower])
-    quantiles = np.quantile(finite, levels, method="higher")
+    quantiles = _at_levels(finite, levels)
     repeated = np.flatnonzero(counts >= max(2, 2 * float(np.median(counts))))
     atoms = distinct[repeated[np.argsort(-counts[repeated], kind="stable")[:_MOST_ATOMS]]]
     cuts = np.unique(np.concatenate([quantiles, atoms, np.nextafter(atoms, np.inf)]))
@@ -45,13 +47,27 @@ def cut_points(values: Floats) -> Floats:
 
 
 def fine_cuts(values: Floats, cuts: Floats) -> Floats:
-    """The `cuts` of a column with many different values, and equal shares in between; `cuts` themselves where it has few."""
-    finite = values[np.isfinite(values)]
-    shares = np.quantile(finite, np.arange(1, _FINE_BINS) / _FINE_BINS, method="higher") if cuts.size else cuts
-    if np.unique(shares).size <= MOST_VALUES:
+    """Cut points of equal shares and of ever smaller ones towards both ends; `cuts` where the column has few different values.
+
+    Shares are symmetric, so that the middle bins meet at the median; a value that fills a share has a bin of its own.
+    """
+    if cuts.size == 0:
         return cuts
-    fine = np.unique(np.concatenate([cuts, shares]))
+    finite = np.sort(values[np.isfinite(values)])
+    steps = max(0, int(math.log(finite.size / (_FINE_BINS * _RUNS_IN_A_TAIL), _TAIL_RATIO))) if finite.size else 0
+    tail = _TAIL_RATIO ** -np.arange(steps, 0.0, -1.0) / _FINE_BINS
+    levels = np.concatenate([tail, np.arange(1, _FINE_BINS) / _FINE_BINS, 1 - tail[::-1]])
+    shares = _at_levels(finite, levels)
+    fine = np.unique(shares)
+    if fine.size <= MOST_VALUES:
+        return cuts
+    fine = np.unique(np.concatenate([fine, np.nextafter(shares[1:][shares[1:] == shares[:-1]], np.inf)]))
     return np.asarray(fine[fine > finite.min()])
+
+
+def _at_levels(increasing: Floats, levels: Floats) -> Floats:
+    """Quantiles that are among the values, the higher one of two; np.quantile would not make use of their order."""
+    return increasing[np.ceil(levels * (len(increasing) - 1)).astype(np.intp)]
 
 
 def binned(values: Floats, cuts: Floats) -> Bins:

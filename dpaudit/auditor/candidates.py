@@ -9,7 +9,7 @@ from typing import Final, TypeAlias
 import numpy as np
 
 from dpaudit.auditor.binning import MOST_VALUES, Bins, Floats, Labels, label_counts
-from dpaudit.auditor.models import Ordered, column_model, ordered
+from dpaudit.auditor.models import Curve, Ordered, column_model, ordered
 from dpaudit.auditor.predicates import Atoms, Event, ScoreThreshold, Threshold, row_codes
 from dpaudit.auditor.scoring.encoding import MOST_PATTERNS
 from dpaudit.auditor.scoring.fitting import FittedScore, fit_score
@@ -20,13 +20,20 @@ _TAIL_PLACES: Final = 60
 _REPEATED: Final = 64
 _MOST_OUTPUTS: Final = 2**17
 _FEWEST_REPEATS: Final = 0.01
+_ROWS_TO_REPEAT: Final = 2**16
+"""Were at most `_MOST_OUTPUTS` outputs behind all rows, hundreds of these would repeat."""
 
-_THRESHOLD_DOUBT: Final = (0.003, 0.2)
+_THRESHOLD_DOUBT: Final = (0.0005, 0.01)
+_JUMP_DOUBT: Final = 0.1
+_SET_DOUBT: Final = (0.003, 0.2)
 _VALUE_DOUBT: Final = (1.0, 1.0)
-"""How far the truth may lie from the model: a constant and a share of the modelled log-ratio, as standard deviations."""
+"""How far the truth may lie from the model, as standard deviations: a constant and a share of the modelled log-ratio; for
+thresholds also a share of how far log-odds around the limit are from it, since bins say poorly where exactly they change."""
 
 _VALUE_HANDICAP: Final = 1.0
-_FITTED_HANDICAP: Final = 2.0
+_FITTED_HANDICAP: Final = 3.0
+_SCORE_MERIT: Final = 0.97
+"""A score of several columns has more ways to be lucky than a threshold on one, and has to promise a little more."""
 
 _Maker: TypeAlias = Callable[[float, int, bool], Event]
 
@@ -35,9 +42,10 @@ _Maker: TypeAlias = Callable[[float, int, bool], Event]
 class Family:
     """Candidates of one kind, which overlap: `make(i)` is the i-th event, the arrays have one entry for each.
 
-    `ones` and `zeros` are its hits by label, `model` is its log-ratio as a model of the pilot sees it, `doubt` the standard
-    deviation of the truth around the model; `handicap` standard errors are held against kinds that are fitted or spiky. `share`
-    is the part of the pilot that was counted.
+    `ones` and `zeros` are its hits by label, `model` is its log-ratio as a model of the pilot sees it, `spread` how unsure the
+    model is, `doubt` how far the truth may be from any such model, both as standard deviations; `handicap` standard errors of its
+    own counts are held against kinds that are fitted or spiky, and `merit` is a factor of what is promised. `share` is the part of
+    the pilot that was counted.
     """
 
     make: Callable[[int], Event]
@@ -45,7 +53,9 @@ class Family:
     zeros: Floats
     model: Floats
     doubt: Floats
+    spread: Floats | float = 0.0
     handicap: float = 0.0
+    merit: float = 1.0
     share: float = 1.0
 
 
@@ -57,16 +67,18 @@ def score_families(features: Floats, labels: Labels, groups: Sequence[int] | Non
 
 def column_families(features: Floats, labels: Labels, column: int) -> list[Family]:
     """Thresholds on both sides of one column, and its repeated values."""
+    if (features[:, column] == features[:1, column]).all():
+        return []
     values = ordered(features[:, column], labels)
-    cuts, curve = column_model(values)
-    if not cuts.size:
+    curve = column_model(values)
+    if not curve.cuts.size:
         return []
 
     def threshold(limit: float, inside: int, at_most: bool) -> Event:  # noqa: FBT001
         del inside
         return Threshold(column, limit, at_most=at_most)
 
-    families = _sides(values, cuts, curve, threshold)
+    families = _sides(values, curve, threshold)
     starts = np.flatnonzero(np.concatenate([[True], values.values[1:] != values.values[:-1]]))
     counts = np.diff(np.append(starts, len(values.values)))
     repeated = np.flatnonzero(counts >= 2)
@@ -74,25 +86,23 @@ def column_families(features: Floats, labels: Labels, column: int) -> list[Famil
     if repeated.size and starts.size > 1:
         first = starts[repeated]
         ones = (values.ones[first + counts[repeated]] - values.ones[first]).astype(np.float64)
-        model = curve[np.searchsorted(cuts, values.values[first], side="right")]
+        model = curve.at(values.values[first])
 
         def single(place: int) -> Event:
             return Atoms((column,), ((float(values.values[first[place]]),),))
 
-        families.append(Family(single, ones, counts[repeated] - ones, model, _doubt(model, _VALUE_DOUBT), _VALUE_HANDICAP))
+        families.append(Family(single, ones, counts[repeated] - ones, model, _doubt(model, _VALUE_DOUBT), handicap=_VALUE_HANDICAP))
     return families
 
 
 def _doubt(model: Floats, scale: tuple[float, float]) -> Floats:
-    """Standard deviation of the truth around the model."""
+    """Standard deviation of the truth around any model."""
     return scale[0] + scale[1] * np.abs(model)
 
 
-def _sides(column: Ordered, cuts: Floats, curve: Floats, make: _Maker, handicap: float = 0.0) -> list[Family]:
+def _sides(column: Ordered, curve: Curve, make: _Maker, handicap: float = 0.0, merit: float = 1.0) -> list[Family]:
     """Thresholds from both sides on values with modelled log-odds; `make` gets limit, number of hits and side."""
     values, size = column.values, len(column.values)
-    edges = np.concatenate([[0], np.searchsorted(values, cuts, side="left"), [size]])
-    weights = np.concatenate([[0.0], np.cumsum(np.diff(edges) / (1 + np.exp(-curve)))])
     tail = np.geomspace(1, max(1, size // _QUANTILES), _TAIL_PLACES).astype(np.int64) - 1
     extremes = np.unique(np.concatenate([np.arange(min(_EXTREMES, size)), tail]))
     places = np.concatenate([extremes, size - 1 - extremes, (np.arange(1, _QUANTILES) * size) // _QUANTILES])
@@ -106,13 +116,11 @@ def _sides(column: Ordered, cuts: Floats, curve: Floats, make: _Maker, handicap:
             continue
         start, stop, kept = start[proper], stop[proper], limits[proper]
         hits = (column.ones[stop] - column.ones[start]).astype(np.float64)
-        weight = np.interp(stop, edges, weights) - np.interp(start, edges, weights)
+        model, spread = curve.between(column, start, stop)
         inside = stop - start
-        model = np.log((weight + 1e-9) / (inside - weight + 1e-9))
+        doubt = _doubt(model, _THRESHOLD_DOUBT) + _JUMP_DOUBT * curve.jump(kept, model)
         maker = _maker(make, kept, inside, at_most=at_most)
-        # Where the curve is steep, the model is an average of unlike values, and what lies beyond its last bin is a guess.
-        slope = np.abs(curve[np.searchsorted(cuts, kept, side="right")] - model)
-        families.append(Family(maker, hits, inside - hits, model, _doubt(model, _THRESHOLD_DOUBT) + slope, handicap))
+        families.append(Family(maker, hits, inside - hits, model, doubt, spread, handicap, merit))
     return families
 
 
@@ -139,8 +147,11 @@ def _scored(features: Floats, labels: Labels, score: FittedScore) -> list[Family
         return Atoms(score.table.columns, tuple(map(tuple, rows[known <= reached if at_most else known >= reached].tolist())))
 
     column = ordered(score.held_out, labels)
+    curve = column_model(column, scored=True)
     # On a single column, thresholds say nearly as much as a fitted score and choose less freely.
-    return _sides(column, *column_model(column), threshold, _FITTED_HANDICAP if len(score.table.columns) == 1 else 0.0)
+    if len(score.table.columns) == 1:
+        return _sides(column, curve, threshold, handicap=_FITTED_HANDICAP)
+    return _sides(column, curve, threshold, merit=_SCORE_MERIT)
 
 
 def _outputs(features: Floats, scores: Floats, score: FittedScore) -> tuple[Floats, Floats] | None:
@@ -160,10 +171,14 @@ def _repeated_outputs(features: Floats, labels: Labels, score: FittedScore) -> l
     if score.exact or not columns:
         return []
     seen = features[:, columns]
-    known, first, inverse, counts = np.unique(row_codes(seen), return_index=True, return_inverse=True, return_counts=True)
+    if np.unique(row_codes(seen[:_ROWS_TO_REPEAT])).size == min(len(seen), _ROWS_TO_REPEAT):
+        return []
+    codes = row_codes(seen)
+    known, counts = np.unique(codes, return_counts=True)
     repeats = 1 - np.count_nonzero(counts == 1) / len(labels)
     if not MOST_VALUES < known.size <= _MOST_OUTPUTS or repeats < _FEWEST_REPEATS:
         return []
+    _, first, inverse = np.unique(codes, return_index=True, return_inverse=True)
     even = np.arange(len(labels)) % 2 == 0
     learned, full = (_log_ratios(inverse[rows], labels[rows], known.size) for rows in (even, np.ones_like(even)))
     judged = label_counts(inverse[~even], labels[~even], known.size)
@@ -176,7 +191,7 @@ def _repeated_outputs(features: Floats, labels: Labels, score: FittedScore) -> l
             return Atoms(score.table.columns, tuple(map(tuple, seen[first[sign * full >= levels[place]]].tolist())))
 
         model = np.log((inside[:, 1] + 0.5) / (inside[:, 0] + 0.5))
-        return Family(make, inside[:, 1], inside[:, 0], model, _doubt(model, _THRESHOLD_DOUBT), _VALUE_HANDICAP, share=0.5)
+        return Family(make, inside[:, 1], inside[:, 0], model, _doubt(model, _SET_DOUBT), handicap=_VALUE_HANDICAP, share=0.5)
 
     return [family(1), family(-1)] if levels.size else []
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections import deque
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import Executor
 from contextlib import closing
 from dataclasses import dataclass, field
@@ -159,9 +159,12 @@ def late_chunks(case: Case, pair: int, stage: int, runs: int) -> Iterator[Chunk]
     return (Chunk(case.position, pair, stage, index, size) for index, size in enumerate(sizes))
 
 
-def joined(parts: list[ChunkRuns]) -> tuple[Matrix, Labels]:
-    """Features and labels of successive chunks together."""
-    return np.concatenate([part.features for part in parts]), np.concatenate([part.labels for part in parts])
+def joined(parts: Sequence[ChunkRuns], most: int | None = None) -> tuple[Matrix, Labels]:
+    """Features and labels of successive chunks together: of all runs, or of the first ones."""
+    ends = np.cumsum([len(part.labels) for part in parts])
+    needed = parts if most is None else parts[: int(np.searchsorted(ends, most)) + 1]
+    features, labels = (np.concatenate(columns) for columns in zip(*((part.features, part.labels) for part in needed), strict=True))
+    return features[:most], labels[:most]
 
 
 class Clock:

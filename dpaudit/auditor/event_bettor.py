@@ -21,7 +21,7 @@ MOST_EVENTS: Final = 12
 
 _TRUST: Final = 0.5
 _MOST_TRUSTED: Final = 2000.0
-_SIDE: Final = Menu(np.array([[0.0, 1.0]]), np.zeros((1, 2)), np.zeros(1))
+_SIDE: Final = Menu(np.array([[0.0, 1.0]]), np.zeros((1, 2)), np.zeros((1, 1)))
 
 
 @dataclass(frozen=True)

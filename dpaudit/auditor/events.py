@@ -128,25 +128,34 @@ def _predict(
     """Predicted final bound, shrunk theta and mass of each candidate, for label 1 or (`reverse`) for label 0."""
     hits, misses = (family.zeros, family.ones) if reverse else (family.ones, family.zeros)
     model = -family.model if reverse else family.model
-    seen = np.log((hits + 0.5) / (misses + 0.5))
-    precision = 1 / (1 / (hits + 0.5) + 1 / (misses + 0.5))
-    prior = 1 / family.doubt**2
-    ratio = (precision * seen + prior * model) / (precision + prior)
-    spread = 1 / np.sqrt(precision + prior)
+    seen, noise = np.log((hits + 0.5) / (misses + 0.5)), 1 / (hits + 0.5) + 1 / (misses + 0.5)
+    own = family.doubt**2 / (family.doubt**2 + noise)
+    ratio = model + own * (seen - model)
+    held = ratio - family.handicap * np.sqrt(noise)
+    spread = np.sqrt(family.spread**2 + own * noise)
     mass = (hits + misses + 0.5) / (runs + 1)
     # Mostly pessimistic: chance flatters the best of many counts. One hopeful node, since a bound below 0 costs nothing.
-    bounds = [_bound(ratio + (node - family.handicap) * spread, mass, point, final_runs, alpha) for node in _NODES]
-    return np.mean(bounds, axis=0), 1 / (1 + np.exp(-ratio)), mass
+    total, spared = mass * final_runs, _spared(mass, point, final_runs, alpha)
+    bounds = [_bound(held + node * spread, total, spared, point, alpha) for node in _NODES]
+    return family.merit * np.mean(bounds, axis=0), 1 / (1 + np.exp(-ratio)), mass
 
 
-def _bound(ratio: Floats, mass: Floats, point: ClaimPoint, final_runs: int, alpha: float) -> Floats:
+def _bound(ratio: Floats, total: Floats, spared: Floats | float, point: ClaimPoint, alpha: float) -> Floats:
     """Final lower bound at expected counts if the log-ratio of the event is `ratio`; nothing is worth less than 0."""
     from scipy.special import betaincinv
 
     theta = 1 / (1 + np.exp(-ratio))
-    total = mass * final_runs
-    share = 0.0 if point.delta == 0 else float(MASS_SHARE)
-    low = betaincinv(theta * total + 1e-9, (1 - theta) * total + 1, (1 - share) * alpha)
+    level = alpha if point.delta == 0 else (1 - float(MASS_SHARE)) * alpha
+    low = betaincinv(theta * total + 1e-9, (1 - theta) * total + 1, level)
     # The denominator never vanishes: a Clopper-Pearson lower end is below 1.
-    spared = 0.0 if point.delta == 0 else float(point.delta) / (2 * betaincinv(total, final_runs - total + 1, share * alpha))
     return np.asarray(np.log(np.maximum(low - spared, 1 - low) / (1 - low)))
+
+
+def _spared(mass: Floats, point: ClaimPoint, final_runs: int, alpha: float) -> Floats | float:
+    """What delta takes from the share of the label among the hits; nothing under a pure claim."""
+    from scipy.special import betaincinv
+
+    if point.delta == 0:
+        return 0.0
+    total = mass * final_runs
+    return np.asarray(float(point.delta) / (2 * betaincinv(total, final_runs - total + 1, float(MASS_SHARE) * alpha)))

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,9 @@ from dpaudit.auditor.scoring.encoding import DERIVED, ITEMS
 
 MAX_ITEMS: Final = 32
 """Outputs with more numbers than this are seen through sums of that many contiguous blocks."""
+
+Places: TypeAlias = slice
+"""Neighbouring columns within one part of the matrix."""
 
 _UNSEEN: Final = 1000
 _SIGNIFICAND: Final = 53
@@ -68,7 +71,8 @@ class FeatureMap:
         row of an output never depends on any other output. Where only some `columns` are asked for, others may be 0.
         """
         matrix = np.zeros((len(outputs), len(self.names)), order="F")
-        wanted = np.ones(len(self.names), dtype=bool) if columns is None else np.isin(np.arange(len(self.names)), columns)
+        wanted = np.full(len(self.names), columns is None)
+        wanted[list(columns or ())] = True
         for group in groups(outputs):
             self._fill(matrix, group, wanted)
         if self.score and score is not None and wanted[self.names.index("score")]:
@@ -84,22 +88,23 @@ class FeatureMap:
         return ", ".join(f"{code} {kind if len(kind) <= 60 else kind[:57] + '...'}" for code, kind in enumerate(self.kinds))
 
     def _fill(self, matrix: Matrix, group: Group, wanted: NDArray[np.bool_]) -> None:
-        """Write the rows of outputs that share one form; parts of which nothing is wanted are left out."""
-        values, items, rows = group.values, self._items(group), len(group.values)
-        parts: list[tuple[bool, int, Callable[[], Matrix]]] = [
-            (True, items.shape[1], lambda: items),
-            (self.parity, 1, lambda: _parity(values) if group.paths == ((),) else np.zeros((rows, 1))),
-            (self.bits, 3, lambda: _bits(values) if group.paths == ((),) else np.zeros((rows, 3))),
-            (self.differences, items.shape[1] - 1, lambda: np.diff(items, axis=1)),
-            (self.summaries, 3, lambda: _summaries(values)),
-            (self.length, 1, lambda: np.full((rows, 1), values.shape[1])),
-            (True, 1, lambda: np.full((rows, 1), self.kind_code(group.kind))),
+        """Write the rows of outputs that share one form; columns that are not wanted are not computed."""
+        values, items = group.values, self._items(group)
+        plain = group.paths == ((),)
+        parts: list[tuple[bool, int, Callable[[Places], Matrix | float]]] = [
+            (True, items.shape[1], lambda places: items[:, places]),
+            (self.parity, 1, lambda _: _parity(values) if plain else 0.0),
+            (self.bits, 3, lambda places: _bits(values)[:, places] if plain else 0.0),
+            (self.differences, items.shape[1] - 1, lambda places: items[:, 1:][:, places] - items[:, :-1][:, places]),
+            (self.summaries, 3, lambda places: _summaries(values, places)),
+            (self.length, 1, lambda _: float(values.shape[1])),
+            (True, 1, lambda _: self.kind_code(group.kind)),
         ]
         first = 0
         for present, width, part in parts:
             if present:
-                if wanted[first : first + width].any():
-                    matrix[group.rows, first : first + width] = part()
+                for places in _chosen(wanted[first : first + width]):
+                    matrix[group.rows, first + places.start : first + places.stop] = part(places)
                 first += width
 
     def _items(self, group: Group) -> Matrix:
@@ -200,11 +205,23 @@ def _bits(values: Matrix) -> Matrix:
     return np.column_stack([np.where(some, exponent, -_NO_BIT), last, whole & 0xFF]).astype(np.float64)
 
 
-def _summaries(values: Matrix) -> Matrix:
-    """Sum, largest number and its position, zero where there are no numbers."""
+def _summaries(values: Matrix, places: Places) -> Matrix | float:
+    """Those of sum, largest number and its position that stand at `places`; zero where there are no numbers."""
     if values.shape[1] == 0:
-        return np.zeros((len(values), 3))
-    return np.column_stack([np.clip(values.sum(axis=1), -LARGEST, LARGEST), values.max(axis=1), values.argmax(axis=1)])
+        return 0.0
+    all_of_them: tuple[Callable[[], NDArray[Any]], ...] = (
+        lambda: np.clip(values.sum(axis=1), -LARGEST, LARGEST),
+        lambda: values.max(axis=1),
+        lambda: values.argmax(axis=1),
+    )
+    return np.column_stack([summary() for summary in all_of_them[places]]).astype(np.float64)
+
+
+def _chosen(wanted: NDArray[np.bool_]) -> list[Places]:
+    """The places that are wanted: all together, or one by one."""
+    if wanted.all():
+        return [slice(0, len(wanted))]
+    return [slice(place, place + 1) for place in np.flatnonzero(wanted).tolist()]
 
 
 def _scored(score: Callable[[Any], float], output: Any) -> float:

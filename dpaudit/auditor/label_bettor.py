@@ -9,20 +9,23 @@ from typing import Final
 
 import numpy as np
 
-from dpaudit.auditor.accounts import Game, Menu, game_of, learned_menu, menu_of, settle
+from dpaudit.auditor.accounts import Game, Mask, Menu, game_of, learned_menu, menu_of, settle, telltale_menu
 from dpaudit.auditor.binning import Bins, Floats, Labels, binned, cut_points, label_counts
 from dpaudit.auditor.bounds import ClaimPoint
 from dpaudit.auditor.scoring.fitting import fit_score
 from dpaudit.auditor.scoring.table import ScoreTable
 from dpaudit.errors import InvalidArgument
 
-_RELEASES: Final = ((16, 0.4), (64, 0.25), (256, 0.2), (1024, 0.1), (4096, 0.05))
-"""Run counts at which parts of the money start to play; until then the bettor only watches."""
+_RELEASES: Final = ((16, 0.35), (64, 0.2), (256, 0.15), (1024, 0.15), (4096, 0.15))
+"""Run counts at which parts of the money start to play; until then the bettor only watches.
+
+What is left for later is spared the losses of the first guesses, which are large where there are many columns.
+"""
 
 _MEMORY: Final = 65_536
 """Bins and scores are cut anew from all runs so far until there are this many; then the runs are forgotten."""
 
-_FIRST_LOOK: Final = 8
+_FIRST_LOOK: Final = _RELEASES[0][0]
 _FIRST_SCORE: Final = 64
 _FIRST_PRUNING: Final = 256
 _MOST_COLUMNS: Final = 6
@@ -34,13 +37,17 @@ ROUNDING: Final = 1e-15
 
 @dataclass
 class _Column:
-    """One column as the bettor sees it: where its values come from, its bins, its label counts and what they say."""
+    """One column as the bettor sees it: where its values come from, its bins, its label counts and what they say.
+
+    `exact` marks the bins that held one value only when they were cut.
+    """
 
     source: int | ScoreTable
     cuts: Floats
     menu: Menu
     counts: Floats
-    log_prior: float
+    exact: Mask
+    log_prior: float = 0.0
     factors: Floats = field(default_factory=lambda: np.ones((1, 2)))
     log_share: float = 0.0
 
@@ -56,7 +63,8 @@ class LabelBettor:
     What is bet on run i depends on runs before i only, so under the claim the product of the factors is an e-process:
     its mean is at most 1 at any time, and it reaches 1/alpha with probability at most alpha. Money is spread over the
     columns, over an additive score of all of them, over tail, middle and single-value sets of each, over both labels and a
-    ladder of stakes; shares follow the gains so far and are settled anew at run counts that grow by about a tenth.
+    ladder of stakes; shares follow the gains so far and are settled anew at run counts that grow by about a tenth. Values that
+    repeat and were seen with one label only are backed together, with the large stakes.
 
     Args:
       point: the claim under test.
@@ -145,7 +153,11 @@ class LabelBettor:
             self._cut()
         gains = []
         for column in self._columns:
-            menus = (column.menu, learned_menu(column.counts, self._game))
+            menus = (
+                column.menu,
+                learned_menu(column.counts, self._game),
+                telltale_menu(column.counts, column.exact, self._game),
+            )
             factors, gain = settle(column.counts, menus, self._game)
             column.factors = factors - ROUNDING
             gains.append(gain + column.log_prior)
@@ -165,7 +177,9 @@ class LabelBettor:
         sources = [column.source for column in self._columns if isinstance(column.source, int)]
         if self._runs < _FIRST_PRUNING or not self._columns:
             sources = list(range(features.shape[1]))
-        fitted = fit_score(features, labels, self._groups) if features.shape[1] > 1 and self._runs >= _FIRST_SCORE else None
+        # A score of one column says nothing that bets on its bins do not, and takes longer than all of them.
+        several = np.count_nonzero(features.min(axis=0) < features.max(axis=0)) > 1
+        fitted = fit_score(features, labels, self._groups) if several and self._runs >= _FIRST_SCORE else None
         judged: list[tuple[int | ScoreTable, Floats, Floats]] = [
             (source, features[:, source], features[:, source]) for source in sources
         ]
@@ -174,18 +188,29 @@ class LabelBettor:
         self._columns = []
         for source, values, held_out in judged:
             cuts = cut_points(values)
+            if isinstance(source, ScoreTable):
+                cuts = _between(values, cuts)
             if cuts.size:
                 # A score is judged on what it said of runs that it was not fitted on.
                 counts = label_counts(binned(held_out, cuts), labels, cuts.size + 1)
-                self._columns.append(_Column(source, cuts, menu_of(counts.sum(axis=1)), counts, log_prior=0.0))
-        for column in self._columns:
-            column.log_prior = -math.log(len(self._columns))
+                exact = np.bincount(binned(np.unique(values), cuts), minlength=cuts.size + 1) == 1
+                self._columns.append(_Column(source, cuts, menu_of(counts.sum(axis=1), self._game), counts, exact))
+        self._divide()
         if self._runs < _FIRST_SCORE:
             self._cut_at = self._runs + max(2, self._runs // 4)
         elif self._runs < _MEMORY:
             self._cut_at = min(self._runs + self._runs // 2, _MEMORY)
         else:
             self._remembers, self._memory = False, []
+
+    def _divide(self) -> None:
+        """Money before any run: alike for each group of columns and for the score, and within a group for each column."""
+        groups = [
+            -1 if isinstance(column.source, ScoreTable) else self._groups[column.source] if self._groups else 0
+            for column in self._columns
+        ]
+        for column, group in zip(self._columns, groups, strict=True):
+            column.log_prior = -math.log(len(set(groups)) * groups.count(group))
 
     def _prune(self) -> None:
         """Leave columns whose share has become negligible; what they hold goes to the others."""
@@ -197,6 +222,14 @@ class LabelBettor:
         self._columns = [column for column in self._columns if any(column is other for other in kept)]
         for column in self._columns:
             column.log_share -= total
+
+
+def _between(values: Floats, cuts: Floats) -> Floats:
+    """Cuts moved halfway down to the next smaller value: an output's score by other tables is a little beside its value."""
+    distinct = np.unique(values)
+    place = np.searchsorted(distinct, cuts)
+    place = place[place < distinct.size]
+    return np.unique((distinct[place - 1] + distinct[place]) / 2)
 
 
 def check_runs(features: Floats, labels: Labels, width: int | None) -> int:
@@ -214,5 +247,5 @@ def check_runs(features: Floats, labels: Labels, width: int | None) -> int:
 
 def next_settlement(runs: int) -> int:
     """The run count of the next settlement: a public schedule that grows by about a tenth and meets every release."""
-    following = runs + max(1, runs // 24 if runs < 4 * _FIRST_PRUNING else runs // 12)
+    following = max(_FIRST_LOOK, runs + runs // (8 if runs < 4 * _FIRST_PRUNING else 12))
     return min([following, *(release for release, _ in _RELEASES if release > runs)])

@@ -1,127 +1,178 @@
-"""Models of the log-odds of label 1 along one column: a smooth curve, a curve of plateaus, and the average of these two."""
+"""The log-odds of label 1 along one column, as the whole pilot sees them: plateaus and steps, with how sure they are."""
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
-from typing import Final, TypeAlias
+from typing import Any, Final, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dpaudit.auditor.binning import Floats, Labels, cut_points, fine_cuts
+from dpaudit.auditor.binning import MOST_VALUES, Floats, Labels, cut_points, fine_cuts
+from dpaudit.auditor.scoring.contrasts import Tree, believed, tree_of
 
 Places: TypeAlias = NDArray[np.int64]
 
-_STEPS: Final = tuple(0.01 * 2**power for power in range(10))
-_LEVEL_VARIANCE: Final = 1.0
-_SPLIT: Final = 0.1
+_ADDED: Final = 0.375
+_MOST_BENT: Final = math.pi - 1e-6
+_TAIL: Final = 0.02
+_FEWEST_IN_TAIL: Final = 4
+_LEVEL_BEYOND: Final = (0.0, 0.02, 0.1, 0.25)
+_LEVEL_ENDS_NEED: Final = 4.0
+"""Quantiles beyond which a score may say nothing more, and by how much likelier (in nats) that must make the counts."""
+_SLOPES: Final = np.array([0.0, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0])
+_SLOPE_SHARES: Final = np.array([0.8, *(0.2 / 6 for _ in range(6))])
+"""By how much bent log-odds may grow for each factor e in mass towards an end (standard deviations), and how likely that is."""
 
 
 @dataclass(frozen=True)
 class Ordered:
-    """One column in increasing order, without NaN, and how many rows before each place have label 1, are even or both."""
+    """One column in increasing order, without NaN, and how many rows before each place have label 1."""
 
     values: Floats
     ones: Places
-    even: Places
-    even_ones: Places
 
-    def counts(self, cuts: Floats) -> tuple[Floats, Floats]:
-        """Label counts of the bins between cuts, of even rows and of odd ones: columns label 0 and label 1."""
-        ends = np.concatenate([[0], np.searchsorted(self.values, cuts, side="left"), [len(self.values)]])
-        ones, even, even_ones = (np.diff(part[ends]) for part in (self.ones, self.even, self.even_ones))
-        odd, odd_ones = np.diff(ends) - even, ones - even_ones
-        return (
-            np.stack([even - even_ones, even_ones], axis=1).astype(np.float64),
-            np.stack([odd - odd_ones, odd_ones], axis=1).astype(np.float64),
-        )
+    def counts(self, ends: Places) -> tuple[Floats, Floats]:
+        """Label counts of the bins between ends: label 0 and label 1."""
+        ones = np.diff(self.ones[ends]).astype(np.float64)
+        return np.diff(ends) - ones, ones
+
+    def ends(self, cuts: Floats) -> Places:
+        """Where the bins between cuts begin and end."""
+        return np.concatenate([[0], np.searchsorted(self.values, cuts, side="left"), [len(self.values)]])
 
 
 def ordered(values: Floats, labels: Labels) -> Ordered:
     """A column in increasing order."""
-    order = np.argsort(values, kind="stable")
+    # How equal values are ordered changes no count, since every end lies between different ones; a stable sort is slower.
+    order = np.argsort(values)
     order = order[: len(values) - int(np.isnan(values).sum())]  # NaN is last
-    even, ones = order % 2 == 0, labels[order] == 1
-    return Ordered(values[order], _sums(ones), _sums(even), _sums(even & ones))
+    ones = np.zeros(len(order) + 1, dtype=np.int64)
+    np.cumsum(labels[order] == 1, out=ones[1:])
+    return Ordered(values[order], ones)
 
 
-def _sums(marks: NDArray[np.bool_]) -> Places:
-    """How many of the first places are marked, from none to all."""
-    sums = np.zeros(len(marks) + 1, dtype=np.int64)
-    np.cumsum(marks, out=sums[1:])
-    return sums
+@dataclass(frozen=True)
+class Curve:
+    """Log-odds of label 1 by bin, and how unsure they are.
 
-
-def smooth_log_odds(counts: Floats) -> Floats:
-    """Log-odds of ordered bins whose neighbours differ by random steps, the step size fitted by marginal likelihood.
-
-    Source: Gaussian random-walk prior on normal log-ratios (Kalman smoother, solved densely: the bins are few).
+    `bent` are the log-odds on a scale of even noise, where n labels have variance 4/n whatever their share; they move by `loads`
+    (one row a bin) times independent unknowns with these `variances`.
     """
-    zeros, ones = counts[:, 0] + 0.5, counts[:, 1] + 0.5
-    ratio, variance = np.log(ones / zeros), 1 / ones + 1 / zeros
-    size = len(ratio)
-    walk = np.minimum.outer(np.arange(size), np.arange(size)).astype(np.float64)
-    best, fitted = -np.inf, ratio
-    for step in _STEPS:
-        prior = step**2 * walk + max(_LEVEL_VARIANCE, step**2 * size)
-        factor = np.linalg.cholesky(prior + np.diag(variance))
-        white = np.linalg.solve(factor, ratio)
-        evidence = -0.5 * float(white @ white) - float(np.log(np.diag(factor)).sum())
-        if evidence > best:
-            best, fitted = evidence, prior @ np.linalg.solve(factor.T, white)
-    return np.asarray(fitted)
+
+    cuts: Floats
+    bent: Floats
+    loads: Floats
+    variances: Floats
+
+    @property
+    def theta(self) -> Floats:
+        """Probability of label 1 in each bin."""
+        return np.asarray((1 + np.sin(np.clip(self.bent, -_MOST_BENT, _MOST_BENT) / 2)) / 2)
+
+    @property
+    def odds(self) -> Floats:
+        """Log-odds of label 1 in each bin."""
+        return np.asarray(np.log(self.theta / (1 - self.theta)))
+
+    def at(self, values: Floats) -> Floats:
+        """The log-odds at some values."""
+        return self.odds[np.searchsorted(self.cuts, values, side="right")]
+
+    def jump(self, values: Floats, odds: Floats) -> Floats:
+        """How far from `odds` the log-odds get around some values: in their bin, and in those beside it unless bins are values."""
+        place, last = np.searchsorted(self.cuts, values, side="right"), len(self.cuts)
+        beside = (-1, 0, 1) if last >= MOST_VALUES else (0,)
+        known = self.odds
+        return np.asarray(np.max([np.abs(known[np.clip(place + step, 0, last)] - odds) for step in beside], axis=0))
+
+    def between(self, column: Ordered, start: Places, stop: Places) -> tuple[Floats, Floats]:
+        """Log-odds of label 1 among the rows from each start to its stop, and their standard deviation."""
+        edges = column.ends(self.cuts)
+        theta, rows = self.theta, np.diff(edges)
+        weight = np.concatenate([[0.0], np.cumsum(rows * theta)])
+        pulled = (rows * np.sqrt(theta * (1 - theta)) / 2)[:, None] * self.loads
+        pull = np.concatenate([np.zeros((1, len(self.variances))), np.cumsum(pulled, axis=0)])
+
+        def summed(sums: Floats) -> Floats:
+            return _between(edges, sums, stop) - _between(edges, sums, start)
+
+        ones, inside = summed(weight[:, None])[:, 0] + 1e-9, stop - start
+        zeros = np.maximum(inside - ones, 1e-9)
+        spread = np.sqrt(summed(pull) ** 2 @ self.variances) * inside / (ones * zeros)
+        return np.log(ones / zeros), spread
 
 
-def plateau_log_odds(counts: Floats) -> Floats:
-    """Log-odds of ordered bins that form plateaus: the average over all dyadic partitions, each split having a fixed probability.
+def column_model(column: Ordered, *, scored: bool = False) -> Curve:
+    """The log-odds along a column, learned from its label counts; `scored` where the values are log-odds already.
 
-    Source: Willems, Shtarkov, Tjalkens 1995 (context-tree weighting), with Krichevsky-Trofimov estimates on intervals of bins.
-    """
-    from scipy.special import betaln
-
-    size = len(counts)
-    leaves = np.zeros((1 << max(0, size - 1).bit_length(), 2))
-    leaves[:size] = counts
-    levels = [leaves]
-    while len(levels[-1]) > 1:
-        levels.append(levels[-1].reshape(-1, 2, 2).sum(axis=1))
-    evidence = betaln(leaves[:, 1] + 0.5, leaves[:, 0] + 0.5) - betaln(0.5, 0.5)
-    whole = [np.ones(len(leaves))]
-    for level in levels[1:]:
-        united = betaln(level[:, 1] + 0.5, level[:, 0] + 0.5) - betaln(0.5, 0.5) + np.log(1 - _SPLIT)
-        both = np.logaddexp(united, evidence.reshape(-1, 2).sum(axis=1) + np.log(_SPLIT))
-        whole.append(np.exp(united - both))
-        evidence = both
-    reached, theta = np.ones(1), np.zeros(1)
-    for level, stop in zip(reversed(levels), reversed(whole), strict=True):
-        reached, theta = (np.repeat(part, len(level) // len(part)) for part in (reached, theta))
-        theta = theta + reached * stop * (level[:, 1] + 0.5) / (level.sum(axis=1) + 1)
-        reached = reached * (1 - stop)
-    return np.asarray(np.log(theta[:size] / (1 - theta[:size])))
-
-
-def column_model(column: Ordered) -> tuple[Floats, Floats]:
-    """Cut points of a column and the log-odds of label 1 in each bin: smooth and plateau curves, weighted by prediction.
-
-    Each curve is fitted on every second run and predicts the labels of the others; weights are its likelihoods there.
+    Scores are believed up to a factor, a constant and level ends where that explains more than plateaus alone; other
+    columns may have a straight line in each far tail. What is left is a tree of contrasts, most of which are nothing.
     """
     cuts = cut_points(column.values)
-    if not cuts.size:
-        return cuts, np.zeros(1)
-    fine = fine_cuts(column.values, cuts)
-    # Every coarse cut is a fine cut, so each fine bin lies in one coarse bin.
-    within = np.concatenate([[0], np.searchsorted(cuts, fine, side="right")])
-    halves, fine_halves = column.counts(cuts), column.counts(fine)
+    cuts = fine_cuts(column.values, cuts) if cuts.size else cuts
+    ends = column.ends(cuts)
+    zeros, ones = column.counts(ends)
+    seen, variance = 2 * np.arcsin((ones - zeros) / (ones + zeros + 2 * _ADDED)), 4 / (ones + zeros + 0.5)
+    tree = tree_of(1 / variance)
+    known = _line(seen, variance, column.values, ends, tree) if scored else np.zeros(len(seen))
+    loads, variances = list[NDArray[Any]](), list[NDArray[Any]]()
+    if len(seen) > MOST_VALUES and not scored:
+        shares = np.diff(ends) / len(column.values)
+        below = np.cumsum(shares) - shares / 2
+        for depth in (below, 1 - below):
+            reach = np.maximum(0.0, np.log(_TAIL / np.maximum(depth, 1 / len(column.values))))
+            if np.count_nonzero(reach) >= _FEWEST_IN_TAIL:
+                slope, doubt = _slope(seen - known, variance, reach)
+                known = known + slope * reach
+                loads.append(reach[:, None])
+                variances.append(np.full(1, doubt))
+    contrasts, doubts, _ = believed(tree, tree.contrasts(seen - known))
+    units = tree.values(np.eye(len(contrasts)))
+    return Curve(cuts, known + contrasts @ units, np.hstack([units.T, *loads]), np.concatenate([doubts, *variances]))
 
-    def curves(coarse_counts: Floats, fine_counts: Floats) -> tuple[Floats, Floats]:
-        return smooth_log_odds(coarse_counts)[within], plateau_log_odds(fine_counts)
 
-    scores = np.zeros(2)
-    for fitted, rest in ((0, 1), (1, 0)):
-        for place, odds in enumerate(curves(halves[fitted], fine_halves[fitted])):
-            zeros, ones = fine_halves[rest].T
-            scores[place] -= float(ones @ np.logaddexp(0, -odds) + zeros @ np.logaddexp(0, odds))
-    weights = np.exp(scores - np.logaddexp.reduce(scores))
-    smooth, plateaus = curves(halves[0] + halves[1], fine_halves[0] + fine_halves[1])
-    theta = weights[0] / (1 + np.exp(-smooth)) + weights[1] / (1 + np.exp(-plateaus))
-    return fine, np.asarray(np.log(theta / (1 - theta)))
+def bent(odds: Floats) -> Floats:
+    """Log-odds on a scale of even noise: as they are near 0, at most pi.
+
+    Source: Anscombe 1948, the angular transformation of binomial counts.
+    """
+    return np.asarray(2 * np.arcsin(np.tanh(odds / 2)))
+
+
+def _line(seen: Floats, variance: Floats, values: Floats, ends: Places, tree: Tree) -> Floats:
+    """The straight line in the mean value of each bin, level beyond some quantiles, that explains the counts best; or nothing."""
+    sums = np.concatenate([[0.0], np.cumsum(values)])[ends]
+    means = np.diff(sums) / np.maximum(np.diff(ends), 1)
+    lines: list[NDArray[Any]] = [np.zeros(len(seen))]
+    for level in _LEVEL_BEYOND:
+        cut = int(level * (len(values) - 1))
+        design = np.stack([np.ones(len(seen)), bent(np.clip(means, values[cut], values[-1 - cut]))])
+        weighed = design / variance
+        lines.append(np.linalg.solve(weighed @ design.T + 1e-9 * np.eye(2), weighed @ seen) @ design)
+    likelihoods = np.array([believed(tree, tree.contrasts(seen - line))[2] for line in lines])
+    likelihoods[2:] -= _LEVEL_ENDS_NEED
+    return lines[int(np.argmax(likelihoods))]
+
+
+def _slope(seen: Floats, variance: Floats, reach: Floats) -> tuple[float, float]:
+    """Slope of log-odds along a tail and its variance: nothing, or normal of a size that is averaged over."""
+    inside = reach > 0
+    precision, along = 1 / variance[inside], reach[inside]
+    along = along - (precision @ along) / precision.sum()
+    bend = float(precision @ along**2)
+    found = float((precision * along) @ seen[inside]) / bend
+    spread = _SLOPES**2 + 1 / bend
+    chance = np.log(_SLOPE_SHARES) - 0.5 * found**2 / spread - 0.5 * np.log(spread)
+    chance = np.exp(chance - np.logaddexp.reduce(chance))
+    kept = _SLOPES**2 / spread
+    mean = float(chance @ kept) * found
+    return mean, float(chance @ (kept / bend + (kept * found) ** 2)) - mean**2
+
+
+def _between(edges: Places, sums: Floats, places: Places) -> Floats:
+    """Running sums at places between the edges, bins being even."""
+    low = np.clip(np.searchsorted(edges, places, side="right") - 1, 0, len(edges) - 2)
+    share = (places - edges[low]) / np.maximum(edges[low + 1] - edges[low], 1)
+    return np.asarray(sums[low] + share[:, None] * (sums[low + 1] - sums[low]))

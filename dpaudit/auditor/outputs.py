@@ -56,10 +56,10 @@ def groups(outputs: Outputs) -> Iterator[Group]:
     if uniform is None:
         yield from _slow_groups(outputs, np.arange(len(outputs)))
         return
-    finite = np.isfinite(uniform.values).all(axis=1)
-    if finite.all():
+    if np.isfinite(uniform.values).all():
         yield uniform
         return
+    finite = np.isfinite(uniform.values).all(axis=1)
     rows = np.flatnonzero(finite)
     yield Group(rows, uniform.kind, uniform.paths, uniform.values[rows])
     yield from _slow_groups(outputs, np.flatnonzero(~finite))
@@ -226,10 +226,11 @@ def _key_text(key: Any) -> str:
 
 def _bounded(array: NDArray[Any]) -> Matrix:
     """The array as float64 with finite numbers cut to +-1e290, so that sums and differences of them are finite."""
-    values: Matrix = array.astype(np.float64)
-    if values.size and max(-values.min(), values.max()) > LARGEST:
-        values[np.isfinite(values)] = np.clip(values[np.isfinite(values)], -LARGEST, LARGEST)
-    return values
+    values: Matrix = np.asarray(array, dtype=np.float64)
+    # NaN fails the comparison, so that it hides no large number beside it.
+    if values.size == 0 or (values.min() >= -LARGEST and values.max() <= LARGEST):
+        return values
+    return np.where(np.isfinite(values), np.clip(values, -LARGEST, LARGEST), values)
 
 
 def _array_kind(name: str, shape: tuple[int, ...]) -> str:

@@ -19,11 +19,15 @@ RUNS_AFTER_REFUTATION: Final = 20_000
 ENOUGH_TO_CHOOSE: Final = 4000
 """After an early refutation the pilot ends at this many runs: enough to choose the event for the lower bound."""
 
+MOST_PILOT: Final = 2_000_000
+"""Runs of the pilot of one pair, half of those of several, at most: like those of the bets they are kept in memory."""
+
 _BETTING_SHARE: Final = 6
 _LARGE_BETTING_SHARE: Final = 20
 _ENOUGH_TO_BET: Final = 25_000
 _LARGE_BUDGET: Final = 2_000_000
 _SEARCH_SHARE: Final = Fraction(3, 10)
+_MOST_BETTING: Final = 1_000_000
 
 
 @dataclass(frozen=True)
@@ -46,7 +50,7 @@ def plan_of(runs: int, pairs: int) -> Plan:
     A tenth, and at least 2000 runs, goes to the pilot (at most half of a small budget); a sixth of the rest, of large budgets a
     twentieth, to betting on the chosen pair and events; everything else to the bound, whose power decides what a surviving claim
     is worth. With several pairs three tenths of what goes beyond two million runs are added to the pilot: there the choice of the
-    pair loses more than fewer runs for the bound.
+    pair loses more than fewer runs for the bound. Beyond some twenty million runs only the bound grows: it keeps no rows.
 
     Args:
       runs: mechanism calls for this target in all, checks included.
@@ -62,7 +66,7 @@ def plan_of(runs: int, pairs: int) -> Plan:
     """
     usable = runs - MOST_CHECK_RUNS
     searched = 0 if pairs == 1 else _SEARCH_SHARE * max(0, usable - _LARGE_BUDGET)
-    pilot = min(max(FEWEST_PILOT_RUNS, usable // 10) + int(searched), usable // 2)
+    pilot = min(max(FEWEST_PILOT_RUNS, usable // 10) + int(searched), usable // 2, MOST_PILOT if pairs == 1 else 2 * MOST_PILOT)
     each = pilot // pairs
     if each < 64:
         raise InvalidArgument(
@@ -74,5 +78,5 @@ def plan_of(runs: int, pairs: int) -> Plan:
 
 def with_pilot(pilot: int, rest: int) -> Plan:
     """A plan whose pilot is settled: the rest divided over betting and bound."""
-    betting = min(rest // _BETTING_SHARE, max(_ENOUGH_TO_BET, rest // _LARGE_BETTING_SHARE))
+    betting = min(rest // _BETTING_SHARE, max(_ENOUGH_TO_BET, rest // _LARGE_BETTING_SHARE), _MOST_BETTING)
     return Plan(pilot, betting, rest - betting)

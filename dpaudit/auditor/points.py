@@ -10,7 +10,7 @@ from typing import Final
 from dpaudit.auditor.bounds import ClaimPoint
 from dpaudit.auditor.events import RankedEvent
 from dpaudit.claims import ApproxDP, Claim, PureDP
-from dpaudit.exact import Endpoint, outward, rational
+from dpaudit.exact import outward, rational
 
 LEVELS: Final = (0.8, 0.5, 0.3, 0.15, 0.06, 0.02)
 """The lines of a curve that are candidates: where delta has fallen to these shares of its value at epsilon 0."""

@@ -14,6 +14,7 @@ from dpaudit.exact import in_range, integer
 _STRATA: Final = 400
 _BISECTIONS: Final = 50
 _LARGEST_EPSILON: Final = 40.0
+_UNLIKELY: Final = 1e-12
 
 
 def detectable_epsilon(*, mass: float, runs: int, point: ClaimPoint, alpha: float, probability: float = 0.9) -> float | None:
@@ -40,18 +41,16 @@ def detectable_epsilon(*, mass: float, runs: int, point: ClaimPoint, alpha: floa
       >>> round(detectable_epsilon(mass=0.34, runs=100_000, point=claim, alpha=0.05), 2)
       1.04
     """
-    from scipy.stats import binom
-
     in_range(mass, "mass", lower=0, upper=1, lower_open=True)
     in_range(alpha, "alpha", lower=0, upper=1, lower_open=True, upper_open=True)
     in_range(probability, "probability", lower=0, upper=1, lower_open=True, upper_open=True)
     hits, weights = _hits(mass, integer(runs, "runs", lower=1))
-    critical = _critical(hits, runs, point, alpha)
+    critical = _refuting(hits, runs, point, alpha)
     drain = float(point.delta) / (2 * mass)
 
     def power(epsilon: float) -> float:
         theta = (1 + drain * math.exp(-epsilon)) / (1 + math.exp(-epsilon))
-        return float(weights @ binom.sf(critical - 1, hits, min(theta, 1.0)))
+        return float(weights @ _at_least(critical, hits, min(theta, 1.0)))
 
     low, high = float(point.epsilon), max(_LARGEST_EPSILON, float(point.epsilon) + _LARGEST_EPSILON)
     if drain > 1 or power(high) < probability:
@@ -67,25 +66,41 @@ def detectable_epsilon(*, mass: float, runs: int, point: ClaimPoint, alpha: floa
 
 def _hits(mass: float, runs: int) -> tuple[Floats, Floats]:
     """Numbers of hits that represent their binomial law, with weights: all likely ones, or the middles of equal strata."""
-    from scipy.stats import binom
-
-    low, high = int(binom.ppf(1e-12, runs, mass)), int(binom.ppf(1 - 1e-12, runs, mass))
+    trials = np.float64(runs)
+    low, high = _critical(trials, mass, np.array([1 - _UNLIKELY, _UNLIKELY])) - 1
     if high - low < _STRATA:
-        hits = np.arange(low, high + 1, dtype=np.float64)
-        return hits, binom.pmf(hits, runs, mass)
-    middles = binom.ppf((np.arange(_STRATA) + 0.5) / _STRATA, runs, mass)
-    return middles, np.full(_STRATA, 1 / _STRATA)
+        hits = np.arange(low, high + 1)
+        return hits, _at_least(hits, trials, mass) - _at_least(hits + 1, trials, mass)
+    return _critical(trials, mass, 1 - (np.arange(_STRATA) + 0.5) / _STRATA) - 1, np.full(_STRATA, 1 / _STRATA)
 
 
-def _critical(hits: Floats, runs: int, point: ClaimPoint, alpha: float) -> Floats:
+def _refuting(hits: Floats, runs: int, point: ClaimPoint, alpha: float) -> Floats:
     """Least number of labels that refutes, for each number of hits; one more than the hits where none does."""
     from scipy.special import betaincinv
-    from scipy.stats import binom
 
     sigma = 1 / (1 + math.exp(-float(point.epsilon)))
     if point.delta == 0:
-        return np.asarray(binom.isf(alpha, hits, sigma) + 1)
+        return _critical(hits, sigma, alpha)
     share = float(MASS_SHARE)
     least = betaincinv(np.maximum(hits, 1), runs - np.maximum(hits, 1) + 1, share * alpha)
     limit = sigma + (1 - sigma) * float(point.delta) / (2 * least)
-    return np.where((hits > 0) & (limit < 1), binom.isf((1 - share) * alpha, hits, np.minimum(limit, 1.0)) + 1, hits + 1)
+    return np.where((hits > 0) & (limit < 1), _critical(hits, np.minimum(limit, 1.0), (1 - share) * alpha), hits + 1)
+
+
+def _critical(trials: Floats | np.float64, probability: Floats | float, level: Floats | float) -> Floats:
+    """Least k for which P[Bin(trials, probability) >= k] is at most `level` (below 1), by bisection; at most trials + 1."""
+    low, high, probability, level = np.broadcast_arrays(-0.0 * trials, trials + 1.0, probability, level)
+    while (high - low > 1).any():
+        middle = np.floor((low + high) / 2)
+        small = _at_least(middle, trials, probability) <= level
+        low, high = np.where(small, low, middle), np.where(small, middle, high)
+    return high
+
+
+def _at_least(successes: Floats, trials: Floats | np.float64, probability: Floats | float) -> Floats:
+    """P[Bin(trials, probability) >= successes], without scipy.stats, whose import takes longer than many an audit."""
+    from scipy.special import betainc
+
+    some = np.clip(successes, 1, np.maximum(trials, 1))
+    tail = betainc(some, np.maximum(trials, 1) - some + 1, probability)
+    return np.where(successes < 1, 1.0, np.where(successes > trials, 0.0, tail))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Final, TypeAlias
 
 import numpy as np
@@ -68,11 +69,15 @@ class Atoms:
 
     def hits(self, features: Floats) -> Hits:
         """Which rows are inside."""
-        wanted = np.unique(row_codes(np.array(self.values, dtype=np.float64).reshape(-1, len(self.columns))))
-        codes = row_codes(features[:, list(self.columns)])
+        wanted, codes = self._codes, row_codes(features[:, list(self.columns)])
         if wanted.size == 1:
             return np.asarray(codes == wanted[0])
         return np.asarray(wanted[np.minimum(np.searchsorted(wanted, codes), wanted.size - 1)] == codes)
+
+    @cached_property
+    def _codes(self) -> NDArray[np.uint64]:
+        """Codes of the rows, increasing, made once for the thousands of chunks that are counted."""
+        return np.unique(row_codes(np.array(self.values, dtype=np.float64).reshape(-1, len(self.columns))))
 
     def describe(self, names: tuple[str, ...]) -> str:
         """The event for people, with the columns' names; long lists are cut."""

@@ -8,11 +8,12 @@ from concurrent.futures import Executor
 from dataclasses import dataclass, fields, replace
 
 from dpaudit.auditor.auditing import case_of
+from dpaudit.auditor.membership.canaries import PROPERTY as CANARIES
 from dpaudit.auditor.plans import Plan
 from dpaudit.auditor.properties import check_target
 from dpaudit.auditor.request import entry_of, reference_of
 from dpaudit.auditor.trial import try_claim
-from dpaudit.errors import InvalidArgument
+from dpaudit.errors import InvalidArgument, Unsupported
 from dpaudit.results import Attack, Report, Settings, TargetResult
 from dpaudit.targets import Target
 
@@ -69,6 +70,7 @@ def replay(
     Raises:
       InvalidArgument: no target of that name (DPA103).
       TargetFailure: a target no longer loads (DPA401 to DPA406), or fails in every run (DPA405).
+      Unsupported: the report is that of canaries, whose learner it does not name (DPA506).
     Source: design rule 8 (every number in a report can be recomputed).
     Example:
       >>> from fractions import Fraction
@@ -90,6 +92,12 @@ def _replayed(
 ) -> ReplayedTarget:
     """One target run again."""
     recorded = result.attack
+    if any(check.name == CANARIES for check in result.properties):
+        raise Unsupported(
+            "DPA506",
+            f"{result.name} was audited with canaries, whose learner and score a report does not name. "
+            "Call audit_canaries again with the same functions and arguments and the seed of the report.",
+        )
     if recorded is None:
         return ReplayedTarget(result.name, settings.seed, None, None, reason="the report holds no runs of it")
     reference = None if result.reference is None else reference_of(result.reference, settings.data)

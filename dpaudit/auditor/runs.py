@@ -129,13 +129,12 @@ def perform(task: Task) -> Outcome:
     outputs = draw(subject, chunk.pair, labels, chunk.generator(task.root, 1), task.manner)
     if isinstance(outputs, Broken):
         return outputs
-    columns = None if task.event is None else task.event.columns
-    features = task.manner.features.matrix(outputs, subject.target.score, columns)
-    if task.event is None:
-        return ChunkRuns(features, labels)
-    hits = labels[task.event.hits(features)]
-    ones = int(hits.sum())
-    return Counts(ones=ones, zeros=len(hits) - ones, runs=chunk.size)
+    features, score, event = task.manner.features, subject.target.score, task.event
+    if event is None:
+        return ChunkRuns(features.matrix(outputs, score), labels)
+    hits = event.hits(features.matrix(outputs, score, event.columns))
+    ones = int(np.count_nonzero(hits & labels.view(np.bool_)))
+    return Counts(ones=ones, zeros=int(np.count_nonzero(hits)) - ones, runs=chunk.size)
 
 
 def draw(subject: Subject, pair: int, labels: Labels, rng: np.random.Generator, manner: Manner) -> Outputs | Broken:
@@ -284,7 +283,8 @@ def _merged(zeros: Any, ones: Any, labels: Labels) -> Outputs:
     arrays = [part for part in (zeros, ones) if isinstance(part, np.ndarray)]
     if len(arrays) == 2 and arrays[0].dtype == arrays[1].dtype and arrays[0].shape[1:] == arrays[1].shape[1:]:
         merged = np.empty((len(labels), *arrays[0].shape[1:]), dtype=arrays[0].dtype)
-        merged[second], merged[~second] = ones, zeros
+        # Places as numbers: several times faster than as a mask.
+        merged[np.flatnonzero(second)], merged[np.flatnonzero(~second)] = ones, zeros
         return merged
     sides = iter(zeros), iter(ones)
     return [next(sides[label]) for label in labels.tolist()]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import reprlib
+from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from typing import Any, Final
@@ -83,12 +84,12 @@ def _attacked(case: Case) -> Trial:
         bankroll.open(place, 1 / len(pairs))
     start = first_line(case.lines)
     piloted = run_pilot(course, bankroll, lambda rows, runs: _ranked(case, *_first(rows, _ROWS_TO_RANK), start, runs))
-    plan, pilot = piloted.plan, joined(piloted.seen)
+    plan, known = piloted.plan, list(piloted.seen)
+    pilot = joined(known, _ROWS_TO_RANK)
     choice = _choose(case, piloted.pair, pilot, plan)
-    known = pilot
     if course.stopped_at is None and choice.events:
-        known = joined([*piloted.seen, *_bet_on(course, bankroll, choice, pilot, plan)])
-    runs = plan.bound if course.stopped_at is None else min(plan.betting + plan.bound, RUNS_AFTER_REFUTATION)
+        known += _bet_on(course, bankroll, choice, piloted.seen, plan)
+    runs = plan.bound if course.stopped_at is None else min(_left(case, plan), RUNS_AFTER_REFUTATION)
     ranked = _best_event(case, choice, known, runs)
     bound = None if ranked is None else _bound(course, choice, ranked, runs, plan)
     sequential = course.sequential()
@@ -106,7 +107,13 @@ def _attacked(case: Case) -> Trial:
         seed_path=(case.position, choice.pair),
         plan=(plan.pilot, plan.betting, plan.bound),
     )
-    return Trial(attack, choice.point, check_independence(*_first(pilot, _ROWS_TO_RANK)), plan.total - course.runs)
+    return Trial(attack, choice.point, check_independence(*pilot), plan.total - course.runs)
+
+
+def _left(case: Case, plan: Plan) -> int:
+    """Runs that the bound may take after the pilot of an early refutation: half of them where a smaller pair is looked for."""
+    given = isinstance(case.subject.target.neighbours, Sequence)
+    return (plan.betting + plan.bound) // (1 if given else 2)
 
 
 def _first(rows: tuple[Matrix, Labels], most: int) -> tuple[Matrix, Labels]:
@@ -115,7 +122,7 @@ def _first(rows: tuple[Matrix, Labels], most: int) -> tuple[Matrix, Labels]:
 
 
 def _choose(case: Case, pair: int, pilot: tuple[Matrix, Labels], plan: Plan) -> Choice:
-    """Point and events for a pair, on its pilot runs only."""
+    """Point and events for a pair, on its first pilot runs only."""
 
     def rank(point: ClaimPoint, rows: int = _ROWS_TO_RANK) -> tuple[RankedEvent, ...]:
         return _ranked(case, *_first(pilot, rows), point, plan.bound)
@@ -127,14 +134,15 @@ def _choose(case: Case, pair: int, pilot: tuple[Matrix, Labels], plan: Plan) -> 
     return Choice(pair, point, rank(point))
 
 
-def _bet_on(course: Course, bankroll: Bankroll, choice: Choice, pilot: tuple[Matrix, Labels], plan: Plan) -> list[ChunkRuns]:
+def _bet_on(course: Course, bankroll: Bankroll, choice: Choice, pilot: Sequence[ChunkRuns], plan: Plan) -> list[ChunkRuns]:
     """Bets on the chosen pair and events, on fresh runs; returns those runs."""
     case, learned = course.case, 0.0
     if choice.point != first_line(case.lines):
         # The bettor of the new point learns from the pilot; only what it gains afterwards multiplies the wealth.
         bankroll = Bankroll(choice.point, case.manner.features.groups)
         bankroll.open(choice.pair, 1.0)
-        bankroll.observe(choice.pair, *pilot)
+        for runs in pilot:
+            bankroll.observe(choice.pair, runs.features, runs.labels)
         learned = bankroll.log_wealth - course.log_wealth
     bankroll.concentrate(choice.pair, choice.events)
     parts = []
@@ -148,12 +156,12 @@ def _bet_on(course: Course, bankroll: Bankroll, choice: Choice, pilot: tuple[Mat
     return parts
 
 
-def _best_event(case: Case, choice: Choice, known: tuple[Matrix, Labels], runs: int) -> RankedEvent | None:
-    """The event for the bound, chosen on all earlier runs of the pair."""
+def _best_event(case: Case, choice: Choice, known: Sequence[ChunkRuns], runs: int) -> RankedEvent | None:
+    """The event for the bound, chosen on earlier runs of the pair, on as many as fit into memory."""
     if not choice.events or runs == 0:
         return None
-    rows = max(_ROWS_TO_RANK, _MOST_CELLS // known[0].shape[1])
-    found = _ranked(case, known[0][:rows], known[1][:rows], choice.point, runs)
+    rows = max(_ROWS_TO_RANK, _MOST_CELLS // known[0].features.shape[1])
+    found = _ranked(case, *joined(known, rows), choice.point, runs)
     return (found or choice.events)[0]
 
 

@@ -16,6 +16,7 @@ VERBS: Final = {
     "calibrate": "Find the least noise that meets a budget.",
     "executors": "Check whether an executor does what an audit needs.",
     "explain": "Say what an error code means and what to do.",
+    "prove": "Prove or refute claims from the source of functions.",
     "replay": "Make the recorded runs of a report again and compare.",
     "report": "Show a report again, or write it as a page.",
     "targets": "List the bundled targets.",

@@ -73,7 +73,7 @@ def audit(  # noqa: PLR0913 - one argument for each option
             data=data,
         )
         if folder is not None:
-            _make(Path(folder))
+            make_folder(Path(folder))
         with results_only():
             report = _audited(targets, settings, jobs, executor)
         path = None if folder is None else _written(report, Path(folder))
@@ -129,8 +129,17 @@ def _audited(names: tuple[str, ...], settings: Settings, jobs: int | None, facto
     return replace(report, results=intake.merged(report.results))
 
 
-def _make(folder: Path) -> None:
-    """Make the report's folder before the audit, so that hours of work do not end at a closed door."""
+def make_folder(folder: Path) -> None:
+    """Make the folder of the results before the work, so that hours of it do not end at a closed door.
+
+    Args:
+      folder: its path.
+    Raises:
+      InvalidArgument: it cannot be made or written (DPA503).
+    Source: design, "Rules that hold everywhere", 6.
+    Example:
+      >>> make_folder(Path("."))
+    """
     import os
 
     try:

@@ -174,6 +174,20 @@ def test_huge_integers_are_cut_instead_of_overflowing():
     assert 1e290 == features.matrix([10**400])[0, 0]
 
 
+def test_differences_are_those_of_neighbouring_items():
+    features = fit_features([[1.0, 2.0, 4.0]])
+    row = dict(zip(features.names, features.matrix([[3.0, 8.0, 6.0]])[0].tolist(), strict=True))
+
+    assert [5.0, -2.0] == [row["item 1 - item 0"], row["item 2 - item 1"]]
+
+
+@pytest.mark.parametrize("other", [math.nan, math.inf, -math.inf])
+def test_what_is_not_finite_hides_no_large_number_beside_it(other):
+    features = fit_features([1.5])
+
+    assert [1e290, -1e290] == features.matrix(np.array([other, 1e300, -1e300]))[1:, 0].tolist()
+
+
 def test_bits_of_plain_numbers_are_columns_where_they_are_asked_for():
     features = fit_features([1.5, 2.5], bits=True)
     assert ("value", "parity", "exponent", "lowest bit", "last 8 bits", "kind") == features.names

@@ -48,6 +48,14 @@ def test_a_plan_uses_the_runs_it_has_and_shares_the_pilot_equally(runs, pairs):
     assert plan.bound >= plan.betting
 
 
+@pytest.mark.parametrize("pairs", [1, 16])
+def test_rows_that_are_kept_do_not_grow_with_the_budget(pairs):
+    large, larger = plan_of(10**8, pairs), plan_of(10**10, pairs)
+    assert (large.pilot, large.betting) == (larger.pilot, larger.betting)
+    assert large.pilot <= 4 * 10**6
+    assert large.betting <= 10**6
+
+
 @pytest.mark.parametrize("stage", [PILOT, BETTING, BOUND])
 @given(runs=st.integers(1, 3_000_000))
 def test_the_chunks_of_a_stage_add_up(stage, runs):

@@ -14,6 +14,7 @@ from pathlib import Path
 HERE = Path(__file__).parent
 MOST_TAPES = 60_000
 SAMPLERS = ("noise", "queries", "reals", "selection", "sources", "values")
+AUDITOR = ("audits",)
 ACCOUNTANT = ("budgets", "cells", "compositions", "contours", "lattices", "losses", "schemes")
 
 

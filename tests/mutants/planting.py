@@ -17,7 +17,7 @@ from pathlib import Path
 from types import CodeType, FunctionType, ModuleType
 
 ROOT = Path(__file__).resolve().parents[2]
-SHIPPED = ("mechanisms", "dpaudit.accounting")
+SHIPPED = ("mechanisms", "dpaudit.accounting", "dpaudit.auditor")
 """The packages in which faults are planted."""
 
 
@@ -141,7 +141,7 @@ def assigned(node: ast.stmt) -> str | None:
 
 
 def shipped() -> list[ModuleType]:
-    """The loaded modules of the package that samples and of the one that accounts for it."""
+    """The loaded modules of the packages in which faults are planted."""
     return [module for name, module in list(sys.modules.items()) if any(f"{name}.".startswith(f"{top}.") for top in SHIPPED)]
 
 

@@ -11,7 +11,8 @@ import pytest
 from benchmarks.startup import COSTS, Cost, measure
 
 SLOW = {
-    "cffi", "cryptography", "flint", "hypothesis", "jinja2", "matplotlib", "mpmath", "numpy", "pytest", "rich", "scipy", "sklearn",
+    "cffi", "cryptography", "cvc5", "flint", "hypothesis", "jinja2", "matplotlib", "mpmath", "numpy", "pytest", "rich", "scipy",
+    "sklearn", "z3",
 }  # fmt: skip
 COMMAND_LINE = "import sys; from dpaudit.cli import main; (lambda words: (setattr(sys, 'argv', ['dpaudit', *words]), main()))"
 GENEROUS = 4
@@ -33,10 +34,13 @@ def loaded_after(code: str) -> set[str]:
         ("import dpaudit.accounting", set()),
         ("import dpaudit.auditor", set()),
         ("import dpaudit.report", set()),
+        ("import dpaudit.binding", set()),
+        ("import dpaudit.verifier", {"flint"}),
         ("import dpaudit.pytest_plugin", {"pytest"}),
         (f"{COMMAND_LINE}(['--help'])", set()),
         (f"{COMMAND_LINE}(['--version'])", set()),
         (f"{COMMAND_LINE}(['audit', '--help'])", set()),
+        (f"{COMMAND_LINE}(['prove', '--help'])", set()),
     ],
 )
 def test_nothing_slow_is_imported_before_it_is_needed(code: str, allowed: set[str]):

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import reprlib
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
 from dpaudit.auditor.pairs import Neighbours
 from dpaudit.auditor.records import fingerprint
 from dpaudit.auditor.search.drawing import shrunk
 from dpaudit.auditor.search.relations import check, describe
-from dpaudit.auditor.search.shrinking import smaller_pair
+from dpaudit.auditor.search.shrinking import smaller_pair, without_needless
 from dpaudit.errors import InvalidArgument
 from dpaudit.results import Property
 from dpaudit.targets import Target
@@ -103,8 +103,7 @@ def _with_fewer_records(target: Target, pair: tuple[Any, Any], broken: Broken) -
     """The pair without records that both datasets can do without, where it was drawn: shrinking a strategy may end before that."""
     if target.neighbours is None or isinstance(target.neighbours, Sequence):
         return pair
-    bare = replace(target, neighbours=None, data=pair[0])
-    return smaller_pair(bare, pair, _limited(lambda other: bool(broken(*other)))) or pair
+    return without_needless(pair, target.claim.relation, _limited(lambda other: bool(broken(*other)))) or pair
 
 
 def _violated(target: Target, name: str, cases: int, broken: Broken, pair: tuple[Any, Any], where: str) -> Finding:

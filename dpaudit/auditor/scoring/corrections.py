@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from dpaudit.auditor.binning import Floats
+from dpaudit.auditor.scoring.contrasts import plateaus
 
 
 def raw(ones: Floats, total: Floats, expected: Floats) -> tuple[Floats, Floats]:
@@ -27,18 +28,18 @@ def shrunk(deviation: Floats, variance: Floats) -> Floats:
 def shared(deviation: Floats, variance: Floats) -> Floats:
     """Deviations of several columns (rows) by bin: one shape that all have, multiples of few further shapes, and own remainders.
 
-    The mean over columns is shrunk as a whole, then the rest through its singular values: those that noise alone would
-    have vanish, the others keep what is expected to be signal.
+    The mean over columns is read as plateaus, then the rest through its singular values: those that noise alone would
+    have vanish, the others keep what is expected to be signal. What is left of each column is read as plateaus again.
 
     Source: Gavish and Donoho 2017, shrinkage of singular values for squared error.
     """
     precision = 1 / variance
     mass = precision.sum(axis=0)
-    common = shrunk((precision * deviation).sum(axis=0) / mass, 1 / mass)
+    common = plateaus((precision * deviation).sum(axis=0) / mass, 1 / mass)
     noise = np.sqrt(variance)
     left, sizes, right = np.linalg.svd((deviation - common) / noise, full_matrices=False)
     rows, columns = deviation.shape
     excess = np.maximum(sizes**2 - rows - columns, 0.0) ** 2 - 4 * rows * columns
     kept = np.sqrt(np.maximum(excess, 0.0)) / np.maximum(sizes, 1e-300)
     low = common + noise * ((left * kept) @ right)
-    return np.asarray(low + shrunk(deviation - low, variance))
+    return np.asarray(low + plateaus(deviation - low, variance))

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from dpaudit.auditor.binning import Bins, Floats, Labels
 from dpaudit.auditor.models import column_model, ordered
+from dpaudit.auditor.scoring.contrasts import plateaus
 from dpaudit.auditor.scoring.corrections import raw, shared, shrunk
 from dpaudit.auditor.scoring.encoding import DERIVED, ITEMS, Column, encoded, patterns_of
 from dpaudit.auditor.scoring.table import ScoreTable
@@ -98,21 +99,25 @@ def _of_one(column: Column, features: Floats, labels: Labels) -> FittedScore:
     """The score of a single column: its modelled log-odds."""
     values = features[:, column.source]
     starts = np.concatenate([[-np.inf], column.cuts])
-    fold = np.arange(len(labels)) % _FOLDS
     held_out, tables = np.empty(len(labels)), []
     for turn in range(_FOLDS):
-        edges, curve = column_model(ordered(values[fold != turn], labels[fold != turn]))
-        tables.append(curve[np.searchsorted(edges, starts, side="right")])
-        held_out[fold == turn] = tables[-1][column.bins[fold == turn]]
+        judged, fitted = slice(turn, None, _FOLDS), np.ones(len(labels), dtype=bool)
+        fitted[judged] = False
+        tables.append(column_model(ordered(values[fitted], labels[fitted])).at(starts))
+        held_out[judged] = tables[-1][column.bins[judged]]
     table = tuple(np.mean(tables, axis=0).tolist())
     return FittedScore(ScoreTable((column.source,), (tuple(column.cuts.tolist()),), (table,), 0.0), held_out)
 
 
 def _pilot(columns: Sequence[Column], labels: Labels) -> _Pilot:
-    """Columns worth using, with patterns: what follows from the items says nothing new where items have exact values."""
+    """Columns worth using, with patterns: what follows from the items says nothing new where items have exact values.
+
+    Elsewhere it comes after the items, also where it has few values: what the items say better would be put down to it.
+    """
     items = [column for column in columns if column.group == ITEMS]
     if any(not column.numeric.all() for column in items):
         columns = [column for column in columns if column.group not in DERIVED]
+    columns = [replace(one, numeric=np.ones_like(one.numeric)) if one.group in DERIVED else one for one in columns]
     exact = [column for column in columns if not column.numeric.all()]
     codes = patterns_of(exact, len(labels))
     if codes is None:
@@ -195,20 +200,18 @@ def _correct_numbers(
             deviation, variance = raw(*counts[place], _weights(chance, bins[place], numeric.size))
             found.append((deviation[numeric], variance[numeric]))
         deviations, variances = (np.stack(parts) for parts in zip(*found, strict=True))
-        share = shared if len(places) >= _ENOUGH_TO_SHARE else _each
+        share = shared if len(places) >= _ENOUGH_TO_SHARE else plateaus
         for place, step in zip(places, share(deviations, variances), strict=True):
             steps[place] = np.zeros(pilot.columns[place].size)
             steps[place][pilot.columns[place].numeric] = step
+            if pilot.columns[place].numeric.all():
+                # What all rows share says nothing; as a part of the step it would spoil its scale.
+                steps[place] -= counts[place][1] @ step / counts[place][1].sum()
             total += _of_rows(steps[place], bins[place])
     scale = _scale(fit.odds, total, labels)
     for place, step in steps.items():
         fit.tables[place] += scale * step
     fit.odds += np.float32(scale) * total
-
-
-def _each(deviations: Floats, variances: Floats) -> Floats:
-    """Columns shrunk one by one."""
-    return np.stack([shrunk(deviation, variance) for deviation, variance in zip(deviations, variances, strict=True)])
 
 
 def _scale(odds: Single, step: Single, labels: Labels) -> float:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Final, TypeAlias
 
 import numpy as np
@@ -50,14 +51,28 @@ class ScoreTable:
         """The score of each row of `features`: an estimate of its log-odds for label 1."""
         total = np.full(len(features), self.offset)
         codes = np.zeros(len(features), dtype=np.uint64)
-        for place, (column, cuts, values) in enumerate(zip(self.columns, self.cuts, self.values, strict=True)):
-            bins = binned(features[:, column], np.array(cuts))
-            total += np.array(values).take(bins)
-            if self.symbols and self.symbols[place]:
-                codes = mixed(codes, np.array(self.symbols[place], dtype=np.uint64).take(bins))
+        for column, (cuts, values, symbols) in zip(self.columns, self._arrays, strict=True):
+            bins = binned(features[:, column], cuts)
+            total += values.take(bins)
+            if symbols.size:
+                codes = mixed(codes, symbols.take(bins))
         if self.symbols:
-            total += looked_up(codes, np.array(self.patterns, dtype=np.uint64), np.array(self.pattern_values))
+            total += looked_up(codes, *self._pattern_arrays)
         return total
+
+    @cached_property
+    def _arrays(self) -> tuple[tuple[Floats, Floats, Codes], ...]:
+        """For each column its cut points, scores and symbols, made once for the thousands of chunks that are scored."""
+        symbols = self.symbols or ((),) * len(self.columns)
+        return tuple(
+            (np.array(cuts), np.array(values), np.array(words, dtype=np.uint64))
+            for cuts, values, words in zip(self.cuts, self.values, symbols, strict=True)
+        )
+
+    @cached_property
+    def _pattern_arrays(self) -> tuple[Codes, Floats]:
+        """Known patterns and their scores."""
+        return np.array(self.patterns, dtype=np.uint64), np.array(self.pattern_values)
 
 
 def mixed(codes: Codes, words: Codes) -> Codes:

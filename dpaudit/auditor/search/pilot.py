@@ -13,7 +13,7 @@ from dpaudit.auditor.betting import Bankroll
 from dpaudit.auditor.course import Clock, Course, joined
 from dpaudit.auditor.events import RankedEvent
 from dpaudit.auditor.outputs import Matrix
-from dpaudit.auditor.plans import ENOUGH_TO_CHOOSE, FEWEST_PILOT_RUNS, Plan, with_pilot
+from dpaudit.auditor.plans import ENOUGH_TO_CHOOSE, FEWEST_PILOT_RUNS, MOST_PILOT, Plan, with_pilot
 from dpaudit.auditor.points import first_line
 from dpaudit.auditor.runs import PILOT, Chunk, ChunkRuns, Labels, chunk_sizes
 
@@ -72,6 +72,8 @@ def run_pilot(course: Course, bankroll: Bankroll, rank: Ranking) -> Pilot:
             merit = {pair: _merit(joined(seen[pair]), rank, float(first_line(case.lines).delta)) for pair in alive}
             kept = 1 if last or enough else (len(alive) + 1) // 2
             alive = sorted(sorted(alive, key=lambda pair: (-merit[pair], pair))[:kept])
+            for pair in merit.keys() - set(alive):
+                seen[pair].clear()  # much memory that nobody looks at again
     return Pilot(alive[0], seen[alive[0]], case.plan or with_pilot(course.runs, clock.affordable()))
 
 
@@ -103,29 +105,30 @@ def _enough(course: Course, clock: Clock) -> bool:
     if course.stopped_at is not None and course.runs >= ENOUGH_TO_CHOOSE:
         return True
     share = _PILOT_TIME if course.runs >= FEWEST_PILOT_RUNS else _LONGEST_PILOT_TIME
-    return course.case.plan is None and clock.share >= share
+    return course.case.plan is None and (clock.share >= share or course.runs >= MOST_PILOT)
 
 
 def _merit(rows: tuple[Matrix, Labels], rank: Ranking, delta: float) -> float:
-    """What a pair promises: the bound, one standard error down, of events that each half of its runs chose, on the other half.
+    """What a pair promises, over both halves of its runs: the bound that one half predicts, and half of what the other half shows.
 
-    Among so many pairs and events the best prediction is a lucky one; what fresh runs say of it is not.
+    The prediction is of an event that was the best of many, and what other runs show of this event is noisy where it is rare:
+    either alone is led astray by luck more often than both together. Few runs are not halved: there the prediction is all there is.
     """
     features, labels = rows
+    if len(labels) < FEWEST_EACH:
+        return max((best.predicted for best in rank(rows, len(labels))[:1]), default=0.0)
     halves = slice(0, len(labels) // 2), slice(len(labels) // 2, len(labels))
-    return sum(
-        max(
-            (_promise(ranked, features[other], labels[other], delta) for ranked in rank((features[one], labels[one]), len(labels))),
-            default=0.0,
-        )
-        for one, other in (halves, halves[::-1])
-    )
+    merit = 0.0
+    for one, other in (halves, halves[::-1]):
+        for best in rank((features[one], labels[one]), len(labels))[:1]:
+            merit += best.predicted + _shown(best, features[other], labels[other], delta) / 2
+    return merit
 
 
-def _promise(ranked: RankedEvent, features: Matrix, labels: Labels, delta: float) -> float:
-    """The log-ratio of an event on fresh runs, less a standard error and what delta excuses; 0 where that is nothing."""
+def _shown(ranked: RankedEvent, features: Matrix, labels: Labels, delta: float) -> float:
+    """The log-ratio of an event on fresh runs, less what delta excuses; 0 where that is nothing."""
     hits = labels[ranked.event.hits(features)]
     ones, zeros = hits.sum() + 0.5, len(hits) - hits.sum() + 0.5
-    log_odds = math.log(zeros / ones if ranked.reverse else ones / zeros) - math.sqrt(1 / ones + 1 / zeros)
-    theta, mass = 1 / (1 + math.exp(-log_odds)), (len(hits) + 0.5) / (len(labels) + 1)
+    theta = float((zeros if ranked.reverse else ones) / (ones + zeros))
+    mass = (len(hits) + 0.5) / (len(labels) + 1)
     return math.log(max(theta - delta / (2 * mass), 1 - theta) / (1 - theta))

@@ -1,4 +1,4 @@
-"""Smaller pairs: what a strategy shrinks to, or the records, moved entries and nodes that a pair made from data can do without."""
+"""Smaller pairs: what a strategy shrinks to, or what a pair made from data can do without, with values as simple as they get."""
 
 from __future__ import annotations
 
@@ -10,17 +10,19 @@ import numpy as np
 from dpaudit.auditor.records import Dataset, is_dataset, is_labelled, replaced, same
 from dpaudit.auditor.search.drawing import shrunk
 from dpaudit.auditor.search.relations import check, graph_of
+from dpaudit.auditor.search.simplifying import Pair, aligned, simplified
 from dpaudit.claims import Adjacency
 from dpaudit.errors import InvalidArgument
 from dpaudit.targets import Target
 
-Pair: TypeAlias = tuple[Any, Any]
 Parts: TypeAlias = tuple[int, Callable[[Collection[int]], Pair], Collection[int]]
 """How many parts a pair has, the pair that keeps some of them, and those in which its sides differ."""
 
 
 def smaller_pair(target: Target, pair: Pair, refutes: Callable[[Pair], bool]) -> Pair | None:
     """The smallest pair found that still refutes, starting from one that was drawn or made for a target.
+
+    A pair made from data first loses what it can do without, then its values are simplified.
 
     Args:
       target: with a strategy of neighbours, or data. Given pairs are left as they are: nothing says what may be left out of them.
@@ -38,6 +40,15 @@ def smaller_pair(target: Target, pair: Pair, refutes: Callable[[Pair], bool]) ->
             target.neighbours, lambda other: same(other, pair), lambda other: _allowed(other, adjacency) and refutes(other)
         )
         return drawn
+    fewer = without_needless(pair, adjacency, refutes)
+    found = simplified(
+        pair if fewer is None else fewer, adjacency, target.data, lambda other: _allowed(other, adjacency) and refutes(other)
+    )
+    return None if found is pair else found
+
+
+def without_needless(pair: Pair, adjacency: Adjacency, refutes: Callable[[Pair], bool]) -> Pair | None:
+    """The pair without the records, moved entries or nodes that it can do without; None where it needs them all."""
     count, keeping, changed = _parts(pair, adjacency)
     kept = fewest(count, changed, lambda places: refutes(keeping(places)))
     return keeping(kept) if len(kept) < count else None
@@ -87,7 +98,7 @@ def _parts(pair: Pair, adjacency: Adjacency) -> Parts:
             lambda kept: ((_taken(first[0], kept), _taken(first[1], kept)), tuple(_taken(part, kept) for part in second)),
             changed,
         )
-    slots = _aligned(first, second)
+    slots = aligned(first, second)
 
     def keeping(kept: Collection[int]) -> Pair:
         chosen = [slots[place] for place in kept]
@@ -118,19 +129,6 @@ def _nodes(first: Any, second: Any) -> Parts:
 
     changed = [place for place, node in enumerate(nodes) if first.get(node) != second.get(node)]
     return len(nodes), lambda kept: (within(first, kept), within(second, kept)), changed
-
-
-def _aligned(first: Dataset, second: Dataset) -> list[tuple[int | None, int | None]]:
-    """Places that belong together: one to one, or None where a record of the longer dataset is not in the other."""
-    if len(first) == len(second):
-        return [(place, place) for place in range(len(first))]
-    slots: list[tuple[int | None, int | None]] = []
-    place = 0
-    for number in range(len(first)):
-        found = place < len(second) and same(first[number], second[place])
-        slots.append((number, place if found else None))
-        place += found
-    return slots
 
 
 def _taken(data: Dataset, places: Collection[int]) -> Dataset:

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
+from dpaudit.auditor.zoo.noise import laplace
 from dpaudit.auditor.zoo.specimen import ONE_MOVES, Sampler, Specimen, rounded_up
 from dpaudit.claims import ApproxDP, PureDP
 
@@ -122,7 +123,7 @@ def with_laplace(scale: float, *, copies: int = 1) -> Sampler:
     def noisy(data: Any, count: int, rng: Generator) -> NDArray[Any]:
         answers = np.asarray(data, dtype=float)
         shape = answers.shape or ((copies,) if copies > 1 else ())
-        return np.asarray(answers + rng.laplace(scale=scale, size=(count, *shape)))
+        return np.asarray(answers + laplace(rng, scale, (count, *shape)))
 
     return noisy
 
@@ -133,7 +134,7 @@ def snapped(scale: float) -> Sampler:
     step = 2.0 ** math.ceil(math.log2(scale))
 
     def noisy(data: Any, count: int, rng: Generator) -> NDArray[Any]:
-        value = np.clip(data, -BOUND, BOUND) + rng.laplace(scale=scale, size=count)
+        value = np.clip(data, -BOUND, BOUND) + laplace(rng, scale, count)
         return np.asarray(np.clip(step * np.round(value / step), -BOUND, BOUND))
 
     return noisy
@@ -143,7 +144,7 @@ def sampled(scale: float) -> Sampler:
     """Each unit of the count is kept with a fixed probability before the noise."""
 
     def noisy(data: Any, count: int, rng: Generator) -> NDArray[Any]:
-        return rng.binomial(data, float(SHARE), size=count) + rng.laplace(scale=scale, size=count)
+        return rng.binomial(data, float(SHARE), size=count) + laplace(rng, scale, count)
 
     return noisy
 
@@ -152,6 +153,6 @@ def leaking(scale: float) -> Sampler:
     """Laplace noise, but for a small share of the outputs."""
 
     def noisy(data: Any, count: int, rng: Generator) -> NDArray[Any]:
-        return np.asarray(data + np.where(rng.random(count) < LEAK, 0.0, rng.laplace(scale=scale, size=count)))
+        return np.asarray(data + np.where(rng.random(count) < LEAK, 0.0, laplace(rng, scale, count)))
 
     return noisy

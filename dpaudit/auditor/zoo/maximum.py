@@ -9,6 +9,7 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
+from dpaudit.auditor.zoo.noise import laplace
 from dpaudit.auditor.zoo.specimen import Sampler, Specimen
 from dpaudit.claims import PureDP
 
@@ -61,7 +62,7 @@ def laplace_place(scale: float) -> Sampler:
     """Place of the greatest score with Laplace noise."""
 
     def place(data: Any, count: int, rng: Generator) -> NDArray[Any]:
-        return np.asarray(np.argmax(data + rng.laplace(scale=scale, size=(count, len(data))), axis=1))
+        return np.asarray(np.argmax(data + laplace(rng, scale, (count, len(data))), axis=1))
 
     return place
 
@@ -70,7 +71,7 @@ def laplace_value(scale: float) -> Sampler:
     """The greatest score with Laplace noise."""
 
     def value(data: Any, count: int, rng: Generator) -> NDArray[Any]:
-        return np.asarray(np.max(data + rng.laplace(scale=scale, size=(count, len(data))), axis=1))
+        return np.asarray(np.max(data + laplace(rng, scale, (count, len(data))), axis=1))
 
     return value
 

@@ -165,14 +165,15 @@ def truncated_geometric(exponent: int) -> Sampler:
 def rappor(flip: float, told_if_clear: float = 0.0, told_if_set: float = 1.0) -> Sampler:
     """A Bloom filter whose bits are replaced by coins with probability `flip`, then reported with the given probabilities.
 
-    The value is given by the places of its bits, since the hash functions are public.
+    The value is given by the places of its bits, since the hash functions are public. Both steps treat bits apart, so that one
+    coin for each, of the odds that the steps have together, gives the same report.
     """
 
     def report(data: Any, count: int, rng: Generator) -> NDArray[Any]:
-        bits = np.zeros(BITS, dtype=bool)
-        bits[list(data[0])] = True
-        coin = rng.random((count, BITS))
-        permanent = np.where(coin < flip, coin < flip / 2, bits)
-        return (rng.random((count, BITS)) < np.where(permanent, told_if_set, told_if_clear)).astype(np.int8)
+        bits = np.zeros(BITS)
+        bits[list(data[0])] = 1
+        permanent = flip / 2 + (1 - flip) * bits
+        told = permanent * told_if_set + (1 - permanent) * told_if_clear
+        return (rng.random((count, BITS)) < told).view(np.int8)
 
     return report

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
+from dpaudit.auditor.zoo.noise import laplace
 from dpaudit.auditor.zoo.specimen import Specimen
 from dpaudit.claims import PureDP
 
@@ -39,17 +40,20 @@ class SparseVector:
 
     def sample(self, data: Any, count: int, rng: Generator) -> NDArray[Any]:
         """Rows of 1 (above), 0 (below) and -1 (not asked), or of numbers, `BELOW` and `SILENT`."""
-        answers = np.asarray(data, dtype=float)
-        limits = self.threshold + rng.laplace(scale=self.threshold_scale, size=(count, 1))
-        compared = answers + rng.laplace(scale=self.answer_scale, size=(count, len(answers)))
+        answers = np.asarray(data, dtype=float)[:, None]  # one row for each, since what follows goes from answer to answer
+        limits = self.threshold + laplace(rng, self.threshold_scale, count)
+        compared = answers + laplace(rng, self.answer_scale, (len(answers), count))
         above = compared >= limits
         asked = np.ones_like(above)
         if self.cutoff is not None:
-            asked[:, 1:] = np.cumsum(above, axis=1)[:, :-1] < self.cutoff
+            told = np.zeros(count, dtype=np.int16)
+            for now, shown in zip(asked, above, strict=True):
+                now[:] = told < self.cutoff
+                told += shown
         if self.shown is None:
-            return np.where(asked, above, -1).astype(np.int8)
-        values = answers + rng.laplace(scale=self.shown, size=compared.shape) if self.shown else compared
-        return np.where(asked, np.where(above, values, BELOW), SILENT)
+            return np.ascontiguousarray(np.where(asked, above.view(np.int8), np.int8(-1)).T)
+        values = answers + laplace(rng, self.shown, compared.shape) if self.shown else compared
+        return np.ascontiguousarray(np.where(asked, np.where(above, values, BELOW), SILENT).T)
 
 
 def variants(epsilon: Fraction) -> dict[str, SparseVector]:

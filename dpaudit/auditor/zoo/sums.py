@@ -9,6 +9,7 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
+from dpaudit.auditor.zoo.noise import laplace
 from dpaudit.auditor.zoo.specimen import ONE_MOVES, Sampler, Specimen
 from dpaudit.claims import PureDP
 
@@ -66,7 +67,7 @@ def prefix_sums(scale: float) -> Sampler:
 
     def noisy(data: Any, count: int, rng: Generator) -> NDArray[Any]:
         answers = np.asarray(data, dtype=float)
-        return np.cumsum(answers + rng.laplace(scale=scale, size=(count, len(answers))), axis=1)
+        return np.cumsum(answers + laplace(rng, scale, (count, len(answers))), axis=1)
 
     return noisy
 
@@ -81,10 +82,10 @@ def smart_sums(scale: float, block_scale: float) -> Sampler:
         for place, answer in enumerate(data):
             within += answer
             if (place + 1) % BLOCK == 0:
-                total = current = total + within + rng.laplace(scale=block_scale, size=count)
+                total = current = total + within + laplace(rng, block_scale, count)
                 within = 0.0
             else:
-                current = current + answer + rng.laplace(scale=scale, size=count)
+                current = current + answer + laplace(rng, scale, count)
             sums[:, place] = current
         return sums
 

@@ -5,14 +5,17 @@ from __future__ import annotations
 from dataclasses import replace
 from fractions import Fraction
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dpaudit import Claim, PureDP, Target, audit
-from dpaudit.accounting import Poisson, compose, discrete_laplace, gaussian, price, pure_dp, randomized_response
+from dpaudit.accounting import Filter, Poisson, compose, discrete_laplace, gaussian, price, pure_dp, randomized_response
+from dpaudit.auditor.checks.replay import check_replay
 from dpaudit.auditor.checks.spending import check_spending
 from dpaudit.auditor.pairs import candidate_pairs
+from dpaudit.errors import BudgetExceeded
 from dpaudit.releases import recording
 from mechanisms import ExponentialMechanism, LaplaceMechanism, RandomizedResponse, source_from
 
@@ -29,6 +32,7 @@ TREES = st.recursive(
     max_leaves=3,
 )
 EPSILONS = st.sampled_from([Fraction(0), Fraction(1, 2), Fraction(1), Fraction(2)])
+MOST_RELEASES = 12
 FEW = settings(max_examples=12, deadline=None)
 
 
@@ -83,6 +87,63 @@ def test_what_a_run_spends_is_exactly_the_sum_of_its_shares(shares):
 
     assert "holds" == status(sum(shares))
     assert "violated" == status(sum(shares) * Fraction(999, 1000))
+
+
+def adaptively(spend):
+    """Releases whose epsilons follow from earlier outputs, each asked of `spend` first, until it refuses one."""
+
+    def run(rows, rng):
+        source, shown, spending = source_from(rng), [], spend()
+        for _ in range(MOST_RELEASES):
+            share = Fraction(1, 2 + abs(shown[-1]) % 3) if shown else Fraction(1, 4)
+            try:
+                spending(share)
+            except BudgetExceeded:
+                break
+            shown.append(LaplaceMechanism(sensitivity=1, epsilon=share).release(len(rows), source))
+        return shown
+
+    return Target(run=run, claim=Claim(PureDP(epsilon=1)), neighbours=[([1], [])], name="adaptive")
+
+
+def of_a_filter():
+    budget = Filter(PureDP(epsilon=1))
+    return lambda share: budget.spend(PureDP(epsilon=share))
+
+
+def of_a_filter_that_forgets():
+    return lambda share: Filter(PureDP(epsilon=1)).spend(PureDP(epsilon=share))
+
+
+def test_adaptive_composition_stops_at_the_filter_and_replayed_spends_agree():
+    stopping, careless = adaptively(of_a_filter), adaptively(of_a_filter_that_forgets)
+    for seed in range(20):
+        with recording() as log:
+            outputs = stopping.run([1], np.random.default_rng(seed))
+        replayed = Filter(PureDP(epsilon=1))
+        for release in log:
+            replayed.spend(price([release]))
+
+        assert len(outputs) == len(log) < MOST_RELEASES
+        assert replayed.spent["epsilon"] == price(log).epsilon(delta=0).upper <= 1
+        assert not replayed.admits(PureDP(epsilon=1))
+
+    for target, status in ((stopping, "holds"), (careless, "violated")):
+        assert status == check_spending(target, candidate_pairs(target)[0]).property.status
+        assert {"holds"} == {found.property.status for found in check_replay(target, candidate_pairs(target))}
+    assert "epsilon is at least" in check_spending(careless, candidate_pairs(careless)[0]).property.detail
+
+
+def test_a_function_that_spends_too_much_in_some_runs_only_is_found():
+    def run(rows, rng):
+        source = source_from(rng)
+        first = LaplaceMechanism(sensitivity=1, epsilon="1/2").release(len(rows), source)
+        return first, [LaplaceMechanism(sensitivity=1, epsilon="1/2").release(len(rows), source) for _ in range(1 + (first > 3))]
+
+    target = Target(run=run, claim=Claim(PureDP(epsilon=1)), neighbours=[([1], [])])
+    found = check_spending(target, candidate_pairs(target)[0]).property
+
+    assert ("violated", "epsilon is at least 1.5, over 3 releases") == (found.status, found.detail)
 
 
 SCORES = ([0, 1, 0], [1, 0, 1])

@@ -20,7 +20,7 @@ from dpaudit.auditor.membership import (
     audit_canaries,
     canary_target,
 )
-from dpaudit.errors import InvalidArgument, TargetFailure
+from dpaudit.errors import InvalidArgument, TargetFailure, Unsupported
 from dpaudit.report import read_report, to_html, to_text, write_json
 from dpaudit.results import Verdict
 
@@ -270,3 +270,11 @@ def test_the_claim_of_the_specimen_is_its_price():
     assert Fraction(2, 3) == exact
     rounded = NoisyGradients(steps=2, noise_multiplier=1).claim.guarantee.mu
     assert 2 < rounded**2 < 2 + Fraction(1, 10**12)
+
+
+def test_a_finding_is_repeated_by_the_same_call_and_its_report_is_not_replayed():
+    found, again = one_run(noise="1/2"), one_run(noise="1/2")
+    assert found == again
+    assert 5 == found.report.settings.seed
+    with pytest.raises(Unsupported, match="DPA506"):
+        replay(found.report)

@@ -73,6 +73,21 @@ def test_the_lower_bound_on_mu_is_never_below_the_one_by_a_single_point():
     assert mu > 1
 
 
+@pytest.mark.parametrize("canaries", [100, 1000, 10**4, 10**5])
+def test_where_the_published_bound_refutes_a_point_the_curve_through_it_is_refuted_too(canaries):
+    """Randomised response of every canary: its bounds .61, .88, .96 and .99 are epsilons of curves that claim a little less."""
+    guesses = Guesses(canaries=canaries, guessed=canaries, correct=round(canaries / (1 + math.exp(-1))))
+    epsilon, delta = float(guess_epsilon(guesses, delta="1e-6", alpha="0.05")), 1e-6
+    low, high = 0.01, 1.0
+    for _ in range(30):
+        middle = (low + high) / 2
+        low, high = (low, middle) if delta_of(epsilon, middle) > delta else (middle, high)
+    points = curve_points(Claim(GDP(mu=Fraction(low - 2**-9))), canaries)
+    # What the whole curve gives is at most this.
+    assert min(guess_p_value(guesses, epsilon=point.epsilon, delta=point.delta) for point in points) <= 0.05
+    assert guess_p_value(guesses, epsilon=1, delta=0) > 0.05
+
+
 @given(prices=st.lists(st.floats(0, 0.1), min_size=POINTS, max_size=POINTS))
 @settings(max_examples=40, deadline=None)
 def test_whatever_is_proposed_the_bound_is_valid(prices):

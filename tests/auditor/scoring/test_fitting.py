@@ -83,3 +83,24 @@ def test_unknown_patterns_score_nothing():
         columns=(0,), cuts=((1.0,),), values=((0.0, 0.0),), offset=0.5, symbols=((1, 2),), patterns=(0,), pattern_values=(9.0,)
     )
     assert [0.5, 0.5] == table.scores(np.array([[0.0], [2.0]])).tolist()
+
+
+def test_twenty_weak_columns_are_added_up_without_the_accident_of_uneven_labels():
+    stream = np.random.default_rng([11, 7])
+    # 51 % of the labels are 1, which every column sees; the columns' own signal is a step of 0.02 nats at the median.
+    labels = (stream.random(300_000) < 0.51).astype(np.uint8)
+    items = stream.laplace(0, 50, (300_000, 20)) + labels[:, None]
+    found = fit_score(items, labels)
+    scores, truth = found.table.scores(items), np.clip(2 * items - 1, -1, 1).sum(axis=1) / 50
+    assert 0.95 < np.corrcoef(scores, truth)[0, 1]
+    assert 1 == pytest.approx(scores.std() / truth.std(), abs=0.3)
+
+
+def test_what_follows_from_numbers_takes_no_credit_for_them():
+    labels, stream = labels_of(8, 200_000)
+    cells = stream.laplace(0, 2, (200_000, 5))
+    cells[:, 0] += labels
+    derived = np.column_stack([cells.sum(axis=1), cells.max(axis=1), cells.argmax(axis=1)])
+    found = fit_score(np.column_stack([cells, derived]), labels, (0, 0, 0, 0, 0, 2, 2, 2))
+    truth = (np.abs(cells[:, 0]) - np.abs(cells[:, 0] - 1)) / 2
+    assert 0.98 < np.corrcoef(found.table.scores(np.column_stack([cells, derived])), truth)[0, 1]

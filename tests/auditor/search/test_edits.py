@@ -106,10 +106,10 @@ def test_only_what_is_needed_is_left_after_few_questions(count, needed, changed)
     ("data", "adjacency", "expected"),
     [
         (list(range(500)), "add_remove", ([0], [])),
-        (np.arange(50.0), "replace_one", (np.array([0.0]), np.array([49.0]))),
+        (np.arange(50.0), "replace_one", (np.array([0.0]), np.array([1.0]))),
         ((np.ones((40, 1)), list(range(40))), "label", ((np.ones((1, 1)), [0]), (np.ones((1, 1)), [1]))),
-        (ROWS, Adjacency("add_remove", unit="user:id"), ([ROWS[6]], [])),
-        ((5, 5, 5), Adjacency("norm_ball", norm="linf", radius=1), ((5, 5, 5), (5, 5, 6))),
+        (ROWS, Adjacency("add_remove", unit="user:id"), ([{"id": 0, "v": 0, "label": 0}], [])),
+        ((5, 5, 5), Adjacency("norm_ball", norm="linf", radius=1), ((0, 0, 0), (0, 0, 1))),
         (GRAPH, "node", ({0: []}, {})),
         (GRAPH, "edge", ({0: [1], 1: [0]}, {0: [], 1: []})),
     ],

@@ -1,5 +1,6 @@
 """The minimal pair of a refuted claim: found on runs that the refutation saved, tested on fresh ones, the same for everyone."""
 
+import re
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from fractions import Fraction
@@ -7,8 +8,10 @@ from fractions import Fraction
 import pytest
 from hypothesis import strategies as st
 
-from dpaudit import Claim, PureDP, Target, audit
+from dpaudit import Claim, PureDP, Target, audit, pytest_plugin
 from dpaudit.auditor import neighbours, replay
+from dpaudit.auditor.bounds import ClaimPoint
+from dpaudit.auditor.search.minimal import RUNS_AGAIN, enough_runs
 from dpaudit.report.document import from_json, to_json
 from dpaudit.report.wording import minimal
 from dpaudit.results import Bound, Counts, Minimal, Pair
@@ -81,6 +84,58 @@ def test_the_quick_tests_and_the_fresh_one_have_seeds_of_their_own(attacks):
     attack = attacks["counted"]
 
     assert attack.minimal.bound.counts.ones != attack.bound.counts.ones
+
+
+def barely(data, n, rng):
+    return len(data) + rng.laplace(scale=1 / 1.1, size=n)
+
+
+@pytest.fixture(scope="module")
+def late():
+    """A claim that fails by little: the bets do not find it out, the bound does, by so much that fewer runs would do."""
+    target = Target(sample=barely, claim=Claim(PureDP(epsilon=1)), data=list(range(1000, 1040)), public_data=True, name="barely")
+    for seed in range(40):
+        report = audit(target, runs=40_000, seed=seed)
+        attack = report.results[0].attack
+        if attack.sequential.stopped_at is None and attack.minimal is not None:
+            return target, report
+    pytest.fail("no seed at which the bound alone refutes")
+
+
+def test_a_claim_that_only_the_bound_refutes_gets_a_minimal_pair_from_new_runs(late):
+    attack = late[1].results[0].attack
+
+    assert attack.p_value <= attack.alpha
+    assert attack.minimal.refuted
+    assert attack.minimal.bound.counts.ones != attack.bound.counts.ones
+    assert "[]" in attack.minimal.pair.witness
+    assert 40_000 < attack.runs <= 40_000 * (1 + RUNS_AGAIN)
+    assert attack.runs - attack.minimal.runs <= 40_000
+
+
+def test_a_failing_test_shows_the_minimal_pair(late):
+    shown = pytest_plugin._describe(late[1].results[0])
+
+    assert re.search(r"\n  minimal:  record 0 removed, 1 -> 0 records; refuted again on [\d,]+ fresh runs at .+\n  dataset:", shown)
+
+
+def test_such_a_pair_is_replayed_too_and_a_budget_in_seconds_has_no_runs_for_it(late):
+    target, report = late
+    (again,) = replay(from_json(to_json(report)), targets=[target])
+    timed = replace(report.settings, runs=None, seconds=Fraction(1000))
+    (hurried,) = replay(replace(report, settings=timed), targets=[target])
+
+    assert again.same
+    assert None is hurried.repeated.minimal
+
+
+def test_runs_that_would_still_refute_are_halved_down():
+    point = ClaimPoint(epsilon=Fraction(1), delta=Fraction(0))
+    strong, weak = Counts(90_000, 10_000, 200_000), Counts(7500, 2500, 20_000)
+
+    assert 200_000 // 2**10 >= enough_runs(strong, point, 0.01)
+    assert 20_000 // 8 < enough_runs(weak, point, 0.01) <= 20_000 * 4 // 5
+    assert 10 == enough_runs(Counts(6, 1, 10), point, 0.01)
 
 
 @pytest.mark.parametrize(

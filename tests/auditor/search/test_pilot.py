@@ -1,13 +1,17 @@
 """The pilot spends its runs on fewer and fewer pairs, and ends with the one that fresh runs speak for."""
 
+import math
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from dpaudit import Claim, PureDP, Target, audit
+from dpaudit.auditor.events import RankedEvent, Threshold
 from dpaudit.auditor.plans import plan_of
+from dpaudit.auditor.search.pilot import _merit
 
 RUNS = 350_000
 SHIFTS = (0.1, 0.2, 1.0, 0.3)
@@ -34,6 +38,37 @@ def test_the_telling_pair_is_chosen_and_gets_most_runs_of_the_pilot():
     assert 2 == attack.pair.index == attack.seed_path[1]
     assert seen[1.0] > 5 * max(seen[0.1], seen[0.2], seen[0.3])
     assert attack.plan == (plan_of(RUNS, 4).pilot, plan_of(RUNS, 4).betting, plan_of(RUNS, 4).bound)
+
+
+def half(ones, zeros, misses):
+    """Rows of one column: hits by label, and runs that miss the event."""
+    values = np.repeat([1.0, 0.0], [ones + zeros, misses])[:, None]
+    return values, np.concatenate([np.ones(ones), np.zeros(zeros), np.arange(misses) % 2]).astype(np.uint8)
+
+
+@pytest.mark.parametrize(("reverse", "shown"), [(False, math.log(1500.5 / 500.5)), (True, 0.0)])
+def test_a_pair_is_judged_by_what_half_of_its_runs_predicts_and_the_other_half_shows(reverse, shown):
+    (before, labels), (after, others) = half(500, 1500, 3000), half(1500, 500, 3000)
+    best = RankedEvent(Threshold(0, 0.5, at_most=False), reverse, predicted=0.3, mass=0.4, theta=0.7)
+    asked = []
+
+    def rank(rows, runs):
+        asked.append((rows[1].tolist(), runs))
+        return (best, replace(best, predicted=9.0)) if len(asked) % 2 else ()
+
+    rows = np.concatenate([before, after]), np.concatenate([labels, others])
+
+    assert 0.3 + shown / 2 == pytest.approx(_merit(rows, rank, 0.0))
+    assert [(labels.tolist(), 10_000), (others.tolist(), 10_000)] == asked
+    assert 0.3 == _merit(rows, rank, 0.9)
+    assert 0.0 == _merit(rows, lambda rows, runs: (), 0.0)
+
+
+def test_few_runs_are_judged_by_their_prediction_alone():
+    rows = half(10, 30, 60)
+    best = RankedEvent(Threshold(0, 0.5, at_most=False), reverse=True, predicted=0.3, mass=0.4, theta=0.7)
+
+    assert 0.3 == _merit(rows, lambda rows, runs: (best,) if (len(rows[1]), runs) == (100, 100) else (), 0.0)
 
 
 @pytest.mark.parametrize("runs", [2_000, RUNS])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from fractions import Fraction
 from itertools import pairwise
@@ -12,6 +13,7 @@ from scipy.stats import binom
 
 from dpaudit.auditor.zoo.additive import leaking
 from dpaudit.auditor.zoo.float_noise import box_muller, from_words, inversion, polar
+from dpaudit.auditor.zoo.noise import laplace
 from dpaudit.auditor.zoo.responses import truncated_law
 from dpaudit.auditor.zoo.sparse_vector import BELOW, SILENT, variants
 from dpaudit.auditor.zoo.sums import prefix_sums, smart_sums
@@ -65,6 +67,25 @@ def test_a_sparse_vector_without_noise_stops_after_its_cutoff(name, expected):
     variant = variants(Fraction(1))[name]
     quiet = replace(variant, **QUIET, shown=0.0 if variant.shown is not None else None)
     assert [expected] == quiet.sample(ANSWERS, 1, rng()).tolist()
+
+
+class Scripted:
+    """A generator whose exponential numbers count up from 1 and whose bytes repeat."""
+
+    def standard_exponential(self, size):
+        return 1.0 + np.arange(math.prod(np.atleast_1d(size))).reshape(size)
+
+    def bytes(self, count):
+        return bytes([0b10010111, 0b00000001, 0b11110000])[: min(count, 3)] * (1 + count // 3)
+
+
+@pytest.mark.parametrize("size", [1, 7, (3, 5), (1000, 13)])
+def test_every_laplace_number_has_a_sign_bit_of_its_own(size):
+    noise = laplace(Scripted(), 2.0, size)
+    signs = np.resize([-1, 1, 1, -1, 1, -1, -1, -1, 1, 1, 1, 1, 1, 1, 1, -1, -1, -1, -1, -1, 1, 1, 1, 1], noise.size)
+
+    assert (2 * signs * (1 + np.arange(noise.size))).tolist() == noise.reshape(-1).tolist()
+    assert np.zeros(size).shape == noise.shape
 
 
 def test_a_leak_shows_the_number_itself_once_in_a_thousand_times(false_alarm_level):

@@ -1,0 +1,116 @@
+"""Values along ordered bins as sums of contrasts between halves, halves of halves and so on, most of which are nothing."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import product
+from typing import Final
+
+import numpy as np
+
+from dpaudit.auditor.binning import Floats
+
+_SHARES: Final = (0.02, 0.1, 0.3, 0.9)
+_SIZES: Final = tuple(0.01 * 2.0**power for power in range(11))
+_DECAYS: Final = (0.5, 0.75, 1.0)
+"""What is tried: how many contrasts are something, how large the coarsest of these are, what each halving makes of that size."""
+
+
+@dataclass(frozen=True)
+class Tree:
+    """Bins in halves: precisions of the blocks at each level, from single bins to all of them, shape (rows, blocks)."""
+
+    levels: tuple[Floats, ...]
+    before: int
+    bins: int
+
+    def contrasts(self, values: Floats) -> Floats:
+        """The mean of all bins, then left half less right half of each block, coarse blocks first; 0 where a half is empty."""
+        found = []
+        means = self._padded(values)
+        for fine, coarse in zip(self.levels, self.levels[1:], strict=False):
+            halves, shares = _halves(means), _halves(fine) / _positive(coarse)[..., None]
+            found.append(np.where(_halves(fine).all(axis=-1), halves[..., 0] - halves[..., 1], 0.0))
+            means = (halves * shares).sum(axis=-1)
+        return np.concatenate([means, *found[::-1]], axis=-1)
+
+    def variances(self) -> Floats:
+        """Variance that noise gives to each contrast; infinite where a half is empty."""
+        with np.errstate(divide="ignore"):
+            found = [(1 / _halves(fine)).sum(axis=-1) for fine in self.levels[-2::-1]]
+            return np.concatenate([1 / self.levels[-1], *found], axis=-1)
+
+    def values(self, contrasts: Floats) -> Floats:
+        """The bins' values that have these contrasts; more rows than the tree has are allowed where it has one."""
+        means, start = contrasts[..., :1], 1
+        for fine, coarse in zip(self.levels[-2::-1], self.levels[:0:-1], strict=True):
+            part = contrasts[..., start : start + coarse.shape[-1]]
+            shares = _halves(fine) / _positive(coarse)[..., None]
+            means = np.stack([means + part * shares[..., 1], means - part * shares[..., 0]], axis=-1).reshape(*means.shape[:-1], -1)
+            start += coarse.shape[-1]
+        return means[..., self.before : self.before + self.bins]
+
+    def depths(self) -> Floats:
+        """How many halvings led to each contrast."""
+        return np.concatenate([[0.0], *(np.full(level.shape[-1], float(depth)) for depth, level in enumerate(self.levels[:0:-1]))])
+
+    def _padded(self, values: Floats) -> Floats:
+        """Values with empty bins at both ends."""
+        padded = np.zeros((*values.shape[:-1], self.levels[0].shape[-1]))
+        padded[..., self.before : self.before + self.bins] = values
+        return padded
+
+
+def tree_of(precisions: Floats) -> Tree:
+    """The tree of bins with these precisions, one row for each column; the middle bin is where the first halves meet."""
+    bins = precisions.shape[-1]
+    size = 1 << (bins - 1).bit_length()
+    before = (size - bins) // 2
+    levels = [np.zeros((*precisions.shape[:-1], size))]
+    levels[0][..., before : before + bins] = precisions
+    while levels[-1].shape[-1] > 1:
+        levels.append(_halves(levels[-1]).sum(axis=-1))
+    return Tree(tuple(levels), before, bins)
+
+
+def believed(tree: Tree, contrasts: Floats) -> tuple[Floats, Floats, float]:
+    """Mean and variance of the true contrasts, and the log-likelihood of the seen ones.
+
+    A true contrast is 0, or normal around 0 with a size that depends on its depth; how often and how large is learned from all
+    contrasts together, by averaging over a grid of answers with their likelihoods as weights. Plateaus stay flat, steps stay sharp.
+
+    Source: Johnstone and Silverman 2005, empirical Bayes thresholding, with a normal in place of their heavy tail.
+    """
+    variances, depths = tree.variances(), tree.depths()
+    known = np.isfinite(variances)
+    noise, seen = np.where(known, variances, 1.0), np.where(known, contrasts, 0.0)
+    nothing = -0.5 * seen**2 / noise - 0.5 * np.log(noise)
+    evidence, means, squares = [], [], []
+    for share, size, decay in product(_SHARES, _SIZES, _DECAYS):
+        spread = (size * decay**depths) ** 2
+        something = -0.5 * seen**2 / (noise + spread) - 0.5 * np.log(noise + spread)
+        either = np.logaddexp(np.log1p(-share) + nothing, np.log(share) + something)
+        chance, kept = np.exp(np.log(share) + something - either), spread / (spread + noise)
+        evidence.append(either[known].sum())
+        means.append(chance * kept * seen)
+        squares.append(chance * (kept * noise + (kept * seen) ** 2))
+    total = float(np.logaddexp.reduce(evidence))
+    weights = np.exp(np.array(evidence) - total)
+    mean = np.where(known, np.tensordot(weights, np.array(means), 1), 0.0)
+    return mean, np.where(known, np.tensordot(weights, np.array(squares), 1) - mean**2, 0.0), total
+
+
+def plateaus(deviation: Floats, variance: Floats) -> Floats:
+    """Deviations along ordered bins, one row for each column, without the contrasts that noise explains."""
+    tree = tree_of(1 / variance)
+    return tree.values(believed(tree, tree.contrasts(deviation))[0])
+
+
+def _halves(level: Floats) -> Floats:
+    """Neighbouring blocks in pairs."""
+    return level.reshape(*level.shape[:-1], -1, 2)
+
+
+def _positive(level: Floats) -> Floats:
+    """Precisions to divide by; an empty block's share does not matter."""
+    return np.where(level > 0, level, 1.0)

@@ -1,0 +1,296 @@
+"""From a function with `@spec` to the callable that ships: the code that was read, pinned, behind a guard of its arguments."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import dis
+import inspect
+import textwrap
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from types import CodeType, FunctionType
+from typing import Any, Final
+
+from dpaudit.errors import InvalidArgument
+from dpaudit.guard import KINDS, Guard
+from dpaudit.spec import LAWS, Spec, spec_of
+
+_STANDARD: Final[Mapping[str, object]] = {
+    "Fraction": Fraction,
+    "abs": abs,
+    "len": len,
+    "max": max,
+    "min": min,
+    "range": range,
+}
+"""The functions of Python that a bound function may call, by identity."""
+
+_FUTURE: Final = 0x1FF0000
+"""The flags of a code object that say which features of `__future__` it was compiled with."""
+_NAMELESS: Final = frozenset(
+    {"LOAD_NAME", "STORE_NAME", "DELETE_NAME", "STORE_GLOBAL", "DELETE_GLOBAL", "IMPORT_NAME", "IMPORT_FROM"}
+)
+"""Instructions that reach names in ways that cannot be pinned."""
+
+
+@dataclass(frozen=True)
+class Examined:
+    """A function whose code object is what its source says, with all that it reaches pinned.
+
+    Args:
+      name: its name.
+      text: its source.
+      promise: what `@spec` says of it; None for a helper without a promise.
+      parameters: name and kind of each argument, in their order.
+      laws: name and law of each sampler.
+      entry: the same code object with globals of its own: frozen numbers, pinned helpers and Python's functions.
+    Source: design: the function object that is proved is the one that ships.
+    Example:
+      >>> from dpaudit.verifier.suite.basic import laplace_mechanism
+      >>> examine(laplace_mechanism).laws
+      (('laplace', 'laplace'),)
+    """
+
+    name: str
+    text: str
+    promise: Spec | None
+    parameters: tuple[tuple[str, str], ...]
+    laws: tuple[tuple[str, str], ...]
+    entry: FunctionType = field(repr=False)
+
+
+@dataclass(frozen=True)
+class Bound:
+    """A pinned function behind its guard; calling it checks every argument and copies it before anything is drawn.
+
+    Args:
+      examined: the pinned function.
+      guard: what checks arguments.
+      production: for each law the class that samples from it when it counts.
+    Source: design: public parameters and private data are validated before any randomness is drawn.
+    Example:
+      >>> from dpaudit.verifier.suite.basic import laplace_mechanism
+      >>> release = bind(laplace_mechanism, production={})
+      >>> release.with_test_samplers([Fraction(3)], Fraction(1), laplace=lambda scale: Fraction(1, 2))
+      Fraction(7, 2)
+    """
+
+    examined: Examined
+    guard: Guard
+    production: Mapping[str, type] = field(repr=False)
+
+    def __call__(self, *arguments: object, **named: object) -> object:
+        """Run on checked copies of the arguments, with samplers of the registered classes only."""
+        laws = dict(self.examined.laws)
+        for name, law in laws.items():
+            if name in named and (law not in self.production or type(named[name]) is not self.production[law]):
+                registered = self.production[law].__name__ if law in self.production else "none is registered"
+                raise InvalidArgument(
+                    "DPA726",
+                    f"{self.examined.name}: the sampler {name} must be of the class registered for {law} ({registered}), "
+                    f"got a {type(named[name]).__name__}. Other samplers run through `with_test_samplers` only.",
+                )
+        return self.with_test_samplers(*arguments, **named)
+
+    def with_test_samplers(self, *arguments: object, **named: object) -> object:
+        """Run on checked copies of the arguments with any samplers: for tests and audits, never for a release.
+
+        Args:
+          *arguments: as the function takes them.
+          **named: arguments by name, samplers among them.
+        Returns:
+          What the function returns.
+        Raises:
+          InvalidArgument: an argument is missing, of another type, or breaks the specification (DPA724).
+        Source: design: test and audit samplers have an entry of their own.
+        Example:
+          >>> from dpaudit.verifier.suite.basic import laplace_mechanism
+          >>> bind(laplace_mechanism, production={}).with_test_samplers([1.5], Fraction(1), laplace=Fraction)
+          Traceback (most recent call last):
+          dpaudit.errors.InvalidArgument: DPA724 laplace_mechanism: q[0] must be a Fraction, got a float. Convert it exactly first.
+        """
+        laws = dict(self.examined.laws)
+        samplers = {name: value for name, value in named.items() if name in laws}
+        if missing := [name for name in laws if name not in samplers]:
+            raise InvalidArgument("DPA724", f"{self.examined.name}: the sampler {missing[0]} is missing. Pass it by name.")
+        values = self.guard.checked(arguments, {name: value for name, value in named.items() if name not in laws})
+        return self.examined.entry(*values, **samplers)
+
+
+def bind(function: Callable[..., Any], *, production: Mapping[str, type]) -> Bound:
+    """Pin a function and put the guard of its specification before it.
+
+    Args:
+      function: a plain function with `@spec`.
+      production: for each law the one class whose samplers may be passed when the result counts, compared by identity.
+    Returns:
+      The callable; later changes of the function, its module or Python's builtins do not reach it.
+    Raises:
+      InvalidArgument: no specification (DPA720), or the function is not what its source says (DPA725).
+    Source: design: the function object that is proved is the one that ships.
+    Example:
+      >>> from dpaudit.verifier.suite.basic import laplace_mechanism
+      >>> bind(laplace_mechanism, production={}).examined.name
+      'laplace_mechanism'
+    """
+    examined = examine(function)
+    if examined.promise is None:
+        raise InvalidArgument("DPA720", f"{examined.name} has no specification. Decorate it with @spec(claim=..., adjacency=...).")
+    for law in production:
+        if law not in LAWS:
+            raise InvalidArgument("DPA720", f"production names the law {law!r}. Laws are {', '.join(LAWS)}.")
+    defaults = examined.entry.__defaults__ or ()
+    guard = Guard(examined.name, examined.parameters, defaults, examined.promise)
+    return Bound(examined, guard, dict(production))
+
+
+def examine(function: object) -> Examined:
+    """Check that a function object is what its source says, and pin what it reaches.
+
+    Args:
+      function: a plain function at module level.
+    Returns:
+      The pinned function, with its head.
+    Raises:
+      InvalidArgument: a wrapper, a closure, a stale file, patched code or defaults, or a name that cannot be pinned (DPA725).
+    Source: design: the function object that is proved is the one that ships.
+    Example:
+      >>> from dpaudit.verifier.suite.basic import histogram
+      >>> examine(histogram).parameters
+      (('q', 'list[int]'), ('eps', 'Fraction'))
+    """
+    return _examined(function, ())
+
+
+def _examined(function: object, path: tuple[object, ...]) -> Examined:
+    """A function or helper; `path` are the functions that are being examined."""
+    name = getattr(function, "__qualname__", type(function).__name__)
+    if type(function) is not FunctionType or function.__closure__ is not None or hasattr(function, "__wrapped__"):
+        raise _different(name, "it is no plain function without a closure or wrapper", "Define it with `def` at module level.")
+    if function in path:
+        raise _different(name, "it calls itself", "Write a loop.")
+    try:
+        text = inspect.getsource(function)
+        tree, code = _compiled(text, function.__code__)
+    except (OSError, TypeError, SyntaxError, ValueError) as error:
+        raise _different(name, f"its source cannot be read ({type(error).__name__})", "Define it in a file.") from error
+    if not _alike(function.__code__, code) or function.__name__ != tree.name:
+        raise _different(name, "its code is not what its source compiles to", "Reload its module; do not patch functions.")
+    defaults = tuple(_literal(name, default) for default in tree.args.defaults)
+    given = function.__defaults__ or ()
+    if [(type(one), one) for one in defaults] != [(type(one), one) for one in given] or function.__kwdefaults__:
+        raise _different(name, "its defaults are not those of its source", "Do not change __defaults__.")
+    reached = {wanted: _pinned(name, wanted, function, (*path, function)) for wanted in _global_names(name, function.__code__)}
+    own = {wanted: value for wanted, value in reached.items() if wanted in _STANDARD or isinstance(value, type)}
+    scope = {"__name__": function.__module__, "__builtins__": own} | {key: reached[key] for key in reached if key not in own}
+    promise = spec_of(function)
+    return Examined(
+        name=function.__name__,
+        text=textwrap.dedent(text),
+        promise=promise,
+        parameters=tuple((one.arg, _kind(name, one)) for one in tree.args.args),
+        laws=tuple((one.arg, _law(name, one.arg, promise)) for one in tree.args.kwonlyargs),
+        entry=FunctionType(function.__code__, scope, function.__name__, defaults or None),
+    )
+
+
+def _compiled(text: str, code: CodeType) -> tuple[ast.FunctionDef, CodeType]:
+    """The tree of a source and the code that it compiles to, under the flags of the code that runs."""
+    # Text that is indented keeps its indentation, so that strings over several lines stay what they are.
+    inside = text[:1].isspace()
+    module = ast.parse(f"if 1:\n{text}" if inside else text)
+    body = module.body[0].body if inside and isinstance(module.body[0], ast.If) else module.body
+    if len(body) != 1 or not isinstance(body[0], ast.FunctionDef):
+        raise ValueError("not one def")
+    compiled = compile(module, code.co_filename, "exec", flags=code.co_flags & _FUTURE, dont_inherit=True)
+    found = [one for one in compiled.co_consts if isinstance(one, CodeType) and one.co_name == code.co_name]
+    if len(found) != 1:
+        raise ValueError("not one code object")
+    return body[0], found[0]
+
+
+def _alike(one: object, other: object) -> bool:
+    """Whether two code objects, or constants of theirs, are the same but for places in the file."""
+    if type(one) is not type(other):
+        return False
+    if isinstance(one, CodeType) and isinstance(other, CodeType):
+        return all(_alike(getattr(one, part), getattr(other, part)) for part in _PARTS)
+    if isinstance(one, tuple) and isinstance(other, tuple):
+        return len(one) == len(other) and all(map(_alike, one, other))
+    # A frozen set of constants, and 0.0 against -0.0, are told apart by their text.
+    return one == other and repr(one) == repr(other)
+
+
+_PARTS: Final = (
+    "co_code",
+    "co_consts",
+    "co_names",
+    "co_varnames",
+    "co_freevars",
+    "co_cellvars",
+    "co_argcount",
+    "co_posonlyargcount",
+    "co_kwonlyargcount",
+    "co_flags",
+    "co_exceptiontable",
+    "co_name",
+)
+
+
+def _global_names(name: str, code: CodeType) -> Iterator[str]:
+    """The global names that a code object reads."""
+    if any(isinstance(one, CodeType) for one in code.co_consts):
+        raise _different(name, "it defines functions or comprehensions inside", "Write explicit loops.")
+    for instruction in dis.get_instructions(code):
+        if instruction.opname in _NAMELESS:
+            raise _different(name, f"it imports or rebinds the name {instruction.argval}", "Read parameters and constants only.")
+    yield from {one.argval: None for one in dis.get_instructions(code) if one.opname == "LOAD_GLOBAL"}
+
+
+def _pinned(name: str, wanted: str, function: FunctionType, path: tuple[object, ...]) -> object:
+    """What a global name means now: a frozen number, one of Python's functions by identity, or a helper, pinned itself."""
+    known = {**function.__builtins__, **function.__globals__}  # type: ignore[attr-defined]
+    value = known.get(wanted)
+    if wanted in _STANDARD:
+        if value is _STANDARD[wanted]:
+            return value
+    elif type(value) in (int, bool):
+        return value
+    elif type(value) is Fraction and type(value.numerator) is type(value.denominator) is int:
+        return Fraction(value.numerator, value.denominator)
+    elif type(value) is FunctionType:
+        return _examined(value, path).entry
+    elif isinstance(value, type) and issubclass(value, Exception) and getattr(builtins, wanted, None) is value:
+        return value
+    raise _different(name, f"the global name {wanted} is no number, helper or function of the subset", "Pass it as a parameter.")
+
+
+def _kind(name: str, argument: ast.arg) -> str:
+    """The type of a parameter, by its annotation."""
+    kind = ast.unparse(argument.annotation) if argument.annotation else "without a type"
+    if kind not in KINDS:
+        raise _different(name, f"the parameter {argument.arg} is {kind}", f"Types are {', '.join(KINDS)}.")
+    return kind
+
+
+def _law(name: str, sampler: str, promise: Spec | None) -> str:
+    """The law of a sampler."""
+    law = dict(promise.laws).get(sampler, sampler) if promise else sampler
+    if law not in LAWS:
+        raise _different(name, f"the sampler {sampler} follows no law", f"Name it like one of {', '.join(LAWS)}, or give laws=.")
+    return law
+
+
+def _literal(name: str, default: ast.expr) -> int | bool:
+    """A default as the source has it."""
+    value = default.value if isinstance(default, ast.Constant) else None
+    if type(value) not in (int, bool):
+        raise _different(name, "a default is no literal int or bool", "Leave it out.")
+    return value  # type: ignore[return-value]
+
+
+def _different(name: str, what: str, remedy: str) -> InvalidArgument:
+    """The error for a function that cannot be bound."""
+    return InvalidArgument("DPA725", f"{name} cannot be bound: {what}. {remedy}")

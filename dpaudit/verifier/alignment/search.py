@@ -1,0 +1,164 @@
+"""The search for an alignment: by growing number of non-zero coefficients, against examples of data and noise that defeat others.
+
+Loops are run a few rounds and parameters of scales and claims are fixed, so that what is found is a guess; it is proven elsewhere.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from itertools import product
+from typing import Final
+
+from dpaudit.verifier.alignment.templates import Template, templates
+from dpaudit.verifier.ir import ListOf, Program
+from dpaudit.verifier.product.adjacency import Neighbours
+from dpaudit.verifier.product.costs import Meter
+from dpaudit.verifier.product.execution import Execution
+from dpaudit.verifier.product.runs import Alignment
+from dpaudit.verifier.product.walk import draws, loops
+from dpaudit.verifier.solving import Answer, Session
+from dpaudit.verifier.terms import (
+    FALSE,
+    ONE,
+    ZERO,
+    Op,
+    Sort,
+    Term,
+    add,
+    choose,
+    conjunction,
+    constant,
+    equal,
+    less_equal,
+    negation,
+    number_of,
+    replaced,
+    subterms,
+    variable,
+    variables,
+)
+
+LARGEST: Final = 2
+"""The largest coefficient."""
+ROUNDS: Final = (2, 3, 5)
+"""How often loops are run, few first."""
+_BY_FORM: Final = ("triangular", "piecewise", "lattice", "prefix")
+"""Kinds of obligation that say nothing while coefficients are unknown."""
+
+
+@dataclass
+class Bounded:
+    """What must hold when loops are run a number of times, with unknown coefficients.
+
+    Args:
+      facts: what is known, of inputs, ghosts and noise.
+      goal: what must follow.
+    """
+
+    facts: tuple[Term, ...]
+    goal: Term
+
+
+@dataclass
+class Search:
+    """One search; alignments are handed out until there are no more, or time is up.
+
+    Args:
+      program: the program.
+      pairs: the neighbours.
+      pointwise: whether the alignment is for one output.
+      given: shifts that the user gave.
+      seconds: the time of the whole search.
+    """
+
+    program: Program
+    pairs: Neighbours
+    pointwise: bool = False
+    given: Alignment = field(default_factory=dict)
+    seconds: float = 20.0
+    examples: list[Mapping[Term, Term]] = field(default_factory=list, init=False)
+
+    def found(self) -> Iterator[Alignment]:
+        """Alignments that no example defeats, with few non-zero coefficients first."""
+        deadline = time.monotonic() + self.seconds
+        shapes = [shape for shape in templates(self.program, self.pairs, self._output()) if shape.site not in self.given]
+        if not shapes:
+            yield dict(self.given)
+            return
+        unknowns = [one for shape in shapes for piece in shape.unknowns() for one in piece]
+        alignment = dict(self.given) | {shape.site: shape.shift() for shape in shapes}
+        stages: dict[int, Bounded] = {}
+        solver = Session(seconds=5.0)
+        for one in unknowns:
+            solver.add(less_equal(constant(-LARGEST), one), less_equal(one, constant(LARGEST)))
+        count = add(*(choose(equal(one, ZERO), ZERO, ONE) for one in unknowns))
+        rounds = ROUNDS if loops(self.program) else ROUNDS[:1]
+        size = 0
+        while size <= len(unknowns) and time.monotonic() < deadline:
+            outcome = solver.check(less_equal(count, constant(size)))
+            if outcome.answer is not Answer.SAT or outcome.model is None:
+                size += 1
+                continue
+            values = {one: constant(outcome.model.value(one)) for one in unknowns}
+            for number in rounds:
+                if number not in stages:
+                    stages[number] = self.bounded(alignment, number)
+                example = self.defeated(stages[number], values)
+                if example is not None:
+                    solver.add(replaced(stages[number].goal, example))
+                    break
+            else:
+                yield {site: replaced(shift, values) for site, shift in alignment.items()}
+                solver.add(negation(conjunction(*(equal(one, value) for one, value in values.items()))))
+
+    def _output(self) -> Term | None:
+        """The ghost of a discrete output, where there is one."""
+        if not self.pointwise:
+            return None
+        ghosts = Execution(self.program, self.pairs, {}, {}, pointwise=True).output()
+        return next((one for one in ghosts if one is not None and one.sort is Sort.INT), None)
+
+    def bounded(self, alignment: Alignment, rounds: int) -> Bounded:
+        """What must hold in so many rounds, with parameters of scales and claim fixed."""
+        execution = Execution(self.program, self.pairs, alignment, {}, self.pointwise, rounds)
+        book = execution.run()
+        fixed = {one: constant(value, one.sort) for one, value in self.fixed().items()}
+        facts = tuple(replaced(fact, fixed) for fact, lemma in book.facts.items() if not lemma)
+        goals = [one.goal for one in book.obligations if one.kind not in _BY_FORM and one.line > 0]
+        return Bounded(facts, replaced(conjunction(*goals), fixed))
+
+    def fixed(self) -> dict[Term, int | Fraction]:
+        """Small values of the parameters in scales and claim that meet what is required of them."""
+        meter = Meter(self.program, self.pairs)
+        terms = [argument for draw in draws(self.program.body) for argument in draw.args if isinstance(argument, Term)]
+        sorts = {one.name: one.sort for one in self.program.parameters if not isinstance(one.sort, ListOf)}
+        symbols = [one for one in variables(self.pairs.contract.claim, *terms) if str(one.value) in meter.fixed & set(sorts)]
+        symbols.sort(key=lambda one: str(one.value))
+        for values in product((1, 2, 3), repeat=len(symbols)):
+            chosen = dict(zip(symbols, values, strict=True))
+            put = {one: constant(value, one.sort) for one, value in chosen.items()}
+            if all(replaced(clause, put) is not FALSE for clause in self.pairs.contract.requires):
+                return dict(chosen)
+        return {}
+
+    def defeated(self, stage: Bounded, values: Mapping[Term, Term]) -> Mapping[Term, Term] | None:
+        """Data and noise for which these coefficients do not do; None where there are none or none are found."""
+        goal = replaced(stage.goal, values)
+        session = Session(seconds=3.0)
+        session.add(*(replaced(fact, values) for fact in stage.facts), negation(goal))
+        outcome = session.check()
+        if outcome.answer is not Answer.SAT or outcome.model is None:
+            return None
+        example: dict[Term, Term] = {}
+        for part in subterms(stage.goal):
+            if part in values or part.op not in (Op.VARIABLE, Op.APPLY) or (set(variables(part)) & set(values)):
+                continue
+            value = outcome.model.value(part)
+            example[part] = constant(value) if part.sort is Sort.BOOL else constant(value, part.sort)
+        return example
+
+
+_ = (Template, number_of, variable)

@@ -1,0 +1,227 @@
+"""Shapes that the shift of a draw may have: pieces by the first test that the noise is in, each a small sum of distances.
+
+A draw's noise is followed through the statements after it. Where it ends in a test or an output as `rest + factor * noise`, moving
+it by minus the distance of `rest` over the factor hides the difference, so that such distances are what sums are made from.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Final
+
+from dpaudit.verifier.ir import Append, Assign, Block, Draw, For, If, Invoke, Program, Return, Statement, While
+from dpaudit.verifier.product.adjacency import Neighbours
+from dpaudit.verifier.product.laws import FINITE, NORMAL
+from dpaudit.verifier.product.runs import OTHER
+from dpaudit.verifier.product.walk import assigned
+from dpaudit.verifier.terms import (
+    Op,
+    Sort,
+    Term,
+    add,
+    choose,
+    constant,
+    divide,
+    equal,
+    multiply,
+    number_of,
+    renamed,
+    replaced,
+    subterms,
+    subtract,
+    variable,
+    variables,
+)
+
+UNKNOWN: Final = "?"
+"""What stands for values that the noise has no plain part in."""
+
+
+@dataclass(frozen=True)
+class Template:
+    """The shape of one shift.
+
+    Args:
+      site: the draw.
+      tests: where the pieces begin and end, over names at the draw; the last piece is the rest.
+      basis: what the sum of each piece is made from.
+    """
+
+    site: int
+    tests: tuple[Term, ...]
+    basis: tuple[Term, ...]
+
+    def unknowns(self) -> tuple[tuple[Term, ...], ...]:
+        """The coefficients of each piece."""
+        return tuple(
+            tuple(variable(f"$theta.{self.site}.{piece}.{part}", Sort.INT) for part in range(len(self.basis)))
+            for piece in range(len(self.tests) + 1)
+        )
+
+    def shift(self) -> Term:
+        """The shift with its coefficients unknown."""
+        pieces = [add(*map(multiply, unknowns, self.basis)) for unknowns in self.unknowns()]
+        found = pieces[-1]
+        for test, piece in zip(reversed(self.tests), reversed(pieces[:-1]), strict=True):
+            found = choose(test, piece, found)
+        return found
+
+
+def templates(program: Program, pairs: Neighbours, output: Term | None) -> tuple[Template, ...]:
+    """A template for each draw whose noise can be moved.
+
+    Args:
+      program: the program.
+      pairs: the neighbours.
+      output: the ghost of the output looked at, a whole number; None where the alignment is for all outputs.
+    """
+    found = []
+    for draw, after, loops in _draws(program.body, (), ()):
+        if draw.law in FINITE:
+            continue
+        uses = Uses(variable(draw.name, dict(program.sorts)[draw.name]))
+        uses.follow(after, {})
+        tests = [] if draw.law in NORMAL else uses.tests[:1]
+        if output is not None:
+            tests = [equal(variable(name, Sort.INT), output) for name in loops] or tests
+        found.append(Template(draw.site, tuple(tests), tuple(_basis(program, pairs, uses))))
+    return tuple(found)
+
+
+def _draws(block: Block, after: Block, loops: tuple[str, ...]) -> Iterator[tuple[Draw, Block, tuple[str, ...]]]:
+    """Each draw with what is run after it in its round, and the names of the loops around it."""
+    for position, statement in enumerate(block):
+        rest = (*block[position + 1 :], *after)
+        match statement:
+            case Draw():
+                yield statement, rest, loops
+            case If(then=then, otherwise=otherwise):
+                yield from _draws(then, rest, loops)
+                yield from _draws(otherwise, rest, loops)
+            case For(name=name, body=body):
+                yield from _draws(body, (), (*loops, name))
+            case While(before=before, body=body):
+                yield from _draws((*before, *body), (), loops)
+
+
+def _basis(program: Program, pairs: Neighbours, uses: Uses) -> Iterator[Term]:
+    """One unit, and the distances of what the noise is added to, each once."""
+    units = dict.fromkeys(change.bound for _, change in pairs.contract.changes)
+    differing = frozenset((*assigned(program.body), *(name for name, _ in pairs.contract.changes)))
+    distances: dict[Term, None] = {}
+    for rest, factor in uses.rests:
+        distance = _distance(rest, differing)
+        distances[distance if factor in (-1, 1) else divide(distance, constant(factor))] = None
+    for rest, _ in uses.rests:
+        for part in subterms(rest):
+            if part.op in (Op.VARIABLE, Op.APPLY) and part.sort is not Sort.BOOL:
+                distances[_distance(part, differing)] = None
+    yield from units
+    yield from (one for one in distances if number_of(one) is None and one not in units)
+
+
+def _distance(term: Term, differing: frozenset[str]) -> Term:
+    """How far a term is apart in the two runs; most names mean the same in both."""
+    return subtract(renamed(term, lambda name: OTHER + name if name in differing else name), term)
+
+
+@dataclass
+class Uses:
+    """Where a draw's noise ends.
+
+    Args:
+      noise: the name of the noise.
+      tests: tests that it is in, over names at the draw, in their order.
+      rests: what it is added to in tests and outputs, and the factor that it has there.
+    """
+
+    noise: Term
+    tests: list[Term] = field(default_factory=list)
+    rests: list[tuple[Term, int]] = field(default_factory=list)
+
+    def follow(self, block: Block, names: dict[Term, Term]) -> None:
+        """Go through the statements after the draw."""
+        for statement in block:
+            self._statement(statement, names)
+
+    def _statement(self, statement: Statement, names: dict[Term, Term]) -> None:
+        """One statement."""
+        match statement:
+            case Assign(name=name, value=value):
+                names[variable(name, value.sort)] = replaced(value, names)
+            case Append(value=value):
+                self._ends(replaced(value, names))
+            case Return(values=values):
+                for part in values:
+                    if isinstance(part, Term):
+                        self._ends(replaced(part, names))
+            case If(test=test, then=then, otherwise=otherwise):
+                self._branch(replaced(test, names), then, otherwise, names)
+            case For() | While():
+                self._loop(statement, names)
+            case Draw(name=name) | Invoke(name=name):
+                self._forget(name, names)
+
+    def _loop(self, loop: For | While, names: dict[Term, Term]) -> None:
+        """A loop after the draw: what it changes is not followed from round to round."""
+        body = (*loop.before, *loop.body) if isinstance(loop, While) else loop.body
+        for name in assigned(body):
+            self._forget(name, names)
+        inside = dict(names)
+        if isinstance(loop, For):
+            self._forget(loop.name, inside)
+        self.follow(body, inside)
+
+    def _forget(self, name: str, names: dict[Term, Term]) -> None:
+        """A name gets a value that has nothing to do with the noise, or that is not followed."""
+        for sort in Sort:
+            names[variable(name, sort)] = variable(UNKNOWN + name, sort)
+
+    def _branch(self, test: Term, then: Block, otherwise: Block, names: dict[Term, Term]) -> None:
+        """Both branches; what they assign is a choice after it."""
+        if self.noise in variables(test):
+            if self._known(test):
+                self.tests.append(test)
+            for part in subterms(test):
+                if part.op in (Op.LESS, Op.LESS_EQUAL, Op.EQUAL) and part.args[0].sort is not Sort.BOOL:
+                    self._ends(subtract(*part.args))
+        sides = [dict(names), dict(names)]
+        self.follow(then, sides[0])
+        self.follow(otherwise, sides[1])
+        for name in {**sides[0], **sides[1]}:
+            one, other = (side.get(name, name) for side in sides)
+            names[name] = choose(test, one, other)
+
+    def _ends(self, value: Term) -> None:
+        """The noise ends in a value."""
+        linear = _linear(value, self.noise)
+        if linear is not None and linear[1] != 0:
+            rest, factor = linear
+            # Distances of what is drawn or read later are not there yet, and need not be hidden by this noise.
+            later = (part for part in subterms(rest) if part.op in (Op.VARIABLE, Op.APPLY) and not self._known(part))
+            known = replaced(rest, {part: constant(0, part.sort) for part in later if part.sort is not Sort.BOOL})
+            if self.noise not in variables(known):
+                self.rests.append((known, factor))
+
+    def _known(self, term: Term) -> bool:
+        """Whether a term is about names at the draw only."""
+        return not any(str(one.value).startswith(UNKNOWN) for one in variables(term))
+
+
+def _linear(term: Term, noise: Term) -> tuple[Term, int] | None:
+    """A term as `rest + factor * noise`; None where it is none."""
+    if noise not in variables(term):
+        return term, 0
+    if term is noise:
+        return constant(0, noise.sort), 1
+    if term.op is Op.ADD:
+        parts = [_linear(part, noise) for part in term.args]
+        if any(part is None for part in parts):
+            return None
+        return add(*(part[0] for part in parts if part)), sum(part[1] for part in parts if part)
+    factor = number_of(term.args[0]) if term.op is Op.MULTIPLY else None
+    if factor is not None and int(factor) == factor:
+        inner = _linear(multiply(*term.args[1:]), noise)
+        return None if inner is None else (multiply(term.args[0], inner[0]), int(factor) * inner[1])
+    return None

@@ -1,0 +1,173 @@
+"""A certificate by search: hypotheses that suffice, cases by unit propagation, a lemma for each that arithmetic excludes."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from fractions import Fraction
+from math import floor
+from typing import Any, Final
+
+from dpaudit.verifier.certify import multipliers
+from dpaudit.verifier.certify.relaxations import Relaxation
+from dpaudit.verifier.kernel.checker import Cases
+from dpaudit.verifier.kernel.clauses import Clauses, conjuncts
+from dpaudit.verifier.kernel.polynomials import UNIT, Polynomial, plus
+from dpaudit.verifier.terms import Term
+
+_PATIENCE: Final = 2.0
+"""Seconds for one question to z3."""
+_MOST_SPLITS: Final = 40
+"""The most whole-number splits in one certificate."""
+
+
+class _GivenUp(Exception):
+    """No certificate was found."""
+
+
+def certificate(obligation: Term, *, seconds: float = 20.0) -> dict[str, Any] | None:
+    """What makes the kernel accept an obligation, found with the help of z3.
+
+    Args:
+      obligation: a truth-valued term that should hold for all values.
+      seconds: when to give up, above 0.
+    Returns:
+      A certificate, of plain lists, whole numbers and texts; None where none was found, which says nothing of the obligation.
+    Raises:
+      IllSorted: the term is a number.
+    Source: Farkas 1902; Krivine 1964 and Stengle 1974; Nieuwenhuis, Oliveras, Tinelli 2006 for lemmas from a theory.
+    Example:
+      >>> from dpaudit.verifier.terms import Sort, constant, implies, less_equal, variable
+      >>> x = variable("x", Sort.INT)
+      >>> certificate(implies(less_equal(constant(2), x), less_equal(constant(1), x)))
+      {'keep': [0, 1], 'atoms': [], 'lemmas': [[[2, -1], [['1', [0]], ['1', [1]]]]], 'tree': [0]}
+    """
+    import z3  # type: ignore[import-untyped]
+
+    parts = conjuncts(obligation)
+    deadline = time.monotonic() + seconds
+    # A context of its own lets the same question be answered in the same way.
+    context = z3.Context()
+    kept = _sufficient(parts, seconds, context)
+    if kept is None:
+        return None
+    search = _Search(Clauses([parts[index] for index in kept]), deadline, context)
+    try:
+        search.close()
+        return {"keep": kept, "atoms": search.atoms, **search.proof()}
+    except _GivenUp:
+        return None
+
+
+def _sufficient(parts: Sequence[Term], seconds: float, context: Any) -> list[int] | None:
+    """The places of formulas that cannot hold together, as few as z3 says, under the weakest reading under which they cannot."""
+    problem = Clauses(parts)
+    tops = len(problem.clauses) - len(parts)
+    for kind in ("linear", "integer", "products"):
+        relaxation = Relaxation(problem, kind, min(seconds, 2 * _PATIENCE), context)
+        relaxation.extend(problem.clauses[:tops], problem.clauses[tops:])
+        core = relaxation.core([f"t{index}" for index in range(len(parts))])
+        if core is not None:
+            return sorted(int(name[1:]) for name in core)
+    return None
+
+
+class _Search:
+    """The lemmas that leave no case open."""
+
+    def __init__(self, problem: Clauses, deadline: float, context: Any) -> None:
+        """A search that has found nothing yet."""
+        self.atoms: list[Any] = []
+        self._problem = problem
+        self._deadline = deadline
+        self._context = context
+        self._clauses = list(problem.clauses)
+        self._lemmas: list[Any] = []
+        self._linear = Relaxation(problem, "linear", _PATIENCE, context)
+        self._products: Relaxation | None = None
+
+    def close(self, assumed: tuple[int, ...] = ()) -> None:
+        """Find lemmas by which unit propagation closes every case below the literals that are assumed."""
+        if time.monotonic() > self._deadline:
+            raise _GivenUp
+        cases = Cases(self._clauses)
+        if cases.assume(list(assumed)) and not self._excluded(self._linear, cases.trail):
+            literal = _branch(self._clauses, cases.trail)
+            if literal is None and self._multiplied(cases.trail):
+                return
+            literal = literal or self._split()
+            self.close((*assumed, literal))
+            self.close((*assumed, -literal))
+
+    def proof(self) -> dict[str, Any]:
+        """The lemmas that are needed, and the cases that they close."""
+        base = self._clauses[: len(self._clauses) - len(self._lemmas)]
+        lemmas, tree = list(self._lemmas), _tree(base, self._lemmas)
+        if tree is None:
+            raise _GivenUp
+        for lemma in reversed(self._lemmas):
+            fewer = [other for other in lemmas if other is not lemma]
+            smaller = _tree(base, fewer, len(tree))
+            if smaller is not None:
+                lemmas, tree = fewer, smaller
+        return {"lemmas": lemmas, "tree": tree}
+
+    def _excluded(self, relaxation: Relaxation, literals: Sequence[int]) -> bool:
+        """Whether some of the literals cannot hold together, with a lemma that says so."""
+        comparisons = [literal for literal in literals if self._problem.row(literal) is not None]
+        core = relaxation.conflict(comparisons)
+        if core is None:
+            return False
+        rows = [row for literal in core if (row := self._problem.row(literal)) is not None]
+        look = multipliers.linear if relaxation is self._linear else multipliers.with_products
+        terms = look(rows, _PATIENCE, self._context)
+        if terms is None:
+            return False
+        self._lemmas.append([core, terms])
+        self._clauses.append(tuple(-literal for literal in core))
+        return True
+
+    def _multiplied(self, literals: Sequence[int]) -> bool:
+        """Whether products of rows exclude the literals, with a lemma that says so."""
+        rows = [row for literal in literals if (row := self._problem.row(literal)) is not None]
+        if all(len(monomial) < 2 for _, polynomial in rows for monomial in polynomial):
+            return False
+        if self._products is None:
+            self._products = Relaxation(self._problem, "products", _PATIENCE, self._context)
+        return self._excluded(self._products, literals)
+
+    def _split(self) -> int:
+        """The literal of a new comparison by which a whole number is below or above a value that it cannot have."""
+        for monomial, value in sorted(self._linear.values().items()):
+            if value.denominator > 1 and len(self.atoms) < _MOST_SPLITS and all(self._problem.integer[index] for index in monomial):
+                below: Polynomial = plus({monomial: Fraction(1)}, UNIT, -floor(value))
+                self.atoms.append(multipliers.written(below))
+                literal = self._problem.compared("<=", below)
+                self._linear.extend()
+                self._products = None
+                return literal
+        raise _GivenUp
+
+
+def _branch(clauses: Sequence[tuple[int, ...]], trail: Sequence[int]) -> int | None:
+    """An open literal of one of the shortest clauses that do not hold yet."""
+    true = set(trail)
+    open_ones = [[one for one in clause if -one not in true] for clause in clauses if true.isdisjoint(clause)]
+    return min(open_ones, key=len)[0] if open_ones else None
+
+
+def _tree(base: Sequence[tuple[int, ...]], lemmas: Sequence[Any], most: int | None = None) -> list[int] | None:
+    """The cases, each closed by unit propagation; None where one stays open, or where there are more nodes than allowed."""
+    clauses = [*base, *(tuple(-literal for literal in literals) for literals, _ in lemmas)]
+    nodes: list[int] = []
+    stack: list[tuple[int, ...]] = [()]
+    while stack:
+        assumed = stack.pop()
+        cases = Cases(clauses)
+        literal = _branch(clauses, cases.trail) if cases.assume(list(assumed)) else 0
+        if literal is None or (most is not None and len(nodes) >= most):
+            return None
+        nodes.append(literal)
+        if literal:
+            stack += [(*assumed, -literal), (*assumed, literal)]
+    return nodes

@@ -1,0 +1,327 @@
+"""Expressions of the subset as terms, from left to right; what each needs is a check under the conditions that it stands under."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from fractions import Fraction
+from typing import Any, Final
+
+from dpaudit.exact import rational
+from dpaudit.verifier.frontend.readers import Reader
+from dpaudit.verifier.frontend.refusals import refused, take, unread
+from dpaudit.verifier.frontend.scopes import Source, Standard
+from dpaudit.verifier.ir import Law
+from dpaudit.verifier.terms import (
+    ONE,
+    TRUE,
+    ZERO,
+    Sort,
+    Term,
+    absolute,
+    add,
+    apply,
+    choose,
+    conjunction,
+    constant,
+    disjunction,
+    divide,
+    equal,
+    largest,
+    least,
+    less,
+    less_equal,
+    multiply,
+    negation,
+    negative,
+    number_of,
+    quotient,
+    remainder,
+    subtract,
+    variable,
+)
+
+HIGHEST_POWER: Final = 4
+
+
+def term(reader: Reader, node: ast.expr) -> Term:
+    """The term of an expression; what it needs is emitted first."""
+    read = _READERS.get(type(node))
+    if read is None:
+        raise unread(node)
+    return read(reader, node)
+
+
+def number(reader: Reader, node: ast.expr, what: str) -> Term:
+    """The term of an expression that must be a number."""
+    found = term(reader, node)
+    if found.sort is Sort.BOOL:
+        raise refused(node, f"a truth value {what}", "write `1 if ... else 0`", "DPA703")
+    return found
+
+
+def whole(reader: Reader, node: ast.expr, what: str) -> Term:
+    """The term of an expression that must be a whole number."""
+    found = term(reader, node)
+    if found.sort is not Sort.INT:
+        raise refused(node, f"{_SORTS[found.sort]} {what}", "only whole numbers (int) may stand here", "DPA703")
+    return found
+
+
+def truth(reader: Reader, node: ast.expr, what: str) -> Term:
+    """The term of an expression that must be a truth value."""
+    found = term(reader, node)
+    if found.sort is not Sort.BOOL:
+        raise refused(node, f"{_SORTS[found.sort]} {what}", "compare it, for instance with `!= 0`", "DPA703")
+    return found
+
+
+_SORTS: Final = {Sort.INT: "an int", Sort.REAL: "a Fraction", Sort.BOOL: "a bool"}
+
+
+def literal(reader: Reader, node: ast.Constant) -> Term:
+    """A literal."""
+    take(node, "value")
+    value = node.value
+    if isinstance(value, int):
+        return constant(value)
+    if type(value) is float and reader.text is not None:
+        return constant(rational(ast.get_source_segment(reader.text, node) or ""))
+    hint = "write `Fraction(1, 2)` for 0.5" if type(value) is float else "programs compute with int, Fraction and bool only"
+    raise refused(node, f"a literal of type {type(value).__name__}", hint, "DPA703")
+
+
+def _name(reader: Reader, node: ast.Name) -> Term:
+    """The value of a scalar or of a frozen global number."""
+    take(node, "id")
+    name = node.id
+    if name in reader.lists or name in reader.outputs:
+        raise refused(node, f"the list {name} as a value", "lists are only read by index, appended to and returned", "DPA705")
+    if name in reader.symbols and reader.defined is not None and name in reader.defined:
+        return reader.symbols[name]
+    if name in reader.locals:
+        raise refused(
+            node, f"{name} may have no value here", "assign it on every path before, and read no loop variable later", "DPA704"
+        )
+    # Python replaces __debug__ by what the option -O says.
+    found = None if name.startswith("__") else reader.meaning(name)
+    if isinstance(found, (int, Fraction)):
+        reader.shared.constants[reader.prefix + name] = found
+        return constant(found)
+    raise refused(node, f"the name {name}", "use parameters, local names, and global int, Fraction or bool constants", "DPA702")
+
+
+def _ghost(reader: Reader, node: ast.Attribute) -> Term:
+    """A ghost, in the texts that may speak of them."""
+    take(node, "value", "attr")
+    if isinstance(node.value, ast.Name) and f"{node.value.id}.{node.attr}" in reader.symbols:
+        return reader.symbols[f"{node.value.id}.{node.attr}"]
+    raise unread(node)
+
+
+def _unary(reader: Reader, node: ast.UnaryOp) -> Term:
+    """Minus and not."""
+    take(node, "op", "operand")
+    if isinstance(node.op, ast.Not):
+        return negation(truth(reader, node.operand, "after `not`"))
+    if isinstance(node.op, ast.USub):
+        return negative(number(reader, node.operand, "after minus"))
+    raise refused(node, f"the operator {type(node.op).__name__}", "the subset has `-` and `not`")
+
+
+def _binary(reader: Reader, node: ast.BinOp) -> Term:
+    """Arithmetic."""
+    take(node, "left", "op", "right")
+    return arithmetic(reader, node, node.op, number(reader, node.left, "in arithmetic"), node.right)
+
+
+def arithmetic(reader: Reader, node: ast.AST, operator: ast.operator, left: Term, operand: ast.expr) -> Term:
+    """An operation on a value and an expression that is read now."""
+    if isinstance(operator, ast.Pow):
+        return _power(left, operand)
+    if isinstance(operator, (ast.FloorDiv, ast.Mod)):
+        if left.sort is not Sort.INT:
+            raise refused(node, "// or % of a Fraction", "only whole numbers (int) may stand here", "DPA703")
+        right = whole(reader, operand, "after // or %")
+        reader.check(node, "modulus", less_equal(ONE, right))
+        return (quotient if isinstance(operator, ast.FloorDiv) else remainder)(left, right)
+    right = number(reader, operand, "in arithmetic")
+    if isinstance(operator, ast.Div):
+        if reader.text is None and left.sort is Sort.INT and right.sort is Sort.INT:
+            raise refused(node, "int / int, which is a float", "write `Fraction(a, b)`", "DPA703")
+        reader.check(node, "divisor", negation(equal(right, ZERO)))
+        return divide(left, right)
+    if type(operator) not in _ARITHMETIC:
+        raise refused(node, f"the operator {type(operator).__name__}", "the subset has + - * / // % and ** with exponents 0 to 4")
+    return _ARITHMETIC[type(operator)](left, right)
+
+
+_ARITHMETIC: Final[Mapping[type[ast.operator], Callable[[Term, Term], Term]]] = {
+    ast.Add: add,
+    ast.Sub: subtract,
+    ast.Mult: multiply,
+}
+
+
+def _power(base: Term, exponent: ast.expr) -> Term:
+    """A power with a small literal exponent."""
+    if isinstance(exponent, ast.Constant) and type(exponent.value) is int and 0 <= exponent.value <= HIGHEST_POWER:
+        return multiply(constant(1, base.sort), *[base] * exponent.value)
+    raise refused(exponent, "this exponent", f"write a literal from 0 to {HIGHEST_POWER}")
+
+
+def _compare(reader: Reader, node: ast.Compare) -> Term:
+    """Comparisons; in a chain each operand is evaluated once, as long as the chain holds, and nothing is drawn."""
+    take(node, "left", "ops", "comparators")
+    with reader.under(TRUE) if len(node.ops) > 1 else _nothing():
+        left, found = term(reader, node.left), TRUE
+        for operator, operand in zip(node.ops, node.comparators, strict=True):
+            with reader.under(found) if found is not TRUE else _nothing():
+                right = term(reader, operand)
+            found = conjunction(found, _compared(operand, operator, left, right))
+            left = right
+    return found
+
+
+@contextmanager
+def _nothing() -> Iterator[None]:
+    """No condition."""
+    yield
+
+
+def _compared(node: ast.expr, operator: ast.cmpop, left: Term, right: Term) -> Term:
+    """One comparison."""
+    make = _COMPARISONS.get(type(operator))
+    if make is None:
+        raise refused(node, f"the comparison {type(operator).__name__}", "the subset has < <= > >= == and !=")
+    truths = [side.sort is Sort.BOOL for side in (left, right)]
+    if any(truths) and not (all(truths) and isinstance(operator, (ast.Eq, ast.NotEq))):
+        raise refused(node, "a comparison of a truth value", "compare truth values with each other, by == or !=", "DPA703")
+    return make(left, right)
+
+
+_COMPARISONS: Final[Mapping[type[ast.cmpop], Callable[[Term, Term], Term]]] = {
+    ast.Lt: less,
+    ast.LtE: less_equal,
+    ast.Gt: lambda left, right: less(right, left),
+    ast.GtE: lambda left, right: less_equal(right, left),
+    ast.Eq: equal,
+    ast.NotEq: lambda left, right: negation(equal(left, right)),
+}
+
+
+def _connective(reader: Reader, node: ast.BoolOp) -> Term:
+    """`and` and `or`; each operand is evaluated where those before do not decide."""
+    take(node, "op", "values")
+    both = isinstance(node.op, ast.And)
+    found = truth(reader, node.values[0], "with `and` or `or`")
+    for value in node.values[1:]:
+        with reader.under(found if both else negation(found)):
+            operand = truth(reader, value, "with `and` or `or`")
+        found = conjunction(found, operand) if both else disjunction(found, operand)
+    return found
+
+
+def _conditional(reader: Reader, node: ast.IfExp) -> Term:
+    """A conditional expression; its branches have one sort."""
+    take(node, "test", "body", "orelse")
+    test = truth(reader, node.test, "as a condition")
+    with reader.under(test):
+        then = term(reader, node.body)
+    with reader.under(negation(test)):
+        otherwise = term(reader, node.orelse)
+    _same(reader, node, "the branches of a conditional expression", then, otherwise)
+    return choose(test, then, otherwise)
+
+
+def _same(reader: Reader, node: ast.AST, what: str, first: Term, second: Term) -> None:
+    """Two values of one sort, so that the type of the result does not depend on the data; in texts, two numbers or truth values."""
+    numbers = reader.text is not None and Sort.BOOL not in (first.sort, second.sort)
+    if first.sort is not second.sort and not numbers:
+        raise refused(
+            node,
+            f"{what} are {_SORTS[first.sort]} and {_SORTS[second.sort]}",
+            "make them one type: `Fraction(1, 1)` for 1",
+            "DPA703",
+        )
+
+
+def _element(reader: Reader, node: ast.Subscript) -> Term:
+    """An element of a list parameter."""
+    take(node, "value", "slice")
+    base = ast.unparse(node.value)
+    if not isinstance(node.value, (ast.Name, ast.Attribute)) or base not in reader.lists:
+        raise refused(node, "an index into something that is no list parameter", "only list parameters are read by index", "DPA705")
+    name, sort = reader.lists[base]
+    index = whole(reader, node.slice, "as an index")
+    value = number_of(index)
+    if value is not None and value < 0:
+        raise refused(node.slice, "a negative index", f"write `{base}[len({base}) - 1]` for the last element")
+    reader.check(node, "index", conjunction(less_equal(ZERO, index), less(index, length(name))))
+    return apply(name, (index,), sort)
+
+
+def length(name: str) -> Term:
+    """The length of a list parameter."""
+    return variable(f"len({name})", Sort.INT)
+
+
+def _call(reader: Reader, node: ast.Call) -> Term:
+    """A call of a function of Python, a sampler or a helper."""
+    take(node, "func", "args", "keywords")
+    if not isinstance(node.func, ast.Name) or node.func.id in reader.lists or node.func.id in reader.outputs:
+        raise refused(
+            node, "a call of something that is no plain name", "call samplers, helpers, abs, min, max, len and Fraction", "DPA706"
+        )
+    meaning = reader.meaning(node.func.id)
+    if isinstance(meaning, Standard):
+        if node.keywords:
+            raise refused(node.keywords[0].value, f"a keyword argument of {meaning.name}", "pass it by position", "DPA706")
+        return _standard(reader, node, meaning.name)
+    if reader.call is None or not isinstance(meaning, (Law, Source)):
+        raise refused(node, f"a call of {node.func.id}", "call samplers, helpers, abs, min, max, len and Fraction", "DPA706")
+    return reader.call(reader, node, meaning)
+
+
+def _standard(reader: Reader, node: ast.Call, name: str) -> Term:
+    """A call of abs, min, max, len or Fraction."""
+    if name == "len":
+        return length(list_named(reader, node))
+    allowed = {"abs": (1,), "min": (2,), "max": (2,), "Fraction": (1, 2)}.get(name, ())
+    if len(node.args) not in allowed:
+        wanted = " or ".join(map(str, allowed)) or "a place in `for ... in`, not"
+        raise refused(node, f"{name} with {len(node.args)} arguments", f"{name} takes {wanted} here", "DPA706")
+    if name == "Fraction":
+        parts = [whole(reader, argument, "in Fraction") for argument in node.args]
+        if len(parts) == 1:
+            return multiply(constant(1, Sort.REAL), parts[0])
+        reader.check(node, "divisor", negation(equal(parts[1], ZERO)))
+        return divide(*parts)
+    values = [number(reader, argument, f"in {name}") for argument in node.args]
+    if name == "abs":
+        return absolute(values[0])
+    _same(reader, node, f"the arguments of {name}", *values)
+    return (least if name == "min" else largest)(*values)
+
+
+def list_named(reader: Reader, node: ast.Call) -> str:
+    """The list parameter that is the only argument of a call."""
+    if len(node.args) == 1 and isinstance(node.args[0], ast.Name) and node.args[0].id in reader.lists:
+        return reader.lists[node.args[0].id][0]
+    raise refused(node, "len of something that is no list parameter", "count in a name of its own", "DPA705")
+
+
+_READERS: Final[Mapping[type[ast.expr], Callable[[Reader, Any], Term]]] = {
+    ast.Attribute: _ghost,
+    ast.BinOp: _binary,
+    ast.BoolOp: _connective,
+    ast.Call: _call,
+    ast.Compare: _compare,
+    ast.Constant: literal,
+    ast.IfExp: _conditional,
+    ast.Name: _name,
+    ast.Subscript: _element,
+    ast.UnaryOp: _unary,
+}
+"""Every kind of expression that the subset has; any other is refused."""

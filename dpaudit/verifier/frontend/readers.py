@@ -1,0 +1,123 @@
+"""What is known while a function is read: names, what has a value, conditions, and the statements so far."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from fractions import Fraction
+from itertools import count
+
+from dpaudit.verifier.frontend.refusals import place_of
+from dpaudit.verifier.frontend.scopes import Meaning, Source
+from dpaudit.verifier.ir import Check, Law, Program, Statement
+from dpaudit.verifier.terms import TRUE, Sort, Term, conjunction, implies
+
+
+@dataclass(frozen=True)
+class Expression:
+    """A text of the expression language as a term.
+
+    Args:
+      term: its value, over variables of the symbols' names.
+      checks: what makes it defined, in the order of evaluation.
+    Source: docs/verification.md, what the verifier reads.
+    Example:
+      >>> from dpaudit.verifier.frontend import expression
+      >>> from dpaudit.verifier.terms import Sort
+      >>> expression("1 / x", {"x": Sort.REAL}, {}).checks[0].kind
+      'divisor'
+    """
+
+    term: Term
+    checks: tuple[Check, ...]
+
+
+@dataclass
+class Shared:
+    """What a function and the helpers inlined in it count and collect together."""
+
+    sites: Iterator[int] = field(default_factory=lambda: count(1))
+    appends: Iterator[int] = field(default_factory=lambda: count(1))
+    hidden: Iterator[int] = field(default_factory=lambda: count(1))
+    sorts: dict[str, Sort] = field(default_factory=dict)
+    constants: dict[str, int | Fraction | bool] = field(default_factory=dict)
+    inlined: dict[str, str] = field(default_factory=dict)
+    helpers: dict[str, Program] = field(default_factory=dict)
+
+
+@dataclass
+class Loop:
+    """A loop around what is read: the name that it counts with, and what had a value at each `break`."""
+
+    name: str | None
+    breaks: list[set[str]] = field(default_factory=list)
+
+
+@dataclass
+class Reader:
+    """What expressions are read in.
+
+    Args:
+      find: meaning of a name that is neither local nor a parameter.
+      locals: every name that the function binds anywhere; such a name never means a global one.
+      symbols: the term of each scalar that has a sort by now.
+      lists: the list parameters: name in the program and sort of elements.
+      defined: scalars and outputs that have a value on every path to here; None where no path leads.
+      call: reads calls of samplers and helpers; None where there are none.
+      text: the source, where decimals and int / int are read exactly; None in programs, which Python runs.
+      prefix: what the names of an inlined helper begin with.
+      path: the functions that are being read, to see recursion.
+      samplers: the sampler parameters.
+      outputs: the output lists so far.
+      loops: the loops around, innermost last.
+      counters: every name that a for loop counts with.
+      parameters: the names of all parameters.
+      level: how many blocks are open.
+      shape: whether the first return gave a tuple, and of what.
+      guards: conditions under which Python evaluates what is read now.
+      emitted: the statements so far of the block that is being read.
+      shared: what inlined helpers count on.
+    """
+
+    find: Callable[[str], Meaning]
+    locals: frozenset[str]
+    symbols: dict[str, Term]
+    lists: Mapping[str, tuple[str, Sort]]
+    defined: set[str] | None
+    call: Callable[[Reader, ast.Call, Law | Source], Term] | None = None
+    text: str | None = None
+    prefix: str = ""
+    path: tuple[str, ...] = ()
+    samplers: Mapping[str, Law] = field(default_factory=dict)
+    outputs: list[str] = field(default_factory=list)
+    loops: list[Loop] = field(default_factory=list)
+    counters: frozenset[str] = frozenset()
+    parameters: frozenset[str] = frozenset()
+    level: int = 0
+    shape: tuple[bool, tuple[Sort | str, ...]] | None = None
+    guards: list[Term] = field(default_factory=list)
+    emitted: list[Statement] = field(default_factory=list)
+    shared: Shared = field(default_factory=Shared)
+
+    def check(self, node: ast.AST, kind: str, condition: Term) -> None:
+        """Note what must hold here; what holds anyway is not noted."""
+        needed = implies(conjunction(*self.guards), condition)
+        if needed is not TRUE:
+            self.emitted.append(Check(place_of(node), kind, needed))
+
+    @contextmanager
+    def under(self, condition: Term) -> Iterator[None]:
+        """Read something that Python evaluates only where the condition holds."""
+        self.guards.append(condition)
+        try:
+            yield
+        finally:
+            self.guards.pop()
+
+    def meaning(self, name: str) -> Meaning:
+        """What a name that is not a scalar or list means here."""
+        if name in self.samplers:
+            return self.samplers[name]
+        return None if name in self.locals else self.find(name)

@@ -1,0 +1,253 @@
+"""Runs a program on concrete data: with numbers for its draws, or with anything that behaves like a number."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import lru_cache, reduce
+from typing import Any, Final, TypeAlias
+
+from dpaudit.verifier.ir import (
+    Append,
+    Assign,
+    Block,
+    Break,
+    Check,
+    Continue,
+    Draw,
+    For,
+    If,
+    Invoke,
+    Program,
+    Raise,
+    Return,
+    Statement,
+    While,
+)
+from dpaudit.verifier.terms import OPERATIONS, Op, Sort, Term
+
+Value: TypeAlias = Any
+"""A number, a truth value, or what stands for one: it has Python's operators, and `decide` knows its truth."""
+
+_LIMIT: Final = 10_000
+
+
+Code: TypeAlias = Callable[["Machine"], Value]
+"""An expression, ready to be computed."""
+
+
+@lru_cache(maxsize=8192)
+def code_of(term: Term, real: Callable[[Fraction], Value]) -> Code:
+    """An expression as nested functions of a machine: Python's operators on what its names stand for."""
+    args = [code_of(argument, real) for argument in term.args]
+    match term.op:
+        case Op.CONSTANT:
+            constant = real(term.value) if isinstance(term.value, Fraction) else term.value
+            return lambda _: constant
+        case Op.VARIABLE:
+            return _named(str(term.value))
+        case Op.APPLY:
+            name, index = str(term.value), args[0]
+            return lambda machine: machine.names[name][index(machine)]
+        case Op.CHOOSE:
+            test, then, otherwise = args
+            return lambda machine: then(machine) if machine.decide(test(machine)) else otherwise(machine)
+    return _operation(term, args, real(Fraction(1)))
+
+
+def _named(name: str) -> Code:
+    """What a variable stands for."""
+    if name.startswith("len("):
+        owner = name[4:-1]
+        return lambda machine: len(machine.names[owner])
+    return lambda machine: machine.names[name]
+
+
+def _operation(term: Term, args: list[Code], one: Value) -> Code:
+    """A connective, comparison or sum of what its arguments give."""
+    first, last = args[0], args[-1]
+    match term.op:
+        case Op.AND:
+            return lambda machine: all(machine.decide(part(machine)) for part in args)
+        case Op.OR:
+            return lambda machine: any(machine.decide(part(machine)) for part in args)
+        case Op.NOT:
+            return lambda machine: not machine.decide(first(machine))
+        case Op.EQUAL if term.args[0].sort is Sort.BOOL:
+            return lambda machine: machine.decide(first(machine)) is machine.decide(last(machine))
+        case Op.DIVIDE:
+            # Two ints would give a float; in the subset one of them is a Fraction, or both stand in Fraction(a, b).
+            return lambda machine: one * first(machine) / last(machine)
+    operation = OPERATIONS[term.op]
+    if len(args) == 1:
+        # A whole number that stands for a rational one.
+        return lambda machine: one * first(machine)
+    if len(args) == 2:
+        return lambda machine: operation(first(machine), last(machine))
+    return lambda machine: reduce(operation, [part(machine) for part in args])
+
+
+class Undefined(ArithmeticError):
+    """A `Check` failed: Python would raise, or do what the subset leaves out, such as reading q[-1]."""
+
+    def __init__(self, check: Check) -> None:
+        super().__init__(f"line {check.place.line}: {check.kind}")
+        self.check = check
+
+
+class TooLong(RuntimeError):
+    """More statements ran than were allowed."""
+
+
+@dataclass(frozen=True)
+class Halt:
+    """How a run ended: the values returned, output lists as tuples, or the name of an exception that it raised."""
+
+    values: tuple[Value, ...]
+    exception: str = ""
+
+
+@dataclass
+class Machine:
+    """One run: what its names stand for, and who supplies draws, truth values and an ear for outputs.
+
+    Args:
+      names: parameters by name: numbers and lists; later all names.
+      draw: gives the value of a draw from the statement and its arguments, a list of scores as its elements first.
+      decide: gives the truth of a value that a test needs.
+      emit: hears each value as it is appended to an output list.
+      limit: most statements that may run.
+      real: makes the values of the REAL constants.
+    """
+
+    names: dict[str, Value]
+    draw: Callable[[Draw | Invoke, tuple[Value, ...]], Value]
+    decide: Callable[[Value], bool]
+    emit: Callable[[Append, Value], None] | None = None
+    limit: int = _LIMIT
+    real: Callable[[Fraction], Value] = Fraction
+    steps: int = field(default=0, init=False)
+
+    def value(self, term: Term) -> Value:
+        """The value of an expression; what Python would not evaluate is not looked at."""
+        return code_of(term, self.real)(self)
+
+    def truth(self, term: Term) -> bool:
+        """The truth value of a test."""
+        return self.decide(self.value(term))
+
+    def block(self, statements: Block) -> Halt | str | None:
+        """Run statements; gives how the function ended, "break" or "continue", or None at their end."""
+        for statement in statements:
+            self.steps += 1
+            if self.steps > self.limit:
+                raise TooLong(f"more than {self.limit} statements ran")
+            ended = self._statement(statement)
+            if ended is not None:
+                return ended
+        return None
+
+    def _statement(self, statement: Statement) -> Halt | str | None:
+        """Run one statement."""
+        match statement:
+            case Assign(name=name, value=value):
+                self.names[name] = self.value(value)
+            case Check(condition=condition):
+                if not self.truth(condition):
+                    raise Undefined(statement)
+            case Draw(name=name, args=args, scores=scores):
+                candidates = () if scores is None else self.names[scores]
+                self.names[name] = self.draw(statement, (*candidates, *map(self.value, args)))
+            case Invoke(name=name, args=given):
+                self.names[name] = self.draw(statement, tuple(map(self._passed, given)))
+            case Append():
+                self._append(statement)
+            case If(test=test, then=then, otherwise=otherwise):
+                return self.block(then if self.truth(test) else otherwise)
+            case For() | While():
+                return self._loop(statement)
+            case _:
+                return self._end(statement)
+        return None
+
+    def _loop(self, loop: For | While) -> Halt | str | None:
+        """Run a loop."""
+        rounds = iter(range(self.value(loop.start), self.value(loop.stop))) if isinstance(loop, For) else None
+        while True:
+            if isinstance(loop, For):
+                position = next(rounds, None) if rounds is not None else None
+                if position is None:
+                    return None
+                self.names[loop.name] = position
+            else:
+                self.block(loop.before)
+                if not self.truth(loop.test):
+                    return None
+            ended = self.block(loop.body)
+            if ended == "break":
+                return None
+            if isinstance(ended, Halt):
+                return ended
+            self.steps += 1
+
+    def _end(self, statement: Statement) -> Halt | str:
+        """What a statement that jumps gives."""
+        match statement:
+            case Return(values=values):
+                return Halt(tuple(map(self._returned, values)))
+            case Raise(exception=exception):
+                return Halt((), exception)
+            case Break():
+                return "break"
+            case Continue():
+                return "continue"
+        raise TypeError(f"a {type(statement).__name__} is no statement")
+
+    def _append(self, statement: Append) -> None:
+        """Let an output list grow."""
+        value = self.value(statement.value)
+        self.names.setdefault(statement.name, []).append(value)
+        if self.emit is not None:
+            self.emit(statement, value)
+
+    def _passed(self, argument: Term | str) -> Value:
+        """An argument of a helper."""
+        return self.names[argument] if isinstance(argument, str) else self.value(argument)
+
+    def _returned(self, value: Term | str) -> Value:
+        """A returned value; output lists are there even if nothing was appended."""
+        return tuple(self.names.get(value, ())) if isinstance(value, str) else self.value(value)
+
+
+def run(
+    program: Program,
+    inputs: Mapping[str, Value],
+    *,
+    draw: Callable[[Draw | Invoke, tuple[Value, ...]], Value],
+    decide: Callable[[Value], bool] = bool,
+    emit: Callable[[Append, Value], None] | None = None,
+    limit: int = _LIMIT,
+    real: Callable[[Fraction], Value] = Fraction,
+) -> Halt:
+    """Run a program to its end.
+
+    Args:
+      program: the program.
+      inputs: a value for each parameter; lists are not changed.
+      draw: gives the value of each draw, from its statement and the values of its arguments.
+      decide: gives the truth of each test; truth values themselves unless given.
+      emit: hears each value that is appended to an output list.
+      limit: most statements that may run.
+      real: makes the values of the REAL constants from fractions.
+    Returns:
+      The values returned, or the exception raised by a `raise`.
+    Raises:
+      Undefined: a `Check` failed.
+      TooLong: the limit was passed.
+    """
+    names = {name: list(value) if isinstance(value, Sequence) else value for name, value in inputs.items()}
+    ended = Machine(names, draw, decide, emit, limit, real).block(program.body)
+    if not isinstance(ended, Halt):
+        raise TypeError("the program fell off its end, which the front end refuses")
+    return ended

@@ -1,0 +1,253 @@
+"""Guesses of what holds at a loop head: bounds on distances, counters and whole numbers, under simple premises."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+
+from dpaudit.verifier.ir import Append, Assign, Draw, For, If, ListOf, Program, Relation, While
+from dpaudit.verifier.product.adjacency import Neighbours
+from dpaudit.verifier.product.costs import ODDS, SPENT
+from dpaudit.verifier.product.execution import Execution
+from dpaudit.verifier.product.ledger import FAILED, tail
+from dpaudit.verifier.product.rational import proportion
+from dpaudit.verifier.product.runs import OTHER, RETURNED, Invariants, broken_name
+from dpaudit.verifier.product.walk import assigned, draws, loops, statements
+from dpaudit.verifier.terms import (
+    ONE,
+    TRUE,
+    ZERO,
+    Op,
+    Sort,
+    Term,
+    absolute,
+    add,
+    conjunction,
+    constant,
+    equal,
+    implies,
+    less,
+    less_equal,
+    multiply,
+    negation,
+    negative,
+    number_of,
+    renamed,
+    subterms,
+    subtract,
+    variable,
+)
+
+
+@dataclass(frozen=True)
+class Head:
+    """What a loop head offers to speak of.
+
+    Args:
+      pairs: the neighbours.
+      changed: names that the loop may change, with their sorts.
+      index: the loop's own name, where it has one.
+      counters: what was spent at each site.
+      whole: whole numbers that never change: parameters and lengths.
+      outputs: the ghosts of the discrete outputs.
+      places: indices at which the program reads that are plain numbers.
+      chances: probabilities with which single draws fail.
+    """
+
+    pairs: Neighbours
+    changed: tuple[tuple[str, Sort], ...]
+    index: Term | None
+    counters: tuple[Term, ...]
+    whole: tuple[Term, ...]
+    outputs: tuple[Term, ...]
+    places: tuple[Term, ...]
+    chances: tuple[Fraction, ...]
+
+    def guesses(self) -> Iterator[Term]:
+        """All candidates, plain ones first."""
+        premises = tuple(self.premises())
+        for conclusion in (*self.distances(), *self.spending()):
+            for premise in premises:
+                yield implies(premise, conclusion)
+        yield from self.ranges()
+
+    def premises(self) -> Iterator[Term]:
+        """Where the loop is: left or not, before or after the place where neighbours differ, or that of the output."""
+        yield TRUE
+        for name, sort in self.changed:
+            if name.startswith("$broken") or name == RETURNED:
+                yield negation(variable(name, sort))
+                if self.index is None:
+                    yield variable(name, sort)
+            if sort is Sort.REAL and not name.startswith("$"):
+                yield negation(equal(variable(name, sort), variable(OTHER + name, sort)))
+        for place in self._numbers() if self.index is None else [self.index]:
+            yield from self._sides(place)
+
+    def _sides(self, index: Term) -> Iterator[Term]:
+        """Before or after a place."""
+        for name, _ in self.pairs.contract.changes:
+            if self.pairs.relation(name) is Relation.ONE:
+                place = self.pairs.position(name)
+                yield less_equal(index, place)
+                yield less(place, index)
+        for output in self.outputs:
+            if output.sort is Sort.INT:
+                yield less_equal(index, output)
+                yield less(output, index)
+                for number in self._numbers():
+                    yield conjunction(less(output, index), equal(number, output))
+
+    def _numbers(self) -> list[Term]:
+        """The whole numbers that the loop may change."""
+        return [variable(name, sort) for name, sort in self.changed if sort is Sort.INT and not name.startswith("$")]
+
+    def units(self) -> tuple[Term, ...]:
+        """By how much elements differ."""
+        found: dict[Term, None] = {}
+        for name, change in self.pairs.contract.changes:
+            found[change.bound] = None
+            if self.pairs.relation(name) is Relation.ONE:
+                found[absolute(self.pairs.change(name, self.pairs.position(name)))] = None
+            if self.pairs.relation(name) in (Relation.L1, Relation.L2) and self.index is not None:
+                found[self.pairs.spent(name, self.index)] = None
+        return (*found, *((ONE,) if ONE not in found else ()))
+
+    def distances(self) -> Iterator[Term]:
+        """How far names are apart in the two runs."""
+        for name, sort in self.changed:
+            one, other = variable(name, sort), variable(OTHER + name, sort)
+            yield equal(one, other)
+            if sort is Sort.BOOL or name.startswith("$"):
+                continue
+            apart = subtract(other, one)
+            for unit in self.units():
+                for factor in (-2, -1, 1, 2):
+                    bound = multiply(constant(factor), unit)
+                    yield less_equal(apart, bound) if factor > 0 else less_equal(bound, apart)
+                    if abs(factor) == 1:
+                        yield less_equal(bound, apart) if factor > 0 else less_equal(apart, bound)
+            yield less_equal(apart, ZERO)
+            yield less_equal(ZERO, apart)
+            for private, _ in self.pairs.contract.changes:
+                if self.pairs.relation(private) is Relation.ONE:
+                    for index in (self.pairs.position(private), *self.places):
+                        change = self.pairs.change(private, index)
+                        yield equal(apart, change)
+                        yield equal(apart, negative(change))
+
+    def spending(self) -> Iterator[Term]:
+        """Bounds on what each site has spent: constant ones, and such as grow with a whole number of the program."""
+        growing = self._numbers() + ([self.index] if self.index is not None else [])
+        for counter in self.counters:
+            if counter.value == ODDS:
+                yield equal(counter, ONE)
+                yield less_equal(counter, self.pairs.contract.odds)
+                continue
+            yield less_equal(counter, ZERO)
+            if counter.value == FAILED:
+                yield from self._failing(counter, growing)
+                continue
+            if counter.value == SPENT:
+                yield less_equal(counter, self.pairs.contract.claim)
+            for unit in self.units():
+                for factor in (1, 2):
+                    step = multiply(constant(factor), unit)
+                    yield less_equal(counter, step)
+                    for name in growing:
+                        yield less_equal(counter, multiply(step, name))
+                        yield less_equal(counter, multiply(step, add(name, ONE)))
+
+    def _failing(self, counter: Term, growing: list[Term]) -> Iterator[Term]:
+        """Bounds on the probability of having failed: one draw's, or one's for each round or step."""
+        for chance in self.chances:
+            yield less_equal(counter, constant(chance))
+            for number in growing:
+                yield less_equal(counter, multiply(constant(chance), number))
+        yield less_equal(counter, self.pairs.contract.delta)
+
+    def ranges(self) -> Iterator[Term]:
+        """Bounds on whole numbers: always, as long as the loop is not left, or after its first round; and signs of counters."""
+        running = [negation(variable(name, sort)) for name, sort in self.changed if name.startswith("$broken") or name == RETURNED]
+        for name, sort in self.changed:
+            if sort is Sort.INT and not name.startswith("$"):
+                one = variable(name, sort)
+                yield less_equal(ZERO, one)
+                for limit in self.limits():
+                    for premise in (TRUE, *running):
+                        yield implies(premise, less_equal(one, limit))
+                if self.index is not None:
+                    for run in ("", OTHER):
+                        later = variable(run + name, sort)
+                        yield less_equal(ZERO, later)
+                        yield less_equal(later, self.index)
+                        yield implies(less(ZERO, self.index), less(later, self.index))
+        for counter in self.counters:
+            yield less_equal(ZERO, counter)
+
+    def limits(self) -> Iterator[Term]:
+        """What whole numbers may stay below."""
+        for name in (*self.whole, *((self.index,) if self.index is not None else ())):
+            for factor in (1, 2):
+                for less_by in (0, -1, -2):
+                    yield add(multiply(constant(factor), name), constant(less_by))
+
+
+def _weighted(rates: Mapping[str, Term]) -> Iterator[Term]:
+    """Sums of counters whose rates are in a fixed proportion, so that they cost alike."""
+    names = list(rates)
+    for position, first in enumerate(names):
+        parts = [variable(first, Sort.REAL)]
+        for other in names[position + 1 :]:
+            share = proportion(rates[other], rates[first])
+            if share is not None:
+                parts.append(multiply(constant(share), variable(other, Sort.REAL)))
+        if len(parts) > 1:
+            yield add(*parts)
+
+
+def _ended(loop: For | While, number: int, names: Mapping[str, Sort]) -> Iterator[Term]:
+    """A `while` loop that was not left by `break` has ended because its test failed, in either run."""
+    if isinstance(loop, While) and not any(part.op is Op.APPLY for part in subterms(loop.test)):
+        for run in ("", OTHER):
+            test = renamed(loop.test, lambda name, run=run: run + name if name in names else name)  # type: ignore[misc]
+            yield implies(variable(f"{run}{broken_name(number)}", Sort.BOOL), negation(test))
+
+
+def _fixed_places(program: Program) -> Iterator[Term]:
+    """The indices that are numbers."""
+    for statement in statements(program.body):
+        if isinstance(statement, (Assign, Append, If)):
+            for part in subterms(statement.test if isinstance(statement, If) else statement.value):
+                if part.op is Op.APPLY and number_of(part.args[0]) is not None:
+                    yield part.args[0]
+
+
+def candidates(execution: Execution) -> Invariants:
+    """Candidates for each loop of an execution that has been run with none.
+
+    Args:
+      execution: both runs, cut at loop heads; it tells which names are there.
+    Returns:
+      For each loop its candidates, each once.
+    """
+    whole = [variable(f"len({one.name})", Sort.INT) for one in execution.program.parameters if isinstance(one.sort, ListOf)]
+    whole += [variable(one.name, Sort.INT) for one in execution.program.parameters if one.sort is Sort.INT]
+    counters = (*(variable(name, value.sort) for name, value in execution.counters.items()), *_weighted(execution.meter.rates))
+    outputs = tuple(ghost for ghost in execution.output() if ghost is not None)
+    cut = execution.meter.cuts
+    sites = (one for one in draws(execution.program.body) if isinstance(one, Draw) and one.site in cut)
+    chances = tuple(tail(one.law, cut[one.site]) for one in sites)
+    places = tuple(dict.fromkeys(_fixed_places(execution.program)))
+    found: dict[int, tuple[Term, ...]] = {}
+    for number, loop in enumerate(loops(execution.program), 1):
+        names = execution.heads.get(number, {})
+        body = (*loop.before, *loop.body) if isinstance(loop, While) else loop.body
+        flags = [name for name in names if name.startswith("$")]
+        changed = tuple((name, names[name]) for name in (*assigned(body), *flags) if name in names)
+        index = variable(loop.name, Sort.INT) if isinstance(loop, For) else None
+        head = Head(execution.pairs, changed, index, counters, tuple(whole), outputs, places, chances)
+        guesses = (*head.guesses(), *_ended(loop, number, names))
+        found[number] = tuple(dict.fromkeys(one for one in guesses if one is not TRUE))
+    return found

@@ -1,0 +1,104 @@
+"""Sums of floating-point numbers: more sensitive than sums of reals, by a witness in bits; what rounding may add, over the reals.
+
+The theory of floating-point numbers refutes and does not prove: upper bounds come from the rule that a rounded sum is the exact one
+times 1 + d, |d| <= u.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Final
+
+from dpaudit.verifier.lemmas.questions import Question
+from dpaudit.verifier.lemmas.statements import Lemma
+from dpaudit.verifier.solving import Answer
+
+_SOURCE: Final = "Casacuberta, Shoemate, Vadhan, Wagaman 2022"
+_FORMATS: Final = {32: (8, 24), 64: (11, 53)}
+"""By size in bits: bits of the exponent, bits of the significand."""
+
+
+def summing(bits: int) -> Question:
+    """Whether replacing 1 by 0 can move a rounded sum of two numbers in [0, 1] by more than 1.
+
+    0 + kept is exact, so the sum moves by more than 1 just where 1 + kept is rounded up, hence is not what rounding down gives.
+    """
+    exponent, significand = _FORMATS[bits]
+    text = f"""(set-logic QF_BVFP)
+(declare-const kept (_ BitVec {bits}))
+(define-sort Float () (_ FloatingPoint {exponent} {significand}))
+(define-fun number () Float ((_ to_fp {exponent} {significand}) kept))
+(define-fun one () Float ((_ to_fp {exponent} {significand}) (_ bv{(2 ** (exponent - 1) - 1) << (significand - 1)} {bits})))
+(assert (and (fp.leq (_ +zero {exponent} {significand}) number) (fp.leq number one)))
+(assert (fp.lt (fp.add RTN one number) (fp.add RNE one number)))
+(check-sat)
+"""
+    statement = f"Replacing one number in [0, 1] can move a sum of {bits}-bit floating-point numbers by more than 1."
+    return Question(f"floats.sum_{bits}", statement, text, Answer.SAT, _SOURCE)
+
+
+@dataclass(frozen=True)
+class Replayed:
+    """Two neighbouring lists of floating-point numbers and their sums, computed by the machine.
+
+    Args:
+      old: the first list.
+      new: the list after one number in [0, 1] was replaced.
+      moved: the exact distance of the two rounded sums.
+    Source: IEEE 754-2019.
+    Example:
+      >>> replayed(64, {"kept": 0x3FF0000000000000}).moved
+      Fraction(1, 1)
+    """
+
+    old: tuple[float, float]
+    new: tuple[float, float]
+    moved: Fraction
+
+
+def replayed(bits: int, values: Mapping[str, int]) -> Replayed:
+    """The sums of the neighbours that a model gives, by numpy's own addition at that width.
+
+    Args:
+      bits: 32 or 64.
+      values: `kept`, the bits of the number that both lists hold.
+    Returns:
+      The lists and how far their sums are apart, in exact numbers.
+    Raises:
+      KeyError: there is no such value.
+    Source: IEEE 754-2019.
+    Example:
+      >>> replayed(32, {"kept": 0x36E00000}).moved > 1
+      False
+    """
+    import numpy as np
+
+    kept = np.frombuffer(values["kept"].to_bytes(bits // 8, "little"), dtype=f"<f{bits // 8}")
+    sums = [Fraction(float((other + kept)[0])) for other in (np.ones_like(kept), np.zeros_like(kept))]
+    return Replayed((1.0, float(kept[0])), (0.0, float(kept[0])), abs(sums[0] - sums[1]))
+
+
+QUESTIONS: Final = tuple(map(summing, (32, 64)))
+"""The questions about floating-point sums."""
+
+LEMMAS: Final = (
+    Lemma(
+        "floats.rounded_step",
+        "One more rounded addition adds at most u (|S| + e) to the error e; r is the rounded sum, S the exact one.",
+        "r t T x S e u d",
+        ("0 <= u", "0 <= e", "abs(T - t) <= e", "S == T + x", "abs(d) <= u", "r == (t + x)*(1 + d)"),
+        "abs(r - S) <= e + u*(abs(S) + e)",
+        "Higham 2002, section 2.2",
+    ),
+    Lemma(
+        "floats.rounded_sensitivity",
+        "Two sums with errors of at most e are apart by at most the exact sensitivity and 2 e.",
+        "f g F G e D",
+        ("abs(f - F) <= e", "abs(g - G) <= e", "abs(F - G) <= D"),
+        "abs(f - g) <= D + 2*e",
+        "triangle inequality",
+    ),
+)
+"""What rounding may add, over the reals."""

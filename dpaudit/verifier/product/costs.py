@@ -1,0 +1,99 @@
+"""What draws have cost so far: a counter for each site whose rate never changes, one sum for others, odds for truth values."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final
+
+from dpaudit.verifier.ir import Block, Draw, Invoke, Law, ListOf, Program
+from dpaudit.verifier.product.ledger import FAILED, cuts, tail
+from dpaudit.verifier.product.rational import below
+from dpaudit.verifier.product.walk import assigned, draws
+from dpaudit.verifier.terms import ONE, ZERO, Op, Sort, Term, add, choose, conjunction, constant, multiply, subterms, variables
+
+if TYPE_CHECKING:
+    from dpaudit.verifier.product.adjacency import Neighbours
+    from dpaudit.verifier.product.laws import Asked
+
+SPENT: Final = "$spent"
+"""The counter of all costs whose rate may change from request to request; with a site's number behind it, that site's units."""
+
+ODDS: Final = "$odds"
+"""The counter of factors by which the probabilities of truth values may fall."""
+
+
+@dataclass
+class Meter:
+    """The counters of one program, and what they say about its cost.
+
+    Args:
+      program: the program.
+      pairs: the neighbours; their contract holds the claim.
+      rates: the cost of a unit, of each site that has a counter, as far as seen.
+    """
+
+    program: Program
+    pairs: Neighbours
+    rates: dict[str, Term] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """The entry values that never change."""
+        changed = assigned(self.program.body)
+        scalars = (one.name for one in self.program.parameters if not isinstance(one.sort, ListOf))
+        lengths = (f"len({one.name})" for one in self.program.parameters if isinstance(one.sort, ListOf))
+        self.cuts = cuts(self.program)
+        self.fixed = frozenset((*(name for name in scalars if name not in changed), *lengths))
+
+    def name(self, draw: Draw | Invoke) -> str:
+        """The counter that a draw is charged to."""
+        if isinstance(draw, Invoke):
+            return SPENT
+        if draw.law is Law.RANDOMIZED_RESPONSE:
+            return ODDS
+        rate = draw.args[-2:] if draw.law is Law.EXPONENTIAL_CHOICE else draw.args
+        names = {str(one.value) for one in variables(*rate)}
+        lists = any(part.op is Op.APPLY for part in subterms(*rate))
+        return SPENT if lists or not names <= self.fixed else f"{SPENT}.{draw.site}"
+
+    def names(self, block: Block) -> tuple[str, ...]:
+        """The counters that a block may raise, each once."""
+        found = dict.fromkeys(self.name(draw) for draw in draws(block))
+        if any(draw.site in self.cuts for draw in draws(block)):
+            found[FAILED] = None
+        return tuple(found)
+
+    def start(self, name: str) -> Term:
+        """The first value of a counter."""
+        if name == ODDS:
+            return constant(1, Sort.REAL)
+        return constant(0, Sort.REAL)
+
+    def charge(self, counters: Mapping[str, Term], draw: Draw, here: Term, needs: Asked) -> dict[str, Term]:
+        """The counters of a draw after it."""
+        name, changed = self.name(draw), dict[str, Term]()
+        if draw.site in self.cuts:
+            failing = constant(tail(draw.law, self.cuts[draw.site]))
+            changed[FAILED] = add(counters[FAILED], choose(here, failing, ZERO))
+        if name == ODDS:
+            changed[name] = multiply(counters[name], choose(here, needs.odds, ONE))
+            return changed
+        if name != SPENT:
+            self.rates[name] = needs.rate
+        units = multiply(needs.units, needs.rate) if name == SPENT else needs.units
+        changed[name] = add(counters[name], choose(here, units, ZERO))
+        return changed
+
+    def within(self, counters: Mapping[str, Term]) -> Term:
+        """That the cost so far is within the claim; without divisions, so that solvers can say so."""
+        contract = self.pairs.contract
+        parts = [multiply(counters[name], rate) for name, rate in self.rates.items()]
+        total = add(*parts, counters.get(SPENT, ZERO)) if parts or SPENT in counters else ZERO
+        cost = below(total, contract.claim, self.is_entry)
+        if ODDS not in counters:
+            return cost
+        return conjunction(cost, below(counters[ODDS], contract.odds, self.is_entry))
+
+    def is_entry(self, symbol: Term) -> bool:
+        """Whether a symbol is a scalar parameter, by which both sides may be divided once it is proven to be positive."""
+        return symbol.op is Op.VARIABLE and str(symbol.value) in self.fixed

@@ -1,0 +1,145 @@
+"""Draws and calls of helpers in both runs: what the alignment theorem asks of each, and what each costs."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+from dpaudit.verifier.ir import Draw, Invoke, Place
+from dpaudit.verifier.product.adjacency import seen
+from dpaudit.verifier.product.costs import SPENT
+from dpaudit.verifier.product.helpers import called
+from dpaudit.verifier.product.laws import asked
+from dpaudit.verifier.product.ledger import FAILED
+from dpaudit.verifier.product.runs import OTHER, Misused, Run
+from dpaudit.verifier.product.walk import draws
+from dpaudit.verifier.terms import (
+    TRUE,
+    ZERO,
+    Sort,
+    Term,
+    absolute,
+    add,
+    choose,
+    conjunction,
+    constant,
+    equal,
+    implies,
+    less_equal,
+    multiply,
+    replaced,
+    variable,
+    variables,
+)
+
+if TYPE_CHECKING:
+    from dpaudit.verifier.product.execution import Execution
+
+
+def draw(execution: Execution, statement: Draw, runs: tuple[Run, Run]) -> None:
+    """Fresh noise, moved in run 2; C1 and C3 to C7 of the theorem at this request."""
+    book, line = execution.book, statement.place.line
+    noise = fresh(execution, statement)
+    args = [execution.both(argument, runs) for argument in statement.args]
+    here = runs[0].path
+    book.prove("sync", line, equal(here, runs[1].path))
+    shift = shift_of(execution, statement, noise, runs)
+    cut = execution.meter.cuts.get(statement.site)
+    needs = asked(statement, args, noise, shift, execution.pairs, cut)
+    book.prove("sync", line, implies(here, needs.same))
+    book.prove("valid", line, implies(here, needs.valid))
+    book.form("triangular", line, constant(value=earlier(execution, shift, noise)))
+    book.form("piecewise", line, needs.piecewise)
+    book.form("lattice", line, needs.lattice)
+    if noise.sort is not Sort.BOOL:
+        injective(execution, statement.place, here, noise, shift, needs.fact)
+    book.must("support", line, implies(conjunction(here, needs.fact), needs.support))
+    execution.counters |= execution.meter.charge(execution.counters, statement, here, needs)
+    book.know(implies(here, needs.fact))
+    if cut is not None:
+        # What failing costs is bounded before anything is concluded from not having failed.
+        book.must("ledger", line, less_equal(execution.counters[FAILED], execution.pairs.contract.delta))
+        book.know(implies(here, less_equal(absolute(noise), multiply(constant(cut), args[0][0]))))
+    execution.born.setdefault(noise)
+    execution.drawn.append((noise, here))
+    moved = noise if noise.sort is Sort.BOOL else add(noise, shift)
+    for run, value in zip(runs, (noise, moved), strict=True):
+        run.put(statement.name, value)
+    if execution.whiles:
+        execution.price("prefix", line)
+
+
+def symbol(execution: Execution, statement: Draw | Invoke) -> Term:
+    """The symbol of what is drawn in this round."""
+    return variable(
+        "".join((f"$noise.{statement.site}", *(f".{number}" for number in execution.nest))), execution.sorts[statement.name]
+    )
+
+
+def fresh(execution: Execution, statement: Draw | Invoke) -> Term:
+    """The symbol of a draw; where loops are cut, a place is passed once in a round."""
+    noise = symbol(execution, statement)
+    if noise in execution.born:
+        raise Misused(f"line {statement.place.line} draws twice without a loop between")
+    return noise
+
+
+def shift_of(execution: Execution, statement: Draw, noise: Term, runs: tuple[Run, Run]) -> Term:
+    """The alignment's shift with the values that its names have now."""
+    given = execution.alignment.get(statement.site)
+    if given is None or noise.sort is Sort.BOOL:
+        return constant(0, noise.sort if noise.sort is not Sort.BOOL else Sort.INT)
+    # Names of later draws mean their noise, so that it is seen to be later.
+    names = {variable(one.name, execution.sorts[one.name]): symbol(execution, one) for one in draws(execution.program.body)}
+    names |= vocabulary(runs) | {variable(statement.name, noise.sort): noise}
+    return seen(given, names, partial(read_either, execution))
+
+
+def vocabulary(runs: tuple[Run, Run]) -> dict[Term, Term]:
+    """What alignments may name: names of run 1, and those of run 2 behind `OTHER`."""
+    names: dict[Term, Term] = {}
+    for run, before in zip(runs, ("", OTHER), strict=True):
+        names |= {variable(before + name, value.sort): value for name, value in run.names.items()}
+    return names
+
+
+def read_either(execution: Execution, name: str, index: Term) -> Term:
+    """An element that an alignment names."""
+    run, plain = (2, name.removeprefix(OTHER)) if name.startswith(OTHER) else (1, name)
+    if plain not in dict(execution.pairs.elements):
+        raise Misused(f"an alignment reads {name}, which is no list")
+    return execution.reader(run)(plain, index)
+
+
+def earlier(execution: Execution, shift: Term, noise: Term) -> bool:
+    """C3: the shift, fully written out, speaks of this noise, of what was drawn before, of inputs and ghosts only."""
+    return all(one is noise or one in execution.born or execution.is_input(one) for one in variables(shift))
+
+
+def injective(execution: Execution, place: Place, here: Term, noise: Term, shift: Term, fact: Term) -> None:
+    """C4: two values of the noise are never moved to one, whatever was drawn before; nothing later is known here."""
+    twin = variable(f"{noise.value}~", noise.sort)
+    mapping = {noise: twin}
+    meet = equal(add(noise, shift), add(twin, replaced(shift, mapping)))
+    goal = TRUE
+    if noise in variables(shift):
+        goal = implies(conjunction(here, fact, replaced(fact, mapping), meet), equal(noise, twin))
+    execution.book.must("injective", place.line, goal)
+
+
+def invoke(execution: Execution, statement: Invoke, runs: tuple[Run, Run]) -> None:
+    """A helper with a contract of its own gives the same result in both runs, at the price of its contract."""
+    line, here = statement.place.line, runs[0].path
+    execution.book.prove("sync", line, equal(here, runs[1].path))
+    helper = dict(execution.program.helpers)[statement.helper]
+    args = [argument if isinstance(argument, str) else execution.both(argument, runs) for argument in statement.args]
+    needs = called(helper, args, execution.pairs)
+    execution.book.prove("contract", line, implies(here, needs.allowed))
+    result = fresh(execution, statement)
+    execution.counters |= {SPENT: add(execution.counters[SPENT], choose(here, needs.price, ZERO))}
+    execution.born.setdefault(result)
+    execution.drawn.append((result, here))
+    for run in runs:
+        run.put(statement.name, result)
+    if execution.whiles:
+        execution.price("prefix", line)

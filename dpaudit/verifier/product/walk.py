@@ -1,0 +1,74 @@
+"""What a program contains, found without running it: sites, loops and the names that a block may change."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import fields
+
+from dpaudit.verifier.ir import (
+    Append,
+    Assign,
+    Block,
+    Break,
+    Continue,
+    Draw,
+    For,
+    If,
+    Invoke,
+    Program,
+    Raise,
+    Return,
+    Statement,
+    While,
+)
+
+
+def statements(block: Block) -> Iterator[Statement]:
+    """Every statement of a block, outer ones first, in the order of the source."""
+    for statement in block:
+        yield statement
+        for name in _BLOCKS:
+            if any(one.name == name for one in fields(statement)):
+                yield from statements(getattr(statement, name))
+
+
+_BLOCKS = ("before", "then", "otherwise", "body")
+
+
+def loops(program: Program) -> tuple[For | While, ...]:
+    """The loops of a program; a loop's number is its place in this, from 1 on."""
+    return tuple(one for one in statements(program.body) if isinstance(one, (For, While)))
+
+
+def draws(block: Block) -> tuple[Draw | Invoke, ...]:
+    """The draws and calls of helpers in a block."""
+    return tuple(one for one in statements(block) if isinstance(one, (Draw, Invoke)))
+
+
+def assigned(block: Block) -> tuple[str, ...]:
+    """The scalar names that a block may change, each once; a loop's own name is none, it is dead after the loop."""
+    names = {one.name: None for one in statements(block) if isinstance(one, (Assign, Draw, Invoke))}
+    return tuple(names)
+
+
+def leaves(block: Block, kind: type[Statement]) -> bool:
+    """Whether a block can return or raise; for Break and Continue, whether it can end its own loop or the round."""
+    if kind in (Return, Raise):
+        return any(isinstance(one, kind) for one in statements(block))
+    for one in block:
+        if isinstance(one, kind) or (isinstance(one, If) and (leaves(one.then, kind) or leaves(one.otherwise, kind))):
+            return True
+    return False
+
+
+def returned(program: Program) -> tuple[Return, ...]:
+    """The return statements."""
+    return tuple(one for one in statements(program.body) if isinstance(one, Return))
+
+
+def released(program: Program) -> frozenset[str]:
+    """The output lists that are returned somewhere."""
+    return frozenset(value for one in returned(program) for value in one.values if isinstance(value, str))
+
+
+__all__ = ["Append", "Break", "Continue"]

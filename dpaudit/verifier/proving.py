@@ -1,0 +1,175 @@
+"""Finds a proof of a program's claim: an alignment by search, invariants by elimination, and then every obligation afresh."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from dpaudit.errors import Unsupported
+from dpaudit.verifier.alignment.search import Search
+from dpaudit.verifier.alignment.users import user_alignment
+from dpaudit.verifier.confirming import Confirmations
+from dpaudit.verifier.invariants.candidates import candidates
+from dpaudit.verifier.invariants.houdini import Houdini
+from dpaudit.verifier.ir import Program, While
+from dpaudit.verifier.product.adjacency import Neighbours, directions
+from dpaudit.verifier.product.execution import Execution
+from dpaudit.verifier.product.obligations import Obligation
+from dpaudit.verifier.product.runs import Alignment, Invariants, Misused
+from dpaudit.verifier.product.walk import draws, statements
+from dpaudit.verifier.product.witness import unreached
+
+
+@dataclass(frozen=True)
+class Direction:
+    """The proof for one direction of the neighbours.
+
+    Args:
+      pairs: the neighbours, in this direction.
+      pointwise: whether there is an alignment for each discrete output instead of one for all.
+      alignment: shift of each site.
+      invariants: what holds at the head of each loop.
+      obligations: all that had to be valid, and is.
+    """
+
+    pairs: Neighbours
+    pointwise: bool
+    alignment: Alignment
+    invariants: Invariants
+    obligations: tuple[Obligation, ...]
+
+
+@dataclass(frozen=True)
+class Proof:
+    """The claim holds for every length and every value of the parameters that meets what is required.
+
+    Args:
+      program: the program, with its contract.
+      directions: one proof for each direction of the neighbours, and those of helpers with a contract.
+      seconds: time that the proof took.
+    """
+
+    program: Program
+    directions: tuple[Direction, ...]
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Failed:
+    """No proof was found; that says nothing about the claim.
+
+    Args:
+      reason: what stood in the way.
+      obligation: the id of the obligation that did not follow with the alignment that came furthest, where there was one.
+      line: its line in the source, 0 where it has none.
+    """
+
+    reason: str
+    obligation: str = ""
+    line: int = 0
+
+
+def obligations(
+    program: Program, pairs: Neighbours, alignment: Alignment, invariants: Invariants, *, pointwise: bool = False
+) -> tuple[Obligation, ...]:
+    """All that must be valid for the claim to hold in one direction; a function of its arguments and nothing else.
+
+    Args:
+      program: the program, with its contract.
+      pairs: the neighbours, in one direction.
+      alignment: shift of each site.
+      invariants: what holds at the head of each loop, by its number.
+      pointwise: whether the alignment is for one discrete output.
+    Returns:
+      The obligations in the order of the program, with ids that do not change.
+    """
+    return tuple(Execution(program, pairs, alignment, invariants, pointwise).run().obligations)
+
+
+def prove(program: Program, *, seconds: float = 60.0, confirmations: Confirmations | None = None) -> Proof | Failed:
+    """Look for a proof of what a program promises.
+
+    Args:
+      program: the program, with its contract.
+      seconds: time that may be spent, about.
+      confirmations: where the answers about obligations are kept.
+    Returns:
+      A proof whose every obligation is confirmed, or what stood in the way.
+    Raises:
+      ValueError: the program has no contract.
+    """
+    started = time.monotonic()
+    deadline = started + seconds
+    confirmations = confirmations or Confirmations()
+    found: list[Direction] = []
+    for _, helper in program.helpers:
+        inner = prove(helper, seconds=deadline - time.monotonic(), confirmations=confirmations)
+        if isinstance(inner, Failed):
+            return Failed(f"helper {helper.name}: {inner.reason}", inner.obligation, inner.line)
+        found += inner.directions
+    for pairs in directions(program):
+        result = _in_direction(program, pairs, deadline, confirmations)
+        if isinstance(result, Failed):
+            return result
+        found.append(result)
+        line = unreached(program, pairs)
+        if line is not None:
+            return Failed("vacuity: no short run on data that meet what is required leads to this output", "vacuity", line)
+    return Proof(program, tuple(found), time.monotonic() - started)
+
+
+def _in_direction(program: Program, pairs: Neighbours, deadline: float, confirmations: Confirmations) -> Direction | Failed:
+    """A proof for one direction: one alignment for all outputs, or else one for each discrete output."""
+    last = Failed("no alignment")
+    for pointwise in modes(program, pairs):
+        try:
+            for alignment in _alignments(program, pairs, deadline, pointwise=pointwise):
+                result = attempt(program, pairs, alignment, confirmations, pointwise=pointwise)
+                if isinstance(result, Direction):
+                    return result
+                last = result
+                if time.monotonic() > deadline:
+                    return replace(last, reason="time is up")
+        except (Misused, Unsupported) as error:
+            last = Failed(str(error))
+    return last
+
+
+def modes(program: Program, pairs: Neighbours) -> tuple[bool, ...]:
+    """Whether to look at one output at a time: not, or where there are countably many too, first where that is all there is."""
+    ghosts = Execution(program, pairs, {}, {}, pointwise=True).output()
+    whole = [ghost is not None for ghost in ghosts]
+    # A run that never ends has no output to look at.
+    endless = any(isinstance(one, While) for one in statements(program.body))
+    if pairs.contract.cost != "pure" or endless or not any(whole):
+        return (False,)
+    return (True, False) if all(whole) and draws(program.body) else (False, True)
+
+
+def _alignments(program: Program, pairs: Neighbours, deadline: float, *, pointwise: bool) -> Iterator[Alignment]:
+    """Alignments worth trying: with the shifts that were given, or found by search where none were."""
+    given = user_alignment(program, pairs, pointwise=pointwise)
+    yield from Search(program, pairs, pointwise, given, seconds=max(0.0, deadline - time.monotonic())).found()
+
+
+def attempt(
+    program: Program, pairs: Neighbours, alignment: Alignment, confirmations: Confirmations, *, pointwise: bool
+) -> Direction | Failed:
+    """A proof with a given alignment: invariants are looked for, and then every obligation is made and checked afresh."""
+    try:
+        plain = Execution(program, pairs, alignment, {}, pointwise)
+        plain.run()
+        guesses = candidates(plain)
+        houdini = Houdini(Execution(program, pairs, alignment, guesses, pointwise, switched=True))
+        houdini.settle()
+        invariants = houdini.needed()
+        if isinstance(invariants, Obligation):
+            return Failed("an obligation does not follow", invariants.id, invariants.line)
+        made = obligations(program, pairs, alignment, invariants, pointwise=pointwise)
+    except Misused as error:
+        return Failed(str(error))
+    unproven = confirmations.first_unproven(made)
+    if unproven is not None:
+        return Failed("an obligation does not follow", unproven.id, unproven.line)
+    return Direction(pairs, pointwise, alignment, invariants, made)

@@ -1,0 +1,1 @@
+"""Certified counterexamples: neighbours and an event whose probabilities, enclosed by ball arithmetic, break the claim."""

@@ -1,0 +1,167 @@
+"""Events of a program's output, and their certified probabilities on given data."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import reduce
+from typing import Any, Final, TypeAlias
+
+from flint import arb
+
+from dpaudit.exact import Enclosure, ball_endpoints, fmpq_of, working_precision
+from dpaudit.verifier.ir import Append, Program, Return, Statement
+from dpaudit.verifier.refuter.forms import Condition, Form
+from dpaudit.verifier.refuter.paths import Elsewhere, Inputs, Path, Undecided, paths_of
+from dpaudit.verifier.refuter.regions import mass_of
+
+BITS: Final = 256
+
+
+@dataclass(frozen=True)
+class Box:
+    """All numbers from `low` on, below `high`."""
+
+    low: Fraction
+    high: Fraction
+
+
+Leaf: TypeAlias = int | Fraction | bool | Box
+"""A value that the output has at one place, its type included, or the box in which it lies."""
+
+
+@dataclass(frozen=True)
+class Event:
+    """Outputs of one shape: for each returned value a leaf, or a tuple of leaves for a list; or an exception by its name."""
+
+    values: tuple[Leaf | tuple[Leaf, ...], ...] = ()
+    exception: str = ""
+
+    def __str__(self) -> str:
+        """The event as people write it."""
+        if self.exception:
+            return f"raises {self.exception}"
+        shown = [f"[{', '.join(map(_shown, value))}]" if isinstance(value, tuple) else _shown(value) for value in self.values]
+        return "returns " + ", ".join(shown)
+
+
+def probability(program: Program, inputs: Inputs, event: Event) -> Enclosure:
+    """An interval that contains the probability of an event.
+
+    Args:
+      program: the program.
+      inputs: its data.
+      event: the event.
+    Returns:
+      Enclosure of the probability; exactly 0 where no path of the program leads to the event.
+    Raises:
+      Undecided: the program's noise cannot be integrated exactly on these data.
+    Source: docs/verification.md, "Counterexamples".
+    """
+    event = _exact(event)
+    with working_precision(BITS):
+        total = reduce(arb.__add__, (_mass(path, event) for path in paths_of(program, inputs, _listener(program, event))), arb(0))
+        low, high = ball_endpoints(total)
+    return Enclosure(max(low, Fraction(0)), min(high, Fraction(1)))
+
+
+def meets(path: Path, event: Event) -> tuple[Condition, ...] | None:
+    """What the noise of a path must fulfil in addition for the event; None where it cannot."""
+    if path.exception or event.exception:
+        return () if path.exception == event.exception else None
+    if len(path.values) != len(event.values):
+        return None
+    found: list[Condition] = []
+    for value, wanted in zip(path.values, event.values, strict=True):
+        pairs = _pairs(value, wanted)
+        if pairs is None:
+            return None
+        for one, leaf in pairs:
+            conditions = _conditions(one, leaf)
+            if conditions is None:
+                return None
+            found += conditions
+    return tuple(found)
+
+
+def _exact(event: Event) -> Event:
+    """The event with flint's fractions, as paths have them."""
+
+    def leaf(value: Any) -> Any:
+        if isinstance(value, tuple):
+            return tuple(map(leaf, value))
+        if isinstance(value, Box):
+            return Box(fmpq_of(value.low), fmpq_of(value.high))  # type: ignore[arg-type]
+        return fmpq_of(value) if isinstance(value, Fraction) else value
+
+    return replace(event, values=leaf(event.values))
+
+
+def _mass(path: Path, event: Event) -> arb:
+    """The probability of a path together with the event."""
+    added = meets(path, event)
+    return arb(0) if added is None else path.weight * mass_of(path.noises, (*path.conditions, *added))
+
+
+def _pairs(value: Any, wanted: Leaf | tuple[Leaf, ...]) -> list[tuple[Any, Leaf]] | None:
+    """Each number of a returned value with its leaf; None where the shapes differ."""
+    if isinstance(wanted, tuple):
+        return list(zip(value, wanted, strict=True)) if isinstance(value, tuple) and len(value) == len(wanted) else None
+    return None if isinstance(value, tuple) else [(value, wanted)]
+
+
+def _conditions(value: Any, leaf: Leaf) -> list[Condition] | None:
+    """What a number must fulfil to be at a leaf; None where it cannot be there."""
+    if isinstance(value, Condition):
+        # A truth value that is not decided yet, as a list hears it on the way.
+        return [] if isinstance(leaf, bool) else None
+    if isinstance(leaf, Box):
+        # A box holds real numbers; an int or a bool at this place is another output.
+        tests = [] if isinstance(value, int) else [leaf.low <= value, value < leaf.high]
+    elif isinstance(value, Form):
+        tests = [] if isinstance(leaf, bool) else [value == leaf]
+    else:
+        tests = [value == leaf] if type(value) is type(leaf) else []
+    conditions = [test for test in tests if isinstance(test, Condition)]
+    return conditions if tests and all(test for test in tests if not isinstance(test, Condition)) else None
+
+
+def _listener(program: Program, event: Event) -> Callable[[], Callable[[Append, Any], None]] | None:
+    """For functions that return one list alone: leave a run as soon as the list differs from the event's."""
+    returned = {value for values in _returns(program.body) for value in values}
+    if len(event.values) != 1 or not isinstance(event.values[0], tuple) or len(returned) != 1:
+        return None
+    leaves = event.values[0]
+
+    def listener() -> Callable[[Append, Any], None]:
+        rest = iter(leaves)
+
+        def listen(statement: Append, value: Any) -> None:
+            del statement
+            leaf = next(rest, None)
+            if leaf is None or _conditions(value, leaf) is None:
+                raise Elsewhere
+
+        return listen
+
+    return listener
+
+
+def _returns(statements: tuple[Statement, ...]) -> list[tuple[Any, ...]]:
+    """The values of every return."""
+    found: list[tuple[Any, ...]] = []
+    for statement in statements:
+        if isinstance(statement, Return):
+            found.append(statement.values)
+        for part in ("then", "otherwise", "before", "body"):
+            found += _returns(getattr(statement, part, ()))
+    return found
+
+
+def _shown(leaf: Leaf) -> str:
+    """A leaf as people write it."""
+    return f"in [{leaf.low}, {leaf.high})" if isinstance(leaf, Box) else str(leaf)
+
+
+__all__ = ["BITS", "Box", "Event", "Undecided", "meets", "probability"]

@@ -1,0 +1,193 @@
+"""All ways that a program can go on given data, each with the conditions it puts on the noise and what it gives out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import reduce
+from typing import Any, Final, TypeAlias
+
+from flint import arb, fmpq
+
+from dpaudit.exact import fmpq_of
+from dpaudit.verifier.interpreter import TooLong, run
+from dpaudit.verifier.ir import Append, Draw, Invoke, Law, Program
+from dpaudit.verifier.refuter.forms import Condition, Form, NotLinear
+from dpaudit.verifier.refuter.pieces import Function, decay
+
+Inputs: TypeAlias = Mapping[str, Any]
+
+MOST_PATHS: Final = 20_000
+
+_TWO_SIDED: Final = (Law.LAPLACE, Law.DISCRETE_LAPLACE)
+_ONE_SIDED: Final = (Law.EXPONENTIAL, Law.GEOMETRIC)
+_WHOLE: Final = (Law.DISCRETE_LAPLACE, Law.GEOMETRIC)
+
+
+class Undecided(ArithmeticError):
+    """The evaluator cannot give a certified number here; the text says why."""
+
+
+class Elsewhere(Exception):
+    """The run has left the event that is looked at."""
+
+
+@dataclass(frozen=True)
+class Noise:
+    """One draw of a continuous or lattice law: its mass or density by the real or whole number that stands for it."""
+
+    density: Function
+    lattice: fmpq
+
+    @property
+    def whole(self) -> bool:
+        """Whether it takes values on a lattice."""
+        return self.density.whole
+
+
+@dataclass(frozen=True)
+class Path:
+    """One way through the program.
+
+    `noises` are its draws by number, `conditions` what they have to fulfil, `weight` the probability of its finite choices,
+    `values` what is returned (numbers, truth values, forms of noise, tuples of these), or `exception`.
+    """
+
+    noises: Mapping[int, Noise]
+    conditions: tuple[Condition, ...]
+    weight: arb
+    values: tuple[Any, ...]
+    exception: str
+
+
+@dataclass
+class _Course:
+    """The decisions of one run: those that are given first, then the first possibility each, with the others left to be tried."""
+
+    given: tuple[int, ...]
+    noises: dict[int, Noise] = field(default_factory=dict)
+    conditions: list[Condition] = field(default_factory=list)
+    weight: arb = field(default_factory=lambda: arb(1))
+    taken: list[int] = field(default_factory=list)
+    counts: list[int] = field(default_factory=list)
+    draws: int = 0
+
+    def pick(self, count: int) -> int:
+        """Which of `count` possibilities this run takes."""
+        place = len(self.taken)
+        chosen = self.given[place] if place < len(self.given) else 0
+        self.taken.append(chosen)
+        self.counts.append(count)
+        return chosen
+
+    def decide(self, value: Any) -> bool:
+        """The truth of a test; one that depends on noise becomes a condition."""
+        if not isinstance(value, Condition):
+            return bool(value)
+        if value.relation != "==":
+            holds = self.pick(2) == 0
+            opposite = value.negated()
+            self.conditions.append(value if holds or opposite is None else opposite)
+            return holds
+        chosen = self.pick(3)
+        sides = (value, Condition(value.form, "<"), Condition(-value.form, "<"))  # type: ignore[arg-type]
+        self.conditions.append(sides[chosen])
+        return chosen == 0
+
+    def settle(self, value: Any) -> Any:
+        """An output with its truth values decided."""
+        if isinstance(value, tuple):
+            return tuple(map(self.settle, value))
+        return self.decide(value) if isinstance(value, Condition) else value
+
+    def draw(self, statement: Draw | Invoke, args: tuple[Any, ...]) -> Any:
+        """Fresh noise as a form, or one outcome of a finite law."""
+        self.draws += 1
+        if isinstance(statement, Invoke):
+            raise Undecided("a helper with a contract of its own is called")
+        if any(isinstance(argument, (Form, Condition)) for argument in args):
+            raise Undecided("the parameters of a law depend on noise")
+        if statement.law in (*_TWO_SIDED, *_ONE_SIDED):
+            noise = noise_of(statement.law, args)
+            self.noises[self.draws] = noise
+            return Form({self.draws: noise.lattice}, fmpq())
+        outcomes = outcomes_of(statement.law, args)
+        value, weight = outcomes[self.pick(len(outcomes))]
+        self.weight *= weight
+        return value
+
+
+def noise_of(law: Law, args: tuple[Any, ...]) -> Noise:
+    """The density of a law of noise.
+
+    Raises:
+      Undecided: a scale or lattice that is not positive.
+    """
+    scale, lattice = fmpq(args[0]), fmpq(args[1]) if len(args) > 1 else fmpq(1)
+    if scale <= 0 or lattice <= 0:
+        raise Undecided("a law has a scale that is not positive")
+    whole, one_sided = law in _WHOLE, law in _ONE_SIDED
+    rate = (lattice if whole else 1) / scale
+    continuous, lattice_mass = rate if one_sided else rate / 2, -arb(-rate).expm1() if one_sided else (arb(rate) / 2).tanh()
+    factor = lattice_mass if whole else arb(continuous)
+    return Noise(decay(rate, factor, whole=whole, one_sided=one_sided), lattice if whole else fmpq(1))
+
+
+def outcomes_of(law: Law, args: tuple[Any, ...]) -> list[tuple[Any, arb]]:
+    """Values of a finite law with their probabilities.
+
+    Raises:
+      Undecided: a law that is not finite, or parameters out of range.
+    """
+    match law:
+        case Law.BERNOULLI if 0 <= args[0] <= 1:
+            return [(True, arb(fmpq(args[0]))), (False, arb(1 - fmpq(args[0])))]
+        case Law.RANDOMIZED_RESPONSE if 0 <= args[1] <= 1:
+            return [(bool(args[0]), arb(fmpq(args[1]))), (not args[0], arb(1 - fmpq(args[1])))]
+        case Law.UNIFORM_INT if args[0] >= 1:
+            return [(place, arb(fmpq(1, args[0]))) for place in range(args[0])]
+        case Law.EXPONENTIAL_CHOICE if len(args) > 2 and args[-1] > 0:
+            weights = [arb(fmpq(args[-2]) * score / (2 * args[-1])).exp() for score in args[:-2]]
+            total = reduce(arb.__add__, weights)
+            return [(place, weight / total) for place, weight in enumerate(weights)]
+    raise Undecided(f"the law {law.value} has no finite list of outcomes with these parameters")
+
+
+def paths_of(
+    program: Program, inputs: Inputs, listener: Callable[[], Callable[[Append, Any], None]] | None = None
+) -> Iterator[Path]:
+    """Every path of a program on given data; what `listener` makes for a run hears its outputs and may raise Elsewhere to end it.
+
+    Raises:
+      Undecided: the noise is used in a way that linear forms cannot say, or there are too many paths.
+    """
+    data = {name: _exact(value) for name, value in inputs.items()}
+    waiting: list[tuple[int, ...]] = [()]
+    tried = 0
+    while waiting:
+        course = _Course(waiting.pop())
+        tried += 1
+        if tried > MOST_PATHS:
+            raise Undecided(f"the program has more than {MOST_PATHS} paths on these data")
+        values: tuple[Any, ...] | None = None
+        try:
+            ended = run(program, data, draw=course.draw, decide=course.decide, emit=listener and listener(), real=fmpq_of)
+            values = course.settle(ended.values)
+        except Elsewhere:
+            pass
+        except (NotLinear, TooLong, TypeError) as refusal:
+            raise Undecided(str(refusal)) from refusal
+        first = len(course.given)
+        waiting += [
+            (*course.taken[:place], other) for place in range(first, len(course.taken)) for other in range(1, course.counts[place])
+        ]
+        if values is not None:
+            yield Path(course.noises, tuple(course.conditions), course.weight, values, ended.exception)
+
+
+def _exact(value: Any) -> Any:
+    """An input with flint's fractions in place of Python's, which are several times slower."""
+    if isinstance(value, tuple):
+        return tuple(map(_exact, value))
+    return fmpq_of(value) if isinstance(value, Fraction) else value

@@ -1,0 +1,261 @@
+"""Functions of one noise that are sums of c x^k e^(a x) on intervals, over the reals or over the whole numbers.
+
+They are closed under products, under restriction and under integrating (or adding up) one noise between linear bounds in another,
+so that probabilities of tree-shaped events need no quadrature. Breakpoints, powers and rates are exact, coefficients are balls.
+An interval [low, high) over the whole numbers holds low, ..., high - 1: there, as over the reals, what lies between two points is
+the difference of one function, the antiderivative, at its two ends.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from functools import lru_cache, reduce
+from itertools import pairwise
+from math import comb
+from typing import Final, TypeAlias
+
+from flint import arb, ctx, fmpq
+
+Terms: TypeAlias = Mapping[tuple[int, fmpq], arb]
+"""Coefficients by power and rate."""
+
+End: TypeAlias = fmpq | None
+"""An end of an interval; None where it has none on that side."""
+
+_ZERO: Final = fmpq()
+
+
+@dataclass(frozen=True)
+class Line:
+    """The linear function slope x + start."""
+
+    slope: fmpq
+    start: fmpq
+
+    def __call__(self, point: fmpq) -> fmpq:
+        """Its value."""
+        return self.slope * point + self.start
+
+    def meets(self, other: Line) -> tuple[fmpq, ...]:
+        """Where two lines cross; nowhere if they are parallel."""
+        return () if self.slope == other.slope else ((other.start - self.start) / (self.slope - other.slope),)
+
+
+@dataclass(frozen=True)
+class Piece:
+    """One interval [low, high) with the function on it."""
+
+    low: End
+    high: End
+    terms: Terms
+
+
+@dataclass(frozen=True)
+class Function:
+    """Pieces in increasing order, 0 elsewhere; `whole` if its argument is a whole number."""
+
+    whole: bool
+    pieces: tuple[Piece, ...]
+
+    def times(self, other: Function) -> Function:
+        """The product."""
+        joined = []
+        for one in self.pieces:
+            for two in other.pieces:
+                low, high = _highest(one.low, two.low), _lowest(one.high, two.high)
+                if _is_some(low, high):
+                    joined.append(Piece(low, high, _product(one.terms, two.terms)))
+        return Function(self.whole, tuple(joined))
+
+    def within(self, low: End, high: End) -> Function:
+        """The function on [low, high), 0 elsewhere; ends of a function of whole numbers are whole."""
+        cut = (Piece(_highest(piece.low, low), _lowest(piece.high, high), piece.terms) for piece in self.pieces)
+        return Function(self.whole, tuple(piece for piece in cut if _is_some(piece.low, piece.high)))
+
+    def total(self) -> arb:
+        """The integral, or the sum, over everything."""
+        return reduce(arb.__add__, (_mass(piece, whole=self.whole) for piece in self.pieces), arb(0))
+
+    def between(self, lower: tuple[Line, ...], upper: tuple[Line, ...]) -> Function:
+        """The integral (or sum) of this function from the highest of `lower` to below the lowest of `upper`.
+
+        It is a function of the argument of the lines; without lines on a side there is no bound on that side.
+        """
+        sums, total = _running(self)
+        edges = [piece.low for piece in sums if piece.low is not None]
+        lines = (*lower, *upper)
+        crossings = [point for place, line in enumerate(lines) for other in lines[place + 1 :] for point in line.meets(other)]
+        crossings += [(edge - line.start) / line.slope for line in lines if line.slope for edge in edges]
+        found = []
+        for low, high, sample in _cells(crossings, whole=self.whole):
+            bottom = max(lower, key=lambda line: line(sample), default=None)
+            top = min(upper, key=lambda line: line(sample), default=None)
+            if bottom is not None and top is not None and bottom(sample) >= top(sample):
+                continue
+            upper_terms = {(0, _ZERO): total} if top is None else _composed(_at(sums, top(sample)), top)
+            lower_terms = {} if bottom is None else _composed(_at(sums, bottom(sample)), bottom)
+            found.append(Piece(low, high, _sum(upper_terms, _scaled(lower_terms, arb(-1)))))
+        return Function(self.whole, tuple(found))
+
+
+def constant(value: arb, *, whole: bool) -> Function:
+    """The same value everywhere."""
+    return Function(whole, (Piece(None, None, {(0, _ZERO): value}),))
+
+
+def decay(rate: fmpq, factor: arb, *, whole: bool, one_sided: bool) -> Function:
+    """Factor e^(-rate |x|), on all arguments or on those from 0 on."""
+    right = Piece(_ZERO, None, {(0, -rate): factor})
+    left = Piece(None, _ZERO, {(0, rate): factor})
+    return Function(whole, (right,) if one_sided else (left, right))
+
+
+def _running(function: Function) -> tuple[tuple[Piece, ...], arb]:
+    """The integral (or sum) up to below a point, as pieces that cover everything, and the total."""
+    total, pieces, end = arb(0), [], None
+    for piece in function.pieces:
+        if piece.low is not None and (end is None or end < piece.low):
+            pieces.append(Piece(end, piece.low, {(0, _ZERO): total}))
+        inner = _antiderivative(piece.terms, whole=function.whole)
+        before = total - (arb(0) if piece.low is None else _value(inner, piece.low))
+        pieces.append(Piece(piece.low, piece.high, _sum(inner, {(0, _ZERO): before})))
+        if piece.high is None:
+            return tuple(pieces), before
+        total, end = before + _value(inner, piece.high), piece.high
+    pieces.append(Piece(end, None, {(0, _ZERO): total}))
+    return tuple(pieces), total
+
+
+def _at(sums: tuple[Piece, ...], point: fmpq) -> Terms:
+    """The running total around a point; one that is an edge belongs to the piece that begins there."""
+    return next(
+        piece.terms for piece in sums if (piece.low is None or piece.low <= point) and (piece.high is None or point < piece.high)
+    )
+
+
+def _cells(points: Iterable[fmpq], *, whole: bool) -> list[tuple[End, End, fmpq]]:
+    """The intervals that the points cut out, each with an argument inside; a whole point is an interval of its own."""
+    edges = sorted({fmpq(edge) for point in points for edge in ((point.ceil(), point.floor() + 1) if whole else (point,))})
+    if not edges:
+        return [(None, None, _ZERO)]
+    inner = [(low, high, low if whole else (low + high) / 2) for low, high in pairwise(edges)]
+    return [(None, edges[0], edges[0] - 1), *inner, (edges[-1], None, edges[-1] if whole else edges[-1] + 1)]
+
+
+def _mass(piece: Piece, *, whole: bool) -> arb:
+    """Integral or sum of one piece; at an end without bound every term decays."""
+    inner = _antiderivative(piece.terms, whole=whole)
+    if any((piece.low is None and rate <= 0) or (piece.high is None and rate >= 0) for _, rate in piece.terms):
+        raise ArithmeticError("a term does not decay where it is integrated")
+    top = arb(0) if piece.high is None else _value(inner, piece.high)
+    return top - (arb(0) if piece.low is None else _value(inner, piece.low))
+
+
+def _antiderivative(terms: Terms, *, whole: bool) -> dict[tuple[int, fmpq], arb]:
+    """The function whose derivative (or difference of the next value and this one) the terms are; it vanishes where they decay."""
+    found: dict[tuple[int, fmpq], arb] = {}
+    for (power, rate), factor in terms.items():
+        for key, share in (_summed if whole else _integrated)(power, rate).items():
+            found[key] = found.get(key, arb(0)) + factor * share
+    return found
+
+
+def _integrated(power: int, rate: fmpq) -> dict[tuple[int, fmpq], arb]:
+    """An antiderivative of x^power e^(rate x)."""
+    if rate == 0:
+        return {(power + 1, rate): arb(fmpq(1, power + 1))}
+    found, share = {}, 1 / rate
+    for lower in range(power, -1, -1):
+        found[lower, rate] = arb(share)
+        share = -share * lower / rate
+    return found
+
+
+def _summed(power: int, rate: fmpq) -> dict[tuple[int, fmpq], arb]:
+    """A function whose next value exceeds this one by x^power e^(rate x): e^(rate x) times a polynomial, by comparing powers."""
+    step, degree = _exponential(rate), power + (rate == 0)
+    found: dict[int, arb] = {}
+    for current in range(degree, -1, -1):
+        # The coefficient of x^(current - (rate == 0)) in step P(x + 1) - P(x), but for the one to be found.
+        wanted = current - (rate == 0)
+        if wanted < 0:
+            continue
+        known = sum((found[higher] * comb(higher, wanted) for higher in range(current + 1, degree + 1)), arb(0))
+        rest = arb(wanted == power) - step * known
+        found[current] = rest / (step * current if rate == 0 else arb(rate).expm1())
+    return {(order, rate): share for order, share in found.items()}
+
+
+def _composed(terms: Terms, line: Line) -> dict[tuple[int, fmpq], arb]:
+    """The terms at slope x + start."""
+    found: dict[tuple[int, fmpq], arb] = {}
+    for (power, rate), factor in terms.items():
+        lead = factor * _exponential(rate * line.start)
+        for order in range(power + 1):
+            share = comb(power, order) * line.slope**order * line.start ** (power - order)
+            if share:
+                key = (order, rate * line.slope)
+                found[key] = found.get(key, arb(0)) + lead * arb(share)
+    return found
+
+
+def _exponential(exponent: fmpq) -> arb:
+    """E to a rational power."""
+    return _exponential_at(exponent, ctx.prec)
+
+
+@lru_cache(maxsize=4096)
+def _exponential_at(exponent: fmpq, bits: int) -> arb:
+    """E to a rational power at the working precision, which is part of the key."""
+    del bits
+    return arb(exponent).exp()
+
+
+def _value(terms: Terms, point: fmpq) -> arb:
+    """The terms at a point."""
+    return reduce(
+        arb.__add__, (factor * arb(point**power) * _exponential(rate * point) for (power, rate), factor in terms.items()), arb(0)
+    )
+
+
+def _product(one: Terms, two: Terms) -> Terms:
+    """All products of terms."""
+    found: dict[tuple[int, fmpq], arb] = {}
+    for (power, rate), factor in one.items():
+        for (order, speed), share in two.items():
+            key = (power + order, rate + speed)
+            found[key] = found.get(key, arb(0)) + factor * share
+    return found
+
+
+def _sum(one: Terms, two: Terms) -> Terms:
+    """The terms of both."""
+    return {key: one.get(key, arb(0)) + two.get(key, arb(0)) for key in {**one, **two}}
+
+
+def _scaled(terms: Terms, factor: arb) -> Terms:
+    """The terms times a number."""
+    return {key: share * factor for key, share in terms.items()}
+
+
+def _highest(one: End, two: End) -> End:
+    """The higher of two low ends."""
+    return _extreme(max, one, two)
+
+
+def _lowest(one: End, two: End) -> End:
+    """The lower of two high ends."""
+    return _extreme(min, one, two)
+
+
+def _extreme(choose: Callable[[fmpq, fmpq], fmpq], one: End, two: End) -> End:
+    """The stricter of two ends."""
+    if one is None or two is None:
+        return two if one is None else one
+    return choose(one, two)
+
+
+def _is_some(low: End, high: End) -> bool:
+    """Whether the interval holds anything."""
+    return low is None or high is None or low < high

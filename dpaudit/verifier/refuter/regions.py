@@ -1,0 +1,109 @@
+"""The probability that noise fulfils linear conditions which tie the draws together like a tree."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import reduce
+
+from flint import arb, fmpq
+
+from dpaudit.verifier.refuter.forms import Condition
+from dpaudit.verifier.refuter.paths import Noise, Undecided
+from dpaudit.verifier.refuter.pieces import Function, Line
+
+
+@dataclass(frozen=True)
+class _Bound:
+    """A draw is below a line in another draw, or from it on, with whole ends where it is a whole number."""
+
+    line: Line
+    upper: bool
+
+
+def mass_of(noises: Mapping[int, Noise], conditions: tuple[Condition, ...]) -> arb:
+    """The probability that the draws fulfil the conditions, as a ball.
+
+    Raises:
+      Undecided: three draws in one condition, draws tied together in a circle, or lattice and continuous noise in one condition.
+    """
+    densities = {place: noise.density for place, noise in noises.items()}
+    ties: dict[frozenset[int], list[Condition]] = {}
+    for condition in _split(noises, conditions):
+        if condition.relation == "==":
+            # A linear condition on continuous noise holds with probability 0.
+            return arb(0)
+        form = condition.form
+        if len(form.factors) == 1:
+            (place,) = form.factors
+            densities[place] = _cut(densities[place], _bound(condition, place, None, noises[place]))
+        else:
+            ties.setdefault(frozenset(form.factors), []).append(condition)
+    if any(len(tie) > 2 for tie in ties):
+        raise Undecided("three draws stand in one condition")
+    return _eliminated(noises, densities, ties)
+
+
+def _split(noises: Mapping[int, Noise], conditions: tuple[Condition, ...]) -> list[Condition]:
+    """Conditions in which an equality of lattice noise is two inequalities; draws of both kinds never meet."""
+    found = []
+    for condition in conditions:
+        kinds = {noises[place].whole for place in condition.form.factors}
+        if len(kinds) > 1:
+            raise Undecided("lattice and continuous noise stand in one condition")
+        if condition.relation == "==" and kinds == {True}:
+            opposite = Condition(condition.form, "<").negated()
+            found += [Condition(condition.form, "<="), *([] if opposite is None else [opposite])]
+        else:
+            found.append(condition)
+    return found
+
+
+def _eliminated(noises: Mapping[int, Noise], densities: dict[int, Function], ties: dict[frozenset[int], list[Condition]]) -> arb:
+    """Integrate one draw after the other, leaves of the tree first."""
+    if _has_circle(ties):
+        raise Undecided("the conditions tie the draws together in a circle")
+    while ties:
+        leaf, tie = next((place, tie) for tie in ties for place in sorted(tie) if sum(place in other for other in ties) == 1)
+        (rest,) = tie - {leaf}
+        bounds = [_bound(condition, leaf, rest, noises[leaf]) for condition in ties.pop(tie)]
+        inner = densities.pop(leaf).between(
+            tuple(bound.line for bound in bounds if not bound.upper), tuple(bound.line for bound in bounds if bound.upper)
+        )
+        densities[rest] = densities[rest].times(inner)
+    return reduce(arb.__mul__, (density.total() for density in densities.values()), arb(1))
+
+
+def _has_circle(ties: Mapping[frozenset[int], object]) -> bool:
+    """Whether the graph of ties is no forest."""
+    owner: dict[int, int] = {}
+
+    def root(place: int) -> int:
+        while owner.setdefault(place, place) != place:
+            place = owner[place]
+        return place
+
+    for tie in ties:
+        one, other = (root(place) for place in sorted(tie))
+        if one == other:
+            return True
+        owner[one] = other
+    return False
+
+
+def _bound(condition: Condition, place: int, other: int | None, noise: Noise) -> _Bound:
+    """A condition solved for one draw."""
+    factor = condition.form.factors[place]
+    slope = -condition.form.factors[other] / factor if other is not None else fmpq()
+    start, upper, strict = -condition.form.start / factor, factor > 0, condition.relation == "<"
+    if noise.whole:
+        if slope.q != 1:
+            raise Undecided("lattice noises stand in a condition with a ratio that is not whole")
+        # Half-open intervals: below an upper end that is itself left out, from a lower end on.
+        start = fmpq(start.ceil() if strict is upper else start.floor() + 1)
+    return _Bound(Line(slope, start), upper)
+
+
+def _cut(density: Function, bound: _Bound) -> Function:
+    """A density on one side of a number."""
+    return density.within(None, bound.line.start) if bound.upper else density.within(bound.line.start, None)

@@ -1,0 +1,352 @@
+"""The search for a counterexample: small patterns of data and outputs are screened, the best are grown, until one is certified."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from itertools import islice, product
+from typing import Any, Final
+
+from flint import fmpq
+
+from dpaudit.verifier.ir import Contract, ListOf, Parameter, Program, Relation
+from dpaudit.verifier.refuter.events import Box, Event, Leaf
+from dpaudit.verifier.refuter.forms import Form
+from dpaudit.verifier.refuter.neighbours import Neighbours, admissible, claimed, contract_of
+from dpaudit.verifier.refuter.paths import Inputs, Path, Undecided, paths_of
+from dpaudit.verifier.refuter.witness import Witness, judged_space, weighed
+from dpaudit.verifier.terms import Sort, Term, variables
+
+SECONDS: Final = 10.0
+LONGEST: Final = 10
+"""Most elements of a list that are tried."""
+
+_CENTRES: Final = tuple(Fraction(centre) for centre in (0, 1, -1, 4, -4, -16))
+_HALF_WIDTH: Final = Fraction(1, 16)
+_LEVELS: Final = (((),), ((0,), (1,), (-5,), (3,)), ((0, 0), (0, -5), (3, -5), (0, 3)))
+"""Values of the elements by their number."""
+
+_EPSILONS: Final = (Fraction(1), Fraction(1, 10), Fraction(4))
+_WHOLE: Final = (1, 2, 0, 3, -2, -1)
+_REAL: Final = (Fraction(0), Fraction(1), Fraction(2), Fraction(1, 2))
+_ASSIGNMENTS: Final = 3
+_BEAM: Final = 16
+_PER_SIGNS: Final = 2
+_MOST_PLACES: Final = 50_000
+_SUPPORTS: Final = 12
+
+
+@dataclass(frozen=True)
+class Column:
+    """One element of the private lists: its value and how it changes, for each list."""
+
+    levels: tuple[int, ...]
+    moves: tuple[Fraction, ...]
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """Scalars, columns and an event, with a lower bound of its log-ratio minus the claim."""
+
+    scalars: Inputs
+    columns: tuple[Column, ...]
+    event: Event
+    score: float = float("-inf")
+
+    @property
+    def signs(self) -> tuple[tuple[int, ...], ...]:
+        """The directions of the changes, repetitions left out: candidates that differ in length only look alike."""
+        found: list[tuple[int, ...]] = []
+        for column in self.columns:
+            signs = tuple((move > 0) - (move < 0) for move in column.moves)
+            if not found or found[-1] != signs:
+                found.append(signs)
+        return tuple(found)
+
+
+@dataclass
+class _Search:
+    """What the search knows: the program, when it ends, and how many events were looked at."""
+
+    program: Program
+    deadline: float
+    tried: int = 0
+
+    @property
+    def over(self) -> bool:
+        """Whether time is up."""
+        return time.monotonic() > self.deadline
+
+
+def search(program: Program, *, seconds: float = SECONDS, seeds: Iterable[Neighbours] = ()) -> Witness | None:
+    """Look for neighbours and an event that break a program's claim.
+
+    Args:
+      program: a program that carries a specification.
+      seconds: time for the search.
+      seeds: pairs to look at first, such as the counterexamples on which the search for a proof failed.
+    Returns:
+      A certified witness; None where none was found, which says nothing about the program.
+    Source: docs/verification.md, "Counterexamples".
+    """
+    course = _Search(program, time.monotonic() + seconds)
+    for pair in (*seeds, *islice(_small_pairs(program), _SUPPORTS)):
+        for one in (pair, pair.reversed()):
+            found = None if course.over else _support(course, one)
+            if found is not None:
+                return found
+    for epsilon in _EPSILONS:
+        for scalars in _scalars(program, epsilon):
+            found = _searched(course, scalars)
+            if found is not None or course.over:
+                return found
+    return None
+
+
+def _searched(course: _Search, scalars: Inputs) -> Witness | None:
+    """Screen short patterns at some values of the scalar parameters, and grow the best of them."""
+    beam: list[Candidate] = []
+    for columns in _screened(contract_of(course.program)):
+        for candidate in _with_events(course, scalars, columns):
+            scored = None if course.over else _tried(course, candidate)
+            if isinstance(scored, Witness):
+                return scored
+            if scored is not None:
+                beam.append(scored)
+    return _grown(course, _best(beam))
+
+
+def _grown(course: _Search, beam: list[Candidate]) -> Witness | None:
+    """Repeat columns of the best candidates, again and again."""
+    for _ in range(LONGEST):
+        longer = []
+        for candidate in beam:
+            for taller in _extended(candidate):
+                if course.over:
+                    return None
+                found = _tried(course, taller)
+                if isinstance(found, Witness):
+                    return found
+                if found is not None:
+                    longer.append(found)
+        if not longer:
+            return None
+        beam = _best(longer)
+    return None
+
+
+def _best(candidates: list[Candidate]) -> list[Candidate]:
+    """The candidates with the largest ratios, few of each kind."""
+    kept: list[Candidate] = []
+    kinds: dict[Any, int] = {}
+    for candidate in sorted(candidates, key=lambda one: -one.score):
+        kind = candidate.signs
+        if kinds.get(kind, 0) < _PER_SIGNS:
+            kinds[kind] = kinds.get(kind, 0) + 1
+            kept.append(candidate)
+    return kept[:_BEAM]
+
+
+def _tried(course: _Search, candidate: Candidate) -> Witness | Candidate | None:
+    """The witness that a candidate is, or the candidate with its score; None where nothing can be said."""
+    pair = _pair(course.program, candidate)
+    if pair is None:
+        return None
+    course.tried += 1
+    try:
+        found = weighed(course.program, pair, candidate.event)
+        claim, _, _ = claimed(course.program, pair.first)
+    except (Undecided, ArithmeticError, IndexError):
+        return None
+    if found.witness is not None:
+        return found.witness
+    return None if found.lower is None else replace(candidate, score=float(found.lower - claim))
+
+
+def _support(course: _Search, pair: Neighbours) -> Witness | None:
+    """The witness by the spaces of the outputs, if there is one."""
+    if not admissible(course.program, pair):
+        return None
+    course.tried += 1
+    try:
+        return judged_space(course.program, pair)
+    except (Undecided, ArithmeticError, IndexError):
+        return None
+
+
+def _with_events(course: _Search, scalars: Inputs, columns: tuple[Column, ...]) -> Iterator[Candidate]:
+    """Candidates for every event that the first dataset can give, boxes for continuous outputs."""
+    pair = _pair(course.program, Candidate(scalars, columns, Event()))
+    if pair is None:
+        return
+    try:
+        outputs = {_shape(path.values): path for path in paths_of(course.program, pair.first) if not path.exception}
+    except (Undecided, ArithmeticError, IndexError):
+        return
+    for path in outputs.values():
+        leaves = [value if isinstance(value, tuple) else (value,) for value in path.values]
+        for turn in range(max((len(_options(leaf, path)) for part in leaves for leaf in part), default=1)):
+            parts = [tuple(_turned(_options(leaf, path), turn) for leaf in part) for part in leaves]
+            event = tuple(part if isinstance(value, tuple) else part[0] for part, value in zip(parts, path.values, strict=True))
+            yield Candidate(scalars, columns, Event(event))
+
+
+def _turned(options: tuple[Leaf, ...], turn: int) -> Leaf:
+    """All outputs take the option of the same number: together they say most."""
+    return options[turn % len(options)]
+
+
+def _options(leaf: Any, path: Path) -> tuple[Leaf, ...]:
+    """What an output may be asked to be: itself where it is a number, small values or boxes where it is noise."""
+    if isinstance(leaf, fmpq):
+        return (_fraction(leaf),)
+    if not isinstance(leaf, Form):
+        return (leaf,)
+    if any(path.noises[place].whole for place in leaf.factors):
+        factor = next(iter(leaf.factors.values()))
+        return tuple(_fraction(leaf.start + step * factor) for step in (0, 1, -1, 2, -2))
+    return tuple(Box(centre - _HALF_WIDTH, centre + _HALF_WIDTH) for centre in _CENTRES)
+
+
+def _fraction(value: fmpq) -> Fraction:
+    """A number as Python has it."""
+    return Fraction(int(value.p), int(value.q))
+
+
+def _shape(values: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Outputs with their noise left out; types count."""
+    return tuple(
+        _shape(value) if isinstance(value, tuple) else ("noise" if isinstance(value, Form) else (type(value), value))
+        for value in values
+    )
+
+
+def _extended(candidate: Candidate) -> Iterator[Candidate]:
+    """The candidate with one column more: each column repeated in place, and its output with it where each has one."""
+    if len(candidate.columns) >= LONGEST:
+        return
+    seen = set()
+    for place in range(len(candidate.columns)):
+        columns = (*candidate.columns[: place + 1], *candidate.columns[place:])
+        for event in _longer(candidate.event, place):
+            taller = Candidate(candidate.scalars, columns, event)
+            if (columns, event) not in seen:
+                seen.add((columns, event))
+                yield taller
+
+
+def _longer(event: Event, place: int) -> Iterator[Event]:
+    """Events for one element more: one more output like the one at `place`, or the same output, or the next index."""
+    lists = [index for index, value in enumerate(event.values) if isinstance(value, tuple)]
+    if lists:
+        values = tuple(
+            (*value[: place + 1], *value[place:]) if isinstance(value, tuple) and place < len(value) else value
+            for value in event.values
+        )
+        yield Event(values)
+        if values != event.values:
+            yield event
+        return
+    yield event
+    for index, value in enumerate(event.values):
+        if type(value) is int:
+            yield Event((*event.values[:index], value + 1, *event.values[index + 1 :]))
+
+
+def _pair(program: Program, candidate: Candidate) -> Neighbours | None:
+    """The datasets of a candidate, if the specification allows them."""
+    contract = contract_of(program)
+    sides: list[dict[str, Any]] = [{}, {}]
+    names = [name for name, _ in contract.changes]
+    for parameter in program.parameters:
+        for side, inputs in enumerate(sides):
+            inputs[parameter.name] = _argument(parameter, candidate, names, moved=bool(side))
+    pair = Neighbours(*sides)
+    try:
+        return pair if admissible(program, pair) else None
+    except (ArithmeticError, IndexError):
+        return None
+
+
+def _argument(parameter: Parameter, candidate: Candidate, names: list[str], *, moved: bool) -> Any:
+    """The value of a parameter on one of the two datasets."""
+    if not isinstance(parameter.sort, ListOf):
+        value = candidate.scalars[parameter.name]
+        return len(candidate.columns) if value is None else value
+    make = int if parameter.sort.element is Sort.INT else Fraction if parameter.sort.element is Sort.REAL else bool
+    if parameter.name not in names:
+        return tuple(make(0) for _ in candidate.columns)
+    index = names.index(parameter.name)
+    return tuple(make(column.levels[index] + (column.moves[index] if moved else 0)) for column in candidate.columns)
+
+
+def _small_pairs(program: Program) -> Iterator[Neighbours]:
+    """Pairs of one or two elements."""
+    for scalars, columns in product(_scalars(program, _EPSILONS[0]), _screened(contract_of(program))):
+        pair = _pair(program, Candidate(scalars, columns, Event()))
+        if pair is not None and all(level == 0 for column in columns for level in column.levels):
+            yield pair
+
+
+def _screened(contract: Contract) -> Iterator[tuple[Column, ...]]:
+    """Short columns."""
+    for length in (1, 2, 0):
+        for levels in _LEVELS[length]:
+            for signs in product((1, -1, 0), repeat=length):
+                if any(signs) or not length:
+                    yield _columns(contract, levels, signs)
+
+
+def _columns(contract: Contract, levels: tuple[int, ...], signs: tuple[int, ...]) -> tuple[Column, ...]:
+    """Columns with these values, moved in these directions."""
+    count, length = len(contract.changes), len(levels)
+    return tuple(Column((level,) * count, _moves(contract, sign, length)) for level, sign in zip(levels, signs, strict=True))
+
+
+def _moves(contract: Contract, sign: int, length: int) -> tuple[Fraction, ...]:
+    """How far an element of each list moves: as far as its relation lets all of them."""
+    bounds = [_bound(change.bound.value) for _, change in contract.changes]
+    shared = [Fraction(1, length) if change.relation is Relation.L1 and length else Fraction(1) for _, change in contract.changes]
+    return tuple(sign * bound * share for bound, share in zip(bounds, shared, strict=True))
+
+
+def _bound(value: object) -> Fraction:
+    """The size of a change; 1 where it is no constant."""
+    return Fraction(value) if isinstance(value, (int, Fraction)) else Fraction(1)
+
+
+def _scalars(program: Program, epsilon: Fraction) -> list[Inputs]:
+    """Values of the scalar parameters that fulfil what is required for some short lists, the usual ones first.
+
+    One that is tied to the length of a list by a requirement is None, which stands for that length.
+    """
+    contract = contract_of(program)
+    in_claim = _names(contract.claim, contract.odds, contract.delta)
+    clauses = [_names(clause) for clause in contract.requires]
+    tied = {name for names in clauses if any(one.startswith("len(") for one in names) for name in names}
+    choices: dict[str, tuple[Any, ...]] = {}
+    for parameter in program.parameters:
+        name = parameter.name
+        if parameter.sort is Sort.BOOL:
+            choices[name] = (False, True)
+        elif parameter.sort is Sort.INT:
+            choices[name] = (None, *_WHOLE) if name in tied else (*_WHOLE, None)
+        elif parameter.sort is Sort.REAL:
+            choices[name] = (epsilon,) if name in in_claim else _REAL
+    # Combinations by how far they are from the first of all choices, so that no parameter is varied before the others.
+    places = sorted(islice(product(*(range(len(values)) for values in choices.values())), _MOST_PLACES), key=sum)
+    found = ({name: values[at] for (name, values), at in zip(choices.items(), place, strict=True)} for place in places)
+    return list(islice((scalars for scalars in found if _is_possible(program, contract, scalars)), _ASSIGNMENTS))
+
+
+def _names(*terms: Term) -> set[str]:
+    """The names that occur."""
+    return {str(one.value) for one in variables(*terms)}
+
+
+def _is_possible(program: Program, contract: Contract, scalars: Inputs) -> bool:
+    """Whether lists of some short length go with these scalars."""
+    still = ((0,) * len(contract.changes), (Fraction(0),) * len(contract.changes))
+    return any(_pair(program, Candidate(scalars, (Column(*still),) * length, Event())) is not None for length in (2, 1, 0))

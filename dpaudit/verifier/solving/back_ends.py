@@ -1,0 +1,166 @@
+"""z3 and cvc5 behind one question, each fed the same text: whatever is not a plain answer is `UNKNOWN`."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from fractions import Fraction
+from typing import Any, Final, Literal, TypeAlias
+
+from dpaudit.verifier.solving.models import Model
+from dpaudit.verifier.solving.printer import script, symbol
+from dpaudit.verifier.solving.totals import total
+from dpaudit.verifier.terms import Number, Term, variables
+
+Solver: TypeAlias = Literal["z3", "cvc5"]
+Values: TypeAlias = dict[str, Number]
+
+
+class Answer(Enum):
+    """What a solver says; only `UNSAT` ever counts as evidence."""
+
+    UNSAT = "unsat"
+    SAT = "sat"
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a solver said, and how long it took.
+
+    Args:
+      answer: the answer.
+      model: values under which the formulas hold, of a `SAT` in rational numbers; None else.
+      seconds: time on the clock.
+      solver: who answered.
+      core: the assumptions that an `UNSAT` of a session needed.
+    Source: the answers of the SMT-LIB Standard, version 2.6, https://smt-lib.org.
+    Example:
+      >>> from dpaudit.verifier.terms import FALSE
+      >>> satisfiable([FALSE]).answer
+      <Answer.UNSAT: 'unsat'>
+    """
+
+    answer: Answer
+    model: Model | None
+    seconds: float
+    solver: str
+    core: tuple[Term, ...] = ()
+
+
+def satisfiable(formulas: Sequence[Term], *, solver: Solver = "z3", seconds: float = 5.0) -> Outcome:
+    """Whether formulas can hold together, by one solver on our own text.
+
+    Args:
+      formulas: truth-valued terms, any number; what `/`, `//` and `%` mean is added where they are defined.
+      solver: `"z3"` or `"cvc5"`.
+      seconds: the time that the solver may take, above 0.
+    Returns:
+      `UNSAT`, `SAT` with a model that our own evaluator finds to satisfy every formula (None where values are irrational), or
+      `UNKNOWN`: out of time, an error of the solver, or a model that does not hold.
+    Raises:
+      KeyError: there is no solver of this name.
+    Source: de Moura, Bjorner 2008 for z3; Barbosa et al. 2022 for cvc5.
+    Example:
+      >>> from dpaudit.verifier.terms import Sort, constant, equal, less, multiply, variable
+      >>> x = variable("x", Sort.INT)
+      >>> outcome = satisfiable([equal(multiply(constant(2), x), constant(6))])
+      >>> outcome.answer.value, outcome.model.value(x)
+      ('sat', 3)
+    """
+    started = time.monotonic()
+    answer, model = Answer.UNKNOWN, None
+    ask = _ASK[solver]
+    try:
+        answer, values = ask(script(formulas), seconds)
+        if answer is Answer.SAT and values is not None:
+            model = model_of(formulas, values)
+            if not model.satisfies(*formulas):
+                answer, model = Answer.UNKNOWN, None
+    except Exception:  # noqa: BLE001 - whatever a solver does wrong, it has not answered.
+        answer, model = Answer.UNKNOWN, None
+    return Outcome(answer, model, time.monotonic() - started, solver)
+
+
+def model_of(formulas: Sequence[Term], values: Mapping[str, Number]) -> Model:
+    """The model of formulas by the values that a solver gave to the symbols of their text."""
+    names: dict[Term, Term] = {}
+    plain = [part for formula in formulas for part in _flat(total(formula, names))]
+    return Model({term: values[name] for term in variables(*plain) if (name := symbol(term)) in values}, names)
+
+
+def _flat(found: tuple[Term, list[Term]]) -> list[Term]:
+    """The formula and its facts."""
+    return [found[0], *found[1]]
+
+
+def _by_z3(text: str, seconds: float) -> tuple[Answer, Values | None]:
+    """The answer of z3 to a text, and the values of its constants."""
+    import z3  # type: ignore[import-untyped]
+
+    solver = z3.Solver(ctx=z3.Context())
+    solver.set("timeout", max(1, int(seconds * 1000)))
+    solver.from_string(text)
+    answer = answered(solver.check())
+    return answer, z3_values(solver.model()) if answer is Answer.SAT else None
+
+
+def z3_values(model: Any) -> Values | None:
+    """The values of the constants of a z3 model by their quoted names; None where one is irrational."""
+    import z3
+
+    values: Values = {}
+    for declared in model.decls():
+        if declared.arity() == 0:
+            value, name = model[declared], f"|{declared.name()}|"
+            if z3.is_algebraic_value(value):
+                return None
+            if z3.is_bool(value):
+                values[name] = z3.is_true(value)
+            elif z3.is_int_value(value):
+                values[name] = value.as_long()
+            else:
+                values[name] = Fraction(value.numerator_as_long(), value.denominator_as_long())
+    return values
+
+
+def answered(result: Any) -> Answer:
+    """The answer that a solver's own result is, by its text."""
+    return {"unsat": Answer.UNSAT, "sat": Answer.SAT}.get(str(result), Answer.UNKNOWN)
+
+
+def _by_cvc5(text: str, seconds: float) -> tuple[Answer, Values | None]:
+    """The answer of cvc5 to a text, and the values of its constants."""
+    import cvc5  # type: ignore[import-untyped]
+
+    solver = cvc5.Solver(cvc5.TermManager())
+    # The solver of cylindrical coverings does not look at the clock.
+    options = {"tlimit-per": str(max(1, int(seconds * 1000))), "produce-models": "true", "nl-cov": "false"}
+    for option, value in options.items():
+        solver.setOption(option, value)
+    names = cvc5.SymbolManager(solver.getTermManager())
+    parser = cvc5.InputParser(solver, names)
+    parser.setStringInput(cvc5.InputLanguage.SMT_LIB_2_6, text, "obligation")
+    answer = Answer.UNKNOWN
+    while not (command := parser.nextCommand()).isNull():
+        if command.getCommandName() == "check-sat":
+            answer = answered(solver.checkSat())
+        else:
+            command.invoke(solver, names)
+    if answer is not Answer.SAT:
+        return answer, None
+    values: Values = {}
+    for declared in names.getDeclaredTerms():
+        if not declared.getSort().isFunction():
+            value = solver.getValue(declared)
+            if not (value.isBooleanValue() or value.isIntegerValue() or value.isRealValue()):
+                return answer, None
+            exact = value.toPythonObj()
+            real = declared.getSort().isReal()
+            values[f"|{declared.getSymbol()}|"] = Fraction(exact) if real else exact
+    return answer, values
+
+
+_ASK: Final = {"z3": _by_z3, "cvc5": _by_cvc5}

@@ -1,0 +1,98 @@
+"""Many questions to one z3 that remembers: for search, where speed counts and nothing is proven by it."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+from dpaudit.verifier.solving.back_ends import Answer, Outcome, answered, z3_values
+from dpaudit.verifier.solving.models import Model
+from dpaudit.verifier.solving.printer import assertion, declarations, symbol
+from dpaudit.verifier.solving.totals import total
+from dpaudit.verifier.terms import FALSE, Op, Sort, Term, equal, variable, variables
+
+
+class Session:
+    """Formulas that are added, taken back by `pop`, and asked about under assumptions; never evidence.
+
+    Args:
+      seconds: the time of one question.
+    Source: the incremental commands of the SMT-LIB Standard, version 2.6, https://smt-lib.org.
+    Example:
+      >>> from dpaudit.verifier.terms import Sort, constant, less, variable
+      >>> x = variable("x", Sort.INT)
+      >>> session = Session()
+      >>> session.add(less(constant(0), x))
+      >>> session.check(less(x, constant(1))).answer, session.check().answer
+      (<Answer.UNSAT: 'unsat'>, <Answer.SAT: 'sat'>)
+    """
+
+    def __init__(self, seconds: float = 5.0) -> None:
+        """Nothing is added yet."""
+        import z3  # type: ignore[import-untyped]
+
+        self._z3 = z3
+        self._context = z3.Context()
+        self._solver = z3.Solver(ctx=self._context)
+        self._solver.set("timeout", max(1, int(seconds * 1000)))
+        self._names: list[dict[Term, Term]] = [{}]
+        self._indicators = 0
+        self._symbols: set[Term] = set()
+
+    def add(self, *terms: Term) -> None:
+        """All of the terms hold, until the `pop` of this level."""
+        for term in terms:
+            plain, facts = total(term, self._names[-1])
+            for formula in (*facts, plain):
+                self._symbols |= variables(formula)
+                self._solver.add(self._read(formula))
+
+    def push(self) -> None:
+        """A new level begins."""
+        self._solver.push()
+        self._names.append(dict(self._names[-1]))
+
+    def pop(self) -> None:
+        """All that was added on this level is forgotten."""
+        self._solver.pop()
+        self._names.pop()
+
+    def check(self, *assumptions: Term) -> Outcome:
+        """Whether everything added can hold together with the assumptions; of an `UNSAT`, the assumptions that it needed."""
+        started = time.monotonic()
+        answer, model, core = Answer.UNKNOWN, None, list[Term]()
+        # Literals leave the level alone, so that what z3 has learned stays.
+        literal = all((term.args[0] if term.op is Op.NOT else term).op is Op.VARIABLE for term in assumptions)
+        if not literal:
+            self.push()
+        try:
+            meant = {(found := self._literal(term)).get_id(): (found, term) for term in assumptions}
+            answer = answered(self._solver.check(*(found for found, _ in meant.values())))
+            if answer is Answer.UNSAT:
+                core = [meant[found.get_id()][1] for found in self._solver.unsat_core()]
+            elif answer is Answer.SAT and (values := z3_values(self._solver.model())) is not None:
+                model = Model({term: values[name] for term in self._symbols if (name := symbol(term)) in values}, self._names[-1])
+        except self._z3.Z3Exception:
+            answer = Answer.UNKNOWN
+        finally:
+            if not literal:
+                self.pop()
+        return Outcome(answer, model, time.monotonic() - started, "z3", tuple(core))
+
+    def _literal(self, term: Term) -> Any:
+        """A z3 literal that means the term, on the level of this question."""
+        plain = term.args[0] if term.op is Op.NOT else term
+        if plain.op is not Op.VARIABLE:
+            self._indicators += 1
+            plain = variable(f"?{self._indicators}", Sort.BOOL)
+            self.add(equal(plain, term))
+            term = plain
+        self._symbols.add(plain)
+        literal = self._z3.Bool(symbol(plain)[1:-1], ctx=self._context)
+        return self._z3.Not(literal) if term.op is Op.NOT else literal
+
+    def _read(self, formula: Term) -> Any:
+        """The formula as z3 reads our text of it."""
+        if formula is FALSE:
+            return self._z3.BoolVal(val=False, ctx=self._context)
+        return self._z3.parse_smt2_string("\n".join([*declarations([formula]), assertion(formula)]), ctx=self._context)

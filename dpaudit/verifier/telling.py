@@ -1,0 +1,132 @@
+"""What the verifier found, in words for people and as plain data for programs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+from dpaudit.verifier.ir import Program
+from dpaudit.verifier.refuter.events import Event
+from dpaudit.verifier.refuter.neighbours import claimed
+from dpaudit.verifier.refuter.witness import Witness
+
+if TYPE_CHECKING:
+    from dpaudit.verifier.recheck import Rechecked
+    from dpaudit.verifier.verifying import Verification
+
+_INDENT = "  "
+_WIDTH = 12
+
+
+def witness_words(program: Program, witness: Witness) -> tuple[str, ...]:
+    """A counterexample in sentences."""
+    first, second = witness.pair.first, witness.pair.second
+    same = [f"{name} = {_data(value)}" for name, value in first.items() if second[name] == value]
+    differs = [name for name in first if second[name] != first[name]]
+    one, other = (", ".join(f"{name} = {_data(inputs[name])}" for name in differs) for inputs in (first, second))
+    claim, odds, delta = claimed(program, first)
+    event = str(witness.event) if isinstance(witness.event, Event) else "returns what only dataset 1 can give"
+    low, high = _down(Fraction(witness.first.lower)), _up(Fraction(witness.second.upper))
+    allowed = " + ".join([str(claim)] * bool(claim or odds == 1) + [f"log({odds})"] * (odds != 1))
+    loss = "infinite" if witness.lower is None else f"at least {_down(witness.lower)} nats"
+    return (
+        f"with {', '.join(same)}" if same else "for all parameters",
+        f"dataset 1: {one}",
+        f"dataset 2: {other}",
+        f"the program {event}",
+        f"with probability at least {low} on dataset 1 and at most {high} on dataset 2",
+        f"so the loss is {loss}, and the claim allows {allowed}" + (f" beyond probability {delta}" if delta else ""),
+    )
+
+
+def lines(found: Verification) -> Iterator[str]:
+    """What is printed about one function."""
+    yield f"{found.name}: {found.status}"
+    yield from _row("claim", found.claim)
+    if found.status == "proven":
+        yield from _row("holds for", found.scope)
+        yield from _row("alignment", *(found.alignment or ("no draw is moved",)))
+        total = len(found.obligations)
+        solvers, kernel = (sum(getattr(one, who) for one in found.obligations) for who in ("solvers", "kernel"))
+        yield from _row("checked", f"{total} obligations; z3 and cvc5 confirm {solvers}, the kernel {kernel}")
+    elif found.status == "refuted":
+        yield from _row("because", *found.words)
+    else:
+        place = f" (line {found.line})" if found.line else ""
+        yield from _row("because", f"{found.reason}{place}; this says nothing about the claim")
+    yield from _row("assumed", *found.assumptions)
+    yield from _row("seconds", f"{found.seconds:.1f}")
+
+
+LEGEND = (
+    "An alignment says how each draw differs in the second run so that both runs give the same output. laplace.2 is the second",
+    "draw, other.x is x in the second run; the data differ at index ghost.k by ghost.d, and ghost.o is the output looked at.",
+)
+
+
+def rechecked_lines(found: Rechecked) -> Iterator[str]:
+    """What is printed about one certificate."""
+    yield f"{found.name}: {found.status}"
+    if found.reason:
+        yield from _row("because", found.reason)
+    by = "the kernel alone; no solver was asked" if found.quick else "z3, cvc5 and the kernel"
+    yield from _row("rechecked", f"{found.obligations} obligations, {found.kernel} by the kernel; with {by}")
+
+
+def as_data(found: Verification) -> dict[str, Any]:
+    """What the verifier found as plain data."""
+    return {
+        "name": found.name,
+        "status": found.status,
+        "claim": found.claim,
+        "scope": found.scope,
+        "alignment": list(found.alignment),
+        "obligations": [
+            {"id": one.id, "line": one.line, "solvers": one.solvers, "kernel": one.kernel, "linear": one.linear}
+            for one in found.obligations
+        ],
+        "witness": None if found.witness is None else _witness(found.witness),
+        "words": list(found.words),
+        "reason": found.reason,
+        "line": found.line,
+        "assumptions": list(found.assumptions),
+        "trusted": list(found.trusted),
+        "seconds": round(found.seconds, 3),
+    }
+
+
+def _witness(witness: Witness) -> dict[str, Any]:
+    """A counterexample as plain data; exact numbers as text."""
+    return {
+        "first": {name: _data(value) for name, value in witness.pair.first.items()},
+        "second": {name: _data(value) for name, value in witness.pair.second.items()},
+        "event": str(witness.event),
+        "first_lower": str(_down(Fraction(witness.first.lower))),
+        "second_upper": str(_up(Fraction(witness.second.upper))),
+        "loss_lower": None if witness.lower is None else str(_down(witness.lower)),
+        "runs": witness.runs,
+    }
+
+
+def _row(name: str, *texts: str) -> Iterator[str]:
+    """A named line, and further ones below it."""
+    for text in texts:
+        yield f"{_INDENT}{name:<{_WIDTH}}{text}"
+        name = ""
+
+
+def _data(value: Any) -> str:
+    """A value as people write it."""
+    return f"[{', '.join(map(_data, value))}]" if isinstance(value, tuple) else str(value)
+
+
+def _down(value: Fraction) -> Decimal:
+    """Four digits that are not too large."""
+    return Context(prec=4, rounding=ROUND_FLOOR).divide(Decimal(value.numerator), Decimal(value.denominator))
+
+
+def _up(value: Fraction) -> Decimal:
+    """Four digits that are not too small."""
+    return Context(prec=4, rounding=ROUND_CEILING).divide(Decimal(value.numerator), Decimal(value.denominator))

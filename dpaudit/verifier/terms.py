@@ -1,0 +1,464 @@
+"""Terms of many-sorted arithmetic, shared by programs, obligations, solvers and kernel: frozen, built once, with a meaning."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from enum import Enum
+from fractions import Fraction
+from functools import reduce
+from typing import Any, Final, TypeAlias
+from weakref import WeakValueDictionary
+
+Number: TypeAlias = int | Fraction | bool
+
+
+class Sort(Enum):
+    """What values a term has: whole numbers, rational or real numbers, truth values."""
+
+    INT = "Int"
+    REAL = "Real"
+    BOOL = "Bool"
+
+
+class Op(Enum):
+    """How a term is made from its arguments.
+
+    `APPLY` is a function that is known by name only: an element of a list by its index. `DIVIDE`, `QUOTIENT` and `REMAINDER` are
+    Python's /, // and % where those are defined, and any fixed number elsewhere: nothing may be concluded from them there.
+    """
+
+    VARIABLE = "variable"
+    CONSTANT = "constant"
+    APPLY = "apply"
+    ADD = "+"
+    MULTIPLY = "*"
+    DIVIDE = "/"
+    QUOTIENT = "//"
+    REMAINDER = "%"
+    LESS_EQUAL = "<="
+    LESS = "<"
+    EQUAL = "=="
+    AND = "and"
+    OR = "or"
+    NOT = "not"
+    CHOOSE = "if"
+
+
+@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True, repr=False)
+class Term:
+    """One term; two terms that look alike are the same object, so that they are compared and hashed by identity.
+
+    Made by the functions of this module, which check sorts and fold constants. `value` is the name of a variable or function, or
+    the number or truth value of a constant; None for the rest.
+    """
+
+    op: Op
+    sort: Sort
+    args: tuple[Term, ...]
+    value: str | int | Fraction | bool | None
+
+    def __str__(self) -> str:
+        """The term as Python would write it, fully bracketed."""
+        parts = [str(argument) for argument in self.args]
+        match self.op:
+            case Op.VARIABLE | Op.CONSTANT:
+                return str(self.value)
+            case Op.APPLY:
+                return f"{self.value}[{', '.join(parts)}]"
+            case Op.NOT:
+                return f"(not {parts[0]})"
+            case Op.CHOOSE:
+                return f"({parts[1]} if {parts[0]} else {parts[2]})"
+        return "(" + f" {self.op.value} ".join(parts) + ")"
+
+    __repr__ = __str__
+
+    def __reduce__(self) -> tuple[Callable[..., Term], tuple[Any, ...]]:
+        """Pickled terms are met again by their look."""
+        return _made, (self.op, self.sort, self.args, self.value)
+
+
+_KNOWN: Final[WeakValueDictionary[tuple[Any, ...], Term]] = WeakValueDictionary()
+"""Every living term by its look."""
+
+
+def _made(op: Op, sort: Sort, args: tuple[Term, ...], value: str | Number | None = None) -> Term:
+    """The one term of this look."""
+    # The type of the value is part of the look: 1, True and Fraction(1) are equal and hash alike.
+    look = (op, sort, args, type(value), value)
+    found = _KNOWN.get(look)
+    if found is None:
+        found = _KNOWN[look] = Term(op, sort, args, value)
+    return found
+
+
+class IllSorted(TypeError):
+    """Arguments whose sorts do not fit; a mistake of the caller, since programs are checked before."""
+
+
+def variable(name: str, sort: Sort) -> Term:
+    """A symbol."""
+    return _made(Op.VARIABLE, sort, (), name)
+
+
+def constant(value: Number, sort: Sort | None = None) -> Term:
+    """A number or truth value; INT for int, REAL for Fraction, BOOL for bool unless `sort` widens an int to REAL."""
+    if isinstance(value, bool):
+        return _made(Op.CONSTANT, Sort.BOOL, (), value)
+    natural = Sort.INT if isinstance(value, int) else Sort.REAL
+    wanted = sort or natural
+    if wanted is Sort.REAL:
+        return _made(Op.CONSTANT, Sort.REAL, (), Fraction(value))
+    if natural is not wanted:
+        raise IllSorted(f"{value!r} has no sort {wanted.value}")
+    return _made(Op.CONSTANT, Sort.INT, (), value)
+
+
+TRUE: Final = constant(value=True)
+FALSE: Final = constant(value=False)
+ZERO: Final = constant(0)
+ONE: Final = constant(1)
+
+
+def apply(name: str, args: tuple[Term, ...], sort: Sort) -> Term:
+    """The value of a function known by name, such as an element of a list."""
+    return _made(Op.APPLY, sort, args, name)
+
+
+def number_of(term: Term) -> int | Fraction | None:
+    """The number that a constant is; None for other terms and truth values."""
+    value = term.value
+    return value if term.op is Op.CONSTANT and isinstance(value, (int, Fraction)) and not isinstance(value, bool) else None
+
+
+def add(*terms: Term) -> Term:
+    """A sum: nested sums become one, constants are added up."""
+    sort = _numeric(*terms)
+    parts: list[Term] = []
+    total: int | Fraction = 0
+    for term in terms:
+        for part in term.args if term.op is Op.ADD else (term,):
+            number = number_of(part)
+            if number is None:
+                parts.append(part)
+            else:
+                total += number
+    if total != 0 or not parts:
+        parts.append(constant(total if sort is Sort.REAL else int(total), sort))
+    return parts[0] if len(parts) == 1 and parts[0].sort is sort else _made(Op.ADD, sort, tuple(parts))
+
+
+def multiply(*terms: Term) -> Term:
+    """A product: nested products become one, constants are multiplied."""
+    sort = _numeric(*terms)
+    parts: list[Term] = []
+    factor: int | Fraction = 1
+    for term in terms:
+        for part in term.args if term.op is Op.MULTIPLY else (term,):
+            number = number_of(part)
+            if number is None:
+                parts.append(part)
+            else:
+                factor *= number
+    if factor == 0 or not parts:
+        return constant(factor if sort is Sort.REAL else int(factor), sort)
+    if factor != 1:
+        parts.insert(0, constant(factor if sort is Sort.REAL else int(factor), sort))
+    return parts[0] if len(parts) == 1 and parts[0].sort is sort else _made(Op.MULTIPLY, sort, tuple(parts))
+
+
+def negative(term: Term) -> Term:
+    """Minus the term."""
+    return multiply(constant(-1), term)
+
+
+def subtract(first: Term, second: Term) -> Term:
+    """A difference; 0 for a term and itself."""
+    return constant(0, first.sort) if first is second else add(first, negative(second))
+
+
+def divide(first: Term, second: Term) -> Term:
+    """Python's / on exact numbers, a REAL; a constant divisor other than 0 becomes a factor."""
+    _numeric(first, second)
+    number = number_of(second)
+    if number:
+        return multiply(constant(Fraction(1) / number), first)
+    return _made(Op.DIVIDE, Sort.REAL, (first, second))
+
+
+def quotient(first: Term, second: Term) -> Term:
+    """Python's // on whole numbers; has a meaning where the divisor is at least 1."""
+    _whole(first, second)
+    one, other = number_of(first), number_of(second)
+    if one is not None and other is not None and other >= 1:
+        return constant(int(one // other))
+    return _made(Op.QUOTIENT, Sort.INT, (first, second))
+
+
+def remainder(first: Term, second: Term) -> Term:
+    """Python's % on whole numbers; has a meaning where the divisor is at least 1."""
+    _whole(first, second)
+    one, other = number_of(first), number_of(second)
+    if one is not None and other is not None and other >= 1:
+        return constant(int(one % other))
+    return _made(Op.REMAINDER, Sort.INT, (first, second))
+
+
+def less_equal(first: Term, second: Term) -> Term:
+    """Whether first <= second."""
+    return _compared(Op.LESS_EQUAL, operator.le, first, second)
+
+
+def less(first: Term, second: Term) -> Term:
+    """Whether first < second."""
+    return _compared(Op.LESS, operator.lt, first, second)
+
+
+def equal(first: Term, second: Term) -> Term:
+    """Whether first == second, both numbers or both truth values."""
+    if (first.sort is Sort.BOOL) is not (second.sort is Sort.BOOL):
+        raise IllSorted("a truth value is compared with a number")
+    if first.sort is Sort.BOOL:
+        if first is second:
+            return TRUE
+        for one, other in ((first, second), (second, first)):
+            if one is TRUE:
+                return other
+            if one is FALSE:
+                return negation(other)
+        return _made(Op.EQUAL, Sort.BOOL, (first, second))
+    return _compared(Op.EQUAL, operator.eq, first, second)
+
+
+def negation(term: Term) -> Term:
+    """Whether the term does not hold."""
+    _truths(term)
+    if term in (TRUE, FALSE):
+        return FALSE if term is TRUE else TRUE
+    return term.args[0] if term.op is Op.NOT else _made(Op.NOT, Sort.BOOL, (term,))
+
+
+def conjunction(*terms: Term) -> Term:
+    """All of the terms; each once."""
+    return _connected(Op.AND, TRUE, FALSE, terms)
+
+
+def disjunction(*terms: Term) -> Term:
+    """One of the terms at least; each once."""
+    return _connected(Op.OR, FALSE, TRUE, terms)
+
+
+def implies(premise: Term, conclusion: Term) -> Term:
+    """Where the premise holds, so does the conclusion."""
+    return disjunction(negation(premise), conclusion)
+
+
+def choose(test: Term, then: Term, otherwise: Term) -> Term:
+    """`then` where the test holds, else `otherwise`; numbers of different sorts become REAL."""
+    _truths(test)
+    if test is TRUE or then is otherwise:
+        return then
+    if test is FALSE:
+        return otherwise
+    if then.sort is Sort.BOOL and otherwise.sort is Sort.BOOL:
+        return conjunction(implies(test, then), implies(negation(test), otherwise))
+    return _made(Op.CHOOSE, _numeric(then, otherwise), (test, then, otherwise))
+
+
+def absolute(term: Term) -> Term:
+    """The size of a number."""
+    return choose(less_equal(constant(0), term), term, negative(term))
+
+
+def least(first: Term, second: Term) -> Term:
+    """Python's min of two: the first of equal ones."""
+    return choose(less(second, first), second, first)
+
+
+def largest(first: Term, second: Term) -> Term:
+    """Python's max of two: the first of equal ones."""
+    return choose(less(first, second), second, first)
+
+
+def subterms(*terms: Term) -> Iterator[Term]:
+    """Every term inside, each once, arguments before what they are in."""
+    seen: set[Term] = set()
+    stack = [(term, False) for term in reversed(terms)]
+    while stack:
+        term, opened = stack.pop()
+        if opened:
+            yield term
+        elif term not in seen:
+            seen.add(term)
+            stack.append((term, True))
+            stack += [(argument, False) for argument in reversed(term.args)]
+
+
+def variables(*terms: Term) -> frozenset[Term]:
+    """The variables that occur."""
+    return frozenset(term for term in subterms(*terms) if term.op is Op.VARIABLE)
+
+
+def replaced(term: Term, mapping: Mapping[Term, Term]) -> Term:
+    """The term with every occurrence of the keys replaced at once; what is put in is not looked at again."""
+    done: dict[Term, Term] = {}
+    for part in subterms(term):
+        if part in mapping:
+            done[part] = mapping[part]
+        else:
+            args = tuple(done[argument] for argument in part.args)
+            done[part] = part if args == part.args else _rebuilt(part, args)
+    return done[term]
+
+
+def renamed(term: Term, name: Callable[[str], str]) -> Term:
+    """The term with other names of variables and functions."""
+    done: dict[Term, Term] = {}
+    for part in subterms(term):
+        args = tuple(done[argument] for argument in part.args)
+        if part.op is Op.VARIABLE:
+            done[part] = variable(name(str(part.value)), part.sort)
+        elif part.op is Op.APPLY:
+            done[part] = apply(name(str(part.value)), args, part.sort)
+        else:
+            done[part] = part if args == part.args else _rebuilt(part, args)
+    return done[term]
+
+
+def value_of(  # noqa: C901 - one case an operation
+    term: Term,
+    symbols: Callable[[str], Any],
+    functions: Callable[[str, Any], Any],
+    decide: Callable[[Any], bool] = bool,
+) -> Any:
+    """The value of a term under values of its variables and functions, computed with Python's own operators.
+
+    What Python would not evaluate is not looked at: the branch not taken, and what follows a decided `and` or `or`. Values may be
+    anything that behaves like a number, as long as `decide` knows the truth of what its comparisons give.
+
+    Args:
+      term: the term.
+      symbols: the value of each variable by name; raises KeyError for a name that it does not know.
+      functions: the value of a function by name and argument.
+      decide: the truth of a test.
+    Returns:
+      An int, Fraction or bool where the values are numbers.
+    Raises:
+      ZeroDivisionError: where Python would raise it.
+    """
+    known: dict[Term, Any] = {}
+
+    def found(one: Term) -> Any:
+        if one not in known:
+            value = computed(one)
+            known[one] = Fraction(value) if one.sort is Sort.REAL and isinstance(value, int) else value
+        return known[one]
+
+    def true(one: Term) -> bool:
+        return decide(found(one))
+
+    def computed(one: Term) -> Any:
+        match one.op:
+            case Op.CONSTANT:
+                return one.value
+            case Op.VARIABLE:
+                return symbols(str(one.value))
+            case Op.APPLY:
+                return functions(str(one.value), found(one.args[0]))
+            case Op.AND | Op.OR:
+                return (all if one.op is Op.AND else any)(map(true, one.args))
+            case Op.NOT:
+                return not true(one.args[0])
+            case Op.CHOOSE:
+                return found(one.args[1] if true(one.args[0]) else one.args[2])
+            case Op.EQUAL if one.args[0].sort is Sort.BOOL:
+                return true(one.args[0]) is true(one.args[1])
+        return reduce(OPERATIONS[one.op], map(found, one.args))
+
+    return found(term)
+
+
+def _ratio(first: Any, second: Any) -> Any:
+    """An exact quotient; of two ints Python's / would be a float."""
+    return Fraction(1) * first / second
+
+
+OPERATIONS: Final[Mapping[Op, Callable[[Any, Any], Any]]] = {
+    Op.ADD: operator.add,
+    Op.MULTIPLY: operator.mul,
+    Op.DIVIDE: _ratio,
+    Op.QUOTIENT: operator.floordiv,
+    Op.REMAINDER: operator.mod,
+    Op.LESS_EQUAL: operator.le,
+    Op.LESS: operator.lt,
+    Op.EQUAL: operator.eq,
+}
+
+_BUILDERS: Final[Mapping[Op, Callable[..., Term]]] = {
+    Op.ADD: add,
+    Op.MULTIPLY: multiply,
+    Op.DIVIDE: divide,
+    Op.QUOTIENT: quotient,
+    Op.REMAINDER: remainder,
+    Op.LESS_EQUAL: less_equal,
+    Op.LESS: less,
+    Op.EQUAL: equal,
+    Op.AND: conjunction,
+    Op.OR: disjunction,
+    Op.NOT: negation,
+    Op.CHOOSE: choose,
+}
+
+
+def _rebuilt(term: Term, args: tuple[Term, ...]) -> Term:
+    """The same operation on other arguments."""
+    if term.op is Op.APPLY:
+        return apply(str(term.value), args, term.sort)
+    return _BUILDERS[term.op](*args)
+
+
+def _numeric(*terms: Term) -> Sort:
+    """INT where all are, REAL else."""
+    if any(term.sort is Sort.BOOL for term in terms):
+        raise IllSorted("a truth value where a number is needed")
+    return Sort.INT if all(term.sort is Sort.INT for term in terms) else Sort.REAL
+
+
+def _whole(*terms: Term) -> None:
+    """Only whole numbers."""
+    if any(term.sort is not Sort.INT for term in terms):
+        raise IllSorted("// and % need whole numbers")
+
+
+def _truths(*terms: Term) -> None:
+    """Only truth values."""
+    if any(term.sort is not Sort.BOOL for term in terms):
+        raise IllSorted("a number where a truth value is needed")
+
+
+def _compared(op: Op, compare: Callable[[Any, Any], bool], first: Term, second: Term) -> Term:
+    """A comparison of numbers, decided where both are constants or the same term."""
+    _numeric(first, second)
+    one, other = number_of(first), number_of(second)
+    if one is not None and other is not None:
+        return constant(value=compare(one, other))
+    if first is second:
+        return constant(value=compare(0, 0))
+    return _made(op, Sort.BOOL, (first, second))
+
+
+def _connected(op: Op, neutral: Term, decisive: Term, terms: tuple[Term, ...]) -> Term:
+    """A conjunction or disjunction, flat, without repetitions."""
+    _truths(*terms)
+    parts: dict[Term, None] = {}
+    for term in terms:
+        for part in term.args if term.op is op else (term,):
+            if part is decisive or negation(part) in parts:
+                return decisive
+            if part is not neutral:
+                parts[part] = None
+    if not parts:
+        return neutral
+    return next(iter(parts)) if len(parts) == 1 else _made(op, Sort.BOOL, tuple(parts))

@@ -1,0 +1,245 @@
+"""`verify`: reads a function, looks for a proof and then for a counterexample, and says which it found."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final, Literal
+
+from dpaudit.binding import examine
+from dpaudit.errors import InvalidArgument
+from dpaudit.spec import Adjacent, Cost, Expression, Spec, spec_of
+from dpaudit.verifier.certificates import written
+from dpaudit.verifier.confirming import Confirmations, is_linear
+from dpaudit.verifier.frontend import parse
+from dpaudit.verifier.ir import Draw, ListOf, Program, Relation
+from dpaudit.verifier.notation import shown
+from dpaudit.verifier.product.walk import statements
+from dpaudit.verifier.proving import Direction, Proof, prove
+from dpaudit.verifier.refuter.search import search
+from dpaudit.verifier.refuter.witness import Witness, recheck
+from dpaudit.verifier.solving import Answer
+from dpaudit.verifier.telling import witness_words
+from dpaudit.verifier.terms import ONE, TRUE, Sort
+
+PROOF_SECONDS: Final = 60.0
+REFUTATION_SECONDS: Final = 10.0
+UNBOUNDED: Final = "every length of the lists and every value of the parameters that meets what is required"
+TRUSTED: Final = (
+    "the alignment theorem, proved in docs/verification.md and read by people",
+    "the front end and the generator of obligations, tested against CPython and by mutants",
+    "the kernel, or both solvers z3 and cvc5",
+    "CPython's int and Fraction, python-flint's ball arithmetic",
+    "the samplers: that noise follows its law exactly, and the operating system's entropy",
+    "that adjacency and public parameters are what the specification says",
+    "that nobody sees time, memory, logs, or an error about private data",
+)
+"""What a proof rests on; printed with every one."""
+
+
+_CHANGES: Final[Mapping[Relation, str]] = {
+    Relation.ONE: "one element of {name} changes by at most {bound}",
+    Relation.ALL: "every element of {name} may change by at most {bound}",
+    Relation.INC: "every element of {name} may grow by at most {bound}",
+    Relation.DEC: "every element of {name} may fall by at most {bound}",
+    Relation.L1: "the sizes of all changes of {name} add up to at most {bound}",
+    Relation.L2: "the squares of all changes of {name} add up to at most the square of {bound}",
+}
+
+
+@dataclass(frozen=True)
+class Checked:
+    """One obligation of a proof and who confirmed it.
+
+    Args:
+      id: kind, line and number.
+      kind: the condition of the theorem.
+      line: in the source, 0 for the specification.
+      solvers: whether z3 and cvc5 both did; True for what holds by its form.
+      kernel: whether the kernel did; True for what holds by its form.
+      linear: whether it is one of linear arithmetic.
+      seconds: time of z3 and of cvc5.
+    """
+
+    id: str
+    kind: str
+    line: int
+    solvers: bool
+    kernel: bool
+    linear: bool
+    seconds: tuple[float, float]
+
+
+@dataclass(frozen=True)
+class Verification:
+    """What the verifier found about one function.
+
+    Args:
+      name: of the function.
+      status: "proven", "refuted" or "unknown".
+      claim: what was to be shown, in words.
+      scope: for which data and parameters it is proven; empty unless it is.
+      alignment: how much each draw differs in the second run, in the names of the source, with a line for each direction.
+      obligations: everything that had to be shown, for a proof.
+      witness: neighbours and event, for a refutation.
+      words: the witness in sentences.
+      reason: what stood in the way, where the status is "unknown".
+      line: of the source, where the reason has one, else 0.
+      assumptions: what the claim leaves to the caller.
+      trusted: what the verdict rests on.
+      certificate: plain data that `recheck` checks again, for a proof.
+      seconds: time of the whole.
+    Source: docs/verification.md.
+    Example:
+      >>> from dpaudit.verifier.suite.basic import laplace_mechanism
+      >>> verify(laplace_mechanism).alignment
+      ('laplace.1 moves by -(other.q[0] - q[0])',)
+    """
+
+    name: str
+    status: Literal["proven", "refuted", "unknown"]
+    claim: str
+    scope: str = ""
+    alignment: tuple[str, ...] = ()
+    obligations: tuple[Checked, ...] = ()
+    witness: Witness | None = None
+    words: tuple[str, ...] = ()
+    reason: str = ""
+    line: int = 0
+    assumptions: tuple[str, ...] = ()
+    trusted: tuple[str, ...] = TRUSTED
+    certificate: dict[str, Any] | None = field(default=None, repr=False)
+    seconds: float = 0.0
+
+
+def verify(  # noqa: PLR0913 - the parts of a specification
+    source: str | Callable[..., Any],
+    *,
+    claim: Expression | tuple[Expression, ...] | None = None,
+    adjacency: Adjacent | Mapping[str, Adjacent] | None = None,
+    requires: Iterable[str] = (),
+    domain: Iterable[str] = (),
+    public: Iterable[str] = (),
+    cost: Cost | None = None,
+    laws: Mapping[str, str] | None = None,
+    align: Mapping[str, Expression] | None = None,
+    helpers: Mapping[str, tuple[str, Spec | None]] | None = None,
+    seconds: float = PROOF_SECONDS,
+) -> Verification:
+    """Prove or refute the privacy claim of a function from its source.
+
+    Args:
+      source: a plain function with `@spec`, or the text of one function, in which names of laws mean the laws.
+      claim: as for `spec`, for a text or a function without `@spec`.
+      adjacency: as for `spec`.
+      requires: as for `spec`.
+      domain: as for `spec`.
+      public: as for `spec`.
+      cost: as for `spec`.
+      laws: as for `spec`.
+      align: as for `spec`.
+      helpers: for a text, texts of the functions that it calls, by name, with their specifications, None for pure ones.
+      seconds: time for the search for a proof, above 0; the search for a counterexample has 10 seconds besides.
+    Returns:
+      "proven" for every length and every value of the parameters, with a certificate; "refuted" with neighbours and an event
+      whose probabilities are certified; or "unknown" with what stood in the way, which says nothing about the claim.
+    Raises:
+      Unsupported: source outside the subset, with line, column, construct and hint (DPA701 to DPA706), or a specification that
+        cannot be read (DPA722, DPA723).
+      InvalidArgument: a specification is missing or given twice (DPA731), its parts do not fit (DPA720, DPA721), or the function
+        is not what its source says (DPA725).
+    Source: Wang, Ding, Kifer, Zhang 2020 (synthesis of alignments); docs/verification.md, the alignment theorem.
+    Example:
+      >>> verify(
+      ...     "def noisy(q: list[Fraction], eps: Fraction) -> Fraction: return q[0] + laplace(1 / eps)",
+      ...     claim="eps",
+      ...     adjacency="one",
+      ...     requires=["eps > 0", "len(q) >= 1"],
+      ... ).status
+      'proven'
+    """
+    started = time.monotonic()
+    given = Spec(claim, adjacency, requires, domain, public, cost, laws or {}, align or {}) if claim and adjacency else None
+    if (given is None) == (spec_of(source) is None) or (given is None and any((claim, adjacency, requires, domain, public, cost))):
+        raise InvalidArgument("DPA731", "one specification is needed: @spec of a function, or claim= and adjacency= here.")
+    program = parse(source, given, helpers=helpers)
+    if not isinstance(source, str):
+        examine(source)
+    confirmations = Confirmations()
+    found = prove(program, seconds=seconds, confirmations=confirmations)
+    if isinstance(found, Proof):
+        return _proven(found, confirmations, started)
+    witness = search(program, seconds=REFUTATION_SECONDS)
+    common: dict[str, Any] = {"name": program.name, "claim": claimed(program), "assumptions": _assumptions(program)}
+    if witness is not None and recheck(program, witness):
+        words = witness_words(program, witness)
+        return Verification(**common, status="refuted", witness=witness, words=words, seconds=time.monotonic() - started)
+    reason = found.reason + (f": {found.obligation}" if found.obligation else "")
+    return Verification(**common, status="unknown", reason=reason, line=found.line, seconds=time.monotonic() - started)
+
+
+def _proven(proof: Proof, confirmations: Confirmations, started: float) -> Verification:
+    """The verdict on a proof, once the kernel has confirmed what it can: all that is linear."""
+    program = proof.program
+    rows: dict[str, Any] = {"name": program.name, "claim": claimed(program), "assumptions": _assumptions(program)}
+    checked = []
+    for direction in proof.directions:
+        for one in direction.obligations:
+            if one.formula is TRUE:
+                checked.append(Checked(one.id, one.kind, one.line, solvers=True, kernel=True, linear=True, seconds=(0.0, 0.0)))
+                continue
+            by_kernel, linear = confirmations.by_kernel(one.formula), is_linear(one.formula)
+            if linear and not by_kernel:
+                reason = f"the kernel does not confirm obligation {one.id}"
+                return Verification(**rows, status="unknown", reason=reason, line=one.line, seconds=time.monotonic() - started)
+            both = confirmations.solvers[one.formula]
+            solvers = all(outcome.answer is Answer.UNSAT for outcome in both)
+            times = (both[0].seconds, both[1].seconds)
+            checked.append(Checked(one.id, one.kind, one.line, solvers=solvers, kernel=by_kernel, linear=linear, seconds=times))
+    return Verification(
+        **rows,
+        status="proven",
+        scope=UNBOUNDED,
+        alignment=tuple(line for one in proof.directions for line in _aligned(program, one, several=len(proof.directions) > 1)),
+        obligations=tuple(checked),
+        certificate=written(proof, confirmations),
+        seconds=time.monotonic() - started,
+    )
+
+
+def claimed(program: Program) -> str:
+    """The claim of a program in words."""
+    contract = program.contract
+    assert contract is not None, "programs that are verified have a contract"  # noqa: S101
+    bound = shown(contract.claim)
+    if contract.odds is not ONE:
+        odds = f"log({shown(contract.odds)})"
+        bound = odds if bound == "0" else f"{bound} + {odds}"
+    kinds = {"pure": f"{bound}-DP", "approx": f"({bound}, {shown(contract.delta)})-DP", "zcdp": f"{bound}-zCDP"}
+    changes = [_CHANGES[change.relation].format(name=name, bound=shown(change.bound)) for name, change in contract.changes]
+    clauses = [shown(clause) for clause in contract.requires]
+    return f"{kinds[contract.cost]} when {' and '.join(changes)}" + (f", if {' and '.join(clauses)}" if clauses else "")
+
+
+def _assumptions(program: Program) -> tuple[str, ...]:
+    """What the claim leaves to the caller."""
+    contract = program.contract
+    assert contract is not None, "programs that are verified have a contract"  # noqa: S101
+    found = ["types and requires are checked before each call, as `dpaudit.binding.bind` does"]
+    if contract.domain:
+        found.append("between databases of the domain; that data outside it are rejected can be observed")
+    if any(isinstance(one.sort, ListOf) and one.sort.element is Sort.REAL for one in program.parameters):
+        found.append("exact fractions, not floats")
+    return tuple(found)
+
+
+def _aligned(program: Program, direction: Direction, *, several: bool) -> list[str]:
+    """The shift of each draw in the names of the source."""
+    names = {one.site: one.name for one in statements(program.body) if isinstance(one, Draw)}
+    way = ("reversed neighbours: " if direction.pairs.reverse else "neighbours as stated: ") if several else ""
+    return [
+        f"{way}{names.get(site, f'site {site}')} moves by {shown(shift)}"
+        for site, shift in sorted(direction.alignment.items())
+        if shown(shift) != "0"
+    ]

@@ -1,0 +1,296 @@
+"""Checks of the auditor: sizes summed over every outcome, runs that are nobody else's, events judged on runs that chose nothing."""
+
+from __future__ import annotations
+
+import math
+from concurrent.futures import Future
+from concurrent.futures.process import BrokenProcessPool
+from fractions import Fraction
+from itertools import product
+
+import numpy as np
+from scipy.stats import beta, binom
+
+from dpaudit.auditor.bounds import ClaimPoint, epsilon_lower_bound, p_value, profile_lower_bounds
+from dpaudit.auditor.checks.tapes import Recorder
+from dpaudit.auditor.checks.values import least_distance, read_further
+from dpaudit.auditor.family import rejected
+from dpaudit.auditor.features import fit_features
+from dpaudit.auditor.membership import (
+    Guesses,
+    OperatingPoint,
+    audit_canaries,
+    fit_likelihood_ratio,
+    guess_p_value,
+    least_squared_distance,
+    threshold_at,
+    tracing_p_values,
+)
+from dpaudit.auditor.membership.profile_guesses import _certified
+from dpaudit.auditor.pairs import Neighbours
+from dpaudit.auditor.runs import BETTING, BOUND, Chunk, Manner, Task, in_order, perform
+from dpaudit.auditor.scoring.fitting import fit_score
+from dpaudit.auditor.search.relations import check
+from dpaudit.auditor.search.shrinking import smaller_pair
+from dpaudit.auditor.workload import Subject, Workload
+from dpaudit.claims import Adjacency, Claim, PureDP
+from dpaudit.errors import DpauditError
+from dpaudit.releases import Release
+from dpaudit.results import Counts
+from dpaudit.targets import Target
+
+ONE = Claim(PureDP(epsilon=1))
+HAIR = 1e-9
+
+
+def worst_guesses(canaries, correct, epsilon, delta):
+    """Law of the right guesses under a mechanism that is (epsilon, delta)-DP and has the most mass from `correct` on."""
+    share = 1 / (1 + math.exp(-epsilon))
+    law = binom.pmf(np.arange(canaries + 1), canaries, share)
+    raised = np.where(np.arange(canaries + 1) >= correct, law / law[correct], 0.0) * canaries * delta / correct
+    return law * (1 - raised.sum()) + raised
+
+
+def one_run_is_bounded_by_its_worst_mechanism():
+    for correct, delta in product((9, 10, 12), (0, 0.001)):
+        found = guess_p_value(Guesses(canaries=12, guessed=12, correct=correct), epsilon=1, delta=delta)
+        assert math.isclose(worst_guesses(12, correct, 1, delta)[correct:].sum(), found, rel_tol=HAIR)
+
+
+def any_price_of_a_point_is_paid_for():
+    guesses, point = Guesses(canaries=60, guessed=60, correct=48), ClaimPoint(1, "0.0001")
+    law = binom.pmf(np.arange(61), 60, 1 / (1 + math.exp(-1)))
+    tail = law[48:].sum()
+    best = tail * (1 - tail) / (48 * law[48])
+    expected = guess_p_value(guesses, epsilon=1, delta="0.0001")
+    assert math.isclose(expected, _certified(guesses, [point], [best * (1 + HAIR)]), rel_tol=1e-6)
+    for price in (0.0, best / 2, 2 * best):
+        assert _certified(guesses, [point], [price]) >= expected * (1 - 1e-6)
+    dear = _certified(Guesses(canaries=1, guessed=1, correct=1), [point], [0.5])
+    assert math.isclose(1 / (1 + math.exp(-1)) + 0.5 * 1e-4, dear, rel_tol=HAIR)
+
+
+def seen_by(canaries=40, runs=3):
+    """What a training sees that spoils what it was given: the coins of each run and the number that its noise begins with."""
+    seen = []
+
+    def train(included, rng):
+        seen.append((tuple(included.tolist()), rng.random()))
+        model = included.astype(float)
+        included[:] = False
+        return model
+
+    found = audit_canaries(train, lambda model: model, canaries=canaries, guessed=9, claim=ONE, runs=runs)
+    return seen, found.guesses
+
+
+def canaries_are_drawn_anew_and_guessed_as_often_as_announced():
+    seen, guesses = seen_by()
+    assert Guesses(canaries=120, guessed=27, correct=27) == guesses
+    assert len(set(seen)) == 3
+    assert len({coins for coins, _ in seen}) == len({noise for _, noise in seen}) == 3
+
+
+def tracing_keeps_its_level_whatever_was_released():
+    rows = np.array(list(product((-1, 1), repeat=8)))
+    for released in (np.full(8, 0.25), np.arange(8) / 8, np.eye(8)[0]):
+        p_values = tracing_p_values(released, np.zeros(8), rows)
+        assert all(np.mean(p_values <= level) <= level for level in p_values)
+
+
+def an_operating_point_spends_its_alpha_on_both_rates():
+    point = OperatingPoint(threshold=0.0, true_positives=90, members=100, false_positives=3, others=200, alpha=Fraction(1, 10))
+    least, most = beta.ppf(0.05, 90, 11), beta.ppf(0.95, 4, 197)
+    assert math.isclose(least, point.true_positive_rate, rel_tol=HAIR)
+    assert math.isclose(most, point.false_positive_rate, rel_tol=HAIR)
+    assert math.isclose(math.log((least - 0.1) / most), point.epsilon(delta="0.1"), rel_tol=1e-6)
+    assert [95.0, 96.0, 101.0] == [np.ceil(threshold_at(range(101), rate=rate)) for rate in ("0.06", "0.05", "0.001")]
+
+
+def likelihood_ratios_are_those_of_the_fitted_laws():
+    scores, included = np.arange(80.0).reshape(80, 1) % 7, np.arange(80).reshape(80, 1) % 2 == 1
+    fitted = fit_likelihood_ratio(scores, included)
+    for side in (0, 1):
+        part = scores[included == bool(side)]
+        assert math.isclose(part.mean(), fitted.centres[side, 0])
+        assert math.isclose(part.std(ddof=1), fitted.spreads[side, 0])
+
+
+def a_private_mean_is_as_far_off_as_the_theorem_says():
+    for public, delta in ((0, 0.0), (9, 0.0), (4, 1e-6)):
+        found = float(least_squared_distance(dimension=300, private=10, public=public, epsilon=1, delta=delta))
+        above = 200 - 1200 * delta * 10 * (1 + math.exp(-1))
+        assert math.isclose(found, (above / (20 + math.sqrt(200 * public) + 10 * math.sinh(1))) ** 2, rel_tol=1e-6)
+
+
+def outcomes(runs):
+    """All counts of one event."""
+    return [Counts(ones, zeros, runs) for ones in range(runs + 1) for zeros in range(runs + 1 - ones)]
+
+
+def bounds_of_one_event_keep_their_size():
+    runs, counts = 24, outcomes(24)
+    ones, zeros = (np.array([getattr(one, name) for one in counts]) for name in ("ones", "zeros"))
+    for epsilon, delta in ((0.5, 0.0), (0.5, 0.1)):
+        bounds = [epsilon_lower_bound(one, delta=delta, alpha="0.05") for one in counts]
+        deltas = [profile_lower_bounds(one, [epsilon], "0.05")[0] for one in counts]
+        point = ClaimPoint(Fraction(epsilon), Fraction(delta))
+        over = [
+            np.array([bound is not None and bound > epsilon for bound in bounds]),
+            np.array(deltas) > delta,
+            np.array([p_value(one, point=point) <= 0.05 for one in counts] if delta == 0 else False),
+        ]
+        sizes = []
+        for rare in (0.0, 0.02, 0.1, 0.2, 0.4):
+            both = min(1.0, math.exp(epsilon) * rare + delta)
+            mass = (both + rare) / 2
+            law = binom.pmf(ones + zeros, runs, mass) * binom.pmf(ones, ones + zeros, both / (both + rare) if mass else 0.5)
+            sizes += [float((law * part).sum()) for part in over]
+        assert max(sizes) <= 0.05
+        assert delta or 0.001 < max(sizes)
+
+
+def an_event_of_one_dataset_alone_refutes_no_more_than_alpha():
+    runs, delta = 240, Fraction(1, 5)
+    law = binom.pmf(np.arange(runs + 1), runs, float(delta) / 2)
+    likely = np.flatnonzero(law > 1e-9)
+    bounds = [epsilon_lower_bound(Counts(hits, 0, runs), delta=delta, alpha="0.05") for hits in likely.tolist()]
+    assert law[likely] @ np.array([bound is not None and bound > 0 for bound in bounds]) <= 0.05
+
+
+def many_claims_share_one_alpha():
+    for p_values in product((0.004, 0.016, 0.02, 0.026, 0.06), repeat=3):
+        # A claim falls when every family of claims that holds it is refuted by its least p-value times its size.
+        families = [family for family in product((0, 1), repeat=3) if any(family)]
+        least = [min(p for p, inside in zip(p_values, family, strict=True) if inside) * sum(family) for family in families]
+        closed = tuple(
+            all(value <= 0.05 for family, value in zip(families, least, strict=True) if family[place]) for place in range(3)
+        )
+        assert closed == rejected(p_values, Fraction(1, 20))
+
+
+def one(data, rng):
+    """A run that shows its random number."""
+    return data + rng.random()
+
+
+def tasks():
+    """Chunks of two stages and pairs, of a target with two pairs."""
+    pairs = tuple(Neighbours(float(place), place + 0.5, "") for place in (0, 10))
+    subject = Subject(Target(run=one, claim=ONE, neighbours=[(0.0, 0.5)]), pairs)
+    manner = Manner(fit_features([0.5]))
+    chunks = [Chunk(0, pair, stage, index, 8) for pair in (0, 1) for stage in (BETTING, BOUND) for index in range(3)]
+    return [Task(Workload("", subject), 7, chunk, manner) for chunk in chunks]
+
+
+class Mortal:
+    """An executor whose workers die at some calls, losing everything that was not asked for."""
+
+    def __init__(self, deaths):
+        self.calls, self.deaths, self.dead, self.renewals = 0, deaths, False, 0
+
+    def submit(self, work, task):
+        self.calls += 1
+        self.dead = self.dead or self.calls in self.deaths
+        future = Future()
+        future.set_exception(BrokenProcessPool()) if self.dead else future.set_result(work(task))
+        return future
+
+    def renew(self):
+        self.dead, self.renewals = False, self.renewals + 1
+
+
+def runs_are_made_once_in_order_whoever_dies():
+    expected = [outcome.features.tolist() for outcome in map(perform, tasks())]
+    assert len({tuple(map(tuple, rows)) for rows in expected}) == len(expected)
+    for deaths in ((), (1,), (4, 15), (12,)):
+        executor = Mortal(deaths)
+        assert expected == [outcome.features.tolist() for outcome in in_order(executor, tasks())]
+        assert bool(deaths) == bool(executor.renewals)
+
+
+def labels_are_fair_and_of_their_own():
+    assert all(set(perform(task).features[:, 0] // 10) == {task.chunk.pair} for task in tasks())
+    labels = np.concatenate([perform(task).labels for task in tasks()])
+    outputs = np.concatenate([perform(task).features[:, 0] % 10 for task in tasks()])
+    assert set((outputs >= 0.5)[labels == 0]) == {True, False}
+    assert all(0.5 <= output <= 1.5 for output in outputs[labels == 1])
+    assert all(0.0 <= output < 1.0 for output in outputs[labels == 0])
+
+
+def scores_are_judged_on_rows_they_were_not_fitted_on():
+    # Each value says one label on two thirds of the rows and the other one on the last third: what was learned there is refuted.
+    rng = np.random.default_rng(5)
+    values = np.repeat(np.arange(40), 300)
+    turns = np.tile(np.arange(3), 4000)
+    said = rng.integers(0, 2, size=(40, 3))
+    labels = said[values, turns].astype(np.uint8)
+    features = np.stack([values, rng.integers(0, 2, len(values))], axis=1).astype(np.float64)
+    held_out = fit_score(features, labels).held_out
+    assert np.corrcoef(held_out, labels)[0, 1] < 0
+
+
+def distances_are_of_the_metric_of_the_release():
+    assert [7, 5, 4, 2] == [least_distance([0, 3, 1], [3, 7, 1], metric) for metric in ("l1", "l2", "linf", "hamming")]
+    assert least_distance({"a": 1}, {"a": 1, "b": 2}, "l1") == 2
+    assert read_further({"a": 1}, {"a": 1, "b": 2}, "l1", Fraction(3, 2))
+    assert not read_further([0, -math.inf], [1, -math.inf], "linf", Fraction(1))
+
+
+def a_tape_gives_back_what_was_recorded_at_its_place():
+    release = Release("discrete_laplace", (("scale", Fraction(1)),), Fraction(1), Adjacency("add_remove"), 1, 1, secure=True)
+    first = Recorder()
+    assert [3, 4] == [first.hold(release)(value, output) for value, output in ((1, 3), (2, 4))]
+    again = Recorder(first.entries)
+    assert [3, 4, 9] == [again.hold(release)(value, output) for value, output in ((5, 7), (6, 8), (7, 9))]
+    assert [5, 6, 7] == [entry.values[0] for entry in again.entries]
+
+
+def refuses(pair, adjacency):
+    """Whether a pair is no pair of neighbours."""
+    try:
+        check(pair, adjacency)
+    except DpauditError:
+        return True
+    return False
+
+
+def neighbours_are_told_from_others():
+    added, replaced, label = Adjacency("add_remove"), Adjacency("replace_one"), Adjacency("label")
+    users = Adjacency("add_remove", unit="user:0")
+    rows = [(1, 5), (1, 6), (2, 7)]
+    assert not refuses((rows, rows[2:]), users)
+    assert refuses((rows, rows[1:]), users)
+    assert refuses(([1, 2], [1, 3]), added)
+    assert not refuses(([1, 2], [2, 3]), replaced)
+    assert refuses(([1, 2], [1]), replaced)
+    assert refuses(([1, 2, 3], [1, 4, 5]), replaced)
+    assert refuses(([(1, 0)], [(2, 1)]), label)
+    assert not refuses(([(1, 0)], [(1, 1)]), label)
+
+
+def small_pairs_are_neighbours_that_still_fail():
+    target = Target(run=one, claim=Claim(PureDP(epsilon=1)), data=list(range(12)))
+    found = smaller_pair(target, (list(range(12)), list(range(11))), lambda pair: {3, 11} <= set(pair[0]))
+    assert ([3, 11], [3]) == found
+
+
+CHECKS = (
+    one_run_is_bounded_by_its_worst_mechanism,
+    any_price_of_a_point_is_paid_for,
+    canaries_are_drawn_anew_and_guessed_as_often_as_announced,
+    tracing_keeps_its_level_whatever_was_released,
+    an_operating_point_spends_its_alpha_on_both_rates,
+    likelihood_ratios_are_those_of_the_fitted_laws,
+    a_private_mean_is_as_far_off_as_the_theorem_says,
+    bounds_of_one_event_keep_their_size,
+    an_event_of_one_dataset_alone_refutes_no_more_than_alpha,
+    many_claims_share_one_alpha,
+    runs_are_made_once_in_order_whoever_dies,
+    labels_are_fair_and_of_their_own,
+    scores_are_judged_on_rows_they_were_not_fitted_on,
+    distances_are_of_the_metric_of_the_release,
+    a_tape_gives_back_what_was_recorded_at_its_place,
+    neighbours_are_told_from_others,
+    small_pairs_are_neighbours_that_still_fail,
+)

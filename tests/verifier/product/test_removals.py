@@ -1,0 +1,119 @@
+"""Each condition of the theorem is needed: with its check taken out, the trap that it stops is called proven."""
+
+from __future__ import annotations
+
+import inspect
+import textwrap
+
+import pytest
+
+from dpaudit.verifier import confirming, proving
+from dpaudit.verifier.confirming import Confirmations
+from dpaudit.verifier.invariants.houdini import Houdini
+from dpaudit.verifier.product import adjacency, helpers, laws, loops, rational, requests
+from dpaudit.verifier.product.adjacency import Neighbours
+from dpaudit.verifier.product.costs import Meter
+from dpaudit.verifier.product.execution import Execution
+from dpaudit.verifier.proving import Failed, Proof, prove
+from dpaudit.verifier.solving import totals
+
+ONE_DIRECTION = (adjacency.directions, "if directed", "if False")
+NO_CHECKS = (Execution.statement, "self.book.prove(kind, place.line, implies(run.path, holds))", "pass")
+NO_WITNESS = (proving.prove, "line is not None", "False")
+NO_TRIP = (loops.cut, 'book.prove("trip", line, equal(heads[0].path, heads[1].path))', "pass")
+NO_SIGNS = (rational.below, "conjunction(*signs, ", "conjunction(")
+UNGUARDED = (totals._named, "facts.append(implies(less_equal(ONE, second), meaning))", "facts.append(meaning)")
+LATER = "(1 if x < 1 else -1) if 0 <= x and x < 2 and 1 <= y and y < 2 and q[0] <= 0 and other.q[0] > 0 else 0"
+AFTER = "(1 if y < 1 else -1) if 0 <= y and y < 2 and 1 <= x and x < 2 and q[0] <= 0 and other.q[0] > 0 else 0"
+INSIDE = """for name, change in self.contract.changes:
+        yield conjunction(less_equal(ZERO, self.position(name)), less(self.position(name), variable(f"len({name})", Sort.INT)))"""
+ROWS = {
+    "T01": {"adjacency": "inc", "align": {"x": LATER, "y": AFTER}},
+    "T02": {"adjacency": "inc", "align": {"x": "-x / 2 if abs(x) <= 1/10 and other.q[0] > q[0] else 0"}},
+    "T03": {"adjacency": "inc", "align": {"x": "-ghost.o / 2 if other.q[0] > q[0] else 0"}},
+    "T21": {"claim": ["0", "0.0068"], "align": {"laplace.1": "0", "laplace.1.within": "5"}},
+    "T42": {"claim": ["0", "0.0068"], "align": {"laplace.1": "0", "laplace.1.within": "5"}},
+    "T27": {"align": {"laplace.1": "q[0] - other.q[0]"}},
+    "T18": {"align": {"x": "q[0] - other.q[0]"}},
+}
+"""What is different in a trap for one direction of it, which is enough of a trap, or with the alignment that would do."""
+REMOVALS = {
+    "T01": [ONE_DIRECTION, (requests.earlier, "return all(", "return True or all(")],
+    "T02": [ONE_DIRECTION, (laws._piecewise, "not moves(shift, noise)", "True")],
+    "T03": [
+        ONE_DIRECTION,
+        (Execution.output, "sort is not Sort.REAL and ", ""),
+        (proving.modes, "endless or ", ""),
+    ],
+    "T04": [(laws.asked, "support = less_equal(ZERO, noise), less_equal(ZERO, add(noise, shift))", "support = TRUE, TRUE")],
+    "T05": [ONE_DIRECTION],
+    "T06": [(laws._on_lattice, "draw.law not in DISCRETE", "True")],
+    "T07": [(Meter.name, "not names <= self.fixed", "False")],
+    "T08": [(laws.asked, "same = conjunction(*(equal(one, other) for one, other in args))\n    still", "same = TRUE\n    still")],
+    "T09": [(requests.draw, 'book.prove("valid", line, ', "book.know(")],
+    "T15": [(loops.flags_of, "if leaves(body, Return) or leaves(body, Raise):", "if False:")],
+    "T17": [NO_CHECKS, NO_WITNESS],
+    "T18": [(Meter.charge, "add(before, choose(here, needs.units, ZERO))", "choose(here, needs.units, before)")],
+    "T19": [ONE_DIRECTION, (laws._piecewise, "return noise not in variables(shift)", "return True")],
+    "T21": [(Meter.charge, "add(counters[FAILED], choose(here, failing, ZERO))", "choose(here, failing, counters[FAILED])")],
+    "T22": [(laws.asked, "multiply(constant(2), sensitivity)", "multiply(constant(4), sensitivity)")],
+    "T25": [NO_CHECKS, NO_WITNESS, UNGUARDED],
+    "T26": [
+        (Confirmations.by_solvers, "all(outcome.answer is Answer.UNSAT", "all(outcome.answer is not Answer.SAT"),
+        (Houdini.needed, "elif outcome.answer is not Answer.UNSAT", "elif outcome.answer is Answer.SAT"),
+    ],
+    "T27": [
+        (
+            Execution.price,
+            "self.meter.within(self.counters)",
+            "seen(self.meter.within(self.counters), {variable('n', Sort.INT): self.entry[0].names['n']}, self.reader(1))",
+        )
+    ],
+    "T28": [NO_TRIP],
+    "T31": [NO_WITNESS],
+    "T33": [NO_TRIP],
+    "T34": [(Execution.price, "self.book.must(kind,", 'kind == "prefix" or self.book.must(kind,')],
+    "T36": [NO_CHECKS, NO_WITNESS, UNGUARDED],
+    "T37": [UNGUARDED],
+    "T38": [(Neighbours.at_entry, "for name, change in self.contract.changes:", INSIDE)],
+    "T40": [(laws.asked, "same = conjunction(*(equal(one, other) for one, other in args[-2:]))", "same = TRUE")],
+    "T41": [(laws.asked, "below(ZERO, epsilon)", "TRUE"), (laws._spread, "return subtract(high, low)", "return constant(2)")],
+    "T42": [
+        (requests.draw, 'book.must("ledger", line, less_equal(execution.counters[FAILED], execution.pairs.contract.delta))', "pass")
+    ],
+    "T47": [NO_SIGNS, (Execution.run, "in contract.obligations", "in ()")],
+    "T49": [(helpers._neighbours, "if fits else FALSE", "if False else less_equal(ONE, ONE)")],
+    "T49-scalar": [(helpers.called, "goals.append(equal(*argument))", "pass")],
+    "T50": [(Execution.finish, 'self.price("cost", line)', "pass")],
+}
+
+
+def changed(function, edits):
+    """The code of a function with parts of its source replaced."""
+    source = textwrap.dedent(inspect.getsource(function))
+    for old, new in edits:
+        assert 1 == source.count(old), (function, old)
+        source = source.replace(old, new)
+    made = {}
+    exec(compile("from __future__ import annotations\n" + source, "<changed>", "exec"), function.__globals__, made)  # noqa: S102
+    return made[function.__name__].__code__
+
+
+def take_out(monkeypatch, edits):
+    """Replace the code of the functions for this test."""
+    for function in {edit[0] for edit in edits}:
+        monkeypatch.setattr(function, "__code__", changed(function, [edit[1:] for edit in edits if edit[0] is function]))
+
+
+def test_no_trap_is_proven(readable_trap):
+    assert isinstance(prove(readable_trap.parse(), seconds=20), Failed)
+
+
+def test_without_its_check_a_trap_is_proven(readable_trap, monkeypatch):
+    edits = REMOVALS.get(readable_trap.id)
+    if edits is None:
+        pytest.skip("what stops this trap is not here, or not one check")
+    take_out(monkeypatch, edits)
+    monkeypatch.setattr(confirming, "SECONDS", 0.5)
+    trap = type(readable_trap)(readable_trap.id, {**readable_trap.row, **ROWS.get(readable_trap.id, {})})
+    assert isinstance(prove(trap.parse(), seconds=20), Proof)

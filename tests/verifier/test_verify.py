@@ -1,0 +1,179 @@
+"""`verify` says what it found: a proof with a certificate, a counterexample in words, or what stood in the way."""
+
+from __future__ import annotations
+
+import pytest
+
+import dpaudit
+from dpaudit import verify
+from dpaudit.errors import InvalidArgument, Unsupported
+from dpaudit.spec import One
+from dpaudit.verifier import verifying
+from dpaudit.verifier.confirming import Confirmations
+from dpaudit.verifier.product.obligations import Obligation
+from dpaudit.verifier.solving import Answer, Outcome
+from dpaudit.verifier.suite import SUITE
+from dpaudit.verifier.suite.basic import laplace_mechanism
+from dpaudit.verifier.terms import TRUE, Sort, constant, implies, less_equal, variable
+
+HEAD = "def noisy(q: list[Fraction], eps: Fraction) -> Fraction: return "
+PROMISE = {"claim": "eps", "adjacency": "one", "requires": ["eps > 0", "len(q) >= 1"]}
+QUICK = [case for case in SUITE if case.function.__name__ in {
+    "laplace_mechanism", "histogram", "partial_sum", "bad_partial_sum", "bad_smart_sum", "bad_noisy_max", "noisy_max",
+}]  # fmt: skip
+X = variable("x", Sort.REAL)
+
+
+@pytest.mark.parametrize("case", QUICK, ids=lambda case: case.function.__name__)
+def test_the_verdict_is_the_published_one(case):
+    found = verify(case.function)
+    assert (case.status, case.function.__name__) == (found.status, found.name)
+    if found.status == "proven":
+        assert found.certificate is not None
+        assert found.scope == verifying.UNBOUNDED
+        assert all(one.solvers and one.kernel for one in found.obligations)
+    else:
+        assert found.certificate is None
+        assert "so the loss is" in found.words[-1]
+
+
+def test_a_text_is_verified_like_a_function():
+    found = verify(HEAD + "q[0] + laplace(1 / eps)", **PROMISE)
+    assert "proven" == found.status
+    assert "eps-DP when one element of q changes by at most 1, if 0 < eps and 1 <= len(q)" == found.claim
+    assert "proven" == verify(HEAD + "q[0] + laplace(width / eps)".replace("width", "3"), **{**PROMISE, "adjacency": One(3)}).status
+
+
+def test_too_little_noise_is_refuted_in_words():
+    found = verify(HEAD + "q[0] + laplace(1 / (2 * eps))", **PROMISE)
+    assert "refuted" == found.status
+    assert "with eps = 1" == found.words[0]
+    assert found.words[-1].endswith("and the claim allows 1")
+    assert found.witness is not None
+
+
+def test_what_can_neither_be_proven_nor_refuted_is_unknown():
+    found = verify(HEAD + "q[0] + laplace(1 / eps)", **{**PROMISE, "claim": ("eps", "1/10"), "align": {"laplace.1": "0"}})
+    assert "unknown" == found.status
+    assert found.reason
+    assert (None, None, ()) == (found.certificate, found.witness, found.obligations)
+
+
+def test_a_timeout_is_unknown():
+    found = verify(laplace_mechanism, seconds=1e-9)
+    assert "unknown" == found.status
+
+
+def test_source_outside_the_subset_is_refused_with_its_place():
+    with pytest.raises(Unsupported, match="line 1, column") as refusal:
+        verify(HEAD + "sum([1 for one in q])", **PROMISE)
+    assert refusal.value.code.startswith("DPA70")
+
+
+@pytest.mark.parametrize(
+    ("source", "parts"),
+    [
+        (HEAD + "1", {}),
+        (HEAD + "1", {"claim": "eps"}),
+        (HEAD + "1", {"adjacency": "one"}),
+        (laplace_mechanism, {"claim": "eps"}),
+        (laplace_mechanism, {"requires": ["eps > 0"]}),
+        (laplace_mechanism, PROMISE),
+        (len, {}),
+    ],
+)
+def test_one_specification_is_needed(source, parts):
+    with pytest.raises(InvalidArgument, match="DPA731"):
+        verify(source, **parts)
+
+
+def test_a_function_that_is_not_its_source_is_refused(monkeypatch):
+    monkeypatch.setattr(laplace_mechanism, "__defaults__", (1,))
+    with pytest.raises(InvalidArgument, match="DPA725"):
+        verify(laplace_mechanism)
+
+
+def test_the_domain_is_said():
+    found = verify(HEAD + "q[0] + laplace(1 / eps)", **PROMISE, domain=["q[each] >= 0"])
+    assert any("between databases of the domain" in one for one in found.assumptions)
+
+
+def test_verify_is_a_public_name_that_loads_late():
+    assert "verify" in dpaudit.__all__
+    assert dpaudit.verify is verify
+
+
+# Who confirms.
+
+
+def answers(monkeypatch, first, second):
+    """Make the solvers say this."""
+    said = {"z3": first, "cvc5": second}
+
+    def satisfiable(formulas, *, solver, seconds):
+        return Outcome(said[solver], None, 0.0, solver)
+
+    monkeypatch.setattr("dpaudit.verifier.confirming.satisfiable", satisfiable)
+
+
+def obligation(formula):
+    """One obligation."""
+    return Obligation("goal.1.1", "goal", 1, (), formula)
+
+
+VALID = implies(less_equal(constant(2), X), less_equal(constant(1), X))
+FALSE_ONE = implies(less_equal(constant(1), X), less_equal(constant(2), X))
+
+
+def test_both_solvers_confirm():
+    assert Confirmations().first_unproven([obligation(VALID), obligation(TRUE)]) is None
+    assert obligation(FALSE_ONE) == Confirmations().first_unproven([obligation(VALID), obligation(FALSE_ONE)])
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "enough"),
+    [
+        (Answer.UNSAT, Answer.UNSAT, True),
+        (Answer.UNSAT, Answer.UNKNOWN, True),
+        (Answer.UNSAT, Answer.SAT, False),
+        (Answer.UNKNOWN, Answer.UNSAT, False),
+        (Answer.SAT, Answer.UNSAT, False),
+        (Answer.UNKNOWN, Answer.UNKNOWN, False),
+    ],
+)
+def test_one_solver_is_enough_only_with_the_kernel(monkeypatch, first, second, enough):
+    answers(monkeypatch, first, second)
+    assert enough is (Confirmations().first_unproven([obligation(VALID)]) is None)
+
+
+def test_one_solver_without_the_kernel_is_not_enough(monkeypatch):
+    answers(monkeypatch, Answer.UNSAT, Answer.UNKNOWN)
+    assert obligation(FALSE_ONE) == Confirmations().first_unproven([obligation(FALSE_ONE)])
+
+
+def test_a_linear_obligation_that_the_kernel_does_not_confirm_is_no_proof(monkeypatch):
+    monkeypatch.setattr("dpaudit.verifier.confirming.certificate", lambda formula: None)
+    found = verify(laplace_mechanism)
+    assert "unknown" == found.status
+    assert "kernel" in found.reason
+
+
+def test_a_certificate_that_the_kernel_rejects_does_not_count(monkeypatch):
+    wrong = {"keep": [], "atoms": [], "lemmas": [], "tree": [0]}
+    monkeypatch.setattr("dpaudit.verifier.confirming.certificate", lambda formula: wrong)
+    assert "unknown" == verify(laplace_mechanism).status
+
+
+# What a program may do without bringing the verifier down.
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "    u = 1 / q[0]\n    return laplace(1 / eps)\n",
+        "    i = 0\n    while i >= 0:\n        i = i + 1\n    return laplace(1 / eps)\n",
+    ],
+)
+def test_programs_that_raise_or_never_end_get_no_proof_and_no_crash(body):
+    text = "def noisy(q: list[Fraction], eps: Fraction) -> Fraction:\n" + body
+    assert "proven" != verify(text, **PROMISE, seconds=5).status
