@@ -122,7 +122,10 @@ def main() -> None:
     parser.add_argument("--repeats", type=int, default=2)
     parser.add_argument("--output", type=Path)
     options = parser.parse_args()
-    rows = [measured(case, options.repeats) for case in SUITE]
+    rows = []
+    for case in SUITE:
+        rows.append(measured(case, options.repeats))
+        print(rows[-1]["name"], rows[-1]["verdict"], rows[-1]["seconds"], file=sys.stderr, flush=True)
     markdown, bars = report(rows)
     record = {
         "repeats": options.repeats,

@@ -140,13 +140,17 @@ class Machine:
     def block(self, statements: Block) -> Halt | str | None:
         """Run statements; gives how the function ended, "break" or "continue", or None at their end."""
         for statement in statements:
-            self.steps += 1
-            if self.steps > self.limit:
-                raise TooLong(f"more than {self.limit} statements ran")
+            self._step()
             ended = self._statement(statement)
             if ended is not None:
                 return ended
         return None
+
+    def _step(self) -> None:
+        """Count a statement or a round of a loop, which may have no statements."""
+        self.steps += 1
+        if self.steps > self.limit:
+            raise TooLong(f"more than {self.limit} statements ran")
 
     def _statement(self, statement: Statement) -> Halt | str | None:
         """Run one statement."""
@@ -189,7 +193,7 @@ class Machine:
                 return None
             if isinstance(ended, Halt):
                 return ended
-            self.steps += 1
+            self._step()
 
     def _end(self, statement: Statement) -> Halt | str:
         """What a statement that jumps gives."""

@@ -121,8 +121,12 @@ def prove(program: Program, *, seconds: float = 60.0, confirmations: Confirmatio
 
 def _in_direction(program: Program, pairs: Neighbours, deadline: float, confirmations: Confirmations) -> Direction | Failed:
     """A proof for one direction: one alignment for all outputs, or else one for each discrete output."""
+    try:
+        ways = modes(program, pairs)
+    except Misused as error:
+        return Failed(str(error))
     last = Failed("no alignment")
-    for pointwise in modes(program, pairs):
+    for pointwise in ways:
         try:
             for alignment in _alignments(program, pairs, deadline, pointwise=pointwise):
                 result = attempt(program, pairs, alignment, confirmations, pointwise=pointwise)

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from dpaudit import Adjacency, Claim, PureDP, Sensitivity, Target
@@ -39,6 +39,7 @@ def test_every_pair_made_by_removal_is_a_pair_of_neighbours(data, container):
 
 
 @given(data=st.lists(RECORDS, min_size=2, max_size=12))
+@example(data=[{"": 0, "0": 0}, {}, {"": 0, "0": 0}])
 def test_every_pair_made_by_replacement_is_a_pair_of_neighbours_that_differ(data):
     if all(same(data[0], record) for record in data):
         with pytest.raises(Unsupported, match="DPA409"):

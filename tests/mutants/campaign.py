@@ -15,6 +15,7 @@ HERE = Path(__file__).parent
 MOST_TAPES = 60_000
 SAMPLERS = ("noise", "queries", "reals", "selection", "sources", "values")
 AUDITOR = ("audits",)
+VERIFIER = ("verifications",)
 ACCOUNTANT = ("budgets", "cells", "compositions", "contours", "lattices", "losses", "schemes")
 
 
@@ -30,7 +31,11 @@ def loaded(path: Path):
 
 planting = loaded(HERE / "planting.py")
 tapes = loaded(HERE.parent / "mechanisms" / "conftest.py")
-OPINIONS = {"exact": HERE / "exact.py", "oracle": HERE.parent / "reference" / "accounting_oracle.py"}
+OPINIONS = {
+    "exact": HERE / "exact.py",
+    "oracle": HERE.parent / "reference" / "accounting_oracle.py",
+    "forgeries": HERE.parent / "verifier" / "kernel" / "test_forgeries.py",
+}
 """Second opinions that a check is given by the names of its parameters."""
 
 

@@ -1,4 +1,4 @@
-"""Seeded faults of samplers, accountant and auditor: a check notices each of them, and none of the code as it stands."""
+"""Seeded faults of samplers, accountant, auditor and verifier: a check notices each of them, and none of the code as it stands."""
 
 from __future__ import annotations
 
@@ -25,7 +25,12 @@ def loaded(name):
 
 
 campaign = loaded("campaign")
-TABLES = {"faults.toml": campaign.SAMPLERS, "accounting_faults.toml": campaign.ACCOUNTANT, "auditor_faults.toml": campaign.AUDITOR}
+TABLES = {
+    "faults.toml": campaign.SAMPLERS,
+    "accounting_faults.toml": campaign.ACCOUNTANT,
+    "auditor_faults.toml": campaign.AUDITOR,
+    "verifier_faults.toml": campaign.VERIFIER,
+}
 FAULTS = [fault for table in TABLES for fault in campaign.faults(table)]
 CHECKS = {name: check for modules in TABLES.values() for name, check in campaign.checks(modules).items()}
 
@@ -51,7 +56,7 @@ def test_the_table_of_faults_fits_the_code():
 
 
 def test_there_are_faults_enough_and_each_has_a_name_and_a_check():
-    assert 3 * 30 <= len(FAULTS) == len({fault.name for fault in FAULTS})
+    assert len(TABLES) * 30 <= len(FAULTS) == len({fault.name for fault in FAULTS})
     assert all(30 <= len(campaign.faults(table)) for table in TABLES)
     assert all(fault.killers and fault.what for fault in FAULTS)
     assert set() == {killer for fault in FAULTS for killer in fault.killers} - set(CHECKS)

@@ -231,7 +231,17 @@ WRONG_NUMBERS = (
     "3",
     None,
 )
-WRONG_FRACTIONS = (np.int64(3), 3, 3.0, True, Fraction(np.int64(2**62)), Fraction(np.int64(2**62), 3), "1/2", None)
+WRONG_FRACTIONS = (
+    np.int64(3),
+    3,
+    3.0,
+    True,
+    Fraction(np.int64(2**62)),
+    Fraction(np.int64(2**62), 3),
+    Fraction(np.int64(3), np.int64(5)),
+    "1/2",
+    None,
+)
 WRONG_LISTS = ((3,), Lists([3]), np.array([3]), np.array([2**63, -1]), np.array([2**63], dtype=object), range(3), {3}, "3", None)
 
 

@@ -126,8 +126,10 @@ def _record_edits(data: Dataset, adjacency: Adjacency) -> Iterator[Edit]:
 
 
 def _swaps(data: Dataset) -> Iterator[tuple[int, int]]:
-    """Pairs (place, source) of records that differ: extreme ones first, then the first and the last."""
-    return (swap for swap in dict.fromkeys([*extremes(data), (0, len(data) - 1)]) if not same(data[swap[0]], data[swap[1]]))
+    """Pairs (place, source) of records that differ: extreme ones first, then the first and the last; else the first that do."""
+    known = [swap for swap in dict.fromkeys([*extremes(data), (0, len(data) - 1)]) if not same(data[swap[0]], data[swap[1]])]
+    others = ((place, 0) for place in range(len(data)) if not known and not same(data[place], data[0]))
+    return iter(known or islice(others, 1))
 
 
 def _swapped(data: Dataset, sources: dict[int, int]) -> Dataset:

@@ -24,10 +24,11 @@ LEMMAS: Final = (
     ),
     Lemma(
         "conversions.convex_chord",
-        "A convex value at z is at most the chord through the ends, so its mean is at most the mean at the ends.",
-        "low high a b z f",
-        ("0 <= a", "0 <= b", "a + b == 1", "z == a*low + b*high", "f <= a*low**2 + b*high**2", "low <= high"),
-        "f*(high - low) <= (high - z)*low**2 + (z - low)*high**2",
+        "A convex value f lies below the chord from g to h, a line in the distance y from the right end of an interval of width w, "
+        "so that its mean is at most the mean at the ends.",
+        "w y a f g h",
+        ("0 <= w", "y == a*w", "f <= h + a*(g - h)"),
+        "f*w <= y*g + (w - y)*h",
         _PURE,
     ),
     Lemma(

@@ -86,9 +86,10 @@ QUESTIONS: Final = tuple(map(summing, (32, 64)))
 LEMMAS: Final = (
     Lemma(
         "floats.rounded_step",
-        "One more rounded addition adds at most u (|S| + e) to the error e; r is the rounded sum, S the exact one.",
-        "r t T x S e u d",
-        ("0 <= u", "0 <= e", "abs(T - t) <= e", "S == T + x", "abs(d) <= u", "r == (t + x)*(1 + d)"),
+        "One more rounded addition adds at most u (|S| + e) to the error e: k is the exact sum of rounded total and addend, r the "
+        "rounded one, S the exact sum of all.",
+        "r k S e u",
+        ("0 <= u", "abs(k - S) <= e", "abs(r - k) <= u*abs(k)"),
         "abs(r - S) <= e + u*(abs(S) + e)",
         "Higham 2002, section 2.2",
     ),

@@ -29,17 +29,17 @@ def classical_gaussian(constant: Fraction) -> Margin:
 
 
 def _tanh(at: Sequence[arb]) -> arb:
-    """U - tanh u."""
+    """How far tanh u is below u."""
     return at[0] - at[0].tanh()
 
 
 def _cosh(at: Sequence[arb]) -> arb:
-    """x^2/8 - ln cosh(x/2)."""
+    """How far ln cosh(x/2) is below x^2/8."""
     return at[0] ** 2 / 8 - (at[0] / 2).cosh().log()
 
 
 def _logarithm(at: Sequence[arb]) -> arb:
-    """ln(1/delta) - (1 - delta)."""
+    """How far 1 - delta is below ln(1/delta)."""
     return at[0] - 1 - at[0].log()
 
 

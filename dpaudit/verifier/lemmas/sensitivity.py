@@ -82,11 +82,11 @@ LEMMAS: Final = (
         _CLAMPED,
     ),
     Lemma(
-        "sensitivity.histogram",
-        "A record that moves between two cells changes a histogram by 2 in sum and by 2 in sum of squares.",
-        "a b",
-        (),
-        "abs((a + 1) - a) + abs((b - 1) - b) == 2 and ((a + 1) - a)**2 + ((b - 1) - b)**2 == 2",
+        "sensitivity.histogram_step",
+        "A record that moves from cell u to cell v changes a histogram by at most 2 in sum and in sum of squares (step to cell i).",
+        "s:int i:int u:int v:int",
+        ("s <= (1 if u < i else 0) + (1 if v < i else 0)",),
+        "s + abs((1 if u == i else 0) - (1 if v == i else 0)) <= (1 if u < i + 1 else 0) + (1 if v < i + 1 else 0)",
         _CLAMPED,
     ),
     Lemma(
@@ -106,11 +106,11 @@ LEMMAS: Final = (
         _LATTICE,
     ),
     Lemma(
-        "sensitivity.floor_integers",
-        "Rounding whole numbers down to multiples of g keeps a distance of at most c g.",
-        "x:int y:int g:int c:int",
-        ("1 <= g", "abs(x - y) <= c*g"),
-        "abs(x // g - y // g) <= c",
+        "sensitivity.floor_multiples",
+        "Rounding down to multiples j g and k g keeps a distance of at most c g (one direction; exchange x and y for the other).",
+        "x y g c:int j:int k:int",
+        ("0 < g", "j*g <= x", "y < k*g + g", "x - y <= c*g"),
+        "j - k <= c",
         _LATTICE,
     ),
     Lemma(
@@ -123,7 +123,7 @@ LEMMAS: Final = (
     ),
     Lemma(
         "sensitivity.minimiser",
-        "Minimisers of a strength-convex objective with L-Lipschitz losses of n points within R differ by at most 2 L R/(n strength).",
+        "Minimisers of a strength-convex mean of n L-Lipschitz losses of points within R differ by at most 2 L R/(n strength).",
         "D L R n strength",
         ("0 < n", "0 < strength", "0 <= D", "0 <= L", "0 <= R", "strength*D**2*n <= 2*L*R*D"),
         "strength*D*n <= 2*L*R",
@@ -139,7 +139,7 @@ LEMMAS: Final = (
     ),
     Lemma(
         "sensitivity.minimiser_residual",
-        "A point where the gradient has norm g lies within g/strength of the minimiser, so that two runs differ by 2 g/strength more.",
+        "A point with a gradient of norm g is within g/strength of the minimiser: two runs differ by 2 g/strength more.",
         "D E F H g strength",
         ("0 < strength", "strength*E <= g", "strength*F <= g", "D <= H + E + F"),
         "strength*D <= strength*H + 2*g",

@@ -31,7 +31,7 @@ def wrapping(bits: int) -> Question:
 """
     return Question(
         f"words.wrapping_{bits}",
-        f"A wrap-around sum of {bits} bits has no small sensitivity: at the border one replaced addend moves it by almost 2^{bits}.",
+        f"One replaced addend can move a wrap-around sum of {bits} bits by more than twice the largest addend.",
         text,
         Answer.SAT,
         _WRAP,
@@ -95,7 +95,7 @@ def _word(value: int, bits: int) -> str:
 QUESTIONS: Final = (
     *map(wrapping, (16, 32, 64)),
     stepping(64),
-    saturating(32),
+    saturating(16),
     saturating(64, swapped=True),
 )
 """The questions about machine words."""

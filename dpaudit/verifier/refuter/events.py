@@ -161,7 +161,7 @@ def _returns(statements: tuple[Statement, ...]) -> list[tuple[Any, ...]]:
 
 def _shown(leaf: Leaf) -> str:
     """A leaf as people write it."""
-    return f"in [{leaf.low}, {leaf.high})" if isinstance(leaf, Box) else str(leaf)
+    return f"a number in [{leaf.low}, {leaf.high})" if isinstance(leaf, Box) else str(leaf)
 
 
 __all__ = ["BITS", "Box", "Event", "Undecided", "meets", "probability"]

@@ -18,7 +18,10 @@ from dpaudit.verifier.refuter.pieces import Function, decay
 
 Inputs: TypeAlias = Mapping[str, Any]
 
-MOST_PATHS: Final = 20_000
+MOST_DECISIONS: Final = 5_000
+"""Most decisions on noise over all paths together; programs whose loops end by chance have no end of paths."""
+
+_LONGEST_RUN: Final = 2_000
 
 _TWO_SIDED: Final = (Law.LAPLACE, Law.DISCRETE_LAPLACE)
 _ONE_SIDED: Final = (Law.EXPONENTIAL, Law.GEOMETRIC)
@@ -164,20 +167,21 @@ def paths_of(
     """
     data = {name: _exact(value) for name, value in inputs.items()}
     waiting: list[tuple[int, ...]] = [()]
-    tried = 0
+    decisions = 0
     while waiting:
         course = _Course(waiting.pop())
-        tried += 1
-        if tried > MOST_PATHS:
-            raise Undecided(f"the program has more than {MOST_PATHS} paths on these data")
+        if decisions > MOST_DECISIONS:
+            raise Undecided(f"the paths on these data take more than {MOST_DECISIONS} decisions")
         values: tuple[Any, ...] | None = None
         try:
-            ended = run(program, data, draw=course.draw, decide=course.decide, emit=listener and listener(), real=fmpq_of)
+            emit = listener and listener()
+            ended = run(program, data, draw=course.draw, decide=course.decide, emit=emit, limit=_LONGEST_RUN, real=fmpq_of)
             values = course.settle(ended.values)
         except Elsewhere:
             pass
         except (NotLinear, TooLong, TypeError) as refusal:
             raise Undecided(str(refusal)) from refusal
+        decisions += len(course.taken) + 1
         first = len(course.given)
         waiting += [
             (*course.taken[:place], other) for place in range(first, len(course.taken)) for other in range(1, course.counts[place])

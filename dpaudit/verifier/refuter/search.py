@@ -68,30 +68,45 @@ class Candidate:
 
 @dataclass
 class _Search:
-    """What the search knows: the program, when it ends, and how many events were looked at."""
+    """What the search knows: the program, when it ends, how long lists may be, and how many events may still be looked at."""
 
     program: Program
     deadline: float
-    tried: int = 0
+    longest: int
+    left: float = float("inf")
+
+    @property
+    def late(self) -> bool:
+        """Whether time is up."""
+        return time.process_time() > self.deadline
 
     @property
     def over(self) -> bool:
-        """Whether time is up."""
-        return time.monotonic() > self.deadline
+        """Whether to go on to the next parameters, or to end."""
+        return self.late or self.left <= 0
 
 
-def search(program: Program, *, seconds: float = SECONDS, seeds: Iterable[Neighbours] = ()) -> Witness | None:
+def search(
+    program: Program,
+    *,
+    seconds: float = SECONDS,
+    seeds: Iterable[Neighbours] = (),
+    longest: int = LONGEST,
+    events: float = float("inf"),
+) -> Witness | None:
     """Look for neighbours and an event that break a program's claim.
 
     Args:
       program: a program that carries a specification.
-      seconds: time for the search.
+      seconds: processor time for the search, so that a busy machine finds the same.
       seeds: pairs to look at first, such as the counterexamples on which the search for a proof failed.
+      longest: most elements of a list, at least 2.
+      events: most events to look at for each choice of the scalar parameters, so that what is found does not depend on the clock.
     Returns:
       A certified witness; None where none was found, which says nothing about the program.
     Source: docs/verification.md, "Counterexamples".
     """
-    course = _Search(program, time.monotonic() + seconds)
+    course = _Search(program, time.process_time() + seconds, longest)
     for pair in (*seeds, *islice(_small_pairs(program), _SUPPORTS)):
         for one in (pair, pair.reversed()):
             found = None if course.over else _support(course, one)
@@ -99,8 +114,9 @@ def search(program: Program, *, seconds: float = SECONDS, seeds: Iterable[Neighb
                 return found
     for epsilon in _EPSILONS:
         for scalars in _scalars(program, epsilon):
+            course.left = events
             found = _searched(course, scalars)
-            if found is not None or course.over:
+            if found is not None or course.late:
                 return found
     return None
 
@@ -109,7 +125,7 @@ def _searched(course: _Search, scalars: Inputs) -> Witness | None:
     """Screen short patterns at some values of the scalar parameters, and grow the best of them."""
     beam: list[Candidate] = []
     for columns in _screened(contract_of(course.program)):
-        for candidate in _with_events(course, scalars, columns):
+        for candidate in () if course.over else _with_events(course, scalars, columns):
             scored = None if course.over else _tried(course, candidate)
             if isinstance(scored, Witness):
                 return scored
@@ -120,10 +136,10 @@ def _searched(course: _Search, scalars: Inputs) -> Witness | None:
 
 def _grown(course: _Search, beam: list[Candidate]) -> Witness | None:
     """Repeat columns of the best candidates, again and again."""
-    for _ in range(LONGEST):
+    for _ in range(course.longest):
         longer = []
         for candidate in beam:
-            for taller in _extended(candidate):
+            for taller in _extended(candidate, course.longest):
                 if course.over:
                     return None
                 found = _tried(course, taller)
@@ -154,7 +170,7 @@ def _tried(course: _Search, candidate: Candidate) -> Witness | Candidate | None:
     pair = _pair(course.program, candidate)
     if pair is None:
         return None
-    course.tried += 1
+    course.left -= 1
     try:
         found = weighed(course.program, pair, candidate.event)
         claim, _, _ = claimed(course.program, pair.first)
@@ -169,7 +185,6 @@ def _support(course: _Search, pair: Neighbours) -> Witness | None:
     """The witness by the spaces of the outputs, if there is one."""
     if not admissible(course.program, pair):
         return None
-    course.tried += 1
     try:
         return judged_space(course.program, pair)
     except (Undecided, ArithmeticError, IndexError):
@@ -223,9 +238,9 @@ def _shape(values: tuple[Any, ...]) -> tuple[Any, ...]:
     )
 
 
-def _extended(candidate: Candidate) -> Iterator[Candidate]:
+def _extended(candidate: Candidate, longest: int) -> Iterator[Candidate]:
     """The candidate with one column more: each column repeated in place, and its output with it where each has one."""
-    if len(candidate.columns) >= LONGEST:
+    if len(candidate.columns) >= longest:
         return
     seen = set()
     for place in range(len(candidate.columns)):

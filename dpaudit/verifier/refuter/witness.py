@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Final
 
 from flint import arb
 
@@ -14,6 +16,12 @@ from dpaudit.verifier.refuter.neighbours import Neighbours, admissible, claimed,
 from dpaudit.verifier.refuter.paths import Undecided
 from dpaudit.verifier.refuter.supports import Space, lonely_space
 
+_LEVEL: Final = 0.05
+_QUANTILES: Final = (1.6449, 1.2816)
+"""Of the normal law, for that level and for the power."""
+_MANY: Final = 10**18
+"""More runs than anyone makes."""
+
 
 @dataclass(frozen=True)
 class Witness:
@@ -21,7 +29,7 @@ class Witness:
 
     `event` is an event of the typed output, or the affine space in which outputs lie on the first dataset but not on the second.
     `first` and `second` enclose its probability on the two datasets; `lower` is a certified lower bound of the privacy loss in
-    nats, ln((first - delta) / second), None where the second probability is 0.
+    nats, ln((first - delta) / second), None where the second probability is 0. `runs` is about how many runs would show it.
     """
 
     pair: Neighbours
@@ -29,12 +37,7 @@ class Witness:
     first: Enclosure
     second: Enclosure
     lower: Fraction | None
-
-    @property
-    def runs(self) -> int:
-        """About how many runs on each dataset show the event at all: a few times one over its larger probability."""
-        likelier = Fraction(self.first.upper)
-        return int(10 / likelier) + 1 if likelier else 0
+    runs: int
 
 
 @dataclass(frozen=True)
@@ -89,6 +92,24 @@ def log_ratio(first: Enclosure, second: Enclosure, delta: Fraction = Fraction(0)
         return Fraction(ball_endpoints((ball(lead) / ball(Fraction(second.upper))).log())[0])
 
 
+def runs_needed(first: Enclosure, second: Enclosure, factor: float, delta: Fraction = Fraction(0)) -> int:
+    """About how many runs, each on one of two datasets by a fair coin, show that an event is too likely on the first.
+
+    One event is looked at, at level 0.05 and with power 0.9. Of the runs in which it occurs, the claim P <= factor Q + delta
+    allows a share `most` to be on the first dataset; the truth is the share `seen`. The hits it takes are the larger of two
+    estimates: the normal one, and the one by relative entropy, which holds where the share is near 1.
+    """
+    one, two = float(first.lower), float(second.upper)
+    mass = (one + two) / 2
+    most, seen = (factor + float(delta) / (2 * mass)) / (1 + factor), one / (one + two)
+    if not most < seen:
+        return _MANY
+    spread = _QUANTILES[0] * math.sqrt(most * (1 - most)) + _QUANTILES[1] * math.sqrt(seen * (1 - seen))
+    rest = (1 - seen) * math.log((1 - seen) / (1 - most)) if seen < 1 else 0.0
+    hits = max((spread / (seen - most)) ** 2, math.log(1 / _LEVEL) / (seen * math.log(seen / most) + rest))
+    return min(math.ceil(hits / mass), _MANY)
+
+
 def _broken(program: Program, pair: Neighbours, event: Event | Space, first: Enclosure, second: Enclosure) -> Witness | None:
     """The witness if P(first) > odds e^claim P(second) + delta for certain."""
     claim, odds, delta = claimed(program, pair.first)
@@ -96,4 +117,5 @@ def _broken(program: Program, pair: Neighbours, event: Event | Space, first: Enc
         allowed = ball(odds) * ball(claim).exp() * ball(Fraction(second.upper)) + ball(delta)
         if not bool(arb(ball(Fraction(first.lower))) > allowed):
             return None
-    return Witness(pair, event, first, second, log_ratio(first, second, delta))
+    loss = log_ratio(first, second, delta)
+    return Witness(pair, event, first, second, loss, runs_needed(first, second, odds * math.exp(claim), delta))

@@ -9,13 +9,13 @@ from enum import Enum
 from fractions import Fraction
 from typing import Any, Final, Literal, TypeAlias
 
+from dpaudit.verifier.solving.child import Values, cvc5_here
 from dpaudit.verifier.solving.models import Model
 from dpaudit.verifier.solving.printer import script, symbol
 from dpaudit.verifier.solving.totals import total
 from dpaudit.verifier.terms import Number, Term, variables
 
 Solver: TypeAlias = Literal["z3", "cvc5"]
-Values: TypeAlias = dict[str, Number]
 
 
 class Answer(Enum):
@@ -133,34 +133,8 @@ def answered(result: Any) -> Answer:
 
 def _by_cvc5(text: str, seconds: float) -> tuple[Answer, Values | None]:
     """The answer of cvc5 to a text, and the values of its constants."""
-    import cvc5  # type: ignore[import-untyped]
-
-    solver = cvc5.Solver(cvc5.TermManager())
-    # The solver of cylindrical coverings does not look at the clock.
-    options = {"tlimit-per": str(max(1, int(seconds * 1000))), "produce-models": "true", "nl-cov": "false"}
-    for option, value in options.items():
-        solver.setOption(option, value)
-    names = cvc5.SymbolManager(solver.getTermManager())
-    parser = cvc5.InputParser(solver, names)
-    parser.setStringInput(cvc5.InputLanguage.SMT_LIB_2_6, text, "obligation")
-    answer = Answer.UNKNOWN
-    while not (command := parser.nextCommand()).isNull():
-        if command.getCommandName() == "check-sat":
-            answer = answered(solver.checkSat())
-        else:
-            command.invoke(solver, names)
-    if answer is not Answer.SAT:
-        return answer, None
-    values: Values = {}
-    for declared in names.getDeclaredTerms():
-        if not declared.getSort().isFunction():
-            value = solver.getValue(declared)
-            if not (value.isBooleanValue() or value.isIntegerValue() or value.isRealValue()):
-                return answer, None
-            exact = value.toPythonObj()
-            real = declared.getSort().isReal()
-            values[f"|{declared.getSymbol()}|"] = Fraction(exact) if real else exact
-    return answer, values
+    answer, values = cvc5_here().ask(text, seconds)
+    return answered(answer), values
 
 
 _ASK: Final = {"z3": _by_z3, "cvc5": _by_cvc5}

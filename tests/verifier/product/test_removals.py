@@ -53,7 +53,7 @@ REMOVALS = {
     "T09": [(requests.draw, 'book.prove("valid", line, ', "book.know(")],
     "T15": [(loops.flags_of, "if leaves(body, Return) or leaves(body, Raise):", "if False:")],
     "T17": [NO_CHECKS, NO_WITNESS],
-    "T18": [(Meter.charge, "add(before, choose(here, needs.units, ZERO))", "choose(here, needs.units, before)")],
+    "T18": [(Meter.charge, "add(counters[name], choose(here, units, ZERO))", "choose(here, units, counters[name])")],
     "T19": [ONE_DIRECTION, (laws._piecewise, "return noise not in variables(shift)", "return True")],
     "T21": [(Meter.charge, "add(counters[FAILED], choose(here, failing, ZERO))", "choose(here, failing, counters[FAILED])")],
     "T22": [(laws.asked, "multiply(constant(2), sensitivity)", "multiply(constant(4), sensitivity)")],

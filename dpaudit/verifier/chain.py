@@ -1,0 +1,273 @@
+"""The graph from a shipped mechanism's source to its claim, as data, and the check that nothing in it is missing or stale."""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache, partial
+from importlib import import_module
+from pathlib import Path
+from typing import Final, Literal, TypeAlias
+
+from dpaudit.verifier.lemmas import Lemma, checked
+
+Kind: TypeAlias = Literal["proven", "certified", "enumerated", "tested", "axiom"]
+Check: TypeAlias = Callable[[str], str]
+"""Looks at one piece of evidence; gives why it does not hold, or nothing."""
+
+EVIDENCE: Final[Mapping[Kind, tuple[str, ...]]] = {
+    "proven": ("certificate", "lemma", "run"),
+    "certified": ("run", "test"),
+    "enumerated": ("test",),
+    "tested": ("test",),
+    "axiom": ("citation",),
+}
+"""Which evidence may stand behind each word."""
+
+STAGES: Final = ("source", "sensitivity", "mechanism", "composition", "claim")
+"""What the chain of every mechanism must go through."""
+
+
+@dataclass(frozen=True)
+class Node:
+    """One statement that claims rest on.
+
+    Args:
+      id: its name; `Mechanism.claim` for what a mechanism promises.
+      stage: one of `STAGES`, or "sampler" or "argument".
+      statement: what holds, in words.
+      kind: who says so: a proof, certified arithmetic, all tapes of small words, tests, or a citation.
+      evidence: references "scheme:what", of the schemes that `EVIDENCE` allows.
+      needs: ids of the nodes that it rests on.
+      binds: shipped source that it is about, "path:qualified.name".
+    Source: design, "proofs".
+    Example:
+      >>> Node("bits", "sampler", "bits are fair", "axiom", ("citation:the operating system",)).needs
+      ()
+    """
+
+    id: str
+    stage: str
+    statement: str
+    kind: Kind
+    evidence: tuple[str, ...]
+    needs: tuple[str, ...] = ()
+    binds: tuple[str, ...] = ()
+
+
+def faults(nodes: Sequence[Node], claims: Sequence[str]) -> list[str]:
+    """What is wrong with the form of a graph, before any evidence is looked at.
+
+    Args:
+      nodes: the graph.
+      claims: the mechanisms whose claims it must show.
+    Returns:
+      Sentences: ids that are double or unknown, circles, evidence that does not suit its word, claims that are missing or skip a
+      stage, and nodes that no claim rests on. Empty for a graph that is as it must be.
+    Raises:
+      Nothing.
+    Source: design, "proofs".
+    Example:
+      >>> faults([Node("a", "claim", "a", "axiom", ("citation:b",), ("a",))], [])
+      ['a rests on itself', 'no claim rests on a']
+    """
+    known = {node.id: node for node in nodes}
+    found = [f"{name} stands twice" for name in sorted({node.id for node in nodes if known[node.id] is not node})]
+    for node in nodes:
+        found += [f"{node.id} rests on {name}, which is unknown" for name in node.needs if name not in known]
+        schemes = [one.partition(":")[0] for one in node.evidence]
+        if not schemes or not set(schemes) <= set(EVIDENCE[node.kind]) or not all(one.partition(":")[2] for one in node.evidence):
+            found.append(f"{node.id} is called {node.kind}, and its evidence is not of that kind")
+        if node.id in _below(known, node.id):
+            found.append(f"{node.id} rests on itself")
+    used: set[str] = set()
+    for claim in (f"{name}.claim" for name in claims):
+        if claim not in known or known[claim].stage != "claim":
+            found.append(f"{claim} is missing")
+            continue
+        below = _below(known, claim) | {claim}
+        used |= below
+        passed = {known[name].stage for name in below if name in known}
+        found += [f"{claim} has nothing about its {stage}" for stage in STAGES if stage not in passed]
+    return found + [f"no claim rests on {node.id}" for node in nodes if node.id not in used]
+
+
+def _below(known: Mapping[str, Node], name: str) -> set[str]:
+    """The ids of all that a node rests on."""
+    found: set[str] = set()
+    waiting = [*known[name].needs] if name in known else []
+    while waiting:
+        one = waiting.pop()
+        if one not in found:
+            found.add(one)
+            waiting += known[one].needs if one in known else ()
+    return found
+
+
+def rests_on(nodes: Sequence[Node], name: str) -> dict[Kind, list[str]]:
+    """What a node rests on in the end, itself included, by the word that stands behind it.
+
+    Args:
+      nodes: the graph.
+      name: the id of a node.
+    Returns:
+      Ids in the order of the graph; words without any are left out.
+    Raises:
+      Nothing.
+    Source: design, "proofs".
+    Example:
+      >>> rests_on([Node("a", "claim", "a", "axiom", ("citation:b",))], "a")
+      {'axiom': ['a']}
+    """
+    below = _below({node.id: node for node in nodes}, name) | {name}
+    return {kind: ids for kind in EVIDENCE if (ids := [node.id for node in nodes if node.id in below and node.kind == kind])}
+
+
+def examined(nodes: Sequence[Node], checks: Mapping[str, Check], stamps: Mapping[str, str], root: Path) -> dict[str, str]:
+    """Look at all evidence again, and at the source that each node is about.
+
+    Args:
+      nodes: the graph.
+      checks: for each scheme what looks at its evidence; `evidence_checks` gives those that this module knows.
+      stamps: digests of the bound source, as it was when somebody last looked at it.
+      root: the folder that paths begin in.
+    Returns:
+      For each node why it does not hold, empty where it does; a node that rests on one that does not hold does not either.
+    Raises:
+      Nothing that evidence could cause.
+    Source: design, "proofs".
+    Example:
+      >>> node = Node("bits", "sampler", "bits are fair", "axiom", ("citation:the operating system",))
+      >>> examined([node], {"citation": lambda what: ""}, {}, Path())
+      {'bits': ''}
+    """
+    reasons: dict[str, str] = {}
+    answers: dict[str, str] = {}
+    for node in nodes:
+        changed = [place for place in node.binds if stamps.get(place) != stamp(root, place)]
+        for one in node.evidence:
+            if one not in answers:
+                scheme, _, what = one.partition(":")
+                answers[one] = checks[scheme](what) if scheme in checks else f"nobody looks at {scheme}"
+        wrong = [f"stale: {place} is not what was looked at" for place in changed]
+        wrong += [f"{one}: {answers[one]}" for one in node.evidence if answers[one]]
+        reasons[node.id] = "; ".join(wrong)
+    known = {node.id: node for node in nodes}
+    below = {name: _below(known, name) for name in known}
+    fallen = {name for name, reason in reasons.items() if reason}
+    return {
+        name: reason or ("rests on " + ", ".join(sorted(below[name] & fallen)) if below[name] & fallen else "")
+        for name, reason in reasons.items()
+    }
+
+
+def stamp(root: Path, place: str) -> str:
+    """The digest of one definition's source as it is now.
+
+    Args:
+      root: the folder that the path begins in.
+      place: "path:qualified.name".
+    Returns:
+      SHA-256 in hexadecimal of its lines, line ends aside; empty where there is no such definition.
+    Raises:
+      Nothing.
+    Source: docs/proof_chain.md.
+    Example:
+      >>> stamp(Path(), "nowhere.py:nothing")
+      ''
+    """
+    path, _, name = place.partition(":")
+    found = _definitions(root / path).get(name)
+    return "" if found is None else hashlib.sha256(found.encode()).hexdigest()
+
+
+def _definitions(path: Path) -> dict[str, str]:
+    """The source of each function and class of a file, decorators included."""
+    try:
+        text = path.read_text(encoding="utf-8")
+    except OSError:
+        return {}
+    return _in_text(text)
+
+
+@lru_cache(maxsize=256)
+def _in_text(text: str) -> dict[str, str]:
+    """The source of each function and class of a text by its qualified name; empty for what is no Python."""
+    lines, found = text.splitlines(), dict[str, str]()
+
+    def visit(body: Sequence[ast.stmt], prefix: str) -> None:
+        for one in body:
+            if isinstance(one, (ast.FunctionDef, ast.ClassDef)):
+                first = min(part.lineno for part in (one, *one.decorator_list))
+                found[prefix + one.name] = "\n".join(lines[first - 1 : one.end_lineno])
+                visit(one.body, f"{prefix}{one.name}.")
+
+    try:
+        visit(ast.parse(text).body, "")
+    except SyntaxError:
+        return {}
+    return found
+
+
+def evidence_checks(root: Path, certificates: Path, lemmas: Mapping[str, Lemma], *, quick: bool = False) -> dict[str, Check]:
+    """What looks at each kind of evidence.
+
+    Args:
+      root: the folder that the paths of tests begin in.
+      certificates: the folder of certificates.
+      lemmas: all lemmas by name.
+      quick: whether certificates are checked by the kernel alone.
+    Returns:
+      A check for each scheme. Tests are looked up and not run: that is for the test suite, which runs them all.
+    Raises:
+      Nothing.
+    Source: docs/proof_chain.md.
+    Example:
+      >>> evidence_checks(Path(), Path(), {})["lemma"]("nothing")
+      'there is no such lemma'
+    """
+    return {
+        "certificate": partial(_certificate, certificates, quick),
+        "lemma": partial(_lemma, lemmas),
+        "run": _run,
+        "test": lambda what: "" if stamp(root, what.replace("::", ":")) else "there is no such test",
+        "citation": lambda what: "" if what else "nothing is cited",
+    }
+
+
+def _certificate(folder: Path, quick: bool, what: str) -> str:  # noqa: FBT001 - bound by name above
+    """Why the certificate of "module:function" is none of the function as it is now."""
+    from dpaudit.binding import examine
+    from dpaudit.errors import DpauditError
+    from dpaudit.targets import module_at
+    from dpaudit.verifier.frontend import parse
+    from dpaudit.verifier.recheck import parsed, recheck
+
+    place, _, name = what.rpartition(":")
+    try:
+        function = getattr(module_at(place), name)
+        examine(function)
+        stem = Path(place).stem if place.endswith(".py") else place
+        text = (folder / f"{stem}.{name}.json").read_text(encoding="utf-8")
+        return recheck(parse(function), parsed(text), quick=quick).reason
+    except (DpauditError, AttributeError, OSError) as error:
+        return str(error)
+
+
+def _lemma(lemmas: Mapping[str, Lemma], what: str) -> str:
+    """Why a lemma is not confirmed."""
+    if what not in lemmas:
+        return "there is no such lemma"
+    return "" if checked(lemmas[what]).holds else "the checkers do not confirm it"
+
+
+def _run(what: str) -> str:
+    """Why a function that proves something by running did not end well."""
+    place, _, name = what.partition(":")
+    try:
+        getattr(import_module(place), name)()
+    except Exception as error:  # noqa: BLE001 - whatever stops a proof stops it
+        return f"{type(error).__name__}: {error}"
+    return ""
