@@ -13,6 +13,12 @@ settings.register_profile("dpaudit", derandomize=True, database=None, deadline=N
 settings.load_profile("dpaudit")
 
 
+def pytest_collection_modifyitems(items):
+    """Refuse names that hold a memory address: workers would collect different tests."""
+    if changing := [item.nodeid for item in items if " at 0x" in item.nodeid]:
+        raise pytest.UsageError(f"test names differ from process to process: {changing[:3]}; give the parameters ids.")
+
+
 @pytest.fixture(scope="session")
 def false_alarm_level() -> Fraction:
     """Most that one statistical test may add to the suite's false-alarm probability; a thousand of them stay within 1e-6."""

@@ -320,7 +320,7 @@ def decorated(q: list[int]) -> int:
         3,
         lambda q: 1,
     ],
-    ids=repr,
+    ids=lambda thing: type(thing).__name__,
 )
 def test_what_is_no_plain_function_with_a_source_is_refused(thing):
     with pytest.raises(Unsupported, match=r"DPA702 (.* is no plain function|the source of )"):
