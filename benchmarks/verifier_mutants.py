@@ -46,10 +46,15 @@ def judged(job: Job) -> Found:
     """What the verifier says of one mutant, and whether a counterexample says otherwise."""
     start = time.process_time()
     program = known()[job["mutant"]].program()
-    found = prove(program, seconds=PROOF_SECONDS)
-    proven = time.process_time()
-    witness = search(program, seconds=SEARCH_SECONDS, longest=LONGEST, events=EVENTS)
+    try:
+        found = prove(program, seconds=PROOF_SECONDS)
+        proven = time.process_time()
+        witness = search(program, seconds=SEARCH_SECONDS, longest=LONGEST, events=EVENTS)
+    except Exception as error:  # noqa: BLE001 - what a mutant makes of the verifier is counted
+        nothing = {"proven": False, "witness": False, "again": False, "loss": None}
+        return {**nothing, "reason": repr(error), "crashed": True, "seconds": [round(time.process_time() - start, 2), 0.0]}
     return {
+        "crashed": False,
         "proven": isinstance(found, Proof),
         "reason": "" if isinstance(found, Proof) else found.reason,
         "witness": witness is not None,
@@ -77,6 +82,7 @@ def report(rows: list[dict[str, Any]]) -> tuple[str, list[Bar]]:
     bars = [
         Bar("mutants judged", len(rows), 500),
         Bar("wrong verdicts", sum(row["wrong"] for row in rows), 0, most=True),
+        Bar("errors in place of a verdict", sum(row.get("crashed", False) for row in rows), 0, most=True),
         Bar("counterexamples that fail when computed again", sum(row["witness"] != row["again"] for row in rows), 0, most=True),
     ]
     seconds = [sum(row["seconds"][part] for row in rows) for part in (0, 1)]

@@ -1,1 +1,1 @@
-"""Proofs as programs: each reads the constants of code that ships and bounds what can go wrong, or raises an error."""
+"""Proofs about what ships: programs with certificates, lemmas, bounds of float paths, and the graph that joins them to claims."""

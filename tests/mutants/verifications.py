@@ -24,7 +24,7 @@ from dpaudit.verifier.refuter.events import BITS, Box, Event, probability
 from dpaudit.verifier.refuter.neighbours import Neighbours, admissible
 from dpaudit.verifier.refuter.paths import Undecided
 from dpaudit.verifier.refuter.pieces import Function, Piece
-from dpaudit.verifier.refuter.witness import judged_space, log_ratio, weighed
+from dpaudit.verifier.refuter.witness import judged_space, log_ratio, runs_needed, weighed
 from dpaudit.verifier.solving import Answer, satisfiable
 from dpaudit.verifier.solving.back_ends import answered
 from dpaudit.verifier.terms import (
@@ -191,6 +191,8 @@ def shifts_are_injective_steps_of_earlier_noise():
 def parameters_of_laws_are_valid_and_equal_in_both_runs():
     assert {"sync"} == doubts("return laplace((1 + abs(q[0])) / eps)")
     assert {"valid"} == doubts("x = laplace(1 - eps)\n    return 0")
+    assert {"valid"} == doubts("x = laplace(0 / eps)\n    return 0")
+    assert {"divisor"} == doubts("x = laplace(1 / (eps - eps))\n    return 0")
     chosen = "return exponential_choice([Fraction(0), Fraction(4)], {}, 1)"
     assert {"sync", "valid"} == doubts(chosen.format("1 + q[0]"))
     assert {"valid"} <= doubts(chosen.format("-eps"))
@@ -338,6 +340,11 @@ def pairs_are_neighbours_as_the_specification_has_it():
     assert not admissible(read, Neighbours({**near.first, **bare}, {**near.second, **bare}))
 
 
+def exactly(number):
+    """An enclosure of one number."""
+    return Enclosure(Fraction(number), Fraction(number))
+
+
 def counterexamples_break_the_whole_promise():
     first = {"q": (Fraction(0),) * 3, "eps": Fraction(1)}
     pair = Neighbours(first, {**first, "q": (Fraction(1), Fraction(0), Fraction(0))})
@@ -348,8 +355,9 @@ def counterexamples_break_the_whole_promise():
     for delta, seen in (("0.2", False), ("0.1", True)):
         assert seen is (weighed(program(body, claim=("eps / 2", delta)), pair, low).witness is not None)
     with working_precision(BITS):
-        ratio = log_ratio(Enclosure(Fraction(1, 2), Fraction(1, 2)), Enclosure(Fraction(1, 8), Fraction(1, 8)), Fraction(1, 4))
+        ratio = log_ratio(exactly("0.5"), exactly("0.125"), Fraction(1, 4))
     assert math.isclose(math.log(2), ratio)
+    assert 400 <= runs_needed(exactly("0.02"), exactly("0.001"), math.e) <= 4000
     answer = program("return randomized_response(q[0] > 0, Fraction(3, 4))", claim="log(3)", requires=())
     assert weighed(answer, pair, Event((False,))).witness is None
 

@@ -12,6 +12,7 @@ from fractions import Fraction
 from flint import Ordering, fmpq, fmpq_mpoly, fmpq_mpoly_ctx
 
 from dpaudit.verifier.terms import (
+    FALSE,
     ZERO,
     Op,
     Term,
@@ -47,7 +48,11 @@ def below(left: Term, right: Term, known: Callable[[Term], bool] = lambda _: Fal
         return compare(left, right)
     atoms = tuple(dict.fromkeys(_atoms(difference)))
     divisors: list[fmpq_mpoly] = []
-    numerator, denominator = _quotient(difference, atoms, divisors)
+    try:
+        numerator, denominator = _quotient(difference, atoms, divisors)
+    except ZeroDivisionError:
+        # What has no meaning anywhere is below nothing.
+        return FALSE
     numerator = numerator / denominator.factor()[0]
     # Where a divisor is 0 there is nothing to compare, also where it has cancelled; even powers need no sign.
     positive = [_term(factor, atoms) for factor, power in denominator.factor()[1] if power % 2]
@@ -65,14 +70,20 @@ def below(left: Term, right: Term, known: Callable[[Term], bool] = lambda _: Fal
 def reduced(term: Term) -> Term:
     """A rational function in lowest terms, equal to the given one wherever that divides by nothing that is 0."""
     atoms = tuple(dict.fromkeys(_atoms(term)))
-    numerator, denominator = _quotient(term, atoms, [])
+    try:
+        numerator, denominator = _quotient(term, atoms, [])
+    except ZeroDivisionError:
+        return term
     return divide(_term(numerator, atoms), _term(denominator, atoms))
 
 
 def proportion(one: Term, other: Term) -> Fraction | None:
     """The number that `one` is of `other`, where it is the same wherever both have a meaning; a guess's help, no proof."""
     atoms = tuple(dict.fromkeys((*_atoms(one), *_atoms(other))))
-    numerator, denominator = _quotient(divide(one, other), atoms, [])
+    try:
+        numerator, denominator = _quotient(divide(one, other), atoms, [])
+    except ZeroDivisionError:
+        return None
     number = numerator.to_dict().get((0,) * len(atoms)) if numerator.is_constant() and denominator.is_constant() else None
     return None if number is None else _exact(number) / _exact(denominator.leading_coefficient())
 

@@ -107,6 +107,8 @@ def runs_needed(first: Enclosure, second: Enclosure, factor: float, delta: Fract
     spread = _QUANTILES[0] * math.sqrt(most * (1 - most)) + _QUANTILES[1] * math.sqrt(seen * (1 - seen))
     rest = (1 - seen) * math.log((1 - seen) / (1 - most)) if seen < 1 else 0.0
     hits = max((spread / (seen - most)) ** 2, math.log(1 / _LEVEL) / (seen * math.log(seen / most) + rest))
+    # Hits are whole numbers: the usual correction for continuity.
+    hits *= (1 + math.sqrt(1 + 2 / (hits * (seen - most)))) ** 2 / 4
     return min(math.ceil(hits / mass), _MANY)
 
 

@@ -29,7 +29,6 @@ def test_a_likely_event_breaks_the_claim_in_fewer_runs(function):
     found = likely(program, witness, seconds=5)
     assert found is not None
     assert found.runs < witness.runs <= 10**6
-    assert found.first.lower >= witness.first.upper
     assert recheck(program, found)
 
 
@@ -51,7 +50,7 @@ def test_so_many_runs_are_enough_nine_times_in_ten(first, second, epsilon, delta
         if chance > 1e-9:
             critical = binom.isf(0.05, hits, most) + 1
             power += chance * binom.sf(critical - 1, hits, first / (first + second))
-    assert 0.85 <= power <= 0.99
+    assert 0.85 <= power <= 0.97
 
 
 def test_an_event_that_is_allowed_takes_more_runs_than_anyone_makes():

@@ -1,0 +1,111 @@
+"""The proof graph of what ships: for each mechanism its source, sensitivity, mechanism, composition and claim.
+
+`python -m proofs.chain` writes the table of docs/proof_chain.md and the digests of the bound source anew, after somebody has looked
+at what changed.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Final
+
+from dpaudit.verifier.chain import EVIDENCE, Node, evidence_checks, examined, rests_on, stamp
+from dpaudit.verifier.lemmas import LEMMAS, Lemma
+from proofs import arguments, samplers
+from proofs.foundations import ARGUMENTS, SAMPLERS, SENSITIVITIES
+from proofs.shipped import MECHANISMS
+
+ROOT: Final = Path(__file__).resolve().parents[1]
+
+
+NODES: Final[tuple[Node, ...]] = (*SAMPLERS, *SENSITIVITIES, *ARGUMENTS, *MECHANISMS)
+"""The whole graph."""
+CLAIMS: Final = tuple(sorted(node.id.removesuffix(".claim") for node in NODES if node.stage == "claim"))
+"""The mechanisms whose claims it shows."""
+ALL_LEMMAS: Final[Mapping[str, Lemma]] = {
+    **LEMMAS,
+    **{lemma.name: lemma for lemma in (*samplers.LEMMAS, *arguments.LEMMAS)},
+}
+"""The lemmas that it may lean on."""
+
+
+def stamps(root: Path = ROOT) -> dict[str, str]:
+    """The digests of all bound source as it is now.
+
+    Args:
+      root: the folder that holds the packages.
+    Returns:
+      SHA-256 by place, sorted.
+    Raises:
+      Nothing.
+    Source: docs/proof_chain.md.
+    Example:
+      >>> len(stamps()["mechanisms/comparisons.py:Run"])
+      64
+    """
+    return {place: stamp(root, place) for place in sorted({place for node in NODES for place in node.binds})}
+
+
+def standing(nodes: Sequence[Node] = NODES, root: Path = ROOT, *, quick: bool = False) -> dict[str, str]:
+    """Look at the graph again: certificates, lemmas, running proofs, and the source that each node is about.
+
+    Args:
+      nodes: the graph, or a part of it.
+      root: the folder that holds packages and tests.
+      quick: whether certificates are checked by the kernel alone.
+    Returns:
+      For each node why it does not hold, empty where it does.
+    Raises:
+      Nothing that evidence could cause.
+    Source: docs/proof_chain.md.
+    Example:
+      >>> standing(SENSITIVITIES[:1])
+      {'declared': ''}
+    """
+    looked_at = json.loads((root / "proofs" / "bound_source.json").read_text(encoding="utf-8"))
+    checks = evidence_checks(root, root / "proofs" / "certificates", ALL_LEMMAS, quick=quick)
+    return examined(nodes, checks, looked_at, root)
+
+
+def table() -> str:
+    """The table of docs/proof_chain.md.
+
+    Args:
+      None.
+    Returns:
+      Markdown with a line for each mechanism and one for each node.
+    Raises:
+      Nothing.
+    Source: docs/proof_chain.md.
+    Example:
+      >>> table().splitlines()[0]
+      '| mechanism | claim | proven | certified | enumerated | tested | axioms |'
+    """
+    known = {node.id: node for node in NODES}
+    lines = [
+        "| mechanism | claim | proven | certified | enumerated | tested | axioms |",
+        "| --- | --- | --- | --- | --- | --- | --- |",
+    ]
+    for name in CLAIMS:
+        found = rests_on(NODES, f"{name}.claim")
+        counts = " | ".join(str(len(found.get(kind, ()))) for kind in EVIDENCE if kind != "axiom")
+        lines.append(f"| `{name}` | {known[f'{name}.claim'].statement} | {counts} | {', '.join(found.get('axiom', ()))} |")
+    lines += ["", "| node | statement | word | evidence | rests on |", "| --- | --- | --- | --- | --- |"]
+    for node in NODES:
+        evidence = "<br>".join(one.partition(":")[2].removeprefix("tests/") for one in node.evidence)
+        lines.append(f"| {node.id} | {node.statement} | {node.kind} | {evidence} | {', '.join(node.needs)} |")
+    return "\n".join(lines) + "\n"
+
+
+def _write() -> None:
+    """Write digests and table anew."""
+    (ROOT / "proofs" / "bound_source.json").write_text(json.dumps(stamps(), indent=1) + "\n", encoding="utf-8")
+    page = ROOT / "docs" / "proof_chain.md"
+    head = page.read_text(encoding="utf-8").partition("| mechanism |")[0]
+    page.write_text(head + table(), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    _write()
