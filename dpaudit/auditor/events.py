@@ -137,14 +137,20 @@ def _predict(
     # Mostly pessimistic: chance flatters the best of many counts. One hopeful node, since a bound below 0 costs nothing.
     total, spared = mass * final_runs, _spared(mass, point, final_runs, alpha)
     bounds = [_bound(held + node * spread, total, spared, point, alpha) for node in _NODES]
-    return family.merit * np.mean(bounds, axis=0), 1 / (1 + np.exp(-ratio)), mass
+    return family.merit * np.mean(bounds, axis=0), _share(ratio), mass
+
+
+def _share(ratio: Floats) -> Floats:
+    """The share of the label among the hits by its log-odds; odds that are too long for a float are none."""
+    with np.errstate(over="ignore"):
+        return np.asarray(1 / (1 + np.exp(-ratio)))
 
 
 def _bound(ratio: Floats, total: Floats, spared: Floats | float, point: ClaimPoint, alpha: float) -> Floats:
     """Final lower bound at expected counts if the log-ratio of the event is `ratio`; nothing is worth less than 0."""
     from scipy.special import betaincinv
 
-    theta = 1 / (1 + np.exp(-ratio))
+    theta = _share(ratio)
     level = alpha if point.delta == 0 else (1 - float(MASS_SHARE)) * alpha
     low = betaincinv(theta * total + 1e-9, (1 - theta) * total + 1, level)
     # The denominator never vanishes: a Clopper-Pearson lower end is below 1.

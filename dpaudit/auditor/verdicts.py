@@ -86,12 +86,12 @@ def _refutation(attack: Attack) -> str:
     """Why a claim is refuted, in one or two sentences."""
     parts = []
     if attack.sequential.stopped_at is not None:
-        parts.append(f"Bets against the claim won after {attack.sequential.stopped_at} runs")
+        parts.append(f"Bets against the claim won after {attack.sequential.stopped_at:,} runs")
     bound = attack.bound
     if bound is not None:
         ones, zeros = ("second", "first") if bound.direction == "forward" else ("first", "second")
-        counted = f"{attack.event}: {bound.counts.ones} times on the {ones} dataset, {bound.counts.zeros} times on the {zeros}"
-        parts.append(f"{counted}, in {bound.counts.runs} runs")
+        counted = f"{attack.event}: {bound.counts.ones:,} times on the {ones} dataset, {bound.counts.zeros:,} times on the {zeros}"
+        parts.append(f"{counted}, in {bound.counts.runs:,} runs")
     told = "; ".join(parts) + "."
     if bound is None or bound.epsilon is None or bound.epsilon <= 0:
         return told

@@ -92,7 +92,7 @@ def test_certificates_are_written_and_rechecked_and_go_stale(dpaudit, programs):
     for extra in ((), ("--quick",)):
         again = dpaudit("prove", "programs.py:sound", "--recheck", "--certificates", "proofs", *extra)
         assert (0, "sound: proven") == (again.exit_code, again.stdout.splitlines()[0])
-    (programs / "programs.py").write_text(PROGRAMS.replace("q[0] + laplace(1 / eps)", "q[0] + laplace(3 / eps)"))
+    (programs / "programs.py").write_text(PROGRAMS.replace("q[0] + laplace(1 / eps)", "q[0] + laplace(30 / eps)"))
     stale = dpaudit("prove", "programs.py:sound", "--recheck", "--quick", "--certificates", "proofs", "--json")
     assert 3 == stale.exit_code
     assert json.loads(stale.stdout)["programs"][0]["reason"].startswith("stale")
