@@ -251,7 +251,7 @@ def _global_names(name: str, code: CodeType) -> Iterator[str]:
 
 def _pinned(name: str, wanted: str, function: FunctionType, path: tuple[object, ...]) -> object:
     """What a global name means now: a frozen number, one of Python's functions by identity, or a helper, pinned itself."""
-    known = {**function.__builtins__, **function.__globals__}  # type: ignore[attr-defined]
+    known = {**function.__builtins__, **function.__globals__}
     value = known.get(wanted)
     if wanted in _STANDARD:
         if value is _STANDARD[wanted]:

@@ -89,7 +89,7 @@ def of_function(function: Any, promise: Spec | None) -> Source:
     nodes = _parsed(text).body
     if len(nodes) != 1 or not isinstance(nodes[0], ast.FunctionDef) or nodes[0].name != function.__code__.co_name:
         raise Unsupported("DPA702", f"the source of {name} is not one `def` of this name; define it on lines of its own.")
-    known = {**function.__builtins__, **function.__globals__}  # type: ignore[attr-defined]
+    known = {**function.__builtins__, **function.__globals__}
     for decorator in nodes[0].decorator_list:
         called = decorator.func if isinstance(decorator, ast.Call) else decorator
         if not isinstance(called, ast.Name) or known.get(called.id) is not spec:
