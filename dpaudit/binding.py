@@ -17,7 +17,7 @@ from dpaudit.errors import InvalidArgument
 from dpaudit.guard import KINDS, Guard
 from dpaudit.spec import LAWS, Spec, spec_of
 
-_STANDARD: Final[Mapping[str, object]] = {
+STANDARD: Final[Mapping[str, object]] = {
     "Fraction": Fraction,
     "abs": abs,
     "len": len,
@@ -25,7 +25,7 @@ _STANDARD: Final[Mapping[str, object]] = {
     "min": min,
     "range": range,
 }
-"""The functions of Python that a bound function may call, by identity."""
+"""The functions of Python that the subset has, by identity; no local name may hide them."""
 
 _FUTURE: Final = 0x1FF0000
 """The flags of a code object that say which features of `__future__` it was compiled with."""
@@ -183,7 +183,7 @@ def _examined(function: object, path: tuple[object, ...]) -> Examined:
     if [(type(one), one) for one in defaults] != [(type(one), one) for one in given] or function.__kwdefaults__:
         raise _different(name, "its defaults are not those of its source", "Do not change __defaults__.")
     reached = {wanted: _pinned(name, wanted, function, (*path, function)) for wanted in _global_names(name, function.__code__)}
-    own = {wanted: value for wanted, value in reached.items() if wanted in _STANDARD or isinstance(value, type)}
+    own = {wanted: value for wanted, value in reached.items() if wanted in STANDARD or isinstance(value, type)}
     scope = {"__name__": function.__module__, "__builtins__": own} | {key: reached[key] for key in reached if key not in own}
     promise = spec_of(function)
     return Examined(
@@ -253,18 +253,22 @@ def _pinned(name: str, wanted: str, function: FunctionType, path: tuple[object, 
     """What a global name means now: a frozen number, one of Python's functions by identity, or a helper, pinned itself."""
     known = {**function.__builtins__, **function.__globals__}
     value = known.get(wanted)
-    if wanted in _STANDARD:
-        if value is _STANDARD[wanted]:
+    if wanted in STANDARD:
+        if value is STANDARD[wanted]:
             return value
-    elif type(value) in (int, bool):
+    elif is_frozen(value):
         return value
-    elif type(value) is Fraction and type(value.numerator) is type(value.denominator) is int:
-        return Fraction(value.numerator, value.denominator)
     elif type(value) is FunctionType:
         return _examined(value, path).entry
     elif isinstance(value, type) and issubclass(value, Exception) and getattr(builtins, wanted, None) is value:
         return value
     raise _different(name, f"the global name {wanted} is no number, helper or function of the subset", "Pass it as a parameter.")
+
+
+def is_frozen(value: object) -> bool:
+    """Whether a value is a number that computes as Python's own and never changes."""
+    exact = type(value) is Fraction and type(value.numerator) is type(value.denominator) is int
+    return exact or type(value) in (int, bool)
 
 
 def _kind(name: str, argument: ast.arg) -> str:

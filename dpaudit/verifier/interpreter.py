@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from functools import lru_cache, reduce
-from typing import Any, Final, TypeAlias
+from typing import Final
 
+from dpaudit.verifier.evaluation import Value, code_of
 from dpaudit.verifier.ir import (
     Append,
     Assign,
@@ -25,67 +25,9 @@ from dpaudit.verifier.ir import (
     Statement,
     While,
 )
-from dpaudit.verifier.terms import OPERATIONS, Op, Sort, Term
-
-Value: TypeAlias = Any
-"""A number, a truth value, or what stands for one: it has Python's operators, and `decide` knows its truth."""
+from dpaudit.verifier.terms import Term
 
 _LIMIT: Final = 10_000
-
-
-Code: TypeAlias = Callable[["Machine"], Value]
-"""An expression, ready to be computed."""
-
-
-@lru_cache(maxsize=8192)
-def code_of(term: Term, real: Callable[[Fraction], Value]) -> Code:
-    """An expression as nested functions of a machine: Python's operators on what its names stand for."""
-    args = [code_of(argument, real) for argument in term.args]
-    match term.op:
-        case Op.CONSTANT:
-            constant = real(term.value) if isinstance(term.value, Fraction) else term.value
-            return lambda _: constant
-        case Op.VARIABLE:
-            return _named(str(term.value))
-        case Op.APPLY:
-            name, index = str(term.value), args[0]
-            return lambda machine: machine.names[name][index(machine)]
-        case Op.CHOOSE:
-            test, then, otherwise = args
-            return lambda machine: then(machine) if machine.decide(test(machine)) else otherwise(machine)
-    return _operation(term, args, real(Fraction(1)))
-
-
-def _named(name: str) -> Code:
-    """What a variable stands for."""
-    if name.startswith("len("):
-        owner = name[4:-1]
-        return lambda machine: len(machine.names[owner])
-    return lambda machine: machine.names[name]
-
-
-def _operation(term: Term, args: list[Code], one: Value) -> Code:
-    """A connective, comparison or sum of what its arguments give."""
-    first, last = args[0], args[-1]
-    match term.op:
-        case Op.AND:
-            return lambda machine: all(machine.decide(part(machine)) for part in args)
-        case Op.OR:
-            return lambda machine: any(machine.decide(part(machine)) for part in args)
-        case Op.NOT:
-            return lambda machine: not machine.decide(first(machine))
-        case Op.EQUAL if term.args[0].sort is Sort.BOOL:
-            return lambda machine: machine.decide(first(machine)) is machine.decide(last(machine))
-        case Op.DIVIDE:
-            # Two ints would give a float; in the subset one of them is a Fraction, or both stand in Fraction(a, b).
-            return lambda machine: one * first(machine) / last(machine)
-    operation = OPERATIONS[term.op]
-    if len(args) == 1:
-        # A whole number that stands for a rational one.
-        return lambda machine: one * first(machine)
-    if len(args) == 2:
-        return lambda machine: operation(first(machine), last(machine))
-    return lambda machine: reduce(operation, [part(machine) for part in args])
 
 
 class Undefined(ArithmeticError):
@@ -131,7 +73,7 @@ class Machine:
 
     def value(self, term: Term) -> Value:
         """The value of an expression; what Python would not evaluate is not looked at."""
-        return code_of(term, self.real)(self)
+        return code_of(term, self.real)(self.names, self.decide)
 
     def truth(self, term: Term) -> bool:
         """The truth value of a test."""

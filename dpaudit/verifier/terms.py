@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import Enum
 from fractions import Fraction
-from functools import reduce
 from typing import Any, Final, TypeAlias
 from weakref import WeakValueDictionary
 
@@ -326,75 +325,6 @@ def renamed(term: Term, name: Callable[[str], str]) -> Term:
             done[part] = part if args == part.args else _rebuilt(part, args)
     return done[term]
 
-
-def value_of(  # noqa: C901 - one case an operation
-    term: Term,
-    symbols: Callable[[str], Any],
-    functions: Callable[[str, Any], Any],
-    decide: Callable[[Any], bool] = bool,
-) -> Any:
-    """The value of a term under values of its variables and functions, computed with Python's own operators.
-
-    What Python would not evaluate is not looked at: the branch not taken, and what follows a decided `and` or `or`. Values may be
-    anything that behaves like a number, as long as `decide` knows the truth of what its comparisons give.
-
-    Args:
-      term: the term.
-      symbols: the value of each variable by name; raises KeyError for a name that it does not know.
-      functions: the value of a function by name and argument.
-      decide: the truth of a test.
-    Returns:
-      An int, Fraction or bool where the values are numbers.
-    Raises:
-      ZeroDivisionError: where Python would raise it.
-    """
-    known: dict[Term, Any] = {}
-
-    def found(one: Term) -> Any:
-        if one not in known:
-            value = computed(one)
-            known[one] = Fraction(value) if one.sort is Sort.REAL and isinstance(value, int) else value
-        return known[one]
-
-    def true(one: Term) -> bool:
-        return decide(found(one))
-
-    def computed(one: Term) -> Any:
-        match one.op:
-            case Op.CONSTANT:
-                return one.value
-            case Op.VARIABLE:
-                return symbols(str(one.value))
-            case Op.APPLY:
-                return functions(str(one.value), found(one.args[0]))
-            case Op.AND | Op.OR:
-                return (all if one.op is Op.AND else any)(map(true, one.args))
-            case Op.NOT:
-                return not true(one.args[0])
-            case Op.CHOOSE:
-                return found(one.args[1] if true(one.args[0]) else one.args[2])
-            case Op.EQUAL if one.args[0].sort is Sort.BOOL:
-                return true(one.args[0]) is true(one.args[1])
-        return reduce(OPERATIONS[one.op], map(found, one.args))
-
-    return found(term)
-
-
-def _ratio(first: Any, second: Any) -> Any:
-    """An exact quotient; of two ints Python's / would be a float."""
-    return Fraction(1) * first / second
-
-
-OPERATIONS: Final[Mapping[Op, Callable[[Any, Any], Any]]] = {
-    Op.ADD: operator.add,
-    Op.MULTIPLY: operator.mul,
-    Op.DIVIDE: _ratio,
-    Op.QUOTIENT: operator.floordiv,
-    Op.REMAINDER: operator.mod,
-    Op.LESS_EQUAL: operator.le,
-    Op.LESS: operator.lt,
-    Op.EQUAL: operator.eq,
-}
 
 _BUILDERS: Final[Mapping[Op, Callable[..., Term]]] = {
     Op.ADD: add,

@@ -12,6 +12,7 @@ from dpaudit.exact import Enclosure, working_precision
 from dpaudit.spec import All, Change, Spec
 from dpaudit.verifier.alignment.users import user_alignment
 from dpaudit.verifier.certify import certificate
+from dpaudit.verifier.evaluation import value_of
 from dpaudit.verifier.frontend import parse
 from dpaudit.verifier.ir import Check
 from dpaudit.verifier.kernel import KernelRejects, check
@@ -44,7 +45,6 @@ from dpaudit.verifier.terms import (
     negation,
     quotient,
     remainder,
-    value_of,
     variable,
 )
 
@@ -72,7 +72,7 @@ def doubts(body, *, pointwise=False, **promise):
 def owed(body, head, **values):
     """Whether what an expression needs holds at some values of the names."""
     checks = [one.condition for one in statements(program(body, head).body) if isinstance(one, Check)]
-    return [bool(value_of(condition, values.__getitem__, lambda name, index: Fraction(0))) for condition in checks]
+    return [bool(value_of(condition, values)) for condition in checks]
 
 
 def is_refused(body, head=HEAD, **promise):
@@ -85,13 +85,13 @@ def is_refused(body, head=HEAD, **promise):
 
 def what_an_expression_needs_is_owed_just_where_python_evaluates_it():
     head = "def f(q: list[Fraction], eps: Fraction, x: Fraction, n: int):\n    return "
-    lengths = {"len(q)": 2, "eps": Fraction(1)}
-    assert [True] == owed("1 / x if x > 1 else x", head, x=Fraction(0), n=0, **lengths)
-    assert [False] == owed("1 / x if x < 1 else x", head, x=Fraction(0), n=0, **lengths)
+    given = {"q": [Fraction(0)] * 2, "eps": Fraction(1)}
+    assert [True] == owed("1 / x if x > 1 else x", head, x=Fraction(0), n=0, **given)
+    assert [False] == owed("1 / x if x < 1 else x", head, x=Fraction(0), n=0, **given)
     for place, holds in ((-1, False), (0, True), (1, True), (2, False)):
-        assert [holds] == owed("q[n]", head, x=Fraction(0), n=place, **lengths)
+        assert [holds] == owed("q[n]", head, x=Fraction(0), n=place, **given)
     for divisor, holds in ((-1, False), (0, False), (1, True)):
-        assert [holds] == owed("Fraction(7 % n)", head, x=Fraction(0), n=divisor, **lengths)[:1]
+        assert [holds] == owed("Fraction(7 % n)", head, x=Fraction(0), n=divisor, **given)[:1]
 
 
 def what_python_would_not_do_exactly_is_refused():

@@ -19,8 +19,9 @@ from dpaudit.binding import Bound, bind, examine
 from dpaudit.errors import InvalidArgument
 from dpaudit.guard import Guard
 from dpaudit.spec import Spec
+from dpaudit.verifier.evaluation import value_of
 from dpaudit.verifier.frontend import expression
-from dpaudit.verifier.terms import Sort, value_of
+from dpaudit.verifier.terms import Sort
 from tests.verifier import bound_programs
 from tests.verifier.bound_programs import eager, noisy, ranged, twice
 
@@ -429,7 +430,7 @@ CLAUSES = st.recursive(
 def defined(term, values):
     """Whether the verifier's reading has a value."""
     try:
-        return value_of(term, values.__getitem__, None)
+        return value_of(term, values)
     except ZeroDivisionError:
         return False
 

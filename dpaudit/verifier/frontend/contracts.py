@@ -6,12 +6,13 @@ import ast
 from collections.abc import Iterable, Mapping
 from typing import Final
 
+from dpaudit.binding import STANDARD
 from dpaudit.errors import Unsupported
 from dpaudit.spec import Spec
 from dpaudit.verifier.frontend.expressions import length, term
 from dpaudit.verifier.frontend.readers import Expression, Reader
 from dpaudit.verifier.frontend.refusals import OutsideSubset
-from dpaudit.verifier.frontend.scopes import STANDARD, Meaning, Standard
+from dpaudit.verifier.frontend.scopes import Meaning, Standard
 from dpaudit.verifier.ir import EACH, Change, Check, Contract, ListOf, Parameter, Relation
 from dpaudit.verifier.terms import (
     ONE,

@@ -13,20 +13,11 @@ from fractions import Fraction
 from types import FunctionType
 from typing import Any, Final, TypeAlias
 
+from dpaudit.binding import STANDARD, is_frozen
 from dpaudit.errors import Unsupported
 from dpaudit.spec import Spec, spec, spec_of
 from dpaudit.verifier.frontend.refusals import refused, take
 from dpaudit.verifier.ir import Law
-
-STANDARD: Final[Mapping[str, object]] = {
-    "Fraction": Fraction,
-    "abs": abs,
-    "len": len,
-    "max": max,
-    "min": min,
-    "range": range,
-}
-"""The functions of Python that the subset has; no local name may hide them."""
 
 _HEADERS: Final = ("from fractions import Fraction", "from __future__ import annotations")
 
@@ -99,7 +90,7 @@ def of_function(function: Any, promise: Spec | None) -> Source:
         value = known.get(wanted)
         if wanted in STANDARD:
             return Standard(wanted) if value is STANDARD[wanted] else None
-        if type(value) in (int, bool) or (type(value) is Fraction and type(value.numerator) is type(value.denominator) is int):
+        if is_frozen(value):
             return value
         return of_function(value, spec_of(value)) if type(value) is FunctionType else _exception(value)
 

@@ -6,9 +6,10 @@ import ast
 from collections.abc import Mapping
 from typing import Final
 
+from dpaudit.binding import STANDARD
 from dpaudit.spec import LAWS
 from dpaudit.verifier.frontend.refusals import refused, take
-from dpaudit.verifier.frontend.scopes import STANDARD, Source
+from dpaudit.verifier.frontend.scopes import Source
 from dpaudit.verifier.ir import Law, ListOf, Parameter
 from dpaudit.verifier.terms import Sort
 

@@ -6,12 +6,13 @@ import ast
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
+from dpaudit.binding import STANDARD
 from dpaudit.spec import LAWS
 from dpaudit.verifier.frontend.calls import bound, called, draw
 from dpaudit.verifier.frontend.expressions import arithmetic, number, term, truth, whole
 from dpaudit.verifier.frontend.readers import Loop, Reader
 from dpaudit.verifier.frontend.refusals import place_of, refused, take, unread
-from dpaudit.verifier.frontend.scopes import STANDARD, Standard
+from dpaudit.verifier.frontend.scopes import Standard
 from dpaudit.verifier.ir import Append, Assign, Block, Break, Continue, For, If, Raise, Return, While
 from dpaudit.verifier.terms import TRUE, ZERO, Sort, Term, variables
 

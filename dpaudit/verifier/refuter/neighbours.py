@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Final
 
+from dpaudit.verifier.evaluation import value_of
 from dpaudit.verifier.ir import EACH, Change, Contract, ListOf, Parameter, Program, Relation
 from dpaudit.verifier.refuter.paths import Inputs
-from dpaudit.verifier.terms import Sort, Term, value_of, variables
+from dpaudit.verifier.terms import Sort, Term, variables
 
 _TYPES: Final = {Sort.INT: int, Sort.REAL: Fraction, Sort.BOOL: bool}
 
@@ -57,7 +58,7 @@ def admissible(program: Program, pair: Neighbours) -> bool:
 def claimed(program: Program, inputs: Inputs) -> tuple[Fraction, Fraction, Fraction]:
     """What the promise is on these data: epsilon, odds (epsilon + ln(odds) is the bound) and delta, or rho, 1 and 0."""
     contract = contract_of(program)
-    claim, odds, delta = (Fraction(value_of(term, _names(inputs), _elements(inputs))) for term in _parts(contract))
+    claim, odds, delta = (Fraction(value_of(term, inputs)) for term in _parts(contract))
     return claim, odds, delta
 
 
@@ -76,7 +77,7 @@ def _typed(parameter: Parameter, inputs: Inputs) -> bool:
 
 def _holds(clause: Term, inputs: Inputs, names: Mapping[str, Any] | None = None) -> bool:
     """Whether a clause is true of the data."""
-    return bool(value_of(clause, _names({**inputs, **(names or {})}), _elements(inputs)))
+    return bool(value_of(clause, {**inputs, **(names or {})}))
 
 
 def _each(clause: Term, inputs: Inputs) -> bool:
@@ -89,7 +90,7 @@ def _each(clause: Term, inputs: Inputs) -> bool:
 
 def _near(change: Change, pair: Neighbours, name: str) -> bool:
     """Whether a list changes by no more than its relation allows."""
-    bound = value_of(change.bound, _names(pair.first), _elements(pair.first))
+    bound = value_of(change.bound, pair.first)
     moves = [after - before for before, after in zip(pair.first[name], pair.second[name], strict=True)]
     match change.relation:
         case Relation.ONE:
@@ -105,13 +106,3 @@ def _near(change: Change, pair: Neighbours, name: str) -> bool:
         case Relation.L2:
             return bool(sum(move * move for move in moves) <= bound * bound)
     return False
-
-
-def _names(inputs: Mapping[str, Any]) -> Callable[[str], Any]:
-    """What the variables of a clause stand for."""
-    return lambda name: len(inputs[name[4:-1]]) if name.startswith("len(") else inputs[name]
-
-
-def _elements(inputs: Inputs) -> Callable[[str, Any], Any]:
-    """What the elements of a list stand for."""
-    return lambda name, index: inputs[name][index]

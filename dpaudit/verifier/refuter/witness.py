@@ -19,6 +19,8 @@ from dpaudit.verifier.refuter.supports import Space, lonely_space
 _LEVEL: Final = 0.05
 _QUANTILES: Final = (1.6449, 1.2816)
 """Of the normal law, for that level and for the power."""
+_NONE: Final = Fraction(-(10**6))
+"""Stands for minus infinity: the loss that an event shows which is no likelier than delta excuses."""
 _MANY: Final = 10**18
 """More runs than anyone makes."""
 
@@ -85,7 +87,7 @@ def log_ratio(first: Enclosure, second: Enclosure, delta: Fraction = Fraction(0)
     """A lower bound of ln((first - delta) / second); None where the second probability is 0 and the first one is not."""
     lead = Fraction(first.lower) - delta
     if lead <= 0:
-        return Fraction(-(10**6))
+        return _NONE
     if second.upper == 0:
         return None
     with working_precision(BITS):

@@ -22,6 +22,12 @@ _GRACE: Final = 0.5
 """Seconds beyond its own limit after which the child is killed."""
 
 
+_PROGRAM: Final = (
+    "import json, sys; sys.path[:] = json.loads(sys.argv[1]); "
+    "from dpaudit.verifier.solving.child import serve; serve(sys.stdin, sys.stdout)"
+)
+
+
 class Child:
     """A process that answers with cvc5; it is started when first asked, and anew after it was killed."""
 
@@ -61,7 +67,8 @@ class Child:
     def _running(self) -> subprocess.Popen[str]:
         """The process, ready to be asked."""
         if self._process is None or self._process.poll() is not None:
-            command = [sys.executable, "-m", "dpaudit.verifier.solving.child"]
+            # The child finds what this process finds: -P keeps files of the working directory out of its way.
+            command = [sys.executable, "-P", "-c", _PROGRAM, json.dumps(sys.path)]
             self._process = subprocess.Popen(  # noqa: S603 - this module, by this interpreter
                 command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
             )
@@ -136,7 +143,3 @@ def serve(requests: IO[str], replies: IO[str]) -> None:
             answer, values = "unknown", None
         replies.write(json.dumps({"answer": answer, "values": values}) + "\n")
         replies.flush()
-
-
-if __name__ == "__main__":
-    serve(sys.stdin, sys.stdout)

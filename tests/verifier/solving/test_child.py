@@ -50,3 +50,15 @@ def test_what_is_no_text_of_the_language_is_not_answered() -> None:
         assert child.ask("(assert nonsense)", 5.0) == ("unknown", None)
     finally:
         child.stop()
+
+
+def test_files_of_the_working_directory_are_not_what_the_child_imports(tmp_path, monkeypatch) -> None:
+    """Whoever proves a function in a folder of somebody else does not run that folder's modules."""
+    for name in ("cvc5", "json", "dpaudit"):
+        (tmp_path / f"{name}.py").write_text("raise SystemExit('planted')", encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    child = Child()
+    try:
+        assert child.ask(script([FALSE]), 5.0) == ("unsat", None)
+    finally:
+        child.stop()
