@@ -199,11 +199,37 @@ class ProfilePoint:
 
 
 @dataclass(frozen=True)
+class ProofStep:
+    """One statement that a proof rests on; `word` says who stands behind it: proven, certified, enumerated, tested or axiom."""
+
+    name: str
+    statement: str
+    word: str
+
+
+@dataclass(frozen=True)
+class Proof:
+    """What the proof that a target names says of its claim, after it was checked again in the audit.
+
+    `status` is "proven" (every step proven, certified or an axiom), "in part" (it stands, but steps are enumerated or tested),
+    "refuted" (by a certified counterexample), "stale" (source or specification changed since) or "unknown" (see `reason`: it does
+    not stand, or what it proves cannot be matched with what was audited). `name` is where it stands, `claim` what it shows.
+    """
+
+    status: str
+    name: str
+    claim: str = ""
+    reason: str = ""
+    steps: tuple[ProofStep, ...] = ()
+
+
+@dataclass(frozen=True)
 class TargetResult:
     """Everything found about one target.
 
     `reference` loads the target again (None when it was given as an object); `source` is (file name, line) of its
-    function; `summary` is one sentence for people; `failure` names what stopped the audit when the verdict is FAILED.
+    function; `summary` is one sentence for people; `failure` names what stopped the audit when the verdict is FAILED; `proof` is
+    None where the target names none.
     """
 
     name: str
@@ -219,6 +245,7 @@ class TargetResult:
     profile: tuple[ProfilePoint, ...] = ()
     failure: str = ""
     rejected_in_family: bool = False
+    proof: Proof | None = None
 
     @property
     def lower_bound(self) -> Bound | None:

@@ -7,6 +7,8 @@ import importlib
 import importlib.util
 import inspect
 import os
+import re
+import reprlib
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -28,6 +30,9 @@ ZOO: Final = {"zoo": "dpaudit.auditor.zoo:TARGETS", "zoo_published": "dpaudit.au
 """Specimens to try an auditor on: audited when they are named, never as part of everything that is bundled."""
 
 METRICS: Final = ("l1", "l2", "linf", "hamming")
+
+_PROOF: Final = re.compile(r"[^#]+#[\w.]+|[^()#]+:\w+(\([^()]*\))?")
+"""How the place of a proof is written: a node of a graph, or a function with the values of its parameters."""
 
 
 @dataclass(frozen=True)
@@ -76,6 +81,9 @@ class Target:
       score: function (output) -> number, a hint which outputs speak for the second dataset of a pair.
       float_bits: whether the attack also looks at how floating point holds plain numbers; noise added in floating point
         nearly always fails then, so the claim of such code should be about the real numbers that it stands for.
+      proof: where the claim's proof stands, checked again by every audit: "MODULE#NODE", a claim of a proof graph such as
+        "proofs.chain#LaplaceMechanism.claim", or "MODULE:FUNCTION(name=value, ...)", a function with `@spec` that the audited one
+        calls, or is the like of, and its public parameters at this claim; "" for none.
       public_data: whether datasets may be printed in reports; False unless they are synthetic or public.
       name: how reports call it; the function's name unless given.
       description: the question it answers, one line for the report.
@@ -99,6 +107,7 @@ class Target:
     primitives: str | None = "auto"
     score: Callable[[Any], float] | None = None
     float_bits: bool = False
+    proof: str = ""
     public_data: bool = False
     name: str = ""
     description: str = ""
@@ -119,6 +128,7 @@ class Target:
             raise InvalidArgument("DPA404", f"sensitivity= must be a Sensitivity, got a {type(self.sensitivity).__name__}.")
         if self.primitives not in {"auto", None}:
             raise InvalidArgument("DPA404", f'primitives= must be "auto" or None, got {self.primitives!r}.')
+        _check_proof(self.proof)
         if self.neighbours is not None and self.data is not None:
             raise InvalidArgument("DPA404", "a Target takes neighbours= or data=, not both; data= makes the neighbours itself.")
         if self.neighbours is not None and not _is_strategy(self.neighbours):
@@ -158,6 +168,14 @@ def _short_path(file: Path) -> str:
     if file.is_relative_to(Path.cwd()):
         return file.relative_to(Path.cwd()).as_posix()
     return file.relative_to(max(around, key=lambda folder: len(folder.parts))).as_posix() if around else file.name
+
+
+def _check_proof(place: object) -> None:
+    """Refuse what does not say where a proof stands."""
+    if not isinstance(place, str) or (place and not _PROOF.fullmatch(place)):
+        raise InvalidArgument(
+            "DPA404", f"proof= must be MODULE#NODE or MODULE:FUNCTION(name=value, ...), got {reprlib.repr(place)}."
+        )
 
 
 def _pairs(neighbours: object) -> tuple[tuple[Any, Any], ...]:

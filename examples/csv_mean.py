@@ -39,6 +39,8 @@ VISITS = [{"visit": 1, "ward": "A", "minutes": 0.0}, {"visit": 2, "ward": "B", "
 target = Target(
     sample=mean_minutes,
     claim=MECHANISM.claim,
+    # What is proven of this mechanism, and looked at again in every audit.
+    proof="proofs.chain#LaplaceMechanism.claim",
     data=VISITS,
     sensitivity=Sensitivity(query=sum_of_minutes, bound=180),
     name="mean_minutes",

@@ -19,6 +19,8 @@ from dpaudit.auditor.independence import INDEPENDENT
 from dpaudit.auditor.prices import Log, Logs, loss_of, price_of, same_noise
 from dpaudit.auditor.profiles import profile_epsilons, profile_of
 from dpaudit.auditor.progress import AuditInterrupted, Progress
+from dpaudit.auditor.proof_lookup import Finding, looked_up
+from dpaudit.auditor.proof_status import Observed, doubted, gave_out, proof_of, returns_of
 from dpaudit.auditor.properties import Checks, check_target
 from dpaudit.auditor.records import copied
 from dpaudit.auditor.request import Entry, Given, entries_of, settings_of
@@ -28,7 +30,7 @@ from dpaudit.auditor.verdicts import summary_of, verdict_of
 from dpaudit.errors import InvalidArgument, TargetFailure
 from dpaudit.exact import Exact
 from dpaudit.releases import recording
-from dpaudit.results import Attack, Price, ProfilePoint, Property, Report, Settings, TargetResult, Verdict
+from dpaudit.results import Attack, Price, ProfilePoint, Proof, Property, Report, Settings, TargetResult, Verdict
 
 PRICE_RUNS: Final = 4
 
@@ -44,6 +46,7 @@ class Evidence:
     point: ClaimPoint | None = None
     price: Price | None = None
     profile: tuple[ProfilePoint, ...] = ()
+    proof: Proof | None = None
     failure: str = ""
 
     @property
@@ -66,7 +69,7 @@ def audit(  # noqa: PLR0913 - every argument but the first is an option given by
     data: str | None = None,
     progress: Listener | None = None,
 ) -> Report:
-    """Audit privacy claims: a certified price, an attack on neighbouring datasets, property checks and a verdict for each.
+    """Audit privacy claims: a certified price, an attack on neighbouring datasets, property checks, proofs, and a verdict for each.
 
     Args:
       targets: a Target, a name that `dpaudit.targets.load_targets` knows, a Reference, or a sequence of them; one claim each.
@@ -102,9 +105,11 @@ def audit(  # noqa: PLR0913 - every argument but the first is an option given by
     times: list[tuple[str, float]] = []
     began = time.monotonic()
     try:
+        proofs = looked_up(entry.target.proof for entry in entries)
         for position, entry in enumerate(entries):
             start = time.monotonic()
-            found.append(_examine(entry, settings, position, len(entries), executor, progress))
+            finding = proofs.get(entry.target.proof)
+            found.append(_examine(entry, settings, position, len(entries), executor, progress, finding))
             times.append((entry.target.name, time.monotonic() - start))
     except KeyboardInterrupt as interruption:
         raise AuditInterrupted(_report(entries, found, settings, times, began)) from interruption
@@ -129,50 +134,63 @@ def case_of(entry: Entry, settings: Settings, position: int, count: int, checks:
 
 
 def _examine(
-    entry: Entry, settings: Settings, position: int, count: int, executor: Executor | None, progress: Listener | None
+    entry: Entry,
+    settings: Settings,
+    position: int,
+    count: int,
+    executor: Executor | None,
+    progress: Listener | None,
+    finding: Finding | None,
 ) -> Evidence:
-    """Checks, attack, price and profile of one target."""
+    """Checks, attack, price, profile and proof of one target."""
     checks = check_target(entry.subject, settings.seed, position)
+    unseen = proof_of(entry.target.proof, finding, None)
     if checks.failure:
-        return Evidence(checks.properties, failure=checks.failure)
+        return Evidence(checks.properties, proof=unseen, failure=checks.failure)
     case = case_of(entry, settings, position, count, checks, executor)
     tell = _teller(progress, entry.target.name, position, count, case.log_threshold)
     tell("checks", case.checked, None if case.plan is None else case.plan.total + case.checked, 0.0)
     try:
         trial = try_claim(replace(case, told=tell))
     except TargetFailure as failure:
-        return Evidence(checks.properties, failure=str(failure))
-    evidence = _priced(entry, trial, checks, _logs(case, trial.attack.pair.index))
+        return Evidence(checks.properties, proof=unseen, failure=str(failure))
+    evidence = _priced(entry, trial, checks, _logs(case, trial.attack.pair.index, finding), finding)
     tell("done", trial.attack.runs, trial.attack.runs, trial.attack.sequential.log10_wealth * math.log(10))
     return evidence
 
 
-def _priced(entry: Entry, trial: Trial, checks: Checks, logs: Logs) -> Evidence:
-    """The evidence of a trial, with the price of what was logged and the privacy profile."""
-    claim = entry.target.claim
+def _priced(entry: Entry, trial: Trial, checks: Checks, runs: tuple[Logs, bool], finding: Finding | None) -> Evidence:
+    """The evidence of a trial, with the price of what was logged, the privacy profile and the proof."""
+    claim, (logs, returned) = entry.target.claim, runs
     epsilons = profile_epsilons(claim, trial.point, trial.attack.bound)
     price = price_of(claim, logs, epsilons)
     loss = loss_of(claim, logs[1][0]) if price.value is not None else None
+    properties = (*checks.properties, trial.independence, same_noise(logs))
     return Evidence(
-        properties=(*checks.properties, trial.independence, same_noise(logs)),
+        properties=properties,
         attack=trial.attack,
         point=trial.point,
         price=price,
         profile=profile_of(claim, loss, trial.attack.bound, epsilons),
+        proof=proof_of(entry.target.proof, finding, Observed(claim, logs, price, properties, returned)),
     )
 
 
-def _logs(case: Case, pair: int) -> Logs:
-    """The release logs of two runs on each dataset of the pair that was attacked."""
+def _logs(case: Case, pair: int, finding: Finding | None) -> tuple[Logs, bool]:
+    """The logs of two runs on each dataset of the attacked pair, and whether each gave out what a proven program returned."""
+    code = None if finding is None else finding.code
+    shown: list[bool] = []
 
     def log(label: int, run: int) -> Log:
         data = case.subject.pairs[pair].side(label)
         rng = Chunk(case.position, pair, PRICE, 2 * label + run, 1).generator(case.root, 1)
-        with recording() as releases:
-            sample_one(case.subject.target, copied(data) if case.manner.copies else data, rng)
+        with recording() as releases, returns_of(code) as returned:
+            output = sample_one(case.subject.target, copied(data) if case.manner.copies else data, rng)
+        shown.append(gave_out(returned, output))
         return tuple(releases)
 
-    return (log(0, 0), log(0, 1)), (log(1, 0), log(1, 1))
+    logs = (log(0, 0), log(0, 1)), (log(1, 0), log(1, 1))
+    return logs, all(shown)
 
 
 def _teller(
@@ -229,6 +247,7 @@ def _result(entry: Entry, evidence: Evidence, settings: Settings, *, rejects: bo
         profile=evidence.profile,
         failure=evidence.failure,
         rejected_in_family=rejects,
+        proof=doubted(evidence.proof, verdict),
     )
 
 

@@ -15,6 +15,7 @@ from typing import Final
 import numpy as np
 
 from dpaudit.auditor.bounds import ClaimPoint
+from dpaudit.auditor.dispatch import in_order
 from dpaudit.auditor.events import Event
 from dpaudit.auditor.outputs import Matrix
 from dpaudit.auditor.plans import Plan
@@ -28,7 +29,6 @@ from dpaudit.auditor.runs import (
     Manner,
     Task,
     chunk_sizes,
-    in_order,
 )
 from dpaudit.auditor.workload import Subject, Workload
 from dpaudit.errors import TargetFailure

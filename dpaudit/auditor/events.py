@@ -146,6 +146,11 @@ def _share(ratio: Floats) -> Floats:
         return np.asarray(1 / (1 + np.exp(-ratio)))
 
 
+def expected_bound(ratio: Floats, mass: Floats, *, point: ClaimPoint, final_runs: int, alpha: float) -> Floats:
+    """Lower bound that fresh runs are expected to give on events of known log-ratio and mass; nothing is worth less than 0."""
+    return _bound(ratio, mass * final_runs, _spared(mass, point, final_runs, alpha), point, alpha)
+
+
 def _bound(ratio: Floats, total: Floats, spared: Floats | float, point: ClaimPoint, alpha: float) -> Floats:
     """Final lower bound at expected counts if the log-ratio of the event is `ratio`; nothing is worth less than 0."""
     from scipy.special import betaincinv

@@ -12,6 +12,8 @@ import numpy as np
 from dpaudit.auditor.accounts import Game, Mask, Menu, game_of, learned_menu, menu_of, settle, telltale_menu
 from dpaudit.auditor.binning import Bins, Floats, Labels, binned, cut_points, label_counts
 from dpaudit.auditor.bounds import ClaimPoint
+from dpaudit.auditor.forecasts import forecast
+from dpaudit.auditor.scoring.encoding import ITEMS
 from dpaudit.auditor.scoring.fitting import fit_score
 from dpaudit.auditor.scoring.table import ScoreTable
 from dpaudit.errors import InvalidArgument
@@ -22,11 +24,15 @@ _RELEASES: Final = ((16, 0.35), (64, 0.2), (256, 0.15), (1024, 0.15), (4096, 0.1
 What is left for later is spared the losses of the first guesses, which are large where there are many columns.
 """
 
+_FORECAST: Final = 0.4
+"""Share of the money that bets on forecasts where outputs have several items."""
+
 _MEMORY: Final = 65_536
 """Bins and scores are cut anew from all runs so far until there are this many; then the runs are forgotten."""
 
 _FIRST_LOOK: Final = _RELEASES[0][0]
 _FIRST_SCORE: Final = 64
+_FIRST_FORECAST: Final = 128
 _FIRST_PRUNING: Final = 256
 _MOST_COLUMNS: Final = 6
 _FEW_COLUMNS_FROM: Final = 4096
@@ -50,6 +56,8 @@ class _Column:
     log_prior: float = 0.0
     factors: Floats = field(default_factory=lambda: np.ones((1, 2)))
     log_share: float = 0.0
+    forecast: Floats = field(default_factory=lambda: np.ones((1, 2)))
+    weight: float = 0.0
 
     def bins(self, features: Floats) -> Bins:
         """Bin of each run."""
@@ -64,7 +72,8 @@ class LabelBettor:
     its mean is at most 1 at any time, and it reaches 1/alpha with probability at most alpha. Money is spread over the
     columns, over an additive score of all of them, over tail, middle and single-value sets of each, over both labels and a
     ladder of stakes; shares follow the gains so far and are settled anew at run counts that grow by about a tenth. Values that
-    repeat and were seen with one label only are backed together, with the large stakes.
+    repeat and were seen with one label only are backed together, with the large stakes. Where outputs have several items, part
+    of the money bets on forecasts instead: log-odds smoothed along the bins, columns weighted by how well they explain labels.
 
     Args:
       point: the claim under test.
@@ -88,8 +97,10 @@ class LabelBettor:
         self._memory: list[tuple[Floats, Labels]] = []
         self._remembers = True
         self._width: int | None = None
+        self._forecast = _FORECAST if groups is not None and list(groups).count(ITEMS) > 1 else 0.0
         self._log_playing = -math.inf
-        self._waiting = sum(share for _, share in _RELEASES)
+        self._log_forecasting = -math.inf
+        self._waiting = 1.0
 
     def observe(self, features: Floats, labels: Labels) -> Floats:
         """Play the next runs, in their order.
@@ -120,10 +131,13 @@ class LabelBettor:
             self._memory.append((features.copy(), labels.copy()))
         self._runs += len(labels)
         mixed = None
+        forecasts = np.zeros(len(labels))
         for column in self._columns:
             bins = column.bins(features)
             column.counts += label_counts(bins, labels, len(column.counts))
             places = 2 * bins.astype(np.intp) + labels
+            if self._log_forecasting > -math.inf:
+                forecasts += (column.weight * column.forecast).ravel()[places]
             if len(self._columns) == 1:
                 logs = np.log(column.factors).ravel()[places]
                 break
@@ -133,22 +147,23 @@ class LabelBettor:
             if mixed is None:
                 return np.zeros(len(labels))
             logs = np.log(mixed)
-        return self._with_reserve(np.asarray(logs))
+        return self._together(np.asarray(logs), forecasts)
 
-    def _with_reserve(self, logs: Floats) -> Floats:
-        """Increments of all the money when part of it still waits."""
-        if self._waiting == 0:
+    def _together(self, logs: Floats, forecasts: Floats) -> Floats:
+        """Increments of all the money: what follows gains, what follows forecasts, and what still waits."""
+        if self._waiting == 0 and self._log_forecasting == -math.inf:
             return logs
-        playing = self._log_playing + np.concatenate([[0.0], np.cumsum(logs)])
-        self._log_playing = float(playing[-1])
-        return np.diff(np.logaddexp(playing, math.log(self._waiting)))
+        money = self._log_playing + np.concatenate([[0.0], np.cumsum(logs)])
+        self._log_playing = float(money[-1])
+        if self._log_forecasting > -math.inf:
+            second = self._log_forecasting + np.concatenate([[0.0], np.cumsum(np.log(forecasts))])
+            self._log_forecasting = float(second[-1])
+            money = np.logaddexp(money, second)
+        return np.diff(np.logaddexp(money, math.log(self._waiting)) if self._waiting else money)
 
     def _settle(self) -> None:
         """Learn from all runs so far; fix the bets until the next settlement."""
-        for release, share in _RELEASES:
-            if self._runs == release:
-                self._log_playing = float(np.logaddexp(self._log_playing, math.log(share)))
-                self._waiting = 0.0 if release == _RELEASES[-1][0] else self._waiting - share
+        self._release()
         if self._remembers and self._runs >= self._cut_at:
             self._cut()
         gains = []
@@ -167,7 +182,29 @@ class LabelBettor:
                 column.log_share = gain - total
             if self._runs >= _FIRST_PRUNING:
                 self._prune()
+            if self._forecast and self._runs >= _FIRST_FORECAST:
+                self._look_ahead()
         self._settle_at = next_settlement(self._runs)
+
+    def _release(self) -> None:
+        """Let the money play whose time has come."""
+        following = 1 - self._forecast
+        for release, share in _RELEASES:
+            if self._runs == release:
+                self._log_playing = float(np.logaddexp(self._log_playing, math.log(following * share)))
+        waiting = following * math.fsum(share for release, share in _RELEASES if release > self._runs)
+        self._waiting = waiting + (self._forecast if self._log_forecasting == -math.inf else 0.0)
+
+    def _look_ahead(self) -> None:
+        """Forecasts of all columns, each weighted by how well it explains the labels so far."""
+        if self._log_forecasting == -math.inf:
+            self._log_forecasting = math.log(self._forecast)
+            self._waiting = max(0.0, self._waiting - self._forecast)
+        found = [forecast(column.counts, self._game) for column in self._columns]
+        evidence = np.array([told + column.log_prior for column, (_, told) in zip(self._columns, found, strict=True)])
+        weights = np.exp(evidence - np.logaddexp.reduce(evidence))
+        for column, (factors, _), weight in zip(self._columns, found, weights.tolist(), strict=True):
+            column.forecast, column.weight = factors - ROUNDING, weight
 
     def _cut(self) -> None:
         """Cut bins anew from the remembered runs and count them again."""

@@ -116,9 +116,8 @@ def _against(claim: Claim, loss: ComposedLoss, points: Sequence[Fraction]) -> tu
     squared = _mu_squared_above(loss)
     if isinstance(guarantee, GDP) and squared is not None and squared <= rational(guarantee.mu) ** 2:
         return "mu", _square_root(squared, _mu_below(loss)), rational(guarantee.mu), True
-    if isinstance(guarantee, ZCDP) and squared is not None and squared <= 2 * rational(guarantee.rho):
-        reason = Reason("Bun and Steinke 2016: a Gaussian law is zCDP with rho = mu squared / 2")
-        return "rho", Enclosure(_mu_below(loss) ** 2 / 2, squared / 2, reason), rational(guarantee.rho), True
+    if isinstance(guarantee, ZCDP) and (total := loss.zcdp()).upper <= rational(guarantee.rho):
+        return "rho", total, rational(guarantee.rho), True
     return _worst_point(claim, loss, points)
 
 

@@ -1,13 +1,9 @@
-"""Runs: chunks on a public schedule, seeds from one tree, pure tasks, any executor, results in index order."""
+"""Runs: chunks on a public schedule, seeds from one tree, and tasks that are pure functions of their place in it."""
 
 from __future__ import annotations
 
-import os
-from collections import deque
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
-from concurrent.futures import BrokenExecutor, Executor, Future
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from itertools import chain
 from typing import Any, Final, TypeAlias
 
 import numpy as np
@@ -18,14 +14,11 @@ from dpaudit.auditor.features import FeatureMap
 from dpaudit.auditor.outputs import Failure, Matrix, Outputs
 from dpaudit.auditor.records import copied
 from dpaudit.auditor.workload import Subject, Workload, subject_of
-from dpaudit.errors import DpauditError, TargetFailure
 from dpaudit.results import Counts
 from dpaudit.targets import Target
 
 SMALLEST_CHUNK: Final = 32
 LARGEST_CHUNK: Final = 2**14
-
-_MOST_DEATHS: Final = 3
 
 CHECKS: Final = 0
 PILOT: Final = 1
@@ -174,82 +167,6 @@ def sample_many(target: Target, data: Any, count: int, rng: np.random.Generator)
         return _checked(target.function(data, count, rng), count)
     except (Exception, SystemExit) as error:  # noqa: BLE001 - reported as what broke the call
         return Broken(f"raised {type(error).__name__}")
-
-
-def in_order(executor: Executor | None, tasks: Iterable[Task]) -> Generator[Outcome]:
-    """Outcomes of tasks in the order of the tasks, whatever the order in which workers finish, and whether or not they survive.
-
-    Args:
-      executor: any PEP 3148 executor, or None to run inline; one with `renew()` is renewed when its workers die.
-      tasks: consumed lazily; only a bounded number is under way at a time.
-    Yields:
-      One outcome for each task. Closing the generator cancels what has not started.
-    Raises:
-      TargetFailure: the workers failed for a reason outside the target, or a chunk ends every worker it is given to (DPA408).
-    Source: PEP 3148; docs/executors.md, "When a worker dies".
-    """
-    if executor is None:
-        yield from map(perform, tasks)
-        return
-    window = max(8, 2 * (os.cpu_count() or 1))
-    pending: deque[tuple[Task, Future[Outcome]]] = deque()
-    supply, lost = iter(tasks), 0
-    try:
-        while True:
-            # What was lost with dead workers is made again one by one, so that a chunk that ends its worker is found out.
-            while len(pending) < (1 if lost else window) and (task := next(supply, None)) is not None:
-                pending.append((task, _submitted(executor, task)))
-            if not pending:
-                return
-            task, future = pending.popleft()
-            outcome, died = _outcome(executor, task, future)
-            lost = max(lost - 1, 0)
-            if died and pending:
-                supply, lost = chain([other for other, _ in pending], supply), len(pending)
-                pending.clear()
-            yield outcome
-    finally:
-        for _, future in pending:
-            future.cancel()
-
-
-def _outcome(executor: Executor, task: Task, future: Future[Outcome]) -> tuple[Outcome, bool]:
-    """The outcome of a task, and whether workers died before it came, in which case it was made again on its own."""
-    renew: Callable[[], None] | None = getattr(executor, "renew", None)
-    for deaths in range(_MOST_DEATHS):
-        if deaths and renew is not None:
-            renew()
-            future = _submitted(executor, task)
-        try:
-            return future.result(), deaths > 0
-        except BrokenExecutor as error:
-            if renew is None:
-                raise _unreachable(
-                    f"its workers died ({type(error).__name__}) and it cannot be made again. Give a RenewableExecutor"
-                ) from error
-        except Exception as error:
-            raise _unreachable(error.message if isinstance(error, DpauditError) else type(error).__name__) from error
-    raise _unreachable(f"a chunk of {task.chunk.size} runs ended its worker process {_MOST_DEATHS} times, at last on its own")
-
-
-def _submitted(executor: Executor, task: Task) -> Future[Outcome]:
-    """The future of a task; where the executor is broken already, one that says so when its turn comes."""
-    try:
-        return executor.submit(perform, task)
-    except BrokenExecutor as error:
-        broken: Future[Outcome] = Future()
-        broken.set_exception(error)
-        return broken
-    except Exception as error:
-        raise _unreachable(type(error).__name__) from error
-
-
-def _unreachable(reason: str) -> TargetFailure:
-    """The error of an executor that could not do its work."""
-    return TargetFailure(
-        "DPA408",
-        f"the executor could not run a chunk: {reason}. Workers must be able to import the target and dpaudit and survive it.",
-    )
 
 
 def _run_each(run: Callable[..., Any], datasets: tuple[Any, Any], labels: Labels, rng: np.random.Generator) -> list[Any]:

@@ -61,6 +61,7 @@ def to_html(report: Report) -> str:
         report=report,
         sections=[_section(result, f"t{place}") for place, result in enumerate(results, start=1)],
         verdicts=[verdict for verdict in wording.ORDER if any(result.verdict is verdict for result in report.results)],
+        proofs={wording.proof_status(result.proof) for result in results},
         attacked=any(result.attack is not None for result in results),
         command=audit_command(report),
         schema=SCHEMA_VERSION,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from dpaudit.report import wording
 from dpaudit.report.document import reproduce_command
-from dpaudit.results import Attack, Report, TargetResult, Verdict
+from dpaudit.results import Attack, Proof, Report, TargetResult, Verdict
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -88,12 +88,20 @@ def _parts(report: Report, path: str | None, *, width: int, ascii_only: bool) ->
         yield wording.false_alarm(report)
         if width < _ROOM_FOR_ALL:
             checks = tuple(check for result in report.results for check in result.properties)
-            yield f"Properties of all targets: {wording.properties(checks)}. Proofs: {wording.PROOF}."
+            yield f"Properties of all targets: {wording.properties(checks)}. Proofs: {wording.proofs(report)}."
+    yield from _meanings(report)
+    if any(result.verdict in (Verdict.CONSISTENT, Verdict.INCONCLUSIVE) for result in report.results):
+        yield wording.power_target(report)
+
+
+def _meanings(report: Report) -> Iterator[str]:
+    """What the verdicts, and the words of the proof witness, mean."""
     for verdict in wording.ORDER:
         if any(result.verdict is verdict for result in report.results):
             yield f"{verdict}: {wording.MEANINGS[verdict]}"
-    if any(result.verdict in (Verdict.CONSISTENT, Verdict.INCONCLUSIVE) for result in report.results):
-        yield wording.power_target(report)
+    for status, meaning in wording.PROOFS.items():
+        if any(result.proof is not None and result.proof.status == status for result in report.results):
+            yield f"proof {status}: {meaning}"
 
 
 def _table(report: Report, *, width: int, ascii_only: bool) -> RenderableType:
@@ -124,7 +132,7 @@ def _cells(result: TargetResult) -> dict[str, str]:
         "price": "-" if result.price is None else printable(wording.priced(result.price)),
         "attack": wording.attacked(result.attack) if tried else "-",
         "properties": wording.properties(result.properties) if result.properties else "-",
-        "proof": wording.PROOF,
+        "proof": "\n".join(filter(None, (wording.proof_status(result.proof), wording.proof_by_tests(result.proof)))),
     }
 
 
@@ -169,11 +177,19 @@ def _lines(report: Report, result: TargetResult, path: str | None) -> Iterator[t
         yield "price", f"{wording.priced(result.price)}. {wording.inversion(result)}"
     if result.price is not None and result.price.status == "above":
         yield "price", f"{wording.priced(result.price)}. {wording.price_status(result.price)}"
+    if result.proof is not None and result.proof.status in ("refuted", "stale", "unknown"):
+        yield "proof", _proof(result.proof)
     if result.attack is not None:
         yield from _attack_lines(report, result.attack)
         yield "repeat", _repeat(result, path)
     if result.source is not None:
         yield "source", f"{result.source[0]}:{result.source[1]}"
+
+
+def _proof(proof: Proof) -> str:
+    """What a proof found against the claim, or what is in its way."""
+    found = proof.reason or " ".join(step.statement for step in proof.steps if step.word == "certified")
+    return f"{proof.status}, {proof.name}: {found}"
 
 
 def _attack_lines(report: Report, attack: Attack) -> Iterator[tuple[str, str]]:

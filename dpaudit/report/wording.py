@@ -11,7 +11,7 @@ from typing import Final
 from dpaudit.claims import KINDS
 from dpaudit.exact import Endpoint, outward, shown
 from dpaudit.report.codec import nearest
-from dpaudit.results import Attack, Bound, Minimal, Power, Price, Property, Report, TargetResult, Verdict
+from dpaudit.results import Attack, Bound, Minimal, Power, Price, Proof, Property, Report, TargetResult, Verdict
 
 ORDER: Final = (Verdict.REFUTED, Verdict.FAILED, Verdict.INCONCLUSIVE, Verdict.CONSISTENT, Verdict.PROVEN)
 """Verdicts in the order in which they want attention."""
@@ -32,10 +32,28 @@ LIMITS: Final = (
     "Sampling sees no probability far below one in the number of runs. For a very small delta the price speaks, not the attack.",
     "The price is about the releases that the function logged. It does not see what the function does beside them.",
     "Running time, memory, files and network traffic of the function are not part of its audited output.",
-    "Proofs are not attempted in this version.",
+    "A proof is about the source code that it names; that the audited function gives out nothing beside is what its author says.",
+    "Theorems, checkers, samplers and axioms that every proof rests on are listed in docs/trusted_base.md and docs/proof_chain.md.",
 )
 
-PROOF: Final = "not attempted"
+PROOFS: Final = {
+    "refuted": "The verifier found neighbours and an event, with certified probabilities, that break the claim.",
+    "stale": "The source or the specification changed after the proof was made, so it proves nothing now.",
+    "unknown": "The proof does not stand, or what it shows is not what was audited.",
+    "in part": "The chain from source code to claim stands, but some of its steps are enumerated or tested, not proven.",
+    "proven": "Every step is proven, certified or an axiom that is named; certificates were checked again in this audit.",
+    "not attempted": "The target names no proof.",
+}
+"""What the proof witness may say, in the order in which it wants attention."""
+
+WORDS: Final = {
+    "proven": "checked again in this audit: certificates by front end and kernel, lemmas by solvers",
+    "certified": "enclosed by ball arithmetic, which tests hold against the definition",
+    "enumerated": "shown on all inputs and random bits of a small size, by tests that this audit does not run",
+    "tested": "shown by tests that this audit does not run",
+    "axiom": "taken on trust",
+}
+"""What stands behind a step of a proof."""
 
 _NARROW: Final = 1e-3
 _STATUS: Final = {
@@ -112,7 +130,7 @@ def probability(value: float) -> str:
 
 def sentence(text: str) -> str:
     """The text with a capital letter and a full stop."""
-    return f"{text[:1].upper()}{text[1:]}." if text else ""
+    return f"{text[:1].upper()}{text[1:].removesuffix('.')}." if text else ""
 
 
 def promised(result: TargetResult) -> str:
@@ -210,6 +228,33 @@ def properties(checks: tuple[Property, ...]) -> str:
     named = {"violated": "violated", "holds": "hold"}
     parts = [f"{counts[status]} {word}" for status, word in named.items() if counts[status]]
     return ", ".join(parts) or "none"
+
+
+def proof_status(proof: Proof | None) -> str:
+    """The proof witness in a word or two."""
+    return "not attempted" if proof is None else proof.status
+
+
+def proof_steps(proof: Proof | None) -> str:
+    """On how many steps of which kind a proof that stands rests: "10 proven, 4 enumerated, 6 axioms"; empty for others."""
+    if proof is None or proof.status not in ("proven", "in part"):
+        return ""
+    counts = Counter(step.word for step in proof.steps)
+    return ", ".join(f"{counts[word]} {word}{'s' * (word == 'axiom' and counts[word] > 1)}" for word in WORDS if counts[word])
+
+
+def proof_by_tests(proof: Proof | None) -> str:
+    """How many steps of a proof that stands in part are shown by tests; empty for others."""
+    if proof is None or proof.status != "in part":
+        return ""
+    tests = sum(step.word in ("enumerated", "tested") for step in proof.steps)
+    return f"{tests} of {len(proof.steps)} by tests"
+
+
+def proofs(report: Report) -> str:
+    """How many claims got which word from the proof witness: "2 refuted, 19 in part, 3 not attempted"."""
+    counts = Counter(proof_status(result.proof) for result in report.results)
+    return ", ".join(f"{counts[status]} {status}" for status in PROOFS if counts[status])
 
 
 def pair(attack: Attack) -> str:

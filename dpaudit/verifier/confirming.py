@@ -15,7 +15,7 @@ from dpaudit.verifier.solving import Answer, Outcome, satisfiable, script
 from dpaudit.verifier.terms import TRUE, Term, negation
 
 SECONDS = 5.0
-"""The time that a solver has for one obligation."""
+"""How long a solver may think about one obligation."""
 
 
 @dataclass

@@ -44,10 +44,11 @@ class TooLong(RuntimeError):
 
 @dataclass(frozen=True)
 class Halt:
-    """How a run ended: the values returned, output lists as tuples, or the name of an exception that it raised."""
+    """How a run ended: the values returned, output lists as tuples, or the name of an exception that it raised, and the line."""
 
     values: tuple[Value, ...]
     exception: str = ""
+    line: int = field(default=0, compare=False)
 
 
 @dataclass
@@ -140,10 +141,10 @@ class Machine:
     def _end(self, statement: Statement) -> Halt | str:
         """What a statement that jumps gives."""
         match statement:
-            case Return(values=values):
-                return Halt(tuple(map(self._returned, values)))
-            case Raise(exception=exception):
-                return Halt((), exception)
+            case Return(values=values, place=place):
+                return Halt(tuple(map(self._returned, values)), line=place.line)
+            case Raise(exception=exception, place=place):
+                return Halt((), exception, place.line)
             case Break():
                 return "break"
             case Continue():

@@ -3,22 +3,33 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from itertools import islice
+from typing import Final
 
 from dpaudit.errors import Unsupported
-from dpaudit.verifier.alignment.search import Search
+from dpaudit.verifier.alignment.search import Inputs, Search
 from dpaudit.verifier.alignment.users import user_alignment
 from dpaudit.verifier.confirming import Confirmations
 from dpaudit.verifier.invariants.candidates import candidates
 from dpaudit.verifier.invariants.houdini import Houdini
-from dpaudit.verifier.ir import Program, While
+from dpaudit.verifier.ir import Draw, Law, Program, While
 from dpaudit.verifier.product.adjacency import Neighbours, directions
 from dpaudit.verifier.product.execution import Execution
 from dpaudit.verifier.product.obligations import Obligation
 from dpaudit.verifier.product.runs import Alignment, Invariants, Misused
 from dpaudit.verifier.product.walk import draws, statements
 from dpaudit.verifier.product.witness import unreached
+
+NO_ALIGNMENT: Final = (
+    "no alignment was found among those that are searched (sums of distances with whole coefficients from -2 to 2, one on each "
+    "side of the first test that the noise is in; others may be given by align=), and with the last an obligation does not follow"
+)
+NO_FLIPS: Final = "values of bernoulli draws are not moved, and "
+_UNREADABLE, _EXHAUSTED, _ATTEMPTED = range(3)
+"""How far the search for a proof came in one mode: the alignment does not fit it, none was found, or one did not do."""
+_MOST_EXAMPLES: Final = 8
+"""Neighbours of one mode that are handed over."""
 
 
 @dataclass(frozen=True)
@@ -47,7 +58,7 @@ class Proof:
     Args:
       program: the program, with its contract.
       directions: one proof for each direction of the neighbours, and those of helpers with a contract.
-      seconds: time that the proof took.
+      seconds: processor time that the proof took.
     """
 
     program: Program
@@ -63,11 +74,13 @@ class Failed:
       reason: what stood in the way.
       obligation: the id of the obligation that did not follow with the alignment that came furthest, where there was one.
       line: its line in the source, 0 where it has none.
+      examples: neighbours that defeated alignments, from which the search for a counterexample may begin.
     """
 
     reason: str
     obligation: str = ""
     line: int = 0
+    examples: tuple[tuple[Inputs, Inputs], ...] = ()
 
 
 def obligations(
@@ -92,19 +105,19 @@ def prove(program: Program, *, seconds: float = 60.0, confirmations: Confirmatio
 
     Args:
       program: the program, with its contract.
-      seconds: time that may be spent, about.
+      seconds: processor time that may be spent, about.
       confirmations: where the answers about obligations are kept.
     Returns:
       A proof whose every obligation is confirmed, or what stood in the way.
     Raises:
       ValueError: the program has no contract.
     """
-    started = time.monotonic()
+    started = time.process_time()
     deadline = started + seconds
     confirmations = confirmations or Confirmations()
     found: list[Direction] = []
     for _, helper in program.helpers:
-        inner = prove(helper, seconds=deadline - time.monotonic(), confirmations=confirmations)
+        inner = prove(helper, seconds=deadline - time.process_time(), confirmations=confirmations)
         if isinstance(inner, Failed):
             return Failed(f"helper {helper.name}: {inner.reason}", inner.obligation, inner.line)
         found += inner.directions
@@ -116,7 +129,7 @@ def prove(program: Program, *, seconds: float = 60.0, confirmations: Confirmatio
         line = unreached(program, pairs)
         if line is not None:
             return Failed("vacuity: no short run on data that meet what is required leads to this output", "vacuity", line)
-    return Proof(program, tuple(found), time.monotonic() - started)
+    return Proof(program, tuple(found), time.process_time() - started)
 
 
 def _in_direction(program: Program, pairs: Neighbours, deadline: float, confirmations: Confirmations) -> Direction | Failed:
@@ -125,19 +138,45 @@ def _in_direction(program: Program, pairs: Neighbours, deadline: float, confirma
         ways = modes(program, pairs)
     except Misused as error:
         return Failed(str(error))
-    last = Failed("no alignment")
+    failures: list[tuple[int, Failed]] = []
+    examples: list[tuple[Inputs, Inputs]] = []
     for pointwise in ways:
         try:
-            for alignment in _alignments(program, pairs, deadline, pointwise=pointwise):
-                result = attempt(program, pairs, alignment, confirmations, pointwise=pointwise)
-                if isinstance(result, Direction):
-                    return result
-                last = result
-                if time.monotonic() > deadline:
-                    return replace(last, reason="time is up")
+            given = user_alignment(program, pairs, pointwise=pointwise)
         except (Misused, Unsupported) as error:
-            last = Failed(str(error))
-    return last
+            failures.append((_UNREADABLE, Failed(str(error))))
+            continue
+        search = Search(program, pairs, pointwise, given, seconds=max(0.0, deadline - time.process_time()))
+        result = _by_search(search, deadline, confirmations)
+        if isinstance(result, Direction):
+            return result
+        failures.append(result)
+        examples += islice(search.examples(), _MOST_EXAMPLES)
+    # Of several modes the one that came furthest is told of, the last of such as came equally far.
+    _, last = max(reversed(failures), key=lambda failure: failure[0])
+    return replace(last, examples=tuple(examples))
+
+
+def _by_search(search: Search, deadline: float, confirmations: Confirmations) -> Direction | tuple[int, Failed]:
+    """A proof with one of the alignments that a search finds, or how far it came and what stood in the way."""
+    last: tuple[int, Failed] | None = None
+    try:
+        for alignment in search.found():
+            result = attempt(search.program, search.pairs, alignment, confirmations, pointwise=search.pointwise)
+            if isinstance(result, Direction):
+                return result
+            last = (_ATTEMPTED if result.obligation else _EXHAUSTED, result)
+            search.late = time.process_time() > deadline
+            if search.late:
+                break
+    except (Misused, Unsupported) as error:
+        return _UNREADABLE, Failed(str(error))
+    if last is None:
+        stuck = search.stuck()
+        last = _EXHAUSTED, Failed(NO_ALIGNMENT) if stuck is None else Failed(NO_ALIGNMENT, stuck.id, stuck.line)
+    flips = any(isinstance(one, Draw) and one.law is Law.BERNOULLI for one in draws(search.program.body))
+    reason = "time is up" if search.late else (NO_FLIPS if flips else "") + last[1].reason
+    return last[0], replace(last[1], reason=reason)
 
 
 def modes(program: Program, pairs: Neighbours) -> tuple[bool, ...]:
@@ -149,12 +188,6 @@ def modes(program: Program, pairs: Neighbours) -> tuple[bool, ...]:
     if pairs.contract.cost != "pure" or endless or not any(whole):
         return (False,)
     return (True, False) if all(whole) and draws(program.body) else (False, True)
-
-
-def _alignments(program: Program, pairs: Neighbours, deadline: float, *, pointwise: bool) -> Iterator[Alignment]:
-    """Alignments worth trying: with the shifts that were given, or found by search where none were."""
-    given = user_alignment(program, pairs, pointwise=pointwise)
-    yield from Search(program, pairs, pointwise, given, seconds=max(0.0, deadline - time.monotonic())).found()
 
 
 def attempt(

@@ -20,6 +20,9 @@ class Sort(Enum):
     REAL = "Real"
     BOOL = "Bool"
 
+    # By identity: the hash that Enum brings is a Python function, and terms are looked up by their parts all the time.
+    __hash__ = object.__hash__
+
 
 class Op(Enum):
     """How a term is made from its arguments.
@@ -43,6 +46,8 @@ class Op(Enum):
     OR = "or"
     NOT = "not"
     CHOOSE = "if"
+
+    __hash__ = object.__hash__
 
 
 @dataclass(frozen=True, slots=True, eq=False, weakref_slot=True, repr=False)
@@ -308,7 +313,7 @@ def replaced(term: Term, mapping: Mapping[Term, Term]) -> Term:
             done[part] = mapping[part]
         else:
             args = tuple(done[argument] for argument in part.args)
-            done[part] = part if args == part.args else _rebuilt(part, args)
+            done[part] = rebuilt(part, args)
     return done[term]
 
 
@@ -322,7 +327,7 @@ def renamed(term: Term, name: Callable[[str], str]) -> Term:
         elif part.op is Op.APPLY:
             done[part] = apply(name(str(part.value)), args, part.sort)
         else:
-            done[part] = part if args == part.args else _rebuilt(part, args)
+            done[part] = rebuilt(part, args)
     return done[term]
 
 
@@ -342,8 +347,10 @@ _BUILDERS: Final[Mapping[Op, Callable[..., Term]]] = {
 }
 
 
-def _rebuilt(term: Term, args: tuple[Term, ...]) -> Term:
+def rebuilt(term: Term, args: tuple[Term, ...]) -> Term:
     """The same operation on other arguments."""
+    if args == term.args:
+        return term
     if term.op is Op.APPLY:
         return apply(str(term.value), args, term.sort)
     return _BUILDERS[term.op](*args)

@@ -17,6 +17,8 @@ from dpaudit.verifier.ir import Draw, ListOf, Program, Relation
 from dpaudit.verifier.notation import shown
 from dpaudit.verifier.product.walk import statements
 from dpaudit.verifier.proving import Direction, Proof, prove
+from dpaudit.verifier.refuter.neighbours import Neighbours
+from dpaudit.verifier.refuter.reproducing import reproduced
 from dpaudit.verifier.refuter.search import search
 from dpaudit.verifier.refuter.witness import Witness, recheck
 from dpaudit.verifier.solving import Answer
@@ -140,7 +142,7 @@ def verify(  # noqa: PLR0913 - the parts of a specification
       laws: as for `spec`.
       align: as for `spec`.
       helpers: for a text, texts of the functions that it calls, by name, with their specifications, None for pure ones.
-      seconds: time for the search for a proof, above 0; the search for a counterexample has 10 seconds besides.
+      seconds: processor time for the search for a proof, above 0; the search for a counterexample has 10 seconds besides.
     Returns:
       "proven" for every length and every value of the parameters, with a certificate; "refuted" with neighbours and an event
       whose probabilities are certified; or "unknown" with what stood in the way, which says nothing about the claim.
@@ -170,11 +172,15 @@ def verify(  # noqa: PLR0913 - the parts of a specification
     found = prove(program, seconds=seconds, confirmations=confirmations)
     if isinstance(found, Proof):
         return _proven(found, confirmations, started)
-    witness = search(program, seconds=REFUTATION_SECONDS)
+    witness = search(program, seconds=REFUTATION_SECONDS, seeds=[Neighbours(*pair) for pair in found.examples])
     common: dict[str, Any] = {"name": program.name, "claim": claimed(program), "assumptions": _assumptions(program)}
-    if witness is not None and recheck(program, witness):
+    confirmed = witness is not None and recheck(program, witness)
+    if witness is not None and confirmed and reproduced(program, witness):
         words = witness_words(program, witness)
         return Verification(**common, status="refuted", witness=witness, words=words, seconds=time.monotonic() - started)
+    if confirmed:
+        reason = "a counterexample was computed, but runs by Python itself do not give its event"
+        return Verification(**common, status="unknown", reason=reason, seconds=time.monotonic() - started)
     reason = found.reason + (f": {found.obligation}" if found.obligation else "")
     return Verification(**common, status="unknown", reason=reason, line=found.line, seconds=time.monotonic() - started)
 

@@ -38,7 +38,9 @@ def ranked(event, *, reverse=False, mass=0.3, theta=0.8, hits=200):
 def bettors_of(point):
     """One bettor of every kind, all fresh."""
     wagers = [Wager(LOW, reverse=True, expected=ranked(LOW, reverse=True)), Wager(HIGH, reverse=False)]
-    return [LabelBettor(point), EventBettor(LOW, reverse=True, point=point), EventPortfolio(point, wagers)]
+    # With two columns or more in the group of items part of the money bets on forecasts.
+    labels = [LabelBettor(point), LabelBettor(point, groups=(0, 0, 0))]
+    return [*labels, EventBettor(LOW, reverse=True, point=point), EventPortfolio(point, wagers)]
 
 
 def stopped_at(increments, threshold):

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from dpaudit.auditor import bounds
 from dpaudit.auditor.bounds import (
     ClaimPoint,
     clopper_pearson_lower,
@@ -132,6 +133,36 @@ def test_p_value_of_overwhelming_counts_stays_positive():
     counts = Counts(ones=9_000_000, zeros=0, runs=10_000_000)
     assert 0 < p_value(counts, point=ClaimPoint(1, 0)) < 1e-300
     assert 0 < p_value(counts, point=ClaimPoint(1, "1e-5")) <= 1.01e-300
+
+
+@given(hits=st.integers(200, 100_000), epsilon=st.sampled_from(["0", "1/2", "1", "3", "30", "1000"]), below=st.floats(5, 40))
+@settings(max_examples=60, deadline=None)
+def test_counts_far_below_the_claim_have_the_p_value_of_the_whole_tail(hits, epsilon, below):
+    point = ClaimPoint(epsilon=epsilon, delta=0)
+    share = 1 / (1 + math.exp(-min(float(point.epsilon), 700)))
+    ones = int(hits * share - below * math.sqrt(hits * share * (1 - share)))
+    assume(1 <= ones < hits)
+    counts = Counts(ones=ones, zeros=hits - ones, runs=hits)
+    shortcut = bounds._says_nothing(counts, point)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(bounds, "_says_nothing", lambda *_: False)
+        assert (1.0 if shortcut else p_value(counts, point=point)) == p_value(counts, point=point)
+
+
+def test_the_sum_is_spared_where_the_claim_is_far_from_the_counts():
+    counts = Counts(ones=7_310, zeros=2_690, runs=10_000)
+    points = [ClaimPoint(epsilon=epsilon, delta=0) for epsilon in (1, "5/4", 30, 10**400)]
+    assert [False, True, True, True] == [bounds._says_nothing(counts, point) for point in points]
+
+
+@given(trials=st.integers(1, 10**9), share=st.floats(0, 1), alpha=ALPHAS)
+@settings(max_examples=40, deadline=None)
+def test_tails_in_few_bits_give_the_bounds_of_tails_in_many(trials, share, alpha):
+    successes = round(share * trials)
+    quick = clopper_pearson_lower(successes, trials, alpha)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(bounds, "_FEW_BITS", bounds._BITS)
+        assert clopper_pearson_lower(successes, trials, alpha) == quick
 
 
 def test_profile_gives_back_the_epsilon_at_the_delta_of_the_bound():

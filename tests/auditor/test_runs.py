@@ -1,7 +1,6 @@
 """Chunks, seeds and tasks: pure functions of their place in the seed tree."""
 
 import itertools
-from concurrent.futures import Future
 from dataclasses import replace
 
 import numpy as np
@@ -24,11 +23,9 @@ from dpaudit.auditor.runs import (
     Manner,
     Task,
     chunk_sizes,
-    in_order,
     perform,
 )
 from dpaudit.auditor.workload import Subject, Workload
-from dpaudit.errors import TargetFailure
 from dpaudit.results import Counts
 
 
@@ -150,39 +147,3 @@ def test_copies_protect_later_runs_from_a_function_that_changes_its_data():
     outcome = perform(Task(work, 0, Chunk(0, 0, PILOT, 0, 50), Manner(fit_features([0.5]), copies=True)))
 
     assert (2.0 - outcome.labels).tolist() == outcome.features[:, 0].tolist()
-
-
-class Lost:
-    """An executor whose workers never come back."""
-
-    def submit(self, function, *args):
-        future = Future()
-        future.set_exception(OSError("the machine is gone"))
-        return future
-
-
-def test_a_broken_executor_is_a_coded_error():
-    with pytest.raises(TargetFailure, match="DPA408"):
-        list(in_order(Lost(), [task(run=noisy)]))
-
-
-class Eager:
-    """An executor that runs at once and counts."""
-
-    def __init__(self):
-        self.submitted = 0
-
-    def submit(self, function, *args):
-        self.submitted += 1
-        future = Future()
-        future.set_result(function(*args))
-        return future
-
-
-def test_only_a_window_of_tasks_is_under_way():
-    executor = Eager()
-    outcomes = in_order(executor, (task(32, index, run=noisy) for index in range(1000)))
-    next(outcomes)
-    outcomes.close()
-
-    assert executor.submitted <= 100

@@ -17,7 +17,8 @@ import pytest
 from dpaudit.accounting import price
 from dpaudit.claims import GDP, ZCDP, ApproxDP, PureDP
 from dpaudit.releases import recording
-from dpaudit.targets import Reference, load_targets
+from dpaudit.targets import Reference, load_targets, module_at
+from mechanisms.audits import programs
 from mechanisms.audits.queries import CLINICS
 from mechanisms.targets import TARGETS
 
@@ -56,6 +57,21 @@ def test_the_bundle_has_the_targets_that_the_documentation_names():
 
 def test_the_readme_counts_the_bundled_targets():
     assert f"lists all {len(TARGETS)}." in (ROOT / "README.md").read_text(encoding="utf-8")
+
+
+def test_every_sound_target_but_one_names_the_proof_of_what_it_logs():
+    logged = module_at("proofs.chain").LOGGED
+    without = {name for name, target in NAMES.items() if not target.proof}
+    assert {"bounded_noise", "broken_mean", "broken_keys"} == without
+    for target in TARGETS:
+        place, _, claim = target.proof.partition("#")
+        with recording() as log:
+            target.sample(target.neighbours[0][0], 1, np.random.default_rng(1))
+        if target.name in BROKEN:
+            assert place in {"", *(f"mechanisms.audits.programs:{name}(epsilon=1)" for name in vars(programs))}
+        elif place:
+            assert "proofs.chain" == place
+            assert {release.kind for release in log} <= set(logged[claim.removesuffix(".claim")])
 
 
 def test_every_public_mechanism_is_released_by_a_target():

@@ -9,13 +9,17 @@ from fractions import Fraction
 from itertools import product
 
 import numpy as np
-from scipy.stats import beta, binom
+from scipy.stats import beta, binom, multivariate_normal
 
+from dpaudit.auditor.accounts import game_of
 from dpaudit.auditor.bounds import ClaimPoint, epsilon_lower_bound, p_value, profile_lower_bounds
 from dpaudit.auditor.checks.tapes import Recorder
 from dpaudit.auditor.checks.values import least_distance, read_further
+from dpaudit.auditor.dispatch import in_order
 from dpaudit.auditor.family import rejected
 from dpaudit.auditor.features import fit_features
+from dpaudit.auditor.forecasts import forecast
+from dpaudit.auditor.label_bettor import LabelBettor
 from dpaudit.auditor.membership import (
     Guesses,
     OperatingPoint,
@@ -28,15 +32,18 @@ from dpaudit.auditor.membership import (
 )
 from dpaudit.auditor.membership.profile_guesses import _certified
 from dpaudit.auditor.pairs import Neighbours
-from dpaudit.auditor.runs import BETTING, BOUND, Chunk, Manner, Task, in_order, perform
+from dpaudit.auditor.proof_lookup import Finding, _status, looked_up
+from dpaudit.auditor.proof_status import Observed, proof_of
+from dpaudit.auditor.runs import BETTING, BOUND, Chunk, Manner, Task, perform
 from dpaudit.auditor.scoring.fitting import fit_score
 from dpaudit.auditor.search.relations import check
 from dpaudit.auditor.search.shrinking import smaller_pair
+from dpaudit.auditor.search.tallies import promises, tally_of
 from dpaudit.auditor.workload import Subject, Workload
 from dpaudit.claims import Adjacency, Claim, PureDP
 from dpaudit.errors import DpauditError
 from dpaudit.releases import Release
-from dpaudit.results import Counts
+from dpaudit.results import Counts, Price, ProofStep, Property
 from dpaudit.targets import Target
 
 ONE = Claim(PureDP(epsilon=1))
@@ -203,7 +210,7 @@ class Mortal:
 def runs_are_made_once_in_order_whoever_dies():
     expected = [outcome.features.tolist() for outcome in map(perform, tasks())]
     assert len({tuple(map(tuple, rows)) for rows in expected}) == len(expected)
-    for deaths in ((), (1,), (4, 15), (12,)):
+    for deaths in ((), (1,), (4, 15), (9,)):
         executor = Mortal(deaths)
         assert expected == [outcome.features.tolist() for outcome in in_order(executor, tasks())]
         assert bool(deaths) == bool(executor.renewals)
@@ -275,6 +282,76 @@ def small_pairs_are_neighbours_that_still_fail():
     assert ([3, 11], [3]) == found
 
 
+def a_proof_counts_only_for_what_was_audited():
+    """A proof is called by its weakest step, where releases, price, checks, claim and neighbours are the proven ones."""
+    name = "proofs.additive:array(scale=2, distance=2)"
+    program = looked_up([name])[name]
+    chain = Finding("in part", logged=("discrete_laplace",))
+    other = (Release("noisy_max", (), Fraction(1), Adjacency("add_remove")),)
+    noise = (Release("discrete_laplace", (), Fraction(1), Adjacency("add_remove")),)
+
+    def said(finding, log=noise, price="within", checks=(), *, returned=True, epsilon=1, radius=2):
+        claim = Claim(PureDP(epsilon=epsilon), adjacency=Adjacency("norm_ball", norm="l1", radius=radius))
+        found = proof_of(name, finding, Observed(claim, ((log, log), (log, log)), Price(price), checks, returned))
+        return found.status
+
+    assert ("proven", "in part") == (said(program), said(chain))
+    assert {"unknown"} == {said(program, returned=False), said(program, epsilon=Fraction(99, 100)), said(program, radius=3)}
+    assert {"unknown"} == {said(chain, (*noise, *other)), said(chain, ()), said(chain, price="undecided")}
+    assert "unknown" == said(chain, checks=[Property("declared sensitivity", "violated", 1)])
+    words = [[ProofStep("a", "a", word)] for word in ("certified", "enumerated", "tested")]
+    assert ["proven", "in part", "in part"] == [_status(steps, ()) for steps in words]
+    assert ["stale", "unknown"] == [_status(words[0], [reason]) for reason in ("a: stale: b", "a: b")]
+
+
+def tally(zeros, ones):
+    """The tally of outputs 0, 1, 2, ... that came so often under each label."""
+    outputs = np.concatenate([np.repeat(np.arange(len(side)), side) for side in (zeros, ones)])
+    return tally_of(outputs[:, None].astype(np.float64), np.repeat(np.array([0, 1], dtype=np.uint8), [sum(zeros), sum(ones)]))
+
+
+def pairs_of_few_outputs_are_judged_by_all_counts_of_their_datasets():
+    def promised(*tallies, firsts=None):
+        places = list(range(len(tallies))) if firsts is None else firsts
+        return promises(dict(enumerate(tallies)), places, point=ClaimPoint(1, 0), final_runs=10**7, alpha=0.1)
+
+    clear = promised(tally([10_000, 90_000], [30_000, 70_000]), tally([30_000, 70_000], [10_000, 90_000]))
+    assert all(math.isclose(math.log(3), bound, abs_tol=0.03) for bound in clear.values())
+    lucky, sure = promised(tally([995, 2], [995, 9]), tally([995_000, 2000], [995_000, 9000])).values()
+    assert 2 * lucky < sure
+    together = promised(tally([60, 940], [70, 930]), tally([94_000, 6_000], [1, 99]), firsts=[0, 0])[0]
+    assert promised(tally([94_060, 6_940], [70, 930]))[0] == together
+    assert math.isclose(clear[0], clear[1], abs_tol=HAIR)
+    late = np.minimum(np.arange(10_000)[::-1], 59.0)[:, None]
+    assert tally_of(late, np.zeros(10_000, dtype=np.uint8)) is None
+
+
+def bets_on_forecasts_are_fair_and_of_columns_that_tell():
+    point = ClaimPoint(0, "0.3")
+    counts = np.array([[500, 500], [900, 100], [0, 0], [900, 100], [500, 500]], dtype=np.float64)
+    factors, _ = forecast(np.array([[40, 60], [300, 5], [5, 300]], dtype=np.float64), game_of(point))
+    # With delta the most favourable pair puts .3 more of one dataset's mass wherever a label gains most.
+    for gained, lost in (factors.T, factors.T[::-1]):
+        fair = np.array([[0.5 * (1 - 0.3) * (gained[bin_] + lost[bin_]) for bin_ in range(3)]]).max()
+        assert fair + 0.3 * 0.5 * (gained.max() + lost.max()) <= 1 + HAIR
+    factors, _ = forecast(counts, game_of(ClaimPoint(1, 0)))
+    assert factors[2, 0] > 1 > factors[2, 1]
+    ratios, noise = np.log(counts + 0.5) @ [-1, 1], np.diag((1 / (counts + 0.5)).sum(axis=1))
+    signal = 4 * np.exp(-np.abs(np.subtract.outer(np.arange(5), np.arange(5))) / 10)
+    expected = multivariate_normal(cov=signal + noise).logpdf(ratios) - multivariate_normal(cov=noise).logpdf(ratios)
+    assert math.isclose(expected, forecast(counts, game_of(ClaimPoint(1, 0)))[1], rel_tol=1e-6)
+    stream = np.random.default_rng(5)
+    labels = stream.integers(0, 2, 600).astype(np.uint8)
+    features = stream.normal(size=(600, 2)) + np.outer(labels, [0, 1])
+    weights = []
+    for groups in ((0, 0), (0, 3)):
+        bettor = LabelBettor(ClaimPoint(3, 0), groups)
+        bettor.observe(features, labels)
+        assert (groups == (0, 0)) == math.isfinite(bettor._log_forecasting)
+        weights.append({column.source: column.weight for column in bettor._columns if isinstance(column.source, int)})
+    assert weights[0][1] > 100 * weights[0][0]
+
+
 CHECKS = (
     one_run_is_bounded_by_its_worst_mechanism,
     any_price_of_a_point_is_paid_for,
@@ -293,4 +370,7 @@ CHECKS = (
     a_tape_gives_back_what_was_recorded_at_its_place,
     neighbours_are_told_from_others,
     small_pairs_are_neighbours_that_still_fail,
+    pairs_of_few_outputs_are_judged_by_all_counts_of_their_datasets,
+    bets_on_forecasts_are_fair_and_of_columns_that_tell,
+    a_proof_counts_only_for_what_was_audited,
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from fractions import Fraction
 
 from flint import arb, fmpq
@@ -20,11 +21,13 @@ from dpaudit.verifier.product.adjacency import directions
 from dpaudit.verifier.product.costs import SPENT, Meter
 from dpaudit.verifier.product.ledger import tail
 from dpaudit.verifier.product.walk import draws, statements
+from dpaudit.verifier.product.witness import unreached
 from dpaudit.verifier.proving import obligations
 from dpaudit.verifier.refuter.events import BITS, Box, Event, probability
 from dpaudit.verifier.refuter.neighbours import Neighbours, admissible
 from dpaudit.verifier.refuter.paths import Undecided
 from dpaudit.verifier.refuter.pieces import Function, Piece
+from dpaudit.verifier.refuter.reproducing import reproduced
 from dpaudit.verifier.refuter.witness import judged_space, log_ratio, runs_needed, weighed
 from dpaudit.verifier.solving import Answer, satisfiable
 from dpaudit.verifier.solving.back_ends import answered
@@ -376,7 +379,23 @@ def outputs_on_the_same_line_are_no_counterexample():
     raise AssertionError("lattice noise is judged by spaces")
 
 
+def counterexamples_are_run_by_python():
+    promise = Spec(claim="eps", adjacency="one", requires=("eps > 0", "len(q) >= 1"))
+    read = parse(HEAD + "return q[0] + laplace(1 / (2 * eps))", promise)
+    inputs = ({"q": (Fraction(0),), "eps": Fraction(1)}, {"q": (Fraction(1),), "eps": Fraction(1)})
+    found = weighed(read, Neighbours(*inputs), Event((Box(Fraction(-1), Fraction(0)),))).witness
+    assert reproduced(read, found)
+    assert not reproduced(read, replace(found, event=Event((Box(Fraction(1), Fraction(1)),))))
+    others = ["q[0]", "1 + q[0] + laplace(1 / (2 * eps))", "q[0] + laplace(1 / (3 * eps))", "q[0] + exponential(1 / (2 * eps))"]
+    for done in (*others, "q[0] + laplace(1 / (2 * eps)) + laplace(1)", "0 * laplace(1 / (2 * eps)) - Fraction(1, 2)"):
+        assert not reproduced(replace(read, source=HEAD + "return " + done), found)
+    pairs = directions(read)[0]
+    assert unreached(read, pairs) is None
+    assert 2 == unreached(replace(read, source=read.source.replace("q[0]", "1 + q[0]")), pairs)
+
+
 CHECKS = (
+    counterexamples_are_run_by_python,
     what_an_expression_needs_is_owed_just_where_python_evaluates_it,
     what_python_would_not_do_exactly_is_refused,
     arguments_are_those_of_the_law_and_clauses_lean_on_those_before,

@@ -157,6 +157,17 @@ def test_one_changed_byte_of_a_bound_definition_makes_its_node_stale(tmp_path):
     assert {RUN} == {place for place in used if stamp(tmp_path, place) != stamps()[place]}
 
 
+def test_where_the_tests_are_not_installed_an_audit_passes_over_them_and_nothing_else(tmp_path):
+    below = {name for names in rests_on(NODES, "RandomizedResponse.claim").values() for name in names}
+    part = [one for one in NODES if one.id in below]
+    for package in ("dpaudit", "mechanisms", "proofs"):
+        shutil.copytree(ROOT / package, tmp_path / package, ignore=shutil.ignore_patterns("__pycache__"))
+    assert {""} == set(standing(part, tmp_path, quick=True).values())
+    assert "there is no such test" in standing(part, tmp_path)["RandomizedResponse.claim"]
+    changed(tmp_path, "mechanisms/response.py", "def report(", "def report (")
+    assert "stale" in standing(part, tmp_path, quick=True)["RandomizedResponse.source"]
+
+
 def test_what_rests_on_a_stale_node_falls_up_to_the_claim():
     old = stamps() | {RUN: "0" * 64}
     trusting = dict.fromkeys(("certificate", "lemma", "run", "test", "citation"), lambda _: "")

@@ -18,6 +18,8 @@ from dpaudit.results import (
     Power,
     Price,
     ProfilePoint,
+    Proof,
+    ProofStep,
     Property,
     Report,
     Sequential,
@@ -67,6 +69,19 @@ def attack(found, stopped=None):
     )
 
 
+STEPS = (
+    ProofStep("Count.source", "a release is a draw", "enumerated"),
+    ProofStep("Count.mechanism", "noise costs the distance over the scale", "proven"),
+    ProofStep("bits", "bits are fair (the operating system)", "axiom"),
+)
+COUNTEREXAMPLE = (ProofStep("half_noise", "A certified counterexample: dataset 1: q = [1].", "certified"),)
+
+
+def proof(status, reason="", steps=STEPS):
+    """A proof with that status."""
+    return Proof(status, "proofs.chain#Count.claim", "epsilon = sensitivity / scale", reason, steps)
+
+
 def consistent(name):
     """A claim that survives."""
     value = Enclosure.point(1, Reason("closed form", (Reason("Ghosh, Roughgarden, Sundararajan 2009"),)))
@@ -91,6 +106,7 @@ def consistent(name):
         attack=attack(Fraction(961, 1000)),
         properties=CHECKS,
         profile=profile(0.96),
+        proof=proof("in part"),
     )
 
 
@@ -107,9 +123,14 @@ def report():
         properties=(Property("declared sensitivity", "violated", 1, "moves by more than 1"),),
         profile=profile(1.8),
         rejected_in_family=True,
+        proof=proof("refuted", steps=COUNTEREXAMPLE),
     )
     weak = replace(
-        consistent("rare"), verdict=Verdict.INCONCLUSIVE, price=Price("unpriced", why=("nothing was logged",)), profile=()
+        consistent("rare"),
+        verdict=Verdict.INCONCLUSIVE,
+        price=Price("unpriced", why=("nothing was logged",)),
+        profile=(),
+        proof=proof("stale", "Count.source: stale: release.py:Count is not what was looked at"),
     )
     failed = TargetResult(
         "crash",

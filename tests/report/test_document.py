@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from dpaudit.errors import InvalidArgument
 from dpaudit.exact import Enclosure, Reason
-from dpaudit.report import evidence_bytes, from_json, to_html, to_json, to_text
+from dpaudit.report import evidence_bytes, from_json, to_html, to_json, to_text, wording
 from dpaudit.report.document import audit_command, reproduce_command
 from dpaudit.results import (
     Attack,
@@ -27,6 +27,8 @@ from dpaudit.results import (
     Power,
     Price,
     ProfilePoint,
+    Proof,
+    ProofStep,
     Property,
     Report,
     Sequential,
@@ -95,6 +97,14 @@ attacks = st.builds(
     seed_path=st.lists(counts, max_size=3).map(tuple),
     plan=st.tuples(counts, counts, counts),
 )
+proofs = st.builds(
+    Proof,
+    st.sampled_from(list(wording.PROOFS)[:-1]),
+    words,
+    words,
+    words,
+    st.lists(st.builds(ProofStep, words, words, st.sampled_from(list(wording.WORDS))), max_size=3).map(tuple),
+)
 profiles = st.lists(
     st.builds(ProfilePoint, reals, st.none() | reals, st.none() | st.tuples(reals, reals), st.none() | reals), max_size=3
 ).map(tuple)
@@ -115,6 +125,7 @@ results = st.builds(
     profile=profiles,
     failure=words,
     rejected_in_family=st.booleans(),
+    proof=st.none() | proofs,
 )
 reports = st.builds(
     Report,
@@ -201,6 +212,12 @@ def test_the_schema_allows_no_field_that_results_do_not_have(validator):
 def test_the_schema_asks_for_every_field_that_results_have(validator):
     names = {field.name for field in fields(TargetResult)}
     assert names < set(validator.schema["$defs"]["result"]["required"])
+
+
+def test_every_word_of_the_proof_witness_is_in_the_schema_and_has_a_meaning(validator):
+    found = validator.schema["$defs"]
+    assert {*found["proof"]["properties"]["status"]["enum"], "not attempted"} == set(wording.PROOFS)
+    assert set(found["proof_step"]["properties"]["word"]["enum"]) == set(wording.WORDS)
 
 
 @settings(small, max_examples=12, phases=(Phase.generate,))
@@ -298,6 +315,8 @@ def broken(change):
         lambda report: report["evidence"]["results"][0].update(claim=None),
         lambda report: report["evidence"]["results"][0]["attack"].update(p_value="much"),
         lambda report: report["evidence"]["results"][0]["attack"].update(seed_path=3),
+        lambda report: report["evidence"]["results"][0].pop("proof"),
+        lambda report: report["evidence"]["results"][0].update(proof="proven"),
     ],
 )
 def test_a_report_changed_by_hand_is_refused_with_its_place(change):

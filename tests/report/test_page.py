@@ -206,6 +206,27 @@ def test_a_refuted_claim_comes_with_pair_event_counts_seed_and_command(page):
         assert part in section
 
 
+def test_the_proof_stands_in_the_table_and_in_full_with_its_axioms_and_steps(page):
+    section = page[page.index('<section class="target consistent"') :]
+    section = section[: section.index("</section>")]
+    for part in (
+        "<h3>Proof</h3><strong>in part</strong>",
+        "1 proven, 1 enumerated, 1 axiom.",
+        "proofs.chain#Count.claim",
+        "<dt>Axioms</dt><dd>bits are fair (the operating system)</dd>",
+        "<summary>All 3 steps</summary>",
+        "noise costs the distance over the scale",
+    ):
+        assert part in section
+    assert '<td role="cell" data-label="Proof"><span>in part <small>1 of 3 by tests</small></span></td>' in page
+
+
+def test_a_page_explains_the_words_of_its_proofs_and_no_others(page):
+    for word in ("refuted", "stale", "in part", "not attempted"):
+        assert f"<dt>Proof {word}</dt>" in page
+    assert "<dt>Proof proven</dt>" not in page
+
+
 def test_names_from_targets_cannot_write_into_the_page(report):
     hostile = replace(report.results[0], name="<script>alert(1)</script>\" onload='x'", description="</style><b>", summary="<i>&")
     page = to_html(replace(report, results=(hostile,)))

@@ -17,9 +17,9 @@ ANSI = re.compile(r"\x1b\[[0-9;]*m")
 
 def test_the_table_has_a_row_for_every_claim_with_all_witnesses(report):
     lines = to_text(report, width=130).splitlines()
-    assert "target      claim        price        attack            properties  proof          verdict" == lines[1].strip()
+    assert "target      claim        price        attack            properties  proof            verdict" == lines[1].strip()
     (row,) = (line for line in lines if line.strip().startswith("count "))
-    assert ["count", "epsilon = 1", "epsilon = 1", "epsilon >= 0.961", "2 hold", "not attempted", "consistent"] == re.split(
+    assert ["count", "epsilon = 1", "epsilon = 1", "epsilon >= 0.961", "2 hold", "in part", "consistent"] == re.split(
         r"\s{2,}", row.strip()
     )
 
@@ -40,6 +40,24 @@ def test_a_refuted_claim_is_told_with_pair_event_counts_seed_and_command(report)
         "source release.py:12",
     ):
         assert part in text
+
+
+def test_a_proof_by_tests_is_never_called_proven(report):
+    text = to_text(report, width=130)
+    assert "1 of 3 by tests" in text
+    assert "proof in part: The chain from source code to claim stands, but some of its steps are enumerated or tested" in text
+    assert "proof proven" not in text
+
+
+def test_what_a_proof_found_and_what_is_in_its_way_are_told(report):
+    stale = replace(report.results[8], proof=report.results[7].proof)
+    text = " ".join(to_text(replace(report, results=(report.results[8], stale)), width=130).split())
+    assert "proof refuted, proofs.chain#Count.claim: A certified counterexample: dataset 1: q = [1]." in text
+    assert "proof stale, proofs.chain#Count.claim: Count.source: stale: release.py:Count is not what was looked at" in text
+
+
+def test_a_narrow_table_sums_up_the_proofs_below(report):
+    assert "Proofs: 1 refuted, 1 stale, 7 in part, 1 not attempted." in " ".join(to_text(report, width=90).split())
 
 
 def test_a_failed_target_is_told_with_its_reason_and_where_to_read_more(report):

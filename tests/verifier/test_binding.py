@@ -214,6 +214,20 @@ def test_what_is_rebound_later_has_no_effect(fresh):
     assert before == release.with_test_samplers([ONE], ONE, laplace=Exact())
 
 
+def with_other_constant(function):
+    function.__globals__["STEP"] = 7
+
+
+@pytest.mark.parametrize("change", [with_other_constant, rebound])
+def test_without_pinning_a_later_change_gets_through(fresh, change, monkeypatch):
+    edit = ("FunctionType(function.__code__, scope, function.__name__, defaults or None)", "function")
+    monkeypatch.setattr(binding._examined, "__code__", unhidden(binding._examined, edit))
+    release = bind(fresh, production={})
+    before = release.with_test_samplers([ONE], ONE, laplace=Exact())
+    change(fresh)
+    assert before != release.with_test_samplers([ONE], ONE, laplace=Exact())
+
+
 def test_a_default_is_checked_like_any_value():
     with pytest.raises(InvalidArgument, match="times >= 1"):
         bind(noisy, production={}).with_test_samplers([ONE], ONE, 0, laplace=never)

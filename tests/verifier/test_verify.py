@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import pytest
 
 import dpaudit
@@ -11,6 +13,7 @@ from dpaudit.spec import One
 from dpaudit.verifier import verifying
 from dpaudit.verifier.confirming import Confirmations
 from dpaudit.verifier.product.obligations import Obligation
+from dpaudit.verifier.refuter.neighbours import Neighbours
 from dpaudit.verifier.solving import Answer, Outcome
 from dpaudit.verifier.suite import SUITE
 from dpaudit.verifier.suite.basic import laplace_mechanism
@@ -101,6 +104,84 @@ def test_the_domain_is_said():
 def test_verify_is_a_public_name_that_loads_late():
     assert "verify" in dpaudit.__all__
     assert dpaudit.verify is verify
+
+
+SEVENTEEN = """
+def noisy(q: list[Fraction], eps: Fraction) -> Fraction:
+    noise = laplace(1 / eps)
+    if q[0] == 17:
+        return noise
+    return q[0] + noise
+"""
+
+
+def test_data_that_defeat_alignments_are_where_the_search_for_a_counterexample_begins(monkeypatch):
+    found = verify(SEVENTEEN, **PROMISE)
+    assert "refuted" == found.status
+    assert Fraction(17) in (*found.witness.pair.first["q"], *found.witness.pair.second["q"])
+    monkeypatch.setattr(verifying, "REFUTATION_SECONDS", 3.0)
+    monkeypatch.setattr(verifying, "Neighbours", lambda first, second: Neighbours({**first, "q": ()}, {**second, "q": ()}))
+    assert "unknown" == verify(SEVENTEEN, **PROMISE).status
+
+
+POINTWISE = """
+def last(q: list[Fraction], eps: Fraction) -> int:
+    best = 0
+    for i in range(len(q)):
+        eta = laplace(2 / eps)
+        if q[i] + eta >= 0:
+            best = i
+    return best
+"""
+
+
+@pytest.mark.parametrize("shift", ["1 if i == ghost.o else 0", "ghost.o - ghost.o"])
+def test_a_given_alignment_that_fails_is_reported_with_obligation_and_line(monkeypatch, shift):
+    monkeypatch.setattr(verifying, "REFUTATION_SECONDS", 0.0)
+    found = verify(POINTWISE, claim="eps", adjacency="all", requires=["eps > 0"], align={"eta": shift})
+    assert "unknown" == found.status
+    assert found.reason.startswith("an obligation does not follow: ")
+    assert 4 <= found.line <= 8
+
+
+def test_an_exhausted_search_says_what_was_searched_and_what_the_last_alignment_failed(monkeypatch):
+    monkeypatch.setattr(verifying, "REFUTATION_SECONDS", 0.0)
+    found = verify(HEAD + "q[0] + laplace(1 / (2 * eps))", **PROMISE)
+    assert "unknown" == found.status
+    assert "whole coefficients from -2 to 2" in found.reason
+    assert found.reason.endswith("cost.1.1")
+    assert 1 == found.line
+
+
+def test_that_bernoulli_draws_are_not_flipped_is_said(monkeypatch):
+    monkeypatch.setattr(verifying, "REFUTATION_SECONDS", 0.0)
+    text = "def flip(q: list[int], p: Fraction) -> bool:\n    heads = bernoulli(p)\n    return heads == (q[0] > 0)\n"
+    found = verify(text, claim="log(3)", adjacency="one", requires=["p == 3/4", "len(q) >= 1"])
+    assert "unknown" == found.status
+    assert found.reason.startswith("values of bernoulli draws are not moved")
+
+
+def test_a_counter_that_counts_down_is_bounded(monkeypatch):
+    monkeypatch.setattr(verifying, "REFUTATION_SECONDS", 0.0)
+    text = """
+def answers(q: list[Fraction], eps: Fraction, threshold: Fraction, most: int) -> list[bool]:
+    out = []
+    noisy = threshold + laplace(2 / eps)
+    left = most
+    for i in range(len(q)):
+        if q[i] + laplace(4 * most / eps) >= noisy:
+            out.append(True)
+            left = left - 1
+            if left == 0:
+                break
+        else:
+            out.append(False)
+    return out
+"""
+    assert "proven" == verify(text, claim="eps", adjacency="all", requires=["eps > 0", "most >= 1"]).status
+    wrong = text.replace("left == 0", "left == -1")
+    found = verify(wrong, claim="eps", adjacency="all", requires=["eps > 0", "most >= 1"])
+    assert "proven" != found.status
 
 
 # Who confirms.

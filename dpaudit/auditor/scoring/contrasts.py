@@ -85,19 +85,23 @@ def believed(tree: Tree, contrasts: Floats) -> tuple[Floats, Floats, float]:
     known = np.isfinite(variances)
     noise, seen = np.where(known, variances, 1.0), np.where(known, contrasts, 0.0)
     nothing = -0.5 * seen**2 / noise - 0.5 * np.log(noise)
+    sizes = np.stack([size * decay**depths for size, decay in product(_SIZES, _DECAYS)])
+    spread = np.expand_dims(sizes, tuple(range(1, seen.ndim))) ** 2
+    something = -0.5 * seen**2 / (noise + spread) - 0.5 * np.log(noise + spread)
+    kept = spread / (spread + noise)
+    square = kept * noise + (kept * seen) ** 2
     evidence, means, squares = [], [], []
-    for share, size, decay in product(_SHARES, _SIZES, _DECAYS):
-        spread = (size * decay**depths) ** 2
-        something = -0.5 * seen**2 / (noise + spread) - 0.5 * np.log(noise + spread)
+    for share in _SHARES:
         either = np.logaddexp(np.log1p(-share) + nothing, np.log(share) + something)
-        chance, kept = np.exp(np.log(share) + something - either), spread / (spread + noise)
-        evidence.append(either[known].sum())
+        chance = np.exp(np.log(share) + something - either)
+        evidence.append(np.ascontiguousarray(either[:, known]).sum(axis=-1))
         means.append(chance * kept * seen)
-        squares.append(chance * (kept * noise + (kept * seen) ** 2))
-    total = float(np.logaddexp.reduce(evidence))
-    weights = np.exp(np.array(evidence) - total)
-    mean = np.where(known, np.tensordot(weights, np.array(means), 1), 0.0)
-    return mean, np.where(known, np.tensordot(weights, np.array(squares), 1) - mean**2, 0.0), total
+        squares.append(chance * square)
+    likelihoods = np.concatenate(evidence)
+    total = float(np.logaddexp.reduce(likelihoods))
+    weights = np.exp(likelihoods - total)
+    mean = np.where(known, np.tensordot(weights, np.concatenate(means), 1), 0.0)
+    return mean, np.where(known, np.tensordot(weights, np.concatenate(squares), 1) - mean**2, 0.0), total
 
 
 def plateaus(deviation: Floats, variance: Floats) -> Floats:

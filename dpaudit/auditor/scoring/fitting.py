@@ -100,10 +100,12 @@ def _of_one(column: Column, features: Floats, labels: Labels) -> FittedScore:
     values = features[:, column.source]
     starts = np.concatenate([[-np.inf], column.cuts])
     held_out, tables = np.empty(len(labels)), []
+    # Sorted once: to sort again what is in order takes a tenth of the time.
+    order = np.argsort(values)
+    increasing, theirs, fold = values[order], labels[order], (np.arange(len(labels)) % _FOLDS).astype(np.uint8)[order]
     for turn in range(_FOLDS):
-        judged, fitted = slice(turn, None, _FOLDS), np.ones(len(labels), dtype=bool)
-        fitted[judged] = False
-        tables.append(column_model(ordered(values[fitted], labels[fitted])).at(starts))
+        judged, fitted = slice(turn, None, _FOLDS), fold != turn
+        tables.append(column_model(ordered(increasing[fitted], theirs[fitted])).at(starts))
         held_out[judged] = tables[-1][column.bins[judged]]
     table = tuple(np.mean(tables, axis=0).tolist())
     return FittedScore(ScoreTable((column.source,), (tuple(column.cuts.tolist()),), (table,), 0.0), held_out)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from itertools import islice
@@ -16,6 +16,7 @@ from dpaudit.auditor.outputs import Matrix
 from dpaudit.auditor.plans import ENOUGH_TO_CHOOSE, FEWEST_PILOT_RUNS, MOST_PILOT, Plan, with_pilot
 from dpaudit.auditor.points import first_line
 from dpaudit.auditor.runs import PILOT, Chunk, ChunkRuns, Labels, chunk_sizes
+from dpaudit.auditor.search.tallies import Tally, promises, tally_of
 
 FEWEST_EACH: Final = 2**12
 """No pair is dropped before every pair has had this many runs."""
@@ -54,6 +55,7 @@ def run_pilot(course: Course, bankroll: Bankroll, rank: Ranking) -> Pilot:
     case = course.case
     seen: tuple[list[ChunkRuns], ...] = tuple([] for _ in case.subject.pairs)
     alive, clock, sizes = list(range(len(seen))), Clock(case.seconds), enumerate(chunk_sizes(None))
+    tallies: dict[int, Tally | None] = {}
     last = enough = False
     while not (last or enough):
         turns, last = _turns(course, alive, sizes)
@@ -69,7 +71,7 @@ def run_pilot(course: Course, bankroll: Bankroll, rank: Ranking) -> Pilot:
                     if enough:
                         break
         if len(alive) > 1 and (last or enough or case.plan is not None):
-            merit = {pair: _merit(joined(seen[pair]), rank, float(first_line(case.lines).delta)) for pair in alive}
+            merit = _merits(course, {pair: seen[pair] for pair in alive}, rank, tallies)
             kept = 1 if last or enough else (len(alive) + 1) // 2
             alive = sorted(sorted(alive, key=lambda pair: (-merit[pair], pair))[:kept])
             for pair in merit.keys() - set(alive):
@@ -106,6 +108,24 @@ def _enough(course: Course, clock: Clock) -> bool:
         return True
     share = _PILOT_TIME if course.runs >= FEWEST_PILOT_RUNS else _LONGEST_PILOT_TIME
     return course.case.plan is None and (clock.share >= share or course.runs >= MOST_PILOT)
+
+
+def _merits(
+    course: Course, seen: Mapping[int, Sequence[ChunkRuns]], rank: Ranking, tallies: dict[int, Tally | None]
+) -> dict[int, float]:
+    """What each pair promises: by counts where all have few different outputs, else by the events that their runs suggest."""
+    case, point = course.case, first_line(course.case.lines)
+    for pair, parts in seen.items():
+        tallies[pair] = tally_of(*joined(parts))
+        if tallies[pair] is None:
+            return {pair: _merit(joined(parts), rank, float(point.delta)) for pair, parts in seen.items()}
+    counted = {pair: tally for pair, tally in tallies.items() if tally is not None}
+    datasets = [pair.first for pair in case.subject.pairs]
+    firsts = [next(place for place, other in enumerate(datasets) if other is dataset) for dataset in datasets]
+    # Where a clock ends the pilot, what follows it is not known here.
+    runs = course.runs if case.plan is None or case.seconds < math.inf else case.plan.bound
+    found = promises(counted, firsts, point=point, final_runs=runs, alpha=case.half)
+    return {pair: found[pair] for pair in seen}
 
 
 def _merit(rows: tuple[Matrix, Labels], rank: Ranking, delta: float) -> float:

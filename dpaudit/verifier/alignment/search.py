@@ -10,16 +10,17 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import product
-from typing import Final
+from typing import Any, Final, TypeAlias
 
-from dpaudit.verifier.alignment.templates import Template, templates
+from dpaudit.verifier.alignment.templates import templates
 from dpaudit.verifier.ir import ListOf, Program
 from dpaudit.verifier.product.adjacency import Neighbours
 from dpaudit.verifier.product.costs import Meter
 from dpaudit.verifier.product.execution import Execution
+from dpaudit.verifier.product.obligations import Obligation
 from dpaudit.verifier.product.runs import Alignment
 from dpaudit.verifier.product.walk import draws, loops
-from dpaudit.verifier.solving import Answer, Session
+from dpaudit.verifier.solving import Answer, Model, Session
 from dpaudit.verifier.terms import (
     FALSE,
     ONE,
@@ -34,12 +35,14 @@ from dpaudit.verifier.terms import (
     equal,
     less_equal,
     negation,
-    number_of,
     replaced,
     subterms,
     variable,
     variables,
 )
+
+Inputs: TypeAlias = Mapping[str, Any]
+"""A value for each parameter; lists are tuples."""
 
 LARGEST: Final = 2
 """The largest coefficient."""
@@ -56,10 +59,27 @@ class Bounded:
     Args:
       facts: what is known, of inputs, ghosts and noise.
       goal: what must follow.
+      parts: the obligations that it is made of, each with its goal.
     """
 
     facts: tuple[Term, ...]
     goal: Term
+    parts: tuple[tuple[Obligation, Term], ...]
+
+
+@dataclass(frozen=True)
+class Defeat:
+    """Data and noise for which coefficients did not do.
+
+    Args:
+      stage: what had to hold.
+      values: the coefficients.
+      model: the data and the noise.
+    """
+
+    stage: Bounded
+    values: Mapping[Term, Term]
+    model: Model
 
 
 @dataclass
@@ -71,7 +91,7 @@ class Search:
       pairs: the neighbours.
       pointwise: whether the alignment is for one output.
       given: shifts that the user gave.
-      seconds: the time of the whole search.
+      seconds: processor time of the whole search.
     """
 
     program: Program
@@ -79,11 +99,12 @@ class Search:
     pointwise: bool = False
     given: Alignment = field(default_factory=dict)
     seconds: float = 20.0
-    examples: list[Mapping[Term, Term]] = field(default_factory=list, init=False)
+    defeats: list[Defeat] = field(default_factory=list, init=False)
+    late: bool = field(default=False, init=False)
 
     def found(self) -> Iterator[Alignment]:
         """Alignments that no example defeats, with few non-zero coefficients first."""
-        deadline = time.monotonic() + self.seconds
+        deadline = time.process_time() + self.seconds
         shapes = [shape for shape in templates(self.program, self.pairs, self._output()) if shape.site not in self.given]
         if not shapes:
             yield dict(self.given)
@@ -97,7 +118,10 @@ class Search:
         count = add(*(choose(equal(one, ZERO), ZERO, ONE) for one in unknowns))
         rounds = ROUNDS if loops(self.program) else ROUNDS[:1]
         size = 0
-        while size <= len(unknowns) and time.monotonic() < deadline:
+        while size <= len(unknowns):
+            self.late = time.process_time() >= deadline
+            if self.late:
+                return
             outcome = solver.check(less_equal(count, constant(size)))
             if outcome.answer is not Answer.SAT or outcome.model is None:
                 size += 1
@@ -127,8 +151,9 @@ class Search:
         book = execution.run()
         fixed = {one: constant(value, one.sort) for one, value in self.fixed().items()}
         facts = tuple(replaced(fact, fixed) for fact, lemma in book.facts.items() if not lemma)
-        goals = [one.goal for one in book.obligations if one.kind not in _BY_FORM and one.line > 0]
-        return Bounded(facts, replaced(conjunction(*goals), fixed))
+        owed = [one for one in book.obligations if one.kind not in _BY_FORM and one.line > 0]
+        parts = tuple((one, replaced(one.goal, fixed)) for one in owed)
+        return Bounded(facts, conjunction(*(goal for _, goal in parts)), parts)
 
     def fixed(self) -> dict[Term, int | Fraction]:
         """Small values of the parameters in scales and claim that meet what is required of them."""
@@ -152,6 +177,7 @@ class Search:
         outcome = session.check()
         if outcome.answer is not Answer.SAT or outcome.model is None:
             return None
+        self.defeats.append(Defeat(stage, values, outcome.model))
         example: dict[Term, Term] = {}
         for part in subterms(stage.goal):
             if part in values or part.op not in (Op.VARIABLE, Op.APPLY) or (set(variables(part)) & set(values)):
@@ -160,5 +186,28 @@ class Search:
             example[part] = constant(value) if part.sort is Sort.BOOL else constant(value, part.sort)
         return example
 
+    def stuck(self) -> Obligation | None:
+        """The first obligation that the alignment tried last does not fulfil, as the data that defeated it show."""
+        for defeat in self.defeats[-1:]:
+            for one, goal in defeat.stage.parts:
+                if defeat.model.value(replaced(goal, defeat.values)) is not True:
+                    return one
+        return None
 
-_ = (Template, number_of, variable)
+    def examples(self) -> Iterator[tuple[Inputs, Inputs]]:
+        """The data that defeated alignments, the last first: neighbours that a counterexample may be made from."""
+        fixed = {str(symbol.value): value for symbol, value in self.fixed().items()}
+        for defeat in reversed(self.defeats):
+            value = defeat.model.value
+            sides: tuple[dict[str, Any], dict[str, Any]] = ({}, {})
+            for one in self.program.parameters:
+                if not isinstance(one.sort, ListOf):
+                    number = fixed.get(one.name, value(variable(one.name, one.sort)))
+                    for side in sides:
+                        side[one.name] = Fraction(number) if one.sort is Sort.REAL else number
+                    continue
+                places = [constant(place) for place in range(min(int(value(variable(f"len({one.name})", Sort.INT))), ROUNDS[-1]))]
+                for run, side in enumerate(sides, 1):
+                    read = (value(self.pairs.read(run, one.name, place)) for place in places)
+                    side[one.name] = tuple(Fraction(number) if one.sort.element is Sort.REAL else number for number in read)
+            yield sides

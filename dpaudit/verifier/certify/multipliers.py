@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from dpaudit.verifier.kernel.checker import MOST_FACTORS
 from dpaudit.verifier.kernel.polynomials import UNIT, Monomial, Polynomial, Row, plus, times
+from dpaudit.verifier.solving.limits import limit_z3
 
 _MOST_PARTS: Final = 400
 """The most products that are tried at once."""
@@ -138,7 +139,7 @@ def _by_simplex(parts: Sequence[_Part], seconds: float, context: Any) -> list[Fr
     import z3  # type: ignore[import-untyped]
 
     solver = z3.SolverFor("QF_LRA", ctx=context)
-    solver.set("timeout", max(1, int(seconds * 1000)))
+    limit_z3(solver, seconds)
     unknown = [z3.Real(f"x{index}", ctx=context) for index in range(len(parts))]
     by_monomial: dict[Monomial, list[Any]] = {(): []}
     for part, multiplier in zip(parts, unknown, strict=True):

@@ -9,6 +9,7 @@ from typing import Any, Literal, TypeAlias
 
 from dpaudit.verifier.kernel.clauses import Clauses
 from dpaudit.verifier.kernel.polynomials import Monomial, Polynomial, Row
+from dpaudit.verifier.solving.limits import limit_z3
 
 Kind: TypeAlias = Literal["linear", "integer", "products"]
 
@@ -26,7 +27,7 @@ class Relaxation:
         self._context = context
         self._seconds = seconds
         self._solver = z3.Solver(ctx=self._context)
-        self._solver.set("timeout", max(1, int(seconds * 1000)))
+        limit_z3(self._solver, seconds)
         self._solver.set("core.minimize", True)  # noqa: FBT003 - z3's own form.
         self._monomials: dict[Monomial, str] = {}
         self._declared: list[str] = []
@@ -36,7 +37,8 @@ class Relaxation:
     def extend(self, clauses: Sequence[tuple[int, ...]] = (), tracked: Sequence[tuple[int, ...]] = ()) -> None:
         """Add atoms that are new, clauses, and clauses that hold where `t0`, `t1`, ... do."""
         problem = self._problem
-        lines = [f"(declare-const b{number} Bool)" for number in range(1, len(problem.atoms) + 1)]
+        # The solver remembers what was declared before.
+        lines = [f"(declare-const b{number} Bool)" for number in range(self._atoms + 1, len(problem.atoms) + 1)]
         meanings = []
         for number in range(self._atoms + 1, len(problem.atoms) + 1):
             for literal in (number, -number):
@@ -45,26 +47,30 @@ class Relaxation:
                     meanings.append(f"(assert (=> {_named(literal)} {self._row(row)}))")
         self._atoms = len(problem.atoms)
         lines += self._declared + meanings
+        self._declared.clear()
         lines += [f"(assert {_clause(clause)})" for clause in clauses]
         for index, clause in enumerate(tracked):
             lines.append(f"(declare-const t{index} Bool)(assert (=> t{index} {_clause(clause)}))")
-        self._solver.add(self._z3.parse_smt2_string("\n".join(lines), ctx=self._context))
+        self._solver.from_string("\n".join(lines))
 
     def core(self, names: Iterable[str]) -> list[str] | None:
-        """Truth values that cannot hold together, none superfluous unless time ran out; None where z3 does not say so."""
-        deadline = time.monotonic() + self._seconds
+        """Truth values that cannot hold together; None where z3 does not say so.
+
+        Of linear ones z3 leaves out what is superfluous itself; of others they are left out here until time runs out.
+        """
+        deadline = time.process_time() + self._seconds
         found = self._core(list(names))
-        if found is None:
-            return None
+        if found is None or self._kind == "linear":
+            return found
         for name in list(found):
-            if time.monotonic() > deadline:
+            if time.process_time() > deadline:
                 break
             if len(found) > 1 and (smaller := self._core([other for other in found if other != name])) is not None:
                 found = [other for other in found if other in smaller]
         return found
 
     def conflict(self, literals: Iterable[int]) -> list[int] | None:
-        """Literals that cannot hold together, none of them superfluous."""
+        """Literals that cannot hold together, few or none of them superfluous."""
         found = self.core(_named(literal) for literal in literals)
         return None if found is None else [-int(name[6:-1]) if name[0] == "(" else int(name[1:]) for name in found]
 

@@ -30,7 +30,7 @@ def certificate(obligation: Term, *, seconds: float = 20.0) -> dict[str, Any] | 
 
     Args:
       obligation: a truth-valued term that should hold for all values.
-      seconds: when to give up, above 0.
+      seconds: processor time after which to give up, above 0.
     Returns:
       A certificate, of plain lists, whole numbers and texts; None where none was found, which says nothing of the obligation.
     Raises:
@@ -45,7 +45,7 @@ def certificate(obligation: Term, *, seconds: float = 20.0) -> dict[str, Any] | 
     import z3  # type: ignore[import-untyped]
 
     parts = conjuncts(obligation)
-    deadline = time.monotonic() + seconds
+    deadline = time.process_time() + seconds
     # A context of its own lets the same question be answered in the same way.
     context = z3.Context()
     kept = _sufficient(parts, seconds, context)
@@ -88,7 +88,7 @@ class _Search:
 
     def close(self, assumed: tuple[int, ...] = ()) -> None:
         """Find lemmas by which unit propagation closes every case below the literals that are assumed."""
-        if time.monotonic() > self._deadline:
+        if time.process_time() > self._deadline:
             raise _GivenUp
         cases = Cases(self._clauses)
         if cases.assume(list(assumed)) and not self._excluded(self._linear, cases.trail):
@@ -123,6 +123,10 @@ class _Search:
         terms = look(rows, _PATIENCE, self._context)
         if terms is None:
             return False
+        used = sorted({place for _, places, *_ in terms for place in places})
+        if look is multipliers.linear and len(used) < len(core):
+            core = [core[place] for place in used]
+            terms = look([rows[place] for place in used], _PATIENCE, self._context)
         self._lemmas.append([core, terms])
         self._clauses.append(tuple(-literal for literal in core))
         return True

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
-from dpaudit.verifier.ir import Append, Assign, Draw, For, If, ListOf, Program, Relation, While
+from dpaudit.verifier.ir import Append, Assign, Block, Draw, For, If, ListOf, Program, Relation, While
 from dpaudit.verifier.product.adjacency import Neighbours
 from dpaudit.verifier.product.costs import ODDS, SPENT
 from dpaudit.verifier.product.execution import Execution
@@ -53,6 +53,7 @@ class Head:
       outputs: the ghosts of the discrete outputs.
       places: indices at which the program reads that are plain numbers.
       chances: probabilities with which single draws fail.
+      falling: whole numbers that the loop counts down.
     """
 
     pairs: Neighbours
@@ -63,6 +64,7 @@ class Head:
     outputs: tuple[Term, ...]
     places: tuple[Term, ...]
     chances: tuple[Fraction, ...]
+    falling: tuple[Term, ...]
 
     def guesses(self) -> Iterator[Term]:
         """All candidates, plain ones first."""
@@ -103,6 +105,10 @@ class Head:
         """The whole numbers that the loop may change."""
         return [variable(name, sort) for name, sort in self.changed if sort is Sort.INT and not name.startswith("$")]
 
+    def _fallen(self) -> list[Term]:
+        """By how much names that count down have fallen, from each whole number that they may have started at."""
+        return [subtract(start, name) for name in self.falling for start in self.whole]
+
     def units(self) -> tuple[Term, ...]:
         """By how much elements differ."""
         found: dict[Term, None] = {}
@@ -139,7 +145,7 @@ class Head:
 
     def spending(self) -> Iterator[Term]:
         """Bounds on what each site has spent: constant ones, and such as grow with a whole number of the program."""
-        growing = self._numbers() + ([self.index] if self.index is not None else [])
+        growing = [*self._numbers(), *self._fallen(), *([self.index] if self.index is not None else [])]
         for counter in self.counters:
             if counter.value == ODDS:
                 yield equal(counter, ONE)
@@ -174,6 +180,8 @@ class Head:
             if sort is Sort.INT and not name.startswith("$"):
                 one = variable(name, sort)
                 yield less_equal(ZERO, one)
+                if one in self.falling:
+                    yield from (implies(premise, less_equal(ONE, one)) for premise in running)
                 for limit in self.limits():
                     for premise in (TRUE, *running):
                         yield implies(premise, less_equal(one, limit))
@@ -215,6 +223,15 @@ def _ended(loop: For | While, number: int, names: Mapping[str, Sort]) -> Iterato
             yield implies(variable(f"{run}{broken_name(number)}", Sort.BOOL), negation(test))
 
 
+def _falling(body: Block) -> Iterator[Term]:
+    """The names from which the statements subtract a number."""
+    for statement in statements(body):
+        if isinstance(statement, Assign) and statement.value.op is Op.ADD and statement.value.sort is Sort.INT:
+            name, numbers = variable(statement.name, Sort.INT), [number_of(part) or 0 for part in statement.value.args]
+            if name in statement.value.args and sum(numbers) < 0:
+                yield name
+
+
 def _fixed_places(program: Program) -> Iterator[Term]:
     """The indices that are numbers."""
     for statement in statements(program.body):
@@ -247,7 +264,8 @@ def candidates(execution: Execution) -> Invariants:
         flags = [name for name in names if name.startswith("$")]
         changed = tuple((name, names[name]) for name in (*assigned(body), *flags) if name in names)
         index = variable(loop.name, Sort.INT) if isinstance(loop, For) else None
-        head = Head(execution.pairs, changed, index, counters, tuple(whole), outputs, places, chances)
+        falling = tuple(_falling(body))
+        head = Head(execution.pairs, changed, index, counters, tuple(whole), outputs, places, chances, falling)
         guesses = (*head.guesses(), *_ended(loop, number, names))
         found[number] = tuple(dict.fromkeys(one for one in guesses if one is not TRUE))
     return found

@@ -57,11 +57,9 @@ class Houdini:
                 grouped.setdefault((loop, obligation.kind), []).append(((loop, position), obligation))
         for members in grouped.values():
             session = Session(seconds=self.seconds)
-            session.add(*members[0][1].premises)
-            goals = {}
-            for candidate, obligation in members:
-                goals[candidate] = variable(f"$bad.{candidate[0]}.{candidate[1]}", Sort.BOOL)
-                session.add(equal(goals[candidate], negation(obligation.goal)))
+            goals = {one: variable(f"$bad.{one[0]}.{one[1]}", Sort.BOOL) for one, _ in members}
+            failed = (equal(goals[one], negation(obligation.goal)) for one, obligation in members)
+            session.add(*members[0][1].premises, *failed)
             self.groups.append(Group(session, goals))
 
     def settle(self) -> None:

@@ -74,7 +74,7 @@ LEMMAS: Final = (
         "composition.split",
         "An outcome that is sent on with probability w takes the part w of its excess with it (randomised maps).",
         "p q A w",
-        ("0 <= w",),
+        ("w == 0 or 0 < w",),
         "max(0, w*p - A*w*q) == w*max(0, p - A*q)",
         "Dwork, Roth 2014, Proposition 2.1",
     ),

@@ -50,7 +50,7 @@ LEMMAS: Final = (
     Lemma(
         "conversions.cosh_term",
         "cosh u <= exp(u^2/2) term by term: 2^k k! <= (2 k)! for the next k.",
-        "a b k:int",
+        "a b k",
         ("0 <= k", "0 <= b", "b <= a"),
         "b*2*(k + 1) <= a*(2*k + 1)*(2*k + 2)",
         "Hoeffding 1963, Lemma 1",
@@ -67,16 +67,16 @@ LEMMAS: Final = (
         "conversions.exponent",
         "No order a gives less than exp(-(epsilon - rho)^2/(4 rho)).",
         "a rho epsilon",
-        ("0 < rho",),
+        ("0 < rho", "0 <= (2*a*rho - epsilon - rho)**2"),
         "-(epsilon - rho)**2 <= 4*rho*(a - 1)*(a*rho - epsilon)",
         _TAIL,
     ),
     Lemma(
         "conversions.best_order",
-        "The order (epsilon + rho)/(2 rho) gives just that.",
+        "The order (epsilon + rho)/(2 rho) gives no more, so just that.",
         "a rho epsilon",
         ("0 < rho", "2*a*rho == epsilon + rho"),
-        "4*rho*(a - 1)*(a*rho - epsilon) == -(epsilon - rho)**2",
+        "4*rho*(a - 1)*(a*rho - epsilon) <= -(epsilon - rho)**2",
         _TAIL,
     ),
     Lemma(

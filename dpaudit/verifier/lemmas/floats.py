@@ -87,10 +87,10 @@ LEMMAS: Final = (
     Lemma(
         "floats.rounded_step",
         "One more rounded addition adds at most u (|S| + e) to the error e: k is the exact sum of rounded total and addend, r the "
-        "rounded one, S the exact sum of all.",
-        "r k S e u",
-        ("0 <= u", "abs(k - S) <= e", "abs(r - k) <= u*abs(k)"),
-        "abs(r - S) <= e + u*(abs(S) + e)",
+        "rounded one, S the exact sum of all; K and T are the sizes of k and S.",
+        "r k S e u K T",
+        ("0 <= u", "abs(k - S) <= e", "K <= T + e", "abs(r - k) <= u*K"),
+        "abs(r - S) <= e + u*(T + e)",
         "Higham 2002, section 2.2",
     ),
     Lemma(

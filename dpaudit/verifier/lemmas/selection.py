@@ -58,7 +58,7 @@ LEMMAS: Final = (
         "selection.permute_limit",
         "The times u up to m/E stay inside the range of the neighbour's integral.",
         "c b m u E",
-        ("0 < E", "0 <= u", "E*u <= m", "c*m <= 1", "0 <= c", "b <= E*c"),
+        ("0 <= u", "E*u <= m", "c*m <= 1", "0 <= c", "b <= E*c"),
         "b*u <= 1",
         _FLIP,
     ),

@@ -11,6 +11,7 @@ from dpaudit.verifier.ir import Draw, Invoke, ListOf, Program
 from dpaudit.verifier.product.adjacency import Neighbours
 from dpaudit.verifier.product.execution import Execution
 from dpaudit.verifier.product.obligations import Reached
+from dpaudit.verifier.replay import Differs, Drawn, alike, python_run
 from dpaudit.verifier.solving import Answer, satisfiable
 from dpaudit.verifier.solving.models import Model
 from dpaudit.verifier.terms import TRUE, Number, Sort, Term, apply, constant, equal, replaced, variable
@@ -43,7 +44,7 @@ def unreached(program: Program, pairs: Neighbours) -> int | None:
 
 
 def _real(execution: Execution, place: Reached, length: int) -> bool:
-    """Whether data of this length lead to a place, by a model that the interpreter follows there."""
+    """Whether data of this length lead to a place, by a model that the interpreter follows there, and Python with it."""
     pairs = execution.pairs
     facts: list[Term] = [place.formula]
     for name, _ in pairs.elements:
@@ -72,14 +73,20 @@ def _lines(execution: Execution, model: Model, length: int) -> Iterator[int]:
     noise = iter([_typed(model, noise) for noise, here in execution.drawn if model.value(here) is True])
     lines: list[int] = []
 
-    def draw(_: Draw | Invoke, __: tuple[object, ...]) -> Number:
-        return next(noise)
+    drawn: list[Drawn] = []
+
+    def draw(statement: Draw | Invoke, args: tuple[object, ...]) -> Number:
+        value = next(noise)
+        drawn.append(Drawn(statement, args, value))
+        return value
 
     try:
         if all(replaced(clause, symbols) is TRUE for clause in execution.pairs.contract.requires):
-            run(program, inputs, draw=draw, emit=lambda statement, _: lines.append(statement.place.line))
-            yield from (*lines, *(one.place.line for one in execution.returns))
-    except (Undefined, TooLong, StopIteration, ZeroDivisionError):
+            ended = run(program, inputs, draw=draw, emit=lambda statement, _: lines.append(statement.place.line))
+            # Python itself must come to the same end on the same draws.
+            if alike(ended, python_run(program, inputs, drawn)):
+                yield from (*lines, ended.line)
+    except (Undefined, TooLong, StopIteration, ZeroDivisionError, Differs):
         return
 
 

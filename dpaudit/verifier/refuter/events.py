@@ -59,9 +59,9 @@ def probability(program: Program, inputs: Inputs, event: Event) -> Enclosure:
       Undecided: the program's noise cannot be integrated exactly on these data.
     Source: docs/verification.md, "Counterexamples".
     """
-    event = _exact(event)
+    event = exact(event)
     with working_precision(BITS):
-        total = reduce(arb.__add__, (_mass(path, event) for path in paths_of(program, inputs, _listener(program, event))), arb(0))
+        total = reduce(arb.__add__, (_mass(path, event) for path in paths_of(program, inputs, listener(program, event))), arb(0))
         low, high = ball_endpoints(total)
     return Enclosure(max(low, Fraction(0)), min(high, Fraction(1)))
 
@@ -85,7 +85,7 @@ def meets(path: Path, event: Event) -> tuple[Condition, ...] | None:
     return tuple(found)
 
 
-def _exact(event: Event) -> Event:
+def exact(event: Event) -> Event:
     """The event with flint's fractions, as paths have them."""
 
     def leaf(value: Any) -> Any:
@@ -127,14 +127,14 @@ def _conditions(value: Any, leaf: Leaf) -> list[Condition] | None:
     return conditions if tests and all(test for test in tests if not isinstance(test, Condition)) else None
 
 
-def _listener(program: Program, event: Event) -> Callable[[], Callable[[Append, Any], None]] | None:
+def listener(program: Program, event: Event) -> Callable[[], Callable[[Append, Any], None]] | None:
     """For functions that return one list alone: leave a run as soon as the list differs from the event's."""
     returned = {value for values in _returns(program.body) for value in values}
     if len(event.values) != 1 or not isinstance(event.values[0], tuple) or len(returned) != 1:
         return None
     leaves = event.values[0]
 
-    def listener() -> Callable[[Append, Any], None]:
+    def begun() -> Callable[[Append, Any], None]:
         rest = iter(leaves)
 
         def listen(statement: Append, value: Any) -> None:
@@ -145,7 +145,7 @@ def _listener(program: Program, event: Event) -> Callable[[], Callable[[Append, 
 
         return listen
 
-    return listener
+    return begun
 
 
 def _returns(statements: tuple[Statement, ...]) -> list[tuple[Any, ...]]:
@@ -164,4 +164,4 @@ def _shown(leaf: Leaf) -> str:
     return f"a number in [{leaf.low}, {leaf.high})" if isinstance(leaf, Box) else str(leaf)
 
 
-__all__ = ["BITS", "Box", "Event", "Undecided", "meets", "probability"]
+__all__ = ["BITS", "Box", "Event", "Undecided", "exact", "listener", "meets", "probability"]

@@ -42,6 +42,7 @@ class Noise:
 
     density: Function
     lattice: fmpq
+    one_sided: bool = False
 
     @property
     def whole(self) -> bool:
@@ -54,7 +55,8 @@ class Path:
     """One way through the program.
 
     `noises` are its draws by number, `conditions` what they have to fulfil, `weight` the probability of its finite choices,
-    `values` what is returned (numbers, truth values, forms of noise, tuples of these), or `exception`.
+    `values` what is returned (numbers, truth values, forms of noise, tuples of these), or `exception`. `draws` are all draws in
+    their order, each with the arguments of its law and its value or form.
     """
 
     noises: Mapping[int, Noise]
@@ -62,6 +64,7 @@ class Path:
     weight: arb
     values: tuple[Any, ...]
     exception: str
+    draws: tuple[tuple[Draw, tuple[Any, ...], Any], ...]
 
 
 @dataclass
@@ -74,7 +77,7 @@ class _Course:
     weight: arb = field(default_factory=lambda: arb(1))
     taken: list[int] = field(default_factory=list)
     counts: list[int] = field(default_factory=list)
-    draws: int = 0
+    draws: list[tuple[Draw, tuple[Any, ...], Any]] = field(default_factory=list)
 
     def pick(self, count: int) -> int:
         """Which of `count` possibilities this run takes."""
@@ -106,18 +109,20 @@ class _Course:
 
     def draw(self, statement: Draw | Invoke, args: tuple[Any, ...]) -> Any:
         """Fresh noise as a form, or one outcome of a finite law."""
-        self.draws += 1
         if isinstance(statement, Invoke):
             raise Undecided("a helper with a contract of its own is called")
         if any(isinstance(argument, (Form, Condition)) for argument in args):
             raise Undecided("the parameters of a law depend on noise")
         if statement.law in (*_TWO_SIDED, *_ONE_SIDED):
             noise = noise_of(statement.law, args)
-            self.noises[self.draws] = noise
-            return Form({self.draws: noise.lattice}, fmpq())
+            place = len(self.draws) + 1
+            self.noises[place] = noise
+            self.draws.append((statement, args, Form({place: noise.lattice}, fmpq())))
+            return self.draws[-1][2]
         outcomes = outcomes_of(statement.law, args)
         value, weight = outcomes[self.pick(len(outcomes))]
         self.weight *= weight
+        self.draws.append((statement, args, value))
         return value
 
 
@@ -134,7 +139,7 @@ def noise_of(law: Law, args: tuple[Any, ...]) -> Noise:
     rate = (lattice if whole else 1) / scale
     continuous, lattice_mass = rate if one_sided else rate / 2, -arb(-rate).expm1() if one_sided else (arb(rate) / 2).tanh()
     factor = lattice_mass if whole else arb(continuous)
-    return Noise(decay(rate, factor, whole=whole, one_sided=one_sided), lattice if whole else fmpq(1))
+    return Noise(decay(rate, factor, whole=whole, one_sided=one_sided), lattice if whole else fmpq(1), one_sided)
 
 
 def outcomes_of(law: Law, args: tuple[Any, ...]) -> list[tuple[Any, arb]]:
@@ -187,7 +192,7 @@ def paths_of(
             (*course.taken[:place], other) for place in range(first, len(course.taken)) for other in range(1, course.counts[place])
         ]
         if values is not None:
-            yield Path(course.noises, tuple(course.conditions), course.weight, values, ended.exception)
+            yield Path(course.noises, tuple(course.conditions), course.weight, values, ended.exception, tuple(course.draws))
 
 
 def _exact(value: Any) -> Any:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import islice, product
+from operator import sub
 from typing import Any, Final
 
 from flint import fmpq
@@ -36,13 +37,16 @@ _BEAM: Final = 16
 _PER_SIGNS: Final = 2
 _MOST_PLACES: Final = 50_000
 _SUPPORTS: Final = 12
+_LONGEST_SEED: Final = 3
+_SEED_SHARE: Final = 0.25
+"""The part of the time that seeds may take."""
 
 
 @dataclass(frozen=True)
 class Column:
     """One element of the private lists: its value and how it changes, for each list."""
 
-    levels: tuple[int, ...]
+    levels: tuple[int | Fraction, ...]
     moves: tuple[Fraction, ...]
 
 
@@ -107,24 +111,40 @@ def search(
     Source: docs/verification.md, "Counterexamples".
     """
     course = _Search(program, time.process_time() + seconds, longest)
+    seeds = tuple(seeds)
     for pair in (*seeds, *islice(_small_pairs(program), _SUPPORTS)):
         for one in (pair, pair.reversed()):
             found = None if course.over else _support(course, one)
             if found is not None:
                 return found
+    found = _from_seeds(course, seeds, seconds)
+    if found is not None:
+        return found
     for epsilon in _EPSILONS:
         for scalars in _scalars(program, epsilon):
             course.left = events
-            found = _searched(course, scalars)
+            found = _searched(course, ((scalars, columns) for columns in _screened(contract_of(program))))
             if found is not None or course.late:
                 return found
     return None
 
 
-def _searched(course: _Search, scalars: Inputs) -> Witness | None:
+def _from_seeds(course: _Search, seeds: Iterable[Neighbours], seconds: float) -> Witness | None:
+    """Look at the data of seeds and grow them, in a part of the time."""
+    names = [name for name, _ in contract_of(course.program).changes]
+    starts = []
+    for pair in (one for seed in seeds for one in (seed, seed.reversed())):
+        sides = [list(zip(*(side[name] for name in names), strict=False)) for side in (pair.first, pair.second)]
+        columns = tuple(Column(one, tuple(map(sub, other, one))) for one, other in zip(*sides, strict=False))
+        starts.append((pair.first, columns[:_LONGEST_SEED]))
+    part = replace(course, deadline=time.process_time() + seconds * _SEED_SHARE)
+    return _searched(part, starts) if starts else None
+
+
+def _searched(course: _Search, starts: Iterable[tuple[Inputs, tuple[Column, ...]]]) -> Witness | None:
     """Screen short patterns at some values of the scalar parameters, and grow the best of them."""
     beam: list[Candidate] = []
-    for columns in _screened(contract_of(course.program)):
+    for scalars, columns in starts:
         for candidate in () if course.over else _with_events(course, scalars, columns):
             scored = None if course.over else _tried(course, candidate)
             if isinstance(scored, Witness):

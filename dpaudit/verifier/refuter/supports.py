@@ -47,10 +47,10 @@ def lonely_space(program: Program, pair: Neighbours) -> tuple[Space, Fraction] |
     Raises:
       Undecided: noise that is not continuous, or that cannot be followed exactly.
     """
-    known = {space for path in paths_of(program, pair.second) for space in _space(path)}
+    known = {space for path in paths_of(program, pair.second) for space in spaces_of(path)}
     with working_precision(BITS):
         for path in paths_of(program, pair.first):
-            for space in _space(path):
+            for space in spaces_of(path):
                 if space in known or not space.equations:
                     continue
                 mass = ball_endpoints(path.weight * mass_of(path.noises, path.conditions))[0]
@@ -59,7 +59,7 @@ def lonely_space(program: Program, pair: Neighbours) -> tuple[Space, Fraction] |
     return None
 
 
-def _space(path: Path) -> Iterator[Space]:
+def spaces_of(path: Path) -> Iterator[Space]:
     """The space of a path's outputs; none for a path without continuous outputs."""
     leaves = [leaf for value in path.values for leaf in (value if isinstance(value, tuple) else (value,))]
     forms = [leaf for leaf in leaves if isinstance(leaf, Form)]

@@ -10,6 +10,7 @@ from fractions import Fraction
 from typing import Any, Final, Literal, TypeAlias
 
 from dpaudit.verifier.solving.child import Values, cvc5_here
+from dpaudit.verifier.solving.limits import limit_z3
 from dpaudit.verifier.solving.models import Model
 from dpaudit.verifier.solving.printer import script, symbol
 from dpaudit.verifier.solving.totals import total
@@ -56,7 +57,7 @@ def satisfiable(formulas: Sequence[Term], *, solver: Solver = "z3", seconds: flo
     Args:
       formulas: truth-valued terms, any number; what `/`, `//` and `%` mean is added where they are defined.
       solver: `"z3"` or `"cvc5"`.
-      seconds: the time that the solver may take, above 0.
+      seconds: how long the solver may think, above 0, as steps that do not depend on how busy the machine is.
     Returns:
       `UNSAT`, `SAT` with a model that our own evaluator finds to satisfy every formula (None where values are irrational), or
       `UNKNOWN`: out of time, an error of the solver, or a model that does not hold.
@@ -101,7 +102,7 @@ def _by_z3(text: str, seconds: float) -> tuple[Answer, Values | None]:
     import z3  # type: ignore[import-untyped]
 
     solver = z3.Solver(ctx=z3.Context())
-    solver.set("timeout", max(1, int(seconds * 1000)))
+    limit_z3(solver, seconds)
     solver.from_string(text)
     answer = answered(solver.check())
     return answer, z3_values(solver.model()) if answer is Answer.SAT else None

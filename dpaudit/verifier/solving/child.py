@@ -1,4 +1,4 @@
-"""cvc5 in a process of its own, which is killed when it has not answered in time: not all of its parts look at the clock.
+"""cvc5 in a process of its own, which ends when it has computed for too long: not all of its parts count their steps.
 
 The child reads one request a line, {"text": ..., "seconds": ...}, and answers each by one line, {"answer": ..., "values": ...}.
 """
@@ -15,11 +15,13 @@ from functools import lru_cache
 from os import getpid
 from typing import IO, Any, Final, TypeAlias
 
+from dpaudit.verifier.solving.limits import GUARD, cvc5_options, limit_process
+
 Values: TypeAlias = dict[str, int | Fraction | bool]
 """Values of the constants of a text by their quoted names."""
 
-_GRACE: Final = 0.5
-"""Seconds beyond its own limit after which the child is killed."""
+_GRACE: Final = 1.0
+"""Seconds of the processor, beyond its own limit, after which the child ends."""
 
 
 _PROGRAM: Final = (
@@ -36,12 +38,12 @@ class Child:
         self._turn = threading.Lock()
 
     def ask(self, text: str, seconds: float) -> tuple[str, Values | None]:
-        """What cvc5 says of a text ("unknown" if it had to be killed), and the values of its constants if it says "sat"."""
+        """What cvc5 says of a text ("unknown" if it ended without an answer), and the values of its constants if it says "sat"."""
         with self._turn:
             process = self._running()
             if process.stdin is None or process.stdout is None:
                 raise OSError("the solver's process has no pipes")
-            clock = threading.Timer(seconds + _GRACE, process.kill)
+            clock = threading.Timer(GUARD * (seconds + _GRACE), process.kill)
             clock.start()
             try:
                 process.stdin.write(json.dumps({"text": text, "seconds": seconds}) + "\n")
@@ -103,7 +105,7 @@ def _answer(text: str, seconds: float) -> tuple[str, dict[str, Any] | None]:
     import cvc5  # type: ignore[import-untyped]
 
     solver = cvc5.Solver(cvc5.TermManager())
-    for option, value in {"tlimit-per": str(max(1, int(seconds * 1000))), "produce-models": "true"}.items():
+    for option, value in {**cvc5_options(seconds), "produce-models": "true"}.items():
         solver.setOption(option, value)
     names = cvc5.SymbolManager(solver.getTermManager())
     parser = cvc5.InputParser(solver, names)
@@ -137,6 +139,7 @@ def serve(requests: IO[str], replies: IO[str]) -> None:
     replies.flush()
     for line in requests:
         request = json.loads(line)
+        limit_process(request["seconds"] + _GRACE)
         try:
             answer, values = _answer(request["text"], request["seconds"])
         except Exception:  # noqa: BLE001 - whatever a solver does wrong, it has not answered.

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from typing import Any
 
 from dpaudit.verifier.solving.back_ends import Answer, Outcome, answered, z3_values
+from dpaudit.verifier.solving.limits import limit_z3
 from dpaudit.verifier.solving.models import Model
 from dpaudit.verifier.solving.printer import assertion, declarations, symbol
 from dpaudit.verifier.solving.totals import total
@@ -16,7 +18,7 @@ class Session:
     """Formulas that are added, taken back by `pop`, and asked about under assumptions; never evidence.
 
     Args:
-      seconds: the time of one question.
+      seconds: how long it may think about one question.
     Source: the incremental commands of the SMT-LIB Standard, version 2.6, https://smt-lib.org.
     Example:
       >>> from dpaudit.verifier.terms import Sort, constant, less, variable
@@ -34,18 +36,21 @@ class Session:
         self._z3 = z3
         self._context = z3.Context()
         self._solver = z3.Solver(ctx=self._context)
-        self._solver.set("timeout", max(1, int(seconds * 1000)))
+        limit_z3(self._solver, seconds)
         self._names: list[dict[Term, Term]] = [{}]
         self._indicators = 0
         self._symbols: set[Term] = set()
+        self._literals: dict[Term, Any] = {}
 
     def add(self, *terms: Term) -> None:
         """All of the terms hold, until the `pop` of this level."""
+        formulas: list[Term] = []
         for term in terms:
             plain, facts = total(term, self._names[-1])
-            for formula in (*facts, plain):
-                self._symbols |= variables(formula)
-                self._solver.add(self._read(formula))
+            formulas += [*facts, plain]
+        if formulas:
+            self._symbols |= variables(*formulas)
+            self._solver.add(self._read(formulas))
 
     def push(self) -> None:
         """A new level begins."""
@@ -66,10 +71,11 @@ class Session:
         if not literal:
             self.push()
         try:
-            meant = {(found := self._literal(term)).get_id(): (found, term) for term in assumptions}
-            answer = answered(self._solver.check(*(found for found, _ in meant.values())))
+            literals = [self._literal(term) for term in assumptions]
+            answer = answered(self._solver.check(*literals))
             if answer is Answer.UNSAT:
-                core = [meant[found.get_id()][1] for found in self._solver.unsat_core()]
+                meant = {found.get_id(): term for found, term in zip(literals, assumptions, strict=True)}
+                core = [meant[found.get_id()] for found in self._solver.unsat_core()]
             elif answer is Answer.SAT and (values := z3_values(self._solver.model())) is not None:
                 model = Model({term: values[name] for term in self._symbols if (name := symbol(term)) in values}, self._names[-1])
         except self._z3.Z3Exception:
@@ -81,7 +87,9 @@ class Session:
 
     def _literal(self, term: Term) -> Any:
         """A z3 literal that means the term, on the level of this question."""
-        plain = term.args[0] if term.op is Op.NOT else term
+        if term in self._literals:
+            return self._literals[term]
+        plain, stated = term.args[0] if term.op is Op.NOT else term, term
         if plain.op is not Op.VARIABLE:
             self._indicators += 1
             plain = variable(f"?{self._indicators}", Sort.BOOL)
@@ -89,10 +97,15 @@ class Session:
             term = plain
         self._symbols.add(plain)
         literal = self._z3.Bool(symbol(plain)[1:-1], ctx=self._context)
-        return self._z3.Not(literal) if term.op is Op.NOT else literal
+        literal = self._z3.Not(literal) if term.op is Op.NOT else literal
+        if term is stated:
+            # An indicator, in contrast, means its term on this level only.
+            self._literals[term] = literal
+        return literal
 
-    def _read(self, formula: Term) -> Any:
-        """The formula as z3 reads our text of it."""
-        if formula is FALSE:
+    def _read(self, formulas: Sequence[Term]) -> Any:
+        """The formulas as z3 reads our text of them."""
+        if FALSE in formulas:
             return self._z3.BoolVal(val=False, ctx=self._context)
-        return self._z3.parse_smt2_string("\n".join([*declarations([formula]), assertion(formula)]), ctx=self._context)
+        text = "\n".join([*declarations(formulas), *map(assertion, formulas)])
+        return self._z3.parse_smt2_string(text, ctx=self._context)

@@ -26,7 +26,7 @@ from dpaudit.verifier.terms import (
     multiply,
     negation,
     number_of,
-    replaced,
+    rebuilt,
     subterms,
     variable,
 )
@@ -59,7 +59,7 @@ def total(term: Term, names: MutableMapping[Term, Term]) -> tuple[Term, list[Ter
         if part.op in PARTIAL or part.op is Op.APPLY:
             done[part] = _named(part.op, str(part.value), args, part.sort, names, facts)
         else:
-            done[part] = replaced(part, dict(zip(part.args, args, strict=True))) if args != part.args else part
+            done[part] = rebuilt(part, args)
     return done[term], facts
 
 

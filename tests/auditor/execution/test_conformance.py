@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dpaudit.auditor.dispatch import perform_all
 from dpaudit.auditor.execution import RenewableExecutor, check_executor, conformance, probes
 from dpaudit.auditor.runs import ChunkRuns
 from dpaudit.errors import DpauditError
@@ -60,8 +61,10 @@ class Drifting(Direct):
 
     def answer(self, function, *arguments):
         found = function(*arguments)
-        if isinstance(found, ChunkRuns):
-            found.features[-1] *= 1 + 2**-40
+        if function is perform_all:
+            for chunk in found[0]:
+                if isinstance(chunk, ChunkRuns):
+                    chunk.features[-1] *= 1 + 2**-40
         return found
 
 

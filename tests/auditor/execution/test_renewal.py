@@ -1,5 +1,6 @@
 """When workers die: lost chunks are made again, a chunk that ends its workers fails its target alone, nothing else changes."""
 
+import math
 import os
 import signal
 from concurrent.futures import BrokenExecutor, Future, ProcessPoolExecutor, ThreadPoolExecutor
@@ -9,7 +10,7 @@ from multiprocessing import get_context
 import pytest
 
 from dpaudit import Claim, PureDP, Target, audit
-from dpaudit.auditor import replay
+from dpaudit.auditor import dispatch, replay
 from dpaudit.auditor.execution import RenewableExecutor, executor_factory, probes
 from dpaudit.errors import DpauditError
 from dpaudit.results import Verdict
@@ -81,23 +82,48 @@ def in_peace():
     return evidence(None)
 
 
+@pytest.fixture
+def one_by_one(monkeypatch):
+    """Calls of one chunk each, so that their number does not depend on the machine."""
+    monkeypatch.setattr(dispatch, "_SECONDS_A_CALL", 0.0)
+
+
+@pytest.mark.usefixtures("one_by_one")
 @pytest.mark.parametrize("call", [1, 2, 6, 9, 40])
 def test_a_death_at_any_call_changes_nothing_in_the_evidence(call, in_peace):
-    executor, made = mortals(lambda count, task: count == call)
+    executor, made = mortals(lambda count, batch: count == call)
 
     assert in_peace == evidence(executor)
     assert (1, [True, False]) == (executor.renewals, [one.ended for one in made])
 
 
+@pytest.mark.usefixtures("one_by_one")
 def test_many_deaths_change_nothing_in_the_evidence(in_peace):
-    executor, made = mortals(lambda count, task: count % 11 == 0)
+    executor, made = mortals(lambda count, batch: count % 11 == 0)
 
     assert in_peace == evidence(executor)
     assert executor.renewals == len(made) - 1 > 4
 
 
+def test_the_death_of_a_worker_that_had_many_chunks_changes_nothing_in_the_evidence(in_peace, monkeypatch):
+    monkeypatch.setattr(dispatch, "_SECONDS_A_CALL", math.inf)
+    sizes = []
+
+    def fatal(count, batch):
+        sizes.append(len(batch))
+        return len(batch) > 1 and max([1, *sizes[:-1]]) == 1
+
+    executor, _ = mortals(fatal)
+
+    assert in_peace == evidence(executor)
+    call = next(place for place, size in enumerate(sizes) if size > 1)
+    assert [1] * sizes[call] == sizes[call + 1 :][: sizes[call]], "its chunks are made again one by one"
+    assert 1 == executor.renewals
+
+
+@pytest.mark.usefixtures("one_by_one")
 def test_a_chunk_that_ends_its_workers_fails_its_target_and_no_other():
-    executor, _ = mortals(lambda count, task: (task.chunk.target, task.chunk.index) == (1, 2))
+    executor, _ = mortals(lambda count, batch: (batch[0].chunk.target, batch[0].chunk.index) == (1, 2))
     first, second, third = audit(TARGETS, runs=RUNS, seed=11).results
     results = audit(TARGETS, runs=RUNS, seed=11, executor=executor).results
 
@@ -109,7 +135,7 @@ def test_a_chunk_that_ends_its_workers_fails_its_target_and_no_other():
 
 
 def test_without_renewal_what_was_finished_is_kept_and_the_rest_has_failed():
-    executor = Mortal(lambda count, task: task.chunk.target == 1, [])
+    executor = Mortal(lambda count, batch: batch[0].chunk.target == 1, [])
     whole = audit(TARGETS, runs=RUNS, seed=11)
     report = audit(TARGETS, runs=RUNS, seed=11, executor=executor)
 
@@ -120,7 +146,7 @@ def test_without_renewal_what_was_finished_is_kept_and_the_rest_has_failed():
 
 
 def test_a_replay_survives_too():
-    executor, _ = mortals(lambda count, task: count == 7)
+    executor, _ = mortals(lambda count, batch: count == 7)
     report = audit(TARGETS, runs=2000, seed=2)
 
     assert all(target.same for target in replay(report, executor=executor))

@@ -245,3 +245,55 @@ def test_a_forged_certificate_is_rejected_by_the_one_condition_that_it_breaks(na
     with pytest.raises(KernelRejects):
         check(obligation, forged)
     kernel_with(forgery.old, forgery.new)(obligation, forged)
+
+
+# Numbers and indices that could be read in two ways: the certificate is refused for how it is written, and only for that.
+
+VALID = implies(less(Y, X), less_equal(Y, X))
+NUMBER = "if type(value) is not str or not _NUMBER.fullmatch(value):"
+INDEX = "if type(value) is not int or not start <= value < stop:"
+
+
+def written(multiplier: Any = "1", row: Any = 1, kept: Any = 1) -> dict[str, Any]:
+    """A good certificate, but for how a number or an index is written."""
+    return {"keep": [0, kept], "atoms": [], "lemmas": [[[-1, 2], [["1", [0]], [multiplier, [row]]]]], "tree": [0]}
+
+
+@pytest.mark.parametrize(
+    ("certificate", "old", "new"),
+    [
+        (written(multiplier=True), NUMBER, "if type(value) is str and not _NUMBER.fullmatch(value):"),
+        (written(multiplier=1.0), NUMBER, "if type(value) is str and not _NUMBER.fullmatch(value):"),
+        (written(multiplier="1e0"), NUMBER, "if type(value) is not str:"),
+        (written(multiplier="1.0"), NUMBER, "if type(value) is not str:"),
+        (written(multiplier="\u0661"), NUMBER, "if type(value) is not str:"),
+        (written(row=-1), INDEX, "if type(value) is not int or not value < stop:"),
+        (written(row=True), INDEX, "if not start <= value < stop:"),
+        (written(kept=-1), INDEX, "if type(value) is not int or not value < stop:"),
+    ],
+)
+def test_a_number_is_refused_for_how_it_is_written_alone(certificate, old, new):
+    check(VALID, written())
+    with pytest.raises(KernelRejects):
+        check(VALID, certificate)
+    kernel_with(old, new)(VALID, certificate)
+
+
+def test_a_division_by_0_is_no_number_and_no_error_of_the_kernel():
+    with pytest.raises(KernelRejects):
+        check(VALID, written(multiplier="1/0"))
+    with pytest.raises(ZeroDivisionError):
+        kernel_with("[1-9][0-9]*", "[0-9]+")(VALID, written(multiplier="1/0"))
+
+
+def test_a_kernel_that_took_floats_would_accept_what_is_false():
+    formulas = (less_equal(X, Y), less_equal(add(X, ONE), ZERO), less_equal(Y, X))
+    # 1e16 + 1 - 1e16 is 0 in floats, and the constant 1 is left.
+    lemma = [[-1, 2, 3], [[1e16, [0]], ["1", [1]], [1e16, [2]]]]
+    forged = {"keep": [0, 1, 2], "atoms": [], "lemmas": [lemma], "tree": [0]}
+    assert Answer.SAT is satisfiable(formulas).answer
+    with pytest.raises(KernelRejects):
+        check(negation(conjunction(*formulas)), forged)
+    kernel_with(f"    {NUMBER}", f"    if type(value) is float:\n        return value\n    {NUMBER}")(
+        negation(conjunction(*formulas)), forged
+    )

@@ -90,13 +90,13 @@ WRONG = {
     "learners.outer_products": ("2*M**2", "M**2"),
     # The step of an unsmoothed or too long step expands.
     "learners.gradient_step": ("eta*beta <= 2", "eta*beta <= 3"),
-    "learners.gradient_step_line": ("eta*beta <= 2", "eta*beta <= 3"),
+    "learners.gradient_step_line": ("h <= 2", "h <= 3"),
     "learners.replaced_step": ("2*L*eta", "L*eta"),
     "learners.generalised_score": ("<= 1", "<= 1/2"),
     "learners.root_increment": ("b <= a + c", "b <= a + c/2"),
     "words.range_step": ("(i + 1)*c and", "i*c and"),
     "words.saturating_step": ("<= abs(first - second)", "<= abs(first - second) - 1"),
-    "floats.rounded_step": ("u*(abs(S) + e)", "u*abs(S)"),
+    "floats.rounded_step": ("u*(T + e)", "u*T"),
     "floats.rounded_sensitivity": ("D + 2*e", "D + e"),
 }
 

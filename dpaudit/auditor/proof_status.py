@@ -1,0 +1,189 @@
+"""What the proof witness says of a claim: a proof that stands counts only where what it shows is what was audited."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from fractions import Fraction
+from types import CodeType, FrameType
+from typing import TYPE_CHECKING, Any, Final
+
+from dpaudit.auditor.prices import Logs
+from dpaudit.auditor.proof_lookup import Finding
+from dpaudit.auditor.records import same
+from dpaudit.claims import ZCDP, Adjacency, ApproxDP, Claim, PureDP
+from dpaudit.exact import ball, ball_endpoints, rational, working_precision
+from dpaudit.results import Price, Proof, ProofStep, Property, Verdict
+
+if TYPE_CHECKING:
+    from dpaudit.verifier.ir import Change, Contract
+
+STANDS: Final = ("proven", "in part")
+"""What a proof that holds is called."""
+
+_BITS: Final = 128
+_NORMS: Final = ("l1", "l2", "linf")
+"""In this order each ball lies in the next one of the same radius."""
+_BALLS: Final[Mapping[str, str]] = {"l1": "l1", "l2": "l2", "all": "linf"}
+"""Relations that are balls, with the norm."""
+_INSIDE: Final[Mapping[str, str]] = {**_BALLS, "inc": "linf", "dec": "linf", "one": "l1"}
+"""Relations that lie in a ball of that norm, whose radius is their bound."""
+_LINK: Final = "audited function"
+
+
+@dataclass(frozen=True)
+class Observed:
+    """What the audit saw of a target: its claim, logs, price and checks, and whether runs gave out what the program returned."""
+
+    claim: Claim
+    logs: Logs
+    price: Price
+    properties: Sequence[Property]
+    returned: bool
+
+
+def proof_of(name: str, finding: Finding | None, seen: Observed | None) -> Proof | None:
+    """The proof witness of one target.
+
+    Args:
+      name: as the target names its proof; empty for none.
+      finding: what the proof shows by itself.
+      seen: what the audit saw; None where the target did not run.
+    Returns:
+      The finding where its claim is the audited one, else "unknown" with the reason; None where no proof is named.
+    Source: docs/auditing.md, "The proof".
+    """
+    if not name or finding is None:
+        return None
+    if finding.status not in (*STANDS, "refuted"):
+        return Proof(finding.status, name, finding.claim, finding.reason, finding.steps)
+    reason = "the target did not run" if seen is None else _mismatch(finding, seen)
+    if reason:
+        return Proof("unknown", name, finding.claim, reason, finding.steps)
+    return Proof(finding.status, name, finding.claim, "", (*finding.steps, ProofStep(_LINK, _link(finding), "axiom")))
+
+
+def doubted(proof: Proof | None, verdict: Verdict) -> Proof | None:
+    """The proof of a claim that was refuted: it stands for itself, and does not cover what the function does."""
+    if proof is None or verdict is not Verdict.REFUTED or proof.status not in STANDS:
+        return proof
+    reason = "the claim is refuted, so the audited function does something that the proof does not cover"
+    return Proof("unknown", proof.name, proof.claim, reason, proof.steps)
+
+
+@contextmanager
+def returns_of(code: CodeType | None) -> Iterator[list[Any]]:
+    """What calls of a code object give back in this thread while the context is open."""
+    returned: list[Any] = []
+
+    def listen(frame: FrameType, event: str, value: Any) -> None:
+        if event == "return" and frame.f_code is code:
+            returned.append(value)
+
+    before = sys.getprofile()
+    if code is not None:
+        sys.setprofile(listen)
+    try:
+        yield returned
+    finally:
+        if code is not None:
+            sys.setprofile(before)
+
+
+def gave_out(returned: Sequence[Any], output: Any) -> bool:
+    """Whether the output of a run is what its one call of the program returned."""
+    return len(returned) == 1 and same(returned[0], output)
+
+
+def _link(finding: Finding) -> str:
+    """What ties a proof to the audited function, and remains to be taken on trust."""
+    if finding.status == "refuted":
+        return "That the program does what the audited function does is what its author says."
+    if finding.contract is not None:
+        return "It gave out what the program returned in every run that was watched; that it always does is what its author says."
+    return (
+        "Every run that was looked at logged such a release and nothing else, and its certified price is within the claim; that "
+        "nothing else is given out is what its author says."
+    )
+
+
+def _mismatch(finding: Finding, seen: Observed) -> str:
+    """Why what was shown is not what was audited; empty where it is."""
+    violated = [check for check in seen.properties if check.status == "violated"]
+    if violated and finding.status in STANDS:
+        return f"a check is violated that the proof takes no account of ({violated[0].name})"
+    if finding.contract is not None:
+        reason = _other_claim(finding.contract, finding.values, seen.claim, refuted=finding.status == "refuted")
+        if not reason and finding.status in STANDS and not seen.returned:
+            reason = "no run gave out what one call of the program returned"
+        return reason
+    kinds = {release.kind for side in seen.logs for log in side for release in log}
+    others = sorted(kinds - set(finding.logged))
+    if others or not kinds:
+        found = ", ".join(others) or "nothing"
+        return f"the function logged {found}, and the proof is about {', '.join(finding.logged) or 'no release'}"
+    return "" if seen.price.status == "within" else "what was logged has no certified price within the claim"
+
+
+def _other_claim(contract: Contract, values: Mapping[str, Fraction], claim: Claim, *, refuted: bool) -> str:
+    """Why the claim of a program, at the values given for its parameters, is none from which the audited one follows, or fails."""
+    from dpaudit.verifier.evaluation import value_of
+
+    changed = dict(contract.changes)
+    if len(changed) != 1:
+        return "the program has several private lists, and the audited claim speaks of one dataset"
+    (change,) = changed.values()
+    try:
+        if not all("len(" in str(clause) or value_of(clause, values) for clause in contract.requires):
+            return "the values given do not meet what the program requires"
+        low, high = _bound(contract, values)
+        radius, delta = Fraction(value_of(change.bound, values)), Fraction(value_of(contract.delta, values))
+    except KeyError as error:
+        return f"no value is given for the parameter {error.args[0]}"
+    except ZeroDivisionError:
+        return "the claim of the program has no value at the values given"
+    if not (_inside(change, radius, claim.relation) if refuted else _contains(change, radius, claim.relation)):
+        return f"the program is about another adjacency ({change.relation.value}, {radius}) than the audit ({claim.relation})"
+    match claim.guarantee, contract.cost:
+        case (PureDP(epsilon=epsilon), "pure") | (ZCDP(rho=epsilon), "zcdp"):
+            fits = rational(epsilon) <= low if refuted else high <= rational(epsilon)
+        case (ApproxDP(epsilon=epsilon, delta=allowed), "approx" | "pure"):
+            if refuted:
+                fits = contract.cost == "approx" and rational(epsilon) <= low and rational(allowed) <= delta
+            else:
+                fits = high <= rational(epsilon) and delta <= rational(allowed)
+        case _:
+            return "the program and the audit are about different kinds of guarantee"
+    return "" if fits else "at the values given, the claim of the program does not decide the audited one"
+
+
+def _bound(contract: Contract, values: Mapping[str, Fraction]) -> tuple[Fraction, Fraction]:
+    """The bound that a program claims, enclosed: a number and perhaps a logarithm."""
+    from dpaudit.verifier.evaluation import value_of
+
+    claim, odds = Fraction(value_of(contract.claim, values)), Fraction(value_of(contract.odds, values))
+    if odds == 1:
+        return claim, claim
+    with working_precision(_BITS):
+        low, high = ball_endpoints(ball(claim) + ball(odds).log())
+    return Fraction(low), Fraction(high)
+
+
+def _contains(change: Change, radius: Fraction, relation: Adjacency) -> bool:
+    """Whether the neighbours of the audit are neighbours of the program."""
+    norm = _BALLS.get(change.relation.value)
+    if norm is None or relation.kind != "norm_ball" or relation.norm is None or relation.radius is None:
+        return False
+    return _NORMS.index(relation.norm) <= _NORMS.index(norm) and rational(relation.radius) <= radius
+
+
+def _inside(change: Change, radius: Fraction, relation: Adjacency) -> bool:
+    """Whether the neighbours of the program are neighbours of the audit."""
+    if relation.kind == "replace_one":
+        return change.relation.value == "one"
+    if relation.kind != "norm_ball" or relation.norm is None or relation.radius is None:
+        return False
+    norm = _INSIDE[change.relation.value]
+    return _NORMS.index(norm) <= _NORMS.index(relation.norm) and radius <= rational(relation.radius)

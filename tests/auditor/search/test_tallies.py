@@ -1,0 +1,86 @@
+"""Pairs of few different outputs are judged by counts, with the runs on a dataset that several pairs share put together."""
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from dpaudit import Claim, PureDP, Target, audit
+from dpaudit.auditor.bounds import ClaimPoint
+from dpaudit.auditor.search import pilot
+from dpaudit.auditor.search.tallies import promises, tally_of
+
+PURE = ClaimPoint(Fraction(1), Fraction(0))
+
+
+def tally(zeros, ones):
+    """The tally of outputs 0, 1, 2, ... that came so often under each label."""
+    outputs = np.concatenate([np.repeat(np.arange(len(side)), side) for side in (zeros, ones)])
+    return tally_of(outputs[:, None].astype(np.float64), np.repeat(np.array([0, 1], dtype=np.uint8), [sum(zeros), sum(ones)]))
+
+
+def promised(tallies, firsts=None, point=PURE, final_runs=10**7):
+    firsts = list(range(len(tallies))) if firsts is None else firsts
+    return promises(dict(enumerate(tallies)), firsts, point=point, final_runs=final_runs, alpha=0.1)
+
+
+def test_outputs_are_counted_by_label():
+    found = tally_of(np.array([[1.0, 2.0], [3.0, 4.0], [1.0, 2.0], [1.0, 2.0]]), np.array([0, 1, 1, 1], dtype=np.uint8))
+
+    assert {(1.0, 2.0), (0.0, 1.0)} == set(map(tuple, found.counts.tolist()))
+    assert (np.diff(found.codes.astype(object)) > 0).all()
+
+
+@pytest.mark.parametrize(("different", "rows", "counted"), [(48, 200, True), (49, 200, False), (60, 10_000, False)])
+def test_only_few_different_outputs_are_counted(different, rows, counted):
+    late = np.minimum(np.arange(rows)[::-1], different - 1).astype(np.float64)[:, None]
+
+    assert counted == (tally_of(late, np.zeros(rows, dtype=np.uint8)) is not None)
+
+
+def test_a_clear_ratio_is_promised_nearly_in_full_on_either_side():
+    one, other = promised([tally([10_000, 90_000], [30_000, 70_000]), tally([30_000, 70_000], [10_000, 90_000])]).values()
+
+    assert math.log(3) == pytest.approx(one, abs=0.03)
+    assert one == pytest.approx(other, abs=1e-9)
+
+
+def test_a_ratio_of_few_hits_is_hardly_believed():
+    lucky, sure = promised([tally([995, 2], [995, 9]), tally([995_000, 2000], [995_000, 9000])]).values()
+
+    assert 2 * lucky < sure == pytest.approx(math.log(4.5), abs=0.05)
+
+
+def test_a_dataset_that_pairs_share_is_counted_once_for_all():
+    tallies = [tally([60, 940], [70, 930]), tally([94_000, 6_000], [1, 99])]
+    alone, together = promised(tallies)[0], promised(tallies, [0, 0])[0]
+
+    assert promised([tally([94_060, 6_940], [70, 930])])[0] == together != alone
+
+
+def test_outputs_that_only_other_pairs_have_promise_nothing():
+    tallies = [tally([1000], [1000]), tally([500, 500], [900, 100])]
+
+    assert 0.0 < promised(tallies)[1]
+    assert promised(tallies)[0] == pytest.approx(0.0, abs=1e-3)
+    assert [0.0] == list(promised([tally([1000], [1000])]).values())
+
+
+def test_delta_excuses_rare_outputs():
+    rare = [tally([1_000_000, 0], [999_000, 1000])]
+
+    assert promised(rare)[0] > 3 > promised(rare, point=ClaimPoint(Fraction(1), Fraction(1, 100)))[0]
+
+
+def answers(data, n, rng):
+    """Which of three noisy numbers is the largest; the last one is private."""
+    return np.argmax(np.array([1, 1, data]) + rng.laplace(scale=20, size=(n, 3)), axis=1)
+
+
+def test_the_pilot_judges_by_counts_where_outputs_are_few(monkeypatch):
+    monkeypatch.setattr(pilot, "_merit", None)
+    pairs = [(1, 1 + moved) for moved in (1, 30, 2)]
+    target = Target(sample=answers, claim=Claim(PureDP(epsilon=9)), neighbours=pairs, name="largest")
+
+    assert 1 == audit(target, runs=60_000, seed=1).results[0].attack.pair.index
