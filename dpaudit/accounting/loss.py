@@ -181,6 +181,26 @@ class PrivacyLoss:
             raise InvalidArgument("DPA105", f'sampled takes a sampling scheme, got a {kind}. For instance Poisson("0.01").')
         return scheme.applied_to(self)
 
+    def dominating(self) -> PrivacyLoss:
+        """The loss of the laws that stand above those of this one: what is asked for the sake of upper ends alone, and sooner.
+
+        Args:
+          Nothing.
+        Returns:
+          A loss under the same adjacency, at least this one; what its answers say from below holds for itself only.
+        Raises:
+          Nothing: a law that nothing stands above stays as it is.
+        Source: docs/accounting.md.
+        Example:
+          >>> from dpaudit.accounting import gaussian
+          >>> rounded = gaussian(sigma=2, sensitivity=3)
+          >>> rounded.dominating().epsilon(delta="1e-6").upper == rounded.epsilon(delta="1e-6").upper
+          True
+        """
+        from dpaudit.accounting.bounds import laws_above
+
+        return laws_above(self)
+
     def group(self, size: int) -> PrivacyLoss:
         """The loss on datasets that are `size` steps of the neighbouring relation apart.
 

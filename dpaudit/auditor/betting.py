@@ -68,7 +68,7 @@ class Bankroll:
             raise InvalidArgument(
                 "DPA103", f"stake must be above 0 and at most {self._unstaked:g}, the money not staked yet, got {stake}."
             )
-        self._accounts[pair] = [(LabelBettor(self._point, self._groups), math.log(stake))]
+        self._accounts[pair] = [(LabelBettor(self._point, self._groups, alone=stake == 1), math.log(stake))]
         self._unstaked = max(0.0, self._unstaked - stake)
 
     def observe(self, pair: int, features: Floats, labels: Labels) -> Floats:

@@ -30,6 +30,10 @@ _FORECAST: Final = 0.4
 _MEMORY: Final = 65_536
 """Bins and scores are cut anew from all runs so far until there are this many; then the runs are forgotten."""
 
+_RARELY_FROM: Final = 1024
+_RARELY: Final = 3
+"""From so many runs on, one of several bettors cuts anew only when its runs have grown by this factor: most are dropped soon."""
+
 _FIRST_LOOK: Final = _RELEASES[0][0]
 _FIRST_SCORE: Final = 64
 _FIRST_FORECAST: Final = 128
@@ -78,6 +82,7 @@ class LabelBettor:
     Args:
       point: the claim under test.
       groups: group of each column, for the score; one group unless given.
+      alone: False where several bettors share the time: bins and scores are cut anew less often.
     Source: docs/auditing_statistics.md, sections 4 and 5.
     Example:
       >>> from fractions import Fraction
@@ -87,8 +92,9 @@ class LabelBettor:
       True
     """
 
-    def __init__(self, point: ClaimPoint, groups: Sequence[int] | None = None) -> None:
+    def __init__(self, point: ClaimPoint, groups: Sequence[int] | None = None, *, alone: bool = True) -> None:
         self._game: Game = game_of(point)
+        self._alone = alone
         self._groups = groups
         self._runs = 0
         self._settle_at = 0
@@ -236,7 +242,8 @@ class LabelBettor:
         if self._runs < _FIRST_SCORE:
             self._cut_at = self._runs + max(2, self._runs // 4)
         elif self._runs < _MEMORY:
-            self._cut_at = min(self._runs + self._runs // 2, _MEMORY)
+            often = self._alone or self._runs < _RARELY_FROM
+            self._cut_at = min(self._runs + self._runs // 2 if often else _RARELY * self._runs, _MEMORY)
         else:
             self._remembers, self._memory = False, []
 

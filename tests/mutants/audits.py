@@ -38,7 +38,7 @@ from dpaudit.auditor.runs import BETTING, BOUND, Chunk, Manner, Task, perform
 from dpaudit.auditor.scoring.fitting import fit_score
 from dpaudit.auditor.search.relations import check
 from dpaudit.auditor.search.shrinking import smaller_pair
-from dpaudit.auditor.search.tallies import promises, tally_of
+from dpaudit.auditor.search.tallies import cells_of, promises, tally_of
 from dpaudit.auditor.workload import Subject, Workload
 from dpaudit.claims import Adjacency, Claim, PureDP
 from dpaudit.errors import DpauditError
@@ -318,12 +318,29 @@ def pairs_of_few_outputs_are_judged_by_all_counts_of_their_datasets():
     clear = promised(tally([10_000, 90_000], [30_000, 70_000]), tally([30_000, 70_000], [10_000, 90_000]))
     assert all(math.isclose(math.log(3), bound, abs_tol=0.03) for bound in clear.values())
     lucky, sure = promised(tally([995, 2], [995, 9]), tally([995_000, 2000], [995_000, 9000])).values()
-    assert 2 * lucky < sure
+    assert 10 * lucky < sure
     together = promised(tally([60, 940], [70, 930]), tally([94_000, 6_000], [1, 99]), firsts=[0, 0])[0]
     assert promised(tally([94_060, 6_940], [70, 930]))[0] == together
     assert math.isclose(clear[0], clear[1], abs_tol=HAIR)
     late = np.minimum(np.arange(10_000)[::-1], 59.0)[:, None]
     assert tally_of(late, np.zeros(10_000, dtype=np.uint8)) is None
+    few = promised(tally([1900, 100], [1750, 250]))[0]
+    assert 0.55 < few < math.log(2.5) - 1.645 * math.sqrt(1 / 100 + 1 / 250) / 2
+
+
+def cells_of_exact_values_and_numbers_add_up():
+    stream = np.random.default_rng(4)
+    labels = stream.integers(0, 2, 400_000).astype(np.uint8)
+    first = stream.random(labels.size) < np.where(labels == 1, 0.2, 0.1)
+    second = stream.random(labels.size) < np.where(labels == 1, 0.3, 0.1)
+    numbers = np.where(second, stream.normal(size=labels.size), -9.0)
+    features = np.column_stack([first, numbers, numbers - first, first])
+    cells = cells_of(features[:20_000], (0, 0, 1, 3))
+    assert [0, 1, 3] == [column for column, _ in cells]
+    counted = tally_of(features, labels, cells)
+    assert 2 * 9 == len(counted.codes)
+    found = promises({0: counted}, [0], point=ClaimPoint(1, 0), final_runs=10**7, alpha=0.1)[0]
+    assert math.isclose(math.log(6), found, abs_tol=0.1)
 
 
 def bets_on_forecasts_are_fair_and_of_columns_that_tell():
@@ -371,6 +388,7 @@ CHECKS = (
     neighbours_are_told_from_others,
     small_pairs_are_neighbours_that_still_fail,
     pairs_of_few_outputs_are_judged_by_all_counts_of_their_datasets,
+    cells_of_exact_values_and_numbers_add_up,
     bets_on_forecasts_are_fair_and_of_columns_that_tell,
     a_proof_counts_only_for_what_was_audited,
 )

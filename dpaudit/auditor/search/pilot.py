@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Final, TypeAlias
 
+import numpy as np
+
 from dpaudit.auditor.betting import Bankroll
 from dpaudit.auditor.course import Clock, Course, joined
 from dpaudit.auditor.events import RankedEvent
@@ -16,7 +18,7 @@ from dpaudit.auditor.outputs import Matrix
 from dpaudit.auditor.plans import ENOUGH_TO_CHOOSE, FEWEST_PILOT_RUNS, MOST_PILOT, Plan, with_pilot
 from dpaudit.auditor.points import first_line
 from dpaudit.auditor.runs import PILOT, Chunk, ChunkRuns, Labels, chunk_sizes
-from dpaudit.auditor.search.tallies import Tally, promises, tally_of
+from dpaudit.auditor.search.tallies import ROWS_TO_CUT, Cells, Tally, cells_of, promises, tally_of
 
 FEWEST_EACH: Final = 2**12
 """No pair is dropped before every pair has had this many runs."""
@@ -55,7 +57,7 @@ def run_pilot(course: Course, bankroll: Bankroll, rank: Ranking) -> Pilot:
     case = course.case
     seen: tuple[list[ChunkRuns], ...] = tuple([] for _ in case.subject.pairs)
     alive, clock, sizes = list(range(len(seen))), Clock(case.seconds), enumerate(chunk_sizes(None))
-    tallies: dict[int, Tally | None] = {}
+    tallies: dict[int, Tally] = {}
     last = enough = False
     while not (last or enough):
         turns, last = _turns(course, alive, sizes)
@@ -110,22 +112,34 @@ def _enough(course: Course, clock: Clock) -> bool:
     return course.case.plan is None and (clock.share >= share or course.runs >= MOST_PILOT)
 
 
-def _merits(
-    course: Course, seen: Mapping[int, Sequence[ChunkRuns]], rank: Ranking, tallies: dict[int, Tally | None]
-) -> dict[int, float]:
-    """What each pair promises: by counts where all have few different outputs, else by the events that their runs suggest."""
+def _merits(course: Course, seen: Mapping[int, Sequence[ChunkRuns]], rank: Ranking, tallies: dict[int, Tally]) -> dict[int, float]:
+    """What each pair promises: by counts where outputs or their cells are few, else by the events that its runs suggest."""
     case, point = course.case, first_line(course.case.lines)
-    for pair, parts in seen.items():
-        tallies[pair] = tally_of(*joined(parts))
-        if tallies[pair] is None:
-            return {pair: _merit(joined(parts), rank, float(point.delta)) for pair, parts in seen.items()}
-    counted = {pair: tally for pair, tally in tallies.items() if tally is not None}
+    if not _counted(seen, tallies, case.manner.features.groups):
+        return {pair: _merit(joined(parts), rank, float(point.delta)) for pair, parts in seen.items()}
     datasets = [pair.first for pair in case.subject.pairs]
     firsts = [next(place for place, other in enumerate(datasets) if other is dataset) for dataset in datasets]
     # Where a clock ends the pilot, what follows it is not known here.
     runs = course.runs if case.plan is None or case.seconds < math.inf else case.plan.bound
-    found = promises(counted, firsts, point=point, final_runs=runs, alpha=case.half)
+    found = promises(tallies, firsts, point=point, final_runs=runs, alpha=case.half)
     return {pair: found[pair] for pair in seen}
+
+
+def _counted(seen: Mapping[int, Sequence[ChunkRuns]], tallies: dict[int, Tally], groups: Sequence[int]) -> bool:
+    """Bring the tallies up to date, all of the same cells; False, and no tally, where outputs and cells are too many."""
+    cells: Cells | None = next((tally.cells for tally in tallies.values()), ())
+    while cells is not None:
+        for pair, parts in seen.items():
+            tally = tally_of(*joined(parts), cells)
+            if tally is None:
+                break
+            tallies[pair] = tally
+        else:
+            return True
+        tallies.clear()
+        first = [joined(parts, ROWS_TO_CUT // len(seen))[0] for parts in seen.values()]
+        cells = cells_of(np.concatenate(first), groups)
+    return False
 
 
 def _merit(rows: tuple[Matrix, Labels], rank: Ranking, delta: float) -> float:

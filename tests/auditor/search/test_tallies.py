@@ -9,7 +9,7 @@ import pytest
 from dpaudit import Claim, PureDP, Target, audit
 from dpaudit.auditor.bounds import ClaimPoint
 from dpaudit.auditor.search import pilot
-from dpaudit.auditor.search.tallies import promises, tally_of
+from dpaudit.auditor.search.tallies import cells_of, promises, tally_of
 
 PURE = ClaimPoint(Fraction(1), Fraction(0))
 
@@ -82,5 +82,42 @@ def test_the_pilot_judges_by_counts_where_outputs_are_few(monkeypatch):
     monkeypatch.setattr(pilot, "_merit", None)
     pairs = [(1, 1 + moved) for moved in (1, 30, 2)]
     target = Target(sample=answers, claim=Claim(PureDP(epsilon=9)), neighbours=pairs, name="largest")
+
+    assert 1 == audit(target, runs=60_000, seed=1).results[0].attack.pair.index
+
+
+def with_numbers(data, n, rng):
+    """Those of three noisy numbers that exceed a noisy threshold, which they share."""
+    noisy = np.array([1, 1, data]) + rng.laplace(scale=10, size=(n, 3))
+    return np.where(noisy >= rng.laplace(scale=10, size=(n, 1)), noisy, -1000.0)
+
+
+def test_numbers_among_exact_values_are_counted_in_few_cells():
+    features = with_numbers(1, 30_000, np.random.default_rng(3))[:, :2]
+    labels = np.arange(30_000, dtype=np.uint8) % 2
+    found = tally_of(features, labels, cells_of(features, (0, 0)))
+
+    assert 81 == len(found.codes) == found.bins.shape[1]
+    assert [15_000, 15_000] == found.counts.sum(axis=0).tolist()
+
+
+@pytest.mark.parametrize(
+    "columns",
+    [lambda rng: (rng.normal(size=9000), rng.normal(size=9000)), lambda rng: (rng.integers(0, 9, 9000), rng.integers(0, 9, 9000))],
+)
+def test_numbers_alone_and_exact_values_alone_have_no_cells(columns):
+    features = np.column_stack(columns(np.random.default_rng(0))).astype(np.float64)
+
+    assert cells_of(features, (0, 0)) is None
+
+
+def test_outputs_of_many_items_with_numbers_have_no_cells():
+    assert cells_of(np.maximum(np.random.default_rng(0).normal(size=(9000, 8)), 0), (0,) * 8) is None
+
+
+def test_the_pilot_judges_by_cells_where_numbers_are_among_few_patterns(monkeypatch):
+    monkeypatch.setattr(pilot, "_merit", None)
+    pairs = [(1, 1 + moved) for moved in (1, 30, 2)]
+    target = Target(sample=with_numbers, claim=Claim(PureDP(epsilon=9)), neighbours=pairs, name="numbers")
 
     assert 1 == audit(target, runs=60_000, seed=1).results[0].attack.pair.index
