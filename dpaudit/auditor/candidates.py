@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
@@ -184,16 +184,20 @@ def _repeated_outputs(features: Floats, labels: Labels, score: FittedScore) -> l
     judged = label_counts(inverse[~even], labels[~even], known.size)
     levels = np.unique(np.abs(learned[learned != 0]))
 
-    def family(sign: int) -> Family:
-        inside = np.stack([judged[sign * learned >= level].sum(axis=0) for level in levels])
+    def families(sign: int) -> Iterator[Family]:
+        # Half of the runs may promise more than all of them do; a set that all runs leave empty is no event.
+        reached = levels[levels <= (sign * full).max()]
+        if not reached.size:
+            return
+        inside = np.stack([judged[sign * learned >= level].sum(axis=0) for level in reached])
 
         def make(place: int) -> Event:
-            return Atoms(score.table.columns, tuple(map(tuple, seen[first[sign * full >= levels[place]]].tolist())))
+            return Atoms(score.table.columns, tuple(map(tuple, seen[first[sign * full >= reached[place]]].tolist())))
 
         model = np.log((inside[:, 1] + 0.5) / (inside[:, 0] + 0.5))
-        return Family(make, inside[:, 1], inside[:, 0], model, _doubt(model, _SET_DOUBT), handicap=_VALUE_HANDICAP, share=0.5)
+        yield Family(make, inside[:, 1], inside[:, 0], model, _doubt(model, _SET_DOUBT), handicap=_VALUE_HANDICAP, share=0.5)
 
-    return [family(1), family(-1)] if levels.size else []
+    return [*families(1), *families(-1)]
 
 
 def _log_ratios(inverse: Bins, labels: Labels, size: int) -> Floats:

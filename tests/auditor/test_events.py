@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from scipy.stats import laplace
 
 from dpaudit.auditor.bounds import ClaimPoint
+from dpaudit.auditor.candidates import column_families, score_families
 from dpaudit.auditor.events import Atoms, ScoreThreshold, Threshold, rank_events
 from dpaudit.auditor.scoring.fitting import fit_score
 from dpaudit.auditor.scoring.table import ScoreTable
@@ -193,3 +194,17 @@ def test_the_far_tail_is_seen_where_the_pilot_is_large():
     best = rank(values[:, None], labels, final_runs=1_000_000)[0]
     assert best.event.hits(np.array([[0.5]])).all()
     assert 0.5 < best.predicted
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("columns", [1, 4])
+def test_every_event_that_is_looked_at_contains_a_run_of_the_pilot(seed, columns):
+    runs = 400
+    labels, stream = labels_of(seed, runs)
+    # Outputs repeat, but are too many to be looked at one by one; labels have nothing to do with them.
+    features = np.column_stack([stream.integers(0, 20, (runs, columns)), np.where(stream.random(runs) < 0.5, stream.random(runs), 0)])
+    families = [*score_families(features, labels), *column_families(features, labels, 0)]
+    for family in families:
+        for place in range(len(family.ones)):
+            assert family.make(place).hits(features).any()
+    assert families
