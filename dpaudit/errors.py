@@ -209,6 +209,28 @@ CODES: Final[dict[str, Explanation]] = {
         "not name, so that their runs cannot be made again from it.",
         "Call audit_canaries again with the same functions, arguments and seed: it gives the same finding.",
     ),
+    "DPA601": Explanation(
+        "budget stays in its process",
+        "A budget was about to be copied into another process, or a model that was read back is to be fitted at the expense of a "
+        "budget that it left behind. Two copies would each spend all of it.",
+        'Run searches in threads, with joblib.parallel_config(backend="threading"); give a model that was read back a budget of '
+        "its own.",
+    ),
+    "DPA602": Explanation(
+        "labels are no classes",
+        "No classes were given, and the labels are continuous numbers or of several types, so that none can be read from them.",
+        "Name the public classes: classes=[...]. Labels that are none of them then count as the first.",
+    ),
+    "DPA603": Explanation(
+        "number of records is private",
+        "Under add_remove the number of records is private, so that no default may depend on it.",
+        "Give a public number that stands for it, n_nominal=..., or use replace_one.",
+    ),
+    "DPA604": Explanation(
+        "adjacency not covered",
+        "The proof of a learner does not cover the neighbouring relation asked for, or not with these parameters.",
+        "The message names the relations that it covers.",
+    ),
     "DPA701": Explanation(
         "outside the verified subset",
         "The verifier reads a subset of Python, construct by construct, and refuses all others instead of guessing what they mean.",

@@ -202,7 +202,9 @@ def test_every_event_that_is_looked_at_contains_a_run_of_the_pilot(seed, columns
     runs = 400
     labels, stream = labels_of(seed, runs)
     # Outputs repeat, but are too many to be looked at one by one; labels have nothing to do with them.
-    features = np.column_stack([stream.integers(0, 20, (runs, columns)), np.where(stream.random(runs) < 0.5, stream.random(runs), 0)])
+    features = np.column_stack(
+        [stream.integers(0, 20, (runs, columns)), np.where(stream.random(runs) < 0.5, stream.random(runs), 0)]
+    )
     families = [*score_families(features, labels), *column_families(features, labels, 0)]
     for family in families:
         for place in range(len(family.ones)):
