@@ -1,0 +1,277 @@
+"""How accurate, fast and small private learners are by their default rule, beside diffprivlib and what is possible without noise.
+
+    python benchmarks/learners.py [--data DIR] [--seeds 10] [--peer PYTHON] [--output benchmarks/results]
+
+Two problems come with scikit-learn and one is generated; DIR holds the files of the others. PYTHON is an interpreter with
+diffprivlib, which needs an older scikit-learn. Ours: (epsilon, 1e-5) under replace-one, exact noise from the operating system,
+nothing tuned. diffprivlib: pure epsilon under replace-one, dense data only, the better of C = 1 and C = 0.01 by its test accuracy.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+from unittest.mock import patch
+
+import numpy as np
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path[:0] = [str(ROOT), str(ROOT / "benchmarks")]
+
+from learning_data import BUNDLED, IN_FILES, Problem  # noqa: E402
+from measuring import Bar, bars_table, table, versions, write  # noqa: E402
+
+from learners import PrivateClassifier  # noqa: E402
+from learners.rows.ingest import checked_features, to_rows  # noqa: E402
+from learners.solvers.gradient import solve  # noqa: E402
+from mechanisms import GaussianMechanism  # noqa: E402
+
+EPSILONS = (0.1, 0.5, 1.0, 3.0)
+DELTA = "1e-5"
+PEER_SEEDS = 5
+
+BARS: dict[str, tuple[float | None, ...]] = {
+    "adult": (80.5, 83.3, 83.9, 84.3),
+    "covtype_knots": (81.0, 84.8, 85.5, 85.9),
+    "mnist": (75, 84, 85.5, 87),
+    "mnist10": (None, 80, 82.5, 87),
+    "digits": (60, 79, 84, 86),
+    "breast_cancer": (62, 73, 79, 87),
+    "20ng": (57, 71, 76.5, 82),
+    "signal": (None, 92, 93, None),
+}
+"""Least accuracy in percent at each epsilon."""
+
+SECONDS = {"adult": 0.3, "covtype": 0.05, "mnist": 0.3}
+"""Most seconds of processor time of a fit, asked of float noise; ours is exact."""
+
+
+def ours(problem: Problem, epsilon: float, seed: int) -> dict[str, float]:
+    """Accuracy of one fit in percent, and its seconds of processor time and of wall time."""
+    train, labels, test, truth = problem.split(seed)
+    model = PrivateClassifier(epsilon=str(epsilon), delta=DELTA, feature_norm=1, classes=range(problem.classes))
+    start, busy = time.perf_counter(), time.process_time()
+    model.fit(train, labels)
+    wall, busy = time.perf_counter() - start, time.process_time() - busy
+    return {"epsilon": epsilon, "accuracy": 100 * float(np.mean(model.predict(test) == truth)), "seconds": busy, "wall": wall}
+
+
+def ceiling(problem: Problem, seed: int) -> float:
+    """Accuracy of logistic regression without noise, in percent."""
+    from sklearn.linear_model import LogisticRegression
+
+    train, labels, test, truth = problem.split(seed)
+    return 100 * float(np.mean(LogisticRegression(C=100, max_iter=300, tol=1e-3).fit(train, labels).predict(test) == truth))
+
+
+def peer(python: Path, problem: Problem, seed: int) -> list[dict[str, float]]:
+    """What diffprivlib reaches on one split, for each epsilon and C."""
+    train, labels, test, truth = problem.split(seed)
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "arrays.npz"
+        np.savez(file, train_x=train, train_y=labels, test_x=test, test_y=truth)
+        constants = [0.01] if problem.classes > 2 else [1.0, 0.01]
+        command = [python, ROOT / "benchmarks" / "learners_peer.py", file, json.dumps(EPSILONS), json.dumps(constants), str(seed)]
+        printed = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    return [{**reached, "accuracy": 100 * reached["accuracy"]} for reached in json.loads(printed)]
+
+
+def better_constant(reached: list[dict[str, float]]) -> float:
+    """The larger of the mean accuracies for each C."""
+    constants = {run["C"] for run in reached}
+    return max(mean_and_error(run["accuracy"] for run in reached if run["C"] == constant)[0] for constant in constants)
+
+
+def mean_and_error(values: Iterable[float]) -> tuple[float, float]:
+    """Mean and its standard error."""
+    found = np.array(list(values))
+    return float(found.mean()), float(found.std(ddof=1) / len(found) ** 0.5) if len(found) > 1 else 0.0
+
+
+def measured(name: str, problem: Problem, seeds: int, python: Path | None) -> dict[str, Any]:
+    """All that is measured of one problem."""
+    splits = 1 if problem.train is not None else seeds
+    ours(problem, 1.0, 0)  # what is made on first use
+    runs = [ours(problem, epsilon, seed) for epsilon in EPSILONS for seed in range(seeds)]
+    cells = []
+    for epsilon in EPSILONS:
+        chosen = [run for run in runs if run["epsilon"] == epsilon]
+        accuracy, error = mean_and_error(run["accuracy"] for run in chosen)
+        least = {name: min(run[name] for run in chosen) for name in ("seconds", "wall")}
+        cells.append({"epsilon": epsilon, "accuracy": accuracy, "error": error, **least})
+    best: list[float | None] = [None] * len(EPSILONS)
+    if python is not None and isinstance(problem.features, np.ndarray):
+        reached = [run for seed in range(min(splits, PEER_SEEDS)) for run in peer(python, problem, seed)]
+        best = [better_constant([run for run in reached if run["epsilon"] == epsilon]) for epsilon in EPSILONS]
+    record = {"problem": name, "title": problem.name, "shape": list(problem.features.shape), "cells": cells, "peer": best}
+    return {**record, "ceiling": mean_and_error(ceiling(problem, seed) for seed in range(min(splits, 3)))[0]}
+
+
+def float_release(self: GaussianMechanism, value: Any, _source: object = None) -> Any:
+    """The same release with noise in floats."""
+    return value + np.rint(np.random.default_rng().normal(0, float(self.sigma), np.shape(value))).astype(np.int64)
+
+
+def noise_cost(problem: Problem) -> float:
+    """Time of a solution with exact noise over that with float noise, interleaved, best of five."""
+    train, labels, _, _ = problem.split(0)
+    read = checked_features(train)
+    plan = PrivateClassifier(epsilon=1, delta=DELTA, feature_norm=1, classes=range(problem.classes)).fit(train, labels).plan_
+    rows = to_rows(read, labels, feature_norm=1, lattice_bits=plan.lattice_bits, intercept=plan.intercept)
+    best = {"exact": float("inf"), "floats": float("inf")}
+    for _ in range(5):
+        for kind, release in (("exact", GaussianMechanism.release), ("floats", float_release)):
+            with patch.object(GaussianMechanism, "release", release):
+                start = time.process_time()
+                solve(rows, plan)
+                best[kind] = min(best[kind], time.process_time() - start)
+    return best["exact"] / best["floats"]
+
+
+def sparse_fit() -> dict[str, float]:
+    """Seconds and growth in memory, in MB, of a fit on 11314 rows of 2**20 columns with 3.1 million entries."""
+    from scipy.sparse import csr_array
+
+    random, rows, each = np.random.default_rng(0), 11314, 274
+    places = np.sort(random.integers(0, 2**20, size=(rows, each), dtype=np.int32), axis=1).ravel()
+    entries = np.full(rows * each, each**-0.5)
+    features = csr_array((entries, places, np.arange(0, rows * each + 1, each, dtype=np.int32)), shape=(rows, 2**20))
+    features.sum_duplicates()
+    labels = random.integers(0, 2, size=rows)
+    del places, entries
+    model = PrivateClassifier(epsilon=1, delta=DELTA, feature_norm=1, classes=[0, 1])
+    model.fit(features[:100, :50], labels[:100])  # what is loaded on first use
+    Path("/proc/self/clear_refs").write_text("5", encoding="ascii")  # the peak counts from here
+    before = resident("VmRSS")
+    start = time.process_time()
+    model.fit(features, labels)
+    return {"seconds": time.process_time() - start, "megabytes": resident("VmHWM") - before, "entries": features.nnz}
+
+
+def resident(what: str) -> float:
+    """Resident memory of this process in MB: now (VmRSS) or at most (VmHWM)."""
+    lines = Path("/proc/self/status").read_text(encoding="ascii").splitlines()
+    return next(int(line.split()[1]) for line in lines if line.startswith(what)) / 1024
+
+
+def in_a_process_of_its_own() -> dict[str, float]:
+    """What `sparse_fit` measures, where nothing else has run before."""
+    command = [sys.executable, __file__, "--sparse-fit"]
+    found: dict[str, float] = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+    return found
+
+
+def plot(records: list[dict[str, Any]], file: Path) -> None:
+    """Accuracy over epsilon, one panel a problem, as SVG."""
+    import matplotlib as mpl
+
+    mpl.use("svg")
+    from matplotlib import pyplot as plt
+
+    mpl.rcParams["svg.hashsalt"] = "learners"
+    width = min(4, len(records))
+    height = -(-len(records) // width)
+    figure, panels = plt.subplots(height, width, figsize=(3.2 * width, 2.6 * height), squeeze=False)
+    for panel in panels.ravel()[len(records) :]:
+        panel.set_axis_off()
+    for panel, record in zip(panels.ravel(), records, strict=False):
+        cells = record["cells"]
+        panel.errorbar(
+            EPSILONS, [c["accuracy"] for c in cells], [2 * c["error"] for c in cells], marker="o", label="PrivateClassifier"
+        )
+        if record["peer"][0] is not None:
+            panel.plot(EPSILONS, record["peer"], marker="s", linestyle="--", label="diffprivlib, better C")
+        panel.axhline(record["ceiling"], color="grey", linewidth=0.8, label="no noise")
+        panel.set(title=record["title"], xscale="log", xlabel="epsilon", ylabel="accuracy, %")
+    panels[0, 0].legend(fontsize=7)
+    figure.tight_layout()
+    figure.savefig(file, metadata={"Date": None})
+    plt.close(figure)
+
+
+def markdown(records: list[dict[str, Any]], bars: list[Bar], sparse: dict[str, float], noise: dict[str, float]) -> str:
+    """The page."""
+    head = ["problem", "n x d", *(f"epsilon {epsilon:g}" for epsilon in EPSILONS), "diffprivlib", "no noise", "seconds (wall)"]
+    lines = [
+        [
+            record["title"],
+            " x ".join(map(str, record["shape"])),
+            *(f"{cell['accuracy']:.1f} ± {cell['error']:.1f}" for cell in record["cells"]),
+            " / ".join("-" if value is None else f"{value:.1f}" for value in record["peer"]),
+            f"{record['ceiling']:.1f}",
+            f"{min(c['seconds'] for c in record['cells']):.2f} ({min(c['wall'] for c in record['cells']):.2f})",
+        ]
+        for record in records
+    ]
+    costs = ", ".join(f"{name} {ratio:.2f}" for name, ratio in noise.items())
+    return "\n".join(
+        [
+            "Accuracy in percent, mean and standard error over the seeds; the plot shows two standard errors. Ours:",
+            f"(epsilon, {DELTA})-DP, the default rule, exact noise. diffprivlib: pure epsilon. Both under replace-one;",
+            "diffprivlib has the same features, dense only, and the better of C = 1 and 0.01 by test accuracy (10 classes: 0.01).",
+            "`no noise` is logistic regression. Seconds: least processor time of a fit.\n",
+            table(head, lines),
+            f"Sparse: {sparse['entries']:.0f} entries in 2^20 columns: {sparse['seconds']:.2f} s, {sparse['megabytes']:.0f} MB.\n",
+            f"Time of a solution with exact noise over that with float noise: {costs}.\n",
+            bars_table(bars),
+        ]
+    )
+
+
+def main() -> int:
+    """Measure, print, and write the results if asked to."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--data", type=Path, help="folder with the files of adult, covtype20k, mnist10k and 20ng")
+    parser.add_argument("--seeds", type=int, default=10, help="splits and draws of noise")
+    parser.add_argument("--peer", type=Path, help="a Python interpreter with diffprivlib")
+    parser.add_argument("--only", nargs="*", help="names of problems; all unless given")
+    parser.add_argument("--output", type=Path, help="folder for learners.md, learners.json and learners.svg")
+    parser.add_argument("--sparse-fit", action="store_true", help=argparse.SUPPRESS)
+    arguments = parser.parse_args()
+    if arguments.sparse_fit:
+        print(json.dumps(sparse_fit()))
+        return 0
+    makers = {
+        **BUNDLED,
+        **({name: lambda make=make: make(arguments.data) for name, make in IN_FILES.items()} if arguments.data else {}),
+    }
+    records, noise = [], {}
+    for name in arguments.only or makers:
+        problem = makers[name]()
+        records.append(measured(name, problem, arguments.seeds, arguments.peer))
+        noise[name] = noise_cost(problem)
+    sparse = in_a_process_of_its_own()
+    bars = [
+        Bar(f"{record['title']}, epsilon {cell['epsilon']:g}, %", cell["accuracy"], least)
+        for record in records
+        for cell, least in zip(record["cells"], BARS.get(record["problem"], ()), strict=False)
+        if least is not None
+    ]
+    bars += [
+        Bar(f"{record['title']}, s", min(cell["seconds"] for cell in record["cells"]), SECONDS[record["problem"]], most=True)
+        for record in records
+        if record["problem"] in SECONDS
+    ]
+    bars += [Bar(f"{name}, exact over float noise", ratio, 2, most=True) for name, ratio in noise.items()]
+    bars += [
+        Bar("2^20 columns, s", sparse["seconds"], 1.5, most=True),
+        Bar("2^20 columns, MB", sparse["megabytes"], 100, most=True),
+    ]
+    text = markdown(records, bars, sparse, noise)
+    found = versions(("numpy", "scipy", "scikit-learn"))
+    record = {"versions": found, "problems": records, "sparse": sparse, "bars": [bar.record() for bar in bars]}
+    write(arguments.output, "learners", "Private learners: accuracy, time and memory", text, record)
+    if arguments.output is not None:
+        plot(records, arguments.output / "learners.svg")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

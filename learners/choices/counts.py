@@ -1,0 +1,174 @@
+"""Scores of candidates as whole numbers: errors, and ramps on a grid, summed over records; and the choice by them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, Protocol
+
+import numpy as np
+
+from dpaudit.errors import InvalidArgument
+from dpaudit.exact import integer
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from learners.rows.rows import Rows
+    from mechanisms.exponential import ExponentialMechanism
+    from mechanisms.sampling.random import BitSource
+
+Loss = Callable[["NDArray[np.int64]"], "NDArray[np.int64] | NDArray[np.bool_]"]
+"""From signed margins, each of one record and one candidate, to whole numbers or truth values of the same shape."""
+
+_CHUNK: Final = 2**21
+_INTEGERS_HOLD: Final = 2**63
+
+
+class Cover(Protocol):
+    """A finite set of candidates that depends on public numbers alone: linear classifiers with whole-number weights."""
+
+    @property
+    def size(self) -> int:
+        """How many there are."""
+        ...
+
+    def blocks(self) -> Iterator[NDArray[np.int64]]:
+        """All of them in order, in arrays of shape (dimension, some number)."""
+        ...
+
+    def candidate(self, place: int) -> NDArray[np.int64]:
+        """The one at a place in that order, of shape (dimension,)."""
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class Listed:
+    """Candidates that are written down.
+
+    Args:
+      weights: int64 array of shape (dimension, N), one candidate a column.
+    Source: docs/choice_learners.md, "Candidates".
+    Example:
+      >>> Listed(np.array([[1, -1], [0, 2]])).candidate(1).tolist()
+      [-1, 2]
+    """
+
+    weights: NDArray[np.int64]
+
+    @property
+    def size(self) -> int:
+        """How many there are."""
+        return int(self.weights.shape[1])
+
+    def blocks(self) -> Iterator[NDArray[np.int64]]:
+        """All of them."""
+        yield self.weights
+
+    def candidate(self, place: int) -> NDArray[np.int64]:
+        """The one at a place."""
+        return self.weights[:, place]
+
+
+def signs(labels: NDArray[np.int64]) -> NDArray[np.int64]:
+    """-1 for records of the first class, 1 for those of the second."""
+    return 2 * labels - 1
+
+
+def errors(threshold: int = 0) -> Loss:
+    """The loss of 1 for a signed margin of at most a threshold, which is a tie at 0: a tie is an error.
+
+    Args:
+      threshold: public, a whole number in the units of the margins.
+    Returns:
+      A function of margins to truth values of the same shape.
+    Raises:
+      InvalidArgument: the threshold is no integer (DPA105).
+    Source: Bassily, Mohri, Suresh 2022, section 2; docs/choice_learners.md, "Counts of errors".
+    Example:
+      >>> errors()(np.array([-1, 0, 1])).tolist()
+      [True, True, False]
+    """
+    limit = integer(threshold, "threshold")
+    return lambda margins: margins <= limit
+
+
+def ramps(*, margin: int, bits: int) -> Loss:
+    """The ramp loss on a grid: 2**bits for a signed margin of at most 0, 0 from `margin` on, in between rounded up.
+
+    Both ends of the range lie on the grid, so that the sensitivity of a sum over records is exactly 2**bits.
+
+    Args:
+      margin: where the ramp ends, in the units of the margins, a whole number, positive.
+      bits: fineness of the grid, public, at least 0; `margin` times 2**bits stays below 2**63.
+    Returns:
+      A function of margins to whole numbers of the same shape.
+    Raises:
+      InvalidArgument: not positive or not whole (DPA103, DPA105), or too fine for 64 bits (DPA108).
+    Source: docs/choice_learners.md, "Ramps".
+    Example:
+      >>> ramps(margin=8, bits=2)(np.array([-5, 0, 1, 4, 8])).tolist()
+      [4, 4, 4, 2, 0]
+    """
+    end, fineness = integer(margin, "margin", lower=1), integer(bits, "bits", lower=0)
+    if end << fineness >= _INTEGERS_HOLD:
+        raise InvalidArgument("DPA108", "a ramp of this margin and fineness does not fit 64 bits. Use fewer bits.")
+    return lambda margins: -((np.clip(margins, 0, end) - end << fineness) // end)
+
+
+def totals(rows: Rows, cover: Cover, loss: Loss) -> NDArray[np.int64]:
+    """The loss of every candidate, summed over all records.
+
+    Args:
+      rows: records as whole numbers, with labels 0 and 1.
+      cover: the candidates.
+      loss: from signed margins to whole numbers.
+    Returns:
+      int64 array of shape (cover.size,), exact.
+    Raises:
+      InvalidArgument: margins might not fit 64 bits (DPA108), which follows from public numbers.
+    Source: docs/choice_learners.md, "Counts of errors".
+    Example:
+      >>> from fractions import Fraction
+      >>> from learners.rows.rows import Rows
+      >>> rows = Rows(np.array([[3, 4], [0, -5]], dtype=np.int32), 5, Fraction(1), np.array([1, 0]))
+      >>> totals(rows, Listed(np.array([[1, 0], [0, -1]])), errors()).tolist()
+      [1, 2]
+    """
+    side = signs(rows.labels)[:, np.newaxis]
+    width = max(1, _CHUNK // len(rows.labels))
+    parts = []
+    for block in cover.blocks():
+        for start in range(0, block.shape[1], width):
+            margins = rows.margins(block[:, start : start + width])
+            margins *= side
+            parts.append(loss(margins).sum(axis=0, dtype=np.int64))
+    return np.concatenate(parts)
+
+
+def choose(
+    rows: Rows, cover: Cover, loss: Loss, mechanism: ExponentialMechanism, source: BitSource | None = None
+) -> NDArray[np.int64]:
+    """One candidate by its summed loss.
+
+    Args:
+      rows: records as whole numbers, with labels 0 and 1.
+      cover: the candidates.
+      loss: from signed margins to whole numbers, with the sensitivity that the mechanism is told, in its units.
+      mechanism: the exponential mechanism.
+      source: random bits; None takes the operating system's.
+    Returns:
+      int64 array of shape (dimension,): the weights chosen.
+    Raises:
+      InvalidArgument: as for `totals`.
+    Source: Bassily, Mohri, Suresh 2022, Algorithm 1, step 5.
+    Example:
+      >>> from fractions import Fraction
+      >>> from learners.choices.levels import counts_mechanism
+      >>> from learners.rows.rows import Rows
+      >>> rows = Rows(np.array([[1, 0]] * 900, dtype=np.int32), 1, Fraction(1), np.ones(900, dtype=np.int64))
+      >>> cover = Listed(np.array([[-1, 1], [0, 0]]))
+      >>> choose(rows, cover, errors(), counts_mechanism(epsilon=1, adjacency="replace_one")).tolist()
+      [1, 0]
+    """
+    return cover.candidate(mechanism.release(-totals(rows, cover, loss), source))

@@ -1,0 +1,144 @@
+"""Generalised exponential mechanism: picks a small score out of scores whose sensitivities differ."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from dpaudit.claims import Adjacency, Claim
+from dpaudit.errors import InvalidArgument
+from dpaudit.exact import Exact, ball, ball_endpoints, in_range, positive, rational, working_precision
+from mechanisms.exponential import ExponentialMechanism
+from mechanisms.noise import store
+
+if TYPE_CHECKING:
+    from dpaudit.claims import PrivacyLoss
+    from mechanisms.sampling.random import BitSource
+
+
+@dataclass(frozen=True, init=False)
+class GeneralizedExponential:
+    """Chooses one of several scores, small ones more often; each has a sensitivity of its own, which sets how far it is trusted.
+
+    A score is put on its grid first, which makes it move by up to a step more on neighbours: that is paid for here.
+
+    Args:
+      sensitivities: largest change of each score on neighbours, public, exact, positive.
+      epsilon: privacy parameter in nats, exact, positive.
+      grid: step of the grid that scores are rounded to, public, exact; 0 for scores that are used as they are.
+      failure: probability with which a score may be chosen that is worse than the bound below, in (0, 1); privacy does not need it.
+      adjacency: the neighbouring relation of the sensitivities.
+    Raises:
+      InvalidArgument: no sensitivity (DPA109), or a parameter that is no number (DPA101, DPA102) or out of range (DPA103, DPA104).
+    Source: Raskhodnikova and Smith 2016, section 4; docs/choice_learners.md, "Scores of different sensitivities".
+    Example:
+      >>> mechanism = GeneralizedExponential(sensitivities=["1/10", 50], epsilon=1)
+      >>> mechanism.release([0, -1000000])
+      1
+    """
+
+    sensitivities: tuple[Fraction, ...]
+    epsilon: Fraction
+    grid: Fraction
+    failure: Fraction
+    adjacency: Adjacency
+
+    def __init__(
+        self,
+        *,
+        sensitivities: Sequence[Exact],
+        epsilon: Exact,
+        grid: Exact = 0,
+        failure: Exact = "1/20",
+        adjacency: Adjacency | str = "replace_one",
+    ) -> None:
+        """Check the parameters and store them exactly."""
+        if not len(sensitivities):
+            raise InvalidArgument("DPA109", "there are no sensitivities, so there is no score to choose. Give at least one.")
+        store(
+            self,
+            sensitivities=tuple(positive(each, "sensitivity") for each in sensitivities),
+            epsilon=positive(epsilon, "epsilon"),
+            grid=_step(grid),
+            failure=in_range(failure, "failure", lower=0, upper=1, lower_open=True, upper_open=True),
+            adjacency=Adjacency.of(adjacency),
+        )
+
+    @cached_property
+    def raised(self) -> tuple[Fraction, ...]:
+        """The sensitivities of the scores on the grid."""
+        return tuple(sensitivity + self.grid for sensitivity in self.sensitivities)
+
+    @cached_property
+    def choice(self) -> ExponentialMechanism:
+        """The exponential mechanism that chooses among the normalised scores, of sensitivity 1."""
+        return ExponentialMechanism(sensitivity=1, epsilon=self.epsilon, adjacency=self.adjacency)
+
+    @property
+    def claim(self) -> Claim:
+        """What an audit may test: pure differential privacy."""
+        return self.choice.claim
+
+    @property
+    def loss(self) -> PrivacyLoss:
+        """The privacy loss of one choice: bounded range epsilon."""
+        return self.choice.loss
+
+    @cached_property
+    def threshold(self) -> Fraction:
+        """How many sensitivities a score must be better by: 2 ln(k / failure) / epsilon, rounded up; any public number would do."""
+        with working_precision(128):
+            bound = 2 * ball(len(self.sensitivities) / self.failure).log() / ball(self.epsilon)
+            return Fraction(math.ceil(ball_endpoints(bound)[1] * 2**20), 2**20)
+
+    def normalised(self, scores: Sequence[Exact]) -> list[Fraction]:
+        """What is minimised: the largest lead of another score, in units of both sensitivities; 0 for the best, and never negative.
+
+        Args:
+          scores: one number for each sensitivity, exact.
+        Returns:
+          Fractions, each of which moves by at most 1 on neighbours; a function of private values.
+        Raises:
+          InvalidArgument: another number of scores (DPA105), or one that is no finite number (DPA101, DPA102).
+        """
+        if len(scores) != len(self.sensitivities):
+            counts = f"{len(scores)} scores for {len(self.sensitivities)} sensitivities"
+            raise InvalidArgument("DPA105", f"there are {counts}. Give one score for each.")
+        shifted = [self._on_grid(score) + self.threshold * each for score, each in zip(scores, self.raised, strict=True)]
+        pairs = list(zip(shifted, self.raised, strict=True))
+        return [max((own - other) / (mine + its) for other, its in pairs) for own, mine in pairs]
+
+    def release(self, scores: Sequence[Exact], source: BitSource | None = None) -> int:
+        """The index of one score.
+
+        With probability at least 1 - `failure` it is at most the minimum over j of score_j + 2 threshold sensitivity_j.
+
+        Args:
+          scores: one number for each sensitivity, exact.
+          source: random bits; None takes the operating system's.
+        Returns:
+          An index from 0 to len(scores) - 1.
+        Raises:
+          InvalidArgument: as for `normalised`, before randomness is drawn.
+        """
+        return self.choice.release([-score for score in self.normalised(scores)], source)
+
+    def _on_grid(self, score: Any) -> Fraction:
+        """A score at the nearest point of the grid; halves go to the even one."""
+        try:
+            exact = rational(score)
+        except InvalidArgument as error:
+            raise InvalidArgument(
+                error.code, f"scores must be finite numbers, got a {type(score).__name__} that is none."
+            ) from None
+        return round(exact / self.grid) * self.grid if self.grid else exact
+
+
+def _step(grid: Exact) -> Fraction:
+    """The step of a grid; 0 for none."""
+    exact = rational(grid, "grid")
+    return exact if exact == 0 else positive(exact, "grid")

@@ -1,0 +1,96 @@
+"""The cover of the paper: all points of a lattice in a ball, for up to four dimensions."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from dpaudit.errors import InvalidArgument
+from dpaudit.exact import Exact, in_range, integer, positive
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+MOST_DIMENSIONS: Final = 4
+MOST_POINTS: Final = 2**24
+
+
+@dataclass(frozen=True)
+class LatticeCover:
+    """All whole points within a radius of the origin, the origin included; a step is the lattice's, and scale does not matter.
+
+    Args:
+      dimension: k, 1 to 4.
+      radius_squared: in squared steps, a whole number, at least 0.
+    Source: Bassily, Mohri, Suresh 2022, Algorithm 1, step 4; docs/choice_learners.md, "Lattice".
+    Example:
+      >>> cover = LatticeCover(2, 1)
+      >>> cover.size, [cover.candidate(place).tolist() for place in range(5)]
+      (5, [[-1, 0], [0, -1], [0, 0], [0, 1], [1, 0]])
+    """
+
+    dimension: int
+    radius_squared: int
+
+    @cached_property
+    def size(self) -> int:
+        """How many there are."""
+        return sum(block.shape[1] for block in self.blocks())
+
+    def blocks(self) -> Iterator[NDArray[np.int64]]:
+        """All of them in lexicographic order, one slice at a time."""
+        reach = math.isqrt(self.radius_squared)
+        axis = np.arange(-reach, reach + 1)
+        rest = np.array(np.meshgrid(*[axis] * (self.dimension - 1), indexing="ij"), dtype=np.int64)
+        rest = rest.reshape(self.dimension - 1, -1) if self.dimension > 1 else np.zeros((0, 1), dtype=np.int64)
+        squares = np.square(rest).sum(axis=0)
+        for first in axis.tolist():
+            inside = rest[:, squares <= self.radius_squared - first * first]
+            yield np.concatenate([np.full((1, inside.shape[1]), first), inside])
+
+    def candidate(self, place: int) -> NDArray[np.int64]:
+        """The one at a place."""
+        for block in self.blocks():
+            if place < block.shape[1]:
+                return block[:, place]
+            place -= block.shape[1]
+        raise IndexError(place)
+
+
+def lattice_cover(*, dimension: int, margin: Exact) -> LatticeCover:
+    """The lattice cover for a margin: spacing such that some point lies within margin / 10 of every point of the ball of radius 2.
+
+    Lengths are relative: the norm of a comparator times the norm of a record is 1. With gamma = margin / 10 the lattice has step
+    2 gamma / sqrt(k), and the ball of radius 2 + gamma holds a nearest point of each of its points.
+
+    Args:
+      dimension: k, public, 1 to 4.
+      margin: rho over the product of the two norms, public, exact, above 0 and at most 1.
+    Returns:
+      The cover, of at most 2**24 points.
+    Raises:
+      InvalidArgument: out of range (DPA103, DPA104, DPA105), or a cover of more points (DPA103).
+    Source: Bassily, Mohri, Suresh 2022, Algorithm 1, step 4; docs/choice_learners.md, "Lattice".
+    Example:
+      >>> lattice_cover(dimension=2, margin="1/2").size
+      2617
+    """
+    k, relative = integer(dimension, "dimension", lower=1, upper=MOST_DIMENSIONS), positive(margin, "margin")
+    gamma = in_range(relative, "margin", lower=0, upper=1) / 10
+    squared = math.floor(k * (2 + gamma) ** 2 / (2 * gamma) ** 2)
+    # The cubes around the points fill a ball that is larger by half their diagonal.
+    reach = math.isqrt(squared) + 1 + Fraction(math.isqrt(k) + 1, 2)
+    if _ball_volume_above(k) * reach**k > 2 * MOST_POINTS:
+        raise InvalidArgument("DPA103", "the lattice would have more than 2**24 points. Take a larger margin or fewer dimensions.")
+    return LatticeCover(k, squared)
+
+
+def _ball_volume_above(dimension: int) -> Fraction:
+    """At least the volume of the unit ball."""
+    return (Fraction(2), Fraction(22, 7), Fraction(88, 21), Fraction(5))[dimension - 1]

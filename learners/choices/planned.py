@@ -1,0 +1,63 @@
+"""What a learner that makes one choice will do: its mechanism, its candidates and the public map in front of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from dpaudit.errors import InvalidArgument
+from learners.choices.levels import choice_release
+from learners.record import Charge
+
+if TYPE_CHECKING:
+    from learners.choices.counts import Cover
+    from learners.rows.rows import Rows
+    from learners.rows.signs import SignMap
+    from mechanisms.exponential import ExponentialMechanism
+
+LATTICE_BITS: Final = 20
+
+
+@dataclass(frozen=True)
+class ChoicePlan:
+    """One choice among public candidates.
+
+    Args:
+      mechanism: chooses, and says what the choice costs.
+      cover: the candidates; None for those that the learner knows itself.
+      image: the map in front of them, or None.
+      lattice_bits: fineness of the lattice of the features.
+      intercept: a constant in steps that is appended to every record; 0 for none.
+    Source: docs/choice_learners.md, "Candidates".
+    Example:
+      >>> from learners.choices.levels import counts_mechanism
+      >>> ChoicePlan(counts_mechanism(epsilon=1, adjacency="replace_one"), None, None).charges[0].releases[0].kind
+      'exponential_mechanism'
+    """
+
+    mechanism: ExponentialMechanism
+    cover: Cover | None
+    image: SignMap | None
+    lattice_bits: int = LATTICE_BITS
+    intercept: int = 0
+
+    @property
+    def charges(self) -> tuple[Charge, ...]:
+        """What the release log will hold."""
+        return (Charge((choice_release(self.mechanism),)),)
+
+    def mapped(self, rows: Rows) -> Rows:
+        """The rows as the candidates meet them; images of more than twice the largest norm, which are few, are scaled to that."""
+        if self.image is None:
+            return rows
+        return self.image.apply(rows, clip=2 * rows.bound * rows.step, lattice_bits=self.lattice_bits)
+
+
+def require_two(classes: int) -> None:
+    """DPA103 for more than two classes: the margin of a choice is that of one class against another."""
+    if classes > 2:
+        raise InvalidArgument(
+            "DPA103",
+            f"Only binary classification is supported. The type of the target is multiclass: {classes} classes. "
+            "Use PrivateClassifier, or name two.",
+        )

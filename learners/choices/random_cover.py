@@ -1,0 +1,113 @@
+"""Candidates in random directions, drawn from a public seed; and how good the best of them must be."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from learners.rows.seeds import PublicBits
+from mechanisms.laws import RoundedGaussian
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+SIGMA: Final = 2**12
+"""Entries are normal numbers of this deviation, rounded: a direction is then off by about 1 in 2**13."""
+
+_BLOCK: Final = 2**14
+
+
+@dataclass(frozen=True)
+class RandomCover:
+    """Directions evenly spread over the sphere, independent of each other and of all data.
+
+    Args:
+      dimension: k, at least 1.
+      size: N, how many, at least 1.
+      seed: public; a seed gives the same directions on every machine.
+    Source: docs/choice_learners.md, "Random directions".
+    Example:
+      >>> cover = RandomCover(dimension=3, size=100, seed=7)
+      >>> (cover.candidate(42) == next(cover.blocks())[:, 42]).all()
+      np.True_
+    """
+
+    dimension: int
+    size: int
+    seed: int
+
+    def blocks(self) -> Iterator[NDArray[np.int64]]:
+        """All of them, some thousands at a time."""
+        for start in range(0, self.size, self._height):
+            yield self._block(start)[:, : self.size - start]
+
+    def candidate(self, place: int) -> NDArray[np.int64]:
+        """The one at a place."""
+        within = place % self._height
+        return self._block(place - within)[:, within]
+
+    @cached_property
+    def _height(self) -> int:
+        """How many stand in a block; it depends on nothing that a caller may vary without varying the directions."""
+        return max(1, _BLOCK // self.dimension)
+
+    def _block(self, start: int) -> NDArray[np.int64]:
+        """A whole block, from bits of its own."""
+        source = PublicBits(self.seed, "random directions", self.dimension, start)
+        entries = RoundedGaussian(SIGMA).sample(self.dimension * self._height, source=source)
+        return np.asarray(entries, dtype=np.int64).reshape(self._height, self.dimension).T
+
+
+def cap_mass(*, dimension: int, chord: float) -> float:
+    """Share of the sphere within a distance of a point of it, rounded down.
+
+    Args:
+      dimension: k, at least 2.
+      chord: straight distance on the unit sphere, above 0, at most 2**0.5.
+    Returns:
+      A number of which a certified lower bound is the true share.
+    Raises:
+      Nothing, for arguments in their ranges.
+    Source: docs/choice_learners.md, "Random directions".
+    Example:
+      >>> round(cap_mass(dimension=3, chord=1), 9)
+      0.25
+    """
+    from flint import arb
+
+    from dpaudit.exact import ball_endpoints, float_outward, working_precision
+
+    with working_precision(128):
+        half = arb(chord) / 2
+        sine_squared = 4 * half**2 * (1 - half**2)
+        share = sine_squared.beta_lower(arb(dimension - 1) / 2, arb(1) / 2, regularized=True) / 2
+        return float_outward(ball_endpoints(share)[0], up=False)
+
+
+def excess_error(*, records: int, epsilon: float, candidates: int, beta: float, mass: float) -> float:
+    """Bound on how much larger the error rate of the chosen candidate is than that of the best direction and all within its cap.
+
+    Args:
+      records: m.
+      epsilon: of the choice.
+      candidates: N, evenly spread and independent.
+      beta: probability that the bound fails, above 0 and below 1.
+      mass: share of the sphere in the cap around the best direction, from `cap_mass`.
+    Returns:
+      The bound on the empirical error rate; infinite where so few candidates need not hit the cap; vacuous from 1 on.
+    Raises:
+      Nothing, for arguments in their ranges.
+    Source: McSherry and Talwar 2007; docs/choice_learners.md, "Random directions".
+    Example:
+      >>> excess_error(records=10**5, epsilon=1, candidates=2**17, beta=0.05, mass=cap_mass(dimension=8, chord=0.3)) < 4e-4
+      True
+    """
+    half = beta / 2
+    if candidates * mass < math.log(1 / half):
+        return math.inf
+    return 2 * (math.log(candidates) + math.log(1 / half)) / (epsilon * records)

@@ -1,0 +1,376 @@
+"""Private empirical risk minimisation of the hinge loss: passes of phased descent in secret orders, and a choice among them."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Final, Literal
+
+import numpy as np
+
+from dpaudit.accounting import RandomOrder, compose, gaussian
+from dpaudit.accounting.laws.random_order import multiplicity_squares, position_squares
+from dpaudit.claims import Adjacency
+from dpaudit.errors import InvalidArgument
+from dpaudit.exact import Exact, in_range, outward, positive
+from dpaudit.releases import Release, recording
+from learners.choices.counts import Listed, choose, ramps
+from learners.record import Charge, PrivacyRecord
+from learners.solvers.hinge import hinges
+from learners.solvers.orders import random_order, random_places
+from learners.solvers.phased import WEIGHT_BITS, Schedule, batches, phased_sgd, schedule
+from mechanisms.exponential import ExponentialMechanism
+from mechanisms.noise import bit_source
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from learners.choices.counts import Loss
+    from learners.rows.rows import Rows
+    from mechanisms.sampling.random import BitSource
+
+Variant = Literal["direct", "permutation", "faithful"]
+
+KNOWN_ORDER: Final = "The order of the records came from a seeded source. To whoever knows it, epsilon is {} instead."
+
+_VARIANTS: Final = ("direct", "permutation", "faithful")
+_CALIBRATIONS: Final = ("exact", "paper")
+_SCORES: Final = ("ramp", "hinge")
+_SCORE_BITS: Final = 10
+_MULTIPLIER_BITS: Final = 12
+_SPARE: Final = 1 - 2.0**-10
+_WIDEST: Final = 2.0**40
+_NARROWEST: Final = 2.0**-10
+
+
+@dataclass(frozen=True)
+class ErmPlan:
+    """What a run will do, decided from public numbers alone.
+
+    Args:
+      schedule: the phases of a pass.
+      rounds: how many passes, each in an order of its own.
+      replacement: whether an order draws every place afresh, instead of being a permutation.
+      by_place: whether the price counts the place of a record in its phase, and not only which phase has it.
+      choice: the mechanism that chooses one of the passes, or None for a single pass.
+      chosen_by: the loss by which it does, ramp or hinge.
+      margin: where the loss ends, in steps of a row times 2**-WEIGHT_BITS.
+    Source: Bassily, Mohri, Suresh 2022, Algorithm 4; docs/margin_learners.md, "Passes".
+    Example:
+      >>> plan = erm_plan(records=100, columns=4, bound=2**16, margin="1/4", epsilon=1, delta="1e-5")
+      >>> plan.rounds, plan.choice, plan.schedule.batches
+      (1, None, (50, 25, 12, 6, 3, 1))
+    """
+
+    schedule: Schedule
+    rounds: int
+    replacement: bool
+    by_place: bool
+    choice: ExponentialMechanism | None
+    chosen_by: str
+    margin: int
+
+    @property
+    def charges(self) -> tuple[Charge, ...]:
+        """What the release log will hold, in order."""
+        if not self.schedule.phases:
+            return ()
+        scheme = RandomOrder(
+            records=self.schedule.records,
+            batches=self.schedule.batches,
+            replacement=self.replacement,
+            averaged=self.by_place,
+            rounds=self.rounds,
+        )
+        passes = Charge(self.schedule.releases * self.rounds, scheme)
+        return (passes,) if self.choice is None else (passes, Charge((_planned(self.choice),)))
+
+    def known_order(self, delta: Exact) -> Fraction | float:
+        """What a run costs if its orders are known: the most over all orders.
+
+        Args:
+          delta: failure probability, exact, in [0, 1).
+        Returns:
+          Certified upper end of epsilon in nats; infinite where an order may repeat a record at every place.
+        Raises:
+          InvalidArgument: `delta` is no number (DPA101, DPA102) or out of range (DPA103).
+        Source: docs/margin_learners.md, Theorem 1.
+        Example:
+          >>> plan = erm_plan(records=100, columns=4, bound=2**16, margin="1/4", epsilon=1, delta="1e-5", by_place=True)
+          >>> round(float(plan.known_order("1e-5")), 2)
+          1.27
+        """
+        if not self.schedule.phases:
+            return Fraction(0)
+        if self.replacement:
+            return math.inf
+        release = self.schedule.releases[0]
+        once = gaussian(sigma=release.parameter("sigma"), sensitivity=release.sensitivity, adjacency=release.adjacency)
+        loss = self.rounds * once
+        parts = [loss] if self.choice is None else [loss, Charge((_planned(self.choice),)).loss]
+        return compose(*parts).epsilon(delta=delta).upper
+
+
+@dataclass(frozen=True, eq=False)
+class ErmResult:
+    """What `private_erm` found.
+
+    Args:
+      weights: float64 array of shape (k,), of norm at most `weight_norm`; positive margins speak for label 1.
+      plan: what was done.
+      privacy: what it cost.
+    Source: docs/margin_learners.md, "Passes".
+    Example:
+      >>> ErmResult.__dataclass_fields__.keys() == {"weights", "plan", "privacy"}
+      True
+    """
+
+    weights: NDArray[np.float64]
+    plan: ErmPlan
+    privacy: PrivacyRecord
+
+
+def erm_plan(  # noqa: PLR0913 - the public numbers of one run
+    *,
+    records: int,
+    columns: int,
+    bound: int,
+    margin: Exact,
+    epsilon: Exact,
+    delta: Exact,
+    adjacency: Adjacency | str = "replace_one",
+    variant: Variant = "direct",
+    calibration: Literal["exact", "paper"] = "exact",
+    chosen_by: Literal["ramp", "hinge"] = "ramp",
+    failure: Exact = "1/20",
+    choice_share: Exact = "1/10",
+    by_place: bool = False,
+) -> ErmPlan:
+    """What a run does, and with how much noise.
+
+    Args:
+      records: how many there are, public.
+      columns: of the rows, public.
+      bound: largest norm of a row in steps, public.
+      margin: in units of the radius of the weights times `bound`, exact, above 0 and at most 1.
+      epsilon: privacy parameter in nats, exact, positive.
+      delta: failure probability, exact, above 0 and below 1.
+      adjacency: replace_one or zero_out.
+      variant: direct (one pass in a random permutation), permutation (several such passes and a private choice among them) or
+        faithful (several passes over records drawn with replacement, and the choice, as in the paper).
+      calibration: exact (the least noise whose price is within the budget) or paper (the paper's constants; faithful only, at
+        most epsilon = log(1/delta)).
+      chosen_by: loss by which a pass is chosen: ramp (sensitivity 1), or hinge with the sensitivity that it really has.
+      failure: probability with which the choice may do worse than its bound; decides the number of passes.
+      choice_share: part of epsilon for the choice, exact, between 0 and 1; one half under paper calibration.
+      by_place: price the place of a record within its phase too: some 15 % less noise for seconds of accounting.
+    Returns:
+      A plan whose charges satisfy (epsilon, delta).
+    Raises:
+      InvalidArgument: a number that is none (DPA101, DPA102, DPA105), out of range (DPA103) or not positive (DPA104), a name that
+        is none of those above or that its variant excludes (DPA103), or noise that needs more than 64 bits (DPA108).
+      Unsupported: another neighbouring relation (DPA604).
+    Source: Bassily, Mohri, Suresh 2022, Algorithm 4; docs/margin_learners.md, Theorem 1.
+    Example:
+      >>> erm_plan(records=100, columns=4, bound=2**16, margin="1/4", epsilon=1, delta="1e-5", variant="permutation").rounds
+      4
+    """
+    _one_of(variant=(variant, _VARIANTS), calibration=(calibration, _CALIBRATIONS), chosen_by=(chosen_by, _SCORES))
+    total, risk = positive(epsilon, "epsilon"), in_range(delta, "delta", lower=0, upper=1, lower_open=True, upper_open=True)
+    failing = in_range(failure, "failure", lower=0, upper=1, lower_open=True, upper_open=True)
+    share = in_range(choice_share, "choice_share", lower=0, upper=1, lower_open=True, upper_open=True)
+    faithful, single = variant == "faithful", variant == "direct"
+    if (calibration == "paper" and not faithful) or (by_place and faithful):
+        raise InvalidArgument("DPA103", "calibration='paper' belongs to the faithful variant, by_place=True to the two others.")
+    rounds = 1 if single else math.ceil(math.log(2 / failing))
+    chosen = Fraction(0) if single else total * (Fraction(1, 2) if calibration == "paper" else share)
+    sizes = batches(records)
+    if not sizes:
+        multiplier = Fraction(1)
+    elif calibration == "paper":
+        multiplier = _paper_multiplier(total, risk, rounds)
+    else:
+        squares = (
+            multiplicity_squares(records, sizes, rounds)
+            if faithful
+            else position_squares(records, sizes, rounds, averaged=by_place)
+        )
+        multiplier = _least_multiplier(*squares, float(total - chosen), float(risk))
+    relative = in_range(margin, "margin", lower=0, upper=1, lower_open=True)
+    made = schedule(
+        records=records, columns=columns, bound=bound, margin=relative, noise_multiplier=multiplier, adjacency=adjacency
+    )
+    end = max(1, round(relative * bound * 2**WEIGHT_BITS))
+    change = 2**_SCORE_BITS if chosen_by == "ramp" else _hinge(end, bound)[1]
+    choice = None if single else ExponentialMechanism(sensitivity=change, epsilon=chosen, adjacency=adjacency)
+    return ErmPlan(made, rounds, faithful, by_place, choice, chosen_by, end)
+
+
+def run(rows: Rows, plan: ErmPlan, source: BitSource | None = None) -> NDArray[np.int64]:
+    """Make the planned releases.
+
+    Args:
+      rows: as many records as the plan is for, with labels 0 and 1.
+      plan: from `erm_plan`.
+      source: random bits of orders and noise; None takes the operating system's. There is no way to give an order or its seed.
+    Returns:
+      int64 array of shape (k,) in units of 2**-WEIGHT_BITS of the radius, of norm at most 2**WEIGHT_BITS.
+    Raises:
+      InvalidArgument: rows that the plan was not made for (DPA103).
+    Source: Bassily, Mohri, Suresh 2022, Algorithm 4; docs/margin_learners.md, "Passes".
+    Example:
+      >>> from learners.rows.ingest import to_rows
+      >>> rows = to_rows(np.eye(4), np.array([0, 1, 0, 1]), feature_norm=1, lattice_bits=10)
+      >>> plan = erm_plan(records=4, columns=4, bound=rows.bound, margin="1/4", epsilon=1, delta="1e-5")
+      >>> run(rows, plan).shape
+      (4,)
+    """
+    if plan.schedule.phases == ():
+        return np.zeros(plan.schedule.columns, dtype=np.int64)
+    found = []
+    for _ in range(plan.rounds):
+        count = plan.schedule.records
+        order = random_places(count, count, source) if plan.replacement else random_order(count, source)
+        found.append(phased_sgd(rows, plan.schedule, order, source))
+    if plan.choice is None:
+        return found[0]
+    loss = ramps(margin=plan.margin, bits=_SCORE_BITS) if plan.chosen_by == "ramp" else _hinge(plan.margin, plan.schedule.bound)[0]
+    return choose(rows, Listed(np.stack(found, axis=1)), loss, plan.choice, source)
+
+
+def private_erm(  # noqa: PLR0913 - the public numbers of one run
+    rows: Rows,
+    *,
+    margin: Exact,
+    epsilon: Exact,
+    delta: Exact,
+    weight_norm: Exact = 1,
+    adjacency: Adjacency | str = "replace_one",
+    variant: Variant = "permutation",
+    calibration: Literal["exact", "paper"] = "exact",
+    chosen_by: Literal["ramp", "hinge"] = "ramp",
+    failure: Exact = "1/20",
+    choice_share: Exact = "1/10",
+    by_place: bool = False,
+    source: BitSource | None = None,
+) -> ErmResult:
+    """A linear classifier whose mean hinge loss is small, with (epsilon, delta)-differential privacy.
+
+    Args:
+      rows: records as whole numbers, with labels 0 and 1; their number, width, bound and step are public.
+      margin: where the hinge loss ends, exact, in the units of the features times those of the weights.
+      epsilon: privacy parameter in nats, exact, positive.
+      delta: failure probability, exact, above 0 and below 1.
+      weight_norm: radius of the ball of weights, public, exact.
+      adjacency: replace_one or zero_out.
+      variant: as for `erm_plan`.
+      calibration: as for `erm_plan`.
+      chosen_by: as for `erm_plan`.
+      failure: as for `erm_plan`.
+      choice_share: as for `erm_plan`.
+      by_place: as for `erm_plan`.
+      source: random bits; None takes the operating system's. A seeded source is for tests: the record says so, and what the run
+        would cost to whoever knows the order.
+    Returns:
+      An `ErmResult`.
+    Raises:
+      InvalidArgument: as for `erm_plan`, before anything is drawn.
+      Unsupported: another neighbouring relation (DPA604).
+    Source: Bassily, Mohri, Suresh 2022, Algorithm 4; docs/margin_learners.md, Theorem 1.
+    Example:
+      >>> from learners.rows.ingest import to_rows
+      >>> rows = to_rows(np.eye(4), np.array([0, 1, 0, 1]), feature_norm=1, lattice_bits=10)
+      >>> result = private_erm(rows, margin="1/4", epsilon=1, delta="1e-5", variant="direct")
+      >>> result.weights.shape, result.privacy.epsilon <= 1
+      ((4,), True)
+    """
+    radius = positive(weight_norm, "weight_norm")
+    relation, risk, bits = Adjacency.of(adjacency), positive(delta, "delta"), bit_source(source)
+    plan = erm_plan(
+        records=rows.steps.shape[0],
+        columns=rows.steps.shape[1],
+        bound=rows.bound,
+        margin=positive(margin, "margin") / (radius * rows.bound * rows.step),
+        epsilon=epsilon,
+        delta=risk,
+        adjacency=relation,
+        variant=variant,
+        calibration=calibration,
+        chosen_by=chosen_by,
+        failure=failure,
+        choice_share=choice_share,
+        by_place=by_place,
+    )
+    with recording() as log:
+        weights = run(rows, plan, bits)
+    releases = iter(log)
+    charges = tuple(Charge(tuple(next(releases) for _ in charge.releases), charge.scheme) for charge in plan.charges)
+    public = {"records": plan.schedule.records, "columns": plan.schedule.columns, "variant": variant, "margin": str(margin)}
+    notes = [] if bits.secure else [known_order_note(plan, risk)]
+    privacy = PrivacyRecord.of(charges, adjacency=relation, delta=risk, public=public, notes=notes)
+    return ErmResult(weights * (float(radius) / 2**WEIGHT_BITS), plan, privacy)
+
+
+def known_order_note(plan: ErmPlan, delta: Fraction) -> str:
+    """What a record says about a run whose order came from a seeded source."""
+    epsilon = plan.known_order(delta)
+    return KNOWN_ORDER.format(outward(epsilon, digits=6, up=True) if isinstance(epsilon, Fraction) else "infinite")
+
+
+def _planned(choice: ExponentialMechanism) -> Release:
+    """What the release log will hold of the choice."""
+    parameters = (("monotonic", Fraction(0)), ("temperature", choice.temperature))
+    return Release("exponential_mechanism", parameters, choice.sensitivity, choice.adjacency)
+
+
+def _hinge(margin: int, bound: int) -> tuple[Loss, int]:
+    """The hinge loss on its grid for weights of norm at most 2**WEIGHT_BITS, with its sensitivity."""
+    return hinges(margin=margin, bits=_SCORE_BITS, largest=bound << WEIGHT_BITS)
+
+
+def _least_multiplier(squares: tuple[tuple[Fraction, Fraction], ...], beyond: Fraction, epsilon: float, delta: float) -> Fraction:
+    """The least noise at which the mean over orders of the Gaussian profile is below delta, rounded up.
+
+    Floats find it, a thousandth part of delta below the budget; what a run costs is computed by the accountant afterwards.
+    """
+    from scipy.special import log_ndtr
+
+    roots = np.sqrt(np.array([float(square) for square, _ in squares]))
+    chances = np.array([float(chance) for _, chance in squares])[roots > 0]
+    roots = roots[roots > 0]
+    target = delta * _SPARE - float(beyond)
+    if target <= 0:
+        raise InvalidArgument(
+            "DPA103", f"delta must be above {float(beyond):.3g} for records drawn with replacement, got {delta:.3g}."
+        )
+
+    def profile(multiplier: float) -> float:
+        """Mean over orders of delta at epsilon."""
+        means = roots / multiplier
+        above, below = log_ndtr(means / 2 - epsilon / means), log_ndtr(-means / 2 - epsilon / means)
+        return float(chances @ (np.exp(above) * -np.expm1(np.minimum(epsilon + below - above, 0.0))))
+
+    low, high = _NARROWEST, _WIDEST
+    if profile(high) > target:
+        raise InvalidArgument("DPA108", "epsilon and delta ask for more noise than 64 bits hold. Give more of them.")
+    while high > low * (1 + 2.0**-30):
+        middle = math.sqrt(low * high)
+        low, high = (low, middle) if profile(middle) <= target else (middle, high)
+    return Fraction(math.ceil(high * 2**_MULTIPLIER_BITS), 2**_MULTIPLIER_BITS)
+
+
+def _paper_multiplier(epsilon: Fraction, delta: Fraction, rounds: int) -> Fraction:
+    """The noise that the paper's constants ask for, relative to the sensitivity of a phase, rounded up."""
+    if float(epsilon) > math.log(1 / float(delta)):
+        raise InvalidArgument("DPA103", "calibration='paper' holds up to epsilon = log(1/delta). Use calibration='exact'.")
+    share = float(epsilon) / (4 * rounds * math.log(2 * rounds / float(delta)))
+    risk = math.log(4 * rounds * math.log(2 * rounds / float(delta)) / float(delta) ** 2)
+    return Fraction(math.ceil(2 * math.sqrt(risk) / share * 2**_MULTIPLIER_BITS), 2**_MULTIPLIER_BITS)
+
+
+def _one_of(**given: tuple[str, tuple[str, ...]]) -> None:
+    """DPA103 for a name that is none of those allowed."""
+    for name, (value, allowed) in given.items():
+        if value not in allowed:
+            raise InvalidArgument("DPA103", f"{name} must be one of {', '.join(allowed)}, got {value!r}.")

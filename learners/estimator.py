@@ -1,0 +1,306 @@
+"""What every estimator shares: what is checked and refused, the order of events in `fit`, what a fitted model keeps, scores."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from importlib.metadata import version
+from itertools import islice
+from types import NoneType
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Protocol, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from dpaudit.claims import Adjacency
+from dpaudit.errors import InvalidArgument, Unsupported
+from dpaudit.exact import Exact, in_range, integer, positive
+from dpaudit.releases import recording
+from learners.budget import Budget, BudgetLeftBehind
+from learners.record import Charge, PrivacyRecord
+from learners.rows.ingest import Features, checked_features, to_rows
+from learners.rows.labels import checked_classes, checked_labels, positions, read_classes
+from learners.rows.rows import Rows
+from mechanisms.sampling.random import BitSource, source_from
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+READ_CLASSES: Final = (
+    "The classes were read from the labels. The guarantee does not cover which classes occur; name them: classes=[...]."
+)
+SEEDED: Final = "random_state was given. Whoever knows it knows the noise; leave it out for a release."
+
+_ALWAYS_PUBLIC: Final = ("classes_", "feature_names_in_", "n_features_in_", "plan_", "privacy_")
+
+
+@dataclass(frozen=True)
+class Public:
+    """Everything that a plan may depend on.
+
+    Args:
+      records: their number; under add_remove the caller's `n_nominal`.
+      features: number of columns, without an intercept.
+      classes: number of classes, at least 2.
+      feature_norm: largest L2 norm of a record that is kept, in the units of the features.
+      epsilon: privacy parameter in nats, positive.
+      delta: failure probability, in [0, 1).
+      adjacency: the neighbouring relation.
+    Source: docs/learners.md, "The order of events".
+    Example:
+      >>> Public(100, 5, 2, Fraction(1), Fraction(1), Fraction(0), Adjacency("replace_one")).records
+      100
+    """
+
+    records: int
+    features: int
+    classes: int
+    feature_norm: Fraction
+    epsilon: Fraction
+    delta: Fraction
+    adjacency: Adjacency
+
+
+class Plan(Protocol):
+    """What a fit will do, decided from `Public` alone; kept by the model, so it is a picklable value."""
+
+    @property
+    def lattice_bits(self) -> int:
+        """Fineness of the lattice of the features."""
+        ...
+
+    @property
+    def intercept(self) -> int:
+        """A constant in steps that is appended to every record; 0 for none."""
+        ...
+
+    @property
+    def charges(self) -> tuple[Charge, ...]:
+        """Exactly what the release log will hold, in order, in parts that are priced together."""
+        ...
+
+
+class PrivateEstimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """A classifier whose fit is private; a learner adds its parameters, its plan, its solver and its scores.
+
+    Args:
+      epsilon: privacy parameter in nats, exact, positive.
+      delta: failure probability, exact, in [0, 1).
+      feature_norm: largest L2 norm of a record, public, exact, positive; longer records are scaled to it.
+      adjacency: the neighbouring relation; learners name those that their proofs cover.
+      classes: the public classes; None reads them from the labels, which the guarantee does not cover.
+      budget: a `Budget` that this and other fits spend together, or None.
+      random_state: None draws noise from the operating system; an integer or a numpy Generator makes it reproducible, for tests.
+      n_nominal: under add_remove, a public number that stands for the number of records.
+    Source: docs/learners.md, "The order of events".
+    Example:
+      >>> PrivateEstimator.adjacencies
+      ('replace_one',)
+    """
+
+    adjacencies: ClassVar[tuple[str, ...]] = ("replace_one",)
+    released: ClassVar[tuple[str, ...]] = ()
+
+    def __init__(
+        self,
+        *,
+        epsilon: Exact,
+        feature_norm: Exact,
+        delta: Exact = 0,
+        adjacency: Adjacency | str = "replace_one",
+        classes: Any = None,
+        budget: Budget | None = None,
+        random_state: int | np.random.Generator | None = None,
+        n_nominal: int | None = None,
+    ) -> None:
+        self.epsilon = epsilon
+        self.feature_norm = feature_norm
+        self.delta = delta
+        self.adjacency = adjacency
+        self.classes = classes
+        self.budget = budget
+        self.random_state = random_state
+        self.n_nominal = n_nominal
+
+    @abstractmethod
+    def _plan(self, public: Public) -> Plan:
+        """What a fit does, from public quantities and the learner's own parameters, which are checked here."""
+
+    @abstractmethod
+    def _learn(self, rows: Rows, plan: Plan, source: BitSource | None) -> Mapping[str, Any]:
+        """Make the planned releases and nothing else; the values of the attributes named in `released`."""
+
+    @abstractmethod
+    def _scores(self, rows: Rows) -> NDArray[np.float64]:
+        """Scores of records, of shape (n,) for two classes and (n, K) for more, from what was released."""
+
+    def fit(self, X: Any, y: Any) -> Self:  # noqa: N803 - scikit-learn's name
+        """Learn from records, at the price that `privacy_` states.
+
+        Nothing but parameters, types and shapes is refused. Records are mapped to whole numbers one by one, whatever they hold:
+        those above `feature_norm` are scaled to it, those that are not finite become zero, foreign labels become the first class.
+
+        Args:
+          X: array-like or sparse matrix of shape (n, d).
+          y: array-like of shape (n,).
+        Returns:
+          The estimator itself, fitted.
+        Raises:
+          InvalidArgument: a parameter, type or shape that is not allowed (DPA101 to DPA109, DPA602, DPA603).
+          Unsupported: the learner's proof does not cover the neighbouring relation (DPA604).
+          BudgetExceeded: the budget does not cover the fit; no record was read, nothing was released or spent (DPA204).
+        """
+        source = _source(self.random_state)
+        if not isinstance(self.budget, (Budget, BudgetLeftBehind, NoneType)):
+            raise InvalidArgument("DPA105", f"budget must be a learners.Budget or None, got a {type(self.budget).__name__}.")
+        features, labels = checked_features(X), checked_labels(y)
+        if len(labels) != features.shape[0]:
+            shapes = f"{features.shape[0]} records and {len(labels)} labels"
+            raise InvalidArgument("DPA105", f"X and y have inconsistent numbers of samples: {shapes}. Each record has one label.")
+        classes = read_classes(labels) if self.classes is None else checked_classes(self.classes)
+        public = self._public(features, len(classes))
+        plan = self._plan(public) if len(classes) > 1 else None  # about a single class there is nothing to learn
+        record = self._planned(public, classes, plan)
+        columns = _columns(X)
+        learned: dict[str, Any] = {}
+        if plan is not None:
+            self._rows(np.zeros((1, public.features)), np.zeros(1, dtype=np.int64), plan)  # refuses what is public, here already
+            if self.budget is not None and record.loss is not None:
+                self.budget.reserve(record.loss)
+            learned, record = self._run(self._rows(features, positions(labels, classes), plan), plan, record, source)
+        self.__dict__.pop("feature_names_in_", None)
+        self.__dict__.update(columns, classes_=classes, plan_=plan, privacy_=record, **learned)
+        return self
+
+    def decision_function(self, X: Any) -> NDArray[np.float64]:  # noqa: N803 - scikit-learn's name
+        """Scores of records: positive speaks for the second of two classes, the largest for one of several.
+
+        Args:
+          X: array-like or sparse matrix of shape (n, d); its records are read as in `fit`.
+        Returns:
+          Array of shape (n,) for two classes (zeros for one), (n, K) for more.
+        Raises:
+          InvalidArgument: a type or shape that is not allowed (DPA105, DPA109).
+          NotFittedError: the estimator is not fitted.
+        """
+        check_is_fitted(self)
+        features = checked_features(X)
+        if features.shape[1] != self.n_features_in_:
+            counts = f"{features.shape[1]} features, but {type(self).__name__} is expecting {self.n_features_in_} features as input"
+            raise InvalidArgument("DPA105", f"X has {counts}.")
+        validate_data(self, X, reset=False, skip_check_array=True)
+        if self.plan_ is None:
+            return np.zeros(features.shape[0])
+        return self._scores(self._rows(features, np.zeros(features.shape[0], dtype=np.int64), self.plan_))
+
+    def predict(self, X: Any) -> NDArray[Any]:  # noqa: N803 - scikit-learn's name
+        """The class of each record.
+
+        Args:
+          X: as for `decision_function`.
+        Returns:
+          Array of shape (n,) of entries of `classes_`.
+        Raises:
+          InvalidArgument: as for `decision_function`.
+          NotFittedError: the estimator is not fitted.
+        """
+        scores = self.decision_function(X)
+        chosen = scores > 0 if scores.ndim == 1 else scores.argmax(axis=1)
+        predicted: NDArray[Any] = self.classes_[chosen.astype(np.int64)]
+        return predicted
+
+    def __sklearn_tags__(self) -> Any:
+        """CSR and entries that are no numbers are accepted; noise makes fits differ, and may make them poor."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = tags.input_tags.allow_nan = tags.input_tags.string = True
+        tags.non_deterministic = True
+        tags.classifier_tags.poor_score = True
+        return tags
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What a pickle holds: parameters, released numbers and public constants, and no budget once the model is fitted."""
+        state = super().__getstate__()
+        kept = {*self.get_params(deep=False), *_ALWAYS_PUBLIC, *self.released, "_sklearn_version"}
+        state = {name: value for name, value in state.items() if name in kept}
+        if "privacy_" in state and state["budget"] is not None:
+            state["budget"] = BudgetLeftBehind()
+        return state
+
+    def _public(self, features: Features, classes: int) -> Public:
+        """The public quantities, checked."""
+        adjacency = Adjacency.of(self.adjacency)
+        if adjacency not in map(Adjacency, self.adjacencies):
+            covered = ", ".join(self.adjacencies)
+            raise Unsupported("DPA604", f"{type(self).__name__} is proved under {covered}, got {adjacency}.")
+        records, width = features.shape
+        if adjacency.kind == "add_remove":
+            if self.n_nominal is None:
+                raise InvalidArgument("DPA603", "under add_remove the number of records is private. Give a public one: n_nominal.")
+            records = integer(self.n_nominal, "n_nominal", lower=1)
+        elif self.n_nominal is not None:
+            raise InvalidArgument("DPA603", f"n_nominal belongs to add_remove; under {adjacency} the number of records is public.")
+        return Public(
+            records,
+            width,
+            classes,
+            positive(self.feature_norm, "feature_norm"),
+            positive(self.epsilon, "epsilon"),
+            in_range(self.delta, "delta", lower=0, upper=1, upper_open=True),
+            adjacency,
+        )
+
+    def _planned(self, public: Public, classes: NDArray[Any], plan: Plan | None) -> PrivacyRecord:
+        """The record of what will be done, before it is done."""
+        if plan is not None and plan.intercept and public.adjacency.kind == "zero_out":
+            raise Unsupported("DPA604", "under zero_out the null record is all zeros, which an intercept is not. Fit without one.")
+        facts: dict[str, Any] = {"learner": type(self).__name__, "records": public.records, "features": public.features}
+        notes = []
+        if self.classes is None:
+            notes.append(READ_CLASSES)
+        else:
+            facts["classes"] = classes.tolist()
+        if self.random_state is not None:
+            notes.append(SEEDED)
+        facts["feature_norm"] = str(public.feature_norm)
+        if plan is not None:
+            facts |= {"lattice_bits": plan.lattice_bits, "intercept": plan.intercept}
+        facts["versions"] = [f"{name} {version(name)}" for name in ("dpaudit", "numpy", "scikit-learn")]
+        charges = () if plan is None else plan.charges
+        record = PrivacyRecord.of(charges, adjacency=public.adjacency, delta=public.delta, public=facts, notes=notes)
+        if record.epsilon > public.epsilon:
+            raise AssertionError(f"{type(self).__name__} plans to spend more than epsilon")
+        return record
+
+    def _run(self, rows: Rows, plan: Plan, record: PrivacyRecord, source: BitSource | None) -> tuple[dict[str, Any], PrivacyRecord]:
+        """What was learned, and the record of what ran; that is what was planned, whatever the records hold."""
+        with recording() as log, np.errstate(all="ignore"):
+            learned = self._learn(rows, plan, source)
+        planned = [release for charge in plan.charges for release in charge.releases]
+        if [replace(release, secure=True) for release in log] != planned or set(learned) != set(self.released):
+            raise AssertionError(f"{type(self).__name__} released something else than it planned")
+        ran = iter(log)
+        charges = tuple(Charge(tuple(islice(ran, len(charge.releases))), charge.scheme) for charge in plan.charges)
+        return dict(learned), replace(record, charges=charges, secure=all(release.secure for release in log))
+
+    def _rows(self, features: Features, labels: NDArray[np.int64], plan: Plan) -> Rows:
+        """Records as whole numbers, for learning and for scores alike."""
+        return to_rows(features, labels, feature_norm=self.feature_norm, lattice_bits=plan.lattice_bits, intercept=plan.intercept)
+
+
+def _source(random_state: Any) -> BitSource | None:
+    """Where noise comes from: None for the operating system, else a source for tests, which marks the record."""
+    if random_state is None:
+        return None
+    if isinstance(random_state, np.random.Generator):
+        return source_from(random_state)
+    return source_from(np.random.default_rng(integer(random_state, "random_state", lower=0)))
+
+
+def _columns(features: Any) -> dict[str, Any]:
+    """Number and names of the columns, as scikit-learn reads them; it refuses names that are not all strings."""
+    seen = BaseEstimator()
+    validate_data(seen, features, skip_check_array=True)
+    return dict(vars(seen))

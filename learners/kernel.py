@@ -1,0 +1,165 @@
+"""KernelMarginClassifier: a private linear classifier of random Fourier features, for kernels that see differences only."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, ClassVar, Final
+
+import numpy as np
+
+from dpaudit.errors import InvalidArgument
+from dpaudit.exact import positive
+from learners.estimator import PrivateEstimator, Public
+from learners.mapped import Learner, MappedPlan, mapped_plan
+from learners.rows.fastfood import fastfood_map
+from learners.rows.fourier import FourierMap, GaussianKernel, Kernel, LaplacianKernel, fourier_map
+from learners.rows.hadamard import hadamard_map
+from learners.rows.projected import ProjectedMap
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from dpaudit.claims import Adjacency
+    from dpaudit.exact import Exact
+    from learners.budget import Budget
+    from learners.record import PrivacyRecord
+    from learners.rows.images import PublicMap
+    from learners.rows.ingest import Features
+    from learners.rows.rows import Rows
+    from mechanisms.sampling.random import BitSource
+
+_KERNELS: Final[dict[str, type[GaussianKernel | LaplacianKernel]]] = {"gaussian": GaussianKernel, "laplacian": LaplacianKernel}
+
+
+class KernelMarginClassifier(PrivateEstimator):
+    """A classifier with the power of a shift-invariant kernel, (epsilon, delta)-differentially private.
+
+    A public map turns every record into cosines and sines of public random frequencies, whose inner products are the kernel on
+    average; a private linear learner sees these images alone. Every image has a norm of at most 1, whatever the record holds.
+
+    Args:
+      epsilon: privacy parameter in nats, exact, positive.
+      delta: failure probability, exact, above 0 and below 1.
+      feature_norm: largest L2 norm of a record, public, exact, positive; longer records are scaled to it.
+      adjacency: "replace_one" or "add_remove" (then `n_nominal` is needed); not "zero_out", since no record has a zero image.
+      classes: the public classes; None reads them from the labels, which the guarantee does not cover.
+      budget: a `Budget` that this and other fits spend together, or None.
+      random_state: None draws noise from the operating system; an integer or a numpy Generator makes it reproducible, for tests.
+      n_nominal: under add_remove, a public number that stands for the number of records.
+      kernel: "gaussian", "laplacian", or a function of (columns, count, seed) that draws frequencies (`rows.fourier.Kernel`).
+      width: of the named kernels, public, exact, positive, in the units of the features; None takes a fifth of `feature_norm`.
+      frequencies: how many are drawn, public.
+      fastfood: whether frequencies are products of Hadamard matrices, which take less time and memory; Gaussian kernel only.
+      columns: public number of columns that the images are projected to, or None for all, twice the frequencies.
+      map_seed: public whole number that fixes the map.
+      learner: a `learners.mapped.Learner` for the images; None takes the default rule of `PrivateClassifier`.
+    Source: Bassily, Mohri, Suresh 2022, Algorithm 3; Rahimi, Recht 2007; docs/feature_maps.md, "Learners behind maps".
+    Example:
+      >>> import numpy as np
+      >>> X = np.array([[0.6, 0.6], [-0.6, 0.6], [-0.6, -0.6], [0.6, -0.6]] * 200)
+      >>> model = KernelMarginClassifier(epsilon=5, delta="1e-6", feature_norm=1, classes=[0, 1], frequencies=100)
+      >>> model.fit(X, [1, 0, 1, 0] * 200).predict(X[:4]).tolist()
+      [1, 0, 1, 0]
+    """
+
+    adjacencies: ClassVar[tuple[str, ...]] = ("replace_one", "add_remove")
+    released: ClassVar[tuple[str, ...]] = ("weights_",)
+
+    def __init__(  # noqa: PLR0913 - scikit-learn reads an estimator's parameters from here
+        self,
+        *,
+        epsilon: Exact,
+        delta: Exact,
+        feature_norm: Exact,
+        adjacency: Adjacency | str = "replace_one",
+        classes: Any = None,
+        budget: Budget | None = None,
+        random_state: int | np.random.Generator | None = None,
+        n_nominal: int | None = None,
+        kernel: str | Kernel = "gaussian",
+        width: Exact | None = None,
+        frequencies: int = 218,
+        fastfood: bool = False,
+        columns: int | None = None,
+        map_seed: int = 0,
+        learner: Learner | None = None,
+    ) -> None:
+        super().__init__(
+            epsilon=epsilon,
+            delta=delta,
+            feature_norm=feature_norm,
+            adjacency=adjacency,
+            classes=classes,
+            budget=budget,
+            random_state=random_state,
+            n_nominal=n_nominal,
+        )
+        self.kernel = kernel
+        self.width = width
+        self.frequencies = frequencies
+        self.fastfood = fastfood
+        self.columns = columns
+        self.map_seed = map_seed
+        self.learner = learner
+
+    def _plan(self, public: Public) -> MappedPlan:
+        """The learner's plan for images."""
+        return mapped_plan(self._map(public), self.learner, public)
+
+    def _rows(self, features: Features, labels: NDArray[np.int64], plan: MappedPlan) -> Rows:  # type: ignore[override]
+        """Images of the records, for learning and for scores alike."""
+        return plan.images(super()._rows(features, labels, plan))
+
+    def _learn(self, rows: Rows, plan: MappedPlan, source: BitSource | None) -> Mapping[str, Any]:  # type: ignore[override]
+        """The learner's releases on images."""
+        return {"weights_": plan.learner.learn(rows, plan.inner, source)}
+
+    def _scores(self, rows: Rows) -> NDArray[np.float64]:
+        """The learner's scores of images."""
+        plan: MappedPlan = self.plan_
+        return plan.learner.scores(rows, plan.inner, self.weights_)
+
+    def _planned(self, public: Public, classes: NDArray[Any], plan: MappedPlan | None) -> PrivacyRecord:  # type: ignore[override]
+        """The record says which map it was."""
+        record = super()._planned(public, classes, plan)
+        facts = {name: str(getattr(self, name)) for name in ("kernel", "frequencies", "fastfood", "map_seed")}
+        if isinstance(self.kernel, str):
+            facts["width"] = str(positive(self._width(public), "width"))
+        else:
+            facts["kernel"] = getattr(self.kernel, "__qualname__", type(self.kernel).__name__)
+        if plan is not None:
+            facts |= {"columns": str(plan.public_map.dimension_out), "images": str(plan.learner)}
+        return replace(record, public=MappingProxyType({**record.public, **facts}))
+
+    def _map(self, public: Public) -> PublicMap:
+        """The map, from public quantities and parameters."""
+        features = self._features(public)
+        if self.columns is None:
+            return features
+        wide = features.dimension_out
+        return ProjectedMap(features, hadamard_map(dimension_in=wide, dimension_out=self.columns, seed=self.map_seed))
+
+    def _features(self, public: Public) -> FourierMap:
+        """Fourier features."""
+        columns, count, seed = public.features, self.frequencies, self.map_seed
+        if self.fastfood:
+            if self.kernel != "gaussian":
+                raise InvalidArgument("DPA103", 'fastfood makes frequencies of the Gaussian kernel. Give kernel="gaussian".')
+            return fastfood_map(dimension_in=columns, frequencies=count, width=self._width(public), seed=seed)
+        return fourier_map(dimension_in=columns, frequencies=count, kernel=self._kernel(public), seed=seed)
+
+    def _kernel(self, public: Public) -> Kernel:
+        """The law of the frequencies."""
+        if isinstance(self.kernel, str):
+            if self.kernel not in _KERNELS:
+                raise InvalidArgument("DPA103", f'kernel must be "gaussian", "laplacian" or a function, got {self.kernel!r}.')
+            return _KERNELS[self.kernel](self._width(public))
+        if self.width is not None:
+            raise InvalidArgument("DPA103", "width belongs to the named kernels; one that is given has its own. Leave it out.")
+        return self.kernel
+
+    def _width(self, public: Public) -> Exact:
+        """The width of a named kernel."""
+        return public.feature_norm / 5 if self.width is None else self.width

@@ -1,0 +1,200 @@
+"""A learner behind a public map: records are mapped one by one, and the learner sees nothing but their images."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, Final, Protocol
+
+from dpaudit.errors import InvalidArgument
+from dpaudit.exact import Exact, in_range, positive
+from learners.erm import ErmPlan, Variant, erm_plan, run
+from learners.solvers.gradient import WEIGHT_BITS, solve
+from learners.solvers.phased import WEIGHT_BITS as BALL_BITS
+from learners.solvers.plans import SolverPlan, default_plan
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from learners.estimator import Plan, Public
+    from learners.record import Charge
+    from learners.rows.images import PublicMap
+    from learners.rows.rows import Rows
+    from mechanisms.sampling.random import BitSource
+
+_LATTICE_BITS: Final = 16
+"""Fineness of the lattice that records stand on before they are mapped."""
+
+_PHASED_BITS: Final = 20
+
+
+class Learner(Protocol):
+    """What finds weights: a frozen value with its plan, its releases and its scores."""
+
+    def plan(self, public: Public) -> Plan:
+        """What a fit on rows of these public quantities does."""
+        ...
+
+    def learn(self, rows: Rows, plan: Any, source: BitSource | None) -> NDArray[Any]:
+        """Make the planned releases and nothing else; the weights."""
+        ...
+
+    def scores(self, rows: Rows, plan: Any, weights: NDArray[Any]) -> NDArray[np.float64]:
+        """Scores of rows, of shape (n,) for two classes and (n, K) for more."""
+        ...
+
+
+@dataclass(frozen=True)
+class NoisyDescent:
+    """The default rule of `PrivateClassifier`, as a value.
+
+    Source: docs/learners_solvers.md, "The default rule".
+    Example:
+      >>> NoisyDescent()
+      NoisyDescent()
+    """
+
+    def plan(self, public: Public) -> SolverPlan:
+        """The default rule."""
+        return default_plan(public)
+
+    def learn(self, rows: Rows, plan: SolverPlan, source: BitSource | None) -> NDArray[np.int64]:
+        """The planned sums, and weights from them."""
+        return solve(rows, plan, source)
+
+    def scores(self, rows: Rows, plan: SolverPlan, weights: NDArray[Any]) -> NDArray[np.float64]:
+        """Margins, exact up to their division by the units."""
+        return rows.margins(weights) / float(1 << (WEIGHT_BITS + plan.lattice_bits))
+
+
+@dataclass(frozen=True)
+class PhasedDescent:
+    """The passes of `MarginClassifier` in a secret order over images of two classes, as a value.
+
+    Args:
+      margin: in units of the features of the images, public, exact, above 0.
+      weight_norm: radius of the ball of weights, public, exact, positive.
+      variant: direct, permutation or faithful, as for `private_erm`.
+      intercept: part of the norm of images that is appended as a constant, public, exact, 0 to 1; none under zero_out.
+    Source: Bassily, Mohri, Suresh 2022, Algorithm 4; docs/margin_learners.md, "Passes".
+    Example:
+      >>> PhasedDescent(margin="1/4").weight_norm
+      1
+    """
+
+    margin: Exact
+    weight_norm: Exact = 1
+    variant: Variant = "direct"
+    intercept: Exact = Fraction(1, 8)
+
+    def plan(self, public: Public) -> PhasedPlan:
+        """The passes, over rows that end in the constant."""
+        if public.classes > 2:
+            message = f"Only binary classification is supported. The type of the target is multiclass: {public.classes} classes"
+            raise InvalidArgument("DPA103", f"{message}. NoisyDescent learns several classes at one price.")
+        part = in_range(self.intercept, "intercept", lower=0, upper=1)
+        constant = 0 if public.adjacency.kind == "zero_out" else math.floor(part * 2**_PHASED_BITS)
+        bound = math.isqrt(4**_PHASED_BITS + constant**2 - 1) + 1
+        largest = positive(self.weight_norm, "weight_norm") * public.feature_norm * bound / 2**_PHASED_BITS
+        made = erm_plan(
+            records=public.records,
+            columns=public.features + (constant > 0),
+            bound=bound,
+            margin=positive(self.margin, "margin") / largest,
+            epsilon=public.epsilon,
+            delta=public.delta,
+            adjacency=public.adjacency,
+            variant=self.variant,
+        )
+        return PhasedPlan(_PHASED_BITS, constant, made)
+
+    def learn(self, rows: Rows, plan: PhasedPlan, source: BitSource | None) -> NDArray[np.int64]:
+        """The passes, and weights from them."""
+        return run(rows, plan.erm, source)
+
+    def scores(self, rows: Rows, plan: PhasedPlan, weights: NDArray[Any]) -> NDArray[np.float64]:
+        """Margins in units of the radius and of the norm of images."""
+        return rows.margins(weights) / float(1 << (BALL_BITS + plan.lattice_bits))
+
+
+@dataclass(frozen=True)
+class PhasedPlan:
+    """What `PhasedDescent` will do.
+
+    Args:
+      lattice_bits: images have at most 2**lattice_bits steps without the constant.
+      intercept: a constant in steps that every image ends in; 0 for none.
+      erm: the passes.
+    Source: docs/margin_learners.md, "Passes".
+    Example:
+      >>> list(PhasedPlan.__dataclass_fields__)
+      ['lattice_bits', 'intercept', 'erm']
+    """
+
+    lattice_bits: int
+    intercept: int
+    erm: ErmPlan
+
+    @property
+    def charges(self) -> tuple[Charge, ...]:
+        """Those of the passes."""
+        return self.erm.charges
+
+
+@dataclass(frozen=True)
+class MappedPlan:
+    """What a fit behind a map will do.
+
+    Args:
+      public_map: the map.
+      learner: what sees the images.
+      inner: its plan.
+    Source: docs/feature_maps.md, "Learners behind maps".
+    Example:
+      >>> MappedPlan.lattice_bits
+      16
+    """
+
+    public_map: PublicMap
+    learner: Learner
+    inner: Plan
+    lattice_bits = _LATTICE_BITS
+    intercept = 0
+
+    @property
+    def charges(self) -> tuple[Charge, ...]:
+        """Those of the learner: the map is fixed before any record is read and costs nothing."""
+        return self.inner.charges
+
+    def images(self, rows: Rows) -> Rows:
+        """Images on the learner's own lattice, with its constant behind them."""
+        return self.public_map.apply(rows, lattice_bits=self.inner.lattice_bits, intercept=self.inner.intercept)
+
+
+def mapped_plan(public_map: PublicMap, learner: Learner | None, public: Public) -> MappedPlan:
+    """The plan of a learner behind a map.
+
+    Args:
+      public_map: the map, made from public quantities.
+      learner: what sees the images; None takes `NoisyDescent`.
+      public: public quantities of the records as they come.
+    Returns:
+      A plan whose charges are those of the learner on images.
+    Raises:
+      InvalidArgument: the learner refuses such images.
+      Unsupported: the learner's proof does not cover the neighbouring relation.
+    Source: docs/feature_maps.md, "Learners behind maps".
+    Example:
+      >>> from fractions import Fraction
+      >>> from dpaudit.claims import Adjacency
+      >>> from learners.estimator import Public
+      >>> from learners.rows.polynomial import polynomial_map
+      >>> public = Public(1000, 3, 2, Fraction(1), Fraction(1), Fraction(1, 10**5), Adjacency.of("replace_one"))
+      >>> mapped_plan(polynomial_map(dimension_in=3, degree=2), None, public).inner.gradient.dimension
+      11
+    """
+    used = NoisyDescent() if learner is None else learner
+    images = replace(public, features=public_map.dimension_out, feature_norm=public_map.image_norm(public.feature_norm))
+    return MappedPlan(public_map, used, used.plan(images))

@@ -1,0 +1,272 @@
+"""MarginClassifier: a linear classifier for data with a margin, learned in few columns by phased descent in a secret order."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal
+
+import numpy as np
+
+from dpaudit.errors import InvalidArgument
+from dpaudit.exact import in_range, integer, positive
+from learners.bounds import UtilityBound, utility_bound
+from learners.erm import ErmPlan, Variant, erm_plan, known_order_note, run
+from learners.estimator import PrivateEstimator, Public
+from learners.rows.hadamard import HadamardMap, hadamard_map
+from learners.rows.images import root_above
+from learners.rows.signs import SignMap, sign_map
+from learners.solvers.gradient import WEIGHT_BITS, on_lattice
+from learners.solvers.phased import WEIGHT_BITS as BALL_BITS
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from dpaudit.claims import Adjacency
+    from dpaudit.exact import Exact
+    from learners.budget import Budget
+    from learners.record import Charge, PrivacyRecord
+    from learners.rows.rows import Rows
+    from mechanisms.sampling.random import BitSource
+
+_BITS: Final = 20
+_COARSE_BITS: Final = 16
+_MANY_COLUMNS: Final = 10**5
+_DENSE_COLUMNS: Final = 2**14
+_INTERCEPT: Final = Fraction(1, 8)
+_FEWEST_COLUMNS: Final = 32
+_MOST_COLUMNS: Final = 2048
+_DEVIATIONS: Final = 3
+"""Standard deviations of the squared norm of an image that stay within the ball of the images."""
+
+
+@dataclass(frozen=True)
+class MarginPlan:
+    """What a fit will do.
+
+    Args:
+      lattice_bits: rows have at most 2**lattice_bits steps without the intercept.
+      intercept: a constant in steps that every row ends in; 0 for none.
+      projection: the map to fewer columns, or None.
+      clip: largest norm of an image that is kept, in units of the features.
+      columns: of the rows, with the intercept and before the map.
+      erm: the passes.
+    Source: Bassily, Mohri, Suresh 2022, Algorithm 2; docs/margin_learners.md, "The classifier".
+    Example:
+      >>> MarginPlan.__dataclass_fields__["projection"].type
+      'HadamardMap | SignMap | None'
+    """
+
+    lattice_bits: int
+    intercept: int
+    projection: HadamardMap | SignMap | None
+    clip: Fraction
+    columns: int
+    erm: ErmPlan
+
+    @property
+    def charges(self) -> tuple[Charge, ...]:
+        """What the release log will hold, in order."""
+        return self.erm.charges
+
+
+class MarginClassifier(PrivateEstimator):
+    """A linear classifier of two classes whose accuracy depends on the margin and not on the number of features.
+
+    Records are mapped to fewer columns by public random signs, clipped, and learned by phased descent on a smoothed hinge loss; the
+    weights are brought back by the transposed map.
+
+    Args:
+      epsilon: privacy parameter in nats, exact, positive.
+      delta: failure probability, exact, above 0 and below 1.
+      margin: public, exact, above 0: weights of norm `weight_norm` should bring most records so far to their side.
+      feature_norm: largest L2 norm of a record, public, exact, positive; longer records are scaled to it.
+      weight_norm: radius of the ball of weights, public, exact, positive.
+      adjacency: "replace_one" or "zero_out" (then without an intercept).
+      classes: the two public classes; None reads them from the labels, which the guarantee does not cover.
+      budget: a `Budget` that this and other fits spend together, or None.
+      random_state: None draws order and noise from the operating system; an integer or a numpy Generator makes them reproducible,
+        for tests.
+      fit_intercept: whether a constant of 1/8 of `feature_norm` is appended to every record.
+      dimension: columns that are learned in, public; None takes the rule of docs/margin_learners.md. Without fewer there is no map.
+      projection_seed: public seed of the map, chosen before the records are seen.
+      variant: direct, permutation or faithful, as for `private_erm`.
+      calibration: exact or paper, as for `private_erm`.
+      chosen_by: ramp or hinge, as for `private_erm`.
+      failure: probability with which the guarantee of accuracy may not hold.
+      by_place: as for `private_erm`.
+      faithful: the paper's own steps: balls of twice the norm, passes with replacement, hinge scores at their true sensitivity, the
+        paper's constants, and columns for all inner products at once, at most 2048 of them.
+    Source: Bassily, Mohri, Suresh 2022, Algorithm 2; docs/margin_learners.md, "The classifier".
+    Example:
+      >>> X = np.array([[0.6, 0.8], [-0.8, 0.6]] * 500)
+      >>> model = MarginClassifier(epsilon=2, delta="1e-6", margin="1/2", feature_norm=1, classes=[0, 1]).fit(X, [1, 0] * 500)
+      >>> model.predict([[1.0, 1.0]]).tolist(), model.privacy_.epsilon <= 2
+      ([1], True)
+    """
+
+    adjacencies: ClassVar[tuple[str, ...]] = ("replace_one", "zero_out")
+    released: ClassVar[tuple[str, ...]] = ("embedded_weights_", "weights_")
+
+    def __init__(  # noqa: PLR0913 - scikit-learn reads an estimator's parameters from here
+        self,
+        *,
+        epsilon: Exact,
+        delta: Exact,
+        margin: Exact,
+        feature_norm: Exact,
+        weight_norm: Exact = 1,
+        adjacency: Adjacency | str = "replace_one",
+        classes: Any = None,
+        budget: Budget | None = None,
+        random_state: int | np.random.Generator | None = None,
+        fit_intercept: bool = True,
+        dimension: int | None = None,
+        projection_seed: int = 0,
+        variant: Variant = "direct",
+        calibration: Literal["exact", "paper"] = "exact",
+        chosen_by: Literal["ramp", "hinge"] = "ramp",
+        failure: Exact = "1/20",
+        by_place: bool = False,
+        faithful: bool = False,
+    ) -> None:
+        super().__init__(
+            epsilon=epsilon,
+            delta=delta,
+            feature_norm=feature_norm,
+            adjacency=adjacency,
+            classes=classes,
+            budget=budget,
+            random_state=random_state,
+        )
+        self.margin = margin
+        self.weight_norm = weight_norm
+        self.fit_intercept = fit_intercept
+        self.dimension = dimension
+        self.projection_seed = projection_seed
+        self.variant = variant
+        self.calibration = calibration
+        self.chosen_by = chosen_by
+        self.failure = failure
+        self.by_place = by_place
+        self.faithful = faithful
+
+    @property
+    def coef_(self) -> NDArray[np.float64]:
+        """Weights of the features, in units of the radius of the ball that they were learned in: shape (1, d)."""
+        return np.asarray(self.weights_[np.newaxis, : self.n_features_in_] / 2.0**WEIGHT_BITS)
+
+    @property
+    def intercept_(self) -> NDArray[np.float64]:
+        """What is added to the score of every record: shape (1,)."""
+        step = float(self.feature_norm) / 2**self.plan_.lattice_bits
+        return np.asarray(
+            self.weights_[self.n_features_in_ :].sum(keepdims=True) * (step * self.plan_.intercept / 2.0**WEIGHT_BITS)
+        )
+
+    @property
+    def utility_(self) -> UtilityBound:
+        """What is certain about the accuracy: an explicit bound, or vacuous."""
+        return self._utility(self.plan_)
+
+    def _utility(self, plan: MarginPlan) -> UtilityBound:
+        """What is certain about a plan."""
+        width = None if plan.projection is None else plan.columns
+        return utility_bound(plan.erm, failure=self.failure, dimension_in=width)
+
+    def __sklearn_tags__(self) -> Any:
+        """Two classes only."""
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        return tags
+
+    def _plan(self, public: Public) -> MarginPlan:
+        """Columns, map, clip and passes."""
+        if public.classes > 2:
+            message = f"Only binary classification is supported. The type of the target is multiclass: {public.classes} classes"
+            raise InvalidArgument("DPA103", f"{message}. PrivateClassifier learns several classes at one price.")
+        margin, radius = positive(self.margin, "margin"), positive(self.weight_norm, "weight_norm")
+        bits = _BITS if public.features < _MANY_COLUMNS else _COARSE_BITS
+        intercept = math.floor(2**bits * _INTERCEPT) if self.fit_intercept else 0
+        width = public.features + (intercept > 0)
+        bound = math.isqrt(4**bits + intercept**2 - 1) + 1
+        norm = public.feature_norm * bound / 2**bits
+        if margin > radius * norm:
+            raise InvalidArgument("DPA103", "margin must be at most weight_norm * feature_norm: no record has a larger one.")
+        columns = self._columns(public, width, margin / (radius * norm))
+        projection, stretch = None, Fraction(1)
+        if columns < width:
+            seed = integer(self.projection_seed, "projection_seed", lower=0)
+            make = hadamard_map if width <= _DENSE_COLUMNS else sign_map
+            projection = make(dimension_in=width, dimension_out=columns, seed=seed)
+            stretch = Fraction(2) if self.faithful else root_above(1 + _DEVIATIONS * root_above(Fraction(2, columns)))
+            bound = 2**bits
+        relative = margin / (radius * stretch * norm * stretch)
+        return MarginPlan(bits, intercept, projection, norm * stretch, width, self._passes(public, columns, bound, relative))
+
+    def _columns(self, public: Public, width: int, relative: Fraction) -> int:
+        """Columns that are learned in: those given, or the power of two that balances what the map and the noise cost."""
+        if self.dimension is not None:
+            return min(width, integer(self.dimension, "dimension", lower=1))
+        if width <= _FEWEST_COLUMNS:
+            return width
+        if self.faithful:
+            distortion = float(min(relative, Fraction(1))) / 3
+            tails = math.log((3 * public.records + 1) / float(in_range(self.failure, "failure", lower=0, upper=1, lower_open=True)))
+            return min(width, _MOST_COLUMNS, math.ceil(tails / (distortion**2 / 4 - distortion**3 / 6)))
+        noise = self._passes(public, 1, 2**_BITS, Fraction(1)).schedule.releases
+        multiplier = float(noise[0].parameter("sigma") / noise[0].sensitivity) if noise else 1.0
+        balanced = public.records * math.sqrt(2) / (16 * multiplier)
+        rounded = 1 << max(0, round(math.log2(max(1.0, balanced))))
+        return min(width, max(_FEWEST_COLUMNS, min(_MOST_COLUMNS, rounded)))
+
+    def _passes(self, public: Public, columns: int, bound: int, relative: Fraction) -> ErmPlan:
+        """The passes over rows of some width and norm."""
+        return erm_plan(
+            records=public.records,
+            columns=columns,
+            bound=bound,
+            margin=relative,
+            epsilon=public.epsilon,
+            delta=public.delta,
+            adjacency=public.adjacency,
+            variant="faithful" if self.faithful else self.variant,
+            calibration="paper" if self.faithful else self.calibration,
+            chosen_by="hinge" if self.faithful else self.chosen_by,
+            failure=self.failure,
+            by_place=self.by_place,
+        )
+
+    def _planned(self, public: Public, classes: NDArray[Any], plan: MarginPlan | None) -> PrivacyRecord:  # type: ignore[override]
+        """The record also says how the margin was used, and what a known order would cost where a seed was given."""
+        record = super()._planned(public, classes, plan)
+        if plan is None:
+            return record
+        made = plan.erm
+        facts = {
+            "margin": str(positive(self.margin, "margin")),
+            "weight_norm": str(positive(self.weight_norm, "weight_norm")),
+            "columns": made.schedule.columns,
+            "projection": "none" if plan.projection is None else f"{type(plan.projection).__name__} seed {self.projection_seed}",
+            "passes": f"{made.rounds} over {'draws with replacement' if made.replacement else 'permutations'}",
+            "utility": str(self._utility(plan)),
+        }
+        notes = [] if self.random_state is None else [known_order_note(made, public.delta)]
+        return replace(record, public=MappingProxyType({**record.public, **facts}), notes=(*record.notes, *notes))
+
+    def _learn(self, rows: Rows, plan: MarginPlan, source: BitSource | None) -> Mapping[str, Any]:  # type: ignore[override]
+        """Images, passes, and the way back."""
+        images = rows
+        if plan.projection is not None:
+            images = plan.projection.apply(rows, clip=plan.clip, lattice_bits=plan.lattice_bits)
+        found = run(images, plan.erm, source)
+        weights = found / 2.0**BALL_BITS
+        back = weights if plan.projection is None else plan.projection.transpose(weights)
+        return {"embedded_weights_": found, "weights_": on_lattice(back)}
+
+    def _scores(self, rows: Rows) -> NDArray[np.float64]:
+        """Margins of the records themselves, which are not mapped."""
+        return np.asarray(rows.margins(self.weights_) * (float(rows.step) / 2.0**WEIGHT_BITS))

@@ -1,0 +1,281 @@
+"""MarginSearch: chooses the margin of another learner privately, then fits it once."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from itertools import chain
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, clone
+
+from dpaudit.errors import InvalidArgument
+from dpaudit.exact import Exact, in_range, integer, positive
+from dpaudit.releases import recording
+from learners.budget import BudgetLeftBehind
+from learners.choices.counts import Listed, errors, totals
+from learners.choices.generalized import GeneralizedExponential
+from learners.choices.hinge_minimum import Scale, least_hinge
+from learners.choices.levels import choice_release
+from learners.choices.planned import ChoicePlan, require_two
+from learners.choices.random_cover import RandomCover
+from learners.estimator import Plan, PrivateEstimator, Public
+from learners.record import Charge, PrivacyRecord
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from learners.rows.ingest import Features
+    from learners.rows.rows import Rows
+    from mechanisms.sampling.random import BitSource
+
+SCORES: Final = ("hinge", "errors")
+
+_MOST_RECORDS: Final = 2**12
+_MOST_EXPONENT: Final = 12
+_USUAL_EXPONENT: Final = 6
+_CANDIDATES: Final = 2**12
+_UNIT: Final = 2**16
+_GRID: Final = Fraction(1, 2**20)
+_DEAREST: Final = "The releases of the dearest margin are listed; those of the margin that was chosen cost no more."
+
+
+def _of_learner(name: str) -> property:
+    """A parameter of the whole that is the learner's."""
+
+    def read(self: MarginSearch) -> Any:
+        """The learner's own."""
+        return getattr(self.estimator, name)
+
+    return property(read)
+
+
+@dataclass(frozen=True)
+class SearchPlan:
+    """A choice among margins, and what would be done with each of them.
+
+    Args:
+      mechanism: chooses among the scores of the margins.
+      margins: in the units of the features.
+      branches: the plan of the learner at each margin.
+      dearest: the place of the branch that costs most.
+      records: how many records are scored.
+      exponents: the largest margin of any row and any weights is at most the margin times 2 to the power of this.
+    Source: Bassily, Mohri, Suresh 2022, Algorithm 6; docs/choice_learners.md, "Choosing a margin".
+    Example:
+      >>> SearchPlan.__dataclass_fields__["branches"].name
+      'branches'
+    """
+
+    mechanism: GeneralizedExponential
+    margins: tuple[Fraction, ...]
+    branches: tuple[Plan, ...]
+    dearest: int
+    records: int
+
+    exponents: tuple[int, ...]
+
+    @property
+    def lattice_bits(self) -> int:
+        """The learner's."""
+        return self.branches[0].lattice_bits
+
+    @property
+    def intercept(self) -> int:
+        """The learner's."""
+        return self.branches[0].intercept
+
+    @property
+    def charges(self) -> tuple[Charge, ...]:
+        """The choice, and the releases of the dearest branch."""
+        return (Charge((choice_release(self.mechanism.choice),)), *self.branches[self.dearest].charges)
+
+
+class MarginSearch(PrivateEstimator):
+    """A learner whose margin is chosen from the records, within the learner's own epsilon and by one fit.
+
+    The margins are the largest one and its halves. Each is scored by its least loss plus a penalty for small margins; the
+    generalised exponential mechanism chooses, which trusts scores of large margins more because single records move them less.
+
+    Args:
+      estimator: a learner for two classes with a parameter `margin`; its epsilon, delta, adjacency, budget and classes are those of
+        the whole; its margin is replaced.
+      share: part of epsilon that the choice may cost, public, exact, in (0, 1).
+      score_by: "hinge" for the least smoothed hinge loss over all weights, within a proved tolerance; "errors" for the fewest
+        records within the margin among public random directions.
+      margins: how many, public, 1 to 13; None takes enough to reach the largest over sqrt(n), at most 7.
+      norm_bound: norm of the weights that a margin is about, public, exact, positive; times feature_norm it is the largest margin.
+      random_state: None draws from the operating system; an integer or a numpy Generator makes choice and fit reproducible, for
+        tests. The learner's own is not used.
+    Source: Bassily, Mohri, Suresh 2022, Algorithm 6; docs/choice_learners.md, "Choosing a margin".
+    Example:
+      >>> from learners.pure_margin import PureMarginClassifier
+      >>> X = np.array([[0.6, 0.8], [-0.8, 0.6]] * 200)
+      >>> learner = PureMarginClassifier(epsilon=1, feature_norm=1, classes=[0, 1], cover="lattice")
+      >>> model = MarginSearch(learner, margins=3).fit(X, [1, 0] * 200)
+      >>> model.margin_ in model.plan_.margins, model.privacy_.epsilon, model.score(X, [1, 0] * 200)
+      (True, Fraction(1, 1), 1.0)
+    """
+
+    released: ClassVar[tuple[str, ...]] = ("estimator_", "margin_")
+
+    epsilon = _of_learner("epsilon")
+    delta = _of_learner("delta")
+    feature_norm = _of_learner("feature_norm")
+    adjacency = _of_learner("adjacency")
+    classes = _of_learner("classes")
+    budget = _of_learner("budget")
+    n_nominal = _of_learner("n_nominal")
+
+    @property
+    def adjacencies(self) -> tuple[str, ...]:  # type: ignore[override]
+        """Those of the learner, but for add_remove: the scores are means over a public number of records."""
+        return tuple(relation for relation in self.estimator.adjacencies if relation != "add_remove")
+
+    def __init__(
+        self,
+        estimator: PrivateEstimator,
+        *,
+        share: Exact = "1/4",
+        score_by: Literal["hinge", "errors"] = "hinge",
+        margins: int | None = None,
+        norm_bound: Exact = 1,
+        random_state: int | np.random.Generator | None = None,
+    ) -> None:
+        self.estimator = estimator
+        self.share = share
+        self.score_by = score_by
+        self.margins = margins
+        self.norm_bound = norm_bound
+        self.random_state = random_state
+
+    def __sklearn_tags__(self) -> Any:
+        """Two classes."""
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        return tags
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What a pickle holds: parameters, released numbers and public constants, and no budget once the model is fitted."""
+        public = ("classes_", "feature_names_in_", "n_features_in_", "plan_", "privacy_", "_sklearn_version")
+        kept = {*self.get_params(deep=False), *public, *self.released}
+        state = {name: value for name, value in BaseEstimator.__getstate__(self).items() if name in kept}
+        if "privacy_" in state and self.budget is not None:
+            state["estimator"] = clone(self.estimator).set_params(budget=BudgetLeftBehind())
+        return state
+
+    def fit(self, X: Any, y: Any) -> Self:  # noqa: N803 - scikit-learn's name
+        """Choose the margin and learn with it, at the price that `privacy_` states; as for every learner."""
+        if not isinstance(self.estimator, PrivateEstimator) or "margin" not in self.estimator.get_params():
+            raise InvalidArgument("DPA105", f"a {type(self.estimator).__name__} has no margin to choose. Give a learner with one.")
+        super().fit(X, y)
+        if self.plan_ is not None:
+            names = ("classes_", "privacy_", "n_features_in_", "feature_names_in_")
+            self.estimator_.__dict__.update({name: vars(self)[name] for name in names if name in vars(self)})
+        return self
+
+    def _plan(self, public: Public) -> SearchPlan:
+        """The choice, and the plan of the learner at every margin."""
+        require_two(public.classes)
+        if self.score_by not in SCORES:
+            raise InvalidArgument("DPA103", f"score_by must be one of {', '.join(SCORES)}, got {self.score_by!r}.")
+        share = in_range(self.share, "share", lower=0, upper=1, lower_open=True, upper_open=True)
+        largest = positive(self.norm_bound, "norm_bound") * public.feature_norm
+        enough = (math.isqrt(public.records - 1).bit_length() if public.records > 1 else 0) + 1
+        wanted = min(enough, _USUAL_EXPONENT + 1) if self.margins is None else self.margins
+        count = integer(wanted, "margins", lower=1, upper=_MOST_EXPONENT + 1)
+        margins = tuple(largest / 2**place for place in range(count))
+        rest = replace(public, epsilon=public.epsilon * (1 - share))
+        branches = tuple(self._at(margin, rest.epsilon)._plan(rest) for margin in margins)  # noqa: SLF001 - the same interface
+        void = self._seen(self._rows(np.zeros((1, public.features)), np.zeros(1, dtype=np.int64), branches[0]), branches[0])
+        reach = math.ceil(void.bound * void.step / public.feature_norm)
+        exponents = tuple(min(place + (reach - 1).bit_length(), _MOST_EXPONENT) for place in range(count))
+        scored = min(public.records, _MOST_RECORDS)
+        mechanism = GeneralizedExponential(
+            sensitivities=[self._sensitivity(scored, exponent) for exponent in exponents],
+            epsilon=public.epsilon * share,
+            grid=_GRID,
+            adjacency=public.adjacency,
+        )
+        plans = [SearchPlan(mechanism, margins, branches, place, scored, exponents) for place in range(count)]
+        different = {plan.branches[plan.dearest].charges: plan for plan in reversed(plans)}
+        return max(
+            different.values(),
+            key=lambda plan: PrivacyRecord.of(plan.charges, adjacency=public.adjacency, delta=public.delta, public={}).epsilon,
+        )
+
+    def _planned(self, public: Public, classes: NDArray[Any], plan: SearchPlan | None) -> PrivacyRecord:  # type: ignore[override]
+        """The record also names the learner and the margins."""
+        record = super()._planned(public, classes, plan)
+        if plan is None:
+            return record
+        facts = {"searches": type(self.estimator).__name__, "margins": [str(margin) for margin in plan.margins]}
+        return replace(record, public=MappingProxyType({**record.public, **facts}), notes=(*record.notes, _DEAREST))
+
+    def _rows(self, features: Features, labels: NDArray[np.int64], plan: Plan) -> Rows:
+        """Records as the learner reads them."""
+        branch = plan.branches[0] if isinstance(plan, SearchPlan) else plan
+        return self.estimator._rows(features, labels, branch)  # noqa: SLF001 - the same interface
+
+    def _learn(self, rows: Rows, plan: SearchPlan, source: BitSource | None) -> Mapping[str, Any]:  # type: ignore[override]
+        """The choice, and the releases of the branch that was chosen."""
+        chosen = plan.mechanism.release(self._scores_of(self._seen(rows, plan.branches[0]), plan), source)
+        model = self._at(plan.margins[chosen], 1)
+        branch = plan.branches[chosen]
+        model.__dict__.update(plan_=branch, **model._learn(rows, branch, source))  # noqa: SLF001 - the same interface
+        return {"estimator_": model, "margin_": plan.margins[chosen]}
+
+    def _run(  # type: ignore[override]
+        self, rows: Rows, plan: SearchPlan, record: PrivacyRecord, source: BitSource | None
+    ) -> tuple[dict[str, Any], PrivacyRecord]:
+        """What was learned; what ran is the choice and one of the branches, and the record is that of the dearest."""
+        with recording() as log, np.errstate(all="ignore"):
+            learned = self._learn(rows, plan, source)
+        branch = learned["estimator_"].plan_
+        planned = chain(plan.charges[0].releases, *(charge.releases for charge in branch.charges))
+        if [replace(release, secure=True) for release in log] != list(planned):
+            raise AssertionError(f"{type(self.estimator).__name__} released something else than it planned")
+        return dict(learned), replace(record, secure=all(release.secure for release in log))
+
+    def _scores(self, rows: Rows) -> NDArray[np.float64]:
+        """Those of the learner."""
+        scores: NDArray[np.float64] = self.estimator_._scores(rows)  # noqa: SLF001 - the same interface
+        return scores
+
+    def _at(self, margin: Fraction, epsilon: Exact) -> PrivateEstimator:
+        """The learner at a margin, without budget and source."""
+        model: PrivateEstimator = clone(self.estimator).set_params(margin=margin, epsilon=epsilon, budget=None, random_state=None)
+        return model
+
+    def _seen(self, rows: Rows, branch: Plan) -> Rows:
+        """The rows that margins are about."""
+        return branch.mapped(rows) if isinstance(branch, ChoicePlan) else rows
+
+    def _sensitivity(self, records: int, exponent: int) -> Fraction:
+        """By how much one record can move a score before it is put on the grid."""
+        return Fraction(1, records) if self.score_by == "errors" else Scale(records, exponent).sensitivity
+
+    def _scores_of(self, rows: Rows, plan: SearchPlan) -> list[Fraction]:
+        """The score of every margin: its least loss, and twice the complexity of classifiers of such a margin, which is public."""
+        root = Fraction(math.isqrt(plan.records << 40), 2**20)
+        penalties = [Fraction(2 ** (exponent + 1)) / root for exponent in plan.exponents]
+        if self.score_by == "hinge":
+            losses = [least_hinge(rows, Scale(plan.records, exponent)) for exponent in plan.exponents]
+        else:
+            first, cover = replace(rows, steps=rows.steps[: plan.records], labels=rows.labels[: plan.records]), _directions(rows)
+            unit = rows.bound * _UNIT
+            losses = [
+                Fraction(int(totals(first, cover, errors(unit >> exponent)).min()), plan.records) for exponent in plan.exponents
+            ]
+        return [loss + penalty for loss, penalty in zip(losses, penalties, strict=True)]
+
+
+def _directions(rows: Rows) -> Listed:
+    """Public random directions of about the same length."""
+    weights = np.concatenate(list(RandomCover(rows.steps.shape[1], _CANDIDATES, 0).blocks()), axis=1)
+    norms = np.sqrt(np.square(weights.astype(np.float64)).sum(axis=0))
+    return Listed(np.rint(weights * (_UNIT / np.maximum(norms, 1.0))).astype(np.int64))

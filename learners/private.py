@@ -1,0 +1,99 @@
+"""PrivateClassifier: a linear classifier by noisy sums over all records, whose default rule is the same for every problem."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from learners.estimator import PrivateEstimator, Public
+from learners.solvers.gradient import WEIGHT_BITS, solve
+from learners.solvers.plans import SolverPlan, default_plan
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from dpaudit.claims import Adjacency
+    from dpaudit.exact import Exact
+    from learners.budget import Budget
+    from learners.rows.rows import Rows
+    from mechanisms.sampling.random import BitSource
+
+
+class PrivateClassifier(PrivateEstimator):
+    """A linear classifier that is (epsilon, delta)-differentially private, with nothing to tune.
+
+    Solver, steps and noise follow from public quantities: the numbers of records, features and classes, epsilon, delta and the
+    neighbouring relation. Several classes share one composition.
+
+    Args:
+      epsilon: privacy parameter in nats, exact, positive.
+      delta: failure probability, exact, above 0 and below 1.
+      feature_norm: largest L2 norm of a record, public, exact, positive; longer records are scaled to it.
+      adjacency: "replace_one", "add_remove" (then `n_nominal` is needed) or "zero_out" (then there is no intercept).
+      classes: the public classes; None reads them from the labels, which the guarantee does not cover.
+      budget: a `Budget` that this and other fits spend together, or None.
+      random_state: None draws noise from the operating system; an integer or a numpy Generator makes it reproducible, for tests.
+      n_nominal: under add_remove, a public number that stands for the number of records.
+    Source: Bassily, Smith, Thakurta 2014; docs/learners_solvers.md, "The default rule".
+    Example:
+      >>> import numpy as np
+      >>> X = np.array([[0.6, 0.8], [-0.8, 0.6]] * 200)
+      >>> model = PrivateClassifier(epsilon=5, delta="1e-6", feature_norm=1, classes=[0, 1]).fit(X, [1, 0] * 200)
+      >>> model.predict([[1.0, 1.0]]).tolist(), model.privacy_.epsilon <= 5
+      ([1], True)
+    """
+
+    adjacencies: ClassVar[tuple[str, ...]] = ("replace_one", "add_remove", "zero_out")
+    released: ClassVar[tuple[str, ...]] = ("weights_",)
+
+    def __init__(
+        self,
+        *,
+        epsilon: Exact,
+        delta: Exact,
+        feature_norm: Exact,
+        adjacency: Adjacency | str = "replace_one",
+        classes: Any = None,
+        budget: Budget | None = None,
+        random_state: int | np.random.Generator | None = None,
+        n_nominal: int | None = None,
+    ) -> None:
+        super().__init__(
+            epsilon=epsilon,
+            delta=delta,
+            feature_norm=feature_norm,
+            adjacency=adjacency,
+            classes=classes,
+            budget=budget,
+            random_state=random_state,
+            n_nominal=n_nominal,
+        )
+
+    @property
+    def coef_(self) -> NDArray[np.float64]:
+        """Weights of the features in their own units: shape (1, d) for two classes, (K, d) for more."""
+        return self._weights()[:, : self.n_features_in_] / float(self.feature_norm)
+
+    @property
+    def intercept_(self) -> NDArray[np.float64]:
+        """What is added to the score of every record: shape (1,) for two classes, (K,) for more."""
+        constants = self._weights()[:, self.n_features_in_ :].sum(axis=1)
+        return np.asarray(constants * (self.plan_.intercept / 2**self.plan_.lattice_bits))
+
+    def _weights(self) -> NDArray[np.float64]:
+        """The released weights, one class a row, for rows in units of the largest norm."""
+        return np.asarray(np.atleast_2d(self.weights_.T) / 2**WEIGHT_BITS)
+
+    def _plan(self, public: Public) -> SolverPlan:
+        """The default rule."""
+        return default_plan(public)
+
+    def _learn(self, rows: Rows, plan: SolverPlan, source: BitSource | None) -> Mapping[str, Any]:  # type: ignore[override]
+        """The planned sums; everything else is computed from them."""
+        return {"weights_": solve(rows, plan, source)}
+
+    def _scores(self, rows: Rows) -> NDArray[np.float64]:
+        """Margins, exact up to their division by the units."""
+        return rows.margins(self.weights_) / float(1 << (WEIGHT_BITS + self.plan_.lattice_bits))

@@ -1,0 +1,285 @@
+"""Random Fourier features: cosine and sine of public random frequencies, from exact phases and a table of whole numbers.
+
+The phase of a record is an exact inner product of whole numbers, reduced to one of 2**14 parts of a turn; its cosine and its sine
+are looked up. So an image depends on its record alone, bit for bit, and its norm is at most 1 in exact arithmetic.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, Final, Protocol
+
+import numpy as np
+from flint import arb, fmpq
+
+from dpaudit.errors import InvalidArgument
+from dpaudit.exact import Exact, in_range, integer, positive, working_precision
+from learners.rows.images import by_blocks, require_columns
+from learners.rows.rows import Rows
+from learners.rows.seeds import PublicBits
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+PHASE_BITS: Final = 64
+"""Phases are whole numbers of 2**-64 turns, and what exceeds a turn is lost, as it should be."""
+
+_PART_BITS: Final = 14
+_PARTS: Final = 2**_PART_BITS
+_TABLE_BITS: Final = 128
+_PRODUCT_BITS: Final = 52
+_MOST_FREQUENCIES: Final = 2**24
+
+
+class Frequencies(Protocol):
+    """Public frequencies: what turns records into phases."""
+
+    @property
+    def dimension_in(self) -> int:
+        """Columns of the rows."""
+        ...
+
+    @property
+    def count(self) -> int:
+        """How many phases a record has."""
+        ...
+
+    def phases(self, step: Fraction, bound: int) -> Callable[[Rows], NDArray[np.uint64]]:
+        """For rows of this step and bound: what gives their phases, (n, count) whole numbers of 2**-64 turns, record by record."""
+        ...
+
+
+Kernel = Callable[[int, int, int], "NDArray[np.float64]"]
+"""Frequencies of a shift-invariant kernel: (columns, count, seed) to an array of shape (columns, count), independent columns from
+the kernel's spectral law in radians per unit of the features, a function of these three public numbers alone."""
+
+
+@dataclass(frozen=True)
+class GaussianKernel:
+    """exp(-|x - y|^2 / (2 width^2)), whose frequencies are normal.
+
+    Args:
+      width: public, exact, positive, in the units of the features.
+    Raises:
+      InvalidArgument: not a number (DPA101, DPA102) or not positive (DPA104).
+    Source: Rahimi, Recht 2007; docs/feature_maps.md, "Kernels".
+    Example:
+      >>> GaussianKernel("1/2")(3, 10, 0).shape
+      (3, 10)
+    """
+
+    width: Exact
+
+    def __post_init__(self) -> None:
+        """Read the width."""
+        object.__setattr__(self, "width", positive(self.width, "width"))
+
+    def __call__(self, columns: int, count: int, seed: int) -> NDArray[np.float64]:
+        """Normal numbers over the width."""
+        normals = PublicBits(seed, "gaussian kernel", columns, count).normals(columns * count)
+        return normals.reshape(columns, count) / float(self.width)
+
+
+@dataclass(frozen=True)
+class LaplacianKernel:
+    """exp(-|x - y|_1 / width), whose frequencies are Cauchy in every column.
+
+    Args:
+      width: public, exact, positive, in the units of the features.
+    Raises:
+      InvalidArgument: not a number (DPA101, DPA102) or not positive (DPA104).
+    Source: Rahimi, Recht 2007; docs/feature_maps.md, "Kernels".
+    Example:
+      >>> LaplacianKernel(2)(3, 10, 0).shape
+      (3, 10)
+    """
+
+    width: Exact
+
+    def __post_init__(self) -> None:
+        """Read the width."""
+        object.__setattr__(self, "width", positive(self.width, "width"))
+
+    def __call__(self, columns: int, count: int, seed: int) -> NDArray[np.float64]:
+        """Ratios of normal numbers over the width; a zero below the line, one in 2**41, counts as one step."""
+        above, below = PublicBits(seed, "laplacian kernel", columns, count).normals(2 * columns * count).reshape(2, columns, count)
+        return np.asarray(above / np.where(below == 0, 2.0**-40, below) / float(self.width))
+
+
+@dataclass(frozen=True)
+class DrawnFrequencies:
+    """Frequencies drawn one by one from the spectral law of a kernel.
+
+    Args:
+      dimension_in: columns of the rows.
+      count: how many frequencies.
+      kernel: their law, such as `GaussianKernel`.
+      seed: public whole number.
+    Source: Rahimi, Recht 2007; docs/feature_maps.md, "Fourier features".
+    Example:
+      >>> DrawnFrequencies(3, 10, GaussianKernel(1), 0).count
+      10
+    """
+
+    dimension_in: int
+    count: int
+    kernel: Kernel
+    seed: int
+
+    def phases(self, step: Fraction, bound: int) -> Callable[[Rows], NDArray[np.uint64]]:
+        """Inner products with frequencies on a lattice of whole parts of a turn per step, one exact matrix product a block.
+
+        Args:
+          step: size of a step of the rows.
+          bound: no row is longer, in steps.
+        Returns:
+          A function of rows.
+        Raises:
+          InvalidArgument: the kernel gave another shape, or numbers that are not finite (DPA105); rows too long for any lattice
+            (DPA108).
+        """
+        # |frequency| <= sqrt(d) 2**(bits - 1) and |row| <= bound: every partial sum of a phase is below 2**52, so floats are exact.
+        bits = _PRODUCT_BITS + 1 - (bound * (math.isqrt(self.dimension_in) + 1)).bit_length()
+        if bits < _PART_BITS:
+            raise InvalidArgument("DPA108", "phases of these rows would not be exact. Use a coarser lattice.")
+        drawn = np.asarray(self.kernel(self.dimension_in, self.count, self.seed), dtype=np.float64)
+        if drawn.shape != (self.dimension_in, self.count) or not np.isfinite(drawn).all():
+            raise InvalidArgument(
+                "DPA105", f"a kernel gives finite frequencies of shape {(self.dimension_in, self.count)}, got shape {drawn.shape}."
+            )
+        turns = drawn * (float(step) / math.tau * 2.0**bits)
+        lattice = np.rint(turns)
+        lattice -= np.ldexp(np.rint(np.ldexp(lattice, -bits)), bits)  # whole turns per step change no phase
+
+        def phases(rows: Rows) -> NDArray[np.uint64]:
+            """Phases of a few records."""
+            steps: Any = rows.steps
+            turned = np.asarray(steps.astype(np.float64) @ lattice)
+            return turned.astype(np.int64).view(np.uint64) << np.uint64(PHASE_BITS - bits)
+
+        return phases
+
+
+@dataclass(frozen=True)
+class FourierMap:
+    """x to the cosines and sines of its phases over sqrt(count); `fourier_map` makes one.
+
+    Args:
+      frequencies: what gives the phases.
+    Source: Rahimi, Recht 2007; docs/feature_maps.md, "Fourier features".
+    Example:
+      >>> FourierMap(DrawnFrequencies(3, 10, GaussianKernel(1), 0)).dimension_out
+      20
+    """
+
+    frequencies: Frequencies
+
+    @property
+    def dimension_out(self) -> int:
+        """Twice the number of frequencies: all cosines come first, then the sines."""
+        return 2 * self.frequencies.count
+
+    def image_norm(self, feature_norm: Fraction) -> Fraction:  # noqa: ARG002 - whatever the record
+        """1, for every record."""
+        return Fraction(1)
+
+    def apply(self, rows: Rows, *, lattice_bits: int = 16, intercept: int = 0) -> Rows:
+        """Images as whole numbers, record by record; what each looks up makes it no longer than 1, so that nothing is left to clip.
+
+        Args:
+          rows: rows of the frequencies' number of columns, an array or CSR.
+          lattice_bits: fineness of the lattice of the images, public, 1 to 26.
+          intercept: a constant in steps that is appended to every image, public.
+        Returns:
+          `Rows` of `dimension_out` columns, each of norm at most 2**lattice_bits steps of 2**-lattice_bits.
+        Raises:
+          InvalidArgument: rows of another width (DPA105) or too long (DPA108), a kernel that gives no frequencies (DPA105), or a
+            parameter that is not allowed (DPA101 to DPA104).
+        """
+        require_columns(rows, self.frequencies.dimension_in)
+        bits = integer(lattice_bits, "lattice_bits", lower=1, upper=26)
+        constant = integer(intercept, "intercept", lower=0, upper=2**26)
+        count, phases = self.frequencies.count, self.frequencies.phases(rows.step, rows.bound)
+        cosines = _cosines(bits, count)
+        sines = np.roll(cosines, _PARTS // 4)
+
+        def image(part: Rows) -> Rows:
+            """Images of a few records."""
+            places = phases(part) >> np.uint64(PHASE_BITS - _PART_BITS)
+            steps = np.empty((len(places), 2 * count + (constant > 0)), dtype=np.int32)
+            steps[:, :count], steps[:, count : 2 * count], steps[:, 2 * count :] = cosines[places], sines[places], constant
+            return Rows(steps, math.isqrt(4**bits + constant**2 - 1) + 1, Fraction(1, 2**bits), part.labels)
+
+        return by_blocks(rows, count, image)
+
+
+def fourier_map(*, dimension_in: int, frequencies: int, kernel: Kernel, seed: int) -> FourierMap:
+    """Features whose inner products are a shift-invariant kernel on average, with errors of about 1 / sqrt(frequencies).
+
+    Args:
+      dimension_in: columns of the rows, at least 1.
+      frequencies: how many, 1 to 2**24; the images have twice as many columns.
+      kernel: `GaussianKernel`, `LaplacianKernel`, or a function that draws from another spectral law (see `Kernel`).
+      seed: public whole number, at least 0, chosen before any record is read.
+    Returns:
+      A `FourierMap`.
+    Raises:
+      InvalidArgument: not whole numbers (DPA101, DPA105), or out of range (DPA103).
+    Source: Rahimi, Recht 2007, Algorithm 1; docs/feature_maps.md, "Fourier features".
+    Example:
+      >>> rows = Rows(np.array([[3, 4], [0, 0]], dtype=np.int32), 5, Fraction(1, 5), np.array([0, 0]))
+      >>> steps = fourier_map(dimension_in=2, frequencies=2000, kernel=GaussianKernel(1), seed=1).apply(rows).steps
+      >>> round(float(steps[0].astype(np.int64) @ steps[1]) / 4**16, 1), round(math.exp(-1 / 2), 1)
+      (0.6, 0.6)
+    """
+    columns, count = (
+        integer(dimension_in, "dimension_in", lower=1),
+        integer(frequencies, "frequencies", lower=1, upper=_MOST_FREQUENCIES),
+    )
+    return FourierMap(DrawnFrequencies(columns, count, kernel, integer(seed, "seed", lower=0)))
+
+
+def pairwise_error(*, records: int, frequencies: int, beta: Exact) -> float:
+    """How far all inner products of so many records are from the kernel at most, but for a public map in a fraction `beta` of them.
+
+    Args:
+      records: public number of records, at least 1.
+      frequencies: of the map, drawn one by one, at least 1.
+      beta: probability over the drawing of the frequencies that some pair is further off, exact, in (0, 1).
+    Returns:
+      2 sqrt(log(records / sqrt(beta)) / frequencies), rounded up; the features themselves add roundings of about 10**-4.
+    Raises:
+      InvalidArgument: not numbers (DPA101, DPA102, DPA105), or out of range (DPA103).
+    Source: Hoeffding 1963; Bassily, Mohri, Suresh 2022, Theorem 4.1; docs/feature_maps.md, "Fourier features".
+    Example:
+      >>> round(pairwise_error(records=10**4, frequencies=4096, beta="1/20"), 3)
+      0.102
+    """
+    count, drawn = integer(records, "records", lower=1), integer(frequencies, "frequencies", lower=1)
+    failure = in_range(beta, "beta", lower=0, upper=1, lower_open=True, upper_open=True)
+    with working_precision(_TABLE_BITS):
+        bound = ((arb(count**2) / arb(fmpq(failure.numerator, failure.denominator))).log() * 2 / drawn).sqrt()
+        return math.nextafter(float(bound.upper()), math.inf)
+
+
+@lru_cache(maxsize=8)
+def _cosines(bits: int, count: int) -> NDArray[np.int32]:
+    """2**bits / sqrt(count) times the cosine in the middle of every part of a turn, truncated toward zero: exact, by balls."""
+    with working_precision(_TABLE_BITS):
+        size = (arb(4**bits) / count).sqrt()
+        first = np.array([_floor(size * arb(fmpq(2 * part + 1, _PARTS)).cos_pi()) for part in range(_PARTS // 4)], dtype=np.int32)
+    cosines = np.concatenate([first, -first[::-1], -first, first[::-1]])
+    cosines.flags.writeable = False
+    return cosines
+
+
+def _floor(value: arb) -> int:
+    """The whole part of a number whose square is irrational."""
+    whole = value.floor().unique_fmpz()
+    if whole is None:
+        raise AssertionError("128 bits do not tell an entry of the table of cosines from a whole number")
+    return int(whole)

@@ -1,0 +1,214 @@
+"""Features to whole numbers, record by record: clipped to the public bound on a lattice, dense and sparse alike."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
+
+import numpy as np
+
+from dpaudit.errors import InvalidArgument
+from dpaudit.exact import Exact, integer, positive
+from learners.rows.rows import Rows
+from mechanisms.contributions import clipped_rows
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+    from scipy.sparse import csr_array
+
+Features: TypeAlias = "NDArray[Any] | csr_array[Any, tuple[int, int]]"
+
+_CHUNK: Final = 2**18
+_LARGEST_INTERCEPT: Final = 2**26
+
+
+def checked_features(features: Any) -> Features:
+    """Features as an array or as CSR, refused for their type and shape only.
+
+    Entries of an array of objects are read one by one, and count as NaN where they are no numbers that float64 holds.
+
+    Args:
+      features: array-like or sparse matrix of shape (n, d): booleans, integers, floats, or objects. Nothing of it is changed.
+    Returns:
+      An array of booleans, integers or floats, or a csr_array of them without duplicates, both of shape (n, d).
+    Raises:
+      InvalidArgument: another number of dimensions or dtype (DPA105), no record or no feature (DPA109).
+    Source: docs/learners.md, "What is refused".
+    Example:
+      >>> checked_features([[1, None], [2.5, "six"]]).tolist()
+      [[1.0, nan], [2.5, nan]]
+    """
+    from scipy import sparse
+
+    is_sparse = sparse.issparse(features)
+    read: Any = features if is_sparse else _as_array(features)
+    if read.dtype.kind == "c":
+        raise InvalidArgument("DPA105", "features must be real numbers. Complex data not supported: give their parts as columns.")
+    if read.ndim != 2:
+        raise InvalidArgument(
+            "DPA105",
+            f"features must be an array of shape (records, features), got {read.ndim} dimensions. "
+            "Reshape your data: X.reshape(-1, 1) has one feature, X.reshape(1, -1) one record.",
+        )
+    if read.dtype.kind not in ("biuf" if is_sparse else "biufO"):
+        raise InvalidArgument("DPA105", f"features must be numbers, got {read.dtype}. Encode text by a public rule first.")
+    if 0 in read.shape:
+        what = "sample" if read.shape[0] == 0 else "feature"
+        raise InvalidArgument("DPA109", f"0 {what}(s) (shape={tuple(read.shape)}) while a minimum of 1 is required.")
+    if not is_sparse:
+        return _as_numbers(read)
+    rows = sparse.csr_array(read)
+    try:
+        rows.check_format(full_check=True)
+    except ValueError as error:
+        raise InvalidArgument("DPA105", f"features are no valid CSR matrix: {error}.") from error
+    if not rows.has_canonical_format:
+        rows = rows.copy()
+        rows.sum_duplicates()
+    return rows
+
+
+def to_rows(
+    features: Features, labels: NDArray[np.int64], *, feature_norm: Exact, lattice_bits: int = 20, intercept: int = 0
+) -> Rows:
+    """Records as rows of whole steps of feature_norm / 2**lattice_bits, whatever they hold.
+
+    A record within the bound is truncated toward zero, a longer one is scaled to the bound first, and the features of one that is
+    not finite become zero. What becomes of a record depends on that record alone; array and CSR give the same whole numbers.
+
+    Args:
+      features: what `checked_features` gave, of shape (n, d).
+      labels: int64 array of shape (n,), positions among the public classes.
+      feature_norm: largest L2 norm of a record that is kept, public, exact, positive, in the units of the features.
+      lattice_bits: fineness of the lattice, public, 1 to 26.
+      intercept: a constant in steps that is appended to every record, public, 0 (none) to 2**26.
+    Returns:
+      `Rows` of shape (n, d), or (n, d + 1) with an intercept; their bound is 2**lattice_bits, or covers the constant too.
+    Raises:
+      InvalidArgument: a public parameter is not a number (DPA101, DPA102), not positive (DPA104) or out of range (DPA103, DPA105).
+    Source: docs/learners.md, "Records as whole numbers".
+    Example:
+      >>> rows = to_rows(np.array([[3.0, 4.0], [0.25, 0.5]]), np.array([0, 1]), feature_norm=1, lattice_bits=4, intercept=2)
+      >>> rows.steps.tolist(), rows.bound
+      ([[9, 12, 2], [4, 8, 2]], 17)
+    """
+    norm, constant = positive(feature_norm, "feature_norm"), integer(intercept, "intercept", lower=0, upper=_LARGEST_INTERCEPT)
+    radius = 2 ** integer(lattice_bits, "lattice_bits", lower=1, upper=26)
+    clipped_rows(np.zeros((0, 1)), norm_bound=norm, lattice_bits=lattice_bits)  # refuses the same parameters for all records
+    ball = _Ball(norm, lattice_bits)
+    steps = ball.array(features, constant) if isinstance(features, np.ndarray) else ball.sparse(features, constant)
+    bound = radius if constant == 0 else math.isqrt(radius**2 + constant**2 - 1) + 1
+    return Rows(steps, bound, Fraction(norm, radius), labels)
+
+
+@dataclass(frozen=True)
+class _Ball:
+    """Public parameters of the clipping; what `clipped_rows` reads of a record are its entries other than zero, in order."""
+
+    norm: Fraction
+    bits: int
+
+    def array(self, features: NDArray[Any], constant: int) -> NDArray[np.int32]:
+        """An array, a few records at a time."""
+        count, width = features.shape
+        steps = np.zeros((count, width + (constant > 0)), dtype=np.int32)
+        steps[:, width:] = constant
+        for part in _chunks(count, width):
+            block = _as_floats(features[part])
+            kept = block != 0
+            if kept.all():
+                steps[part, :width] = clipped_rows(block, norm_bound=self.norm, lattice_bits=self.bits)
+            else:
+                steps[part, :width][kept] = self._entries(block[kept], kept.sum(axis=1), width)
+        return steps
+
+    def sparse(self, features: csr_array[Any, tuple[int, int]], constant: int) -> csr_array[Any, tuple[int, int]]:
+        """CSR, a few records at a time; the places of the entries are the caller's own, which nothing here changes."""
+        from scipy.sparse import csr_array
+
+        count, width = features.shape
+        starts, data = features.indptr, np.zeros(features.nnz, dtype=np.int32)
+        for part in _chunks(count, max(1, features.nnz // count)):
+            start, stop = int(starts[part.start]), int(starts[min(part.stop, count)])
+            values = _as_floats(features.data[start:stop])
+            kept = values != 0
+            before = np.concatenate([[0], np.cumsum(kept)])
+            counts = np.diff(before[starts[part.start : part.stop + 1] - start])
+            data[start:stop][kept] = self._entries(values[kept], counts, width)
+        steps = csr_array((data, features.indices, starts), shape=(count, width))
+        return steps if constant == 0 else _with_constant(steps, constant)
+
+    def _entries(self, values: NDArray[np.float64], counts: NDArray[np.int64], columns: int) -> NDArray[np.int64]:
+        """Steps of the entries of some records, one record after the other, `counts` of them each.
+
+        A record is widened with zeros to one of a few widths, which its own number of entries decides: `clipped_rows` then sees
+        the same row wherever the record stands and however it is stored. One without zeros keeps its width, as in an array.
+        """
+        steps = np.zeros(len(values), dtype=np.int64)
+        starts, widths = np.cumsum(counts) - counts, np.minimum(_widened(counts), columns)
+        for width in np.unique(widths[counts > 0]).tolist():
+            chosen = np.flatnonzero(widths == width)
+            for part in _chunks(len(chosen), width):
+                some = chosen[part]
+                inside = np.arange(width) < counts[some, np.newaxis]
+                places = (starts[some, np.newaxis] + np.arange(width))[inside]
+                rows = np.zeros((len(some), width))
+                rows[inside] = values[places]
+                steps[places] = clipped_rows(rows, norm_bound=self.norm, lattice_bits=self.bits)[inside]
+        return steps
+
+
+def _widened(counts: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Each number rounded up to a power of two, or to three quarters of one."""
+    above = np.left_shift(1, np.frexp(np.maximum(counts - 1, 0))[1].astype(np.int64))
+    return np.where(4 * counts <= 3 * above, 3 * above // 4, above)
+
+
+def _with_constant(steps: csr_array[Any, tuple[int, int]], constant: int) -> csr_array[Any, tuple[int, int]]:
+    """CSR with one more column, which holds the constant in every row."""
+    from scipy.sparse import csr_array
+
+    (count, width), ends = steps.shape, steps.indptr[1:]
+    kind = np.int32 if steps.nnz + count < 2**31 and width < 2**31 - 1 else np.int64
+    indices = np.insert(steps.indices.astype(kind, copy=False), ends, width)
+    starts = steps.indptr + np.arange(count + 1)
+    return csr_array((np.insert(steps.data, ends, constant), indices, starts.astype(kind)), shape=(count, width + 1))
+
+
+def _chunks(count: int, width: int) -> Iterator[slice]:
+    """Runs of records that hold a bounded number of entries."""
+    height = max(1, _CHUNK // width)
+    return (slice(start, start + height) for start in range(0, count, height))
+
+
+def _as_array(features: Any) -> NDArray[Any]:
+    """An array of what was given; a list that holds something else than numbers becomes an array of objects."""
+    try:
+        read = np.asarray(features)
+    except (TypeError, ValueError) as error:
+        raise InvalidArgument("DPA105", f"features must be a table of numbers, got a {type(features).__name__}.") from error
+    return np.array(features, dtype=object) if isinstance(features, (list, tuple)) and read.dtype.kind in "USV" else read
+
+
+def _as_numbers(values: NDArray[Any]) -> NDArray[Any]:
+    """Objects as floats, NaN where they are none; arrays of numbers are left alone."""
+    if values.dtype != object:
+        return values
+    return np.fromiter(map(_as_number, values.ravel()), dtype=np.float64, count=values.size).reshape(values.shape)
+
+
+def _as_number(value: Any) -> float:
+    """A number as a float; NaN for what is none."""
+    try:
+        return math.nan if isinstance(value, (str, bytes)) else float(value)
+    except Exception:  # noqa: BLE001 - whatever a private value does, it is mapped in place
+        return math.nan
+
+
+def _as_floats(values: NDArray[Any]) -> NDArray[np.float64]:
+    """The nearest float of each number, whatever its dtype; what float64 does not hold becomes infinite, silently."""
+    with np.errstate(all="ignore"):
+        return np.ascontiguousarray(values, dtype=np.float64)

@@ -1,0 +1,134 @@
+"""Labels to positions among the public classes: a label that is none of them counts as the first, wherever it stands."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Iterable
+from numbers import Real
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from dpaudit.errors import InvalidArgument
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+def checked_classes(classes: Any) -> NDArray[Any]:
+    """The public classes in order, refused unless they are distinct numbers or distinct strings.
+
+    Args:
+      classes: sequence of at least one class: all of them numbers (booleans included), or all of them strings.
+    Returns:
+      Array of shape (K,), sorted; exactly the classes given.
+    Raises:
+      InvalidArgument: no sequence, or classes of another or of mixed types (DPA105), one class twice, NaN, or numbers that no
+        common dtype holds (DPA103), none at all (DPA109).
+    Source: docs/learners.md, "Classes are public".
+    Example:
+      >>> checked_classes(["spam", "ham"]).tolist()
+      ['ham', 'spam']
+    """
+    given = classes.tolist() if isinstance(classes, np.ndarray) else classes
+    if isinstance(given, (str, bytes)) or not isinstance(given, Iterable):
+        raise InvalidArgument("DPA105", f"classes must be a sequence of numbers or strings, got a {type(classes).__name__}.")
+    listed = [value.item() if isinstance(value, np.generic) else value for value in given]
+    if not listed:
+        raise InvalidArgument("DPA109", "classes must name at least one class.")
+    kinds = [kind for kind in (Real, str) if all(isinstance(value, kind) for value in listed)]
+    if not kinds:
+        raise InvalidArgument("DPA105", "classes must be all numbers or all strings. Encode them by a public rule first.")
+    if len(set(listed)) < len(listed) or any(value != value for value in listed):  # noqa: PLR0124 - NaN alone
+        raise InvalidArgument("DPA103", "classes must differ from each other and not be NaN.")
+    result = np.array(sorted(listed))
+    if result.dtype == object or result.tolist() != sorted(listed):
+        raise InvalidArgument("DPA103", "classes must be numbers of one dtype: integers of 64 bits, or floats.")
+    return result
+
+
+def read_classes(labels: Any) -> NDArray[Any]:
+    """The classes that occur in the labels: a private value, which no guarantee covers.
+
+    Args:
+      labels: array-like of shape (n,).
+    Returns:
+      Array of shape (K,), sorted; NaN and infinity are no classes.
+    Raises:
+      InvalidArgument: the labels are continuous, multi-dimensional or of mixed types (DPA602), or none of them is a class (DPA109).
+    Source: docs/learners.md, "Classes are public".
+    Example:
+      >>> read_classes(np.array([1.0, math.nan, 0.0])).tolist()
+      [0.0, 1.0]
+    """
+    present = set(map(_hashed, checked_labels(labels).tolist())) - {None}
+    if any(isinstance(value, float) and not value.is_integer() for value in present):
+        raise InvalidArgument("DPA602", "Unknown label type: continuous. Name the classes, classes=[...], or use a regressor.")
+    try:
+        return checked_classes(sorted(present))
+    except TypeError as error:
+        raise InvalidArgument("DPA602", "Unknown label type: mixed. Name the classes: classes=[...].") from error
+
+
+def positions(labels: Any, classes: NDArray[Any]) -> NDArray[np.int64]:
+    """Position of each label among the classes; 0 for one that is none of them, whatever it is.
+
+    Labels and classes are compared as Python compares them: 1, 1.0 and True are equal, large integers are told apart exactly.
+
+    Args:
+      labels: array-like of shape (n,).
+      classes: what `checked_classes` or `read_classes` gave.
+    Returns:
+      int64 array of shape (n,).
+    Raises:
+      InvalidArgument: the labels are no array of one dimension (DPA105).
+    Source: docs/learners.md, "Classes are public".
+    Example:
+      >>> positions(["b", "a", "unknown"], checked_classes(["a", "b"])).tolist()
+      [1, 0, 0]
+    """
+    read = checked_labels(labels)
+    place = {value: position for position, value in enumerate(classes.tolist())}
+    if read.dtype == object:
+        return np.fromiter((place.get(_hashed(label), 0) for label in read), dtype=np.int64, count=len(read))
+    return np.fromiter((place.get(label, 0) for label in read.tolist()), dtype=np.int64, count=len(read))
+
+
+def checked_labels(labels: Any) -> NDArray[Any]:
+    """Labels as an array, refused for its shape only.
+
+    Args:
+      labels: array-like of shape (n,); a column (n, 1) is read as such, with scikit-learn's warning.
+    Returns:
+      Array of shape (n,) of any dtype.
+    Raises:
+      InvalidArgument: None, a sparse matrix, or another shape (DPA105).
+    Source: docs/learners.md, "What is refused".
+    Example:
+      >>> checked_labels([1, 0, 1]).shape
+      (3,)
+    """
+    if labels is None:
+        raise InvalidArgument("DPA105", "a classifier requires y to be passed, but the target y is None.")
+    # A list has no dtype of its own: as an array of numbers or strings, one label would change how all others are read.
+    read = np.array(labels, dtype=object) if isinstance(labels, (list, tuple)) else np.asarray(labels)
+    if read.ndim == 2 and read.shape[1] == 1:
+        import warnings
+
+        from sklearn.exceptions import DataConversionWarning
+
+        message = "A column-vector y was passed when a 1d array was expected. Please change the shape of y to (n_samples,)."
+        warnings.warn(message, DataConversionWarning, stacklevel=2)
+        return read[:, 0]
+    if read.ndim != 1:
+        raise InvalidArgument("DPA105", f"y should be a 1d array, got {read.ndim} dimensions.")
+    return read
+
+
+def _hashed(label: Any) -> Hashable:
+    """A label that can be looked up; None for one that cannot, and for numbers that are not finite."""
+    try:
+        hash(label)
+        return None if isinstance(label, Real) and not math.isfinite(label) else label
+    except Exception:  # noqa: BLE001 - whatever a private value does, it is mapped in place
+        return None

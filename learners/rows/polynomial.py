@@ -1,0 +1,148 @@
+"""All monomials up to a degree, weighted so that inner products are the polynomial kernel (<x, y> + constant)^degree."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import combinations_with_replacement
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from dpaudit.errors import InvalidArgument
+from dpaudit.exact import Exact, in_range, integer
+from learners.rows.images import by_blocks, clipped, dense, require_columns, root_above
+from learners.rows.rows import Rows
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+MOST_MONOMIALS: Final = 2**20
+"""As many columns as explicit monomials may have."""
+
+LARGEST_DEGREE: Final = 8
+LARGEST_CONSTANT: Final = 2**40
+
+
+def kernel_norm(feature_norm: Fraction, degree: int, constant: Fraction) -> Fraction:
+    """Norm of the image of a record of norm `feature_norm`: (feature_norm^2 + constant)^(degree / 2), rounded up.
+
+    Args:
+      feature_norm: norm of the record.
+      degree: of the kernel.
+      constant: of the kernel.
+    Returns:
+      A rational number, in units of the images.
+    Raises:
+      ZeroDivisionError: never.
+    Source: docs/feature_maps.md, "Polynomial kernels".
+    Example:
+      >>> kernel_norm(Fraction(1), 2, Fraction(1))
+      Fraction(2, 1)
+    """
+    return root_above((feature_norm**2 + constant) ** degree)
+
+
+@dataclass(frozen=True)
+class PolynomialMap:
+    """x to every monomial of x up to a degree, times the root of its weight; `polynomial_map` makes one.
+
+    Args:
+      dimension_in: columns of the rows.
+      degree: of the kernel.
+      constant: of the kernel.
+    Source: Bassily, Mohri, Suresh 2022, section 4; docs/feature_maps.md, "Polynomial kernels".
+    Example:
+      >>> PolynomialMap(3, 2, Fraction(1)).dimension_out
+      10
+    """
+
+    dimension_in: int
+    degree: int
+    constant: Fraction
+
+    @property
+    def dimension_out(self) -> int:
+        """Number of monomials: those of the degree itself, and the lower ones where the constant is not zero."""
+        return _monomials(self.dimension_in, self.degree, self.constant)
+
+    def image_norm(self, feature_norm: Fraction) -> Fraction:
+        """`kernel_norm`: no longer, for a record within `feature_norm`."""
+        return kernel_norm(feature_norm, self.degree, self.constant)
+
+    def apply(self, rows: Rows, *, lattice_bits: int = 20, intercept: int = 0) -> Rows:
+        """Images as whole numbers, record by record, clipped at `image_norm`; a few records at a time are made dense.
+
+        Args:
+          rows: rows of `dimension_in` columns, an array or CSR.
+          lattice_bits: fineness of the lattice of the images, public, 1 to 26.
+          intercept: a constant in steps that is appended to every image, public.
+        Returns:
+          `Rows` of `dimension_out` columns, each of norm at most 2**lattice_bits steps.
+        Raises:
+          InvalidArgument: rows of another width (DPA105), or a parameter that is not allowed (DPA101 to DPA104).
+        """
+        require_columns(rows, self.dimension_in)
+        limit, unit = self.image_norm(rows.bound * rows.step), rows.step**self.degree
+        factors, roots = self._factors()
+        one = float(root_above(self.constant) / rows.step)
+
+        def image(part: Rows) -> Rows:
+            """Images of a few records: products of columns from left to right, each a float operation of its own."""
+            columns = dense(part, np.float64)
+            if self.constant:
+                columns = np.concatenate([columns, np.full((len(columns), 1), one)], axis=1)
+            values = columns[:, factors[0]]
+            for factor in factors[1:]:
+                values *= columns[:, factor]
+            values *= roots
+            return clipped(values, part.labels, unit=unit, clip=limit, lattice_bits=lattice_bits, intercept=intercept)
+
+        return by_blocks(rows, 3 * len(roots), image)
+
+    def _factors(self) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+        """Which columns each monomial multiplies, shape (degree, monomials), and roots of how many orders they come in."""
+        picks = list(combinations_with_replacement(range(self.dimension_in + (self.constant > 0)), self.degree))
+        orders = [math.factorial(self.degree) // math.prod(map(math.factorial, Counter(pick).values())) for pick in picks]
+        return np.array(picks, dtype=np.int64).T, np.sqrt(np.array(orders, dtype=np.float64))
+
+
+def polynomial_map(*, dimension_in: int, degree: int, constant: Exact = 1) -> PolynomialMap:
+    """Features whose inner products are (<x, y> + constant)^degree.
+
+    Args:
+      dimension_in: columns of the rows, at least 1.
+      degree: public, 1 to 8.
+      constant: public, exact, 0 to 2**40, in the squared units of the features; 0 leaves out the lower degrees.
+    Returns:
+      A `PolynomialMap`.
+    Raises:
+      InvalidArgument: not numbers (DPA101, DPA102, DPA105), out of range, or more than 2**20 monomials (DPA103).
+    Source: Bassily, Mohri, Suresh 2022, section 4; docs/feature_maps.md, "Polynomial kernels".
+    Example:
+      >>> rows = Rows(np.array([[3, 4], [5, 0]], dtype=np.int32), 5, Fraction(1, 5), np.array([0, 0]))
+      >>> images = polynomial_map(dimension_in=2, degree=2).apply(rows, lattice_bits=20)
+      >>> products = images.steps.astype(np.int64) @ images.steps[1].astype(np.int64) * float(images.step) ** 2
+      >>> [round(value, 3) for value in products.tolist()]
+      [2.56, 4.0]
+    """
+    columns, power, added = checked_polynomial(dimension_in, degree, constant)
+    if _monomials(columns, power, added) > MOST_MONOMIALS:
+        raise InvalidArgument("DPA103", f"{columns} columns have more than 2**20 monomials of degree {power}. Use sketch_map.")
+    return PolynomialMap(columns, power, added)
+
+
+def checked_polynomial(dimension_in: int, degree: int, constant: Exact) -> tuple[int, int, Fraction]:
+    """The public parameters of a polynomial kernel."""
+    return (
+        integer(dimension_in, "dimension_in", lower=1),
+        integer(degree, "degree", lower=1, upper=LARGEST_DEGREE),
+        in_range(constant, "constant", lower=0, upper=LARGEST_CONSTANT),
+    )
+
+
+def _monomials(columns: int, degree: int, constant: Fraction) -> int:
+    """How many monomials the kernel has."""
+    return math.comb(columns + degree - (constant == 0), degree)

@@ -1,0 +1,83 @@
+"""One public map after another, a few records at a time, so that the wide images in between never exist together."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Final
+
+from learners.rows.images import PublicMap, by_blocks, root_above
+
+if TYPE_CHECKING:
+    from learners.rows.hadamard import HadamardMap
+    from learners.rows.rows import Rows
+    from learners.rows.signs import SignMap
+
+_BETWEEN_BITS: Final = 16
+
+
+@dataclass(frozen=True)
+class ProjectedMap:
+    """A map and a linear map of its images with fewer columns, which are clipped where they usually end.
+
+    Args:
+      first: map with columns enough for a linear map to save.
+      second: linear map that reads as many columns as the first one gives.
+    Source: Bassily, Mohri, Suresh 2022, Algorithm 3; docs/feature_maps.md, "Projections".
+    Example:
+      >>> from learners.rows.fourier import GaussianKernel, fourier_map
+      >>> from learners.rows.hadamard import hadamard_map
+      >>> wide = fourier_map(dimension_in=3, frequencies=500, kernel=GaussianKernel(1), seed=0)
+      >>> ProjectedMap(wide, hadamard_map(dimension_in=1000, dimension_out=50, seed=0)).dimension_out
+      50
+    """
+
+    first: PublicMap
+    second: HadamardMap | SignMap
+
+    @property
+    def dimension_out(self) -> int:
+        """Columns of the second map."""
+        return self.second.dimension_out
+
+    def image_norm(self, feature_norm: Fraction) -> Fraction:
+        """Norm of the first images times sqrt(1 + 3 sqrt(2 / k)): three standard deviations above their squared norm."""
+        return self.first.image_norm(feature_norm) * usual_growth(self.dimension_out)
+
+    def apply(self, rows: Rows, *, lattice_bits: int = 16, intercept: int = 0) -> Rows:
+        """Images as whole numbers, record by record, clipped at `image_norm`.
+
+        Args:
+          rows: rows that the first map reads.
+          lattice_bits: fineness of the lattice of the images, public, 1 to 26.
+          intercept: a constant in steps that is appended to every image, public.
+        Returns:
+          `Rows` of `dimension_out` columns, each of norm at most 2**lattice_bits steps.
+        Raises:
+          InvalidArgument: rows that a map refuses (DPA105, DPA108), or a parameter that is not allowed (DPA101 to DPA104).
+        """
+        clip = self.image_norm(rows.bound * rows.step)
+
+        def image(part: Rows) -> Rows:
+            """Images of a few records."""
+            between = self.first.apply(part, lattice_bits=_BETWEEN_BITS, intercept=0)
+            return self.second.apply(between, clip=clip, lattice_bits=lattice_bits, intercept=intercept)
+
+        return by_blocks(rows, self.first.dimension_out, image)
+
+
+def usual_growth(columns: int) -> Fraction:
+    """sqrt(1 + 3 sqrt(2 / k)): longer than most images of unit vectors under a random linear map with k columns.
+
+    Args:
+      columns: k, at least 1.
+    Returns:
+      A rational number, rounded up.
+    Raises:
+      ZeroDivisionError: there are no columns.
+    Source: docs/feature_maps.md, "Projections".
+    Example:
+      >>> round(float(usual_growth(512)), 4)
+      1.0897
+    """
+    return root_above(1 + 3 * root_above(Fraction(2, columns)))

@@ -1,0 +1,152 @@
+"""Records as whole numbers: rows of bounded norm with a label each, and the three sums of them that solvers need, all exact."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from dpaudit.errors import InvalidArgument
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+    from scipy.sparse import csr_array
+
+_FLOATS_HOLD: Final = 2**53
+_INTEGERS_HOLD: Final = 2**63
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """Rows of whole steps, each of L2 norm at most `bound`, each with the position of its label among the public classes.
+
+    The sums below do not depend on the order in which they are taken, on the number of threads, or on whether the rows are
+    stored densely: floats add only where every partial sum is a whole number below 2**53, int64 adds elsewhere.
+
+    Args:
+      steps: (n, d) whole numbers: an int32 array, or a csr_array of them, which is never made dense.
+      bound: no row has a larger L2 norm, in steps; a whole number, public.
+      step: size of a step in the units of the features, exact, public.
+      labels: int64 array of shape (n,), positions among the public classes.
+    Source: docs/learners.md, "Records as whole numbers".
+    Example:
+      >>> rows = Rows(np.array([[3, 4], [0, -5]], dtype=np.int32), 5, Fraction(1, 5), np.array([0, 1]))
+      >>> rows.margins(np.array([1, 10])).tolist()
+      [43, -50]
+    """
+
+    steps: NDArray[np.int32] | csr_array[Any, tuple[int, int]]
+    bound: int
+    step: Fraction
+    labels: NDArray[np.int64]
+
+    def margins(self, weights: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Inner products of every row with weights on the lattice of whole numbers.
+
+        Args:
+          weights: int64 array of shape (d,) or (d, K); released or public numbers, since their size may be refused.
+        Returns:
+          int64 array of shape (n,) or (n, K), exact.
+        Raises:
+          InvalidArgument: `bound` times the norm of the weights reaches 2**63 (DPA108).
+        Source: docs/learners.md, "Records as whole numbers".
+        Example:
+          >>> rows = Rows(np.array([[3, 4]], dtype=np.int32), 5, Fraction(1), np.array([0]))
+          >>> rows.margins(np.array([[1, 2], [0, 1]])).tolist()
+          [[3, 10]]
+        """
+        # A part of a row has a norm of at most `bound` too, so that Cauchy and Schwarz bound every partial sum.
+        largest = self.bound * _norm_above(weights)
+        if largest < _FLOATS_HOLD:
+            return _whole(self._floats @ weights.astype(np.float64))
+        _require_room(largest)
+        return _whole(self.steps.astype(np.int64) @ weights)
+
+    def weighted_sum(self, slopes: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Sum of the rows, each times its own slope: the gradient of a sum of losses.
+
+        Args:
+          slopes: int64 array of shape (n,) or (n, K).
+        Returns:
+          int64 array of shape (d,) or (d, K), exact.
+        Raises:
+          InvalidArgument: n times `bound` times the largest slope reaches 2**63 (DPA108). Slopes are private: a solver keeps
+            the largest that its losses have, a public number, below that.
+        Source: docs/learners.md, "Records as whole numbers".
+        Example:
+          >>> rows = Rows(np.array([[3, 4], [0, -5]], dtype=np.int32), 5, Fraction(1), np.array([0, 1]))
+          >>> rows.weighted_sum(np.array([2, -1])).tolist()
+          [6, 13]
+        """
+        total = np.zeros((self.steps.shape[1], *slopes.shape[1:]), dtype=np.int64)
+        for rows, part in self._blocks(self.bound * _largest(slopes)):
+            total += _whole(rows.T @ slopes[part].astype(rows.dtype))
+        return total
+
+    def second_moment(self) -> NDArray[np.int64]:
+        """Sum of the outer products of every row with itself.
+
+        Returns:
+          int64 array of shape (d, d), exact and symmetric.
+        Raises:
+          InvalidArgument: n times the square of `bound`, public numbers, reaches 2**63 (DPA108).
+        Source: docs/learners.md, "Records as whole numbers".
+        Example:
+          >>> Rows(np.array([[3, 4]], dtype=np.int32), 5, Fraction(1), np.array([0])).second_moment().tolist()
+          [[9, 12], [12, 16]]
+        """
+        width = self.steps.shape[1]
+        total = np.zeros((width, width), dtype=np.int64)
+        for rows, _ in self._blocks(self.bound**2):
+            product = rows.T @ rows
+            total += _whole(product if isinstance(product, np.ndarray) else product.toarray())
+        return total
+
+    @cached_property
+    def _floats(self) -> Any:
+        """The steps as floats, each exactly; CSR stays CSR and keeps its places."""
+        steps = self.steps
+        if isinstance(steps, np.ndarray):
+            return steps.astype(np.float64)
+        return type(steps)((steps.data.astype(np.float64), steps.indices, steps.indptr), shape=steps.shape)
+
+    def _blocks(self, each: int) -> Iterator[tuple[Any, slice]]:
+        """Rows and their places such that sums of terms of size `each`, one a row, are exact: floats if a term fits, or int64."""
+        count = self.steps.shape[0]
+        _require_room(each * count)
+        height = (_FLOATS_HOLD - 1) // max(1, each)
+        if height >= count:
+            yield self._floats, slice(None)
+        elif height:
+            yield from ((self._floats[start : start + height], slice(start, start + height)) for start in range(0, count, height))
+        else:
+            yield self.steps.astype(np.int64), slice(None)
+
+
+def _norm_above(weights: NDArray[np.int64]) -> int:
+    """A whole number that the norm of no column of the weights exceeds; d additions of floats err by less than d / 2**52."""
+    squares = np.square(weights.astype(np.float64)).sum(axis=0)
+    above: float = squares.max(initial=0.0) * (1 + (weights.shape[0] + 8) / 2**51)
+    return math.ceil(math.sqrt(above))
+
+
+def _largest(values: NDArray[np.int64]) -> int:
+    """Largest size of an entry."""
+    high, low = int(values.max(initial=0)), int(values.min(initial=0))
+    return max(high, -low)
+
+
+def _require_room(largest: int) -> None:
+    """DPA108 for sums that int64 might not hold."""
+    if largest >= _INTEGERS_HOLD:
+        raise InvalidArgument("DPA108", "sums of rows might not fit 64 bits. Use a coarser lattice, or weights on a coarser one.")
+
+
+def _whole(values: Any) -> NDArray[np.int64]:
+    """Whole numbers in another type, as int64."""
+    return np.asarray(values, dtype=np.int64)

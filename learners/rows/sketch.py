@@ -1,0 +1,127 @@
+"""TensorSketch: fewer columns whose inner products are a polynomial kernel on average, by convolutions of whole numbers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import reduce
+from operator import mul
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from dpaudit.exact import Exact, integer, positive
+from learners.rows.images import by_blocks, clipped, require_columns, root_above
+from learners.rows.polynomial import checked_polynomial, kernel_norm
+from learners.rows.rows import Rows
+from learners.rows.seeds import PublicBits
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+_MOST_COLUMNS: Final = 2**20
+
+
+@dataclass(frozen=True)
+class SketchMap:
+    """x to the convolution of `degree` count sketches of (x, sqrt(constant)); `sketch_map` makes one.
+
+    Sketches have no bound on their norm: what they make of a record may be longer than anything the kernel knows, and is clipped.
+
+    Args:
+      dimension_in: columns of the rows.
+      dimension_out: columns of the images.
+      degree: of the kernel.
+      constant: of the kernel.
+      seed: public whole number.
+    Source: Pham, Pagh 2013; docs/feature_maps.md, "Sketches".
+    Example:
+      >>> SketchMap(3, 16, 2, Fraction(1), 0).image_norm(Fraction(1))
+      Fraction(2, 1)
+    """
+
+    dimension_in: int
+    dimension_out: int
+    degree: int
+    constant: Fraction
+    seed: int
+
+    def image_norm(self, feature_norm: Fraction) -> Fraction:
+        """`kernel_norm`, to which longer images are clipped."""
+        return kernel_norm(feature_norm, self.degree, self.constant)
+
+    def apply(self, rows: Rows, *, clip: Exact | None = None, lattice_bits: int = 20, intercept: int = 0) -> Rows:
+        """Images as whole numbers, record by record; CSR is not made dense before it is sketched.
+
+        Args:
+          rows: rows of `dimension_in` columns, an array or CSR.
+          clip: largest norm of an image that is kept, public, exact, in units of the images; None takes `image_norm`.
+          lattice_bits: fineness of the lattice of the images, public, 1 to 26.
+          intercept: a constant in steps that is appended to every image, public.
+        Returns:
+          `Rows` of `dimension_out` columns, each of norm at most 2**lattice_bits steps of clip / 2**lattice_bits.
+        Raises:
+          InvalidArgument: rows of another width (DPA105), or a parameter that is not allowed (DPA101 to DPA104).
+        """
+        require_columns(rows, self.dimension_in)
+        limit = self.image_norm(rows.bound * rows.step) if clip is None else positive(clip, "clip")
+        constant, unit = int(root_above(self.constant) / rows.step), rows.step**self.degree
+        sketches = [self._sketch(place) for place in range(self.degree)]
+
+        def image(part: Rows) -> Rows:
+            """Images of a few records; the last place of every sketch belongs to the constant."""
+            parts = [part.steps.astype(np.int64) @ matrix + constant * last for matrix, last in sketches]
+            arrays = [some if isinstance(some, np.ndarray) else some.toarray() for some in parts]
+            values = np.array([_convolved(each) for each in zip(*(some.tolist() for some in arrays), strict=True)])
+            return clipped(values, part.labels, unit=unit, clip=limit, lattice_bits=lattice_bits, intercept=intercept)
+
+        return by_blocks(rows, 8 * self.dimension_out, image)
+
+    def _sketch(self, place: int) -> tuple[Any, NDArray[np.int64]]:
+        """A matrix with one sign in a public place of each row, and what it makes of a constant that follows the columns."""
+        from scipy.sparse import csr_array
+
+        count = self.dimension_in + 1
+        stream = PublicBits(self.seed, "sketch", self.dimension_in, self.dimension_out, place)
+        places, signs = stream.below(self.dimension_out, count), stream.signs(count).astype(np.int64)
+        matrix = csr_array((signs, places, np.arange(count + 1)), shape=(count, self.dimension_out))
+        return matrix[:-1], matrix[-1:].toarray()[0]
+
+
+def sketch_map(*, dimension_in: int, dimension_out: int, degree: int, constant: Exact = 1, seed: int) -> SketchMap:
+    """Features whose inner products are (<x, y> + constant)^degree on average, for any number of columns.
+
+    Args:
+      dimension_in: columns of the rows, at least 1.
+      dimension_out: columns of the images, 1 to 2**20.
+      degree: public, 1 to 8.
+      constant: public, exact, 0 to 2**40, in the squared units of the features.
+      seed: public whole number, at least 0, chosen before any record is read.
+    Returns:
+      A `SketchMap`.
+    Raises:
+      InvalidArgument: not numbers (DPA101, DPA102, DPA105), or out of range (DPA103).
+    Source: Pham, Pagh 2013, Algorithm 1; docs/feature_maps.md, "Sketches".
+    Example:
+      >>> rows = Rows(np.array([[3, 4]], dtype=np.int32), 5, Fraction(1, 5), np.array([0]))
+      >>> images = sketch_map(dimension_in=2, dimension_out=64, degree=2, seed=3).apply(rows, lattice_bits=10)
+      >>> images.steps.shape, int(np.square(images.steps.astype(np.int64)).sum()) <= images.bound**2
+      ((1, 64), True)
+    """
+    columns, power, added = checked_polynomial(dimension_in, degree, constant)
+    out = integer(dimension_out, "dimension_out", lower=1, upper=_MOST_COLUMNS)
+    return SketchMap(columns, out, power, added, integer(seed, "seed", lower=0))
+
+
+def _convolved(sketches: tuple[list[int], ...]) -> NDArray[np.float64]:
+    """Circular convolution of the sketches of one record: a product of polynomials with whole coefficients, folded to their width.
+
+    Each coefficient is rounded to a float once, and the folds are added one after the other, for this record alone.
+    """
+    from flint import fmpz_poly
+
+    product: Any = reduce(mul, map(fmpz_poly, sketches))
+    coefficients = list(map(float, product.coeffs()))
+    folds = np.zeros((len(sketches), len(sketches[0])))
+    folds.ravel()[: len(coefficients)] = coefficients
+    return np.asarray(reduce(np.add, folds))

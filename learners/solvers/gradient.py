@@ -1,0 +1,87 @@
+"""Full-batch descent: each step reads the records once, by a sum of theirs with exact Gaussian noise, and moves by that alone."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from dpaudit.errors import InvalidArgument
+from learners.solvers.quasi_newton import preconditioner
+from learners.solvers.slopes import UNIT, logistic_slopes, softmax_slopes
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    from learners.rows.rows import Rows
+    from learners.solvers.plans import SolverPlan
+    from mechanisms.sampling.random import BitSource
+
+WEIGHT_BITS: Final = 16
+"""Records meet weights that are multiples of 2**-16."""
+
+_LONGEST: Final = 2.0**20
+
+
+def solve(rows: Rows, plan: SolverPlan, source: BitSource | None = None) -> NDArray[np.int64]:
+    """Weights of a linear classifier: makes exactly the releases that the plan states, and computes from those.
+
+    Args:
+      rows: the records, no longer than the plan allows.
+      plan: what to do, from `default_plan`.
+      source: random bits; None takes the operating system's.
+    Returns:
+      int64 array of shape (d,) for two classes, whose margins are positive for class 1, else (d, K); in units of 2**-WEIGHT_BITS.
+    Raises:
+      InvalidArgument: rows may be longer than the plan's noise was made for (DPA103), or sums do not fit 64 bits (DPA108).
+    Source: Bassily, Smith, Thakurta 2014 (noisy gradients); docs/learners_solvers.md, "Steps".
+    Example:
+      >>> from fractions import Fraction
+      >>> from dpaudit.claims import Adjacency
+      >>> from learners.estimator import Public
+      >>> from learners.rows.ingest import to_rows
+      >>> from learners.solvers.plans import default_plan
+      >>> plan = default_plan(Public(2, 1, 2, Fraction(1), Fraction(10), Fraction(1, 100), Adjacency.of("replace_one")))
+      >>> rows = to_rows(np.eye(2), np.array([0, 1]), feature_norm=1, lattice_bits=plan.lattice_bits, intercept=plan.intercept)
+      >>> solve(rows, plan).shape
+      (3,)
+    """
+    if rows.bound > plan.bound:
+        raise InvalidArgument(
+            "DPA103",
+            f"rows may have {rows.bound} steps, the plan allows {plan.bound}. Use the plan's lattice and intercept.",
+        )
+    if plan.moment is not None:
+        return _descend(rows, plan, source, preconditioner(rows, plan, source))
+    pace = float(plan.travel) / (plan.steps * plan.records)
+    return _descend(rows, plan, source, lambda slope: np.multiply(slope, pace, out=slope))
+
+
+def on_lattice(weights: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Weights as multiples of 2**-WEIGHT_BITS, scaled down before where their norm might exceed 2**20."""
+    longest = max(float(weights.max()), -float(weights.min())) * math.sqrt(weights.size)
+    steps = weights * 2.0**WEIGHT_BITS
+    if longest > _LONGEST:  # else no column's norm comes near it
+        steps *= _LONGEST / longest
+    return np.rint(steps, out=steps).astype(np.int64)
+
+
+def _descend(
+    rows: Rows, plan: SolverPlan, source: BitSource | None, move: Callable[[NDArray[np.float64]], NDArray[np.float64]]
+) -> NDArray[np.int64]:
+    """The planned steps from zero, each a function of a released sum; the later half of the weights averaged."""
+    shape = (rows.steps.shape[1], plan.outputs) if plan.outputs > 1 else rows.steps.shape[1:]
+    weights, later = np.zeros(shape), np.zeros(shape)
+    slopes_of, noise = softmax_slopes if plan.outputs > 1 else logistic_slopes, plan.noise(plan.gradient)
+    for step in range(plan.steps):
+        slopes = slopes_of(rows.margins(on_lattice(weights)), rows.labels, plan.lattice_bits + WEIGHT_BITS)
+        slope = noise.release(rows.weighted_sum(slopes), source) / float(UNIT << plan.lattice_bits)
+        if plan.outputs > 1:
+            slope -= slope.mean(axis=1, keepdims=True)  # a record's slopes sum to zero, but for roundings: this is noise
+        weights += move(slope)
+        if 2 * step >= plan.steps:
+            later += weights
+    return on_lattice(later / (plan.steps // 2))

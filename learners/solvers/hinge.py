@@ -1,0 +1,100 @@
+"""The smoothed hinge loss: how far one record moves the weights, never further than a public limit, and scores by it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from dpaudit.errors import InvalidArgument
+from dpaudit.exact import integer, shown
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from learners.choices.counts import Loss
+
+_INTEGERS_HOLD: Final = 2**63
+_STEEPEST: Final = 2
+"""A step of a convex, b-smooth loss brings no two points further apart as long as its size times b is at most this."""
+
+
+@dataclass(frozen=True)
+class HingeStep:
+    """A gradient step of the hinge loss with its corner smoothed: by `length(a)` along a record whose signed margin is a.
+
+    The length is clip(pull (margin - a), 0, limit): the derivative of a convex loss that is the hinge loss where `limit` counts,
+    a parabola next to the margin, and 0 beyond it. Floats stand for their exact values.
+
+    Args:
+      margin: signed margins from here on cost nothing.
+      pull: growth of the length with the distance to the margin: step size times curvature, positive.
+      limit: the largest length, positive.
+    Source: Bassily, Guzman, Menart 2021, section 4 (smoothing); docs/margin_learners.md, "Steps".
+    Example:
+      >>> step = HingeStep(margin=0.5, pull=2.0, limit=0.25)
+      >>> step.length(0.75), step.length(0.4375), step.length(-1.0)
+      (0.0, 0.125, 0.25)
+    """
+
+    margin: float
+    pull: float
+    limit: float
+
+    def length(self, margin: float) -> float:
+        """How far a record of that signed margin moves the weights, in units of its own norm."""
+        return min(max(self.pull * (self.margin - margin), 0.0), self.limit)
+
+    def require_contraction(self, norm: Fraction) -> None:
+        """Refuse steps that may bring two points further apart, decided in exact arithmetic.
+
+        Args:
+          norm: largest L2 norm of a record, exact.
+        Returns:
+          Nothing.
+        Raises:
+          InvalidArgument: the curvature times the step size, `pull` times the square of the norm, exceeds 2 (DPA103).
+        Source: docs/margin_learners.md, Lemma 1.
+        Example:
+          >>> HingeStep(margin=0.5, pull=2.0, limit=0.25).require_contraction(Fraction(1))
+        """
+        steepness = Fraction(self.pull) * norm**2
+        if steepness > _STEEPEST:
+            raise InvalidArgument(
+                "DPA103",
+                f"the step size times the curvature of the loss must be at most 2, got {shown(steepness)}. "
+                "Steeper steps bring iterates apart, and the noise would not cover that.",
+            )
+
+
+def hinges(*, margin: int, bits: int, largest: int) -> tuple[Loss, int]:
+    """The hinge loss on a grid, as a score of candidates, with its exact sensitivity.
+
+    Args:
+      margin: where the loss ends, in the units of the margins, a whole number, positive.
+      bits: fineness of the grid: the loss at a margin of 0 is 2**bits.
+      largest: no margin is larger in size; others are cut to it.
+    Returns:
+      A function of signed margins, and by how much it changes at most when one record is replaced:
+      min(2 largest / margin, 1 + largest / margin) grid units of 2**-bits, up to roundings, which are included.
+    Raises:
+      InvalidArgument: not whole numbers (DPA105), not positive (DPA103), or too fine for 64 bits (DPA108).
+    Source: docs/margin_learners.md, "Scores".
+    Example:
+      >>> loss, change = hinges(margin=8, bits=3, largest=16)
+      >>> loss(np.array([-20, 0, 4, 9])).tolist(), change
+      ([24, 8, 4, 0], 24)
+    """
+    end, most = integer(margin, "margin", lower=1), integer(largest, "largest", lower=1)
+    fineness = integer(bits, "bits", lower=0)
+    if (end + most) << fineness >= _INTEGERS_HOLD:
+        raise InvalidArgument("DPA108", "a hinge of this margin and fineness does not fit 64 bits. Use fewer bits.")
+
+    def loss(margins: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Rounded up to the grid, record by record."""
+        return np.asarray(-((np.minimum(np.clip(margins, -most, most) - end, 0) << fineness) // end))
+
+    ends = loss(np.array([-most, most], dtype=np.int64))
+    return loss, int(ends[0] - ends[1])

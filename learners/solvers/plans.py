@@ -1,0 +1,157 @@
+"""The default rule: solver, steps and noise of a linear classifier, from public quantities alone."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Final
+
+from dpaudit.errors import InvalidArgument
+from dpaudit.releases import Release
+from learners.record import Charge
+from learners.solvers.quasi_newton import OFF_DIAGONAL, moment_sensitivity
+from learners.solvers.slopes import UNIT
+from mechanisms.gaussian import GaussianMechanism
+
+if TYPE_CHECKING:
+    from learners.estimator import Public
+
+MOST_COLUMNS: Final = 1024
+"""Up to so many columns, two classes are told apart by quasi-Newton steps."""
+
+_MOVES: Final = {"replace_one": 2, "add_remove": 1, "zero_out": 1}
+"""By how many times the bound of a row one record moves a sum of slopes times rows."""
+
+_MOMENT_SHARE: Final = Fraction(1, 4)
+_MOMENT_STEPS: Final = 8
+_MOMENT_BITS: Final = 12
+"""Squares of rows of 2**12 steps sum up exactly in floats for 2**28 records and more."""
+
+_GRADIENT_BITS: Final = 16
+_FEWEST_STEPS: Final = 8
+_MOST_STEPS: Final = 40
+_MOST_DRAWS: Final = 2**24
+"""Steps stop at so many noisy numbers, though not below the fewest."""
+
+_USUAL_PACE: Final = 8
+_LARGEST_PACE: Final = 64
+_MARGIN_NOISE: Final = Fraction(4, 5)
+"""Weights travel as far as their noise moves no margin by more than this in standard deviation."""
+
+_INTERCEPT_BITS: Final = 3
+"""The constant that is appended to records is 1/8 of the largest norm of a record."""
+
+_ROOM: Final = 2**60
+_WIDEST: Final = 2**56
+
+
+@dataclass(frozen=True)
+class SolverPlan:
+    """What a fit will do.
+
+    Args:
+      records: how many there are, or a public number that stands for it.
+      outputs: columns of weights: 1 for two classes, K for K classes.
+      steps: how many gradients are released.
+      travel: sum of the step sizes, for slopes averaged over the records; 0 where the second moment sets them.
+      lattice_bits: rows have at most 2**lattice_bits steps without the intercept.
+      intercept: a constant in steps that every row ends in; 0 for none.
+      gradient: the release of one gradient, as it will be logged.
+      moment: the release of the second moment that comes first, or None.
+    Source: docs/learners_solvers.md, "The default rule".
+    Example:
+      >>> from dpaudit.claims import Adjacency
+      >>> from learners.estimator import Public
+      >>> plan = default_plan(Public(1000, 20, 2, Fraction(1), Fraction(1), Fraction(1, 10**5), Adjacency.of("replace_one")))
+      >>> plan.steps, plan.intercept, plan.moment.dimension
+      (8, 512, 231)
+    """
+
+    records: int
+    outputs: int
+    steps: int
+    travel: Fraction
+    lattice_bits: int
+    intercept: int
+    gradient: Release
+    moment: Release | None
+
+    @property
+    def bound(self) -> int:
+        """Largest norm of a row with its intercept, in steps, rounded up."""
+        return _bound(self.lattice_bits, self.intercept)
+
+    @property
+    def charges(self) -> tuple[Charge, ...]:
+        """What the release log will hold, in order."""
+        return (Charge((*([self.moment] if self.moment else []), *[self.gradient] * self.steps)),)
+
+    def noise(self, release: Release) -> GaussianMechanism:
+        """The mechanism that makes a planned release."""
+        return GaussianMechanism(sensitivity=release.sensitivity, sigma=release.parameter("sigma"), adjacency=release.adjacency)
+
+
+def default_plan(public: Public) -> SolverPlan:
+    """What a private linear classifier does by default.
+
+    Two classes in up to `MOST_COLUMNS` columns: a second moment and 8 quasi-Newton steps. Otherwise gradient steps, as long
+    altogether as makes the noise in the margin of a record of the largest norm 4/5 in standard deviation.
+
+    Args:
+      public: number of records, features and classes, epsilon, delta, adjacency.
+    Returns:
+      A plan whose releases together satisfy (epsilon, delta) by certified accounting.
+    Raises:
+      InvalidArgument: delta is 0, which no Gaussian noise reaches (DPA103), or the noise or the sums do not fit 64 bits (DPA108).
+      Unsupported: no noise of 10**-9 to 10**9 times the sensitivity meets the budget (DPA202).
+    Source: docs/learners_solvers.md, "The default rule".
+    Example:
+      >>> from dpaudit.claims import Adjacency
+      >>> from learners.estimator import Public
+      >>> plan = default_plan(Public(1000, 10**6, 2, Fraction(1), Fraction(1), Fraction(1, 10**5), Adjacency.of("add_remove")))
+      >>> plan.moment is None, plan.steps, round(float(plan.travel))
+      (True, 16, 214)
+    """
+    multiplier, moves = _noise_multiplier(public.epsilon, public.delta), _MOVES[public.adjacency.kind]
+    newton = public.classes == 2 and public.features < MOST_COLUMNS
+    bits = _MOMENT_BITS if newton else _GRADIENT_BITS
+    intercept = 0 if public.adjacency.kind == "zero_out" else 1 << (bits - _INTERCEPT_BITS)
+    bound, columns = _bound(bits, intercept), public.features + (intercept > 0)
+    if public.records * bound * max(UNIT, OFF_DIAGONAL * bound * newton) > _ROOM:
+        raise InvalidArgument("DPA108", f"sums over {public.records} records do not fit 64 bits. Fit on fewer.")
+    outputs = 1 if public.classes == 2 else public.classes
+    travel, steps, moment, share = Fraction(0), _MOMENT_STEPS, None, 1 - _MOMENT_SHARE
+    if newton:
+        size = columns * (columns + 1) // 2
+        moment = _release(public, moment_sensitivity(bound, moves), multiplier**2 / _MOMENT_SHARE, size)
+    else:
+        travel, share = _MARGIN_NOISE * public.records / (multiplier * moves), Fraction(1)
+        most = min(_MOST_STEPS, _MOST_DRAWS // (columns * outputs))
+        steps = max(min(math.ceil(travel / _USUAL_PACE), most), _FEWEST_STEPS)
+        travel = min(travel, Fraction(_LARGEST_PACE * steps))
+    gradient = _release(public, moves * UNIT * bound, multiplier**2 * steps / share, columns * outputs)
+    return SolverPlan(public.records, outputs, steps, travel, bits, intercept, gradient, moment)
+
+
+def _release(public: Public, sensitivity: int, variance: Fraction, dimension: int) -> Release:
+    """One release of whole numbers; its noise multiplier is at least the root of the variance, sigma a whole number."""
+    sigma = math.isqrt(math.floor(variance * sensitivity**2)) + 1
+    if sigma > _WIDEST:
+        raise InvalidArgument("DPA108", "epsilon and delta ask for more noise than 64 bits hold. Give more of them.")
+    parameters = (("lattice", Fraction(1)), ("sigma", Fraction(sigma)))
+    return Release("rounded_gaussian", parameters, Fraction(sensitivity), public.adjacency, dimension)
+
+
+def _bound(bits: int, intercept: int) -> int:
+    """Norm of 2**bits steps and the intercept, rounded up."""
+    return math.isqrt(4**bits + intercept**2 - 1) + 1
+
+
+def _noise_multiplier(epsilon: Fraction, delta: Fraction) -> Fraction:
+    """The least noise of one Gaussian release that certainly meets a budget, relative to its sensitivity."""
+    from dpaudit.accounting import calibrate, gaussian
+
+    if delta == 0:
+        raise InvalidArgument("DPA103", "delta must be positive for Gaussian noise, got 0. Give a small one, such as 1e-6.")
+    return calibrate(lambda sigma: gaussian(sigma=sigma), epsilon=epsilon, delta=delta, low="1e-9", high="1e9").parameter

@@ -1,0 +1,91 @@
+"""Quasi-Newton descent: one noisy second moment of the records turns every noisy gradient into a step."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    from learners.rows.rows import Rows
+    from learners.solvers.plans import SolverPlan
+    from mechanisms.sampling.random import BitSource
+
+DIAGONAL: Final = 5
+OFF_DIAGONAL: Final = 7
+"""What entries of the upper triangle are multiplied by; 7**2 <= 2 * 5**2, so that distances stay within 5 of the matrix's own."""
+
+_CURVATURE: Final = 0.5
+"""Largest second derivative of the doubled logistic loss."""
+
+_FLOOR: Final = 0.5
+"""Eigenvalues count for no less than this part of the spectral norm that the noise has in expectation."""
+
+
+def moment_sensitivity(bound: int, moves: int) -> int:
+    """By how much one record moves the released triangle of a second moment, in L2 norm, rounded up to a whole number.
+
+    Args:
+      bound: largest L2 norm of a row, in steps.
+      moves: 2 where one row takes the place of another, 1 where a row comes or goes.
+    Returns:
+      5 sqrt(moves) bound**2, rounded up.
+    Raises:
+      ValueError: never for whole numbers that are not negative.
+    Source: docs/learners_solvers.md, Proposition 2.
+    Example:
+      >>> moment_sensitivity(10, 1), moment_sensitivity(10, 2)
+      (500, 708)
+    """
+    return math.isqrt(moves * (DIAGONAL * bound**2) ** 2 - 1) + 1
+
+
+def preconditioner(rows: Rows, plan: SolverPlan, source: BitSource | None) -> Callable[[NDArray[np.float64]], NDArray[np.float64]]:
+    """Releases the second moment of the rows, and gives the map from gradients to steps that its curvature suggests.
+
+    Args:
+      rows: the records.
+      plan: one with a `moment`.
+      source: random bits; None takes the operating system's.
+    Returns:
+      A function of gradients, shape (d,) or (d, K), that sees nothing but released numbers.
+    Raises:
+      InvalidArgument: sums of squares that 64 bits do not hold (DPA108).
+    Source: docs/learners_solvers.md, "The second moment".
+    Example:
+      >>> preconditioner.__module__
+      'learners.solvers.quasi_newton'
+    """
+    if plan.moment is None:
+        raise ValueError("the plan has no second moment")
+    upper = np.triu_indices(rows.steps.shape[1])
+    times = np.where(upper[0] == upper[1], DIAGONAL, OFF_DIAGONAL)
+    noisy = plan.noise(plan.moment).release(rows.second_moment()[upper] * times, source)
+    unit = float(1 << 2 * plan.lattice_bits)
+    matrix = np.zeros((rows.steps.shape[1],) * 2)
+    matrix[upper] = noisy / (times * unit)
+    deviation = float(plan.moment.parameter("sigma") / Fraction(OFF_DIAGONAL)) / unit
+    values, vectors = _eigen(matrix.T)
+    scales = 1.0 / (_CURVATURE * np.maximum(values, _FLOOR * 2 * math.sqrt(len(values)) * deviation))
+
+    def turn(slope: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The step; sums of einsum's own loops, which no number of threads changes."""
+        parts = np.einsum("ij,i...->j...", vectors, slope)
+        return np.asarray(np.einsum("ij,j...->i...", vectors, (scales * parts.T).T))
+
+    return turn
+
+
+def _eigen(lower: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Eigenvalues and eigenvectors, by one thread: with several their last bits would depend on how many there are."""
+    from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
+
+    with threadpool_limits(limits=1, user_api="blas"):
+        values, vectors = np.linalg.eigh(lower, UPLO="L")
+    return values, vectors

@@ -1,0 +1,87 @@
+"""Slopes of losses as whole numbers: a function of one record's margin and label, from a table, never larger than a public bound.
+
+Margins arrive as whole numbers and slopes leave as whole numbers, so that the slope of a record depends on that record and on
+released weights alone, on every machine. What the tables hold decides how well a learner learns; that no slope exceeds `UNIT` is
+what its sensitivity rests on, and holds whatever they hold.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+UNIT: Final = 2**12
+"""The largest slope, in steps."""
+
+_CELLS_PER_MARGIN: Final = 8
+"""A margin of 1 covers 2**8 cells of a table."""
+
+_CELLS: Final = 2**12
+_SHARE: Final = 2**16
+_CLIP: Final = math.isqrt(_SHARE**2 // 2)
+"""The norm above which a residual is scaled down: 1 / sqrt(2) of `_SHARE`; for two classes that is where both are as likely."""
+
+
+_DECAY: Final = [math.exp(-cell / 2**_CELLS_PER_MARGIN) for cell in range(_CELLS)]
+_EXPONENTIAL: Final = np.array([round(2**20 * decay) for decay in _DECAY], dtype=np.int64)
+_LOGISTIC: Final = np.array([min(UNIT, round(UNIT * 2 * decay / (1 + decay))) for decay in _DECAY], dtype=np.int64)
+
+
+def logistic_slopes(margins: NDArray[np.int64], labels: NDArray[np.int64], margin_bits: int) -> NDArray[np.int64]:
+    """Downhill slopes of the logistic loss, doubled and cut at 1: `UNIT` for a record on the wrong side, less beyond the border.
+
+    The loss is the logistic one right of the border and its tangent left of it: convex, and at weights of zero every record pulls
+    with all the strength that it is charged for. Without the cut a record would be charged for twice that.
+
+    Args:
+      margins: int64 array of shape (n,), in units of 2**-margin_bits.
+      labels: int64 array of shape (n,), 0 or 1.
+      margin_bits: fineness of the margins, public, at least 8.
+    Returns:
+      int64 array of shape (n,), from -`UNIT` to `UNIT`; positive speaks for class 1.
+    Raises:
+      IndexError: never for int64 margins.
+    Source: docs/learners_solvers.md, "Slopes".
+    Example:
+      >>> logistic_slopes(np.array([0, -5, 700, 40960]), np.array([1, 1, 1, 0]), 12).tolist()
+      [4096, 4096, 3753, -4096]
+    """
+    signs = 2 * labels - 1
+    cells = np.clip((signs * margins) >> (margin_bits - _CELLS_PER_MARGIN), 0, _CELLS - 1)
+    return np.asarray(signs * _LOGISTIC[cells])
+
+
+def softmax_slopes(margins: NDArray[np.int64], labels: NDArray[np.int64], margin_bits: int) -> NDArray[np.int64]:
+    """Downhill slopes of the softmax loss of each record, its residual e_y - p scaled down to norm 1 / sqrt(2) if it is longer.
+
+    Args:
+      margins: int64 array of shape (n, K), in units of 2**-margin_bits.
+      labels: int64 array of shape (n,), 0 to K - 1.
+      margin_bits: fineness of the margins, public, at least 8.
+    Returns:
+      int64 array of shape (n, K), each row of L2 norm at most `UNIT`, which stands for 1 / sqrt(2).
+    Raises:
+      IndexError: never for int64 margins and labels of a class.
+    Source: docs/learners_solvers.md, "Slopes".
+    Example:
+      >>> softmax_slopes(np.array([[0, 0], [40960, 0]]), np.array([1, 0]), 12).tolist()
+      [[-2896, 2896], [0, 0]]
+    """
+    behind = (margins.max(axis=1, keepdims=True) - margins) >> (margin_bits - _CELLS_PER_MARGIN)
+    likely = _EXPONENTIAL[np.minimum(behind, _CELLS - 1)]
+    residuals = -(likely * _SHARE // likely.sum(axis=1, keepdims=True))
+    residuals[np.arange(len(labels)), labels] += _SHARE
+    norms = _root_above(np.einsum("ij,ij->i", residuals, residuals))
+    sizes = np.abs(residuals) * UNIT // np.maximum(norms, _CLIP)[:, np.newaxis]
+    return np.asarray(np.sign(residuals) * sizes)
+
+
+def _root_above(squares: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Square roots of whole numbers below 2**50, rounded up: the root of a float is correctly rounded, one step is put right."""
+    roots = np.sqrt(squares.astype(np.float64)).astype(np.int64)
+    return roots + (roots * roots < squares)
