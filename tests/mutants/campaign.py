@@ -16,6 +16,7 @@ MOST_TAPES = 60_000
 SAMPLERS = ("noise", "queries", "reals", "selection", "sources", "values")
 AUDITOR = ("audits",)
 VERIFIER = ("verifications",)
+LEARNERS = ("learning",)
 ACCOUNTANT = ("budgets", "cells", "compositions", "contours", "lattices", "losses", "schemes")
 
 

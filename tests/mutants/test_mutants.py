@@ -1,4 +1,4 @@
-"""Seeded faults of samplers, accountant, auditor and verifier: a check notices each of them, and none of the code as it stands."""
+"""Seeded faults of the code: a check notices each of them, and none of the code as it stands."""
 
 from __future__ import annotations
 
@@ -30,6 +30,7 @@ TABLES = {
     "accounting_faults.toml": campaign.ACCOUNTANT,
     "auditor_faults.toml": campaign.AUDITOR,
     "verifier_faults.toml": campaign.VERIFIER,
+    "learner_faults.toml": campaign.LEARNERS,
 }
 FAULTS = [fault for table in TABLES for fault in campaign.faults(table)]
 CHECKS = {name: check for modules in TABLES.values() for name, check in campaign.checks(modules).items()}
