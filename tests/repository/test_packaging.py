@@ -56,7 +56,10 @@ def test_the_wheel_says_what_it_needs_and_what_it_offers(built):
     assert len(PROJECT["project"]["dependencies"]) == read["METADATA"].count("Requires-Dist: ")
     assert "[console_scripts]\ndpaudit = dpaudit.cli:main" in read["entry_points.txt"]
     assert "[pytest11]\ndpaudit = dpaudit.pytest_plugin" in read["entry_points.txt"]
-    assert "[dpaudit.targets]\nmechanisms = mechanisms.targets:TARGETS" in read["entry_points.txt"]
+    assert (
+        "[dpaudit.targets]\nlearners = learners.targets:TARGETS\nmechanisms = mechanisms.targets:TARGETS"
+        in read["entry_points.txt"]
+    )
 
 
 def test_the_code_runs_from_the_wheel_alone(built, tmp_path):

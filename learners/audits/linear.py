@@ -1,0 +1,224 @@
+"""Targets on linear classifiers from noisy sums: the worst pairs of records, seen from inside every release and from outside."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cache
+from typing import TYPE_CHECKING, Any, Final, cast
+
+import numpy as np
+
+from dpaudit.claims import GDP, Adjacency, ApproxDP, Claim
+from dpaudit.targets import Sensitivity, Target
+from learners.estimator import Public
+from learners.rows.rows import Rows
+from learners.solvers.gradient import WEIGHT_BITS, solve
+from learners.solvers.plans import SolverPlan, default_plan
+from learners.solvers.quasi_newton import DIAGONAL, OFF_DIAGONAL
+from mechanisms.sampling.random import source_from
+
+if TYPE_CHECKING:
+    from numpy.random import Generator
+    from numpy.typing import NDArray
+
+    from dpaudit.releases import Release
+    from mechanisms.gaussian import GaussianMechanism
+    from mechanisms.sampling.random import BitSource
+
+Record = tuple[tuple[int, ...], int]
+"""Features in steps, together no longer than the plan's largest norm, and a label."""
+
+RELATION: Final = Adjacency.of("replace_one")
+
+
+def _public(records: int, features: int) -> Public:
+    """Two classes at epsilon 4 and delta 1e-5."""
+    return Public(records, features, 2, Fraction(1), Fraction(4), Fraction(1, 10**5), RELATION)
+
+
+@dataclass(frozen=True)
+class Watched:
+    """A planned mechanism that keeps what it is given and what it makes of it; without noise where there is no mechanism."""
+
+    mechanism: GaussianMechanism | None
+    seen: list[tuple[NDArray[np.int64], NDArray[np.int64]]]
+
+    def release(self, value: NDArray[np.int64], source: BitSource | None) -> NDArray[np.int64]:
+        """The mechanism's release."""
+        noisy = value if self.mechanism is None else self.mechanism.release(value, source)
+        self.seen.append((value, noisy))
+        return noisy
+
+
+@dataclass(frozen=True)
+class WatchedPlan:
+    """A plan that a solver follows as it would follow the plan itself, while all of its releases are seen."""
+
+    plan: SolverPlan
+    seen: list[tuple[NDArray[np.int64], NDArray[np.int64]]]
+    noisy: bool
+
+    def __getattr__(self, name: str) -> Any:
+        """What the plan says."""
+        return getattr(self.plan, name)
+
+    def noise(self, release: Release) -> Watched:
+        """The mechanism that makes a planned release, watched."""
+        return Watched(self.plan.noise(release) if self.noisy else None, self.seen)
+
+
+def transcript(
+    rows: Rows, plan: SolverPlan, source: BitSource | None = None, *, noisy: bool = True
+) -> list[tuple[NDArray[np.int64], NDArray[np.int64]]]:
+    """Every sum of a fit before and after its noise, in order.
+
+    Args:
+      rows: the records.
+      plan: what to do.
+      source: random bits; None takes the operating system's.
+      noisy: False makes a fit without noise, which releases nothing: its first sums are those of every fit.
+    Returns:
+      Pairs of int64 arrays: private, and released.
+    Raises:
+      InvalidArgument: as for `solve`.
+    Source: docs/learners.md, "Audits".
+    Example:
+      >>> [noisy.shape for _, noisy in transcript(rows_of(MOMENT_PAIR[0], PLAN), PLAN)[:3]]
+      [(6,), (3,), (3,)]
+    """
+    watched = WatchedPlan(plan, [], noisy)
+    solve(rows, cast("SolverPlan", watched), source)
+    return watched.seen
+
+
+def rows_of(records: Sequence[Record], plan: SolverPlan) -> Rows:
+    """Records as rows, each with the plan's intercept."""
+    steps = np.array([(*features, plan.intercept) for features, _ in records], dtype=np.int32)
+    return Rows(steps, plan.bound, Fraction(1, 2**plan.lattice_bits), np.array([label for _, label in records], dtype=np.int64))
+
+
+def _mu_of(releases: Sequence[Release]) -> Fraction:
+    """What Gaussian releases cost together: the root of the sum of squares, rounded up."""
+    squares = sum(((each.sensitivity / each.parameter("sigma")) ** 2 for each in releases), Fraction(0))
+    return Fraction(math.isqrt(math.floor(squares * 2**60)) + 1, 2**30)
+
+
+PLAN: Final = default_plan(_public(4, 2))
+"""A second moment and eight gradients; the first two releases see the records through no noise."""
+
+_FIRST: Final = (cast("Release", PLAN.moment), PLAN.gradient)
+
+_ONE: Final = 2**PLAN.lattice_bits
+_REST: Final[tuple[Record, ...]] = (((0, 0), 0),) * (PLAN.records - 1)
+MOMENT_PAIR: Final = (
+    (((_ONE, 0), 1), *_REST),
+    (((-_ONE // 64, _ONE - 1), 1), *_REST),
+)
+"""A record and one at a right angle to it, the intercept included: no other pair moves the second moment as far."""
+
+WIDE: Final = default_plan(_public(1, 1024))
+"""Gradients alone, as for every classifier of so many features. All but the first feature are zero here, and left out."""
+
+_WIDE_ONE: Final = 2**WIDE.lattice_bits
+SIDE_PAIR: Final[tuple[tuple[Record, ...], tuple[Record, ...]]] = (
+    (((_WIDE_ONE,), 1),),
+    (((_WIDE_ONE,), 0),),
+)
+"""A record of the largest norm with either label: no other pair moves a gradient as far."""
+
+
+def sample_first(records: tuple[Record, ...], count: int, rng: Generator) -> NDArray[np.float64]:
+    """What the noisy second moment and the noisy first gradient of a fit say of `MOMENT_PAIR`: their log-likelihood ratio.
+
+    Neither sum depends on noise: all fits have the same two.
+    """
+    source, sums = source_from(rng), _first_sums(records)
+    parts = [PLAN.noise(release).releases(value, count, source) for release, value in zip(_FIRST, sums, strict=True)]
+    return np.asarray(np.einsum("ij,j->i", np.concatenate(parts, axis=1), _directions()))
+
+
+def sample_fits(records: Sequence[Record], count: int, rng: Generator) -> NDArray[np.float64]:
+    """How far all noisy gradients of a fit together pull along the record of `SIDE_PAIR`, in units of one gradient's sensitivity.
+
+    The fits are made at once, by one of all records: those of a fit have columns of their own, so that no weight that they meet
+    depends on another fit's records or noise.
+    """
+    from scipy import sparse
+
+    rows = rows_of(records, WIDE)
+    height, width = rows.steps.shape
+    columns = width * np.arange(count)[:, np.newaxis, np.newaxis] + np.tile(np.arange(width), (height, 1))
+    table = (np.tile(cast("NDArray[np.int32]", rows.steps).ravel(), count), columns.ravel(), width * np.arange(count * height + 1))
+    steps = sparse.csr_array(table, shape=(count * height, count * width))
+    every = Rows(steps, rows.bound, rows.step, np.tile(rows.labels, count))
+    pulled = sum(noisy.reshape(count, -1) for _, noisy in transcript(every, WIDE, source_from(rng)))
+    along = np.einsum("ij,j->i", pulled, [_WIDE_ONE, WIDE.intercept])
+    return np.asarray(along / float(WIDE.gradient.sensitivity * WIDE.bound))
+
+
+def sample_weights(records: Sequence[Record], count: int, rng: Generator) -> NDArray[np.float64]:
+    """Weights of as many fits, one in each row, in units of the largest norm: all that somebody outside sees."""
+    rows, source = rows_of(records, PLAN), source_from(rng)
+    return np.array([solve(rows, PLAN, source) for _ in range(count)]) / 2.0**WEIGHT_BITS
+
+
+@cache
+def _first_sums(records: tuple[Record, ...]) -> list[NDArray[np.int64]]:
+    """The second moment and the first gradient before their noise."""
+    return [value for value, _ in transcript(rows_of(records, PLAN), PLAN, noisy=False)[: len(_FIRST)]]
+
+
+@cache
+def _directions() -> NDArray[np.float64]:
+    """By how much the second data set moves each entry of the first two sums, over the variance of their noise."""
+    sums = [_first_sums(data) for data in MOMENT_PAIR]
+    moved = [
+        (after - before) / float(release.parameter("sigma")) ** 2 for before, after, release in zip(*sums, _FIRST, strict=True)
+    ]
+    return np.concatenate(moved)
+
+
+def moment_triangle(records: Sequence[Record]) -> list[int]:
+    """The upper triangle of the second moment with the factors that it is released with."""
+    moment = rows_of(records, PLAN).second_moment()
+    width = len(moment)
+    return [
+        int(moment[row, column]) * (DIAGONAL if row == column else OFF_DIAGONAL)
+        for row in range(width)
+        for column in range(row, width)
+    ]
+
+
+TARGETS: Final = (
+    Target(
+        name="linear_first_releases",
+        description="second moment and first gradient of a linear classifier, both noisy; one record turns by a right angle",
+        sample=sample_first,
+        claim=Claim(GDP(mu=_mu_of(_FIRST)), adjacency=RELATION),
+        neighbours=[MOMENT_PAIR],
+        sensitivity=Sensitivity(query=moment_triangle, bound=_FIRST[0].sensitivity, metric="l2"),
+        public_data=True,
+    ),
+    Target(
+        name="linear_all_gradients",
+        description="all noisy gradients of fits of a linear classifier; one record changes its label",
+        sample=sample_fits,
+        claim=Claim(GDP(mu=_mu_of(WIDE.charges[0].releases)), adjacency=RELATION),
+        neighbours=[SIDE_PAIR],
+        public_data=True,
+    ),
+)
+
+OUTSIDE: Final = (
+    Target(
+        name="linear_weights",
+        description="weights of a linear classifier of two features on four records; one turns by a right angle",
+        sample=sample_weights,
+        claim=Claim(ApproxDP(epsilon=4, delta="1e-5"), adjacency=RELATION),
+        neighbours=[MOMENT_PAIR],
+        public_data=True,
+    ),
+)
