@@ -32,7 +32,8 @@ def test_a_proof_and_a_refutation_are_measured(rows):
 
 
 def test_figures_within_their_limits_are_met_and_others_are_not(rows):
-    assert all(bar.met for bar in verification.bars_of(rows, 20.0, CHECKS, CLAIMS))
+    quick = [{**row, "seconds": 1.0} for row in rows]
+    assert all(bar.met for bar in verification.bars_of(quick, 20.0, CHECKS, CLAIMS))
     late = [{**rows[0], "seconds": 3.1}, {**rows[1], "verdict": "unknown"}]
     missed = [{**CHECKS[0], "confirmed": False, "seconds": 121.0}, CHECKS[1]]
     bars = verification.bars_of(late, 61.0, missed, [{"name": "laplace_mechanism", "proven": 1.0, "certified": None}])
