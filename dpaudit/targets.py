@@ -12,8 +12,9 @@ import reprlib
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from importlib.machinery import SourceFileLoader
 from pathlib import Path
-from types import ModuleType
+from types import CodeType, ModuleType
 from typing import TYPE_CHECKING, Any, Final
 
 from dpaudit.claims import Adjacency, Claim
@@ -345,6 +346,16 @@ def _import_module(name: str) -> ModuleType:
         raise TargetFailure("DPA402", f"{name} raised {_where(error)} while it was imported.") from error
 
 
+class _FromSource(SourceFileLoader):
+    """Compiles what a file holds now: Python's cache of compiled files goes by their size and the second of their last change."""
+
+    def get_code(self, fullname: str) -> CodeType:
+        """The code of the file."""
+        path = self.get_filename(fullname)
+        code: CodeType = self.source_to_code(self.get_data(path), path)
+        return code
+
+
 def _import_file(path: str) -> ModuleType:
     """Import a Python file once per content, its own folder importable as for a script."""
     file = Path(path).resolve()
@@ -356,7 +367,7 @@ def _import_file(path: str) -> ModuleType:
         raise TargetFailure("DPA401", f"{path} cannot be read ({error.strerror}). Check its permissions.") from error
     if name in sys.modules:
         return sys.modules[name]
-    specification = importlib.util.spec_from_file_location(name, file)
+    specification = importlib.util.spec_from_file_location(name, file, loader=_FromSource(name, str(file)))
     assert specification is not None, "a .py path always has a specification"  # noqa: S101
     assert specification.loader is not None, "and a loader"  # noqa: S101
     module = importlib.util.module_from_spec(specification)

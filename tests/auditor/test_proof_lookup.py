@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import textwrap
 
 import pytest
@@ -43,10 +42,8 @@ GRAPH = """
 
 
 @pytest.fixture
-def file(tmp_path, monkeypatch):
+def file(tmp_path):
     """A function that writes a module and gives its path."""
-    # Python tells compiled modules from old ones by the second and the size, which a test may leave as they were.
-    monkeypatch.setattr(sys, "dont_write_bytecode", True)
 
     def write(text, name="written.py", **replacements):
         for old, new in replacements.items():

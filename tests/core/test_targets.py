@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import textwrap
 from pathlib import Path
@@ -11,7 +12,7 @@ from hypothesis import strategies as st
 
 from dpaudit.claims import Claim, PureDP
 from dpaudit.errors import InvalidArgument, TargetFailure
-from dpaudit.targets import METRICS, Reference, Sensitivity, Target, bundled_targets, load_targets
+from dpaudit.targets import METRICS, Reference, Sensitivity, Target, bundled_targets, load_targets, module_at
 
 CLAIM = Claim(PureDP(epsilon=1))
 GOOD = """
@@ -217,3 +218,12 @@ def test_bundled_targets_are_named_once_and_can_be_loaded_by_name_and_place():
     assert names
     for name, (location, position) in names.items():
         assert name == load_targets(name)[0].name == Reference(location, position).load().name
+
+
+def test_a_file_that_was_changed_within_the_second_and_kept_its_size_is_read_anew(tmp_path, monkeypatch):
+    monkeypatch.setattr(sys, "dont_write_bytecode", False)
+    path = tmp_path / "mine.py"
+    for number in (1, 2, 3):
+        path.write_text(f"NUMBER = {number}\n")
+        os.utime(path, (10**9, 10**9))
+        assert number == module_at(str(path)).NUMBER
