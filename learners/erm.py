@@ -302,13 +302,14 @@ def private_erm(  # noqa: PLR0913 - the public numbers of one run
         choice_share=choice_share,
         by_place=by_place,
     )
-    with recording() as log:
-        weights = run(rows, plan, bits)
-    releases = iter(log)
-    charges = tuple(Charge(tuple(next(releases) for _ in charge.releases), charge.scheme) for charge in plan.charges)
     public = {"records": plan.schedule.records, "columns": plan.schedule.columns, "variant": variant, "margin": str(margin)}
     notes = [] if bits.secure else [known_order_note(plan, risk)]
-    privacy = PrivacyRecord.of(charges, adjacency=relation, delta=risk, public=public, notes=notes)
+    promised = PrivacyRecord.of(plan.charges, adjacency=relation, delta=risk, public=public, notes=notes)
+    if promised.epsilon > positive(epsilon, "epsilon"):
+        raise AssertionError("the passes are planned to cost more than epsilon")
+    with recording() as log:
+        weights = run(rows, plan, bits)
+    privacy = promised.ran(log)
     return ErmResult(weights * (float(radius) / 2**WEIGHT_BITS), plan, privacy)
 
 

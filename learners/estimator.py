@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from importlib.metadata import version
-from itertools import islice
 from types import NoneType
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Protocol, Self
 
@@ -278,12 +277,9 @@ class PrivateEstimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """What was learned, and the record of what ran; that is what was planned, whatever the records hold."""
         with recording() as log, np.errstate(all="ignore"):
             learned = self._learn(rows, plan, source)
-        planned = [release for charge in plan.charges for release in charge.releases]
-        if [replace(release, secure=True) for release in log] != planned or set(learned) != set(self.released):
-            raise AssertionError(f"{type(self).__name__} released something else than it planned")
-        ran = iter(log)
-        charges = tuple(Charge(tuple(islice(ran, len(charge.releases))), charge.scheme) for charge in plan.charges)
-        return dict(learned), replace(record, charges=charges, secure=all(release.secure for release in log))
+        if set(learned) != set(self.released):
+            raise AssertionError(f"{type(self).__name__} keeps something else than it planned")
+        return dict(learned), record.ran(log)
 
     def _rows(self, features: Features, labels: NDArray[np.int64], plan: Plan) -> Rows:
         """Records as whole numbers, for learning and for scores alike."""

@@ -6,14 +6,14 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from itertools import chain
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, clone
 
-from dpaudit.errors import InvalidArgument
+from dpaudit.accounting import PrivacyLoss, compose
+from dpaudit.errors import InvalidArgument, Unsupported
 from dpaudit.exact import Exact, in_range, integer, positive
 from dpaudit.releases import recording
 from learners.budget import BudgetLeftBehind
@@ -24,11 +24,12 @@ from learners.choices.levels import choice_release
 from learners.choices.planned import ChoicePlan, require_two
 from learners.choices.random_cover import RandomCover
 from learners.estimator import Plan, PrivateEstimator, Public
-from learners.record import Charge, PrivacyRecord
+from learners.record import Charge
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from learners.record import PrivacyRecord
     from learners.rows.ingest import Features
     from learners.rows.rows import Rows
     from mechanisms.sampling.random import BitSource
@@ -41,7 +42,6 @@ _USUAL_EXPONENT: Final = 6
 _CANDIDATES: Final = 2**12
 _UNIT: Final = 2**16
 _GRID: Final = Fraction(1, 2**20)
-_DEAREST: Final = "The releases of the dearest margin are listed; those of the margin that was chosen cost no more."
 
 
 def _of_learner(name: str) -> property:
@@ -61,8 +61,7 @@ class SearchPlan:
     Args:
       mechanism: chooses among the scores of the margins.
       margins: in the units of the features.
-      branches: the plan of the learner at each margin.
-      dearest: the place of the branch that costs most.
+      branches: the plan of the learner at each margin; all have one price.
       records: how many records are scored.
       exponents: the largest margin of any row and any weights is at most the margin times 2 to the power of this.
     Source: Bassily, Mohri, Suresh 2022, Algorithm 6; docs/choice_learners.md, "Choosing a margin".
@@ -74,10 +73,17 @@ class SearchPlan:
     mechanism: GeneralizedExponential
     margins: tuple[Fraction, ...]
     branches: tuple[Plan, ...]
-    dearest: int
     records: int
-
     exponents: tuple[int, ...]
+
+    def __post_init__(self) -> None:
+        """Composition needs one law above whatever branch is taken: the dearest branch at one delta is not that at another."""
+        if len({_loss_above(branch) for branch in self.branches}) > 1:
+            raise Unsupported(
+                "DPA604",
+                "the learner's price depends on its margin, and what a choice among such prices costs is not known. "
+                "Search with a learner whose noise is the same at every margin.",
+            )
 
     @property
     def lattice_bits(self) -> int:
@@ -91,8 +97,8 @@ class SearchPlan:
 
     @property
     def charges(self) -> tuple[Charge, ...]:
-        """The choice, and the releases of the dearest branch."""
-        return (Charge((choice_release(self.mechanism.choice),)), *self.branches[self.dearest].charges)
+        """The choice, and the releases at the largest margin."""
+        return (Charge((choice_release(self.mechanism.choice),)), *self.branches[0].charges)
 
 
 class MarginSearch(PrivateEstimator):
@@ -201,12 +207,7 @@ class MarginSearch(PrivateEstimator):
             grid=_GRID,
             adjacency=public.adjacency,
         )
-        plans = [SearchPlan(mechanism, margins, branches, place, scored, exponents) for place in range(count)]
-        different = {plan.branches[plan.dearest].charges: plan for plan in reversed(plans)}
-        return max(
-            different.values(),
-            key=lambda plan: PrivacyRecord.of(plan.charges, adjacency=public.adjacency, delta=public.delta, public={}).epsilon,
-        )
+        return SearchPlan(mechanism, margins, branches, scored, exponents)
 
     def _planned(self, public: Public, classes: NDArray[Any], plan: SearchPlan | None) -> PrivacyRecord:  # type: ignore[override]
         """The record also names the learner and the margins."""
@@ -214,7 +215,7 @@ class MarginSearch(PrivateEstimator):
         if plan is None:
             return record
         facts = {"searches": type(self.estimator).__name__, "margins": [str(margin) for margin in plan.margins]}
-        return replace(record, public=MappingProxyType({**record.public, **facts}), notes=(*record.notes, _DEAREST))
+        return replace(record, public=MappingProxyType({**record.public, **facts}))
 
     def _rows(self, features: Features, labels: NDArray[np.int64], plan: Plan) -> Rows:
         """Records as the learner reads them."""
@@ -232,14 +233,11 @@ class MarginSearch(PrivateEstimator):
     def _run(  # type: ignore[override]
         self, rows: Rows, plan: SearchPlan, record: PrivacyRecord, source: BitSource | None
     ) -> tuple[dict[str, Any], PrivacyRecord]:
-        """What was learned; what ran is the choice and one of the branches, and the record is that of the dearest."""
+        """What was learned, and the record of the choice and of the branch that it led to: the planned price, whichever it was."""
         with recording() as log, np.errstate(all="ignore"):
             learned = self._learn(rows, plan, source)
-        branch = learned["estimator_"].plan_
-        planned = chain(plan.charges[0].releases, *(charge.releases for charge in branch.charges))
-        if [replace(release, secure=True) for release in log] != list(planned):
-            raise AssertionError(f"{type(self.estimator).__name__} released something else than it planned")
-        return dict(learned), replace(record, secure=all(release.secure for release in log))
+        taken = (plan.charges[0], *learned["estimator_"].plan_.charges)
+        return dict(learned), replace(record, charges=taken).ran(log)
 
     def _scores(self, rows: Rows) -> NDArray[np.float64]:
         """Those of the learner."""
@@ -272,6 +270,11 @@ class MarginSearch(PrivateEstimator):
                 Fraction(int(totals(first, cover, errors(unit >> exponent)).min()), plan.records) for exponent in plan.exponents
             ]
         return [loss + penalty for loss, penalty in zip(losses, penalties, strict=True)]
+
+
+def _loss_above(plan: Plan) -> PrivacyLoss | None:
+    """The laws that dominate a plan's releases; None for none."""
+    return compose(*(charge.loss for charge in plan.charges)).dominating() if plan.charges else None
 
 
 def _directions(rows: Rows) -> Listed:

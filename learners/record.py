@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from fractions import Fraction
+from itertools import islice
 from types import MappingProxyType
 from typing import Any, Final, Self
 
@@ -131,6 +132,27 @@ class PrivacyRecord:
     def loss(self) -> PrivacyLoss | None:
         """The loss of everything that ran; None if nothing was released."""
         return _composed(self.charges, self.adjacency)
+
+    def ran(self, log: Sequence[Release]) -> Self:
+        """The record of what ran, where this one is of what was planned.
+
+        Args:
+          log: every release of the run, in order.
+        Returns:
+          The same record with the releases as they were logged: whether their noise was secure is known from then on.
+        Raises:
+          AssertionError: the log holds something else than was planned.
+        Source: docs/learners.md, "The record".
+        Example:
+          >>> PrivacyRecord.of([], adjacency="replace_one", delta=0, public={}).ran([]).secure
+          True
+        """
+        planned = [release for charge in self.charges for release in charge.releases]
+        if [replace(release, secure=True) for release in log] != planned:
+            raise AssertionError("a run released something else than it planned")
+        left = iter(log)
+        charges = tuple(Charge(tuple(islice(left, len(charge.releases))), charge.scheme) for charge in self.charges)
+        return replace(self, charges=charges, secure=all(release.secure for release in log))
 
     def recompute(self) -> Enclosure:
         """Epsilon at `delta`, computed again from what ran.

@@ -51,7 +51,7 @@ def audit(  # noqa: PLR0913 - one argument for each option
     as_json: bool,
     allow_skips: bool,
 ) -> None:
-    """Audit privacy claims: certified price, attack, property checks and a verdict for each.
+    """Audit privacy claims: proof, certified price, attack, property checks and a verdict for each.
 
     TARGET is the name of a bundled target, FILE.py:NAME or MODULE:NAME, where NAME holds a dpaudit.Target or a list of them.
     Without one, every bundled target is audited.

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from dpaudit.errors import InvalidArgument, Unsupported
+from dpaudit.releases import recording
 from learners import erm
 from learners.bounds import UtilityBound, mean_excess, sure_excess, utility_bound
 from learners.erm import erm_plan, private_erm, run
@@ -191,6 +192,13 @@ def test_a_run_comes_with_its_record():
     assert Fraction(1, 4) == Fraction(result.plan.margin, 2**16 * 2**WEIGHT_BITS)
     assert result.privacy.recompute().upper == result.privacy.epsilon <= 4
     assert (True, ()) == (result.privacy.secure, result.privacy.notes)
+
+
+def test_a_plan_that_costs_more_than_was_asked_for_is_never_run(monkeypatch):
+    monkeypatch.setattr(erm, "_least_multiplier", lambda *_: Fraction(1))
+    with recording() as log, pytest.raises(AssertionError, match="cost more than epsilon"):
+        private_erm(separable(50, 0.5, 1), margin="1/2", epsilon=1, delta="1e-6", variant="direct")
+    assert [] == log
 
 
 def test_a_seeded_source_is_recorded_with_what_its_order_is_worth():

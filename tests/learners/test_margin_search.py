@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from dataclasses import replace
 from fractions import Fraction
 from itertools import pairwise
 
@@ -21,6 +22,7 @@ from learners.margin import MarginClassifier
 from learners.margin_search import MarginSearch
 from learners.private import PrivateClassifier
 from learners.pure_margin import PureMarginClassifier
+from learners.record import PrivacyRecord
 
 
 def data(records=1500, gap=0.25, seed=0):
@@ -60,6 +62,33 @@ def test_choice_and_fit_together_cost_what_the_learner_may_spend(learner, delta)
     assert record.epsilon == record.recompute().upper
     assert Fraction(8 // learner.epsilon) == log[0].parameter("temperature")
     assert sum(len(charge.releases) for charge in record.charges) == len(log)
+
+
+class Uneven(MarginClassifier):
+    """Spends less at smaller margins."""
+
+    def _plan(self, public):
+        return super()._plan(replace(public, epsilon=public.epsilon * min(Fraction(self.margin), Fraction(1))))
+
+
+def test_a_learner_whose_price_depends_on_its_margin_is_refused_before_anything_is_released():
+    learner = Uneven(epsilon=2, delta="1e-5", margin=1, feature_norm=1, classes=[0, 1])
+    with recording() as log, pytest.raises(DpauditError, match="DPA604 the learner's price depends on its margin"):
+        MarginSearch(learner, margins=3).fit(*data(200))
+    assert [] == log
+
+
+@pytest.mark.parametrize("variant", ["direct", "permutation", "faithful"])
+def test_the_record_lists_what_ran_at_the_price_of_any_margin(variant):
+    learner = phased(variant=variant, calibration="paper" if variant == "faithful" else "exact")
+    with recording() as log:
+        model = MarginSearch(learner, margins=3).fit(*data(60))
+    assert log == [release for charge in model.privacy_.charges for release in charge.releases]
+    choice, *_ = model.plan_.charges
+    assert {model.privacy_.epsilon} == {
+        PrivacyRecord.of((choice, *branch.charges), adjacency="replace_one", delta="1e-5", public={}).epsilon
+        for branch in model.plan_.branches
+    }
 
 
 def test_a_pure_search_costs_exactly_the_sum_of_its_parts():
