@@ -7,29 +7,29 @@ from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from learners.budget import Budget as Budget
-    from learners.erm import private_erm as private_erm
-    from learners.kernel import KernelMarginClassifier as KernelMarginClassifier
-    from learners.label_private import LabelPrivateClassifier as LabelPrivateClassifier
-    from learners.margin import MarginClassifier as MarginClassifier
-    from learners.margin_search import MarginSearch as MarginSearch
-    from learners.neural import NeuralMarginClassifier as NeuralMarginClassifier
-    from learners.polynomial_margin import PolynomialMarginClassifier as PolynomialMarginClassifier
+    from learners.margins.erm import private_erm as private_erm
+    from learners.margins.kernel import KernelMarginClassifier as KernelMarginClassifier
+    from learners.margins.label_private import LabelPrivateClassifier as LabelPrivateClassifier
+    from learners.margins.margin import MarginClassifier as MarginClassifier
+    from learners.margins.margin_search import MarginSearch as MarginSearch
+    from learners.margins.neural import NeuralMarginClassifier as NeuralMarginClassifier
+    from learners.margins.polynomial_margin import PolynomialMarginClassifier as PolynomialMarginClassifier
+    from learners.margins.pure_margin import PureMarginClassifier as PureMarginClassifier
     from learners.private import PrivateClassifier as PrivateClassifier
-    from learners.pure_margin import PureMarginClassifier as PureMarginClassifier
     from learners.record import PrivacyRecord as PrivacyRecord
 
 _HOMES: Final = {
     "Budget": "learners.budget",
-    "KernelMarginClassifier": "learners.kernel",
-    "LabelPrivateClassifier": "learners.label_private",
-    "MarginClassifier": "learners.margin",
-    "MarginSearch": "learners.margin_search",
-    "NeuralMarginClassifier": "learners.neural",
-    "PolynomialMarginClassifier": "learners.polynomial_margin",
+    "KernelMarginClassifier": "learners.margins.kernel",
+    "LabelPrivateClassifier": "learners.margins.label_private",
+    "MarginClassifier": "learners.margins.margin",
+    "MarginSearch": "learners.margins.margin_search",
+    "NeuralMarginClassifier": "learners.margins.neural",
+    "PolynomialMarginClassifier": "learners.margins.polynomial_margin",
     "PrivacyRecord": "learners.record",
-    "private_erm": "learners.erm",
+    "private_erm": "learners.margins.erm",
     "PrivateClassifier": "learners.private",
-    "PureMarginClassifier": "learners.pure_margin",
+    "PureMarginClassifier": "learners.margins.pure_margin",
 }
 
 __all__ = [*sorted(_HOMES)]

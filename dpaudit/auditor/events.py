@@ -19,7 +19,6 @@ __all__ = ["Atoms", "Event", "RankedEvent", "ScoreThreshold", "Threshold", "rank
 
 _NODES: Final = np.array([-2.5, -1.5, -0.5, 0.5])
 _OTHER_MASS: Final = 0.25
-_ROWS_TO_SCREEN: Final = 2**15
 _SCREENED: Final = 3
 
 _Judged: TypeAlias = tuple[float, Family, int, bool, float, float, int]
@@ -51,6 +50,7 @@ def rank_events(
     alpha: float,
     keep: int = 8,
     groups: Sequence[int] | None = None,
+    screen: int = 2**15,
 ) -> tuple[RankedEvent, ...]:
     """The most promising events, best first.
 
@@ -67,6 +67,7 @@ def rank_events(
       alpha: error probability of the final bound, in (0, 1).
       keep: how many events to return at most.
       groups: group of each column, as `FeatureMap.groups` has it; one group unless given.
+      screen: the most rows on which columns are compared; the best three are then judged on all rows.
     Returns:
       At most `keep` events by falling `predicted`; empty where no column varies.
     Raises:
@@ -99,8 +100,8 @@ def rank_events(
         return judged(column_families(features[:rows], labels[:rows], column), rows)
 
     columns = list(range(features.shape[1]))
-    if len(labels) > _ROWS_TO_SCREEN and len(columns) > _SCREENED:
-        promise = {column: max((entry[0] for entry in of_column(column, _ROWS_TO_SCREEN)), default=-1.0) for column in columns}
+    if len(labels) > screen and len(columns) > _SCREENED:
+        promise = {column: max((entry[0] for entry in of_column(column, screen)), default=-1.0) for column in columns}
         columns = sorted(columns, key=lambda column: -promise[column])[:_SCREENED]
     found = [entry for column in columns for entry in of_column(column, len(labels))]
     found += judged(score_families(features, labels, groups), len(labels))

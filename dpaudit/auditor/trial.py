@@ -29,6 +29,10 @@ POWER: Final = 0.9
 
 _EVENTS: Final = 8
 _ROWS_TO_RANK: Final = 2**17
+_ROWS_TO_SCREEN: Final = 2**15
+_ROWS_TO_SCREEN_MANY: Final = 2**13
+"""Where several pairs are judged: which pair tells most is seen on fewer rows than which event does."""
+
 _MOST_CELLS: Final = 2**26
 _ROWS_FOR_LINES: Final = 2**14
 _ITEMS_SHOWN: Final = 24
@@ -83,7 +87,11 @@ def _attacked(case: Case) -> Trial:
     for place in range(len(pairs)):
         bankroll.open(place, 1 / len(pairs))
     start = first_line(case.lines)
-    piloted = run_pilot(course, bankroll, lambda rows, runs: _ranked(case, *_first(rows, _ROWS_TO_RANK), start, runs))
+
+    def rank(rows: tuple[Matrix, Labels], runs: int) -> tuple[RankedEvent, ...]:
+        return _ranked(case, *_first(rows, _ROWS_TO_RANK), start, runs, screen=_ROWS_TO_SCREEN_MANY)
+
+    piloted = run_pilot(course, bankroll, rank)
     plan, known = piloted.plan, list(piloted.seen)
     pilot = joined(known, _ROWS_TO_RANK)
     choice = _choose(case, piloted.pair, pilot, plan)
@@ -192,10 +200,12 @@ def _power(case: Case, point: ClaimPoint, ranked: RankedEvent | None, runs: int)
     return Power(least, factor, POWER)
 
 
-def _ranked(case: Case, features: Matrix, labels: Labels, point: ClaimPoint, runs: int) -> tuple[RankedEvent, ...]:
+def _ranked(
+    case: Case, features: Matrix, labels: Labels, point: ClaimPoint, runs: int, screen: int = _ROWS_TO_SCREEN
+) -> tuple[RankedEvent, ...]:
     """Events for a bound on `runs` fresh runs."""
-    groups = case.manner.features.groups
-    return rank_events(features, labels, point=point, final_runs=max(runs, 1), alpha=case.half, keep=_EVENTS, groups=groups)
+    groups, final = case.manner.features.groups, max(runs, 1)
+    return rank_events(features, labels, point=point, final_runs=final, alpha=case.half, keep=_EVENTS, groups=groups, screen=screen)
 
 
 def _described(features: FeatureMap, event: Event) -> str:

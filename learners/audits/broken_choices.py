@@ -22,7 +22,7 @@ from learners.audits.choices import (
 from learners.choices.arcs import arcs_of, border_point
 from learners.choices.counts import signs
 from learners.choices.generalized import GeneralizedExponential
-from learners.label_private import candidates_of
+from learners.margins.label_private import candidates_of
 from learners.rows.seeds import PublicBits
 from mechanisms.exponential import ExponentialMechanism
 from mechanisms.sampling.random import source_from

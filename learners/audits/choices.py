@@ -17,7 +17,7 @@ from learners.choices.generalized import GeneralizedExponential
 from learners.choices.hinge_minimum import Scale, least_hinge
 from learners.choices.levels import counts_mechanism
 from learners.choices.networks import given_networks, network_errors
-from learners.label_private import candidates_of
+from learners.margins.label_private import candidates_of
 from learners.rows.rows import Rows
 from learners.rows.seeds import PublicBits
 from mechanisms.exponential import ExponentialMechanism

@@ -9,7 +9,7 @@ import numpy as np
 
 from dpaudit.claims import GDP, ApproxDP, Claim
 from dpaudit.targets import Target
-from learners.erm import ErmPlan, erm_plan, run
+from learners.margins.erm import ErmPlan, erm_plan, run
 from learners.rows.rows import Rows
 from learners.solvers.hinge import HingeStep
 from learners.solvers.phased import WEIGHT_BITS, mean_of_iterates, phased_sgd, rounded_mean

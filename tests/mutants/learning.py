@@ -24,9 +24,9 @@ from learners.choices.hinge_minimum import Scale, least_hinge
 from learners.choices.levels import Widths, counts_mechanism, trial, weigh
 from learners.choices.networks import RandomNetworks, network_errors
 from learners.choices.random_cover import RandomCover
-from learners.erm import erm_plan
 from learners.estimator import Public
-from learners.polynomial_margin import PolynomialMarginClassifier
+from learners.margins.erm import erm_plan
+from learners.margins.polynomial_margin import PolynomialMarginClassifier
 from learners.private import PrivateClassifier
 from learners.record import Charge, PrivacyRecord
 from learners.rows import ingest

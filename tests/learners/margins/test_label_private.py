@@ -16,7 +16,7 @@ from dpaudit.errors import DpauditError
 from dpaudit.releases import recording
 from learners.audits.broken_choices import SPECIMENS
 from learners.choices.counts import errors, totals
-from learners.label_private import LabelPrivateClassifier, candidates_of
+from learners.margins.label_private import LabelPrivateClassifier, candidates_of
 from learners.rows.rows import Rows
 from learners.rows.seeds import PublicBits
 

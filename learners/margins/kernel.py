@@ -12,7 +12,7 @@ import numpy as np
 from dpaudit.errors import InvalidArgument
 from dpaudit.exact import positive
 from learners.estimator import PrivateEstimator, Public
-from learners.mapped import Learner, MappedPlan, mapped_plan
+from learners.margins.mapped import Learner, MappedPlan, mapped_plan
 from learners.rows.fastfood import fastfood_map
 from learners.rows.fourier import FourierMap, GaussianKernel, Kernel, LaplacianKernel, fourier_map
 from learners.rows.hadamard import hadamard_map
@@ -54,7 +54,7 @@ class KernelMarginClassifier(PrivateEstimator):
       fastfood: whether frequencies are products of Hadamard matrices, which take less time and memory; Gaussian kernel only.
       columns: public number of columns that the images are projected to, or None for all, twice the frequencies.
       map_seed: public whole number that fixes the map.
-      learner: a `learners.mapped.Learner` for the images; None takes the default rule of `PrivateClassifier`.
+      learner: a `learners.margins.mapped.Learner` for the images; None takes the default rule of `PrivateClassifier`.
     Source: Bassily, Mohri, Suresh 2022, Algorithm 3; Rahimi, Recht 2007; docs/feature_maps.md, "Learners behind maps".
     Example:
       >>> import numpy as np

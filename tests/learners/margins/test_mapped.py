@@ -19,9 +19,9 @@ from dpaudit.claims import ApproxDP
 from dpaudit.errors import BudgetExceeded, DpauditError
 from dpaudit.releases import recording
 from learners.budget import Budget
-from learners.kernel import KernelMarginClassifier
-from learners.mapped import PhasedDescent
-from learners.polynomial_margin import PolynomialMarginClassifier
+from learners.margins.kernel import KernelMarginClassifier
+from learners.margins.mapped import PhasedDescent
+from learners.margins.polynomial_margin import PolynomialMarginClassifier
 from learners.record import PrivacyRecord
 
 LEARNERS = {

@@ -13,9 +13,9 @@ import numpy as np
 
 from dpaudit.errors import InvalidArgument
 from dpaudit.exact import in_range, integer, positive
-from learners.bounds import UtilityBound, utility_bound
-from learners.erm import ErmPlan, Variant, erm_plan, known_order_note, run
 from learners.estimator import PrivateEstimator, Public
+from learners.margins.bounds import UtilityBound, utility_bound
+from learners.margins.erm import ErmPlan, Variant, erm_plan, known_order_note, run
 from learners.rows.hadamard import HadamardMap, hadamard_map
 from learners.rows.images import root_above
 from learners.rows.signs import SignMap, sign_map

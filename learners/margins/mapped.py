@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from dpaudit.errors import InvalidArgument
 from dpaudit.exact import Exact, in_range, positive
-from learners.erm import ErmPlan, Variant, erm_plan, run
+from learners.margins.erm import ErmPlan, Variant, erm_plan, run
 from learners.solvers.gradient import WEIGHT_BITS, solve
 from learners.solvers.phased import WEIGHT_BITS as BALL_BITS
 from learners.solvers.plans import SolverPlan, default_plan

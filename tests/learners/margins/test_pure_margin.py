@@ -19,7 +19,7 @@ from dpaudit.releases import recording
 from learners.budget import Budget
 from learners.choices.counts import Listed, choose, errors, totals
 from learners.choices.levels import counts_mechanism
-from learners.pure_margin import PureMarginClassifier
+from learners.margins.pure_margin import PureMarginClassifier
 from learners.rows.ingest import to_rows
 from mechanisms import source_from
 

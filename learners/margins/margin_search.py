@@ -119,7 +119,7 @@ class MarginSearch(PrivateEstimator):
         tests. The learner's own is not used.
     Source: Bassily, Mohri, Suresh 2022, Algorithm 6; docs/choice_learners.md, "Choosing a margin".
     Example:
-      >>> from learners.pure_margin import PureMarginClassifier
+      >>> from learners.margins.pure_margin import PureMarginClassifier
       >>> X = np.array([[0.6, 0.8], [-0.8, 0.6]] * 200)
       >>> learner = PureMarginClassifier(epsilon=1, feature_norm=1, classes=[0, 1], cover="lattice")
       >>> model = MarginSearch(learner, margins=3).fit(X, [1, 0] * 200)

@@ -16,7 +16,7 @@ from dpaudit.errors import BudgetExceeded, InvalidArgument, Unsupported
 from dpaudit.releases import recording
 from learners.budget import Budget
 from learners.estimator import Public
-from learners.margin import MarginClassifier
+from learners.margins.margin import MarginClassifier
 from learners.record import PrivacyRecord
 from learners.rows.hadamard import HadamardMap
 from learners.rows.ingest import to_rows

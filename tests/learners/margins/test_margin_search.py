@@ -18,10 +18,10 @@ from dpaudit.errors import BudgetExceeded, DpauditError
 from dpaudit.releases import recording
 from learners.budget import Budget
 from learners.choices.hinge_minimum import Scale
-from learners.margin import MarginClassifier
-from learners.margin_search import MarginSearch
+from learners.margins.margin import MarginClassifier
+from learners.margins.margin_search import MarginSearch
+from learners.margins.pure_margin import PureMarginClassifier
 from learners.private import PrivateClassifier
-from learners.pure_margin import PureMarginClassifier
 from learners.record import PrivacyRecord
 
 

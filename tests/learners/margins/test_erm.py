@@ -12,9 +12,9 @@ import pytest
 
 from dpaudit.errors import InvalidArgument, Unsupported
 from dpaudit.releases import recording
-from learners import erm
-from learners.bounds import UtilityBound, mean_excess, sure_excess, utility_bound
-from learners.erm import erm_plan, private_erm, run
+from learners.margins import erm
+from learners.margins.bounds import UtilityBound, mean_excess, sure_excess, utility_bound
+from learners.margins.erm import erm_plan, private_erm, run
 from learners.rows.ingest import to_rows
 from learners.solvers.orders import random_order
 from learners.solvers.phased import WEIGHT_BITS, schedule

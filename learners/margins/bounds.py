@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 from dpaudit.exact import Exact, in_range, integer
 
 if TYPE_CHECKING:
-    from learners.erm import ErmPlan
+    from learners.margins.erm import ErmPlan
     from learners.solvers.phased import Phase, Schedule
 
 _ROUNDED: Final = 1 + 2.0**-40
@@ -131,7 +131,7 @@ def utility_bound(plan: ErmPlan, *, failure: Exact = "1/20", dimension_in: int |
       InvalidArgument: `failure` is no number (DPA101, DPA102) or out of range (DPA103), or `dimension_in` no whole number (DPA105).
     Source: Bassily, Mohri, Suresh 2022, Theorem 3.2; docs/margin_learners.md, Theorem 3.
     Example:
-      >>> from learners.erm import erm_plan
+      >>> from learners.margins.erm import erm_plan
       >>> plan = erm_plan(records=200, columns=50, bound=2**20, margin="1/2", epsilon=1, delta="1e-6")
       >>> str(utility_bound(plan))
       'vacuous'

@@ -11,7 +11,7 @@ import numpy as np
 
 from dpaudit.errors import Unsupported
 from learners.estimator import PrivateEstimator, Public
-from learners.mapped import Learner, MappedPlan, mapped_plan
+from learners.margins.mapped import Learner, MappedPlan, mapped_plan
 from learners.rows.polynomial import PolynomialMap, polynomial_map
 from learners.rows.sketch import SketchMap, sketch_map
 
@@ -46,7 +46,7 @@ class PolynomialMarginClassifier(PrivateEstimator):
       constant: of the kernel, public, exact, in squared units of the features; None takes `feature_norm` squared.
       columns: public number of columns of the sketch; None takes every monomial, of which there may be 2**20.
       map_seed: public whole number that fixes the sketch.
-      learner: a `learners.mapped.Learner` for the images; None takes the default rule of `PrivateClassifier`.
+      learner: a `learners.margins.mapped.Learner` for the images; None takes the default rule of `PrivateClassifier`.
     Source: Bassily, Mohri, Suresh 2022, section 4; docs/feature_maps.md, "Learners behind maps".
     Example:
       >>> import numpy as np

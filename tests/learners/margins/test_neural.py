@@ -12,7 +12,7 @@ from sklearn.utils.estimator_checks import check_estimator
 
 from dpaudit.errors import DpauditError
 from dpaudit.releases import recording
-from learners.neural import NeuralMarginClassifier
+from learners.margins.neural import NeuralMarginClassifier
 
 
 def quarters(records=1500, seed=0):
