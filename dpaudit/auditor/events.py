@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final, TypeAlias
+from statistics import NormalDist
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 import numpy as np
 
@@ -15,10 +16,16 @@ from dpaudit.auditor.candidates import Family, column_families, score_families
 from dpaudit.auditor.predicates import Atoms, Event, ScoreThreshold, Threshold
 from dpaudit.errors import InvalidArgument
 
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
 __all__ = ["Atoms", "Event", "RankedEvent", "ScoreThreshold", "Threshold", "rank_events"]
 
 _NODES: Final = np.array([-2.5, -1.5, -0.5, 0.5])
 _OTHER_MASS: Final = 0.25
+_COMPUTED: Final = 48
+_COMPUTED_APART: Final = 16
+_TINY: Final = 1e-12
 _SCREENED: Final = 3
 
 _Judged: TypeAlias = tuple[float, Family, int, bool, float, float, int]
@@ -136,9 +143,24 @@ def _predict(
     spread = np.sqrt(family.spread**2 + own * noise)
     mass = (hits + misses + 0.5) / (runs + 1)
     # Mostly pessimistic: chance flatters the best of many counts. One hopeful node, since a bound below 0 costs nothing.
-    total, spared = mass * final_runs, _spared(mass, point, final_runs, alpha)
-    bounds = [_bound(held + node * spread, total, spared, point, alpha) for node in _NODES]
-    return family.merit * np.mean(bounds, axis=0), _share(ratio), mass
+    ratios = held + _NODES[:, None] * spread
+    predicted = np.full(len(mass), -1.0)
+    some = _promising(ratios, mass, point, final_runs, alpha)
+    bounds = expected_bound(ratios[:, some], mass[some], point=point, final_runs=final_runs, alpha=alpha)
+    predicted[some] = family.merit * np.mean(bounds, axis=0)
+    return predicted, _share(ratio), mass
+
+
+def _promising(ratios: Floats, mass: Floats, point: ClaimPoint, final_runs: int, alpha: float) -> NDArray[np.intp]:
+    """Places whose bound is worth computing, as a normal law forecasts it: the best, and the best of clearly different mass."""
+    if len(mass) <= _COMPUTED + _COMPUTED_APART:
+        return np.arange(len(mass))
+    theta = _share(ratios)
+    errors = NormalDist().inv_cdf(1 - alpha) / np.sqrt(np.maximum(mass * final_runs * theta * (1 - theta), _TINY))
+    low = np.minimum(_share(ratios - errors), 1 - _TINY)
+    order = np.argsort(-_log_ratio(low, float(point.delta) / (2 * mass)).mean(axis=0), kind="stable")
+    apart = order[np.abs(np.log(mass[order] / mass[order[0]])) > _OTHER_MASS]
+    return np.unique(np.concatenate([order[:_COMPUTED], apart[:_COMPUTED_APART]]))
 
 
 def _share(ratio: Floats) -> Floats:
@@ -149,25 +171,19 @@ def _share(ratio: Floats) -> Floats:
 
 def expected_bound(ratio: Floats, mass: Floats, *, point: ClaimPoint, final_runs: int, alpha: float) -> Floats:
     """Lower bound that fresh runs are expected to give on events of known log-ratio and mass; nothing is worth less than 0."""
-    return _bound(ratio, mass * final_runs, _spared(mass, point, final_runs, alpha), point, alpha)
-
-
-def _bound(ratio: Floats, total: Floats, spared: Floats | float, point: ClaimPoint, alpha: float) -> Floats:
-    """Final lower bound at expected counts if the log-ratio of the event is `ratio`; nothing is worth less than 0."""
     from scipy.special import betaincinv
 
-    theta = _share(ratio)
-    level = alpha if point.delta == 0 else (1 - float(MASS_SHARE)) * alpha
-    low = betaincinv(theta * total + 1e-9, (1 - theta) * total + 1, level)
-    # The denominator never vanishes: a Clopper-Pearson lower end is below 1.
+    total, theta = mass * final_runs, _share(ratio)
+    spared: Floats = np.zeros(1)
+    level = alpha
+    if point.delta > 0:
+        least = betaincinv(total, final_runs - total + 1, float(MASS_SHARE) * alpha)
+        spared = np.asarray(float(point.delta) / (2 * least), dtype=np.float64)
+        level = (1 - float(MASS_SHARE)) * alpha
+    # A Clopper-Pearson lower end is below 1.
+    return _log_ratio(np.asarray(betaincinv(theta * total + 1e-9, (1 - theta) * total + 1, level)), spared)
+
+
+def _log_ratio(low: Floats, spared: Floats) -> Floats:
+    """The bound from the least share of the label among the hits, less what delta takes from it; at least 0."""
     return np.asarray(np.log(np.maximum(low - spared, 1 - low) / (1 - low)))
-
-
-def _spared(mass: Floats, point: ClaimPoint, final_runs: int, alpha: float) -> Floats | float:
-    """What delta takes from the share of the label among the hits; nothing under a pure claim."""
-    from scipy.special import betaincinv
-
-    if point.delta == 0:
-        return 0.0
-    total = mass * final_runs
-    return np.asarray(float(point.delta) / (2 * betaincinv(total, final_runs - total + 1, float(MASS_SHARE) * alpha)))

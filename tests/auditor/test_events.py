@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import laplace
 
+from dpaudit.auditor import events
 from dpaudit.auditor.bounds import ClaimPoint
 from dpaudit.auditor.candidates import column_families, score_families
 from dpaudit.auditor.events import Atoms, ScoreThreshold, Threshold, rank_events
@@ -210,3 +211,22 @@ def test_every_event_that_is_looked_at_contains_a_run_of_the_pilot(seed, columns
         for place in range(len(family.ones)):
             assert family.make(place).hits(features).any()
     assert families
+
+
+@pytest.mark.parametrize("point", [PURE, ClaimPoint(1, 1e-3)], ids=["pure", "approximate"])
+@pytest.mark.parametrize("runs", [300, 20_000])
+@pytest.mark.parametrize("shape", ["shift", "rare", "spread", "atom"])
+def test_bounds_that_are_not_computed_would_not_have_been_the_best(shape, runs, point, monkeypatch):
+    labels, stream = labels_of(runs, runs)
+    noise = stream.laplace(size=runs)
+    column = {
+        "shift": noise + labels,
+        "rare": noise + 9 * labels * (stream.random(runs) < 0.02),
+        "spread": noise * (1 + labels),
+        "atom": np.where(labels * stream.random(runs) > 0.7, 0.0, noise),
+    }[shape][:, None]
+    some = rank(column, labels, point=point)
+    monkeypatch.setattr(events, "_COMPUTED", runs)
+    everything = rank(column, labels, point=point)
+    assert everything[0].predicted == pytest.approx(some[0].predicted, rel=1e-3)
+    assert len(everything) == len(some)

@@ -38,6 +38,7 @@ METRICS: Final = {
     "sparse_vector": "linf",
     "stability_histogram": "l1",
     "partition_selection": "l1",
+    "update_charged": "linf",
 }
 """The metric of each kind of release whose values can be compared."""
 
