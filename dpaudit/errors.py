@@ -41,6 +41,14 @@ class BudgetExceeded(DpauditError, RuntimeError):
     """A privacy or false-alarm budget does not cover what was asked for."""
 
 
+class LedgerRefusal(BudgetExceeded):
+    """A ledger does not allow a charge; nothing was spent and nothing may be released."""
+
+
+class LedgerFailure(DpauditError, RuntimeError):
+    """A ledger cannot be used, or something was released that it was not told of."""
+
+
 class EntropyFailure(DpauditError, RuntimeError):
     """The operating system did not give randomness; there is no fallback generator."""
 
@@ -323,5 +331,52 @@ CODES: Final[dict[str, Explanation]] = {
         "program not found",
         "A name given to `dpaudit prove` does not load, or holds no function with @spec.",
         "Write MODULE:FUNCTION, FILE.py:FUNCTION, MODULE, FILE.py or suite.",
+    ),
+    "DPA801": Explanation(
+        "no ledger",
+        "The file does not exist, or is no ledger of a version that this program knows.",
+        "Make one with `dpaudit ledger init`; a newer ledger needs a newer dpaudit.",
+    ),
+    "DPA802": Explanation(
+        "budget exists",
+        "The scope has a budget already. Budgets are fixed when they are opened: one that grew with what was seen would promise "
+        "nothing.",
+        "Charge the budget that is there, or open one for another scope.",
+    ),
+    "DPA803": Explanation(
+        "cannot make a ledger",
+        "The file exists already, or its folder cannot be written.",
+        "Choose a new name in a folder that may be written.",
+    ),
+    "DPA804": Explanation(
+        "cannot use the ledger",
+        "Other programs kept the file for too long, the disk refused, or SQLite is older than 3.37. The change was not made.",
+        "Repeat the call; if it keeps failing, look at the disk and at who holds the file open.",
+    ),
+    "DPA805": Explanation(
+        "damaged ledger",
+        "The file is not what the ledger wrote.",
+        "`dpaudit ledger verify` finds the first entry that was changed; go on from a copy, and count everything since as spent.",
+    ),
+    "DPA806": Explanation(
+        "charge cannot be changed",
+        "A charge was committed or cancelled before, or noise was drawn under it: then what was released stays paid for.",
+        "Cancel a charge only before anything is released in its block.",
+    ),
+    "DPA807": Explanation(
+        "more released than reserved",
+        "The release log of the block costs more than its charge. The difference was charged too, also beyond the budget, since "
+        "the releases were made.",
+        "Reserve the loss of everything that the block releases.",
+    ),
+    "DPA810": Explanation(
+        "charge refused",
+        "A budget of the ledger does not cover the charge. Nothing was spent.",
+        "Release less or with more noise. A budget is not enlarged after results were seen.",
+    ),
+    "DPA811": Explanation(
+        "no budget covers the scope",
+        "Nothing may be spent on a scope that no budget was opened for.",
+        "Open a budget for the dataset and unit with `dpaudit ledger init`, or correct the scope.",
     ),
 }

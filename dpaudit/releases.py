@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -10,6 +10,7 @@ from fractions import Fraction
 from typing import Any, Final, Protocol, TypeVar
 
 from dpaudit.claims import Adjacency
+from dpaudit.exact import integer, rational
 
 DISTRIBUTIONS: Final = (
     "discrete_laplace",
@@ -31,6 +32,9 @@ DISTRIBUTIONS: Final = (
     "sparse_vector",
     "stability_histogram",
     "partition_selection",
+    "objective_perturbation",
+    "best_of_runs",
+    "update_charged",
 )
 """Kinds of release that the accounting prices; one entry per mechanism family."""
 
@@ -60,6 +64,25 @@ class Release:
     def parameter(self, name: str) -> Fraction:
         """The exact noise parameter called `name`."""
         return dict(self.parameters)[name]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything but the adjacency as JSON values, exact numbers as text."""
+        return {
+            "kind": self.kind,
+            "parameters": {name: str(value) for name, value in self.parameters},
+            "sensitivity": str(self.sensitivity),
+            "dimension": self.dimension,
+            "count": self.count,
+            "secure": self.secure,
+        }
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any], adjacency: Adjacency) -> Release:
+        """A release as `to_dict` gives it; KeyError for a part that is missing, InvalidArgument for one that is no number."""
+        parameters = tuple(sorted((name, rational(value, name)) for name, value in values["parameters"].items()))
+        dimension, count = (integer(values[name], name, lower=1) for name in ("dimension", "count"))
+        sensitivity = rational(values["sensitivity"], "sensitivity")
+        return cls(values["kind"], parameters, sensitivity, adjacency, dimension, count, bool(values["secure"]))
 
 
 _Output = TypeVar("_Output")
@@ -142,3 +165,25 @@ def note(release: Release) -> Hold | None:
         else:
             hold = log.hold(release)
     return hold
+
+
+@contextmanager
+def as_one(release: Release) -> Iterator[None]:
+    """Note one release that stands for all that are made inside the block, of which the logs outside then see nothing.
+
+    For a run of releases whose price together is not the sum of their prices, and whose number may be secret: private selection
+    among a random number of fits. Whoever calls this owes the proof that the one release prices what happens inside.
+
+    Example:
+      >>> whole = Release("discrete_laplace", (("scale", Fraction(1)),), Fraction(1), Adjacency("add_remove"))
+      >>> with recording() as log, as_one(whole), recording() as inside:
+      ...     hold = note(Release("discrete_laplace", (("scale", Fraction(2)),), Fraction(1), Adjacency("add_remove")))
+      >>> log == [whole], len(inside)
+      (True, 1)
+    """
+    note(release)
+    token = _logs.set(())
+    try:
+        yield
+    finally:
+        _logs.reset(token)

@@ -3,15 +3,90 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from fractions import Fraction
 from threading import Lock
-from typing import NoReturn
+from typing import NoReturn, TypeAlias
 
 from dpaudit.accounting.currencies import added, currency_of, rho_allowed
 from dpaudit.accounting.loss import PrivacyLoss
 from dpaudit.claims import GDP, RDP, ZCDP, Adjacency, ApproxDP, Guarantee, PureDP
 from dpaudit.errors import BudgetExceeded, InvalidArgument
 from dpaudit.exact import Exact, in_range, integer, outward, rational
+
+Amounts: TypeAlias = tuple[Fraction, ...]
+"""What was spent, or may be, in the order of a currency's names."""
+
+
+@dataclass(frozen=True)
+class Cap:
+    """What a guarantee allows to be spent, as amounts that add up; holds no account.
+
+    Args:
+      guarantee: PureDP, ApproxDP, ZCDP, RDP or GDP.
+      adjacency: the neighbouring relation of the guarantee.
+      limits: the largest amounts, in the order of `names`.
+    Source: docs/budgets.md.
+    Example:
+      >>> cap = Cap.of(ZCDP(rho=1))
+      >>> cap.after(cap.nothing, cap.cost(ZCDP(rho="1/3"), times=2))
+      (Fraction(2, 3),)
+    """
+
+    guarantee: Guarantee
+    adjacency: Adjacency
+    limits: Amounts
+
+    @classmethod
+    def of(cls, guarantee: Guarantee, *, adjacency: Adjacency | str = "add_remove", slack: Exact | None = None) -> Cap:
+        """The cap that a guarantee sets; arguments and errors are those of `Filter`."""
+        if not isinstance(guarantee, Guarantee):
+            raise InvalidArgument("DPA105", f"a budget is a guarantee such as PureDP(epsilon=1), got a {type(guarantee).__name__}.")
+        relation = Adjacency.of(adjacency)
+        currency_of(guarantee)
+        return cls(guarantee, relation, _limits(guarantee, slack_of(guarantee, slack)))
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What is counted."""
+        return currency_of(self.guarantee).names
+
+    @property
+    def nothing(self) -> Amounts:
+        """What is spent at first."""
+        return (Fraction(0),) * len(self.limits)
+
+    def cost(self, spending: PrivacyLoss | Guarantee, *, times: int = 1) -> Amounts:
+        """What `times` such releases take; arguments and errors are those of `Filter.spend`."""
+        count = integer(times, "times", lower=0)
+        return added(self.nothing, currency_of(self.guarantee).cost(spending, self.adjacency), count)
+
+    def after(self, spent: Amounts, cost: Amounts) -> Amounts:
+        """What will have been spent in all; it need not be covered."""
+        return added(spent, cost, 1)
+
+    def covers(self, amounts: Amounts) -> bool:
+        """Whether no limit is passed."""
+        return all(amount <= limit for amount, limit in zip(amounts, self.limits, strict=True))
+
+    def refusal(self, amounts: Amounts) -> str:
+        """Which limit would be passed."""
+        name, amount, limit = next(found for found in zip(self.names, amounts, self.limits, strict=True) if found[1] > found[2])
+        reached, allowed = outward(amount, digits=6, up=True), outward(limit, digits=6, up=False)
+        return (
+            f"the budget of {self.guarantee} does not cover this: {name} would reach {reached}, allowed are {allowed}. "
+            "Nothing was spent; release less or with more noise."
+        )
+
+    def read(self, state: Mapping[str, str]) -> Amounts:
+        """Amounts from text by name, as `Filter.state` writes them."""
+        if set(state) != set(self.names):
+            raise InvalidArgument("DPA106", f"the state must hold {', '.join(self.names)}, got {', '.join(state)}.")
+        return tuple(in_range(rational(state[name], name), name, lower=0, upper=2**1024) for name in self.names)
+
+    def written(self, amounts: Amounts) -> dict[str, str]:
+        """Amounts as text by name."""
+        return {name: str(amount) for name, amount in zip(self.names, amounts, strict=True)}
 
 
 class Filter:
@@ -41,30 +116,35 @@ class Filter:
       {'rho': Fraction(5, 8)}
     """
 
-    __slots__ = ("_currency", "_limits", "_lock", "_spent", "adjacency", "guarantee", "slack")
+    __slots__ = ("_cap", "_lock", "_spent", "slack")
 
     def __init__(self, guarantee: Guarantee, *, adjacency: Adjacency | str = "add_remove", slack: Exact | None = None) -> None:
         """Check the budget; nothing is spent yet."""
-        if not isinstance(guarantee, Guarantee):
-            raise InvalidArgument("DPA105", f"a budget is a guarantee such as PureDP(epsilon=1), got a {type(guarantee).__name__}.")
-        self.guarantee = guarantee
-        self.adjacency = Adjacency.of(adjacency)
-        self._currency = currency_of(guarantee)
-        self.slack = _slack(guarantee, slack)
-        self._limits = _limits(guarantee, self.slack)
-        self._spent = (Fraction(0),) * len(self._limits)
+        self._cap = Cap.of(guarantee, adjacency=adjacency, slack=slack)
+        self.slack = slack_of(guarantee, slack)
+        self._spent = self._cap.nothing
         self._lock = Lock()
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """What all releases together may reach."""
+        return self._cap.guarantee
+
+    @property
+    def adjacency(self) -> Adjacency:
+        """The neighbouring relation of the guarantee."""
+        return self._cap.adjacency
 
     @property
     def spent(self) -> dict[str, Fraction]:
         """What was spent so far, by the name of the currency."""
-        return dict(zip(self._currency.names, self._spent, strict=True))
+        return dict(zip(self._cap.names, self._spent, strict=True))
 
     @property
     def remaining(self) -> dict[str, Fraction]:
         """What may still be spent, by the name of the currency."""
-        left = (limit - spent for limit, spent in zip(self._limits, self._spent, strict=True))
-        return dict(zip(self._currency.names, left, strict=True))
+        left = (limit - spent for limit, spent in zip(self._cap.limits, self._spent, strict=True))
+        return dict(zip(self._cap.names, left, strict=True))
 
     def admits(self, spending: PrivacyLoss | Guarantee, *, times: int = 1) -> bool:
         """Whether the budget covers `times` such releases now; nothing is spent.
@@ -81,7 +161,7 @@ class Filter:
           >>> Filter(PureDP(epsilon=1)).admits(PureDP(epsilon="1/3"), times=4)
           False
         """
-        return self._within(self._after(spending, times))
+        return self._cap.covers(self._cap.after(self._spent, self._cap.cost(spending, times=times)))
 
     def spend(self, spending: PrivacyLoss | Guarantee, *, times: int = 1) -> None:
         """Spend the budget on releases that are about to be made; call it before their noise is drawn.
@@ -103,15 +183,16 @@ class Filter:
           >>> budget.remaining
           {'epsilon': Fraction(0, 1)}
         """
+        cost = self._cap.cost(spending, times=times)
         with self._lock:
-            after = self._after(spending, times)
-            if not self._within(after):
-                self._refuse(after)
+            after = self._cap.after(self._spent, cost)
+            if not self._cap.covers(after):
+                raise BudgetExceeded("DPA204", self._cap.refusal(after))
             self._spent = after
 
     def state(self) -> dict[str, str]:
         """What was spent, as text with exact numbers, from which `restore` goes on."""
-        return {name: str(amount) for name, amount in self.spent.items()}
+        return self._cap.written(self._spent)
 
     def restore(self, state: Mapping[str, str]) -> None:
         """Take over what an earlier filter of the same budget had spent.
@@ -129,33 +210,11 @@ class Filter:
           >>> later.admits(PureDP(epsilon="1/2"))
           False
         """
-        if set(state) != set(self._currency.names):
-            raise InvalidArgument("DPA106", f"the state must hold {', '.join(self._currency.names)}, got {', '.join(state)}.")
-        amounts = tuple(in_range(rational(state[name], name), name, lower=0, upper=2**1024) for name in self._currency.names)
+        amounts = self._cap.read(state)
         with self._lock:
             if any(self._spent):
                 raise InvalidArgument("DPA103", "a state is restored into a new filter only; this one has spent already.")
             self._spent = amounts
-
-    def _after(self, spending: PrivacyLoss | Guarantee, times: int) -> tuple[Fraction, ...]:
-        """What would have been spent in all."""
-        count = integer(times, "times", lower=0)
-        return added(self._spent, self._currency.cost(spending, self.adjacency), count)
-
-    def _within(self, amounts: tuple[Fraction, ...]) -> bool:
-        """Whether no limit is passed."""
-        return all(amount <= limit for amount, limit in zip(amounts, self._limits, strict=True))
-
-    def _refuse(self, amounts: tuple[Fraction, ...]) -> NoReturn:
-        """Say which limit would be passed."""
-        for name, amount, limit in zip(self._currency.names, amounts, self._limits, strict=True):
-            if amount > limit:
-                raise BudgetExceeded(
-                    "DPA204",
-                    f"the budget of {self.guarantee} does not cover this: {name} would reach {outward(amount, digits=6, up=True)}, "
-                    f"allowed are {outward(limit, digits=6, up=False)}. Nothing was spent; release less or with more noise.",
-                )
-        raise AssertionError("a budget was refused although no limit is passed")
 
     def __reduce__(self) -> NoReturn:
         """Refuse to be copied or pickled: two copies would each spend the same budget."""
@@ -167,7 +226,7 @@ class Filter:
         return f"Filter({self.guarantee} under {self.adjacency}; remaining: {left})"
 
 
-def _slack(guarantee: Guarantee, slack: Exact | None) -> Fraction | None:
+def slack_of(guarantee: Guarantee, slack: Exact | None) -> Fraction | None:
     """The part of delta that the conversion from rho uses; None for guarantees without conversion."""
     if not isinstance(guarantee, ApproxDP):
         if slack is not None:

@@ -8,7 +8,7 @@ from typing import Any, Final
 import click
 
 import dpaudit
-from dpaudit.errors import DpauditError, EngineDisagreement, EntropyFailure, TargetFailure
+from dpaudit.errors import DpauditError, EngineDisagreement, EntropyFailure, LedgerFailure, LedgerRefusal, TargetFailure
 
 VERBS: Final = {
     "account": "Price a composition: certified epsilon and delta.",
@@ -16,6 +16,7 @@ VERBS: Final = {
     "calibrate": "Find the least noise that meets a budget.",
     "executors": "Check whether an executor does what an audit needs.",
     "explain": "Say what an error code means and what to do.",
+    "ledger": "Keep privacy budgets that programs share.",
     "prove": "Prove or refute claims from the source of functions.",
     "replay": "Make the recorded runs of a report again and compare.",
     "report": "Show a report again, or write it as a page.",
@@ -93,7 +94,8 @@ def exit_code_of(error: DpauditError) -> int:
     Args:
       error: as raised by the library.
     Returns:
-      4 for targets, 6 for computations that contradict each other and for missing entropy, 2 for what the caller can put right.
+      4 for targets, 5 for ledgers, 6 for computations that contradict each other and for missing entropy, 2 for what the
+        caller can put right.
     Source: design, "Verdict and exit codes".
     Example:
       >>> exit_code_of(TargetFailure("DPA401", "no such target"))
@@ -101,6 +103,8 @@ def exit_code_of(error: DpauditError) -> int:
     """
     if isinstance(error, TargetFailure):
         return _exit_code("failed")
+    if isinstance(error, (LedgerFailure, LedgerRefusal)):
+        return _exit_code("ledger")
     return _exit_code("internal" if isinstance(error, (EngineDisagreement, EntropyFailure)) else "usage")
 
 

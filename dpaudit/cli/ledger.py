@@ -1,0 +1,315 @@
+"""`dpaudit ledger`: budgets that outlive a program, and what was charged to them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import click
+
+from dpaudit.cli import VERBS
+from dpaudit.cli.console import emit, emit_json, refusals
+from dpaudit.errors import InvalidArgument, LedgerFailure
+
+if TYPE_CHECKING:
+    from dpaudit.claims import Guarantee
+    from dpaudit.ledger import Entry, Ledger, Receipt, Verification
+
+_SCHEMA: Final = "1"
+_RECENT: Final = 10
+_SQLITE: Final = b"SQLite format 3\x00"
+
+_file = click.argument("path", metavar="FILE", type=click.Path(path_type=Path))
+_scope = click.argument("scope")
+_json = click.option("--json", "as_json", is_flag=True, help="Print JSON instead of text.")
+
+
+def _spending(command: Callable[..., None]) -> Callable[..., None]:
+    """What is spent on what, for the verbs that ask for it."""
+    for decorate in reversed(
+        (
+            _file,
+            _scope,
+            click.argument("expression"),
+            click.option("--times", default=1, show_default=True, metavar="N", help="How many such releases."),
+            click.option("--adjacency", metavar="NAME", help="Neighbouring relation of every law that states none."),
+            _json,
+        )
+    ):
+        command = decorate(command)
+    return command
+
+
+@click.group("ledger", short_help=VERBS["ledger"])
+def ledger() -> None:
+    """Keep privacy budgets in a file that programs share: charged before noise is drawn, never changed unseen.
+
+    SCOPE is dataset/unit/purpose, as in survey/person/dashboard; a budget for dataset/unit pays for every purpose. EXPRESSION is
+    a composition as for `dpaudit account`, such as 'gaussian(sigma=10)'. A refused charge ends with code 5.
+    """
+
+
+@ledger.command("init")
+@_file
+@click.argument("scope", required=False)
+@click.option("--epsilon", metavar="E", help="A budget in (epsilon, delta), pure unless --delta is given.")
+@click.option("--delta", metavar="D", help="With --epsilon.")
+@click.option("--rho", metavar="R", help="A budget in zero-concentrated differential privacy.")
+@click.option("--mu", metavar="M", help="A budget in Gaussian differential privacy.")
+@click.option("--adjacency", default="add_remove", show_default=True, metavar="NAME", help="Neighbouring relation of the budget.")
+@_json
+def init(
+    *,
+    path: Path,
+    scope: str | None,
+    epsilon: str | None,
+    delta: str | None,
+    rho: str | None,
+    mu: str | None,
+    adjacency: str,
+    as_json: bool,
+) -> None:
+    """Make the ledger FILE unless it is there, and open a budget for SCOPE in it."""
+    with refusals(as_json=as_json):
+        guarantee = _guarantee(epsilon, delta, rho, mu)
+        if (scope is None) != (guarantee is None):
+            raise click.UsageError(
+                "a budget needs a SCOPE and one of --epsilon, --rho and --mu; without both, an empty ledger is made."
+            )
+        opened = _opened(path, make=True)
+        if scope is not None and guarantee is not None:
+            opened.open_budget(scope, guarantee, adjacency=adjacency)
+        _show(opened, None, as_json=as_json)
+
+
+@ledger.command("spend")
+@_spending
+@click.option("--note", default="", metavar="TEXT", help="Up to 200 letters for those who read the ledger.")
+def spend(*, path: Path, scope: str, expression: str, times: int, adjacency: str | None, note: str, as_json: bool) -> None:
+    """Charge EXPRESSION to SCOPE and print the receipt; make the release only if this ends with code 0."""
+    with refusals(as_json=as_json):
+        receipt = _opened(path).spend(_loss(expression, adjacency), scope=scope, times=times, note=note)
+        if as_json:
+            emit_json({"schema": _SCHEMA, "receipt": receipt.to_dict()})
+        else:
+            emit(_receipt(receipt))
+
+
+@ledger.command("check")
+@_spending
+def check(*, path: Path, scope: str, expression: str, times: int, adjacency: str | None, as_json: bool) -> None:
+    """Say whether EXPRESSION could be charged to SCOPE now; nothing is."""
+    with refusals(as_json=as_json):
+        left = _opened(path).check(_loss(expression, adjacency), scope=scope, times=times)
+        if as_json:
+            emit_json({"schema": _SCHEMA, "remaining": left})
+        else:
+            emit("covered; left would be:\n" + _amounts(left))
+
+
+@ledger.command("show")
+@_file
+@click.argument("scope", required=False)
+@click.option("--entries", "count", default=_RECENT, show_default=True, metavar="N", help="How many of the newest entries.")
+@_json
+def show(*, path: Path, scope: str | None, count: int, as_json: bool) -> None:
+    """Show budgets, what is left of them, and the newest entries."""
+    with refusals(as_json=as_json):
+        _show(_opened(path), scope, as_json=as_json, count=count)
+
+
+@ledger.command("verify")
+@_file
+@click.option("--head", metavar="NUMBER:HASH", help="Of an earlier receipt: that entry must still be there.")
+@_json
+def verify(*, path: Path, head: str | None, as_json: bool) -> None:
+    """Check the chain of hashes, every total and every price of a ledger or of its export; code 5 if something was changed."""
+    with refusals(as_json=as_json):
+        found = _verified(path, head)
+        if as_json:
+            emit_json(
+                {
+                    "schema": _SCHEMA,
+                    "entries": found.entries,
+                    "head": None if found.head is None else str(found.head),
+                    "open_charges": list(found.open_charges),
+                    "overruns": list(found.overruns),
+                    "problems": list(found.problems),
+                }
+            )
+        else:
+            emit(_verification(found))
+    if found.problems:
+        from dpaudit.results import EXIT_CODES
+
+        raise click.exceptions.Exit(EXIT_CODES["ledger"])
+
+
+@ledger.command("export")
+@_file
+@click.option("--output", metavar="FILE", type=click.Path(path_type=Path), help="Write there instead of stdout.")
+@click.option("--backup", metavar="FILE", type=click.Path(path_type=Path), help="Also copy the ledger itself to a new file.")
+def export(*, path: Path, output: Path | None, backup: Path | None) -> None:
+    """Write every entry as a line of JSON, which `dpaudit ledger verify` checks as well."""
+    opened = _opened(path)
+    lines = "".join(json.dumps(entry.to_dict(), sort_keys=True) + "\n" for entry in opened.entries())
+    if backup is not None:
+        opened.backup(backup)
+    if output is None:
+        emit(lines)
+        return
+    try:
+        with output.open("x", encoding="utf-8") as file:
+            file.write(lines)
+    except OSError as error:
+        raise InvalidArgument("DPA503", f"{output.name} cannot be written ({type(error).__name__}).") from error
+
+
+def _opened(path: Path, *, make: bool = False) -> Ledger:
+    """The ledger, made now where that was asked for."""
+    from dpaudit.ledger import Ledger
+
+    return Ledger.create(path) if make and not path.exists() else Ledger(path)
+
+
+def _loss(expression: str, adjacency: str | None) -> Any:
+    """The loss of an expression."""
+    from dpaudit.cli.expressions import loss_of
+
+    return loss_of(expression, adjacency=adjacency)
+
+
+def _guarantee(epsilon: str | None, delta: str | None, rho: str | None, mu: str | None) -> Guarantee | None:
+    """The guarantee that was asked for, None for none."""
+    from dpaudit.claims import GDP, ZCDP, ApproxDP, PureDP
+
+    if sum(number is not None for number in (epsilon, rho, mu)) > 1 or (delta is not None and epsilon is None):
+        raise click.UsageError("give one of --epsilon, --rho and --mu; --delta goes with --epsilon.")
+    if rho is not None:
+        return ZCDP(rho=rho)
+    if mu is not None:
+        return GDP(mu=mu)
+    if epsilon is None:
+        return None
+    return PureDP(epsilon=epsilon) if delta is None else ApproxDP(epsilon=epsilon, delta=delta)
+
+
+def _show(opened: Ledger, scope: str | None, *, as_json: bool, count: int = _RECENT) -> None:
+    """Budgets and entries."""
+    accounts, newest, pending, head = opened.accounts(scope), opened.recent(count), opened.open_charges, opened.head
+    if as_json:
+        budgets = [
+            {
+                "scope": str(account.scope),
+                "guarantee": str(account.cap.guarantee),
+                "adjacency": str(account.cap.adjacency),
+                "limits": account.cap.written(account.cap.limits),
+                "spent": account.cap.written(account.spent),
+                "remaining": account.remaining,
+            }
+            for account in accounts
+        ]
+        entries = [entry.to_dict() for entry in newest]
+        emit_json(
+            {
+                "schema": _SCHEMA,
+                "ledger": opened.name,
+                "head": str(head),
+                "open_charges": pending,
+                "budgets": budgets,
+                "entries": entries,
+            }
+        )
+        return
+    lines = []
+    for account in accounts:
+        lines.append(f"{account.scope}: {account.cap.guarantee} under {account.cap.adjacency}")
+        lines += [
+            f"    {name:<10} spent {_number(spent, up=True)} of {_number(limit, up=False)}, left {_number(limit - spent, up=False)}"
+            for name, spent, limit in zip(account.cap.names, account.spent, account.cap.limits, strict=True)
+        ]
+    lines += [] if accounts else ["no budgets" if scope is None else f"no budget covers {scope}"]
+    lines += ["", *map(_line, newest)] if newest else []
+    lines += ["", f"open charges, spent: {', '.join(map(str, pending))}"] if pending else []
+    emit("\n".join([*lines, "", f"head {head}", ""]))
+
+
+def _line(entry: Entry) -> str:
+    """An entry for a person."""
+    body = entry.body
+    what = {"ledger": "made", "budget": "opened for "}.get(entry.kind, "")
+    told = [what + str(body.get("scope", "")), str(body.get("spending", "")), f"entry {body['charge']}" if "charge" in body else ""]
+    note = str(body.get("note", ""))
+    return f"{entry.number:>6}  {entry.time}  {entry.kind:<8}" + "  ".join(text for text in (*told, note and f"({note})") if text)
+
+
+def _receipt(receipt: Receipt) -> str:
+    """A receipt for a person."""
+    return (
+        f"entry {receipt.entry}: {receipt.spending} charged to {receipt.scope}\n{_amounts(receipt.remaining)}head {receipt.head}\n"
+    )
+
+
+def _amounts(left: Any) -> str:
+    """What is left of each budget."""
+    from fractions import Fraction
+
+    lines = []
+    for scope, amounts in left.items():
+        lines += [f"    {scope}: {name} {_number(Fraction(amount), up=False)} left" for name, amount in amounts.items()]
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _number(value: Any, *, up: bool) -> str:
+    """An exact number in a few digits, rounded to the cautious side."""
+    from dpaudit.exact import outward
+
+    return outward(value, digits=6, up=up)
+
+
+def _verification(found: Verification) -> str:
+    """What was found, for a person."""
+    lines = [f"{found.entries} entries; " + ("the chain, the totals and the prices agree" if not found.problems else "NOT INTACT")]
+    lines += [f"    {problem}" for problem in found.problems]
+    if found.open_charges:
+        lines.append(f"open charges, counted as spent: {', '.join(map(str, found.open_charges))}")
+    if found.overruns:
+        lines.append(f"released more than reserved, charged too: entries {', '.join(map(str, found.overruns))}")
+    return "\n".join([*lines, *([] if found.head is None else [f"head {found.head}"]), ""])
+
+
+def _verified(path: Path, head: str | None) -> Verification:
+    """The check of a ledger or of an export."""
+    from dpaudit.ledger import verify as verify_entries
+
+    try:
+        with path.open("rb") as file:
+            begins = file.read(len(_SQLITE))
+    except OSError as error:
+        raise InvalidArgument("DPA801", f"there is no file {path.name} that can be read ({type(error).__name__}).") from error
+    if begins == _SQLITE:
+        return _opened(path).verify(head=head)
+    return verify_entries(_exported(path), head=head)
+
+
+def _exported(path: Path) -> Sequence[Entry]:
+    """The entries of an export."""
+    from dpaudit.ledger import Entry
+
+    found: list[Entry] = []
+    for number, line in enumerate(_lines(path), start=1):
+        try:
+            found.append(Entry.from_dict(json.loads(line)))
+        except (KeyError, TypeError, ValueError) as error:
+            raise LedgerFailure("DPA805", f"line {number} of {path.name} is no entry of a ledger.") from error
+    return found
+
+
+def _lines(path: Path) -> Iterable[str]:
+    """The lines of a text file."""
+    try:
+        return path.read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise InvalidArgument("DPA801", f"{path.name} is neither a ledger nor an export of one.") from error

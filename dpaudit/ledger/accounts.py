@@ -1,0 +1,104 @@
+"""Accounts: the budgets of a ledger as they stand, what a charge makes of them, and how they are kept."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import Final
+
+from dpaudit.accounting import PrivacyLoss
+from dpaudit.accounting.filters import Amounts, Cap
+from dpaudit.claims import Guarantee
+from dpaudit.errors import LedgerFailure, LedgerRefusal
+from dpaudit.ledger.entries import Scope
+from dpaudit.ledger.plain import cap_of
+from dpaudit.ledger.store import entry_of
+
+_ALL: Final = "SELECT number, dataset, unit, purpose, spent FROM budget"
+_COVERING: Final = f"{_ALL} WHERE dataset = ? AND unit = ? AND purpose IN ('', ?)"
+
+
+@dataclass(frozen=True)
+class Account:
+    """One budget of a ledger as it stands: its entry, its scope, what it allows and what was spent."""
+
+    number: int
+    scope: Scope
+    cap: Cap
+    spent: Amounts
+
+    @property
+    def left(self) -> Amounts:
+        """What may still be spent; negative where more was released than reserved."""
+        return tuple(limit - spent for limit, spent in zip(self.cap.limits, self.spent, strict=True))
+
+    @property
+    def remaining(self) -> dict[str, str]:
+        """What may still be spent, exact text by the name of the currency."""
+        return self.cap.written(self.left)
+
+
+def accounts_of(connection: sqlite3.Connection, scope: Scope | None) -> list[Account]:
+    """The budgets that pay for a scope, or all."""
+    if scope is None:
+        rows = connection.execute(f"{_ALL} ORDER BY number").fetchall()
+    else:
+        rows = connection.execute(f"{_COVERING} ORDER BY number", (scope.dataset, scope.unit, scope.purpose or "")).fetchall()
+    found = []
+    for number, dataset, unit, purpose, spent in rows:
+        opened = entry_of(connection, number)
+        if opened is None or opened.kind != "budget":
+            raise LedgerFailure("DPA805", f"budget {number} was never opened. Find out with `dpaudit ledger verify` what changed.")
+        cap = _cap(opened.digest, json.dumps(dict(opened.body)))
+        found.append(Account(number, Scope(dataset, unit, purpose or None), cap, cap.read(json.loads(spent))))
+    return found
+
+
+@lru_cache(maxsize=256)
+def _cap(digest: bytes, body: str) -> Cap:  # noqa: ARG001 - the digest makes the key cheap to compare
+    """The cap of an entry, kept because every charge needs it."""
+    return cap_of(json.loads(body))
+
+
+def charged(
+    accounts: Sequence[Account], scope: Scope, spending: PrivacyLoss | Guarantee, times: int
+) -> tuple[list[Account], dict[str, dict[str, str]]]:
+    """Accounts after a charge, and its amounts by number of budget; refused where one does not cover it."""
+    if not accounts:
+        raise LedgerRefusal(
+            "DPA811", f"no budget covers {scope}, so nothing may be spent on it. Open one with `dpaudit ledger init`."
+        )
+    after, amounts = [], {}
+    for account in accounts:
+        cost = account.cap.cost(spending, times=times)
+        total = account.cap.after(account.spent, cost)
+        if not account.cap.covers(total):
+            raise LedgerRefusal("DPA810", f"{account.scope}: {account.cap.refusal(total)}")
+        after.append(replace(account, spent=total))
+        amounts[str(account.number)] = account.cap.written(cost)
+    return after, amounts
+
+
+def move(connection: sqlite3.Connection, amounts: Mapping[str, Mapping[str, str]], *, sign: int) -> None:
+    """Add amounts to totals, or take them back."""
+    moved = []
+    for account in accounts_of(connection, None):
+        if str(account.number) in amounts:
+            change = tuple(sign * amount for amount in account.cap.read(dict(amounts[str(account.number)])))
+            moved.append(replace(account, spent=account.cap.after(account.spent, change)))
+    keep(connection, moved)
+
+
+def keep(connection: sqlite3.Connection, accounts: Sequence[Account]) -> None:
+    """Write totals."""
+    connection.executemany(
+        "UPDATE budget SET spent = ? WHERE number = ?", [(written(one.cap, one.spent), one.number) for one in accounts]
+    )
+
+
+def written(cap: Cap, amounts: Amounts) -> str:
+    """Amounts as they stand in the file."""
+    return json.dumps(cap.written(amounts), sort_keys=True)

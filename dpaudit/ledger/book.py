@@ -1,0 +1,491 @@
+"""The ledger: budgets by scope, charged before noise is drawn, by any number of programs."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import sqlite3
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any, Self
+
+from dpaudit.accounting import PrivacyLoss
+from dpaudit.accounting.filters import Cap
+from dpaudit.accounting.laws.allocation import Allocated
+from dpaudit.accounting.laws.between import Between
+from dpaudit.accounting.laws.random_order import Ordered
+from dpaudit.accounting.laws.sampled import Sampled
+from dpaudit.accounting.laws.without_replacement import Swapped
+from dpaudit.claims import Adjacency, Guarantee
+from dpaudit.errors import InvalidArgument, LedgerFailure
+from dpaudit.exact import Exact, integer
+from dpaudit.ledger.accounts import Account, accounts_of, charged, keep, move, written
+from dpaudit.ledger.entries import LONGEST_NOTE, Entry, Head, Receipt, Scope
+from dpaudit.ledger.handle import LedgerBudget
+from dpaudit.ledger.plain import adjacency_to_dict, excess, guarantee_to_dict, release_to_dict
+from dpaudit.ledger.store import Store, append, entries, entry_of, last_entry
+from dpaudit.ledger.verification import Verification, verify
+from dpaudit.releases import Release, recording
+
+
+class Charge:
+    """A charge whose releases are being made; `receipt` says what was reserved."""
+
+    def __init__(self, ledger: Ledger, receipt: Receipt, log: Sequence[Release]) -> None:
+        self.receipt = receipt
+        self.cancelled = False
+        self._ledger, self._log = ledger, log
+
+    def cancel(self) -> None:
+        """Give the reservation back: nothing was released and nothing will be.
+
+        Returns:
+          Nothing; the amounts are as if nothing had been reserved.
+        Raises:
+          LedgerFailure: a release was logged inside the block, so that there is something to pay for (DPA806).
+        Source: docs/ledger.md, "Charges".
+        Example:
+          >>> import tempfile
+          >>> from dpaudit import PureDP
+          >>> with tempfile.TemporaryDirectory() as folder:
+          ...     ledger = Ledger.create(f"{folder}/budget.ledger")
+          ...     _ = ledger.open_budget("survey/person", PureDP(epsilon=1))
+          ...     with ledger.charge(PureDP(epsilon=1), scope="survey/person/report") as charge:
+          ...         charge.cancel()
+          ...     ledger.remaining("survey/person")
+          {'survey/person': {'epsilon': '1'}}
+        """
+        if self._log:
+            raise LedgerFailure("DPA806", "noise was drawn under this charge; what was released stays paid for.")
+        self._ledger._settle(self.receipt.entry, "cancel", {})  # noqa: SLF001 - its ledger
+        self.cancelled = True
+
+
+class Ledger:
+    """A file that holds privacy budgets and everything that was charged to them.
+
+    A charge is written to the disk before its noise is drawn and refused if a budget does not cover it; each budget is a filter, so
+    that what is charged may be chosen in view of all earlier outputs. Programs and machines that see the file may share it.
+    Nothing of the data is kept, only what the accounting needs.
+
+    Args:
+      path: of a file made by `create`.
+    Raises:
+      InvalidArgument: no file, or no ledger of a version that this program knows (DPA801).
+      LedgerFailure: the file cannot be used or is damaged (DPA804, DPA805).
+    Source: Rogers, Roth, Ullman, Vadhan 2016 for filters; docs/ledger.md.
+    Example:
+      >>> import tempfile
+      >>> from dpaudit import ZCDP
+      >>> from dpaudit.accounting import gaussian
+      >>> with tempfile.TemporaryDirectory() as folder:
+      ...     ledger = Ledger.create(f"{folder}/budget.ledger")
+      ...     _ = ledger.open_budget("survey/person", ZCDP(rho=1))
+      ...     with ledger.charge(gaussian(sigma=2), scope="survey/person/report") as charge:
+      ...         pass  # make the release here
+      ...     ledger.remaining("survey/person")
+      {'survey/person': {'rho': '7/8'}}
+    """
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        self._store = Store(path)
+        with self._store.reading() as connection:
+            self.name = _name(connection)
+
+    @classmethod
+    def create(cls, path: str | os.PathLike[str]) -> Self:
+        """A new ledger without budgets.
+
+        Args:
+          path: of a file that does not exist yet; only its owner will be able to read it.
+        Returns:
+          The ledger.
+        Raises:
+          LedgerFailure: the file exists or cannot be made (DPA803), or SQLite is too old (DPA804).
+        Source: docs/ledger.md.
+        Example:
+          >>> import tempfile
+          >>> with tempfile.TemporaryDirectory() as folder:
+          ...     Ledger.create(f"{folder}/budget.ledger").head.number
+          1
+        """
+        Store.create(path, {"name": secrets.token_hex(16), "format": 1})
+        return cls(path)
+
+    def open_budget(
+        self, scope: Scope | str, guarantee: Guarantee, *, adjacency: Adjacency | str = "add_remove", slack: Exact | None = None
+    ) -> Head:
+        """Add a budget; it is fixed from then on.
+
+        Args:
+          scope: what it is for; one budget a scope.
+          guarantee: PureDP, ApproxDP, ZCDP, RDP or GDP; what everything charged to it may reach together.
+          adjacency: the neighbouring relation of the guarantee; spending under another one is refused.
+          slack: for ApproxDP only, as for `dpaudit.accounting.Filter`.
+        Returns:
+          The entry.
+        Raises:
+          InvalidArgument: no scope or guarantee of that kind (DPA103, DPA105, DPA106), or the scope has a budget (DPA802).
+          Unsupported: the guarantee is a whole profile (DPA202).
+        Source: docs/ledger.md, "Scopes".
+        Example:
+          >>> import tempfile
+          >>> from dpaudit import ApproxDP
+          >>> with tempfile.TemporaryDirectory() as folder:
+          ...     ledger = Ledger.create(f"{folder}/budget.ledger")
+          ...     ledger.open_budget("survey/person", ApproxDP(1, "1e-6"), adjacency="replace_one").number
+          2
+        """
+        place, cap = Scope.of(scope), Cap.of(guarantee, adjacency=adjacency, slack=slack)
+        body = {
+            "scope": str(place),
+            "guarantee": guarantee_to_dict(guarantee),
+            "adjacency": adjacency_to_dict(cap.adjacency),
+            "limits": cap.written(cap.limits),
+        }
+        key = (place.dataset, place.unit, place.purpose or "")
+        with self._store.writing() as connection:
+            if connection.execute("SELECT 1 FROM budget WHERE dataset = ? AND unit = ? AND purpose = ?", key).fetchone():
+                raise InvalidArgument("DPA802", f"{place} has a budget already, and budgets are fixed. Choose another scope.")
+            entry = append(connection, "budget", body)
+            connection.execute("INSERT INTO budget VALUES (?, ?, ?, ?, ?)", (entry.number, *key, written(cap, cap.nothing)))
+        return entry.head
+
+    @contextmanager
+    def charge(self, spending: Any, *, scope: Scope | str, times: int = 1, note: str = "") -> Iterator[Charge]:
+        """Reserve what the releases inside the block may cost; the block runs only if every budget of the scope covers it.
+
+        When the block ends, what the release log says was released is compared with what was reserved, unless the loss counts on
+        sampling or a random order, which a log does not show. After an error, or if the program dies, the reservation stays
+        spent: noise may have been drawn.
+
+        Args:
+          spending: a loss, a guarantee, a mechanism or a learner's record; `times` of it.
+          scope: a dataset, a unit and a purpose that at least one budget covers.
+          times: how many such releases, at least 0.
+          note: up to 200 letters for those who read the ledger; nothing of the data.
+        Returns:
+          The charge, with its receipt.
+        Raises:
+          LedgerRefusal: a budget does not cover it, or there is none; the block did not run, nothing was spent (DPA810, DPA811).
+          LedgerFailure: more was released than reserved, which is charged nevertheless (DPA807), or the file cannot be used
+            (DPA804, DPA805).
+          InvalidArgument: a scope, count, note or spending of another kind (DPA103, DPA105).
+          AdjacencyMismatch: spending under another neighbouring relation (DPA201).
+          Unsupported: no finite cost in the currency of a budget (DPA202).
+        Source: docs/ledger.md, "Charges".
+        Example:
+          >>> import tempfile
+          >>> from dpaudit import PureDP
+          >>> with tempfile.TemporaryDirectory() as folder:
+          ...     ledger = Ledger.create(f"{folder}/budget.ledger")
+          ...     _ = ledger.open_budget("survey/person", PureDP(epsilon=1))
+          ...     with ledger.charge(PureDP(epsilon="1/2"), scope="survey/person/report") as charge:
+          ...         charge.receipt.remaining
+          {'survey/person': {'epsilon': '1/2'}}
+        """
+        receipt = self._reserve("reserve", spending, scope, times, note)
+        with recording() as log:
+            charge = Charge(self, receipt, log)
+            yield charge
+        if not charge.cancelled:
+            self._commit(receipt, log)
+
+    def spend(self, spending: Any, *, scope: Scope | str, times: int = 1, note: str = "") -> Receipt:
+        """Charge what is about to be released elsewhere; call it before the noise is drawn.
+
+        Args:
+          spending: as for `charge`.
+          scope: as for `charge`.
+          times: as for `charge`.
+          note: as for `charge`.
+        Returns:
+          The receipt.
+        Raises:
+          LedgerRefusal: a budget does not cover it, or there is none; nothing was spent (DPA810, DPA811).
+          LedgerFailure: the file cannot be used (DPA804, DPA805).
+          InvalidArgument: as for `charge`.
+        Source: docs/ledger.md, "Charges".
+        Example:
+          >>> import tempfile
+          >>> from dpaudit import PureDP
+          >>> with tempfile.TemporaryDirectory() as folder:
+          ...     ledger = Ledger.create(f"{folder}/budget.ledger")
+          ...     _ = ledger.open_budget("survey/person", PureDP(epsilon=1))
+          ...     ledger.spend(PureDP(epsilon="1/10"), scope="survey/person/report", times=10).remaining
+          {'survey/person': {'epsilon': '0'}}
+        """
+        return self._reserve("spend", spending, scope, times, note)
+
+    def check(self, spending: Any, *, scope: Scope | str, times: int = 1) -> dict[str, dict[str, str]]:
+        """What would be left if this were spent now; nothing is.
+
+        Args:
+          spending: as for `charge`.
+          scope: as for `charge`.
+          times: as for `charge`.
+        Returns:
+          By the scope of each budget that would pay: exact text by the name of its currency.
+        Raises:
+          LedgerRefusal: a budget does not cover it, or there is none (DPA810, DPA811).
+          InvalidArgument: as for `charge`.
+        Source: docs/ledger.md, "Charges".
+        Example:
+          >>> import tempfile
+          >>> from dpaudit import PureDP
+          >>> with tempfile.TemporaryDirectory() as folder:
+          ...     ledger = Ledger.create(f"{folder}/budget.ledger")
+          ...     _ = ledger.open_budget("survey/person", PureDP(epsilon=1))
+          ...     ledger.check(PureDP(epsilon="3/4"), scope="survey/person/report")
+          {'survey/person': {'epsilon': '1/4'}}
+        """
+        place, asked = Scope.of(scope), _asked(spending)
+        with self._store.reading() as connection:
+            after, _ = charged(accounts_of(connection, place), place, asked, times)
+        return {str(account.scope): account.remaining for account in after}
+
+    def accounts(self, scope: Scope | str | None = None) -> list[Account]:
+        """Budgets as they stand: all of them, or those that pay for a scope.
+
+        Args:
+          scope: None for all.
+        Returns:
+          In the order in which they were opened.
+        Raises:
+          InvalidArgument: no scope (DPA105).
+        Source: docs/ledger.md, "Scopes".
+        Example:
+          >>> import tempfile
+          >>> with tempfile.TemporaryDirectory() as folder:
+          ...     Ledger.create(f"{folder}/budget.ledger").accounts()
+          []
+        """
+        place = None if scope is None else Scope.of(scope)
+        with self._store.reading() as connection:
+            return accounts_of(connection, place)
+
+    def remaining(self, scope: Scope | str) -> dict[str, dict[str, str]]:
+        """What may still be spent on a scope, for each budget that pays for it.
+
+        Args:
+          scope: a dataset, a unit and perhaps a purpose.
+        Returns:
+          By the scope of each budget: exact text by the name of its currency.
+        Raises:
+          InvalidArgument: no scope (DPA105).
+        Source: docs/ledger.md, "Scopes".
+        Example:
+          >>> import tempfile
+          >>> with tempfile.TemporaryDirectory() as folder:
+          ...     Ledger.create(f"{folder}/budget.ledger").remaining("survey/person")
+          {}
+        """
+        return {str(account.scope): account.remaining for account in self.accounts(scope)}
+
+    def budget(self, scope: Scope | str, *, note: str = "") -> LedgerBudget:
+        """A handle that a learner takes as its `budget`, also in other processes.
+
+        Args:
+          scope: as for `charge`.
+          note: as for `charge`.
+        Returns:
+          The handle; each fit is a charge.
+        Raises:
+          InvalidArgument: no scope (DPA105).
+        Source: docs/ledger.md, "Learners".
+        Example:
+          >>> import tempfile
+          >>> from dpaudit import PureDP
+          >>> with tempfile.TemporaryDirectory() as folder:
+          ...     ledger = Ledger.create(f"{folder}/budget.ledger")
+          ...     _ = ledger.open_budget("survey/person", PureDP(epsilon=1))
+          ...     ledger.budget("survey/person/model").reserve(PureDP(epsilon="1/2"))
+          ...     ledger.remaining("survey/person")
+          {'survey/person': {'epsilon': '1/2'}}
+        """
+        return LedgerBudget(self, Scope.of(scope), note)
+
+    @property
+    def head(self) -> Head:
+        """The newest entry; keep it elsewhere to be able to show that nothing was cut off."""
+        with self._store.reading() as connection:
+            return _newest(connection).head
+
+    @property
+    def open_charges(self) -> list[int]:
+        """Entries that reserved and neither committed nor cancelled: under way, or ended by an error; they are spent."""
+        with self._store.reading() as connection:
+            return [number for (number,) in connection.execute("SELECT number FROM open_charge ORDER BY number")]
+
+    def entries(self) -> list[Entry]:
+        """Every entry, the oldest first.
+
+        Returns:
+          As they stand in one state of the file.
+        Source: docs/ledger.md, "Entries".
+        Example:
+          >>> import tempfile
+          >>> with tempfile.TemporaryDirectory() as folder:
+          ...     [entry.kind for entry in Ledger.create(f"{folder}/budget.ledger").entries()]
+          ['ledger']
+        """
+        with self._store.reading() as connection:
+            return list(entries(connection))
+
+    def recent(self, count: int) -> list[Entry]:
+        """The newest entries, the oldest of them first.
+
+        Args:
+          count: how many at most, at least 0.
+        Returns:
+          As they stand in one state of the file.
+        Raises:
+          InvalidArgument: `count` is no count (DPA103, DPA105).
+        Source: docs/ledger.md, "Entries".
+        Example:
+          >>> import tempfile
+          >>> with tempfile.TemporaryDirectory() as folder:
+          ...     len(Ledger.create(f"{folder}/budget.ledger").recent(5))
+          1
+        """
+        most = integer(count, "count", lower=0)
+        with self._store.reading() as connection:
+            first = _newest(connection).number - most
+            return list(entries(connection, after=first))
+
+    def verify(self, *, head: Head | str | None = None) -> Verification:
+        """Check the chain, every total and every price again.
+
+        Args:
+          head: of an earlier receipt or copy; the ledger must hold that entry unchanged.
+        Returns:
+          What was found; its `problems` are empty where all is well.
+        Raises:
+          InvalidArgument: no head (DPA105).
+          LedgerFailure: the file cannot be read (DPA804, DPA805).
+        Source: docs/ledger.md, "What the chain shows".
+        Example:
+          >>> import tempfile
+          >>> with tempfile.TemporaryDirectory() as folder:
+          ...     Ledger.create(f"{folder}/budget.ledger").verify().problems
+          ()
+        """
+        with self._store.reading() as connection:
+            damage = [text for (text,) in connection.execute("PRAGMA integrity_check(8)") if text != "ok"]
+            totals = {account.number: account.cap.written(account.spent) for account in accounts_of(connection, None)}
+            pending = frozenset(number for (number,) in connection.execute("SELECT number FROM open_charge"))
+            return verify(entries(connection), head=head, totals=totals, pending=pending, damage=damage)
+
+    def backup(self, path: str | os.PathLike[str]) -> None:
+        """Copy the ledger as it is now to a new file.
+
+        Args:
+          path: of a file that does not exist yet.
+        Returns:
+          Nothing.
+        Raises:
+          LedgerFailure: the file exists or cannot be written (DPA803, DPA804).
+        Source: docs/ledger.md, "Copies".
+        Example:
+          >>> import tempfile
+          >>> with tempfile.TemporaryDirectory() as folder:
+          ...     ledger = Ledger.create(f"{folder}/budget.ledger")
+          ...     ledger.backup(f"{folder}/copy.ledger")
+          ...     Ledger(f"{folder}/copy.ledger").head == ledger.head
+          True
+        """
+        self._store.backup(path)
+
+    def _reserve(self, kind: str, spending: Any, scope: Scope | str, times: int, note: str) -> Receipt:
+        """One durable charge."""
+        place, asked = Scope.of(scope), _asked(spending)
+        if not (isinstance(note, str) and len(note) <= LONGEST_NOTE and note.isprintable()):
+            raise InvalidArgument("DPA105", f"a note is printable text of at most {LONGEST_NOTE} letters.")
+        with self._store.writing() as connection:
+            after, amounts = charged(accounts_of(connection, place), place, asked, times)
+            spending_text = _described(asked, times)
+            body = {"scope": str(place), "spending": spending_text, "amounts": amounts, "note": note}
+            entry = append(connection, kind, body if kind == "spend" else {**body, "compared": not _amplified(asked)})
+            keep(connection, after)
+            if kind == "reserve":
+                connection.execute("INSERT INTO open_charge VALUES (?)", (entry.number,))
+        paid = {str(account.scope): amounts[str(account.number)] for account in after}
+        left = {str(account.scope): account.remaining for account in after}
+        return Receipt(self.name, entry.number, place, spending_text, paid, left, entry.head)
+
+    def _commit(self, receipt: Receipt, log: Sequence[Release]) -> None:
+        """Write down what ran; charge what was not reserved, and say so."""
+        over = self._overrun(receipt, log)
+        self._settle(receipt.entry, "commit", {"ran": [release_to_dict(release) for release in log]}, over)
+        if over:
+            raise LedgerFailure(
+                "DPA807",
+                f"what was released under entry {receipt.entry} costs more than was reserved; the difference was charged as well. "
+                "Reserve the loss of everything that the block releases.",
+            )
+
+    def _overrun(self, receipt: Receipt, log: Sequence[Release]) -> dict[str, dict[str, str]]:
+        """By number of budget: what ran beyond what was reserved; all that is left where what ran has no price."""
+        with self._store.reading() as connection:
+            accounts, charged = accounts_of(connection, receipt.scope), entry_of(connection, receipt.entry)
+        if charged is None or not charged.body["compared"]:
+            return {}
+        over = {}
+        for account in accounts:
+            reserved = charged.body["amounts"].get(str(account.number))
+            beyond = account.cap.nothing if reserved is None else excess(account.cap, log, account.cap.read(reserved))
+            beyond = account.left if beyond is None else beyond
+            if any(beyond):
+                over[str(account.number)] = account.cap.written(beyond)
+        return over
+
+    def _settle(self, number: int, kind: str, body: dict[str, Any], over: Mapping[str, Mapping[str, str]] | None = None) -> None:
+        """End an open charge."""
+        with self._store.writing() as connection:
+            if not connection.execute("DELETE FROM open_charge WHERE number = ?", (number,)).rowcount:
+                raise LedgerFailure("DPA806", f"entry {number} is no open charge; it was committed or cancelled before.")
+            append(connection, kind, {"charge": number, **body})
+            charged = entry_of(connection, number)
+            if kind == "cancel" and charged is not None:
+                move(connection, charged.body["amounts"], sign=-1)
+            if over:
+                append(connection, "overrun", {"charge": number, "amounts": over})
+                move(connection, over, sign=1)
+
+
+def _asked(spending: Any) -> PrivacyLoss | Guarantee:
+    """A loss or a guarantee; a mechanism or a record has a loss."""
+    loss = spending if isinstance(spending, (PrivacyLoss, Guarantee)) else getattr(spending, "loss", None)
+    if not isinstance(loss, (PrivacyLoss, Guarantee)):
+        kind = type(spending).__name__
+        raise InvalidArgument("DPA105", f"a budget is spent by a privacy loss, a guarantee or a mechanism, got a {kind}.")
+    return loss
+
+
+def _amplified(spending: PrivacyLoss | Guarantee) -> bool:
+    """Whether the loss counts on chance beside the noise, of which a release log knows nothing."""
+    chance = (Allocated, Between, Ordered, Sampled, Swapped)
+    return isinstance(spending, PrivacyLoss) and any(isinstance(law, chance) for law, _ in spending.parts)
+
+
+def _described(spending: PrivacyLoss | Guarantee, times: int) -> str:
+    """What was charged, in words of the accounting."""
+    text = spending.describe() if isinstance(spending, PrivacyLoss) else str(spending)
+    count = integer(times, "times", lower=0)
+    return text if count == 1 else f"{count} * {text}"
+
+
+def _newest(connection: sqlite3.Connection) -> Entry:
+    """The last entry; a ledger has at least its first."""
+    newest = last_entry(connection)
+    if newest is None:
+        raise LedgerFailure("DPA805", "the ledger has no entries. Find out who emptied it, and go on from a copy.")
+    return newest
+
+
+def _name(connection: sqlite3.Connection) -> str:
+    """Identity of the ledger."""
+    first = entry_of(connection, 1)
+    if first is None or not isinstance(first.body.get("name"), str):
+        raise LedgerFailure("DPA805", "the ledger has no first entry. Find out who changed it, and go on from a copy.")
+    return str(first.body["name"])

@@ -1,0 +1,225 @@
+"""What a ledger is made of: entries in a chain of hashes, scopes, heads and receipts."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any, Final, Self
+
+from dpaudit.errors import InvalidArgument
+
+KINDS: Final = ("ledger", "budget", "spend", "reserve", "commit", "cancel", "overrun")
+"""What an entry may say; docs/ledger.md explains each."""
+
+LONGEST_NOTE: Final = 200
+"""Letters of a note at most."""
+
+_LONGEST_NAME: Final = 100
+_DIGEST: Final = hashlib.sha256().digest_size
+
+
+@dataclass(frozen=True, order=True)
+class Scope:
+    """What a budget is for: a dataset, the unit that is protected, and perhaps one purpose.
+
+    A budget without a purpose covers every purpose of its dataset and unit; a budget with one covers that purpose only.
+
+    Args:
+      dataset: name of the data, such as "survey-2026".
+      unit: what neighbouring datasets differ by, in words, such as "person" or "household".
+      purpose: a use of the data, such as "dashboard"; None for all of them together.
+    Raises:
+      InvalidArgument: a part that is empty, longer than 100 letters, not printable, or holds a slash (DPA105).
+    Source: docs/ledger.md, "Scopes".
+    Example:
+      >>> Scope.of("survey/person").covers(Scope.of("survey/person/dashboard"))
+      True
+    """
+
+    dataset: str
+    unit: str
+    purpose: str | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse what could not be written as text and read back."""
+        for part in (self.dataset, self.unit, *(() if self.purpose is None else (self.purpose,))):
+            if not (
+                isinstance(part, str)
+                and 0 < len(part) <= _LONGEST_NAME
+                and part.isprintable()
+                and "/" not in part
+                and part.strip() == part
+            ):
+                raise InvalidArgument(
+                    "DPA105",
+                    f"the parts of a scope are printable text of 1 to {_LONGEST_NAME} letters without slashes and outer spaces. "
+                    "Write dataset/unit or dataset/unit/purpose.",
+                )
+
+    @classmethod
+    def of(cls, value: Scope | str) -> Scope:
+        """A scope from its text: dataset/unit, or dataset/unit/purpose."""
+        if isinstance(value, Scope):
+            return value
+        parts = value.split("/") if isinstance(value, str) else []
+        if not 2 <= len(parts) <= 3:
+            raise InvalidArgument("DPA105", "a scope is written dataset/unit or dataset/unit/purpose.")
+        return cls(*parts)
+
+    def covers(self, other: Scope) -> bool:
+        """Whether a budget of this scope pays for what happens in the other."""
+        return (self.dataset, self.unit) == (other.dataset, other.unit) and self.purpose in {None, other.purpose}
+
+    def __str__(self) -> str:
+        """The scope as it is written."""
+        return "/".join(part for part in (self.dataset, self.unit, self.purpose) if part is not None)
+
+
+@dataclass(frozen=True)
+class Head:
+    """The newest entry of a ledger at some time: whoever keeps it can show later that nothing before it was changed or cut off.
+
+    Args:
+      number: of the entry.
+      digest: its hash in hexadecimal digits, 64 of them.
+    Raises:
+      InvalidArgument: not a number and a hash (DPA105).
+    Source: docs/ledger.md, "What the chain shows".
+    Example:
+      >>> str(Head.of("3:" + "0f" * 32))[:8]
+      '3:0f0f0f'
+    """
+
+    number: int
+    digest: str
+
+    @classmethod
+    def of(cls, value: Head | str) -> Head:
+        """A head from its text, NUMBER:HASH."""
+        if isinstance(value, Head):
+            return value
+        number, _, digest = value.partition(":")
+        if not (
+            number.isascii()
+            and number.isdigit()
+            and len(number) < 18
+            and len(digest) == 2 * _DIGEST
+            and set(digest) <= set("0123456789abcdef")
+        ):
+            raise InvalidArgument("DPA105", "a head is written NUMBER:HASH, as receipts and `dpaudit ledger show` print it.")
+        return cls(int(number), digest)
+
+    def __str__(self) -> str:
+        """The head as it is written."""
+        return f"{self.number}:{self.digest}"
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One line of a ledger, never changed: its number, what it says, when it was written, and the hash that ends the chain there.
+
+    Args:
+      number: 1 for the first entry, which names the ledger.
+      kind: one of `KINDS`.
+      time: in UTC, ISO 8601 to the second; informative, no rule depends on it.
+      body: what the kind asks for; exact numbers are text.
+      digest: SHA-256 of the hash before it and of everything above.
+    Source: docs/ledger.md, "Entries".
+    Example:
+      >>> first = Entry.after(None, "ledger", "2026-01-01T00:00:00Z", {"name": "census"})
+      >>> first.follows(None), Entry.after(first, "spend", first.time, {}).follows(None)
+      (True, False)
+    """
+
+    number: int
+    kind: str
+    time: str
+    body: Mapping[str, Any]
+    digest: bytes
+
+    @classmethod
+    def after(cls, head: Entry | None, kind: str, time: str, body: Mapping[str, Any]) -> Entry:
+        """The entry that continues the chain."""
+        number = 1 if head is None else head.number + 1
+        return cls(number, kind, time, MappingProxyType(dict(body)), _digest(head, number, kind, time, body))
+
+    def follows(self, head: Entry | None) -> bool:
+        """Whether this is an entry after that one, unchanged."""
+        number = 1 if head is None else head.number + 1
+        return (self.number, self.digest) == (number, _digest(head, self.number, self.kind, self.time, self.body))
+
+    @property
+    def head(self) -> Head:
+        """What a receipt keeps of it."""
+        return Head(self.number, self.digest.hex())
+
+    def to_dict(self) -> dict[str, Any]:
+        """The entry as plain data."""
+        return {"number": self.number, "kind": self.kind, "time": self.time, "body": dict(self.body), "hash": self.digest.hex()}
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> Self:
+        """An entry as `to_dict` gives it; KeyError, TypeError or ValueError for anything else."""
+        if set(values) != {"number", "kind", "time", "body", "hash"}:
+            raise ValueError("an entry has a number, kind, time, body and hash")
+        texts = (values["kind"], values["time"])
+        if (
+            type(values["number"]) is not int
+            or not all(isinstance(text, str) for text in texts)
+            or not isinstance(values["body"], dict)
+        ):
+            raise TypeError("an entry has a whole number, two texts and a body")
+        return cls(values["number"], *texts, MappingProxyType(values["body"]), bytes.fromhex(values["hash"]))
+
+
+@dataclass(frozen=True)
+class Receipt:
+    """What a charge leaves with whoever made it: the entry, the amounts, what is left, and the head at that time.
+
+    Args:
+      ledger: identity of the ledger.
+      entry: number of the entry that charged.
+      scope: what was charged.
+      spending: what for, in words of the accounting.
+      amounts: by the scope of each budget that paid: exact text by the name of its currency.
+      remaining: by the scope of each of these budgets: what may still be spent.
+      head: the entry itself as the newest of its time.
+    Source: docs/ledger.md, "Receipts".
+    Example:
+      >>> Receipt("c0ffee", 2, Scope.of("a/b"), "laplace(scale=1)", {}, {}, Head(2, "00" * 32)).to_dict()["scope"]
+      'a/b'
+    """
+
+    ledger: str
+    entry: int
+    scope: Scope
+    spending: str
+    amounts: Mapping[str, Mapping[str, str]]
+    remaining: Mapping[str, Mapping[str, str]]
+    head: Head
+
+    def to_dict(self) -> dict[str, Any]:
+        """The receipt as plain data."""
+        return {
+            "ledger": self.ledger,
+            "entry": self.entry,
+            "scope": str(self.scope),
+            "spending": self.spending,
+            "amounts": {scope: dict(amounts) for scope, amounts in self.amounts.items()},
+            "remaining": {scope: dict(amounts) for scope, amounts in self.remaining.items()},
+            "head": str(self.head),
+        }
+
+
+def canonical(value: object) -> str:
+    """JSON of which there is one text for each value."""
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
+
+
+def _digest(head: Entry | None, number: int, kind: str, time: str, body: Mapping[str, Any]) -> bytes:
+    """The hash of an entry, which depends on all before it."""
+    before = bytes(_DIGEST) if head is None else head.digest
+    return hashlib.sha256(before + canonical([number, kind, time, dict(body)]).encode("ascii")).digest()

@@ -1,0 +1,70 @@
+"""A budget of a ledger as learners take it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Self
+
+if TYPE_CHECKING:
+    from dpaudit.accounting import PrivacyLoss
+    from dpaudit.claims import Guarantee
+    from dpaudit.ledger.book import Ledger
+    from dpaudit.ledger.entries import Scope
+
+
+class LedgerBudget:
+    """A budget of a ledger as learners take it: copies, threads and processes all charge the same file.
+
+    Args:
+      ledger: the file.
+      scope: what the fits are charged to.
+      note: written with each charge.
+    Source: docs/ledger.md, "Learners".
+    Example:
+      >>> import tempfile
+      >>> from dpaudit import ZCDP
+      >>> from dpaudit.ledger import Ledger, Scope
+      >>> with tempfile.TemporaryDirectory() as folder:
+      ...     ledger = Ledger.create(f"{folder}/budget.ledger")
+      ...     _ = ledger.open_budget("survey/person", ZCDP(rho=1))
+      ...     handle = LedgerBudget(ledger, Scope.of("survey/person/model"))
+      ...     handle.reserve(ZCDP(rho="1/4"))
+      ...     handle.remaining
+      {'survey/person': {'rho': '3/4'}}
+    """
+
+    def __init__(self, ledger: Ledger, scope: Scope, note: str = "") -> None:
+        self.ledger, self.scope, self.note = ledger, scope, note
+
+    def reserve(self, loss: PrivacyLoss | Guarantee) -> None:
+        """Charge the price of a fit that is about to be made.
+
+        Args:
+          loss: of everything that the fit will release.
+        Returns:
+          Nothing; a fit whose price is refused is not made.
+        Raises:
+          LedgerRefusal: a budget does not cover it, or there is none (DPA810, DPA811).
+        Source: docs/ledger.md, "Learners".
+        Example:
+          >>> import tempfile
+          >>> from dpaudit import PureDP
+          >>> from dpaudit.ledger import Ledger
+          >>> with tempfile.TemporaryDirectory() as folder:
+          ...     ledger = Ledger.create(f"{folder}/budget.ledger")
+          ...     _ = ledger.open_budget("survey/person", PureDP(epsilon=1))
+          ...     ledger.budget("survey/person/model").reserve(PureDP(epsilon=1))
+        """
+        self.ledger.spend(loss, scope=self.scope, note=self.note)
+
+    @property
+    def remaining(self) -> dict[str, dict[str, str]]:
+        """What may still be spent, for each budget that pays."""
+        return self.ledger.remaining(self.scope)
+
+    def __sklearn_clone__(self) -> Self:
+        """The handle itself: clones of an estimator spend together."""
+        return self
+
+    def __repr__(self) -> str:
+        """Scope and what is left."""
+        return f"LedgerBudget({self.scope}; remaining: {self.remaining})"
