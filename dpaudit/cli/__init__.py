@@ -14,6 +14,7 @@ VERBS: Final = {
     "account": "Price a composition: certified epsilon and delta.",
     "audit": "Audit privacy claims: price, attack, property checks, verdict.",
     "calibrate": "Find the least noise that meets a budget.",
+    "diff": "Say what changed from one report to the next.",
     "executors": "Check whether an executor does what an audit needs.",
     "explain": "Say what an error code means and what to do.",
     "ledger": "Keep privacy budgets that programs share.",

@@ -10,6 +10,7 @@ import click
 
 from dpaudit.cli import VERBS
 from dpaudit.cli.console import emit, refusals, results_only, say, text_style
+from dpaudit.cli.outputs import forms, write_forms
 from dpaudit.cli.workers import workers
 from dpaudit.errors import InvalidArgument
 from dpaudit.results import Report, Settings, Verdict
@@ -33,6 +34,7 @@ DOCUMENT: Final = "report.json"
 @click.option("--executor", metavar="MODULE:FACTORY", help="An executor of your own, instead of --jobs.")
 @click.option("--report", "folder", metavar="DIR", help=f"Write {PAGE} and {DOCUMENT} to this folder.")
 @click.option("--json", "as_json", is_flag=True, help="Print the report as JSON instead of a table.")
+@forms
 @click.option("--allow-skips", is_flag=True, help="Targets that fail to load or run do not count for the exit code.")
 @click.pass_context
 def audit(  # noqa: PLR0913 - one argument for each option
@@ -49,6 +51,9 @@ def audit(  # noqa: PLR0913 - one argument for each option
     executor: str | None,
     folder: str | None,
     as_json: bool,
+    junit: str | None,
+    sarif: str | None,
+    github: bool,
     allow_skips: bool,
 ) -> None:
     """Audit privacy claims: proof, certified price, attack, property checks and a verdict for each.
@@ -72,11 +77,13 @@ def audit(  # noqa: PLR0913 - one argument for each option
             family="holm",
             data=data,
         )
-        if folder is not None:
-            make_folder(Path(folder))
+        for place in (folder, *(Path(file).parent for file in (junit, sarif) if file is not None)):
+            if place is not None:
+                make_folder(Path(place))
         with results_only():
             report = _audited(targets, settings, jobs, executor)
         path = None if folder is None else _written(report, Path(folder))
+        write_forms(report, junit=junit, sarif=sarif, github=github)
         _print(report, path, as_json=as_json)
     ctx.exit(exit_code_of(report, allow_skips=allow_skips))
 

@@ -1,4 +1,4 @@
-"""`dpaudit report`: a recorded report as a table, or as a page."""
+"""`dpaudit report`: a recorded report as a table, as a page, or in the forms that CI systems read."""
 
 from __future__ import annotations
 
@@ -6,14 +6,16 @@ import click
 
 from dpaudit.cli import VERBS
 from dpaudit.cli.console import emit, refusals, say, text_style
+from dpaudit.cli.outputs import forms, write_forms
 
 
 @click.command("report", short_help=VERBS["report"])
 @click.argument("path", metavar="REPORT.json")
 @click.option("--html", "page", metavar="FILE", help="Write the page to this file.")
+@forms
 @click.option("--json", "as_json", is_flag=True, help="Print the report as JSON instead of a table.")
-def report(*, path: str, page: str | None, as_json: bool) -> None:
-    """Show a report that was written before; with --html write its page again.
+def report(*, path: str, page: str | None, junit: str | None, sarif: str | None, github: bool, as_json: bool) -> None:
+    """Show a report that was written before, or write it in another form.
 
     The exit code says whether the report could be read and shown, not what it says.
     """
@@ -24,4 +26,5 @@ def report(*, path: str, page: str | None, as_json: bool) -> None:
         if page is not None:
             write_html(found, page)
             say(f"page: {page}")
+        write_forms(found, junit=junit, sarif=sarif, github=github)
         emit(to_json(found) if as_json else to_text(found, path=path, **text_style()))

@@ -1,4 +1,4 @@
-"""A report in its forms: JSON, the source of truth, and the terminal table and HTML page that are functions of it."""
+"""A report in its forms: JSON, the source of truth; terminal, page, JUnit, SARIF and annotations are functions of it."""
 
 from __future__ import annotations
 
@@ -13,12 +13,20 @@ if TYPE_CHECKING:
     from dpaudit.report.files import read_report as read_report
     from dpaudit.report.files import write_html as write_html
     from dpaudit.report.files import write_json as write_json
+    from dpaudit.report.files import write_text as write_text
+    from dpaudit.report.github import to_annotations as to_annotations
+    from dpaudit.report.github import to_summary as to_summary
+    from dpaudit.report.junit import to_junit as to_junit
     from dpaudit.report.page import to_html as to_html
+    from dpaudit.report.sarif import to_sarif as to_sarif
     from dpaudit.report.terminal import to_text as to_text
 
 _HOMES: Final = {
     **dict.fromkeys(("SCHEMA_VERSION", "evidence_bytes", "from_json", "to_json"), "dpaudit.report.document"),
-    **dict.fromkeys(("read_report", "write_html", "write_json"), "dpaudit.report.files"),
+    **dict.fromkeys(("read_report", "write_html", "write_json", "write_text"), "dpaudit.report.files"),
+    **dict.fromkeys(("to_annotations", "to_summary"), "dpaudit.report.github"),
+    "to_junit": "dpaudit.report.junit",
+    "to_sarif": "dpaudit.report.sarif",
     "to_html": "dpaudit.report.page",
     "to_text": "dpaudit.report.terminal",
 }

@@ -81,6 +81,25 @@ def write_html(report: Report, path: str | os.PathLike[str]) -> None:
     _write(to_html(report).encode("utf-8", errors="replace"), Path(path))
 
 
+def write_text(text: str, path: str | os.PathLike[str]) -> None:
+    """Write a form of a report that is text.
+
+    Args:
+      text: from `to_junit`, `to_sarif` or the like.
+      path: file to make or to replace; its folder must exist.
+    Raises:
+      InvalidArgument: the file cannot be written (DPA503).
+    Source: docs/ci.md.
+    Example:
+      >>> import tempfile
+      >>> path = Path(tempfile.mkdtemp(), "report.xml")
+      >>> write_text("<testsuite />", path)
+      >>> path.read_text(encoding="utf-8")
+      '<testsuite />'
+    """
+    _write(text.encode("utf-8", errors="replace"), Path(path))
+
+
 def _write(content: bytes, path: Path) -> None:
     """Write beside `path` and move into place, so that readers never see half a file."""
     beside = path.with_name(f".{path.name}.{secrets.token_hex(4)}")

@@ -1,0 +1,58 @@
+"""Forms of a report for CI systems, as options that verbs share."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import click
+
+from dpaudit.cli.console import say
+from dpaudit.errors import InvalidArgument
+
+if TYPE_CHECKING:
+    from dpaudit.results import Report
+
+SUMMARY: Final = "GITHUB_STEP_SUMMARY"
+"""The variable by which a job of GitHub's names the file of its summary."""
+
+
+def forms(command: Callable[..., None]) -> Callable[..., None]:
+    """Add the options to a verb; they come as `junit`, `sarif` and `github`."""
+    command = click.option("--github", is_flag=True, help="Annotate the code in a GitHub job, and write its summary.")(command)
+    command = click.option("--sarif", metavar="FILE", help="Also write SARIF 2.1.0 to this file.")(command)
+    return click.option("--junit", metavar="FILE", help="Also write JUnit XML to this file.")(command)
+
+
+def write_forms(report: Report, *, junit: str | None, sarif: str | None, github: bool) -> None:
+    """Write the forms that were asked for.
+
+    Args:
+      report: what an audit found.
+      junit: path, or None.
+      sarif: path, or None.
+      github: whether to print workflow commands to stderr and to add to the summary of the job, if there is one.
+    Raises:
+      InvalidArgument: a file cannot be written (DPA503).
+    Source: docs/ci.md.
+    Example:
+      >>> from fractions import Fraction
+      >>> from dpaudit.results import Report, Settings
+      >>> write_forms(Report(Settings(alpha=Fraction(1, 20), runs=1000, seed=0), results=()), junit=None, sarif=None, github=False)
+    """
+    from dpaudit.report import to_annotations, to_junit, to_sarif, to_summary, write_text
+
+    for path, form in ((junit, to_junit), (sarif, to_sarif)):
+        if path is not None:
+            write_text(form(report), path)
+            say(f"written: {path}")
+    if github:
+        click.echo(to_annotations(report), err=True, nl=False)
+        if summary := os.environ.get(SUMMARY):
+            try:
+                with Path(summary).open("a", encoding="utf-8", errors="replace") as file:
+                    file.write(to_summary(report))
+            except OSError as error:
+                raise InvalidArgument("DPA503", f"the file of {SUMMARY} cannot be written ({type(error).__name__}).") from error

@@ -1,0 +1,94 @@
+"""What a report has to say in a CI: one finding a witness that speaks against a claim, with the line of source it is about."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import PurePosixPath, PureWindowsPath
+from typing import Final
+
+from dpaudit.report import wording
+from dpaudit.results import Report, TargetResult, Verdict
+
+RULES: Final = {
+    "DPA-E01": "The attack refuted a privacy claim.",
+    "DPA-C01": "The releases that a function logs cost more than its claim.",
+    "DPA-S01": "A sensitivity or another law that a claim rests on is violated.",
+    "DPA-P01": "A proof is refuted, stale or does not stand.",
+    "DPA-T01": "A target could not be loaded or run, so nothing is known about its claim.",
+    "DPA-I01": "An audit could have missed a violation.",
+}
+"""What a finding may be about; names stay what they are, since CI systems recognise findings by them."""
+
+
+@dataclass(frozen=True)
+class Finding:
+    """Something that a report has to say about one target.
+
+    `rule` is one of `RULES`, `level` "error" or "warning", `text` one or two sentences; `path` and `line` are where the target's
+    function stands, relative to where the audit ran, None where that is not known.
+    """
+
+    target: str
+    kind: str
+    rule: str
+    level: str
+    text: str
+    path: str | None
+    line: int | None
+
+
+def findings(report: Report) -> Iterator[Finding]:
+    """Every finding of a report, in the order of its targets."""
+    for result in report.results:
+        path, line = place(result)
+        for rule, level, text in _told(result):
+            yield Finding(result.name, result.claim.kind, rule, level, text, path, line)
+
+
+def place(result: TargetResult) -> tuple[str | None, int | None]:
+    """Path and line of a target's function: the path of its reference where that is its file, else the name of the file."""
+    if result.source is None:
+        return None, None
+    name, line = result.source
+    loaded = "" if result.reference is None else result.reference.rpartition(":")[0]
+    known = loaded.replace("\\", "/") if loaded.endswith(".py") else f"{loaded.replace('.', '/')}.py"
+    path = PurePosixPath(known)
+    inside = path.name == name and not path.is_absolute() and not PureWindowsPath(known).drive and ".." not in path.parts
+    return (str(path) if inside else name), line
+
+
+def _told(result: TargetResult) -> Iterator[tuple[str, str, str]]:
+    """Rule, level and text of each finding about one target."""
+    if result.verdict is Verdict.FAILED:
+        yield "DPA-T01", "error", wording.sentence(result.failure or result.summary)
+        return
+    witnesses = list(_witnesses(result))
+    yield from witnesses
+    if result.verdict is Verdict.REFUTED and not any(level == "error" for _, level, _ in witnesses):
+        yield "DPA-E01", "error", result.summary
+    if result.verdict is Verdict.INCONCLUSIVE:
+        yield "DPA-I01", "warning", result.summary
+
+
+def _witnesses(result: TargetResult) -> Iterator[tuple[str, str, str]]:
+    """What each witness has against the claim."""
+    claim = result.claim.text
+    if result.rejected_in_family:
+        bound = result.lower_bound
+        known = "" if bound is None or bound.epsilon is None else f" Its epsilon is at least {wording.lower(bound.epsilon)}."
+        yield "DPA-E01", "error", f"{result.name} does not satisfy {claim}.{known}"
+    if result.price is not None and result.price.status == "above" and result.price.value is not None:
+        least = wording.lower(result.price.value.lower)
+        yield "DPA-C01", "error", f"{result.name} claims {claim}; the {result.price.quantity} of its releases is at least {least}."
+    for check in result.properties:
+        if check.status == "violated":
+            yield (
+                "DPA-S01",
+                "error",
+                wording.sentence(f"{result.name} claims {claim}; violated: {check.name}. {check.detail}".strip()),
+            )
+    if result.proof is not None and result.proof.status in {"refuted", "stale", "unknown"}:
+        level = "error" if result.proof.status == "refuted" else "warning"
+        reason = wording.sentence(result.proof.reason) or wording.PROOFS[result.proof.status]
+        yield "DPA-P01", level, f"The proof {result.proof.name} of {result.name} is {result.proof.status}. {reason}"

@@ -1,0 +1,75 @@
+"""A report for GitHub's workflows: a line for each finding that is shown at its place in the code, and a summary of the job."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from dpaudit.report import wording
+from dpaudit.report.findings import Finding, findings
+from dpaudit.report.terminal import printable
+from dpaudit.results import Report, TargetResult
+
+_MESSAGE: Final = str.maketrans({"%": "%25", "\r": "%0D", "\n": "%0A"})
+_PROPERTY: Final = str.maketrans({"%": "%25", "\r": "%0D", "\n": "%0A", ":": "%3A", ",": "%2C"})
+_CELL: Final = str.maketrans({"|": "\\|", "\n": " ", "<": "&lt;", "`": "'"})
+
+
+def to_annotations(report: Report) -> str:
+    """The findings of a report as workflow commands.
+
+    Args:
+      report: what an audit found.
+    Returns:
+      A line `::error file=...,line=...,title=...::text` or `::warning ...` for each finding; nothing for a report without findings.
+    Raises:
+      Nothing; every report has such lines.
+    Source: GitHub, "Workflow commands for GitHub Actions"; docs/ci.md, "GitHub".
+    Example:
+      >>> from fractions import Fraction
+      >>> from dpaudit.results import Settings
+      >>> to_annotations(Report(Settings(alpha=Fraction(1, 20), runs=1000, seed=0), results=()))
+      ''
+    """
+    return "".join(f"{_line(found)}\n" for found in findings(report))
+
+
+def to_summary(report: Report) -> str:
+    """The report as Markdown for the summary of a job.
+
+    Args:
+      report: what an audit found.
+    Returns:
+      A heading, a table with a row for each claim, and what the verdicts mean.
+    Raises:
+      Nothing; every report has a summary.
+    Source: docs/ci.md, "GitHub".
+    Example:
+      >>> from fractions import Fraction
+      >>> from dpaudit.results import Settings
+      >>> to_summary(Report(Settings(alpha=Fraction(1, 20), runs=1000, seed=0), results=())).splitlines()[0]
+      '## No claim was audited'
+    """
+    lines = [f"## {wording.headline(report)}", ""]
+    if report.results:
+        lines += ["| target | claim | price | attack | proof | verdict |", "|---|---|---|---|---|---|"]
+        lines += [_row(result) for result in report.results]
+        lines += ["", wording.false_alarm(report), wording.power_target(report)]
+        seen = [verdict for verdict in wording.ORDER if any(result.verdict is verdict for result in report.results)]
+        lines += ["", *(f"* **{verdict}**: {wording.MEANINGS[verdict]}" for verdict in seen)]
+    if not report.complete:
+        lines += ["", wording.incomplete(report)]
+    return "\n".join(lines) + "\n"
+
+
+def _line(found: Finding) -> str:
+    """One finding as a command."""
+    given = {"file": found.path, "line": found.line, "title": f"{found.rule} {found.target}"}
+    named = ",".join(f"{name}={printable(str(value)).translate(_PROPERTY)}" for name, value in given.items() if value is not None)
+    return f"::{found.level} {named}::{printable(found.text).translate(_MESSAGE)}"
+
+
+def _row(result: TargetResult) -> str:
+    """One claim in the table."""
+    price, attack, proof = wording.priced(result.price), wording.attacked(result.attack), wording.proof_status(result.proof)
+    cells = (result.name, result.claim.text, price, attack, proof, f"**{result.verdict}**")
+    return f"| {' | '.join(printable(cell).translate(_CELL) for cell in cells)} |"

@@ -1,0 +1,62 @@
+"""A report as JUnit XML, which CI systems show as a list of tests: one test a claim."""
+
+from __future__ import annotations
+
+from typing import Final
+from xml.etree import ElementTree as ET
+
+from dpaudit.report import wording
+from dpaudit.report.findings import findings, place
+from dpaudit.report.terminal import printable
+from dpaudit.results import Report, TargetResult, Verdict
+
+_OUTCOMES: Final = {Verdict.REFUTED: "failure", Verdict.FAILED: "error", Verdict.INCONCLUSIVE: "error"}
+"""How verdicts other than survival appear; an inconclusive audit is no pass."""
+
+
+def to_junit(report: Report) -> str:
+    """The report as a document of JUnit XML.
+
+    Args:
+      report: what an audit found.
+    Returns:
+      One test suite; a claim that is refuted is a failed test, one that could not be audited or is inconclusive is a test with an
+      error, any other is a passed test.
+    Raises:
+      Nothing; every report has such a document.
+    Source: docs/ci.md, "JUnit".
+    Example:
+      >>> from fractions import Fraction
+      >>> from dpaudit.results import Settings
+      >>> to_junit(Report(Settings(alpha=Fraction(1, 20), runs=1000, seed=0), results=())).splitlines()[1]
+      '<testsuite name="dpaudit" tests="0" failures="0" errors="0" skipped="0" time="0.000" />'
+    """
+    seconds = dict(report.seconds)
+    outcomes = [_OUTCOMES.get(result.verdict, "") for result in report.results]
+    suite = ET.Element(
+        "testsuite",
+        name="dpaudit",
+        tests=str(len(outcomes)),
+        failures=str(outcomes.count("failure")),
+        errors=str(outcomes.count("error")),
+        skipped="0",
+        time=f"{sum(seconds.get(result.name, 0.0) for result in report.results):.3f}",
+    )
+    told: dict[str, list[str]] = {}
+    for found in findings(report):
+        told.setdefault(found.target, []).append(f"{found.rule} {found.text}")
+    for result, outcome in zip(report.results, outcomes, strict=True):
+        _case(suite, result, outcome, told.get(result.name, []), seconds.get(result.name, 0.0))
+    ET.indent(suite)
+    return f'<?xml version="1.0" encoding="UTF-8"?>\n{ET.tostring(suite, encoding="unicode")}\n'
+
+
+def _case(suite: ET.Element, result: TargetResult, outcome: str, told: list[str], seconds: float) -> None:
+    """One claim as a test."""
+    named = {"classname": "dpaudit", "name": printable(f"{result.name}: {result.claim.text}"), "time": f"{seconds:.3f}"}
+    where = {name: str(value) for name, value in zip(("file", "line"), place(result), strict=True) if value is not None}
+    case = ET.SubElement(suite, "testcase", {**named, **where})
+    if outcome:
+        entry = ET.SubElement(case, outcome, {"type": str(result.verdict), "message": printable(result.summary)})
+        entry.text = "\n".join(map(printable, told))
+    ET.SubElement(case, "system-out").text = printable(wording.MEANINGS[result.verdict])

@@ -1,0 +1,159 @@
+"""Reports for CI systems: JUnit, SARIF and workflow commands say the same as the report, and keep their fingerprints."""
+
+import json
+from dataclasses import replace
+from fractions import Fraction
+from xml.etree import ElementTree as ET
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dpaudit.report import to_annotations, to_junit, to_sarif, to_summary
+from dpaudit.report.changes import changes
+from dpaudit.report.findings import RULES, findings, place
+from dpaudit.results import ClaimSummary, Price, Proof, Property, Report, Settings, TargetResult, Verdict
+
+CLAIM = ClaimSummary("pure_dp", (("epsilon", Fraction(1)),), "add_remove", "epsilon = 1 under add_remove")
+SETTINGS = Settings(alpha=Fraction(1, 20), runs=1000, seed=0)
+
+
+def result(verdict, name="count", **parts):
+    given = {"reference": "pkg/release.py:count", "source": ("release.py", 7), "summary": "why."} | parts
+    return TargetResult(name=name, description="", claim=CLAIM, verdict=verdict, **given)
+
+
+def report(*results, **parts):
+    return Report(SETTINGS, tuple(results), **parts)
+
+
+EVERY_KIND = report(
+    result(Verdict.REFUTED, "attacked", rejected_in_family=True),
+    result(
+        Verdict.REFUTED,
+        "leaky",
+        properties=(Property("sensitivity", "violated", 3, "2 instead of 1"), Property("shape", "holds", 2)),
+    ),
+    result(Verdict.REFUTED, "proof", proof=Proof("refuted", "proofs.x#y", reason="a counterexample")),
+    result(Verdict.REFUTED, "otherwise"),
+    result(Verdict.FAILED, "crash", failure="ZeroDivisionError in line 3"),
+    result(Verdict.INCONCLUSIVE, "small"),
+    result(Verdict.CONSISTENT, "sound", price=Price("within")),
+    result(Verdict.CONSISTENT, "stale", proof=Proof("stale", "proofs.x#z")),
+    result(Verdict.PROVEN, "proven", proof=Proof("proven", "proofs.x#w")),
+)
+TOLD = {
+    "attacked": ("DPA-E01", "error"),
+    "leaky": ("DPA-S01", "error"),
+    "proof": ("DPA-P01", "error"),
+    "otherwise": ("DPA-E01", "error"),
+    "crash": ("DPA-T01", "error"),
+    "small": ("DPA-I01", "warning"),
+    "stale": ("DPA-P01", "warning"),
+}
+
+
+def test_each_witness_against_a_claim_is_a_finding_and_nothing_else_is():
+    assert TOLD == {found.target: (found.rule, found.level) for found in findings(EVERY_KIND)}
+    assert len(TOLD) == len(list(findings(EVERY_KIND)))
+
+
+def test_every_refuted_or_failed_target_has_an_error():
+    errors = {found.target for found in findings(EVERY_KIND) if found.level == "error"}
+    assert {one.name for one in EVERY_KIND.results if one.verdict in {Verdict.REFUTED, Verdict.FAILED}} == errors
+
+
+@pytest.mark.parametrize(
+    ("reference", "source", "expected"),
+    [
+        ("pkg/release.py:count", ("release.py", 7), ("pkg/release.py", 7)),
+        ("pkg.release:count", ("release.py", 7), ("pkg/release.py", 7)),
+        ("pkg.targets:count", ("release.py", 7), ("release.py", 7)),
+        ("/home/me/release.py:count", ("release.py", 7), ("release.py", 7)),
+        ("../release.py:count", ("release.py", 7), ("release.py", 7)),
+        ("C:/work/release.py:count", ("release.py", 7), ("release.py", 7)),
+        (None, ("release.py", 7), ("release.py", 7)),
+        ("pkg/release.py:count", None, (None, None)),
+    ],
+)
+def test_a_place_is_a_path_inside_the_folder_of_the_audit(reference, source, expected):
+    assert expected == place(result(Verdict.REFUTED, reference=reference, source=source))
+
+
+def test_junit_counts_what_is_no_pass():
+    suite = ET.fromstring(to_junit(replace(EVERY_KIND, seconds=(("attacked", 1.25), ("total", 2.0)))))  # noqa: S314 - made here
+    assert ("9", "4", "2", "1.250") == tuple(suite.get(name) for name in ("tests", "failures", "errors", "time"))
+    kinds = {case.get("name").split(":")[0]: [child.tag for child in case] for case in suite}
+    assert (["failure", "system-out"], ["error", "system-out"], ["system-out"]) == (kinds["leaky"], kinds["small"], kinds["proven"])
+    assert ("pkg/release.py", "7") == (suite[0].get("file"), suite[0].get("line"))
+    assert "DPA-S01" in suite[1][0].text
+
+
+def test_sarif_names_rules_places_and_levels():
+    log = json.loads(to_sarif(EVERY_KIND))
+    (run,) = log["runs"]
+    rules = [rule["id"] for rule in run["tool"]["driver"]["rules"]]
+    assert (list(RULES), "2.1.0", [{"executionSuccessful": True, "exitCode": 1}]) == (rules, log["version"], run["invocations"])
+    for found in run["results"]:
+        assert found["ruleId"] == rules[found["ruleIndex"]]
+        place_of = found["locations"][0]["physicalLocation"]
+        assert ("pkg/release.py", 7) == (place_of["artifactLocation"]["uri"], place_of["region"]["startLine"])
+    assert list(TOLD.values()) == [(found["ruleId"], found["level"]) for found in run["results"]]
+
+
+def test_a_fingerprint_stays_when_lines_and_numbers_move_and_differs_between_findings():
+    def prints(found):
+        return [entry["partialFingerprints"]["dpaudit/v1"] for entry in json.loads(to_sarif(found))["runs"][0]["results"]]
+
+    moved = report(*(replace(one, source=("release.py", 99), summary="other numbers.") for one in EVERY_KIND.results))
+    assert prints(EVERY_KIND) == prints(moved)
+    assert len(TOLD) == len(set(prints(EVERY_KIND)))
+
+
+def test_workflow_commands_name_file_line_and_title():
+    line = to_annotations(report(result(Verdict.INCONCLUSIVE, "100%, a:b", summary="first\nsecond"))).rstrip("\n")
+    assert "::warning file=pkg/release.py,line=7,title=DPA-I01 100%25%2C a%3Ab::first\\nsecond" == line
+
+
+def test_a_summary_has_a_row_for_each_claim_and_says_what_is_missing():
+    text = to_summary(replace(EVERY_KIND, complete=False))
+    assert len(EVERY_KIND.results) == text.count("\n| ") - 1
+    assert "interrupted" in text
+    assert "a \\| b" in to_summary(report(result(Verdict.CONSISTENT, "a | b")))
+
+
+@given(name=st.text(min_size=1), summary=st.text(), path=st.text(alphabet="ab c/%é", min_size=1))
+def test_any_text_gives_well_formed_forms(name, summary, path):
+    found = report(
+        result(Verdict.REFUTED, name, summary=summary, reference=f"{path}.py:x", source=(f"{path}.py".rpartition("/")[2], 1))
+    )
+    assert ET.fromstring(to_junit(found)).get("failures") == "1"  # noqa: S314 - made here
+    assert json.loads(to_sarif(found))["runs"][0]["results"][0]["properties"]["target"] == name
+    assert 1 == to_annotations(found).count("\n")
+
+
+def test_nothing_differs_from_itself_or_from_other_times():
+    assert [] == changes(EVERY_KIND, replace(EVERY_KIND, seconds=(("attacked", 9.0),)))
+
+
+def test_a_worse_verdict_and_a_target_that_is_gone_are_marked():
+    before = report(result(Verdict.CONSISTENT, "a"), result(Verdict.REFUTED, "b"), result(Verdict.PROVEN, "c"))
+    after = report(result(Verdict.INCONCLUSIVE, "a"), result(Verdict.CONSISTENT, "b"), result(Verdict.FAILED, "d"))
+    told = {(one.target, one.what): (one.before, one.after, one.worse) for one in changes(before, after)}
+    assert {
+        ("a", "verdict"): ("consistent", "inconclusive", True),
+        ("b", "verdict"): ("refuted", "consistent", False),
+        ("c", "target"): ("proven", "", True),
+        ("d", "target"): ("", "new, failed", False),
+    } == told
+
+
+def test_settings_versions_and_interruptions_are_told():
+    other = replace(EVERY_KIND, settings=replace(SETTINGS, runs=7), env=(("numpy", "2"),), complete=False)
+    told = [(one.what, one.before, one.after, one.worse) for one in changes(EVERY_KIND, other)]
+    assert [("runs", "1000", "7", False), ("numpy", "", "2", False), ("complete", "true", "false", True)] == told
+
+
+def test_targets_of_one_name_are_matched_in_their_order():
+    twice = report(result(Verdict.CONSISTENT, "a"), result(Verdict.REFUTED, "a"))
+    assert [] == changes(twice, twice)
