@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import PurePosixPath, PureWindowsPath
 from typing import Final
 
 from dpaudit.report import wording
@@ -26,7 +25,7 @@ class Finding:
     """Something that a report has to say about one target.
 
     `rule` is one of `RULES`, `level` "error" or "warning", `text` one or two sentences; `path` and `line` are where the target's
-    function stands, relative to where the audit ran, None where that is not known.
+    function stands, as the report has it: from the folder of the audit, or from where it is imported; None where that is not known.
     """
 
     target: str
@@ -41,21 +40,8 @@ class Finding:
 def findings(report: Report) -> Iterator[Finding]:
     """Every finding of a report, in the order of its targets."""
     for result in report.results:
-        path, line = place(result)
         for rule, level, text in _told(result):
-            yield Finding(result.name, result.claim.kind, rule, level, text, path, line)
-
-
-def place(result: TargetResult) -> tuple[str | None, int | None]:
-    """Path and line of a target's function: the path of its reference where that is its file, else the name of the file."""
-    if result.source is None:
-        return None, None
-    name, line = result.source
-    loaded = "" if result.reference is None else result.reference.rpartition(":")[0]
-    known = loaded.replace("\\", "/") if loaded.endswith(".py") else f"{loaded.replace('.', '/')}.py"
-    path = PurePosixPath(known)
-    inside = path.name == name and not path.is_absolute() and not PureWindowsPath(known).drive and ".." not in path.parts
-    return (str(path) if inside else name), line
+            yield Finding(result.name, result.claim.kind, rule, level, text, *(result.source or (None, None)))
 
 
 def _told(result: TargetResult) -> Iterator[tuple[str, str, str]]:

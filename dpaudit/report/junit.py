@@ -6,7 +6,7 @@ from typing import Final
 from xml.etree import ElementTree as ET
 
 from dpaudit.report import wording
-from dpaudit.report.findings import findings, place
+from dpaudit.report.findings import findings
 from dpaudit.report.terminal import printable
 from dpaudit.results import Report, TargetResult, Verdict
 
@@ -54,7 +54,7 @@ def to_junit(report: Report) -> str:
 def _case(suite: ET.Element, result: TargetResult, outcome: str, told: list[str], seconds: float) -> None:
     """One claim as a test."""
     named = {"classname": "dpaudit", "name": printable(f"{result.name}: {result.claim.text}"), "time": f"{seconds:.3f}"}
-    where = {name: str(value) for name, value in zip(("file", "line"), place(result), strict=True) if value is not None}
+    where = {} if result.source is None else {"file": result.source[0], "line": str(result.source[1])}
     case = ET.SubElement(suite, "testcase", {**named, **where})
     if outcome:
         entry = ET.SubElement(case, outcome, {"type": str(result.verdict), "message": printable(result.summary)})
