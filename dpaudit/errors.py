@@ -217,6 +217,11 @@ CODES: Final[dict[str, Explanation]] = {
         "not name, so that their runs cannot be made again from it.",
         "Call audit_canaries again with the same functions, arguments and seed: it gives the same finding.",
     ),
+    "DPA507": Explanation(
+        "settings cannot be used",
+        "[tool.dpaudit] in the nearest pyproject.toml is not readable, or sets a verb or an option that does not exist.",
+        "`dpaudit config` lists every option with its value and where it comes from; correct or remove the entry.",
+    ),
     "DPA601": Explanation(
         "budget stays in its process",
         "A budget was about to be copied into another process, or a model that was read back is to be fitted at the expense of a "

@@ -14,6 +14,7 @@ VERBS: Final = {
     "account": "Price a composition: certified epsilon and delta.",
     "audit": "Audit privacy claims: price, attack, property checks, verdict.",
     "calibrate": "Find the least noise that meets a budget.",
+    "config": "Show every option, its value and where it is from.",
     "diff": "Say what changed from one report to the next.",
     "executors": "Check whether an executor does what an audit needs.",
     "explain": "Say what an error code means and what to do.",
@@ -41,6 +42,13 @@ class Verbs(click.Group):
         assert isinstance(command, click.Command), "every module of VERBS holds its command"  # noqa: S101
         return command
 
+    def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple[str | None, click.Command | None, list[str]]:
+        """The verb with the defaults that the project's settings give it."""
+        name, command, rest = super().resolve_command(ctx, args)
+        if name is not None and command is not None:
+            ctx.default_map = {name: defaults(name, command)}
+        return name, command, rest
+
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002 - click's signature
         """The list of verbs, without importing them."""
         with formatter.section("Commands"):
@@ -67,6 +75,16 @@ class Verbs(click.Group):
             ctx.exit(_exit_code("internal"))
 
 
+def defaults(verb: str, command: click.Command) -> dict[str, Any]:
+    """What the nearest pyproject.toml says of a verb; nothing where there is none."""
+    from pathlib import Path
+
+    from dpaudit.cli.settings import find, read
+
+    path = find(Path.cwd())
+    return {} if path is None else read(path, verb, command, VERBS)
+
+
 _HELP: Final = """Check differential privacy claims before shipping them.
 
 \b
@@ -82,7 +100,11 @@ Exit codes: 0 every claim survives, 1 a claim is refuted, 2 wrong usage,
 """
 
 
-@click.group(cls=Verbs, help=_HELP, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.group(
+    cls=Verbs,
+    help=_HELP,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100, "auto_envvar_prefix": "DPAUDIT"},
+)
 @click.version_option(dpaudit.__version__, prog_name="dpaudit", message="%(prog)s %(version)s")
 @click.option("--debug", is_flag=True, help="Print the traceback of an error.")
 def main(debug: bool) -> None:  # noqa: FBT001 - click gives flags by position

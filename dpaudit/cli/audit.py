@@ -11,6 +11,7 @@ import click
 from dpaudit.cli import VERBS
 from dpaudit.cli.console import emit, refusals, results_only, say, text_style
 from dpaudit.cli.outputs import forms, write_forms
+from dpaudit.cli.settings import strongest
 from dpaudit.cli.workers import workers
 from dpaudit.errors import InvalidArgument
 from dpaudit.results import Report, Settings, Verdict
@@ -43,9 +44,9 @@ def audit(  # noqa: PLR0913 - one argument for each option
     targets: tuple[str, ...],
     data: str | None,
     alpha: str,
-    runs: int | None,
-    profile: str | None,
-    time_budget: str | None,
+    runs: int | None,  # noqa: ARG001 - read with where it is from
+    profile: str | None,  # noqa: ARG001 - as above
+    time_budget: str | None,  # noqa: ARG001 - as above
     seed: int,
     jobs: int | None,
     executor: str | None,
@@ -61,7 +62,8 @@ def audit(  # noqa: PLR0913 - one argument for each option
     TARGET is the name of a bundled target, FILE.py:NAME or MODULE:NAME, where NAME holds a dpaudit.Target or a list of them.
     Without one, every bundled target is audited.
     """
-    if sum(choice is not None for choice in (runs, profile, time_budget)) > 1:
+    bounds = strongest(ctx, ("runs", "profile", "time_budget"))
+    if sum(choice is not None for choice in bounds.values()) > 1:
         raise click.UsageError("--runs, --profile and --time-budget all bound the audit; give one of them.")
     if data is not None and not targets:
         raise click.UsageError("--data replaces the records of the targets that are named; name one.")
@@ -70,8 +72,8 @@ def audit(  # noqa: PLR0913 - one argument for each option
 
         settings = settings_of(
             alpha=alpha,
-            runs=None if time_budget is not None else runs if runs is not None else PROFILES[profile or "standard"],
-            seconds=time_budget,
+            runs=_runs(**bounds),
+            seconds=bounds["time_budget"],
             seed=seed,
             power_target="1.25",
             family="holm",
@@ -86,6 +88,11 @@ def audit(  # noqa: PLR0913 - one argument for each option
         write_forms(report, junit=junit, sarif=sarif, github=github)
         _print(report, path, as_json=as_json)
     ctx.exit(exit_code_of(report, allow_skips=allow_skips))
+
+
+def _runs(*, runs: int | None, profile: str | None, time_budget: str | None) -> int | None:
+    """The number of runs that was asked for; None where time bounds the audit."""
+    return None if time_budget is not None else runs if runs is not None else PROFILES[profile or "standard"]
 
 
 def exit_code_of(report: Report, *, allow_skips: bool) -> int:
