@@ -24,7 +24,7 @@ def to_sarif(report: Report) -> str:
       rule, when its line moves or its numbers change, so that it is recognised from one run to the next.
     Raises:
       Nothing; every report has such a log.
-    Source: OASIS 2020, Static Analysis Results Interchange Format 2.1.0; docs/ci.md, "SARIF".
+    Source: docs/ci.md, "SARIF"; the format is version 2.1.0 of OASIS.
     Example:
       >>> from fractions import Fraction
       >>> from dpaudit.results import Settings

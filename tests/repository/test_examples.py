@@ -14,9 +14,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from click import Context, Group
 
 from devtools.survey import PACKAGES, ROOT, module_names
 from devtools.verbs import VERBS
+from dpaudit.cli import main
 
 OPTIONS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 
@@ -102,7 +104,8 @@ def check_dpaudit(words: list[str]) -> None:
     if words[1].startswith("-"):
         assert words[1] in help_of()
         return
-    shown = help_of(words[1])
+    command = main.get_command(Context(main), words[1])
+    shown = help_of(*words[1 : 3 if isinstance(command, Group) else 2])
     assert [] == [option for option in options_of(" ".join(words)) if option not in shown]
 
 
