@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from dpaudit.claims import Adjacency, Claim
 from dpaudit.errors import DpauditError, InvalidArgument, TargetFailure
-from dpaudit.exact import Exact, positive
+from dpaudit.exact import Exact, integer, positive
 
 if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
@@ -29,6 +29,9 @@ if TYPE_CHECKING:
 ENTRY_POINT_GROUP: Final = "dpaudit.targets"
 ZOO: Final = {"zoo": "dpaudit.auditor.zoo:TARGETS", "zoo_published": "dpaudit.auditor.zoo:PUBLISHED"}
 """Specimens to try an auditor on: audited when they are named, never as part of everything that is bundled."""
+
+FEWEST_RUNS: Final = 500
+"""Fewer runs than this cannot say anything worth reading."""
 
 METRICS: Final = ("l1", "l2", "linf", "hamming")
 
@@ -86,10 +89,13 @@ class Target:
         "proofs.chain#LaplaceMechanism.claim", or "MODULE:FUNCTION(name=value, ...)", a function with `@spec` that the audited one
         calls, or is the like of, and its public parameters at this claim; "" for none.
       public_data: whether datasets may be printed in reports; False unless they are synthetic or public.
+      most_runs: an audit for a number of runs makes no more of this target, at least 500; None for as many as are asked for. For
+        functions that take long, such as the training of a model.
       name: how reports call it; the function's name unless given.
       description: the question it answers, one line for the report.
     Raises:
-      InvalidArgument: not exactly one of run and sample, or another part of the wrong kind (DPA404).
+      InvalidArgument: not exactly one of run and sample, or another part of the wrong kind (DPA404), or `most_runs` is no whole
+        number (DPA105) or too small (DPA103).
     Source: docs/audit_your_own.md.
     Example:
       >>> from dpaudit import Claim, PureDP
@@ -110,6 +116,7 @@ class Target:
     float_bits: bool = False
     proof: str = ""
     public_data: bool = False
+    most_runs: int | None = None
     name: str = ""
     description: str = ""
 
@@ -130,6 +137,7 @@ class Target:
         if self.primitives not in {"auto", None}:
             raise InvalidArgument("DPA404", f'primitives= must be "auto" or None, got {self.primitives!r}.')
         _check_proof(self.proof)
+        _check_runs(self.most_runs)
         if self.neighbours is not None and self.data is not None:
             raise InvalidArgument("DPA404", "a Target takes neighbours= or data=, not both; data= makes the neighbours itself.")
         if self.neighbours is not None and not _is_strategy(self.neighbours):
@@ -177,6 +185,12 @@ def _check_proof(place: object) -> None:
         raise InvalidArgument(
             "DPA404", f"proof= must be MODULE#NODE or MODULE:FUNCTION(name=value, ...), got {reprlib.repr(place)}."
         )
+
+
+def _check_runs(most: int | None) -> None:
+    """Refuse a number of runs that no audit can be made of."""
+    if most is not None:
+        integer(most, "most_runs", lower=FEWEST_RUNS)
 
 
 def _pairs(neighbours: object) -> tuple[tuple[Any, Any], ...]:

@@ -7,6 +7,12 @@ from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from learners.budget import Budget as Budget
+    from learners.halfspaces.halfspace import HalfspaceClassifier as HalfspaceClassifier
+    from learners.halfspaces.pure_halfspace import PureHalfspaceClassifier as PureHalfspaceClassifier
+    from learners.kernels.gaussian_process import GaussianProcessRelease as GaussianProcessRelease
+    from learners.kernels.interactive import InteractiveKernelPredictor as InteractiveKernelPredictor
+    from learners.kernels.non_interactive import NonInteractiveKernelClassifier as NonInteractiveKernelClassifier
+    from learners.kernels.semi_interactive import SemiInteractiveKernelClassifier as SemiInteractiveKernelClassifier
     from learners.margins.erm import private_erm as private_erm
     from learners.margins.kernel import KernelMarginClassifier as KernelMarginClassifier
     from learners.margins.label_private import LabelPrivateClassifier as LabelPrivateClassifier
@@ -15,20 +21,40 @@ if TYPE_CHECKING:
     from learners.margins.neural import NeuralMarginClassifier as NeuralMarginClassifier
     from learners.margins.polynomial_margin import PolynomialMarginClassifier as PolynomialMarginClassifier
     from learners.margins.pure_margin import PureMarginClassifier as PureMarginClassifier
+    from learners.perturbation.objective import ObjectivePerturbation as ObjectivePerturbation
+    from learners.perturbation.output import OutputPerturbation as OutputPerturbation
+    from learners.perturbation.svm import PrivateSVM as PrivateSVM
     from learners.private import PrivateClassifier as PrivateClassifier
+    from learners.public_data.cover_classifier import PublicCoverClassifier as PublicCoverClassifier
+    from learners.public_data.subspace_classifier import PublicSubspaceClassifier as PublicSubspaceClassifier
+    from learners.public_data.subspace_regressor import PublicSubspaceRegressor as PublicSubspaceRegressor
     from learners.record import PrivacyRecord as PrivacyRecord
+    from learners.selection.grid_search import PrivateGridSearchCV as PrivateGridSearchCV
 
 _HOMES: Final = {
     "Budget": "learners.budget",
+    "HalfspaceClassifier": "learners.halfspaces.halfspace",
+    "GaussianProcessRelease": "learners.kernels.gaussian_process",
+    "InteractiveKernelPredictor": "learners.kernels.interactive",
     "KernelMarginClassifier": "learners.margins.kernel",
     "LabelPrivateClassifier": "learners.margins.label_private",
     "MarginClassifier": "learners.margins.margin",
     "MarginSearch": "learners.margins.margin_search",
     "NeuralMarginClassifier": "learners.margins.neural",
+    "NonInteractiveKernelClassifier": "learners.kernels.non_interactive",
+    "SemiInteractiveKernelClassifier": "learners.kernels.semi_interactive",
+    "ObjectivePerturbation": "learners.perturbation.objective",
+    "OutputPerturbation": "learners.perturbation.output",
     "PolynomialMarginClassifier": "learners.margins.polynomial_margin",
     "PrivacyRecord": "learners.record",
     "private_erm": "learners.margins.erm",
     "PrivateClassifier": "learners.private",
+    "PrivateGridSearchCV": "learners.selection.grid_search",
+    "PrivateSVM": "learners.perturbation.svm",
+    "PureHalfspaceClassifier": "learners.halfspaces.pure_halfspace",
+    "PublicCoverClassifier": "learners.public_data.cover_classifier",
+    "PublicSubspaceClassifier": "learners.public_data.subspace_classifier",
+    "PublicSubspaceRegressor": "learners.public_data.subspace_regressor",
     "PureMarginClassifier": "learners.margins.pure_margin",
 }
 

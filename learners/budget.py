@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import NoReturn, Self
+from typing import NoReturn, Protocol, Self, runtime_checkable
 
 from dpaudit.accounting import Filter, PrivacyLoss
 from dpaudit.claims import Adjacency, Guarantee
@@ -14,6 +14,15 @@ _IN_ONE_PROCESS = (
     "a budget stays in the process that made it, since two copies would each spend all of it. "
     'Run searches in threads: with joblib.parallel_config(backend="threading"), or n_jobs=1.'
 )
+
+
+@runtime_checkable
+class Reserves(Protocol):
+    """What a fit needs of a budget: to reserve a price, or to refuse it; `Budget` here, `LedgerBudget` of `dpaudit.ledger`."""
+
+    def reserve(self, loss: PrivacyLoss, /) -> None:
+        """Take the price of a fit that is about to be made, or raise BudgetExceeded."""
+        ...
 
 
 class Budget:

@@ -18,7 +18,7 @@ from dpaudit.claims import Adjacency
 from dpaudit.errors import InvalidArgument, Unsupported
 from dpaudit.exact import Exact, in_range, integer, positive
 from dpaudit.releases import recording
-from learners.budget import Budget, BudgetLeftBehind
+from learners.budget import BudgetLeftBehind, Reserves
 from learners.record import Charge, PrivacyRecord
 from learners.rows.ingest import Features, checked_features, to_rows
 from learners.rows.labels import checked_classes, checked_labels, positions, read_classes
@@ -82,26 +82,26 @@ class Plan(Protocol):
         ...
 
 
-class PrivateEstimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    """A classifier whose fit is private; a learner adds its parameters, its plan, its solver and its scores.
+class PrivateModel(BaseEstimator):  # type: ignore[misc]
+    """What classifiers and regressors share: a private fit, and scores of records that come after it.
 
     Args:
       epsilon: privacy parameter in nats, exact, positive.
       delta: failure probability, exact, in [0, 1).
       feature_norm: largest L2 norm of a record, public, exact, positive; longer records are scaled to it.
       adjacency: the neighbouring relation; learners name those that their proofs cover.
-      classes: the public classes; None reads them from the labels, which the guarantee does not cover.
-      budget: a `Budget` that this and other fits spend together, or None.
+      budget: a `Budget`, or a budget of a ledger, that this and other fits spend together, or None.
       random_state: None draws noise from the operating system; an integer or a numpy Generator makes it reproducible, for tests.
       n_nominal: under add_remove, a public number that stands for the number of records.
     Source: docs/learners.md, "The order of events".
     Example:
-      >>> PrivateEstimator.adjacencies
+      >>> PrivateModel.adjacencies
       ('replace_one',)
     """
 
     adjacencies: ClassVar[tuple[str, ...]] = ("replace_one",)
     released: ClassVar[tuple[str, ...]] = ()
+    n_nominal: int | None = None  # for models that were read back: most learners have no such parameter
 
     def __init__(
         self,
@@ -110,8 +110,7 @@ class PrivateEstimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         feature_norm: Exact,
         delta: Exact = 0,
         adjacency: Adjacency | str = "replace_one",
-        classes: Any = None,
-        budget: Budget | None = None,
+        budget: Reserves | None = None,
         random_state: int | np.random.Generator | None = None,
         n_nominal: int | None = None,
     ) -> None:
@@ -119,7 +118,6 @@ class PrivateEstimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.feature_norm = feature_norm
         self.delta = delta
         self.adjacency = adjacency
-        self.classes = classes
         self.budget = budget
         self.random_state = random_state
         self.n_nominal = n_nominal
@@ -135,6 +133,18 @@ class PrivateEstimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     @abstractmethod
     def _scores(self, rows: Rows) -> NDArray[np.float64]:
         """Scores of records, of shape (n,) for two classes and (n, K) for more, from what was released."""
+
+    @abstractmethod
+    def _kinds(self, labels: NDArray[Any]) -> NDArray[Any]:
+        """What labels may be, from public parameters: the classes; of numbers, the two ends of their range."""
+
+    @abstractmethod
+    def _positions(self, labels: NDArray[Any], kinds: NDArray[Any]) -> NDArray[np.int64]:
+        """The labels as whole numbers, each by itself."""
+
+    @abstractmethod
+    def _about_labels(self, kinds: NDArray[Any]) -> tuple[dict[str, Any], list[str]]:
+        """What the record says of them: public facts, and notes on what the guarantee does not cover."""
 
     def fit(self, X: Any, y: Any) -> Self:  # noqa: N803 - scikit-learn's name
         """Learn from records, at the price that `privacy_` states.
@@ -153,13 +163,14 @@ class PrivateEstimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
           BudgetExceeded: the budget does not cover the fit; no record was read, nothing was released or spent (DPA204).
         """
         source = _source(self.random_state)
-        if not isinstance(self.budget, (Budget, BudgetLeftBehind, NoneType)):
-            raise InvalidArgument("DPA105", f"budget must be a learners.Budget or None, got a {type(self.budget).__name__}.")
+        if not isinstance(self.budget, (Reserves, NoneType)):
+            kind = type(self.budget).__name__
+            raise InvalidArgument("DPA105", f"budget must be a learners.Budget, a budget of a ledger, or None, got a {kind}.")
         features, labels = checked_features(X), checked_labels(y)
         if len(labels) != features.shape[0]:
             shapes = f"{features.shape[0]} records and {len(labels)} labels"
             raise InvalidArgument("DPA105", f"X and y have inconsistent numbers of samples: {shapes}. Each record has one label.")
-        classes = read_classes(labels) if self.classes is None else checked_classes(self.classes)
+        classes = self._kinds(labels)
         public = self._public(features, len(classes))
         plan = self._plan(public) if len(classes) > 1 else None  # about a single class there is nothing to learn
         record = self._planned(public, classes, plan)
@@ -169,22 +180,17 @@ class PrivateEstimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             self._rows(np.zeros((1, public.features)), np.zeros(1, dtype=np.int64), plan)  # refuses what is public, here already
             if self.budget is not None and record.loss is not None:
                 self.budget.reserve(record.loss)
-            learned, record = self._run(self._rows(features, positions(labels, classes), plan), plan, record, source)
+            learned, record = self._run(self._rows(features, self._positions(labels, classes), plan), plan, record, source)
         self.__dict__.pop("feature_names_in_", None)
-        self.__dict__.update(columns, classes_=classes, plan_=plan, privacy_=record, **learned)
+        self.__dict__.update(columns, plan_=plan, privacy_=record, **learned)
+        self._keep(classes)
         return self
 
-    def decision_function(self, X: Any) -> NDArray[np.float64]:  # noqa: N803 - scikit-learn's name
-        """Scores of records: positive speaks for the second of two classes, the largest for one of several.
+    def _keep(self, kinds: NDArray[Any]) -> None:
+        """Keep what scores are turned into predictions by."""
 
-        Args:
-          X: array-like or sparse matrix of shape (n, d); its records are read as in `fit`.
-        Returns:
-          Array of shape (n,) for two classes (zeros for one), (n, K) for more.
-        Raises:
-          InvalidArgument: a type or shape that is not allowed (DPA105, DPA109).
-          NotFittedError: the estimator is not fitted.
-        """
+    def _scored(self, X: Any) -> NDArray[np.float64]:  # noqa: N803 - scikit-learn's name
+        """Scores of records, which are read as in `fit`."""
         check_is_fitted(self)
         features = checked_features(X)
         if features.shape[1] != self.n_features_in_:
@@ -195,28 +201,11 @@ class PrivateEstimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             return np.zeros(features.shape[0])
         return self._scores(self._rows(features, np.zeros(features.shape[0], dtype=np.int64), self.plan_))
 
-    def predict(self, X: Any) -> NDArray[Any]:  # noqa: N803 - scikit-learn's name
-        """The class of each record.
-
-        Args:
-          X: as for `decision_function`.
-        Returns:
-          Array of shape (n,) of entries of `classes_`.
-        Raises:
-          InvalidArgument: as for `decision_function`.
-          NotFittedError: the estimator is not fitted.
-        """
-        scores = self.decision_function(X)
-        chosen = scores > 0 if scores.ndim == 1 else scores.argmax(axis=1)
-        predicted: NDArray[Any] = self.classes_[chosen.astype(np.int64)]
-        return predicted
-
     def __sklearn_tags__(self) -> Any:
         """CSR and entries that are no numbers are accepted; noise makes fits differ, and may make them poor."""
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = tags.input_tags.allow_nan = tags.input_tags.string = True
         tags.non_deterministic = True
-        tags.classifier_tags.poor_score = True
         return tags
 
     def __getstate__(self) -> dict[str, Any]:
@@ -227,6 +216,12 @@ class PrivateEstimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if "privacy_" in state and state["budget"] is not None:
             state["budget"] = BudgetLeftBehind()
         return state
+
+    def _require_truth_values(self, *names: str) -> None:
+        """DPA105 for a parameter that is neither True nor False."""
+        for name in names:
+            if not isinstance(value := getattr(self, name), bool):
+                raise InvalidArgument("DPA105", f"{name} must be True or False, got a {type(value).__name__}.")
 
     def _public(self, features: Features, classes: int) -> Public:
         """The public quantities, checked."""
@@ -256,11 +251,8 @@ class PrivateEstimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if plan is not None and plan.intercept and public.adjacency.kind == "zero_out":
             raise Unsupported("DPA604", "under zero_out the null record is all zeros, which an intercept is not. Fit without one.")
         facts: dict[str, Any] = {"learner": type(self).__name__, "records": public.records, "features": public.features}
-        notes = []
-        if self.classes is None:
-            notes.append(READ_CLASSES)
-        else:
-            facts["classes"] = classes.tolist()
+        known, notes = self._about_labels(classes)
+        facts |= known
         if self.random_state is not None:
             notes.append(SEEDED)
         facts["feature_norm"] = str(public.feature_norm)
@@ -284,6 +276,99 @@ class PrivateEstimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _rows(self, features: Features, labels: NDArray[np.int64], plan: Plan) -> Rows:
         """Records as whole numbers, for learning and for scores alike."""
         return to_rows(features, labels, feature_norm=self.feature_norm, lattice_bits=plan.lattice_bits, intercept=plan.intercept)
+
+
+class PrivateEstimator(ClassifierMixin, PrivateModel):  # type: ignore[misc]
+    """A classifier whose fit is private; a learner adds its parameters, its plan, its solver and its scores.
+
+    Args:
+      epsilon: privacy parameter in nats, exact, positive.
+      delta: failure probability, exact, in [0, 1).
+      feature_norm: largest L2 norm of a record, public, exact, positive; longer records are scaled to it.
+      adjacency: the neighbouring relation; learners name those that their proofs cover.
+      classes: the public classes; None reads them from the labels, which the guarantee does not cover.
+      budget: a `Budget`, or a budget of a ledger, that this and other fits spend together, or None.
+      random_state: None draws noise from the operating system; an integer or a numpy Generator makes it reproducible, for tests.
+      n_nominal: under add_remove, a public number that stands for the number of records.
+    Source: docs/learners.md, "The order of events".
+    Example:
+      >>> PrivateEstimator.adjacencies
+      ('replace_one',)
+    """
+
+    def __init__(
+        self,
+        *,
+        epsilon: Exact,
+        feature_norm: Exact,
+        delta: Exact = 0,
+        adjacency: Adjacency | str = "replace_one",
+        classes: Any = None,
+        budget: Reserves | None = None,
+        random_state: int | np.random.Generator | None = None,
+        n_nominal: int | None = None,
+    ) -> None:
+        super().__init__(
+            epsilon=epsilon,
+            feature_norm=feature_norm,
+            delta=delta,
+            adjacency=adjacency,
+            budget=budget,
+            random_state=random_state,
+            n_nominal=n_nominal,
+        )
+        self.classes = classes
+
+    def decision_function(self, X: Any) -> NDArray[np.float64]:  # noqa: N803 - scikit-learn's name
+        """Scores of records: positive speaks for the second of two classes, the largest for one of several.
+
+        Args:
+          X: array-like or sparse matrix of shape (n, d); its records are read as in `fit`.
+        Returns:
+          Array of shape (n,) for two classes (zeros for one), (n, K) for more.
+        Raises:
+          InvalidArgument: a type or shape that is not allowed (DPA105, DPA109).
+          NotFittedError: the estimator is not fitted.
+        """
+        return self._scored(X)
+
+    def predict(self, X: Any) -> NDArray[Any]:  # noqa: N803 - scikit-learn's name
+        """The class of each record.
+
+        Args:
+          X: as for `decision_function`.
+        Returns:
+          Array of shape (n,) of entries of `classes_`.
+        Raises:
+          InvalidArgument: as for `decision_function`.
+          NotFittedError: the estimator is not fitted.
+        """
+        scores = self.decision_function(X)
+        chosen = scores > 0 if scores.ndim == 1 else scores.argmax(axis=1)
+        predicted: NDArray[Any] = self.classes_[chosen.astype(np.int64)]
+        return predicted
+
+    def __sklearn_tags__(self) -> Any:
+        """Noise may make scores poor."""
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.poor_score = True
+        return tags
+
+    def _kinds(self, labels: NDArray[Any]) -> NDArray[Any]:
+        """The classes."""
+        return read_classes(labels) if self.classes is None else checked_classes(self.classes)
+
+    def _positions(self, labels: NDArray[Any], kinds: NDArray[Any]) -> NDArray[np.int64]:
+        """The place of each label among them."""
+        return positions(labels, kinds)
+
+    def _about_labels(self, kinds: NDArray[Any]) -> tuple[dict[str, Any], list[str]]:
+        """The classes, if they are public."""
+        return ({}, [READ_CLASSES]) if self.classes is None else ({"classes": kinds.tolist()}, [])
+
+    def _keep(self, kinds: NDArray[Any]) -> None:
+        """The classes."""
+        self.classes_ = kinds
 
 
 def _source(random_state: Any) -> BitSource | None:

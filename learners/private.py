@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from dpaudit.exact import positive
 from learners.estimator import PrivateEstimator, Public
+from learners.public_data.behind import noted, seen, solver_of, subspace_of
 from learners.solvers.gradient import WEIGHT_BITS, solve
 from learners.solvers.plans import SolverPlan, default_plan
 
@@ -16,7 +18,10 @@ if TYPE_CHECKING:
 
     from dpaudit.claims import Adjacency
     from dpaudit.exact import Exact
-    from learners.budget import Budget
+    from learners.budget import Reserves
+    from learners.public_data.behind import AnyPlan
+    from learners.record import PrivacyRecord
+    from learners.rows.ingest import Features
     from learners.rows.rows import Rows
     from mechanisms.sampling.random import BitSource
 
@@ -25,7 +30,8 @@ class PrivateClassifier(PrivateEstimator):
     """A linear classifier that is (epsilon, delta)-differentially private, with nothing to tune.
 
     Solver, steps and noise follow from public quantities: the numbers of records, features and classes, epsilon, delta and the
-    neighbouring relation. Several classes share one composition.
+    neighbouring relation. Several classes share one composition. Public records, where there are any, say in which directions
+    records vary: the private ones are then seen in as many of these as their number and the privacy parameters allow.
 
     Args:
       epsilon: privacy parameter in nats, exact, positive.
@@ -33,10 +39,12 @@ class PrivateClassifier(PrivateEstimator):
       feature_norm: largest L2 norm of a record, public, exact, positive; longer records are scaled to it.
       adjacency: "replace_one", "add_remove" (then `n_nominal` is needed) or "zero_out" (then there is no intercept).
       classes: the public classes; None reads them from the labels, which the guarantee does not cover.
-      budget: a `Budget` that this and other fits spend together, or None.
+      budget: a `Budget`, or a budget of a ledger, that this and other fits spend together, or None.
       random_state: None draws noise from the operating system; an integer or a numpy Generator makes it reproducible, for tests.
       n_nominal: under add_remove, a public number that stands for the number of records.
-    Source: Bassily, Smith, Thakurta 2014; docs/learners_solvers.md, "The default rule".
+      public_X: public records without labels, an array or sparse matrix of shape (m, d), or a function of d that gives them; None
+        for none. They must not depend on the private records: the guarantee holds for each choice of them.
+    Source: Bassily, Smith, Thakurta 2014; docs/learners_solvers.md, "The default rule"; docs/public_data_learners.md.
     Example:
       >>> import numpy as np
       >>> X = np.array([[0.6, 0.8], [-0.8, 0.6]] * 200)
@@ -48,7 +56,7 @@ class PrivateClassifier(PrivateEstimator):
     adjacencies: ClassVar[tuple[str, ...]] = ("replace_one", "add_remove", "zero_out")
     released: ClassVar[tuple[str, ...]] = ("weights_",)
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - scikit-learn reads an estimator's parameters from here
         self,
         *,
         epsilon: Exact,
@@ -56,9 +64,10 @@ class PrivateClassifier(PrivateEstimator):
         feature_norm: Exact,
         adjacency: Adjacency | str = "replace_one",
         classes: Any = None,
-        budget: Budget | None = None,
+        budget: Reserves | None = None,
         random_state: int | np.random.Generator | None = None,
         n_nominal: int | None = None,
+        public_X: Any = None,  # noqa: N803 - features, as in scikit-learn
     ) -> None:
         super().__init__(
             epsilon=epsilon,
@@ -70,30 +79,53 @@ class PrivateClassifier(PrivateEstimator):
             random_state=random_state,
             n_nominal=n_nominal,
         )
+        self.public_X = public_X
 
     @property
     def coef_(self) -> NDArray[np.float64]:
-        """Weights of the features in their own units: shape (1, d) for two classes, (K, d) for more."""
-        return self._weights()[:, : self.n_features_in_] / float(self.feature_norm)
+        """Weights of the features in their own units: shape (1, d) for two classes, (K, d) for more.
+
+        With public records, those of what is projected, before it is clipped.
+        """
+        weights, image = self._weights(), subspace_of(self.plan_)
+        if image is not None:
+            return np.asarray(image.transpose(weights[:, : image.dimension_out].T).T)
+        return weights[:, : self.n_features_in_] / float(positive(self.feature_norm, "feature_norm"))
 
     @property
     def intercept_(self) -> NDArray[np.float64]:
         """What is added to the score of every record: shape (1,) for two classes, (K,) for more."""
-        constants = self._weights()[:, self.n_features_in_ :].sum(axis=1)
-        return np.asarray(constants * (self.plan_.intercept / 2**self.plan_.lattice_bits))
+        weights, image, plan = self._weights(), subspace_of(self.plan_), solver_of(self.plan_)
+        width = self.n_features_in_ if image is None else image.dimension_out
+        constants = weights[:, width:].sum(axis=1) * (plan.intercept / 2**plan.lattice_bits)
+        return np.asarray(constants if image is None else constants - image.centre_scores(weights[:, :width].T))
 
     def _weights(self) -> NDArray[np.float64]:
         """The released weights, one class a row, for rows in units of the largest norm."""
         return np.asarray(np.atleast_2d(self.weights_.T) / 2**WEIGHT_BITS)
 
-    def _plan(self, public: Public) -> SolverPlan:
+    def _plan(self, public: Public) -> AnyPlan:
         """The default rule."""
-        return default_plan(public)
+        if self.public_X is None:
+            return default_plan(public)
+        from learners.public_data.default_rule import public_plan
 
-    def _learn(self, rows: Rows, plan: SolverPlan, source: BitSource | None) -> Mapping[str, Any]:  # type: ignore[override]
+        return public_plan(self.public_X, public)
+
+    def _rows(self, features: Features, labels: NDArray[np.int64], plan: AnyPlan) -> Rows:  # type: ignore[override]
+        """Records, or what public directions show of them."""
+        return seen(super()._rows(features, labels, plan), plan)
+
+    def _learn(self, rows: Rows, plan: AnyPlan, source: BitSource | None) -> Mapping[str, Any]:  # type: ignore[override]
         """The planned sums; everything else is computed from them."""
-        return {"weights_": solve(rows, plan, source)}
+        if isinstance(plan, SolverPlan):
+            return {"weights_": solve(rows, plan, source)}
+        return {"weights_": plan.learner.learn(rows, plan.inner, source)}
 
     def _scores(self, rows: Rows) -> NDArray[np.float64]:
         """Margins, exact up to their division by the units."""
-        return rows.margins(self.weights_) / float(1 << (WEIGHT_BITS + self.plan_.lattice_bits))
+        return rows.margins(self.weights_) / float(1 << (WEIGHT_BITS + solver_of(self.plan_).lattice_bits))
+
+    def _planned(self, public: Public, classes: NDArray[Any], plan: AnyPlan | None) -> PrivacyRecord:  # type: ignore[override]
+        """The record says in which directions records are seen."""
+        return noted(super()._planned(public, classes, plan), plan)

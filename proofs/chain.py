@@ -1,7 +1,7 @@
-"""The proof graph of what ships: for each mechanism its source, sensitivity, mechanism, composition and claim.
+"""The proof graph of what ships: for each mechanism and learner its source, sensitivity, mechanism, composition and claim.
 
-`python -m proofs.chain` writes the table of docs/proof_chain.md and the digests of the bound source anew, after somebody has looked
-at what changed.
+`python -m proofs.chain` writes the tables of docs/proof_chain.md and docs/learner_proofs.md, and the digests of the bound source,
+anew after somebody has looked at what changed.
 """
 
 from __future__ import annotations
@@ -13,17 +13,17 @@ from typing import Final
 
 from dpaudit.verifier.chain import EVIDENCE, Node, evidence_checks, examined, rests_on, stamp
 from dpaudit.verifier.lemmas import LEMMAS, Lemma
-from proofs import arguments, samplers
+from proofs import arguments, learning, samplers
 from proofs.foundations import ARGUMENTS, SAMPLERS, SENSITIVITIES
 from proofs.shipped import MECHANISMS
 
 ROOT: Final = Path(__file__).resolve().parents[1]
 
 
-NODES: Final[tuple[Node, ...]] = (*SAMPLERS, *SENSITIVITIES, *ARGUMENTS, *MECHANISMS)
+NODES: Final[tuple[Node, ...]] = (*SAMPLERS, *SENSITIVITIES, *ARGUMENTS, *MECHANISMS, *learning.LEARNERS)
 """The whole graph."""
 CLAIMS: Final = tuple(sorted(node.id.removesuffix(".claim") for node in NODES if node.stage == "claim"))
-"""The mechanisms whose claims it shows."""
+"""The mechanisms and learners whose claims it shows."""
 LOGGED: Final[Mapping[str, tuple[str, ...]]] = {
     "AboveThreshold": ("above_threshold",),
     "AdditiveMechanism": ("staircase",),
@@ -43,11 +43,12 @@ LOGGED: Final[Mapping[str, tuple[str, ...]]] = {
     "StabilityHistogram": ("stability_histogram",),
     "TopK": ("top_k",),
     "VectorMechanism": ("discrete_laplace", "euclidean_laplace", "rounded_gaussian"),
+    **learning.LOGGED,
 }
-"""The kinds of release that each mechanism logs: an audited function that logs others is not what its claim is about."""
+"""The kinds of release that each of them logs: an audited function that logs others is not what its claim is about."""
 ALL_LEMMAS: Final[Mapping[str, Lemma]] = {
     **LEMMAS,
-    **{lemma.name: lemma for lemma in (*samplers.LEMMAS, *arguments.LEMMAS)},
+    **{lemma.name: lemma for lemma in (*samplers.LEMMAS, *arguments.LEMMAS, *learning.LEMMAS)},
 }
 """The lemmas that it may lean on."""
 
@@ -122,12 +123,30 @@ def table() -> str:
     return "\n".join(lines) + "\n"
 
 
+def lemma_table() -> str:
+    """The table of docs/learner_proofs.md.
+
+    Args:
+      None.
+    Returns:
+      Markdown with a line for each lemma about learners.
+    Raises:
+      Nothing.
+    Source: docs/learner_proofs.md.
+    Example:
+      >>> lemma_table().splitlines()[0]
+      '| id | statement | a step of |'
+    """
+    lines = [f"| `{one.name}` | {one.statement.replace('|', chr(92) + '|')} | {one.source} |" for one in learning.LEMMAS]
+    return "\n".join(["| id | statement | a step of |", "|---|---|---|", *lines]) + "\n"
+
+
 def _write() -> None:
-    """Write digests and table anew."""
+    """Write digests and tables anew."""
     (ROOT / "proofs" / "bound_source.json").write_text(json.dumps(stamps(), indent=1) + "\n", encoding="utf-8")
-    page = ROOT / "docs" / "proof_chain.md"
-    head = page.read_text(encoding="utf-8").partition("| mechanism |")[0]
-    page.write_text(head + table(), encoding="utf-8")
+    for name, start, text in (("proof_chain", "| mechanism |", table()), ("learner_proofs", "| id |", lemma_table())):
+        page = ROOT / "docs" / f"{name}.md"
+        page.write_text(page.read_text(encoding="utf-8").partition(start)[0] + text, encoding="utf-8")
 
 
 if __name__ == "__main__":

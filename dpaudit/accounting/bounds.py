@@ -6,6 +6,7 @@ from collections import Counter
 from dataclasses import replace
 from fractions import Fraction
 from functools import lru_cache
+from typing import Final
 
 from dpaudit.accounting.closed_forms import exact_profile
 from dpaudit.accounting.law import Bracketed, Law
@@ -16,6 +17,9 @@ from dpaudit.accounting.moments import moment_bound
 from dpaudit.accounting.profile import Profile
 from dpaudit.accounting.questions import Question
 from dpaudit.exact import Enclosure, Endpoint, Reason
+
+NARROW: Final = 1024
+"""A closed form is narrow if its width is less than one over this of it."""
 
 
 def certified_bounds(composition: PrivacyLoss, question: Question) -> Enclosure:
@@ -33,11 +37,13 @@ def _profile_above(composition: PrivacyLoss) -> Profile:
     exact = exact_profile(composition)
 
     def delta(epsilon: Fraction, floor: Fraction) -> Enclosure:
-        """The smaller of the two bounds, nothing from below."""
+        """The smaller of the two bounds, nothing from below; moments are not asked beside a closed form that is narrow."""
+        tight = None if exact is None else exact.at(epsilon, floor)
+        if tight is not None and tight.width * NARROW < tight.upper:
+            return Enclosure(Fraction(0), tight.upper, tight.reason)
         moments = moment_bound(composition, epsilon)
         best: Endpoint = moments.upper
         reason = moments.reason()
-        tight = None if exact is None else exact.at(epsilon, floor)
         if tight is not None and tight.upper < best:
             best, reason = tight.upper, tight.reason
         return Enclosure(Fraction(0), best, reason)

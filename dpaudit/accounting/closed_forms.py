@@ -12,9 +12,9 @@ from flint import arb, fmpq
 
 from dpaudit.accounting.finite import LONGEST, compose_atoms
 from dpaudit.accounting.law import Finite, GaussianShaped, Law, Mass, Profiled
-from dpaudit.accounting.laws.gaussian import PROFILE_SOURCE, gaussian_profile
 from dpaudit.accounting.laws.laplace import Laplace
 from dpaudit.accounting.laws.laplace_sums import SOURCE, is_short, summed_profile
+from dpaudit.accounting.laws.normal_mixtures import mixture_of
 from dpaudit.accounting.laws.profiles import profile_of, source_of
 from dpaudit.accounting.laws.sampled import Sampled
 from dpaudit.accounting.limits import greatest_loss, infinite_loss
@@ -84,13 +84,10 @@ def exact_profile(composition: PrivacyLoss) -> Profile | None:
 
 def _splits(composition: PrivacyLoss) -> list[Split]:
     """The ways to see a composition as finite laws and one closed profile, the cheapest first."""
-    normal = [(law, count) for law, count in composition.parts if isinstance(law, GaussianShaped)]
+    mixture = mixture_of(composition.parts)
+    if mixture is not None:
+        return [Split(mixture[1], mixture[0].profile, "; ".join(mixture[0].sources))]
     others = [(law, count) for law, count in composition.parts if not isinstance(law, GaussianShaped)]
-    mu_squared = sum((count * law.mu_squared for law, count in normal), Fraction(0))
-    if mu_squared:
-        added = sum(count for _, count in normal) > 1
-        source = PROFILE_SOURCE + "; mu^2 adds up (Dong, Roth, Su 2022, Corollary 3.3)" * added
-        return [Split(tuple(others), lambda epsilon: gaussian_profile(mu_squared, epsilon), source)]
     found = []
     for index, (law, count) in enumerate(others):
         profile = profile_of(law) if isinstance(law, (Profiled, Sampled)) else None

@@ -9,9 +9,11 @@ from math import floor
 from typing import Final
 
 from dpaudit.accounting.law import Law
+from dpaudit.accounting.laws.best_of import BestOf, best_of_pure, checked_runs
 from dpaudit.accounting.laws.between import Between
 from dpaudit.accounting.laws.bounded_noise import finite_noise, truncated_noise
 from dpaudit.accounting.laws.bounded_range import BoundedRange
+from dpaudit.accounting.laws.charged import update_charged
 from dpaudit.accounting.laws.choices import chosen, compared, flipped, noisiest
 from dpaudit.accounting.laws.concentrated import Concentrated
 from dpaudit.accounting.laws.discrete_gaussian import DiscreteGaussian
@@ -148,6 +150,24 @@ def _euclidean_laplace(release: Release) -> Law:
     return Between(name, Laplace(scale, release.sensitivity) if release.dimension == 1 else pure, None, ground)
 
 
+def _objective_perturbation(release: Release) -> Law:
+    """Pure: the random term is moved by the sensitivity, and densities are stretched by the curvature of one record."""
+    with working_precision(256):
+        stretched = Fraction(ball_endpoints(ball(release.parameter("stretch")).log1p())[1])
+    epsilon = release.sensitivity / release.parameter("scale") + stretched
+    pure = Response(epsilon, f"objective_perturbation(epsilon={shown(epsilon)})")
+    return Between(
+        pure.name, pure, None, "a change of variables (Chaudhuri, Monteleoni, Sarwate 2011); docs/perturbation_learners.md"
+    )
+
+
+def _best_of_runs(release: Release) -> Law:
+    """A random number of runs, each pure where the log says epsilon and else rho-zCDP, of which the best is kept."""
+    known = dict(release.parameters)
+    shape, stop = checked_runs(release.parameter("shape"), release.parameter("stop"))
+    return best_of_pure(known["epsilon"], shape) if "epsilon" in known else BestOf(release.parameter("rho"), shape, stop)
+
+
 def _randomized_response(release: Release) -> Law:
     """k-ary randomized response."""
     return answered(release.parameter("epsilon"), int(release.parameter("categories")))
@@ -222,6 +242,19 @@ def _alone(release: Release) -> int:
     return _steps(release)
 
 
+def _update_charged(release: Release) -> Law:
+    """A run of any length that its updates end."""
+    lattice, updates = release.parameter("lattice"), int(release.parameter("updates"))
+    scale, threshold = release.parameter("scale"), release.parameter("threshold")
+
+    def moved(steps: int) -> Law:
+        """The run whose queries move by so many steps."""
+        run = update_charged(scale=scale, sensitivity=steps * lattice, threshold=threshold, updates=updates, lattice=lattice)
+        return run.parts[0][0]
+
+    return _or_nothing(_alone(release), moved)
+
+
 def _staircase(release: Release) -> Law:
     """One number exactly, as far as the step of the staircase."""
     lattice, epsilon = release.parameter("lattice"), release.parameter("epsilon")
@@ -274,4 +307,7 @@ _LAWS: Final[dict[str, Callable[[Release], Law]]] = {
     "sparse_vector": _sparse_vector,
     "stability_histogram": _stability_histogram,
     "partition_selection": _partition_selection,
+    "objective_perturbation": _objective_perturbation,
+    "best_of_runs": _best_of_runs,
+    "update_charged": _update_charged,
 }

@@ -9,9 +9,6 @@ from typing import Final
 from dpaudit.auditor.properties import MOST_CHECK_RUNS
 from dpaudit.errors import InvalidArgument
 
-FEWEST_RUNS: Final = 500
-"""Fewer runs than this cannot say anything worth reading."""
-
 FEWEST_PILOT_RUNS: Final = 2000
 RUNS_AFTER_REFUTATION: Final = 20_000
 """Runs for the lower bound once the bets have refuted a claim: enough to say by how much it fails."""

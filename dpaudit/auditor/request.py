@@ -11,13 +11,13 @@ from typing import TypeAlias
 from dpaudit.auditor.bounds import ClaimPoint
 from dpaudit.auditor.family import FAMILIES
 from dpaudit.auditor.pairs import candidate_pairs
-from dpaudit.auditor.plans import FEWEST_RUNS, Plan, plan_of
+from dpaudit.auditor.plans import Plan, plan_of
 from dpaudit.auditor.points import lines_of
 from dpaudit.auditor.workload import Subject, Workload, workload
 from dpaudit.errors import InvalidArgument, TargetFailure
 from dpaudit.exact import Exact, in_range, integer, positive
 from dpaudit.results import Settings
-from dpaudit.targets import Reference, Target, load_targets
+from dpaudit.targets import FEWEST_RUNS, Reference, Target, load_targets
 
 Given: TypeAlias = Target | Reference | str
 
@@ -108,7 +108,7 @@ def _told_apart(loaded: Sequence[tuple[Target, Reference | None]]) -> list[tuple
 def entry_of(target: Target, reference: Reference | None, settings: Settings, executor: Executor | None) -> Entry:
     """One target with its pairs, tested points, plan and workload."""
     pairs = candidate_pairs(target)
-    plan = plan_of(settings.runs, len(pairs)) if settings.seconds is None else None
+    plan = plan_of(min(settings.runs, target.most_runs or settings.runs), len(pairs)) if settings.seconds is None else None
     work = workload(target, pairs, reference, executor)
     return Entry(target, reference, Subject(target, pairs), work, lines_of(target.claim), plan)
 

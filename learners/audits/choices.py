@@ -167,6 +167,7 @@ TARGETS: Final = (
         pmf=lambda records: law_of(antipodal_errors(records).tolist(), COUNTS.temperature),
         neighbours=[(_ALL_EAST, _ONE_WEST)],
         public_data=True,
+        proof="proofs.chain#PureMarginClassifier.claim",
     ),
     Target(
         name="pure_margin_zeroed",
@@ -176,6 +177,7 @@ TARGETS: Final = (
         pmf=lambda records: law_of(antipodal_errors(records).tolist(), ZEROED.temperature),
         neighbours=[(_ALL_EAST[:4], (*_ALL_EAST[:3], ((0, 0), 1)))],
         public_data=True,
+        proof="proofs.chain#PureMarginClassifier.claim",
     ),
     Target(
         name="ramp_choice",
@@ -185,6 +187,7 @@ TARGETS: Final = (
         pmf=lambda records: law_of(antipodal_ramps(records).tolist(), RAMPS.temperature),
         neighbours=[(_ALL_EAST, _ONE_WEST)],
         public_data=True,
+        proof="proofs.chain#MarginClassifier.claim",
     ),
     Target(
         name="arrangement_choice",
@@ -194,6 +197,8 @@ TARGETS: Final = (
         pmf=law_of_points,
         neighbours=[(_CROSS, (*_CROSS[:4], ((-17, 2000), 1))), (_CROSS, (*_CROSS[:3], ((4, 3000), 0), _CROSS[4]))],
         public_data=True,
+        proof="proofs.chain#PureMarginClassifier.claim",
+        most_runs=10_000,
     ),
     Target(
         name="label_private_choice",
@@ -203,6 +208,7 @@ TARGETS: Final = (
         pmf=lambda records: law_of(labelled_errors(records).tolist(), LABELS.temperature),
         neighbours=[((*_CROSS, _CROSS[0]), (*_CROSS, (_CROSS[0][0], 0)))],
         public_data=True,
+        proof="proofs.chain#LabelPrivateClassifier.claim",
     ),
     Target(
         name="network_choice",
@@ -212,6 +218,7 @@ TARGETS: Final = (
         pmf=lambda records: law_of(network_errors(rows_of(records), NETWORKS).tolist(), COUNTS.temperature),
         neighbours=[(_CROSS, (*_CROSS[:4], ((17, -2000), 0)))],
         public_data=True,
+        proof="proofs.chain#NeuralMarginClassifier.claim",
     ),
     Target(
         name="unequal_choice",
@@ -221,6 +228,7 @@ TARGETS: Final = (
         pmf=lambda records: law_of(unequal_scores(records), UNEQUAL.choice.temperature),
         neighbours=[((_EAST,) * 16, (*(_EAST,) * 15, _WEST)), ((_WEST,), (_EAST,))],
         public_data=True,
+        proof="proofs.chain#GeneralizedExponential.claim",
     ),
     Target(
         name="margin_choice",
@@ -230,6 +238,7 @@ TARGETS: Final = (
         pmf=lambda records: law_of(margin_scores(records), MARGINS.choice.temperature),
         neighbours=[((*_SHORT, _EAST), (*_SHORT, _WEST))],
         public_data=True,
+        proof="proofs.chain#MarginSearch.claim",
     ),
 )
 """Finite laws, each declared, so that they are compared exactly with their claims; the auditor's samples say the same."""

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Final, cast
 
 import numpy as np
 
 from dpaudit.claims import GDP, Adjacency, ApproxDP, Claim
 from dpaudit.targets import Sensitivity, Target
+from learners.audits.inside import mu_of
+from learners.audits.watching import transcript
 from learners.estimator import Public
 from learners.rows.rows import Rows
 from learners.solvers.gradient import WEIGHT_BITS, solve
@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from dpaudit.releases import Release
-    from mechanisms.gaussian import GaussianMechanism
-    from mechanisms.sampling.random import BitSource
 
 Record = tuple[tuple[int, ...], int]
 """Features in steps, together no longer than the plan's largest norm, and a label."""
@@ -39,71 +37,10 @@ def _public(records: int, features: int) -> Public:
     return Public(records, features, 2, Fraction(1), Fraction(4), Fraction(1, 10**5), RELATION)
 
 
-@dataclass(frozen=True)
-class Watched:
-    """A planned mechanism that keeps what it is given and what it makes of it; without noise where there is no mechanism."""
-
-    mechanism: GaussianMechanism | None
-    seen: list[tuple[NDArray[np.int64], NDArray[np.int64]]]
-
-    def release(self, value: NDArray[np.int64], source: BitSource | None) -> NDArray[np.int64]:
-        """The mechanism's release."""
-        noisy = value if self.mechanism is None else self.mechanism.release(value, source)
-        self.seen.append((value, noisy))
-        return noisy
-
-
-@dataclass(frozen=True)
-class WatchedPlan:
-    """A plan that a solver follows as it would follow the plan itself, while all of its releases are seen."""
-
-    plan: SolverPlan
-    seen: list[tuple[NDArray[np.int64], NDArray[np.int64]]]
-    noisy: bool
-
-    def __getattr__(self, name: str) -> Any:
-        """What the plan says."""
-        return getattr(self.plan, name)
-
-    def noise(self, release: Release) -> Watched:
-        """The mechanism that makes a planned release, watched."""
-        return Watched(self.plan.noise(release) if self.noisy else None, self.seen)
-
-
-def transcript(
-    rows: Rows, plan: SolverPlan, source: BitSource | None = None, *, noisy: bool = True
-) -> list[tuple[NDArray[np.int64], NDArray[np.int64]]]:
-    """Every sum of a fit before and after its noise, in order.
-
-    Args:
-      rows: the records.
-      plan: what to do.
-      source: random bits; None takes the operating system's.
-      noisy: False makes a fit without noise, which releases nothing: its first sums are those of every fit.
-    Returns:
-      Pairs of int64 arrays: private, and released.
-    Raises:
-      InvalidArgument: as for `solve`.
-    Source: docs/learners.md, "Audits".
-    Example:
-      >>> [noisy.shape for _, noisy in transcript(rows_of(MOMENT_PAIR[0], PLAN), PLAN)[:3]]
-      [(6,), (3,), (3,)]
-    """
-    watched = WatchedPlan(plan, [], noisy)
-    solve(rows, cast("SolverPlan", watched), source)
-    return watched.seen
-
-
 def rows_of(records: Sequence[Record], plan: SolverPlan) -> Rows:
     """Records as rows, each with the plan's intercept."""
     steps = np.array([(*features, plan.intercept) for features, _ in records], dtype=np.int32)
     return Rows(steps, plan.bound, Fraction(1, 2**plan.lattice_bits), np.array([label for _, label in records], dtype=np.int64))
-
-
-def _mu_of(releases: Sequence[Release]) -> Fraction:
-    """What Gaussian releases cost together: the root of the sum of squares, rounded up."""
-    squares = sum(((each.sensitivity / each.parameter("sigma")) ** 2 for each in releases), Fraction(0))
-    return Fraction(math.isqrt(math.floor(squares * 2**60)) + 1, 2**30)
 
 
 PLAN: Final = default_plan(_public(4, 2))
@@ -197,18 +134,20 @@ TARGETS: Final = (
         name="linear_first_releases",
         description="second moment and first gradient of a linear classifier, both noisy; one record turns by a right angle",
         sample=sample_first,
-        claim=Claim(GDP(mu=_mu_of(_FIRST)), adjacency=RELATION),
+        claim=Claim(GDP(mu=mu_of(_FIRST)), adjacency=RELATION),
         neighbours=[MOMENT_PAIR],
         sensitivity=Sensitivity(query=moment_triangle, bound=_FIRST[0].sensitivity, metric="l2"),
         public_data=True,
+        proof="proofs.chain#PrivateClassifier.claim",
     ),
     Target(
         name="linear_all_gradients",
         description="all noisy gradients of fits of a linear classifier; one record changes its label",
         sample=sample_fits,
-        claim=Claim(GDP(mu=_mu_of(WIDE.charges[0].releases)), adjacency=RELATION),
+        claim=Claim(GDP(mu=mu_of(WIDE.charges[0].releases)), adjacency=RELATION),
         neighbours=[SIDE_PAIR],
         public_data=True,
+        proof="proofs.chain#PrivateClassifier.claim",
     ),
 )
 
@@ -220,5 +159,6 @@ OUTSIDE: Final = (
         claim=Claim(ApproxDP(epsilon=4, delta="1e-5"), adjacency=RELATION),
         neighbours=[MOMENT_PAIR],
         public_data=True,
+        proof="proofs.chain#PrivateClassifier.claim",
     ),
 )

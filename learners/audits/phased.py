@@ -2,31 +2,32 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from contextvars import Context
+from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeVar
 
 import numpy as np
 
 from dpaudit.claims import GDP, ApproxDP, Claim
+from dpaudit.exact import Exact, positive
 from dpaudit.targets import Target
 from learners.margins.erm import ErmPlan, erm_plan, run
 from learners.rows.rows import Rows
 from learners.solvers.hinge import HingeStep
-from learners.solvers.phased import WEIGHT_BITS, mean_of_iterates, phased_sgd, rounded_mean
+from learners.solvers.phased import WEIGHT_BITS, Schedule, mean_of_iterates, phased_sgd, rounded_mean, schedule
+from learners.solvers.plans import noise_multiplier
 from mechanisms.sampling.random import source_from
 
 if TYPE_CHECKING:
     from numpy.random import Generator
     from numpy.typing import NDArray
 
+_Fitted = TypeVar("_Fitted")
+
 COUNT: Final = 128
 BOUND: Final = 2**10
-
-PLAN: Final[ErmPlan] = erm_plan(records=COUNT, columns=1, bound=BOUND, margin="1/2", epsilon=4, delta="1e-6", by_place=True)
-"""A pass whose price is epsilon 4 at delta 1e-6 as long as nobody knows the order."""
-
-_RELEASE: Final = PLAN.schedule.releases[0]
-_FIXED: Final = Claim(GDP(mu=_RELEASE.sensitivity / _RELEASE.parameter("sigma")), adjacency="replace_one")
 
 Dataset = tuple[tuple[int, int], ...]
 """One record a pair: its only feature in steps, and its label."""
@@ -37,25 +38,85 @@ LEADING: Final[tuple[Dataset, Dataset]] = (
 )
 """All features are zero but for the first record's, whose label is the one or the other: nothing hides what it does."""
 
+SECRET: Final[ErmPlan] = erm_plan(records=COUNT, columns=1, bound=BOUND, margin="1/2", epsilon=4, delta="1e-6", by_place=True)
+"""A pass whose price is epsilon 4 at delta 1e-6 as long as nobody knows the order."""
 
-def sample_weights(data: Dataset, count: int, rng: Generator) -> NDArray[np.float64]:
-    """Weights after a pass in the order in which the records stand: what an adversary who knows the order sees."""
-    rows, order, source = _rows(data), np.arange(COUNT), source_from(rng)
-    found = [phased_sgd(rows, PLAN.schedule, order, source) for _ in range(count)]
-    return np.concatenate(found) / 2.0**WEIGHT_BITS
+_MOST_RUNS: Final = 5000
+"""A pass takes a third of a millisecond."""
 
 
-def sample_first_mean(data: Dataset, count: int, rng: Generator) -> NDArray[np.float64]:
-    """The noisy mean of the first phase of such a pass, which an adversary inside sees; the mean itself is the same every time."""
-    rows, phase = _rows(data), PLAN.schedule.phases[0]
-    mean = rounded_mean(rows, PLAN.schedule, phase, np.arange(phase.records), np.zeros(1))
-    return phase.mechanism.releases(mean, count, source_from(rng))[:, 0] * phase.lattice
+@dataclass(frozen=True)
+class KnownOrder:
+    """Passes over `COUNT` records in the order in which they stand: a hook into the order.
+
+    Args:
+      schedule: the phases.
+    Source: docs/margin_learners.md, "Audits".
+    Example:
+      >>> KnownOrder(SECRET.schedule).sample_first_mean(LEADING[0], 3, np.random.default_rng(0)).shape
+      (3,)
+    """
+
+    schedule: Schedule
+
+    @property
+    def claim(self) -> Claim:
+        """What one record costs: it is in one phase only."""
+        release = self.schedule.releases[0]
+        return Claim(GDP(mu=release.sensitivity / release.parameter("sigma")), adjacency=release.adjacency)
+
+    def sample_weights(self, data: Dataset, count: int, rng: Generator) -> NDArray[np.float64]:
+        """Weights after a pass: what an adversary who knows the order sees."""
+        rows, order, source = rows_of(data), np.arange(COUNT), source_from(rng)
+        return np.concatenate(unlogged(lambda: phased_sgd(rows, self.schedule, order, source), count)) / 2.0**WEIGHT_BITS
+
+    def sample_first_mean(self, data: Dataset, count: int, rng: Generator) -> NDArray[np.float64]:
+        """The noisy mean of the first phase, which an adversary inside sees; the mean itself is the same every time."""
+        rows, phase = rows_of(data), self.schedule.phases[0]
+        mean = rounded_mean(rows, self.schedule, phase, np.arange(phase.records), np.zeros(1))
+        return phase.mechanism.releases(mean, count, source_from(rng))[:, 0] * phase.lattice
 
 
 def sample_secret(data: Dataset, count: int, rng: Generator) -> NDArray[np.float64]:
     """Weights after a pass in a random order that nobody learns."""
-    rows, source = _rows(data), source_from(rng)
-    return np.concatenate([run(rows, PLAN, source) for _ in range(count)]) / 2.0**WEIGHT_BITS
+    rows, source = rows_of(data), source_from(rng)
+    return np.concatenate(unlogged(lambda: run(rows, SECRET, source), count)) / 2.0**WEIGHT_BITS
+
+
+def unlogged(fit: Callable[[], _Fitted], count: int) -> list[_Fitted]:
+    """Fits that write to no log: it has no words for releases of which every record takes part in one, and prices them all.
+
+    Args:
+      fit: one fit.
+      count: how many.
+    Returns:
+      What they give.
+    Raises:
+      Exception: whatever a fit raises.
+    Source: docs/learners.md, "Audits".
+    Example:
+      >>> unlogged(lambda: 3, 2)
+      [3, 3]
+    """
+    return [Context().run(fit) for _ in range(count)]
+
+
+def rows_of(data: Dataset) -> Rows:
+    """Records of one feature as rows.
+
+    Args:
+      data: the records.
+    Returns:
+      Rows of one column.
+    Raises:
+      ValueError: records of another shape.
+    Source: docs/margin_learners.md, "Audits".
+    Example:
+      >>> rows_of(LEADING[0]).steps.shape
+      (128, 1)
+    """
+    values = np.array(data, dtype=np.int64).reshape(-1, 2)
+    return Rows(values[:, :1].astype(np.int32), BOUND, Fraction(1, BOUND), values[:, 1].copy())
 
 
 def kink(
@@ -116,29 +177,45 @@ def moved_apart(first: NDArray[np.float64], second: NDArray[np.float64], start: 
     return float(np.linalg.norm(distance)) / (2 * step.limit * (count - 1) / count)
 
 
-def _rows(data: Dataset) -> Rows:
-    """A dataset as rows of one column."""
-    values = np.array(data, dtype=np.int64).reshape(-1, 2)
-    return Rows(values[:, :1].astype(np.int32), BOUND, Fraction(1, BOUND), values[:, 1].copy())
+def known_order_targets(epsilon: Exact) -> tuple[Target, Target]:
+    """Targets on passes in a known order, seen from inside and from outside.
+
+    Args:
+      epsilon: of a pass at delta 1e-5 whoever knows the order, exact, positive.
+    Returns:
+      The first noisy mean, and the weights at the end.
+    Raises:
+      InvalidArgument: `epsilon` is no positive number (DPA101, DPA102, DPA104).
+    Source: docs/margin_learners.md, "Audits".
+    Example:
+      >>> [target.name for target in known_order_targets(3)]
+      ['phased_first_mean', 'phased_fixed_order']
+    """
+    multiplier = noise_multiplier(positive(epsilon, "epsilon"), Fraction(1, 10**5))
+    known = KnownOrder(schedule(records=COUNT, columns=1, bound=BOUND, margin="1/2", noise_multiplier=multiplier))
+    inside = Target(
+        name="phased_first_mean",
+        description="the first noisy mean of phased descent in a known order",
+        sample=known.sample_first_mean,
+        claim=known.claim,
+        neighbours=[LEADING],
+        public_data=True,
+        proof="proofs.chain#MarginClassifier.claim",
+    )
+    outside = Target(
+        name="phased_fixed_order",
+        description="weights after phased descent in a known order, whose first record is the only one that is not zero",
+        sample=known.sample_weights,
+        claim=known.claim,
+        neighbours=[LEADING],
+        public_data=True,
+        most_runs=_MOST_RUNS,
+    )
+    return inside, outside
 
 
 TARGETS: Final = (
-    Target(
-        name="phased_fixed_order",
-        description="weights after phased descent in a known order, whose first record is the only one that is not zero",
-        sample=sample_weights,
-        claim=_FIXED,
-        neighbours=[LEADING],
-        public_data=True,
-    ),
-    Target(
-        name="phased_first_mean",
-        description="the first noisy mean of phased descent in a known order",
-        sample=sample_first_mean,
-        claim=_FIXED,
-        neighbours=[LEADING],
-        public_data=True,
-    ),
+    *known_order_targets(1),
     Target(
         name="phased_secret_order",
         description="weights after phased descent in a secret order",
@@ -146,5 +223,6 @@ TARGETS: Final = (
         claim=Claim(ApproxDP(epsilon=4, delta="1e-6"), adjacency="replace_one"),
         neighbours=[LEADING],
         public_data=True,
+        most_runs=_MOST_RUNS,
     ),
 )

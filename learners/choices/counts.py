@@ -1,4 +1,9 @@
-"""Scores of candidates as whole numbers: errors, and ramps on a grid, summed over records; and the choice by them."""
+"""Scores of candidates as whole numbers: errors, and ramps on a grid, summed over records; and the choice by them.
+
+A candidate for two classes has as many weights as a row has columns, and its signed margin with a record is the product, negative
+for the first class. A candidate for K classes has K times as many, one class after the other, and its signed margin is by how much
+the record's own class leads the best other one.
+"""
 
 from __future__ import annotations
 
@@ -23,6 +28,7 @@ Loss = Callable[["NDArray[np.int64]"], "NDArray[np.int64] | NDArray[np.bool_]"]
 
 _CHUNK: Final = 2**21
 _INTEGERS_HOLD: Final = 2**63
+_HALF: Final = 2**62
 
 
 class Cover(Protocol):
@@ -120,8 +126,8 @@ def totals(rows: Rows, cover: Cover, loss: Loss) -> NDArray[np.int64]:
     """The loss of every candidate, summed over all records.
 
     Args:
-      rows: records as whole numbers, with labels 0 and 1.
-      cover: the candidates.
+      rows: records as whole numbers, with labels 0 and 1, or 0 to K - 1.
+      cover: the candidates, of as many weights as the rows have columns, or of K times as many.
       loss: from signed margins to whole numbers.
     Returns:
       int64 array of shape (cover.size,), exact.
@@ -135,15 +141,34 @@ def totals(rows: Rows, cover: Cover, loss: Loss) -> NDArray[np.int64]:
       >>> totals(rows, Listed(np.array([[1, 0], [0, -1]])), errors()).tolist()
       [1, 2]
     """
-    side = signs(rows.labels)[:, np.newaxis]
-    width = max(1, _CHUNK // len(rows.labels))
     parts = []
     for block in cover.blocks():
+        width = max(1, _CHUNK // (len(rows.labels) * (len(block) // rows.steps.shape[1])))
         for start in range(0, block.shape[1], width):
-            margins = rows.margins(block[:, start : start + width])
-            margins *= side
+            margins = _signed(rows, block[:, start : start + width])
             parts.append(loss(margins).sum(axis=0, dtype=np.int64))
     return np.concatenate(parts)
+
+
+def leads(scores: NDArray[np.int64], labels: NDArray[np.int64]) -> NDArray[np.int64]:
+    """By how much the class of each record leads the best other one; 0 for a tie, which is an error.
+
+    Args:
+      scores: int64 array of shape (n, K, N), of sizes below 2**62; it is written over.
+      labels: int64 array of shape (n,), 0 to K - 1.
+    Returns:
+      int64 array of shape (n, N).
+    Raises:
+      IndexError: never for labels of a class.
+    Source: Crammer, Singer 2001; docs/choice_learners.md, "Several classes".
+    Example:
+      >>> leads(np.array([[[5], [7], [2]]]), np.array([1])).tolist()
+      [[2]]
+    """
+    places = np.arange(len(labels))
+    own = scores[places, labels]
+    scores[places, labels] = -_HALF
+    return np.asarray(own - scores.max(axis=1))
 
 
 def choose(
@@ -152,7 +177,7 @@ def choose(
     """One candidate by its summed loss.
 
     Args:
-      rows: records as whole numbers, with labels 0 and 1.
+      rows: as for `totals`.
       cover: the candidates.
       loss: from signed margins to whole numbers, with the sensitivity that the mechanism is told, in its units.
       mechanism: the exponential mechanism.
@@ -172,3 +197,35 @@ def choose(
       [1, 0]
     """
     return cover.candidate(mechanism.release(-totals(rows, cover, loss), source))
+
+
+def per_class(weights: NDArray[np.int64], columns: int) -> NDArray[np.int64]:
+    """The weights of a candidate as `Rows.margins` takes them.
+
+    Args:
+      weights: int64 array of shape (columns,), or (K * columns,), one class after the other.
+      columns: of the rows.
+    Returns:
+      int64 array of shape (columns,), or (columns, K).
+    Raises:
+      ValueError: another number of weights.
+    Source: docs/choice_learners.md, "Several classes".
+    Example:
+      >>> per_class(np.array([1, 2, 3, 4, 5, 6]), 2).tolist()
+      [[1, 3, 5], [2, 4, 6]]
+    """
+    return weights if len(weights) == columns else weights.reshape(-1, columns).T
+
+
+def _signed(rows: Rows, block: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Signed margins of all records with some candidates."""
+    columns = rows.steps.shape[1]
+    if len(block) == columns:
+        margins = rows.margins(block)
+        margins *= signs(rows.labels)[:, np.newaxis]
+        return margins
+    if rows.bound * columns * int(np.abs(block).max(initial=0)) >= _HALF:
+        raise InvalidArgument("DPA108", "differences of margins might not fit 64 bits. Use smaller weights or a coarser lattice.")
+    by_class = block.reshape(-1, columns, block.shape[1]).transpose(1, 0, 2)
+    scores = rows.margins(by_class.reshape(columns, -1))
+    return leads(scores.reshape(len(scores), *by_class.shape[1:]), rows.labels)

@@ -1,4 +1,4 @@
-"""The cover of the paper: all points of a lattice in a ball, for up to four dimensions."""
+"""Covers of the papers: all points of a lattice in a ball or near a sphere, for up to four dimensions."""
 
 from __future__ import annotations
 
@@ -23,11 +23,12 @@ MOST_POINTS: Final = 2**24
 
 @dataclass(frozen=True)
 class LatticeCover:
-    """All whole points within a radius of the origin, the origin included; a step is the lattice's, and scale does not matter.
+    """All whole points within a radius of the origin, or between two; a step is the lattice's, and scale does not matter.
 
     Args:
       dimension: k, 1 to 4.
       radius_squared: in squared steps, a whole number, at least 0.
+      least_squared: squares of norms below this are left out; with 0 none is, not even the origin.
     Source: Bassily, Mohri, Suresh 2022, Algorithm 1, step 4; docs/choice_learners.md, "Lattice".
     Example:
       >>> cover = LatticeCover(2, 1)
@@ -37,6 +38,7 @@ class LatticeCover:
 
     dimension: int
     radius_squared: int
+    least_squared: int = 0
 
     @cached_property
     def size(self) -> int:
@@ -51,7 +53,8 @@ class LatticeCover:
         rest = rest.reshape(self.dimension - 1, -1) if self.dimension > 1 else np.zeros((0, 1), dtype=np.int64)
         squares = np.square(rest).sum(axis=0)
         for first in axis.tolist():
-            inside = rest[:, squares <= self.radius_squared - first * first]
+            norms = squares + first * first
+            inside = rest[:, (norms <= self.radius_squared) & (norms >= self.least_squared)]
             yield np.concatenate([np.full((1, inside.shape[1]), first), inside])
 
     def candidate(self, place: int) -> NDArray[np.int64]:

@@ -11,7 +11,7 @@ import numpy as np
 
 from dpaudit.errors import InvalidArgument
 from dpaudit.exact import Exact, positive
-from learners.choices.counts import signs
+from learners.choices.counts import leads, signs
 from learners.rows.seeds import PublicBits
 from mechanisms.laws import RoundedGaussian
 
@@ -39,7 +39,7 @@ _BLOCK: Final = 2**16
 _CHUNK: Final = 2**21
 
 Network = tuple["NDArray[np.int64]", ...]
-"""Weights of the layers, the last a vector: shapes (columns, width), (width, width), ..., (width,)."""
+"""Weights of the layers: shapes (columns, width), (width, width), ..., (width,) for two classes or (width, K) for more."""
 
 
 class Networks(Protocol):
@@ -69,6 +69,7 @@ class RandomNetworks:
       layers: at least 2, counting the last one, which has no units.
       size: how many, at least 1.
       seed: public.
+      outputs: 1 for two classes, K for K classes.
     Source: Bassily, Mohri, Suresh 2022, section 5; docs/choice_learners.md, "Networks".
     Example:
       >>> [layer.shape for layer in RandomNetworks(columns=5, width=3, layers=3, size=9, seed=1).network(8)]
@@ -80,6 +81,7 @@ class RandomNetworks:
     layers: int
     size: int
     seed: int
+    outputs: int = 1
 
     def stacks(self) -> Iterator[Network]:
         """All of them."""
@@ -100,13 +102,15 @@ class RandomNetworks:
         """A whole block, from bits of its own."""
         bits, unit = PublicBits(self.seed, "networks", self.columns, self.width, self.layers, start), 2**WEIGHT_BITS
         inner = max(1, 2 * unit // (math.isqrt(self.width - 1) + 1))
-        shapes = [(self.columns, self.width), *[(self.width, self.width)] * (self.layers - 2), (self.width,)]
+        shapes = [(self.columns, self.width), *[(self.width, self.width)] * (self.layers - 2), (self.width, self.outputs)]
         sigmas = [unit // 2, *[inner] * (self.layers - 2), unit]
         drawn = [
             np.asarray(RoundedGaussian(sigma).sample(self._height * math.prod(shape), source=bits), dtype=np.int64)
             for shape, sigma in zip(shapes, sigmas, strict=True)
         ]
         layers = [entries.reshape(self._height, *shape) for entries, shape in zip(drawn, shapes, strict=True)]
+        if self.outputs == 1:
+            layers[-1] = layers[-1][:, :, 0]
         scales = np.array(_SCALES)[np.arange(self._height) % len(_SCALES)]
         return (layers[0] * scales[:, np.newaxis, np.newaxis], *layers[1:])
 
@@ -139,13 +143,15 @@ class GivenNetworks:
         return self.networks[place]
 
 
-def given_networks(networks: Sequence[Sequence[Any]], *, columns: int, feature_norm: Exact) -> GivenNetworks:
+def given_networks(networks: Sequence[Sequence[Any]], *, columns: int, feature_norm: Exact, outputs: int = 1) -> GivenNetworks:
     """Public networks as candidates, their weights rounded to multiples of 2**-8.
 
     Args:
-      networks: one sequence of layers each: arrays of shapes (columns, a), (a, b), ..., (z,), for records in units of the features.
+      networks: one sequence of layers each: arrays of shapes (columns, a), (a, b), ..., (z,), for records in units of the features;
+        the last of shape (z, K) for K classes.
       columns: of the records, with the intercept.
       feature_norm: public, exact, positive: the first layer is multiplied by it, as rows are divided by it.
+      outputs: 1 for two classes, K for K classes.
     Returns:
       The candidates.
     Raises:
@@ -157,7 +163,7 @@ def given_networks(networks: Sequence[Sequence[Any]], *, columns: int, feature_n
       128
     """
     unit = float(positive(feature_norm, "feature_norm"))
-    read = tuple(_read(network, columns, unit) for network in networks)
+    read = tuple(_read(network, columns, unit, outputs) for network in networks)
     if not read:
         raise InvalidArgument("DPA109", "networks must hold at least one network.")
     return GivenNetworks(read)
@@ -170,7 +176,7 @@ def network_scores(rows: Rows, stack: Network) -> NDArray[np.int64]:
       rows: records as whole numbers of at most about 2**12 steps.
       stack: the networks, with one axis more in front.
     Returns:
-      int64 array of shape (networks, records), exact for the network with these weights and this table.
+      int64 array of shape (networks, records), or (networks, records, K), exact for the network with these weights and this table.
     Raises:
       InvalidArgument: margins might not fit 64 bits (DPA108), which follows from public numbers.
     Source: docs/choice_learners.md, "Networks".
@@ -188,15 +194,17 @@ def network_scores(rows: Rows, stack: Network) -> NDArray[np.int64]:
     for layer in stack[1:-1]:
         # Whole numbers below 2**53 throughout: floats multiply and add them without rounding.
         reached = (_units(reached) @ layer.astype(np.float64)).astype(np.int64)
-    scores = _units(reached) @ stack[-1].astype(np.float64)[:, :, np.newaxis]
-    return np.asarray(scores[:, :, 0].astype(np.int64))
+    last = stack[-1].astype(np.float64)
+    if last.ndim == 2:
+        return np.asarray((_units(reached) @ last[:, :, np.newaxis])[:, :, 0].astype(np.int64))
+    return np.asarray((_units(reached) @ last).astype(np.int64))
 
 
 def network_errors(rows: Rows, networks: Networks) -> NDArray[np.int64]:
-    """How many records each network gets wrong; a score of 0 is an error.
+    """How many records each network gets wrong; a score of 0 is an error, as is a tie of the largest of several.
 
     Args:
-      rows: records as whole numbers, with labels 0 and 1.
+      rows: records as whole numbers, with labels 0 and 1, or 0 to K - 1.
       networks: the candidates.
     Returns:
       int64 array of shape (networks.size,).
@@ -212,10 +220,11 @@ def network_errors(rows: Rows, networks: Networks) -> NDArray[np.int64]:
     """
     side, found = signs(rows.labels), []
     for stack in networks.stacks():
-        height = max(1, _CHUNK // (len(side) * stack[0].shape[2]))
+        height = max(1, _CHUNK // (len(side) * max(stack[0].shape[2], stack[-1].shape[-1])))
         for start in range(0, len(stack[0]), height):
             scores = network_scores(rows, tuple(layer[start : start + height] for layer in stack))
-            found.append((scores * side <= 0).sum(axis=1, dtype=np.int64))
+            signed = scores * side if scores.ndim == 2 else leads(scores.transpose(1, 2, 0), rows.labels).T
+            found.append((signed <= 0).sum(axis=1, dtype=np.int64))
     return np.concatenate(found)
 
 
@@ -225,7 +234,7 @@ def _units(margins: NDArray[np.int64]) -> NDArray[np.float64]:
     return np.asarray(_TANH[np.clip(cells, -_SATURATED, _SATURATED) + _SATURATED])
 
 
-def _read(network: Sequence[Any], columns: int, unit: float) -> Network:
+def _read(network: Sequence[Any], columns: int, unit: float, outputs: int) -> Network:
     """One network as whole numbers."""
     try:
         layers = [np.asarray(layer, dtype=np.float64) for layer in network]
@@ -233,9 +242,10 @@ def _read(network: Sequence[Any], columns: int, unit: float) -> Network:
         raise InvalidArgument("DPA105", "a network must be a sequence of arrays of numbers, one for each layer.") from error
     widths = [layer.shape[0] if layer.ndim else 0 for layer in layers]
     shapes = [(have, after) for have, after in zip([columns, *widths[1:]], widths[1:], strict=False)]
-    if len(layers) < 2 or [layer.shape for layer in layers] != [*shapes, (widths[-1],)]:
-        shown = ", ".join(str(layer.shape) for layer in layers)
-        raise InvalidArgument("DPA105", f"layers must have shapes ({columns}, a), (a, b), ..., (z,), got {shown}.")
+    last = (widths[-1],) if outputs == 1 else (widths[-1], outputs)
+    if len(layers) < 2 or [layer.shape for layer in layers] != [*shapes, last]:
+        shown, wanted = ", ".join(str(layer.shape) for layer in layers), "(z,)" if outputs == 1 else f"(z, {outputs})"
+        raise InvalidArgument("DPA105", f"layers must have shapes ({columns}, a), (a, b), ..., {wanted}, got {shown}.")
     layers[0] = layers[0] * unit
     if not all(np.all(np.abs(layer) < _LARGEST_WEIGHT / 2**WEIGHT_BITS) for layer in layers):
         raise InvalidArgument("DPA103", "weights must be finite and below 2**12 in size, for records of norm 1.")

@@ -28,6 +28,7 @@ class ChoicePlan:
       image: the map in front of them, or None.
       lattice_bits: fineness of the lattice of the features.
       intercept: a constant in steps that is appended to every record; 0 for none.
+      outputs: scores of a candidate: 1 for two classes, K for K classes.
     Source: docs/choice_learners.md, "Candidates".
     Example:
       >>> from learners.choices.levels import counts_mechanism
@@ -40,6 +41,7 @@ class ChoicePlan:
     image: SignMap | None
     lattice_bits: int = LATTICE_BITS
     intercept: int = 0
+    outputs: int = 1
 
     @property
     def charges(self) -> tuple[Charge, ...]:
@@ -53,8 +55,13 @@ class ChoicePlan:
         return self.image.apply(rows, clip=2 * rows.bound * rows.step, lattice_bits=self.lattice_bits)
 
 
+def outputs_of(classes: int) -> int:
+    """Scores that tell so many classes apart: one for two classes, else one for each."""
+    return 1 if classes == 2 else classes
+
+
 def require_two(classes: int) -> None:
-    """DPA103 for more than two classes: the margin of a choice is that of one class against another."""
+    """DPA103 for more than two classes, where the margin is that of one class against another."""
     if classes > 2:
         raise InvalidArgument(
             "DPA103",

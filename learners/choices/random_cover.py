@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -51,7 +50,7 @@ class RandomCover:
         within = place % self._height
         return self._block(place - within)[:, within]
 
-    @cached_property
+    @property
     def _height(self) -> int:
         """How many stand in a block; it depends on nothing that a caller may vary without varying the directions."""
         return max(1, _BLOCK // self.dimension)

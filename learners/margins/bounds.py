@@ -116,15 +116,17 @@ def sure_excess(plan: Schedule, failure: Exact) -> float:
     return (total + slope * noise * (math.sqrt(plan.columns) + math.sqrt(last)) + _smoothing(plan)) * _ROUNDED
 
 
-def utility_bound(plan: ErmPlan, *, failure: Exact = "1/20", dimension_in: int | None = None) -> UtilityBound:
+def utility_bound(plan: ErmPlan, *, failure: Exact = "1/20", dimension_in: int | None = None, classes: int = 2) -> UtilityBound:
     """How much the risk of a classifier may exceed the least mean hinge loss on its records.
 
-    The records are taken to be independent draws, used once in a pass; for passes with replacement nothing is claimed.
+    The records are taken to be independent draws, used once in a pass; for passes with replacement nothing is claimed. For K
+    classes the risk is at most K - 1 times the least mean hinge loss against rivals, plus the bound.
 
     Args:
       plan: what the run did.
       failure: probability with which the bound may not hold, exact, above 0 and below 1.
       dimension_in: columns before a random projection to the plan's columns; None without one.
+      classes: how many; from three on, the plan has as many times the columns, and its rows are those of `against_rivals`.
     Returns:
       A `UtilityBound`; often vacuous below 10^4 records, where the observed error is much smaller.
     Raises:
@@ -141,16 +143,17 @@ def utility_bound(plan: ErmPlan, *, failure: Exact = "1/20", dimension_in: int |
     if plan.replacement or not made.phases:
         return UtilityBound(0.0, 0.0, math.inf, 0.0, float(risk))
     slope, part = _slope(made), float(risk) / (2 if plan.choice is None else 3)
-    projected = dimension_in is not None and integer(dimension_in, "dimension_in", lower=1) > made.columns
-    projection = slope * math.sqrt(2 / made.columns) if projected else 0.0
+    rivals, width = classes - 1, made.columns // (1 if classes == 2 else classes)
+    projected = dimension_in is not None and integer(dimension_in, "dimension_in", lower=1) > width
+    projection = slope * math.sqrt(2 / width) if projected else 0.0
     deviation = 2 * slope / math.sqrt(count) + 3 * math.sqrt(math.log(6 / part) / (2 * count))
     if plan.choice is None:
-        return UtilityBound(projection, deviation, sure_excess(made, risk / 2), 0.0, float(risk))
+        return UtilityBound(projection * rivals, deviation * rivals, sure_excess(made, risk / 2) * rivals, 0.0, float(risk))
     # Each pass is worse than 1/q times its expectation with probability q at most: all of them with q**passes = part.
     descent = mean_excess(made) / part ** (1 / passes)
-    width = min(2 * slope, 1 + slope) if plan.chosen_by == "hinge" else 1.0
-    choice = 2 * width * math.log(passes / part) / (float(plan.choice.epsilon) * count)
-    return UtilityBound(projection, deviation, descent, choice, float(risk))
+    change = min(2 * slope, 1 + slope) if plan.chosen_by == "hinge" else 1.0
+    choice = 2 * change * math.log(passes / part) / (float(plan.choice.epsilon) * count)
+    return UtilityBound(projection * rivals, deviation * rivals, descent * rivals, choice * rivals, float(risk))
 
 
 def _step_size(phase: Phase) -> float:

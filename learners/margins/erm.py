@@ -145,7 +145,7 @@ def erm_plan(  # noqa: PLR0913 - the public numbers of one run
     chosen_by: Literal["ramp", "hinge"] = "ramp",
     failure: Exact = "1/20",
     choice_share: Exact = "1/10",
-    by_place: bool = False,
+    by_place: bool = True,
 ) -> ErmPlan:
     """What a run does, and with how much noise.
 
@@ -164,7 +164,8 @@ def erm_plan(  # noqa: PLR0913 - the public numbers of one run
       chosen_by: loss by which a pass is chosen: ramp (sensitivity 1), or hinge with the sensitivity that it really has.
       failure: probability with which the choice may do worse than its bound; decides the number of passes.
       choice_share: part of epsilon for the choice, exact, between 0 and 1; one half under paper calibration.
-      by_place: price the place of a record within its phase too: some 15 % less noise for seconds of accounting.
+      by_place: price the place of a record within its phase too: some 15 % less noise for one pass, 30 % for four. Draws with
+        replacement are priced without it.
     Returns:
       A plan whose charges satisfy (epsilon, delta).
     Raises:
@@ -181,8 +182,10 @@ def erm_plan(  # noqa: PLR0913 - the public numbers of one run
     failing = in_range(failure, "failure", lower=0, upper=1, lower_open=True, upper_open=True)
     share = in_range(choice_share, "choice_share", lower=0, upper=1, lower_open=True, upper_open=True)
     faithful, single = variant == "faithful", variant == "direct"
-    if (calibration == "paper" and not faithful) or (by_place and faithful):
-        raise InvalidArgument("DPA103", "calibration='paper' belongs to the faithful variant, by_place=True to the two others.")
+    if calibration == "paper" and not faithful:
+        raise InvalidArgument("DPA103", "calibration='paper' belongs to the faithful variant. Leave it out, or take that variant.")
+    if single and chosen_by != "ramp":
+        raise InvalidArgument("DPA103", "a direct run makes one pass and no choice. Leave chosen_by out, or take another variant.")
     rounds = 1 if single else math.ceil(math.log(2 / failing))
     chosen = Fraction(0) if single else total * (Fraction(1, 2) if calibration == "paper" else share)
     sizes = batches(records)
@@ -196,7 +199,7 @@ def erm_plan(  # noqa: PLR0913 - the public numbers of one run
             if faithful
             else position_squares(records, sizes, rounds, averaged=by_place)
         )
-        multiplier = _least_multiplier(*squares, float(total - chosen), float(risk))
+        multiplier = _least_multiplier(*squares, float(total), float(risk), float(chosen))
     relative = in_range(margin, "margin", lower=0, upper=1, lower_open=True)
     made = schedule(
         records=records, columns=columns, bound=bound, margin=relative, noise_multiplier=multiplier, adjacency=adjacency
@@ -204,7 +207,7 @@ def erm_plan(  # noqa: PLR0913 - the public numbers of one run
     end = max(1, round(relative * bound * 2**WEIGHT_BITS))
     change = 2**_SCORE_BITS if chosen_by == "ramp" else _hinge(end, bound)[1]
     choice = None if single else ExponentialMechanism(sensitivity=change, epsilon=chosen, adjacency=adjacency)
-    return ErmPlan(made, rounds, faithful, by_place, choice, chosen_by, end)
+    return ErmPlan(made, rounds, faithful, by_place and not faithful, choice, chosen_by, end)
 
 
 def run(rows: Rows, plan: ErmPlan, source: BitSource | None = None) -> NDArray[np.int64]:
@@ -252,7 +255,7 @@ def private_erm(  # noqa: PLR0913 - the public numbers of one run
     chosen_by: Literal["ramp", "hinge"] = "ramp",
     failure: Exact = "1/20",
     choice_share: Exact = "1/10",
-    by_place: bool = False,
+    by_place: bool = True,
     source: BitSource | None = None,
 ) -> ErmResult:
     """A linear classifier whose mean hinge loss is small, with (epsilon, delta)-differential privacy.
@@ -330,13 +333,13 @@ def _hinge(margin: int, bound: int) -> tuple[Loss, int]:
     return hinges(margin=margin, bits=_SCORE_BITS, largest=bound << WEIGHT_BITS)
 
 
-def _least_multiplier(squares: tuple[tuple[Fraction, Fraction], ...], beyond: Fraction, epsilon: float, delta: float) -> Fraction:
-    """The least noise at which the mean over orders of the Gaussian profile is below delta, rounded up.
+def _least_multiplier(
+    squares: tuple[tuple[Fraction, Fraction], ...], beyond: Fraction, epsilon: float, delta: float, width: float
+) -> Fraction:
+    """The least noise at which the mean over orders of the profile, beside a choice of range `width`, is below delta, rounded up.
 
     Floats find it, a thousandth part of delta below the budget; what a run costs is computed by the accountant afterwards.
     """
-    from scipy.special import log_ndtr
-
     roots = np.sqrt(np.array([float(square) for square, _ in squares]))
     chances = np.array([float(chance) for _, chance in squares])[roots > 0]
     roots = roots[roots > 0]
@@ -348,9 +351,7 @@ def _least_multiplier(squares: tuple[tuple[Fraction, Fraction], ...], beyond: Fr
 
     def profile(multiplier: float) -> float:
         """Mean over orders of delta at epsilon."""
-        means = roots / multiplier
-        above, below = log_ndtr(means / 2 - epsilon / means), log_ndtr(-means / 2 - epsilon / means)
-        return float(chances @ (np.exp(above) * -np.expm1(np.minimum(epsilon + below - above, 0.0))))
+        return float(chances @ _normal_profiles(roots / multiplier, epsilon, width))
 
     low, high = _NARROWEST, _WIDEST
     if profile(high) > target:
@@ -359,6 +360,23 @@ def _least_multiplier(squares: tuple[tuple[Fraction, Fraction], ...], beyond: Fr
         middle = math.sqrt(low * high)
         low, high = (low, middle) if profile(middle) <= target else (middle, high)
     return Fraction(math.ceil(high * 2**_MULTIPLIER_BITS), 2**_MULTIPLIER_BITS)
+
+
+def _normal_profiles(means: NDArray[np.float64], epsilon: float, width: float) -> NDArray[np.float64]:
+    """Deltas of normal losses, alone or beside the worst loss of range `width`, as floats: docs/sampling_schemes.md."""
+    from scipy.special import log_ndtr
+
+    if not width:
+        above, below = log_ndtr(means / 2 - epsilon / means), log_ndtr(-means / 2 - epsilon / means)
+        return np.asarray(np.exp(above) * -np.expm1(np.minimum(epsilon + below - above, 0.0)))
+    total = np.zeros_like(means)
+    for sign in (1, -1):
+        places = (epsilon - sign * width) / means
+        outer = np.exp(sign * width / 2 + log_ndtr(means / 2 - places)) + np.exp(
+            epsilon - sign * width / 2 + log_ndtr(-means / 2 - places)
+        )
+        total += sign * (outer - 2 * np.exp(epsilon / 2 - means**2 / 8 + log_ndtr(-places)))
+    return np.asarray(total / (2 * math.sinh(width / 2)))
 
 
 def _paper_multiplier(epsilon: Fraction, delta: Fraction, rounds: int) -> Fraction:

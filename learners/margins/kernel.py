@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from dpaudit.claims import Adjacency
     from dpaudit.exact import Exact
-    from learners.budget import Budget
+    from learners.budget import Reserves
     from learners.record import PrivacyRecord
     from learners.rows.images import PublicMap
     from learners.rows.ingest import Features
@@ -45,7 +45,7 @@ class KernelMarginClassifier(PrivateEstimator):
       feature_norm: largest L2 norm of a record, public, exact, positive; longer records are scaled to it.
       adjacency: "replace_one" or "add_remove" (then `n_nominal` is needed); not "zero_out", since no record has a zero image.
       classes: the public classes; None reads them from the labels, which the guarantee does not cover.
-      budget: a `Budget` that this and other fits spend together, or None.
+      budget: a `Budget`, or a budget of a ledger, that this and other fits spend together, or None.
       random_state: None draws noise from the operating system; an integer or a numpy Generator makes it reproducible, for tests.
       n_nominal: under add_remove, a public number that stands for the number of records.
       kernel: "gaussian", "laplacian", or a function of (columns, count, seed) that draws frequencies (`rows.fourier.Kernel`).
@@ -75,7 +75,7 @@ class KernelMarginClassifier(PrivateEstimator):
         feature_norm: Exact,
         adjacency: Adjacency | str = "replace_one",
         classes: Any = None,
-        budget: Budget | None = None,
+        budget: Reserves | None = None,
         random_state: int | np.random.Generator | None = None,
         n_nominal: int | None = None,
         kernel: str | Kernel = "gaussian",
@@ -135,6 +135,7 @@ class KernelMarginClassifier(PrivateEstimator):
 
     def _map(self, public: Public) -> PublicMap:
         """The map, from public quantities and parameters."""
+        self._require_truth_values("fastfood")
         features = self._features(public)
         if self.columns is None:
             return features

@@ -10,9 +10,9 @@ import numpy as np
 
 from dpaudit.claims import Adjacency
 from dpaudit.exact import Exact, integer, positive, rational
-from learners.choices.counts import Listed, choose, errors
+from learners.choices.counts import Listed, choose, errors, per_class
 from learners.choices.levels import counts_mechanism
-from learners.choices.planned import ChoicePlan, require_two
+from learners.choices.planned import ChoicePlan, outputs_of
 from learners.estimator import PrivateEstimator, Public
 from learners.rows.seeds import PublicBits
 from learners.rows.signs import sign_map
@@ -20,7 +20,7 @@ from learners.rows.signs import sign_map
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from learners.budget import Budget
+    from learners.budget import Reserves
     from learners.rows.rows import Rows
     from mechanisms.sampling.random import BitSource
 
@@ -34,17 +34,18 @@ class LabelPrivateClassifier(PrivateEstimator):
     """A linear classifier whose labels are private at pure epsilon; nothing is promised about the features.
 
     The candidates are random combinations of the leading principal directions of the features, scaled as in a ridge regression on
-    random labels: they depend on no label. One is chosen by how many records it gets wrong or right by no more than margin / 2.
+    random labels: they depend on no label. One is chosen by how many records it gets wrong or right by no more than margin / 2. For
+    K classes a candidate is K such combinations, and a record is right by how much its class leads the best other one.
 
     Args:
       epsilon: privacy parameter of the labels in nats, exact, positive.
       feature_norm: largest L2 norm of a record, exact, positive; longer records are scaled to it.
       delta: at which `privacy_` states epsilon, in [0, 1); the choice is pure whatever it is.
       adjacency: "label": one record has another label, features are as they were. No other is covered.
-      classes: the two public classes; None reads them from the labels, which the guarantee does not cover.
-      budget: a `Budget` that this and other fits spend together, or None.
+      classes: the public classes; None reads them from the labels, which the guarantee does not cover.
+      budget: a `Budget`, or a budget of a ledger, that this and other fits spend together, or None.
       random_state: None draws from the operating system; an integer or a numpy Generator makes it reproducible, for tests.
-      margin: rho for candidates of norm 1, in the units of the features, public, exact, at least 0.
+      margin: rho for candidates of norm 1, all K together, in the units of the features, public, exact, at least 0.
       candidates: how many, public.
       seed: public, of the combinations and of the projection that more than 512 features go through.
     Source: Bassily, Mohri, Suresh 2022, Algorithm 5; docs/choice_learners.md, "Label-private learner".
@@ -57,7 +58,6 @@ class LabelPrivateClassifier(PrivateEstimator):
 
     adjacencies: ClassVar[tuple[str, ...]] = ("label",)
     released: ClassVar[tuple[str, ...]] = ("weights_",)
-    n_nominal = None
 
     def __init__(  # noqa: PLR0913 - scikit-learn reads an estimator's parameters from here
         self,
@@ -67,7 +67,7 @@ class LabelPrivateClassifier(PrivateEstimator):
         delta: Exact = 0,
         adjacency: Adjacency | str = "label",
         classes: Any = None,
-        budget: Budget | None = None,
+        budget: Reserves | None = None,
         random_state: int | np.random.Generator | None = None,
         margin: Exact = 0,
         candidates: int = 2**12,
@@ -86,15 +86,8 @@ class LabelPrivateClassifier(PrivateEstimator):
         self.candidates = candidates
         self.seed = seed
 
-    def __sklearn_tags__(self) -> Any:
-        """Two classes."""
-        tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_class = False
-        return tags
-
     def _plan(self, public: Public) -> ChoicePlan:
         """The choice; its candidates follow the features."""
-        require_two(public.classes)
         if (margin := rational(self.margin, "margin")) != 0:
             positive(margin, "margin")
         integer(self.candidates, "candidates", lower=1, upper=_MOST_CANDIDATES)
@@ -102,14 +95,16 @@ class LabelPrivateClassifier(PrivateEstimator):
         seed = integer(self.seed, "seed", lower=0)
         if public.features > _MOST_COLUMNS:
             image = sign_map(dimension_in=public.features, dimension_out=_MOST_COLUMNS, seed=seed)
-        return ChoicePlan(counts_mechanism(epsilon=public.epsilon, adjacency=public.adjacency), None, image, lattice_bits=16)
+        mechanism, outputs = counts_mechanism(epsilon=public.epsilon, adjacency=public.adjacency), outputs_of(public.classes)
+        return ChoicePlan(mechanism, None, image, lattice_bits=16, outputs=outputs)
 
     def _learn(self, rows: Rows, plan: ChoicePlan, source: BitSource | None) -> Mapping[str, Any]:  # type: ignore[override]
         """One choice."""
         seen = plan.mapped(rows)
         threshold = math.floor(rational(self.margin) / 2 / seen.step * _UNIT)
-        cover = candidates_of(seen, self.candidates, PublicBits(self.seed, "combinations", seen.steps.shape[1]))
-        return {"weights_": choose(seen, cover, errors(threshold), plan.mechanism, source)}
+        columns = seen.steps.shape[1]
+        cover = candidates_of(seen, self.candidates, PublicBits(self.seed, "combinations", columns), plan.outputs)
+        return {"weights_": per_class(choose(seen, cover, errors(threshold), plan.mechanism, source), columns)}
 
     def _scores(self, rows: Rows) -> NDArray[np.float64]:
         """Margins, exact but for a common unit."""
@@ -117,13 +112,14 @@ class LabelPrivateClassifier(PrivateEstimator):
         return np.asarray(seen.margins(self.weights_) / float(seen.bound * _UNIT))
 
 
-def candidates_of(rows: Rows, count: int, bits: PublicBits) -> Listed:
+def candidates_of(rows: Rows, count: int, bits: PublicBits, outputs: int = 1) -> Listed:
     """Candidates of norm about 2**16 that follow the features of the rows and ignore their labels.
 
     Args:
       rows: records as whole numbers.
       count: how many.
       bits: public bits.
+      outputs: combinations that make a candidate: 1 for two classes, K for K classes, one after the other.
     Returns:
       The candidates: each spreads evenly over the leading 1, 2, 4, ... principal directions after whitening with a small ridge.
     Raises:
@@ -140,8 +136,8 @@ def candidates_of(rows: Rows, count: int, bits: PublicBits) -> Listed:
     width = len(spectrum)
     scales = 1.0 / np.sqrt(np.maximum(spectrum[::-1], 0.0) + _RIDGE * max(float(spectrum[-1]), 1e-300))
     leading = np.minimum(2 ** (np.arange(count) % ((width - 1).bit_length() + 1)), width)
-    combined = bits.normals(width * count).reshape(width, count) * scales[:, np.newaxis]
-    combined[np.arange(width)[:, np.newaxis] >= leading] = 0.0
-    weights = directions[:, ::-1] @ combined
+    combined = bits.normals(outputs * width * count).reshape(outputs, width, count) * scales[:, np.newaxis]
+    combined[:, np.arange(width)[:, np.newaxis] >= leading] = 0.0
+    weights = (directions[:, ::-1] @ combined).reshape(outputs * width, count)
     norms = np.sqrt(np.square(weights).sum(axis=0))
     return Listed(np.rint(weights * (_UNIT / np.maximum(norms, 1e-300))).astype(np.int64))

@@ -7,9 +7,10 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
-from dpaudit.errors import InvalidArgument
-from dpaudit.exact import Exact, in_range, positive
+from dpaudit.exact import Exact, in_range, integer, positive
+from learners.choices.planned import outputs_of
 from learners.margins.erm import ErmPlan, Variant, erm_plan, run
+from learners.margins.rivals import against_rivals, by_class, rival_bound
 from learners.solvers.gradient import WEIGHT_BITS, solve
 from learners.solvers.phased import WEIGHT_BITS as BALL_BITS
 from learners.solvers.plans import SolverPlan, default_plan
@@ -71,13 +72,14 @@ class NoisyDescent:
 
 @dataclass(frozen=True)
 class PhasedDescent:
-    """The passes of `MarginClassifier` in a secret order over images of two classes, as a value.
+    """The passes of `MarginClassifier` in a secret order over images, as a value; several classes each against a rival.
 
     Args:
       margin: in units of the features of the images, public, exact, above 0.
-      weight_norm: radius of the ball of weights, public, exact, positive.
+      weight_norm: radius of the ball of weights, of all classes together, public, exact, positive.
       variant: direct, permutation or faithful, as for `private_erm`.
       intercept: part of the norm of images that is appended as a constant, public, exact, 0 to 1; none under zero_out.
+      rival_seed: public seed of the rivals of several classes.
     Source: Bassily, Mohri, Suresh 2022, Algorithm 4; docs/margin_learners.md, "Passes".
     Example:
       >>> PhasedDescent(margin="1/4").weight_norm
@@ -88,19 +90,19 @@ class PhasedDescent:
     weight_norm: Exact = 1
     variant: Variant = "direct"
     intercept: Exact = Fraction(1, 8)
+    rival_seed: int = 0
 
     def plan(self, public: Public) -> PhasedPlan:
         """The passes, over rows that end in the constant."""
-        if public.classes > 2:
-            message = f"Only binary classification is supported. The type of the target is multiclass: {public.classes} classes"
-            raise InvalidArgument("DPA103", f"{message}. NoisyDescent learns several classes at one price.")
-        part = in_range(self.intercept, "intercept", lower=0, upper=1)
+        part, outputs = in_range(self.intercept, "intercept", lower=0, upper=1), outputs_of(public.classes)
+        integer(self.rival_seed, "rival_seed", lower=0)
         constant = 0 if public.adjacency.kind == "zero_out" else math.floor(part * 2**_PHASED_BITS)
         bound = math.isqrt(4**_PHASED_BITS + constant**2 - 1) + 1
+        bound = bound if outputs == 1 else rival_bound(bound)
         largest = positive(self.weight_norm, "weight_norm") * public.feature_norm * bound / 2**_PHASED_BITS
         made = erm_plan(
             records=public.records,
-            columns=public.features + (constant > 0),
+            columns=(public.features + (constant > 0)) * outputs,
             bound=bound,
             margin=positive(self.margin, "margin") / largest,
             epsilon=public.epsilon,
@@ -108,11 +110,13 @@ class PhasedDescent:
             adjacency=public.adjacency,
             variant=self.variant,
         )
-        return PhasedPlan(_PHASED_BITS, constant, made)
+        return PhasedPlan(_PHASED_BITS, constant, public.classes, made)
 
     def learn(self, rows: Rows, plan: PhasedPlan, source: BitSource | None) -> NDArray[np.int64]:
         """The passes, and weights from them."""
-        return run(rows, plan.erm, source)
+        if plan.classes > 2:
+            rows = against_rivals(rows, classes=plan.classes, seed=self.rival_seed)
+        return by_class(run(rows, plan.erm, source), plan.classes)
 
     def scores(self, rows: Rows, plan: PhasedPlan, weights: NDArray[Any]) -> NDArray[np.float64]:
         """Margins in units of the radius and of the norm of images."""
@@ -126,15 +130,17 @@ class PhasedPlan:
     Args:
       lattice_bits: images have at most 2**lattice_bits steps without the constant.
       intercept: a constant in steps that every image ends in; 0 for none.
+      classes: how many.
       erm: the passes.
     Source: docs/margin_learners.md, "Passes".
     Example:
       >>> list(PhasedPlan.__dataclass_fields__)
-      ['lattice_bits', 'intercept', 'erm']
+      ['lattice_bits', 'intercept', 'classes', 'erm']
     """
 
     lattice_bits: int
     intercept: int
+    classes: int
     erm: ErmPlan
 
     @property

@@ -13,9 +13,11 @@ import numpy as np
 
 from dpaudit.errors import InvalidArgument
 from dpaudit.exact import in_range, integer, positive
+from learners.choices.planned import outputs_of
 from learners.estimator import PrivateEstimator, Public
 from learners.margins.bounds import UtilityBound, utility_bound
 from learners.margins.erm import ErmPlan, Variant, erm_plan, known_order_note, run
+from learners.margins.rivals import against_rivals, by_class, rival_bound
 from learners.rows.hadamard import HadamardMap, hadamard_map
 from learners.rows.images import root_above
 from learners.rows.signs import SignMap, sign_map
@@ -27,7 +29,7 @@ if TYPE_CHECKING:
 
     from dpaudit.claims import Adjacency
     from dpaudit.exact import Exact
-    from learners.budget import Budget
+    from learners.budget import Reserves
     from learners.record import Charge, PrivacyRecord
     from learners.rows.rows import Rows
     from mechanisms.sampling.random import BitSource
@@ -50,6 +52,7 @@ class MarginPlan:
     Args:
       lattice_bits: rows have at most 2**lattice_bits steps without the intercept.
       intercept: a constant in steps that every row ends in; 0 for none.
+      classes: how many.
       projection: the map to fewer columns, or None.
       clip: largest norm of an image that is kept, in units of the features.
       columns: of the rows, with the intercept and before the map.
@@ -62,6 +65,7 @@ class MarginPlan:
 
     lattice_bits: int
     intercept: int
+    classes: int
     projection: HadamardMap | SignMap | None
     clip: Fraction
     columns: int
@@ -74,32 +78,33 @@ class MarginPlan:
 
 
 class MarginClassifier(PrivateEstimator):
-    """A linear classifier of two classes whose accuracy depends on the margin and not on the number of features.
+    """A linear classifier whose accuracy depends on the margin and not on the number of features.
 
     Records are mapped to fewer columns by public random signs, clipped, and learned by phased descent on a smoothed hinge loss; the
-    weights are brought back by the transposed map.
+    weights are brought back by the transposed map. Several classes are learned in one pass, each record against one rival class.
 
     Args:
       epsilon: privacy parameter in nats, exact, positive.
       delta: failure probability, exact, above 0 and below 1.
-      margin: public, exact, above 0: weights of norm `weight_norm` should bring most records so far to their side.
+      margin: public, exact, above 0: weights of norm `weight_norm` should bring most records so far to their side, or ahead of
+        other classes.
       feature_norm: largest L2 norm of a record, public, exact, positive; longer records are scaled to it.
-      weight_norm: radius of the ball of weights, public, exact, positive.
+      weight_norm: radius of the ball of weights, of all classes together, public, exact, positive.
       adjacency: "replace_one" or "zero_out" (then without an intercept).
-      classes: the two public classes; None reads them from the labels, which the guarantee does not cover.
-      budget: a `Budget` that this and other fits spend together, or None.
+      classes: the public classes; None reads them from the labels, which the guarantee does not cover.
+      budget: a `Budget`, or a budget of a ledger, that this and other fits spend together, or None.
       random_state: None draws order and noise from the operating system; an integer or a numpy Generator makes them reproducible,
         for tests.
       fit_intercept: whether a constant of 1/8 of `feature_norm` is appended to every record.
       dimension: columns that are learned in, public; None takes the rule of docs/margin_learners.md. Without fewer there is no map.
-      projection_seed: public seed of the map, chosen before the records are seen.
+      projection_seed: public seed of the map and of rival classes, chosen before the records are seen.
       variant: direct, permutation or faithful, as for `private_erm`.
       calibration: exact or paper, as for `private_erm`.
       chosen_by: ramp or hinge, as for `private_erm`.
       failure: probability with which the guarantee of accuracy may not hold.
       by_place: as for `private_erm`.
-      faithful: the paper's own steps: balls of twice the norm, passes with replacement, hinge scores at their true sensitivity, the
-        paper's constants, and columns for all inner products at once, at most 2048 of them.
+      faithful: the paper's own steps, for two classes: balls of twice the norm, passes with replacement, hinge scores at their true
+        sensitivity, the paper's constants, and columns for all inner products at once, at most 2048 of them.
     Source: Bassily, Mohri, Suresh 2022, Algorithm 2; docs/margin_learners.md, "The classifier".
     Example:
       >>> X = np.array([[0.6, 0.8], [-0.8, 0.6]] * 500)
@@ -121,7 +126,7 @@ class MarginClassifier(PrivateEstimator):
         weight_norm: Exact = 1,
         adjacency: Adjacency | str = "replace_one",
         classes: Any = None,
-        budget: Budget | None = None,
+        budget: Reserves | None = None,
         random_state: int | np.random.Generator | None = None,
         fit_intercept: bool = True,
         dimension: int | None = None,
@@ -130,7 +135,7 @@ class MarginClassifier(PrivateEstimator):
         calibration: Literal["exact", "paper"] = "exact",
         chosen_by: Literal["ramp", "hinge"] = "ramp",
         failure: Exact = "1/20",
-        by_place: bool = False,
+        by_place: bool = True,
         faithful: bool = False,
     ) -> None:
         super().__init__(
@@ -156,16 +161,15 @@ class MarginClassifier(PrivateEstimator):
 
     @property
     def coef_(self) -> NDArray[np.float64]:
-        """Weights of the features, in units of the radius of the ball that they were learned in: shape (1, d)."""
-        return np.asarray(self.weights_[np.newaxis, : self.n_features_in_] / 2.0**WEIGHT_BITS)
+        """Weights of the features, in units of the radius of the ball that they were learned in: shape (1, d), or (K, d)."""
+        return np.atleast_2d(self.weights_[: self.n_features_in_].T / 2.0**WEIGHT_BITS)
 
     @property
     def intercept_(self) -> NDArray[np.float64]:
-        """What is added to the score of every record: shape (1,)."""
-        step = float(self.feature_norm) / 2**self.plan_.lattice_bits
-        return np.asarray(
-            self.weights_[self.n_features_in_ :].sum(keepdims=True) * (step * self.plan_.intercept / 2.0**WEIGHT_BITS)
-        )
+        """What is added to the score of every record: shape (1,), or (K,)."""
+        step = float(positive(self.feature_norm, "feature_norm")) / 2**self.plan_.lattice_bits
+        constants = np.atleast_1d(self.weights_[self.n_features_in_ :].sum(axis=0))
+        return np.asarray(constants * (step * self.plan_.intercept / 2.0**WEIGHT_BITS))
 
     @property
     def utility_(self) -> UtilityBound:
@@ -175,19 +179,13 @@ class MarginClassifier(PrivateEstimator):
     def _utility(self, plan: MarginPlan) -> UtilityBound:
         """What is certain about a plan."""
         width = None if plan.projection is None else plan.columns
-        return utility_bound(plan.erm, failure=self.failure, dimension_in=width)
-
-    def __sklearn_tags__(self) -> Any:
-        """Two classes only."""
-        tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_class = False
-        return tags
+        return utility_bound(plan.erm, failure=self.failure, dimension_in=width, classes=plan.classes)
 
     def _plan(self, public: Public) -> MarginPlan:
         """Columns, map, clip and passes."""
-        if public.classes > 2:
-            message = f"Only binary classification is supported. The type of the target is multiclass: {public.classes} classes"
-            raise InvalidArgument("DPA103", f"{message}. PrivateClassifier learns several classes at one price.")
+        if public.classes > 2 and self.faithful:
+            raise InvalidArgument("DPA103", f"faithful=True is for two classes, got {public.classes}. Leave it out.")
+        self._require_truth_values("fit_intercept", "by_place", "faithful")
         margin, radius = positive(self.margin, "margin"), positive(self.weight_norm, "weight_norm")
         bits = _BITS if public.features < _MANY_COLUMNS else _COARSE_BITS
         intercept = math.floor(2**bits * _INTERCEPT) if self.fit_intercept else 0
@@ -197,15 +195,19 @@ class MarginClassifier(PrivateEstimator):
         if margin > radius * norm:
             raise InvalidArgument("DPA103", "margin must be at most weight_norm * feature_norm: no record has a larger one.")
         columns = self._columns(public, width, margin / (radius * norm))
-        projection, stretch = None, Fraction(1)
+        seed = integer(self.projection_seed, "projection_seed", lower=0)
+        projection, stretch, clip = None, Fraction(1), norm
         if columns < width:
-            seed = integer(self.projection_seed, "projection_seed", lower=0)
             make = hadamard_map if width <= _DENSE_COLUMNS else sign_map
             projection = make(dimension_in=width, dimension_out=columns, seed=seed)
             stretch = Fraction(2) if self.faithful else root_above(1 + _DEVIATIONS * root_above(Fraction(2, columns)))
-            bound = 2**bits
+            bound, clip = 2**bits, norm * stretch
+        if public.classes > 2:
+            columns, bound, unpaired = columns * public.classes, rival_bound(bound), bound
+            norm = norm * bound / unpaired
         relative = margin / (radius * stretch * norm * stretch)
-        return MarginPlan(bits, intercept, projection, norm * stretch, width, self._passes(public, columns, bound, relative))
+        passes = self._passes(public, columns, bound, relative)
+        return MarginPlan(bits, intercept, public.classes, projection, clip, width, passes)
 
     def _columns(self, public: Public, width: int, relative: Fraction) -> int:
         """Columns that are learned in: those given, or the power of two that balances what the map and the noise cost."""
@@ -219,7 +221,7 @@ class MarginClassifier(PrivateEstimator):
             return min(width, _MOST_COLUMNS, math.ceil(tails / (distortion**2 / 4 - distortion**3 / 6)))
         noise = self._passes(public, 1, 2**_BITS, Fraction(1)).schedule.releases
         multiplier = float(noise[0].parameter("sigma") / noise[0].sensitivity) if noise else 1.0
-        balanced = public.records * math.sqrt(2) / (16 * multiplier)
+        balanced = public.records * math.sqrt(2 / outputs_of(public.classes)) / (16 * multiplier)
         rounded = 1 << max(0, round(math.log2(max(1.0, balanced))))
         return min(width, max(_FEWEST_COLUMNS, min(_MOST_COLUMNS, rounded)))
 
@@ -249,7 +251,7 @@ class MarginClassifier(PrivateEstimator):
         facts = {
             "margin": str(positive(self.margin, "margin")),
             "weight_norm": str(positive(self.weight_norm, "weight_norm")),
-            "columns": made.schedule.columns,
+            "columns": made.schedule.columns // outputs_of(plan.classes),
             "projection": "none" if plan.projection is None else f"{type(plan.projection).__name__} seed {self.projection_seed}",
             "passes": f"{made.rounds} over {'draws with replacement' if made.replacement else 'permutations'}",
             "utility": str(self._utility(plan)),
@@ -262,7 +264,9 @@ class MarginClassifier(PrivateEstimator):
         images = rows
         if plan.projection is not None:
             images = plan.projection.apply(rows, clip=plan.clip, lattice_bits=plan.lattice_bits)
-        found = run(images, plan.erm, source)
+        if plan.classes > 2:
+            images = against_rivals(images, classes=plan.classes, seed=self.projection_seed)
+        found = by_class(run(images, plan.erm, source), plan.classes)
         weights = found / 2.0**BALL_BITS
         back = weights if plan.projection is None else plan.projection.transpose(weights)
         return {"embedded_weights_": found, "weights_": on_lattice(back)}

@@ -44,14 +44,24 @@ _UNIT: Final = 2**16
 _GRID: Final = Fraction(1, 2**20)
 
 
-def _of_learner(name: str) -> property:
-    """A parameter of the whole that is the learner's."""
+def of_learner(name: str) -> property:
+    """A parameter of a search that is its learner's: an attribute of the same name of `estimator`."""
 
-    def read(self: MarginSearch) -> Any:
+    def read(self: Any) -> Any:
         """The learner's own."""
         return getattr(self.estimator, name)
 
     return property(read)
+
+
+def state_of(search: PrivateEstimator) -> dict[str, Any]:
+    """What a pickle of a search holds: its learner without a budget once it is fitted."""
+    public = ("classes_", "feature_names_in_", "n_features_in_", "plan_", "privacy_", "_sklearn_version")
+    kept = {*search.get_params(deep=False), *public, *search.released}
+    state = {name: value for name, value in BaseEstimator.__getstate__(search).items() if name in kept}
+    if "privacy_" in state and search.budget is not None:
+        state["estimator"] = clone(state["estimator"]).set_params(budget=BudgetLeftBehind())
+    return state
 
 
 @dataclass(frozen=True)
@@ -129,13 +139,13 @@ class MarginSearch(PrivateEstimator):
 
     released: ClassVar[tuple[str, ...]] = ("estimator_", "margin_")
 
-    epsilon = _of_learner("epsilon")
-    delta = _of_learner("delta")
-    feature_norm = _of_learner("feature_norm")
-    adjacency = _of_learner("adjacency")
-    classes = _of_learner("classes")
-    budget = _of_learner("budget")
-    n_nominal = _of_learner("n_nominal")
+    epsilon = of_learner("epsilon")
+    delta = of_learner("delta")
+    feature_norm = of_learner("feature_norm")
+    adjacency = of_learner("adjacency")
+    classes = of_learner("classes")
+    budget = of_learner("budget")
+    n_nominal = of_learner("n_nominal")
 
     @property
     def adjacencies(self) -> tuple[str, ...]:  # type: ignore[override]
@@ -167,12 +177,7 @@ class MarginSearch(PrivateEstimator):
 
     def __getstate__(self) -> dict[str, Any]:
         """What a pickle holds: parameters, released numbers and public constants, and no budget once the model is fitted."""
-        public = ("classes_", "feature_names_in_", "n_features_in_", "plan_", "privacy_", "_sklearn_version")
-        kept = {*self.get_params(deep=False), *public, *self.released}
-        state = {name: value for name, value in BaseEstimator.__getstate__(self).items() if name in kept}
-        if "privacy_" in state and self.budget is not None:
-            state["estimator"] = clone(self.estimator).set_params(budget=BudgetLeftBehind())
-        return state
+        return state_of(self)
 
     def fit(self, X: Any, y: Any) -> Self:  # noqa: N803 - scikit-learn's name
         """Choose the margin and learn with it, at the price that `privacy_` states; as for every learner."""

@@ -8,18 +8,17 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 import numpy as np
 
 from dpaudit.claims import Adjacency
-from dpaudit.errors import InvalidArgument
 from dpaudit.exact import Exact, integer
 from learners.choices.levels import counts_mechanism
 from learners.choices.networks import ROW_BITS, WEIGHT_BITS, RandomNetworks, given_networks, network_errors, network_scores
-from learners.choices.planned import ChoicePlan, require_two
+from learners.choices.planned import ChoicePlan, outputs_of
 from learners.estimator import PrivateEstimator, Public
 from learners.rows.signs import sign_map
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from learners.budget import Budget
+    from learners.budget import Reserves
     from learners.choices.networks import Networks
     from learners.rows.rows import Rows
     from mechanisms.sampling.random import BitSource
@@ -41,11 +40,11 @@ class NeuralMarginClassifier(PrivateEstimator):
       feature_norm: largest L2 norm of a record, public, exact, positive; longer records are scaled to it.
       delta: at which `privacy_` states epsilon, in [0, 1); the choice is pure whatever it is.
       adjacency: "replace_one" or "zero_out", which allows half the temperature.
-      classes: the two public classes; None reads them from the labels, which the guarantee does not cover.
-      budget: a `Budget` that this and other fits spend together, or None.
+      classes: the public classes; None reads them from the labels, which the guarantee does not cover.
+      budget: a `Budget`, or a budget of a ledger, that this and other fits spend together, or None.
       random_state: None draws from the operating system; an integer or a numpy Generator makes it reproducible, for tests.
-      networks: public networks, a sequence of weight arrays each: shapes (d, a), (a, b), ..., (z,), with d + 1 rows in the first
-        where there is an intercept; None for random ones, which the parameters below describe.
+      networks: public networks, a sequence of weight arrays each: shapes (d, a), (a, b), ..., (z,), the last (z, K) for K classes,
+        with d + 1 rows in the first where there is an intercept; None for random ones, which the parameters below describe.
       candidates: how many random networks.
       width: units of every hidden layer.
       layers: 2 to 8, the last one included.
@@ -62,7 +61,6 @@ class NeuralMarginClassifier(PrivateEstimator):
 
     adjacencies: ClassVar[tuple[str, ...]] = ("replace_one", "zero_out")
     released: ClassVar[tuple[str, ...]] = ("network_",)
-    n_nominal = None
 
     def __init__(  # noqa: PLR0913 - scikit-learn reads an estimator's parameters from here
         self,
@@ -72,7 +70,7 @@ class NeuralMarginClassifier(PrivateEstimator):
         delta: Exact = 0,
         adjacency: Adjacency | str = "replace_one",
         classes: Any = None,
-        budget: Budget | None = None,
+        budget: Reserves | None = None,
         random_state: int | np.random.Generator | None = None,
         networks: Sequence[Sequence[Any]] | None = None,
         candidates: int = 2**12,
@@ -99,18 +97,11 @@ class NeuralMarginClassifier(PrivateEstimator):
         self.intercept = intercept
         self.seed = seed
 
-    def __sklearn_tags__(self) -> Any:
-        """Two classes."""
-        tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_class = False
-        return tags
-
     def _plan(self, public: Public) -> ChoicePlan:
         """The projection and the choice, from public numbers."""
-        require_two(public.classes)
-        if not isinstance(self.intercept, bool):
-            raise InvalidArgument("DPA105", f"intercept must be True or False, got a {type(self.intercept).__name__}.")
-        self._candidates(public.features + self.intercept)
+        self._require_truth_values("intercept")
+        outputs = outputs_of(public.classes)
+        self._candidates(public.features + self.intercept, outputs)
         columns, wanted = public.features + self.intercept, integer(self.dimension, "dimension", lower=1)
         project = self.networks is None and columns > wanted
         return ChoicePlan(
@@ -119,12 +110,13 @@ class NeuralMarginClassifier(PrivateEstimator):
             sign_map(dimension_in=columns, dimension_out=wanted, seed=self.seed) if project else None,
             lattice_bits=ROW_BITS,
             intercept=2**ROW_BITS if self.intercept else 0,
+            outputs=outputs,
         )
 
-    def _candidates(self, columns: int) -> Networks:
+    def _candidates(self, columns: int, outputs: int) -> Networks:
         """The networks, checked."""
         if self.networks is not None:
-            return given_networks(self.networks, columns=columns, feature_norm=self.feature_norm)
+            return given_networks(self.networks, columns=columns, feature_norm=self.feature_norm, outputs=outputs)
         wanted = integer(self.dimension, "dimension", lower=1)
         return RandomNetworks(
             min(columns, wanted),
@@ -132,11 +124,12 @@ class NeuralMarginClassifier(PrivateEstimator):
             integer(self.layers, "layers", lower=2, upper=_DEEPEST),
             integer(self.candidates, "candidates", lower=1, upper=_MOST_CANDIDATES),
             integer(self.seed, "seed", lower=0),
+            outputs,
         )
 
     def _learn(self, rows: Rows, plan: ChoicePlan, source: BitSource | None) -> Mapping[str, Any]:  # type: ignore[override]
         """One choice."""
-        networks = self._candidates(rows.steps.shape[1])
+        networks = self._candidates(rows.steps.shape[1], plan.outputs)
         chosen = plan.mechanism.release(-network_errors(plan.mapped(rows), networks), source)
         return {"network_": networks.network(chosen)}
 

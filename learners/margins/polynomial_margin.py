@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 import numpy as np
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from dpaudit.claims import Adjacency
     from dpaudit.exact import Exact
-    from learners.budget import Budget
+    from learners.budget import Reserves
     from learners.record import PrivacyRecord
     from learners.rows.ingest import Features
     from learners.rows.rows import Rows
@@ -39,7 +39,7 @@ class PolynomialMarginClassifier(PrivateEstimator):
       feature_norm: largest L2 norm of a record, public, exact, positive; longer records are scaled to it.
       adjacency: "replace_one", "add_remove" (then `n_nominal` is needed), or "zero_out" where the constant is 0.
       classes: the public classes; None reads them from the labels, which the guarantee does not cover.
-      budget: a `Budget` that this and other fits spend together, or None.
+      budget: a `Budget`, or a budget of a ledger, that this and other fits spend together, or None.
       random_state: None draws noise from the operating system; an integer or a numpy Generator makes it reproducible, for tests.
       n_nominal: under add_remove, a public number that stands for the number of records.
       degree: of the kernel, public, 1 to 8.
@@ -67,7 +67,7 @@ class PolynomialMarginClassifier(PrivateEstimator):
         feature_norm: Exact,
         adjacency: Adjacency | str = "replace_one",
         classes: Any = None,
-        budget: Budget | None = None,
+        budget: Reserves | None = None,
         random_state: int | np.random.Generator | None = None,
         n_nominal: int | None = None,
         degree: int = 2,
@@ -117,8 +117,9 @@ class PolynomialMarginClassifier(PrivateEstimator):
     def _planned(self, public: Public, classes: NDArray[Any], plan: MappedPlan | None) -> PrivacyRecord:  # type: ignore[override]
         """The record says which map it was."""
         record = super()._planned(public, classes, plan)
-        facts = {"degree": str(self.degree), "constant": str(self._map(public).constant), "map_seed": str(self.map_seed)}
+        facts = {"degree": str(self.degree), "map_seed": str(self.map_seed)}
         if plan is not None:
+            facts["constant"] = str(cast("PolynomialMap | SketchMap", plan.public_map).constant)
             facts |= {"columns": str(plan.public_map.dimension_out), "images": str(plan.learner)}
         return replace(record, public=MappingProxyType({**record.public, **facts}))
 

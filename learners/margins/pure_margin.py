@@ -10,12 +10,12 @@ from sklearn.utils.validation import check_is_fitted
 
 from dpaudit.claims import Adjacency
 from dpaudit.errors import InvalidArgument, Unsupported
-from dpaudit.exact import Exact, integer, positive
+from dpaudit.exact import Exact, in_range, integer, positive
 from learners.choices.arcs import choose_point
-from learners.choices.counts import choose, errors
+from learners.choices.counts import choose, errors, per_class
 from learners.choices.lattice_cover import lattice_cover
 from learners.choices.levels import counts_mechanism
-from learners.choices.planned import LATTICE_BITS, ChoicePlan, require_two
+from learners.choices.planned import LATTICE_BITS, ChoicePlan, outputs_of, require_two
 from learners.choices.random_cover import RandomCover, cap_mass, excess_error
 from learners.estimator import PrivateEstimator, Public
 from learners.rows.signs import sign_map
@@ -23,7 +23,7 @@ from learners.rows.signs import sign_map
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from learners.budget import Budget
+    from learners.budget import Reserves
     from learners.choices.counts import Cover
     from learners.rows.rows import Rows
     from mechanisms.sampling.random import BitSource
@@ -38,22 +38,24 @@ class PureMarginClassifier(PrivateEstimator):
     """A linear classifier at pure epsilon: a public projection to few dimensions, and the exponential mechanism over a cover.
 
     Every candidate's errors on the records are counted exactly; a margin of 0 is an error. The candidates do not depend on the
-    records.
+    records. Candidates for K classes are K random directions each; the choice costs what it costs for two.
 
     Args:
       epsilon: privacy parameter in nats, exact, positive.
       feature_norm: largest L2 norm of a record, public, exact, positive; longer records are scaled to it.
       delta: at which `privacy_` states epsilon, in [0, 1); the choice is pure whatever it is.
       adjacency: "replace_one" or "zero_out", which allows half the temperature.
-      classes: the two public classes; None reads them from the labels, which the guarantee does not cover.
-      budget: a `Budget` that this and other fits spend together, or None.
+      classes: the public classes, two unless `cover` is "random"; None reads them from the labels, which the guarantee does not
+        cover.
+      budget: a `Budget`, or a budget of a ledger, that this and other fits spend together, or None.
       random_state: None draws from the operating system; an integer or a numpy Generator makes it reproducible, for tests.
       cover: "random" for `candidates` directions; "arrangement" for 2**33 directions in two dimensions; "lattice" for the paper's
         cover in at most four, which needs `margin`.
       dimension: k, of the projection, public; None takes 2 for arrangement and lattice, 32 for random. No
         projection is made of records that have so few features.
       candidates: how many random directions.
-      margin: rho for a comparator of norm 1, in the units of the features, public, exact, at most `feature_norm`.
+      margin: rho for a comparator of norm 1, in the units of the features, public, exact, at most `feature_norm`; for the lattice,
+        the other covers are the same for every margin.
       intercept: whether a constant of the size of `feature_norm` is appended to every record; refused under zero_out.
       seed: public, of the projection and the random directions.
     Source: Bassily, Mohri, Suresh 2022, Algorithm 1; docs/choice_learners.md, "Pure margin learner".
@@ -66,7 +68,6 @@ class PureMarginClassifier(PrivateEstimator):
 
     adjacencies: ClassVar[tuple[str, ...]] = ("replace_one", "zero_out")
     released: ClassVar[tuple[str, ...]] = ("weights_",)
-    n_nominal = None
 
     def __init__(  # noqa: PLR0913 - scikit-learn reads an estimator's parameters from here
         self,
@@ -76,7 +77,7 @@ class PureMarginClassifier(PrivateEstimator):
         delta: Exact = 0,
         adjacency: Adjacency | str = "replace_one",
         classes: Any = None,
-        budget: Budget | None = None,
+        budget: Reserves | None = None,
         random_state: int | np.random.Generator | None = None,
         cover: Literal["random", "arrangement", "lattice"] = "random",
         dimension: int | None = None,
@@ -103,54 +104,60 @@ class PureMarginClassifier(PrivateEstimator):
 
     @property
     def coef_(self) -> NDArray[np.float64]:
-        """The direction in the features' own space, of norm 1 with the intercept: shape (1, d)."""
-        return self._direction()[np.newaxis, : self.n_features_in_]
+        """The direction in the features' own space, of norm 1 with the intercept: shape (1, d); all K of them: shape (K, d)."""
+        return self._directions()[:, : self.n_features_in_]
 
     @property
     def intercept_(self) -> NDArray[np.float64]:
-        """What is added to the product with a record, in the units of the features: shape (1,)."""
-        constants = self._direction()[self.n_features_in_ :].sum(keepdims=True)
-        return np.asarray(constants * float(self.feature_norm))
+        """What is added to the product with a record, in the units of the features: shape (1,), or (K,)."""
+        constants = self._directions()[:, self.n_features_in_ :].sum(axis=1)
+        return np.asarray(constants * float(positive(self.feature_norm, "feature_norm")))
 
-    def excess(self, *, chord: float, beta: float = 0.05) -> float:
+    def excess(self, *, chord: Exact, beta: Exact = "1/20") -> float:
         """How much more often the chosen direction errs on the records than the best one that may be moved by `chord`, certified.
 
         Args:
-          chord: a distance on the unit sphere, above 0, at most 2**0.5, within which the comparator's errors may not change.
-          beta: probability that the bound fails, above 0 and below 1.
+          chord: a distance on the unit sphere, above 0, at most 2**0.5, within which the comparator's errors may not change. For K
+            classes the sphere is that of all K directions together, less their mean.
+          beta: probability that the bound fails, exact, above 0 and below 1.
         Returns:
           A bound on the difference of error rates among the mapped records; infinite or at least 1 where it says nothing.
         Raises:
+          InvalidArgument: a number that is none (DPA101, DPA102), not positive (DPA104) or out of range (DPA103).
           Unsupported: the candidates are no random directions in two dimensions or more (DPA202).
           NotFittedError: the estimator is not fitted.
         """
         check_is_fitted(self)
+        distance, failing = positive(chord, "chord"), in_range(beta, "beta", lower=0, upper=1, lower_open=True, upper_open=True)
+        if distance**2 > 2:
+            raise InvalidArgument("DPA103", "chord must be at most 2**0.5, which is a right angle.")
         cover = None if self.plan_ is None else self.plan_.cover
-        if not isinstance(cover, RandomCover) or cover.dimension < 2:
+        contrasts = cover.dimension - (self.weights_.ndim - 1) * len(self.weights_) if isinstance(cover, RandomCover) else 0
+        if not isinstance(cover, RandomCover) or contrasts < 2:
             raise Unsupported("DPA202", "excess is about random directions in two dimensions and more. Fit with cover='random'.")
-        mass = cap_mass(dimension=cover.dimension, chord=chord)
+        mass = cap_mass(dimension=contrasts, chord=float(distance))
         epsilon, records = float(self.privacy_.epsilon), self.privacy_.public["records"]
-        return excess_error(records=records, epsilon=epsilon, candidates=cover.size, beta=beta, mass=mass)
+        return excess_error(records=records, epsilon=epsilon, candidates=cover.size, beta=float(failing), mass=mass)
 
     def __sklearn_tags__(self) -> Any:
-        """Two classes."""
+        """Two classes, but for random directions."""
         tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_class = False
+        tags.classifier_tags.multi_class = self.cover == "random"
         return tags
 
-    def _direction(self) -> NDArray[np.float64]:
-        """The weights that were chosen, taken back through the projection."""
+    def _directions(self) -> NDArray[np.float64]:
+        """The weights that were chosen, taken back through the projection, one class a row."""
         image, weights = self.plan_.image, self.weights_.astype(np.float64)
         back = weights if image is None else image.transpose(weights)
-        return np.asarray(back / max(float(np.sqrt(np.square(back).sum())), 1e-300))
+        return np.atleast_2d(back.T / max(float(np.sqrt(np.square(back).sum())), 1e-300))
 
     def _plan(self, public: Public) -> ChoicePlan:
         """Candidates and projection, from public numbers."""
-        require_two(public.classes)
         if self.cover not in COVERS:
             raise InvalidArgument("DPA103", f"cover must be one of {', '.join(COVERS)}, got {self.cover!r}.")
-        if not isinstance(self.intercept, bool):
-            raise InvalidArgument("DPA105", f"intercept must be True or False, got a {type(self.intercept).__name__}.")
+        if self.cover != "random":
+            require_two(public.classes)
+        self._require_truth_values("intercept")
         columns = public.features + self.intercept
         default = _USUAL_DIMENSION if self.cover == "random" else 2
         wanted = default if self.dimension is None else integer(self.dimension, "dimension", lower=1)
@@ -163,6 +170,7 @@ class PureMarginClassifier(PrivateEstimator):
             self._cover(min(wanted, columns), public),
             image,
             intercept=2**LATTICE_BITS if self.intercept else 0,
+            outputs=outputs_of(public.classes),
         )
 
     def _cover(self, dimension: int, public: Public) -> Cover | None:
@@ -171,7 +179,7 @@ class PureMarginClassifier(PrivateEstimator):
             return None
         if self.cover == "random":
             size = integer(self.candidates, "candidates", lower=1, upper=_MOST_CANDIDATES)
-            return RandomCover(dimension, size, integer(self.seed, "seed", lower=0))
+            return RandomCover(dimension * outputs_of(public.classes), size, integer(self.seed, "seed", lower=0))
         if self.margin is None:
             raise InvalidArgument("DPA105", "cover='lattice' needs a margin. Give one, up to feature_norm: margin=...")
         return lattice_cover(dimension=dimension, margin=positive(self.margin, "margin") / public.feature_norm)
@@ -181,7 +189,7 @@ class PureMarginClassifier(PrivateEstimator):
         seen = plan.mapped(rows)
         if plan.cover is None:
             return {"weights_": choose_point(seen, plan.mechanism, source)}
-        return {"weights_": choose(seen, plan.cover, errors(), plan.mechanism, source)}
+        return {"weights_": per_class(choose(seen, plan.cover, errors(), plan.mechanism, source), seen.steps.shape[1])}
 
     def _scores(self, rows: Rows) -> NDArray[np.float64]:
         """Margins, exact but for a common unit."""

@@ -63,7 +63,7 @@ class Rows:
         # A part of a row has a norm of at most `bound` too, so that Cauchy and Schwarz bound every partial sum.
         largest = self.bound * _norm_above(weights)
         if largest < _FLOATS_HOLD:
-            return _whole(self._floats @ weights.astype(np.float64))
+            return _whole(self.floats @ weights.astype(np.float64))
         _require_room(largest)
         return _whole(self.steps.astype(np.int64) @ weights)
 
@@ -85,7 +85,7 @@ class Rows:
         """
         total = np.zeros((self.steps.shape[1], *slopes.shape[1:]), dtype=np.int64)
         for rows, part in self._blocks(self.bound * _largest(slopes)):
-            total += _whole(rows.T @ slopes[part].astype(rows.dtype))
+            np.add(total, rows.T @ slopes[part].astype(rows.dtype), out=total, dtype=np.int64, casting="unsafe")  # whole floats
         return total
 
     def second_moment(self) -> NDArray[np.int64]:
@@ -108,7 +108,7 @@ class Rows:
         return total
 
     @cached_property
-    def _floats(self) -> Any:
+    def floats(self) -> Any:
         """The steps as floats, each exactly; CSR stays CSR and keeps its places."""
         steps = self.steps
         if isinstance(steps, np.ndarray):
@@ -121,16 +121,17 @@ class Rows:
         _require_room(each * count)
         height = (_FLOATS_HOLD - 1) // max(1, each)
         if height >= count:
-            yield self._floats, slice(None)
+            yield self.floats, slice(None)
         elif height:
-            yield from ((self._floats[start : start + height], slice(start, start + height)) for start in range(0, count, height))
+            yield from ((self.floats[start : start + height], slice(start, start + height)) for start in range(0, count, height))
         else:
             yield self.steps.astype(np.int64), slice(None)
 
 
 def _norm_above(weights: NDArray[np.int64]) -> int:
     """A whole number that the norm of no column of the weights exceeds; d additions of floats err by less than d / 2**52."""
-    squares = np.square(weights.astype(np.float64)).sum(axis=0)
+    floats = weights.astype(np.float64)
+    squares = np.square(floats, out=floats).sum(axis=0)
     above: float = squares.max(initial=0.0) * (1 + (weights.shape[0] + 8) / 2**51)
     return math.ceil(math.sqrt(above))
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from dpaudit.errors import InvalidArgument
 from learners.solvers.quasi_newton import preconditioner
-from learners.solvers.slopes import UNIT, logistic_slopes, softmax_slopes
+from learners.solvers.slopes import LOGISTIC, SOFTMAX, UNIT, SlopeRule
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -24,15 +24,18 @@ WEIGHT_BITS: Final = 16
 """Records meet weights that are multiples of 2**-16."""
 
 _LONGEST: Final = 2.0**20
+_DEVIATIONS: Final = 4
+"""Inner products of noisy gradients are noise within so many deviations of those of noise alone."""
 
 
-def solve(rows: Rows, plan: SolverPlan, source: BitSource | None = None) -> NDArray[np.int64]:
+def solve(rows: Rows, plan: SolverPlan, source: BitSource | None = None, loss: SlopeRule | None = None) -> NDArray[np.int64]:
     """Weights of a linear classifier: makes exactly the releases that the plan states, and computes from those.
 
     Args:
       rows: the records, no longer than the plan allows.
       plan: what to do, from `default_plan`.
       source: random bits; None takes the operating system's.
+      loss: None takes the logistic loss for two classes, the softmax loss for more.
     Returns:
       int64 array of shape (d,) for two classes, whose margins are positive for class 1, else (d, K); in units of 2**-WEIGHT_BITS.
     Raises:
@@ -54,10 +57,28 @@ def solve(rows: Rows, plan: SolverPlan, source: BitSource | None = None) -> NDAr
             "DPA103",
             f"rows may have {rows.bound} steps, the plan allows {plan.bound}. Use the plan's lattice and intercept.",
         )
+    used = loss or (SOFTMAX if plan.outputs > 1 else LOGISTIC)
     if plan.moment is not None:
-        return _descend(rows, plan, source, preconditioner(rows, plan, source))
-    pace = float(plan.travel) / (plan.steps * plan.records)
-    return _descend(rows, plan, source, lambda slope: np.multiply(slope, pace, out=slope))
+        return _descend(rows, plan, source, used, preconditioner(rows, plan, source, used))
+    return _descend(rows, plan, source, used, _paced(plan, careful=used.careful))
+
+
+def _paced(plan: SolverPlan, *, careful: bool) -> Callable[[NDArray[np.float64]], NDArray[np.float64]]:
+    """Steps of one length; if careful, half as long from where a noisy gradient turns against the last one by more than noise."""
+    pace, before = float(plan.travel) / (plan.steps * plan.records), np.zeros(plan.gradient.dimension * careful, dtype=np.float32)
+    variance = (float(plan.gradient.parameter("sigma")) / float(UNIT << plan.lattice_bits)) ** 2
+    usual = _DEVIATIONS * variance * math.sqrt(plan.gradient.dimension)
+
+    def move(slope: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The step, in place."""
+        nonlocal pace, before
+        if careful:
+            if np.einsum("i,i->", slope.ravel(), before) < -usual:  # sums of its own loops, which no number of threads changes
+                pace /= 2
+            before = slope.ravel().astype(np.float32)
+        return np.multiply(slope, pace, out=slope)
+
+    return move
 
 
 def on_lattice(weights: NDArray[np.float64]) -> NDArray[np.int64]:
@@ -70,14 +91,18 @@ def on_lattice(weights: NDArray[np.float64]) -> NDArray[np.int64]:
 
 
 def _descend(
-    rows: Rows, plan: SolverPlan, source: BitSource | None, move: Callable[[NDArray[np.float64]], NDArray[np.float64]]
+    rows: Rows,
+    plan: SolverPlan,
+    source: BitSource | None,
+    loss: SlopeRule,
+    move: Callable[[NDArray[np.float64]], NDArray[np.float64]],
 ) -> NDArray[np.int64]:
     """The planned steps from zero, each a function of a released sum; the later half of the weights averaged."""
     shape = (rows.steps.shape[1], plan.outputs) if plan.outputs > 1 else rows.steps.shape[1:]
     weights, later = np.zeros(shape), np.zeros(shape)
-    slopes_of, noise = softmax_slopes if plan.outputs > 1 else logistic_slopes, plan.noise(plan.gradient)
+    noise = plan.noise(plan.gradient)
     for step in range(plan.steps):
-        slopes = slopes_of(rows.margins(on_lattice(weights)), rows.labels, plan.lattice_bits + WEIGHT_BITS)
+        slopes = loss.slopes(rows.margins(on_lattice(weights)), rows.labels, plan.lattice_bits + WEIGHT_BITS)
         slope = noise.release(rows.weighted_sum(slopes), source) / float(UNIT << plan.lattice_bits)
         if plan.outputs > 1:
             slope -= slope.mean(axis=1, keepdims=True)  # a record's slopes sum to zero, but for roundings: this is noise

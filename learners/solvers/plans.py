@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
-from dpaudit.errors import InvalidArgument
+from dpaudit.errors import InvalidArgument, Unsupported
 from dpaudit.releases import Release
 from learners.record import Charge
 from learners.solvers.quasi_newton import OFF_DIAGONAL, moment_sensitivity
@@ -41,6 +42,12 @@ _MARGIN_NOISE: Final = Fraction(4, 5)
 
 _INTERCEPT_BITS: Final = 3
 """The constant that is appended to records is 1/8 of the largest norm of a record."""
+
+_CLOSE: Final = Fraction(1, 2**21)
+"""Relative distance from the noise multiplier in floats within which the certified one is sought first."""
+
+_LARGEST_EXPONENT: Final = Fraction(700)
+"""Of an exponential that floats hold."""
 
 _ROOM: Final = 2**60
 _WIDEST: Final = 2**56
@@ -113,7 +120,7 @@ def default_plan(public: Public) -> SolverPlan:
       >>> plan.moment is None, plan.steps, round(float(plan.travel))
       (True, 16, 214)
     """
-    multiplier, moves = _noise_multiplier(public.epsilon, public.delta), _MOVES[public.adjacency.kind]
+    multiplier, moves = noise_multiplier(public.epsilon, public.delta), _MOVES[public.adjacency.kind]
     newton = public.classes == 2 and public.features < MOST_COLUMNS
     bits = _MOMENT_BITS if newton else _GRADIENT_BITS
     intercept = 0 if public.adjacency.kind == "zero_out" else 1 << (bits - _INTERCEPT_BITS)
@@ -124,18 +131,36 @@ def default_plan(public: Public) -> SolverPlan:
     travel, steps, moment, share = Fraction(0), _MOMENT_STEPS, None, 1 - _MOMENT_SHARE
     if newton:
         size = columns * (columns + 1) // 2
-        moment = _release(public, moment_sensitivity(bound, moves), multiplier**2 / _MOMENT_SHARE, size)
+        moment = gaussian_release(public, moment_sensitivity(bound, moves), multiplier**2 / _MOMENT_SHARE, size)
     else:
         travel, share = _MARGIN_NOISE * public.records / (multiplier * moves), Fraction(1)
         most = min(_MOST_STEPS, _MOST_DRAWS // (columns * outputs))
         steps = max(min(math.ceil(travel / _USUAL_PACE), most), _FEWEST_STEPS)
         travel = min(travel, Fraction(_LARGEST_PACE * steps))
-    gradient = _release(public, moves * UNIT * bound, multiplier**2 * steps / share, columns * outputs)
+    gradient = gaussian_release(public, moves * UNIT * bound, multiplier**2 * steps / share, columns * outputs)
     return SolverPlan(public.records, outputs, steps, travel, bits, intercept, gradient, moment)
 
 
-def _release(public: Public, sensitivity: int, variance: Fraction, dimension: int) -> Release:
-    """One release of whole numbers; its noise multiplier is at least the root of the variance, sigma a whole number."""
+def gaussian_release(public: Public, sensitivity: int, variance: Fraction, dimension: int) -> Release:
+    """A release of whole numbers to be made, whose noise multiplier is at least the root of a variance; sigma is a whole number.
+
+    Args:
+      public: what the plan is made from.
+      sensitivity: largest L2 distance of the sums of neighbours, in steps.
+      variance: the square of the noise multiplier, exact.
+      dimension: how many numbers.
+    Returns:
+      The entry that the release log will hold.
+    Raises:
+      InvalidArgument: the noise does not fit 64 bits (DPA108).
+    Source: docs/learners_solvers.md, "The default rule".
+    Example:
+      >>> from dpaudit.claims import Adjacency
+      >>> from learners.estimator import Public
+      >>> public = Public(10, 2, 2, Fraction(1), Fraction(1), Fraction(1, 10), Adjacency("replace_one"))
+      >>> gaussian_release(public, 8, Fraction(4), 2).parameter("sigma")
+      Fraction(17, 1)
+    """
     sigma = math.isqrt(math.floor(variance * sensitivity**2)) + 1
     if sigma > _WIDEST:
         raise InvalidArgument("DPA108", "epsilon and delta ask for more noise than 64 bits hold. Give more of them.")
@@ -148,10 +173,41 @@ def _bound(bits: int, intercept: int) -> int:
     return math.isqrt(4**bits + intercept**2 - 1) + 1
 
 
-def _noise_multiplier(epsilon: Fraction, delta: Fraction) -> Fraction:
-    """The least noise of one Gaussian release that certainly meets a budget, relative to its sensitivity."""
+def noise_multiplier(epsilon: Fraction, delta: Fraction) -> Fraction:
+    """The least noise of one Gaussian release that certainly meets a budget, relative to its sensitivity.
+
+    Args:
+      epsilon: privacy parameter in nats, exact, positive.
+      delta: failure probability, exact, in [0, 1).
+    Returns:
+      The noise multiplier, rounded up.
+    Raises:
+      InvalidArgument: delta is 0, which no Gaussian noise reaches (DPA103).
+      Unsupported: no noise of 10**-9 to 10**9 times the sensitivity meets the budget (DPA202).
+    Source: docs/learners_solvers.md, "The default rule".
+    Example:
+      >>> round(float(noise_multiplier(Fraction(1), Fraction(1, 10**6))), 4)
+      4.2247
+    """
     from dpaudit.accounting import calibrate, gaussian
 
     if delta == 0:
         raise InvalidArgument("DPA103", "delta must be positive for Gaussian noise, got 0. Give a small one, such as 1e-6.")
-    return calibrate(lambda sigma: gaussian(sigma=sigma), epsilon=epsilon, delta=delta, low="1e-9", high="1e9").parameter
+    near = Fraction(_near(float(min(epsilon, _LARGEST_EXPONENT)), float(delta)))
+    search = partial(calibrate, lambda sigma: gaussian(sigma=sigma), epsilon=epsilon, delta=delta)
+    try:
+        return search(low=near * (1 - _CLOSE), high=near * (1 + _CLOSE)).parameter
+    except (InvalidArgument, Unsupported):  # floats went astray, or the budget is out of range
+        return search(low="1e-9", high="1e9").parameter
+
+
+def _near(epsilon: float, delta: float) -> float:
+    """The noise multiplier in floats, near which the certified search is short."""
+    low, high = 1e-9, 1e9
+    for _ in range(80):
+        middle = math.sqrt(low * high)
+        half, place = 1 / (2 * middle), epsilon * middle
+        tails = [math.erfc((place + sign * half) / math.sqrt(2)) / 2 for sign in (-1, 1)]
+        met = tails[0] - (math.exp(epsilon) * tails[1] if tails[1] else 0.0) <= delta
+        low, high = (low, middle) if met else (middle, high)
+    return high

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
-from typing import TYPE_CHECKING, Final
+from functools import cache
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
+
+from learners.solvers.slopes import LOGISTIC, UNIT, SlopeRule
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -21,11 +24,8 @@ DIAGONAL: Final = 5
 OFF_DIAGONAL: Final = 7
 """What entries of the upper triangle are multiplied by; 7**2 <= 2 * 5**2, so that distances stay within 5 of the matrix's own."""
 
-_CURVATURE: Final = 0.5
-"""Largest second derivative of the doubled logistic loss."""
-
-_FLOOR: Final = 0.5
-"""Eigenvalues count for no less than this part of the spectral norm that the noise has in expectation."""
+_CAREFUL: Final = 4.0
+"""A careful loss wants no margin of a longest record to move by more than a quarter, by the noise of all its gradients."""
 
 
 def moment_sensitivity(bound: int, moves: int) -> int:
@@ -46,13 +46,16 @@ def moment_sensitivity(bound: int, moves: int) -> int:
     return math.isqrt(moves * (DIAGONAL * bound**2) ** 2 - 1) + 1
 
 
-def preconditioner(rows: Rows, plan: SolverPlan, source: BitSource | None) -> Callable[[NDArray[np.float64]], NDArray[np.float64]]:
+def preconditioner(
+    rows: Rows, plan: SolverPlan, source: BitSource | None, loss: SlopeRule = LOGISTIC
+) -> Callable[[NDArray[np.float64]], NDArray[np.float64]]:
     """Releases the second moment of the rows, and gives the map from gradients to steps that its curvature suggests.
 
     Args:
       rows: the records.
       plan: one with a `moment`.
       source: random bits; None takes the operating system's.
+      loss: whose curvature it is; a careful one takes no eigenvalue for less than would let noise move a margin by 1/4.
     Returns:
       A function of gradients, shape (d,) or (d, K), that sees nothing but released numbers.
     Raises:
@@ -72,7 +75,11 @@ def preconditioner(rows: Rows, plan: SolverPlan, source: BitSource | None) -> Ca
     matrix[upper] = noisy / (times * unit)
     deviation = float(plan.moment.parameter("sigma") / Fraction(OFF_DIAGONAL)) / unit
     values, vectors = _eigen(matrix.T)
-    scales = 1.0 / (_CURVATURE * np.maximum(values, _FLOOR * 2 * math.sqrt(len(values)) * deviation))
+    floor = loss.floor * 2 * math.sqrt(len(values)) * deviation
+    if loss.careful:
+        noise = float(plan.gradient.parameter("sigma")) / float(UNIT << plan.lattice_bits) * math.sqrt(plan.steps)
+        floor = max(floor, _CAREFUL * noise)
+    scales = 1.0 / (loss.curvature * np.maximum(values, floor))
 
     def turn(slope: NDArray[np.float64]) -> NDArray[np.float64]:
         """The step; sums of einsum's own loops, which no number of threads changes."""
@@ -84,8 +91,14 @@ def preconditioner(rows: Rows, plan: SolverPlan, source: BitSource | None) -> Ca
 
 def _eigen(lower: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Eigenvalues and eigenvectors, by one thread: with several their last bits would depend on how many there are."""
-    from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
-
-    with threadpool_limits(limits=1, user_api="blas"):
+    with _threads().limit(limits=1, user_api="blas"):
         values, vectors = np.linalg.eigh(lower, UPLO="L")
     return values, vectors
+
+
+@cache
+def _threads() -> Any:
+    """The libraries of linear algebra that are loaded, numpy's among them; finding them takes longer than a small fit."""
+    from threadpoolctl import ThreadpoolController  # type: ignore[import-untyped]
+
+    return ThreadpoolController()

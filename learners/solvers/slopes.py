@@ -8,6 +8,8 @@ what its sensitivity rests on, and holds whatever they hold.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -17,6 +19,31 @@ if TYPE_CHECKING:
 
 UNIT: Final = 2**12
 """The largest slope, in steps."""
+
+Slopes = Callable[["NDArray[np.int64]", "NDArray[np.int64]", int], "NDArray[np.int64]"]
+"""From margins, labels and the fineness of margins to downhill slopes, none longer than `UNIT`, record by record."""
+
+
+@dataclass(frozen=True)
+class SlopeRule:
+    """What solvers know of a loss.
+
+    Args:
+      slopes: its downhill slopes.
+      curvature: its largest second derivative, in units where the largest slope is 1; it decides steps, never noise.
+      floor: eigenvalues of a noisy second moment count for no less than this part of the spectral norm that its noise has.
+      careful: whether plain gradient steps are halved once noisy gradients turn round, as they do where steps are too long.
+    Source: docs/learners_solvers.md, "Slopes".
+    Example:
+      >>> LOGISTIC.curvature
+      0.5
+    """
+
+    slopes: Slopes
+    curvature: float
+    floor: float = 0.5
+    careful: bool = False
+
 
 _CELLS_PER_MARGIN: Final = 8
 """A margin of 1 covers 2**8 cells of a table."""
@@ -85,3 +112,7 @@ def _root_above(squares: NDArray[np.int64]) -> NDArray[np.int64]:
     """Square roots of whole numbers below 2**50, rounded up: the root of a float is correctly rounded, one step is put right."""
     roots = np.sqrt(squares.astype(np.float64)).astype(np.int64)
     return roots + (roots * roots < squares)
+
+
+LOGISTIC: Final = SlopeRule(logistic_slopes, 0.5)
+SOFTMAX: Final = SlopeRule(softmax_slopes, 0.5)

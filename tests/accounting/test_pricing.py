@@ -21,6 +21,7 @@ from dpaudit.accounting import (
     pure_dp,
     randomized_response,
     rdp,
+    update_charged,
     zcdp,
 )
 from dpaudit.claims import GDP, RDP, ZCDP, Adjacency, ApproxDP, Claim, Curve, PureDP
@@ -51,6 +52,10 @@ EXACTLY_PRICED = [
     (release("exponential_mechanism", temperature=4, monotonic=0), bounded_range("1/2")),
     (release("exponential_mechanism", temperature=4, monotonic=1), bounded_range("1/4")),
     (release("exponential_mechanism", temperature=4, monotonic=1, sensitivity=2), bounded_range("1/2")),
+    (
+        release("update_charged", scale=90, lattice="1/2", sensitivity="9/4", threshold=400, updates=3),
+        update_charged(scale=90, lattice="1/2", sensitivity=2, threshold=400, updates=3),
+    ),
 ]
 
 

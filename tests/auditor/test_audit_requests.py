@@ -75,6 +75,19 @@ def test_too_many_pairs_for_the_runs_are_refused():
         audit(pair_target(sample=laplace(1), neighbours=[(0, step) for step in range(20)]), runs=1000)
 
 
+def test_a_target_that_takes_long_is_run_no_more_often_than_it_says():
+    slow, quick = (pair_target(sample=laplace(1.0), most_runs=most) for most in (600, None))
+    (first, second) = audit([slow, quick], runs=1000, seed=1).results
+    assert first.attack.runs <= 600 < second.attack.runs <= 1000
+
+
+@pytest.mark.parametrize(("most", "code"), [(499, "DPA103"), (1e4, "DPA105"), ("600", "DPA105")])
+def test_a_number_of_runs_that_no_audit_can_be_made_of_is_refused(most, code):
+    with pytest.raises(InvalidArgument) as refusal:
+        pair_target(sample=laplace(1.0), most_runs=most)
+    assert code == refusal.value.code
+
+
 def test_a_csv_file_replaces_the_data_of_a_named_target(tmp_path):
     (tmp_path / "people.csv").write_text("age\n" + "\n".join(str(age) for age in range(20, 60)) + "\n")
     (tmp_path / "count.py").write_text(

@@ -5,8 +5,9 @@ from fractions import Fraction
 import pytest
 
 from dpaudit import GDP, RDP, ZCDP, ApproxDP, Claim, Curve, PureDP
-from dpaudit.accounting import gaussian
+from dpaudit.accounting import gaussian, price
 from dpaudit.auditor.prices import price_of, same_noise
+from dpaudit.auditor.profiles import profile_of
 from dpaudit.claims import Adjacency
 from dpaudit.releases import Release
 
@@ -93,3 +94,13 @@ def test_what_cannot_be_priced_says_why(found, reason):
 )
 def test_noise_must_not_depend_on_the_data(found, status):
     assert status == same_noise(found).status
+
+
+@pytest.mark.parametrize("count", [1, 3])
+def test_of_several_rounded_gaussians_a_profile_shows_the_upper_end_alone(count):
+    loss = price([normal(4)] * count)
+    claim, epsilons = Claim(GDP(mu=2)), (Fraction(0), Fraction(1))
+    shown = [point.price for point in profile_of(claim, loss, None, epsilons)]
+    upper = [loss.dominating().delta(epsilon=epsilon).floats()[1] for epsilon in epsilons]
+    assert upper == pytest.approx([high for _, high in shown], rel=1e-9)
+    assert [count == 1] * 2 == [low > 0 for low, _ in shown]

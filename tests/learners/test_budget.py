@@ -17,8 +17,10 @@ from sklearn.preprocessing import FunctionTransformer
 from dpaudit import GDP, ZCDP, ApproxDP
 from dpaudit.accounting import gaussian
 from dpaudit.errors import AdjacencyMismatch, BudgetExceeded, DpauditError, InvalidArgument, Unsupported
+from dpaudit.ledger import Ledger
 from learners import estimator as estimator_module
 from learners.budget import Budget, BudgetLeftBehind
+from learners.private import PrivateClassifier
 
 
 @pytest.fixture
@@ -141,3 +143,35 @@ def test_a_budget_says_what_is_left_of_it():
     assert {"rho": 0.5} == budget.spent == budget.remaining
     assert "Budget(rho = 1 (zCDP) under replace_one; remaining: rho 0.5)" == repr(budget)
     assert "BudgetLeftBehind()" == repr(BudgetLeftBehind())
+
+
+@pytest.fixture
+def ledger(tmp_path):
+    made = Ledger.create(tmp_path / "budget.ledger")
+    made.open_budget("people/person", GDP(mu="3/4"), adjacency="replace_one")
+    return made
+
+
+def test_processes_share_a_budget_of_a_ledger_and_stop_where_it_ends(ledger, data):
+    model = PrivateClassifier(epsilon=1, delta="1e-5", feature_norm=1, classes=[0, 1], budget=ledger.budget("people/person/model"))
+    with pytest.raises(BudgetExceeded, match="DPA810"):
+        cross_val_score(model, *data, cv=12, n_jobs=2, error_score="raise")
+    fits = [entry for entry in ledger.entries() if entry.kind == "spend"]
+    assert 7 == len(fits)  # mu is about .268 at epsilon 1, so 7 fits fit into the square of 3/4
+    assert () == ledger.verify().problems
+
+
+def test_a_ledger_that_refuses_does_so_before_a_record_is_read(mean_classifier, ledger, data, reads):
+    model = mean_classifier(epsilon=1, feature_norm=1, budget=ledger.budget("other/person/model"))
+    with pytest.raises(BudgetExceeded, match="DPA811"):
+        model.fit(*data)
+    assert [] == reads
+
+
+def test_a_fit_is_charged_what_its_record_says(ledger, data):
+    model = PrivateClassifier(
+        epsilon=1, delta="1e-5", feature_norm=1, classes=[0, 1], budget=ledger.budget("people/person/model")
+    ).fit(*data)
+    (charge,) = ledger.recent(1)
+    assert model.privacy_.loss.describe() == charge.body["spending"]
+    assert "ledger" not in str(pickle.loads(pickle.dumps(model)).__dict__)

@@ -18,7 +18,7 @@ from scipy.special import ndtr
 from dpaudit.accounting import gaussian
 from dpaudit.errors import InvalidArgument, Unsupported
 from dpaudit.releases import recording
-from learners.audits.phased import COUNT, LEADING, PLAN, TARGETS, sample_first_mean, sample_weights
+from learners.audits.phased import COUNT, LEADING, SECRET, TARGETS, KnownOrder
 from learners.rows.ingest import to_rows
 from learners.rows.rows import Rows
 from learners.solvers import phased
@@ -311,10 +311,11 @@ def test_a_secret_order_hides_most_of_the_leading_record(c, spent):
 
 def test_the_bundled_pair_moves_the_iterates_by_what_the_analysis_says():
     """Means of 10,000 releases for each label; each is normal, so that 6.5 standard errors are exceeded with probability 8e-11."""
-    phase = PLAN.schedule.phases[0]
+    known = KnownOrder(SECRET.schedule)
+    phase = known.schedule.phases[0]
     deviation = float(phase.release.parameter("sigma")) * phase.lattice
-    found = [sample_first_mean(data, 10**4, np.random.default_rng(3 + index)).mean() for index, data in enumerate(LEADING)]
-    moved = 2 * phase.step.limit * float(PLAN.schedule.norm) * (COUNT // 2 - 1) / (COUNT // 2)
+    found = [known.sample_first_mean(data, 10**4, np.random.default_rng(3 + index)).mean() for index, data in enumerate(LEADING)]
+    moved = 2 * phase.step.limit * float(known.schedule.norm) * (COUNT // 2 - 1) / (COUNT // 2)
     assert abs(found[0] - found[1] - moved) <= 6.5 * deviation * math.sqrt(2 / 10**4)
 
 
@@ -322,7 +323,7 @@ def test_targets_give_as_many_outputs_as_asked_for():
     rng = np.random.default_rng(1)
     for target in TARGETS:
         assert 3 == len(target.sample(LEADING[0], 3, rng))
-    assert sample_weights(LEADING[0], 2, rng).dtype == np.float64
+    assert KnownOrder(SECRET.schedule).sample_weights(LEADING[0], 2, rng).dtype == np.float64
 
 
 def test_rows_with_a_bound_that_is_no_power_of_two_are_brought_below_one():

@@ -16,8 +16,8 @@ MOST_TAPES = 60_000
 SAMPLERS = ("noise", "queries", "reals", "selection", "sources", "values")
 AUDITOR = ("audits",)
 VERIFIER = ("verifications",)
-LEARNERS = ("learning",)
-ACCOUNTANT = ("budgets", "cells", "compositions", "contours", "lattices", "losses", "schemes")
+LEARNERS = ("estimators", "halfspaces", "kernel_tellers", "learning", "minimisers", "publics")
+ACCOUNTANT = ("budgets", "cells", "compositions", "contours", "lattices", "ledgers", "losses", "schemes")
 
 
 def loaded(path: Path):

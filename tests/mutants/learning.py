@@ -27,6 +27,7 @@ from learners.choices.random_cover import RandomCover
 from learners.estimator import Public
 from learners.margins.erm import erm_plan
 from learners.margins.polynomial_margin import PolynomialMarginClassifier
+from learners.margins.rivals import against_rivals
 from learners.private import PrivateClassifier
 from learners.record import Charge, PrivacyRecord
 from learners.rows import ingest
@@ -291,6 +292,19 @@ def errors_are_signed_margins_that_are_not_positive():
     assert [1, 3, 2] == totals(rows, Listed(np.array([[1, -1, 0], [0, 0, 1]])), errors()).tolist()
 
 
+def a_class_has_to_lead_the_best_other():
+    rows = rows_of([[1, 0], [0, 1], [-2, 1]], [0, 1, 2])
+    cover = Listed(np.array([[1, 0, 0, 1, 0, 0], [1, 0, 0, 0, 0, 0], [0, 0, 0, 1, -1, 1]]).T)
+    assert [1, 2, 2] == totals(rows, cover, errors()).tolist()
+
+
+def rivals_are_other_classes_and_rows_no_longer_than_stated():
+    rows = rows_of([[3, 4]] * 40, [0, 1, 2, 3] * 10, bound=5)
+    paired = against_rivals(rows, classes=4, seed=1)
+    assert {50} == set(np.square(paired.steps.toarray()).sum(axis=1).tolist())
+    assert 50 <= paired.bound**2
+
+
 def candidates_are_those_that_were_counted():
     cover = RandomCover(dimension=2**12, size=9, seed=1)
     counted = np.concatenate(list(cover.blocks()), axis=1)
@@ -365,6 +379,8 @@ CHECKS = (
     hinge_scores_change_by_what_is_stated,
     every_pass_counts_where_the_order_is_known,
     errors_are_signed_margins_that_are_not_positive,
+    a_class_has_to_lead_the_best_other,
+    rivals_are_other_classes_and_rows_no_longer_than_stated,
     candidates_are_those_that_were_counted,
     levels_are_weighed_by_their_candidates,
     counts_move_together_for_null_records_only,

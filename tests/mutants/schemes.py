@@ -18,6 +18,7 @@ from dpaudit.accounting import (
     WithoutReplacement,
     approx_dp,
     bounded_range,
+    compose,
     explicit_pair,
     gaussian,
     laplace,
@@ -25,7 +26,8 @@ from dpaudit.accounting import (
     randomized_response,
 )
 from dpaudit.accounting.bounds import certified_bounds
-from dpaudit.accounting.laws.random_order import multiplicity_squares, position_squares
+from dpaudit.accounting.laws.random_order import Ordered, multiplicity_squares, position_squares
+from dpaudit.accounting.loss import single
 from dpaudit.accounting.numeric.tilted import lattice_for
 from dpaudit.accounting.questions import DeltaAt
 from dpaudit.errors import Unsupported
@@ -352,6 +354,30 @@ def orders_cost_the_mean_over_where_they_put_a_record(exact, oracle):
         assert exact.number(found.upper) <= expected * (1 + mpf(10) ** -9)
 
 
+def a_choice_and_an_order_cost_the_mean_over_both(exact):
+    """Gaussian noise, a choice of range 1/2 and an order of four factors: integrals of the range's profile over normal losses."""
+    chances = ((Fraction(0), Fraction(1, 4)), (Fraction(1, 2), Fraction(1, 4)), (Fraction(1), Fraction(3, 8)))
+    order = single(Ordered(Fraction(1), chances, Fraction(1, 8)), "add_remove")
+
+    def ranged(at):
+        """Delta of the worst mechanism of range 1/2."""
+        return -mp.expm1(at) if at <= -0.5 else (mp.exp(mpf(1) / 4) - mp.exp(at / 2)) ** 2 / mp.expm1(0.5) if at < 0.5 else mpf(0)
+
+    def mean(square, epsilon):
+        """Its mean over a normal loss."""
+        if not square:
+            return ranged(epsilon)
+        middle, mu = mpf(square) / 2, mp.sqrt(mpf(square))
+        ends = sorted([middle - 10 * mu, epsilon - 0.5, epsilon, epsilon + 0.5, middle + 10 * mu])
+        return mp.quad(lambda loss: mp.npdf(loss, middle, mu) * ranged(epsilon - loss), ends)
+
+    with mp.workdps(20):
+        for noise, added in (((), 0.0), ((gaussian(4),), 1 / 16)):
+            found = compose(order, bounded_range("1/2"), *noise).delta(epsilon="1/4")
+            expected = sum(float(chance) * mean(float(square) + added, mpf(1) / 4) for square, chance in chances) + mpf(1) / 8
+            exact.encloses(found, expected, room="1e-10")
+
+
 def the_lower_end_of_a_class_under_sampling_is_a_members(exact):
     """Randomised answers with half the range belong to the class of bounded range, and its worst pair is a law above it."""
     found = (3 * bounded_range(1).sampled(Poisson("1/4"))).delta(epsilon="1/10")
@@ -382,5 +408,6 @@ CHECKS = [
     orders_put_a_record_where_permutations_do,
     multiplicities_are_those_of_draws_with_replacement,
     orders_cost_the_mean_over_where_they_put_a_record,
+    a_choice_and_an_order_cost_the_mean_over_both,
     the_lower_end_of_a_class_under_sampling_is_a_members,
 ]

@@ -6,11 +6,13 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property, lru_cache
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from flint import arb, arb_poly, fmpq
 
+from dpaudit.accounting.coordinates import common_unit
 from dpaudit.accounting.law import Bracketed, GaussianShaped, Law
 from dpaudit.accounting.laws.between import Between
 from dpaudit.accounting.laws.gaussian import gaussian_profile
@@ -19,7 +21,7 @@ from dpaudit.accounting.laws.normal_tails import twice_upper_tail
 from dpaudit.accounting.laws.seen import Seen
 from dpaudit.accounting.values import LossValue
 from dpaudit.errors import Unsupported
-from dpaudit.exact import ball, ball_endpoints, shown, working_precision
+from dpaudit.exact import ball, ball_endpoints, fmpq_of, shown, working_precision
 
 if TYPE_CHECKING:
     from dpaudit.accounting.numeric.distributions import Distribution, Points
@@ -80,8 +82,18 @@ class Ordered:
 
     def log_moment(self, order: Fraction) -> arb:
         """Logarithm of the mean of the moments."""
-        slope = ball(order * (1 + order) * self.mu_squared_once / 2)
-        return sum((ball(chance) * (slope * ball(square)).exp() for square, chance in self.squares), arb(0)).log()
+        unit, chances = self._polynomial
+        return chances(ball(order * (1 + order) * self.mu_squared_once * unit / 2).exp()).log()
+
+    @cached_property
+    def _polynomial(self) -> tuple[Fraction, arb_poly]:
+        """A unit of all squares, and the probabilities of its multiples."""
+        unit = common_unit(square for square, _ in self.squares) or Fraction(1)
+        chances = [fmpq(0)] * (int(self.squares[-1][0] / unit) + 1)
+        for square, chance in self.squares:
+            chances[int(square / unit)] = fmpq_of(chance)
+        with working_precision(2 * CHANCE_BITS):
+            return unit, arb_poly(chances)
 
     def profile(self, epsilon: arb) -> arb:
         """Mean of the profiles."""
@@ -169,7 +181,8 @@ def times_seen(
     return Fraction(1, unit**2 * rounds), (1 - sum(rounded, Fraction(0)), *rounded)
 
 
-def position_squares(records: int, batches: Sequence[int], rounds: int, *, averaged: bool) -> tuple[Chances, Fraction]:
+@lru_cache(maxsize=16)
+def position_squares(records: int, batches: tuple[int, ...], rounds: int, *, averaged: bool) -> tuple[Chances, Fraction]:
     """Squares where a permutation puts each record at one place of one batch, or nowhere, afresh in every round.
 
     At place p of n, an average of the iterates before each step moves by the factor (n - p)/n, any other release by at most 1.
@@ -187,7 +200,8 @@ def position_squares(records: int, batches: Sequence[int], rounds: int, *, avera
         return _upward([whole[index] for index in range(UNITS * rounds + 1)], arb(0), Fraction(1, UNITS))
 
 
-def multiplicity_squares(records: int, batches: Sequence[int], rounds: int) -> tuple[Chances, Fraction]:
+@lru_cache(maxsize=16)
+def multiplicity_squares(records: int, batches: tuple[int, ...], rounds: int) -> tuple[Chances, Fraction]:
     """Squared multiplicities, added over batches, where every place of a batch draws a record afresh."""
     length = HIGHEST + 1
     with working_precision(256):
@@ -213,26 +227,27 @@ def _draws(size: int, records: int, most: int) -> list[arb]:
 
 def _upward(masses: Sequence[arb], beyond: arb, unit: Fraction) -> tuple[Chances, Fraction]:
     """Exact probabilities whose every upper tail is at or above the true one, so that distances only grow."""
-    tail = remaining = beyond
+    remaining = beyond
     steps = 1 << ((len(masses) - 2) // UNITS).bit_length()  # a power of two, so that whole squares stay as they are
-    top = before = _chance_above(tail)
-    found: dict[Fraction, Fraction] = {}
+    top = before = _chances_above(remaining)
+    found: dict[int, int] = {}
     for index in range(len(masses) - 1, -1, -1):
         remaining = remaining + masses[index]
-        reached = max(before, _chance_above(remaining)) if index else Fraction(1)
+        reached = max(before, _chances_above(remaining)) if index else 1 << CHANCE_BITS
         if reached > before:
-            square = -(-index // steps) * steps * unit
-            found[square] = found.get(square, Fraction(0)) + reached - before
+            place = -(-index // steps) * steps
+            found[place] = found.get(place, 0) + reached - before
         before = reached
-    return tuple(sorted(found.items())), top
-
-
-def _chance_above(mass: arb) -> Fraction:
-    """The next multiple of the unit of probabilities at or above a mass, at most 1."""
-    upper = ball_endpoints(mass)[1]
-    return (
-        Fraction(1) if isinstance(upper, float) else min(Fraction(1), Fraction(math.ceil(upper * 2**CHANCE_BITS), 2**CHANCE_BITS))
+    return tuple((place * unit, Fraction(chances, 1 << CHANCE_BITS)) for place, chances in sorted(found.items())), Fraction(
+        top, 1 << CHANCE_BITS
     )
+
+
+def _chances_above(mass: arb) -> int:
+    """The next multiple of the unit of probabilities at or above a mass, at most 1, in units."""
+    units = (mass.upper() * (1 << CHANCE_BITS)).upper().ceil()
+    whole = units.unique_fmpz()
+    return 1 << CHANCE_BITS if whole is None else min(int(whole), 1 << CHANCE_BITS)
 
 
 def _fewer(squares: Chances) -> Chances:

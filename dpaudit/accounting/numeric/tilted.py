@@ -11,6 +11,7 @@ from typing import Final, TypeAlias
 import numpy as np
 
 from dpaudit.accounting.bounds import certified_bounds, laws_above, laws_below
+from dpaudit.accounting.closed_forms import exact_profile
 from dpaudit.accounting.law import GaussianShaped
 from dpaudit.accounting.limits import greatest_loss, infinite_loss
 from dpaudit.accounting.loss import PrivacyLoss
@@ -50,16 +51,19 @@ Parts: TypeAlias = tuple[tuple[Distribution, int], ...]
 def tilted_lattice(composition: PrivacyLoss, question: Question) -> Enclosure | None:
     """Delta or epsilon in one direction: certified bounds where they are narrow, else what they and the lattice both allow.
 
-    None where the distribution functions of some law are not known from above, and those of no law from below.
+    None where the distribution functions of some law are not known from above, and those of no law from below. Other laws that
+    stand above and have a closed form are left to the bounds, which read it.
     """
-    above, below = parts_of(composition, lower=False), parts_of(composition, lower=True)
+    highest = laws_above(composition)
+    closed = highest != composition and exact_profile(highest) is not None
+    above, below = None if closed else parts_of(composition, lower=False), parts_of(composition, lower=True)
     if not (above or below):
         return None
     bounds = certified_bounds(composition, question)
     narrow = Fraction(WIDTH) if isinstance(question, DeltaAt) else NARROW
     if bounds.lower == bounds.upper or (not isinstance(bounds.upper, float) and bounds.width <= bounds.upper * narrow):
         return bounds
-    high = _answer(laws_above(composition), above, question, WIDTHS) if above else None
+    high = _answer(highest, above, question, WIDTHS) if above else None
     low = high if below == above else _answer(laws_below(composition), below, question, WIDTHS) if below else None
     reasons = tuple(answer.reason for answer in (high, low) if answer is not None)
     if not reasons:

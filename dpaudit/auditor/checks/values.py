@@ -38,6 +38,8 @@ METRICS: Final = {
     "sparse_vector": "linf",
     "stability_histogram": "l1",
     "partition_selection": "l1",
+    "objective_perturbation": "l2",
+    "best_of_runs": "linf",
     "update_charged": "linf",
 }
 """The metric of each kind of release whose values can be compared."""

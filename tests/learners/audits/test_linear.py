@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 
 from dpaudit import audit
 from dpaudit.releases import recording
-from learners.audits.broken_linear import SPECIMENS
 from learners.audits.linear import (
     MOMENT_PAIR,
     OUTSIDE,
@@ -27,6 +26,7 @@ from learners.audits.linear import (
 )
 from learners.solvers.gradient import solve
 from learners.solvers.slopes import UNIT, logistic_slopes
+from learners.specimens.linear import SPECIMENS
 from mechanisms.sampling.random import source_from
 
 ONE = 2**PLAN.lattice_bits
@@ -81,21 +81,8 @@ def test_a_watched_fit_is_the_fit():
     assert [] == list(silent)
 
 
-def certified(first, second, level=1e-9):
-    """A lower bound on mu from the shares of two samples above a threshold between them, wrong with probability `level`.
-
-    Clopper and Pearson for each share.
-    """
-    from scipy.stats import beta, norm
-
-    threshold = (first.mean() + second.mean()) / 2
-    upper = lambda hits, runs: beta.ppf(1 - level / 2, hits + 1, runs - hits)  # noqa: E731
-    false, missed = int((first > threshold).sum()), int((second <= threshold).sum())
-    return float(-norm.ppf(upper(false, len(first))) - norm.ppf(upper(missed, len(second))))
-
-
 @pytest.mark.parametrize("name", NAMED)
-def test_from_inside_eight_tenths_of_the_claim_are_certified_and_no_more_than_all_of_it(name):
+def test_from_inside_eight_tenths_of_the_claim_are_certified_and_no_more_than_all_of_it(certified, name):
     target = NAMED[name]
     first, second = (
         target.sample(data, 200_000, np.random.default_rng(7 + place)) for place, data in enumerate(target.neighbours[0])

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 from dpaudit.errors import InvalidArgument
 from dpaudit.releases import recording
-from learners.audits.broken_choices import SPECIMENS
 from learners.choices.arcs import HALF_SIDE, arcs_of, border_point, choose_point
 from learners.choices.levels import counts_mechanism
+from learners.specimens.choices import SPECIMENS
 from mechanisms import source_from
 
 COUNTS = counts_mechanism(epsilon=1, adjacency="replace_one")

@@ -71,6 +71,53 @@ def test_every_choice_is_private_on_all_neighbours(rows_from, law, largest_loss,
     assert 0.3 < worst <= claimed
 
 
+triples = st.lists(st.tuples(*[st.integers(-9, 9)] * 6), min_size=1, max_size=5)
+
+
+@given(records=vectors, candidates=triples, seed=st.integers(0, 2**16), threshold=st.integers(-20, 20))
+def test_errors_of_three_classes_are_leads_of_at_most_the_threshold(rows_from, records, candidates, seed, threshold):
+    labels = np.random.default_rng(seed).integers(0, 3, len(records))
+
+    def lead(record, label, weights):
+        scores = [record[0] * weights[2 * place] + record[1] * weights[2 * place + 1] for place in range(3)]
+        return scores.pop(label) - max(scores)
+
+    wanted = [
+        sum(lead(record, label, weights) <= threshold for record, label in zip(records, labels, strict=True))
+        for weights in candidates
+    ]
+    assert wanted == totals(rows_from(records, labels), Listed(np.array(candidates).T), errors(threshold)).tolist()
+
+
+@pytest.mark.parametrize("records", [1, 2])
+@pytest.mark.parametrize("kind", ["replace_one", "zero_out", "label"])
+def test_every_choice_among_three_classes_is_private_on_all_neighbours(rows_from, law, largest_loss, records, kind):
+    cover = Listed(np.random.default_rng(5).integers(-2, 3, (6, 9)))
+    temperature = counts_mechanism(epsilon=1, adjacency=kind).temperature
+    some = list(itertools.product(POINTS, (0, 1, 2)))
+    laws = {}
+    for chosen in itertools.product(some, repeat=records):
+        rows = rows_from([point for point, _ in chosen], [label for _, label in chosen])
+        laws[chosen] = law(totals(rows, cover, errors()).tolist(), temperature)
+    worst = 0.0
+    for chosen, first in laws.items():
+        (point, label), rest = chosen[-1], chosen[:-1]
+        others = {"replace_one": some, "zero_out": [((0, 0), label)], "label": [(point, other) for other in range(3)]}[kind]
+        worst = max(worst, *(largest_loss(first, laws[(*rest, other)]) for other in others))
+    assert 0.3 < worst <= 1
+
+
+def test_blocks_of_several_classes_change_nothing_and_too_large_weights_are_refused(rows_from, monkeypatch):
+    rng = np.random.default_rng(1)
+    rows = rows_from(rng.integers(-50, 50, (13, 3)), rng.integers(0, 4, 13))
+    cover = Listed(rng.integers(-50, 50, (12, 29)))
+    whole = totals(rows, cover, errors()).tolist()
+    monkeypatch.setattr(counts, "_CHUNK", 150)
+    assert whole == totals(rows, cover, errors()).tolist()
+    with pytest.raises(InvalidArgument, match="DPA108"):
+        totals(rows, Listed(cover.weights * 2**50), errors())
+
+
 @pytest.mark.parametrize(("records", "realised"), [(1, 0.5), (10, 0.9886), (100, 1.0)])
 def test_antipodal_candidates_realise_the_claim(rows_from, law, largest_loss, records, realised):
     cover = Listed(np.array([[1, -1]]))

@@ -73,6 +73,20 @@ def test_a_zero_record_scores_zero_and_is_an_error_for_both_labels():
         assert [1] * 8 == network_errors(rows_of([[0, 0, 0]], np.array([label])), networks).tolist()
 
 
+def test_several_scores_are_those_of_each_output_alone_and_ties_are_errors():
+    rng = np.random.default_rng(4)
+    steps, labels = rng.integers(-2000, 2000, (17, 4)), rng.integers(0, 3, 17)
+    networks = RandomNetworks(4, 3, 3, 10, 1, outputs=3)
+    wanted = []
+    for place in range(10):
+        *inner, last = networks.network(place)
+        scores = [[by_hand(record, (*inner, column)) for column in last.T] for record in steps.tolist()]
+        wanted.append(sum(row.pop(label) <= max(row) for row, label in zip(scores, labels, strict=True)))
+    assert wanted == network_errors(rows_of(steps, labels), networks).tolist()
+    for label in range(3):
+        assert [1] * 10 == network_errors(rows_of([[0] * 4], np.array([label])), networks).tolist()
+
+
 def test_networks_of_different_shapes_are_candidates_together():
     given_ones = given_networks([([[1], [0]], [1]), ([[1, 2], [0, 0]], [[1, 0], [0, 1]], [1, 1])], columns=2, feature_norm=3)
     assert 2 == given_ones.size

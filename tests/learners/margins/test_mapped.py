@@ -26,7 +26,7 @@ from learners.record import PrivacyRecord
 
 LEARNERS = {
     "fourier": (KernelMarginClassifier, {"frequencies": 60}),
-    "laplacian": (KernelMarginClassifier, {"frequencies": 60, "kernel": "laplacian", "width": 1}),
+    "laplacian": (KernelMarginClassifier, {"frequencies": 60, "kernel": "laplacian", "width": "1"}),
     "projected": (KernelMarginClassifier, {"frequencies": 60, "columns": 50}),
     "fastfood": (KernelMarginClassifier, {"frequencies": 60, "fastfood": True}),
     "monomials": (PolynomialMarginClassifier, {}),
@@ -147,7 +147,7 @@ def test_a_budget_stops_a_fit_before_records_are_read(name, data):
         ("monomials", {"adjacency": "zero_out"}, "DPA604"),
         ("sketch", {"adjacency": "zero_out"}, "DPA604"),
         ("phased", {"adjacency": "add_remove", "n_nominal": 100}, "DPA604"),
-        ("phased", {"classes": [0, 1, 2]}, "DPA103"),
+        ("phased", {"learner": PhasedDescent(margin="1/20", rival_seed=-1)}, "DPA103"),
         ("phased", {"learner": PhasedDescent(margin=3)}, "DPA103"),
         ("fourier", {"adjacency": "add_remove"}, "DPA603"),
         ("fourier", {"kernel": "cubic"}, "DPA103"),
@@ -155,6 +155,7 @@ def test_a_budget_stops_a_fit_before_records_are_read(name, data):
         ("fourier", {"kernel": lambda *_: np.zeros(3), "width": 1}, "DPA103"),
         ("fourier", {"width": 0}, "DPA104"),
         ("fourier", {"frequencies": 0}, "DPA103"),
+        ("fourier", {"fastfood": "no"}, "DPA105"),
         ("fourier", {"map_seed": -1}, "DPA103"),
         ("fastfood", {"kernel": "laplacian"}, "DPA103"),
         ("projected", {"columns": 200}, "DPA103"),

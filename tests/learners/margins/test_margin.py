@@ -157,8 +157,12 @@ def test_a_pickle_predicts_the_same_and_holds_no_records():
         ({"variant": "other"}, "DPA103"),
         ({"calibration": "paper"}, "DPA103"),
         ({"failure": 1}, "DPA103"),
+        ({"chosen_by": "hinge"}, "DPA103"),
+        ({"fit_intercept": 1}, "DPA105"),
+        ({"by_place": "yes"}, "DPA105"),
+        ({"faithful": None}, "DPA105"),
         ({"delta": 0}, "DPA103"),
-        ({"classes": [0, 1, 2]}, "DPA103"),
+        ({"classes": [0, 1, 2], "faithful": True}, "DPA103"),
     ],
     ids=str,
 )

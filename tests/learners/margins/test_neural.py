@@ -94,7 +94,8 @@ def test_a_pickle_predicts_alike():
     [
         ("DPA604", {"adjacency": "add_remove"}),
         ("DPA604", {"adjacency": "zero_out", "intercept": True}),
-        ("DPA103", {"classes": [0, 1, 2]}),
+        ("DPA105", {"classes": [0, 1, 2], "networks": [([[1, 1], [1, 1]], [1, 1])]}),
+        ("DPA105", {"classes": [0, 1, 2], "networks": [([[1, 1], [1, 1]], [[1, 1], [1, 1]])]}),
         ("DPA103", {"layers": 1}),
         ("DPA103", {"width": 0}),
         ("DPA103", {"candidates": 0}),

@@ -140,7 +140,8 @@ def test_a_pickle_predicts_alike_and_holds_no_record(cover):
         ("DPA604", {"adjacency": "add_remove"}),
         ("DPA604", {"adjacency": "label"}),
         ("DPA604", {"adjacency": "zero_out", "intercept": True}),
-        ("DPA103", {"classes": [0, 1, 2]}),
+        ("DPA103", {"classes": [0, 1, 2], "cover": "arrangement"}),
+        ("DPA103", {"classes": [0, 1, 2], "cover": "lattice", "margin": 1}),
         ("DPA103", {"cover": "other"}),
         ("DPA103", {"cover": "arrangement", "dimension": 3}),
         ("DPA105", {"cover": "lattice"}),
@@ -183,6 +184,14 @@ def test_an_excess_is_certified_for_random_directions_only():
         with pytest.raises(DpauditError) as caught:
             model(**options).fit(*data()).excess(chord=0.1)
         assert "DPA202" == caught.value.code
+
+
+@pytest.mark.parametrize(
+    ("given", "code"), [({"chord": 0}, "DPA104"), ({"chord": 1.5}, "DPA103"), ({"chord": 1, "beta": 0}, "DPA103")], ids=str
+)
+def test_an_excess_of_numbers_that_mean_nothing_is_refused(given, code):
+    with pytest.raises(DpauditError, match=code):
+        model(dimension=2).fit(*data(20)).excess(**given)
 
 
 def corners(dimension):

@@ -11,12 +11,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dpaudit.accounting import gaussian
+from dpaudit.accounting import calibrate, gaussian
 from dpaudit.claims import Adjacency
 from dpaudit.errors import InvalidArgument
 from learners.estimator import Public
 from learners.rows.ingest import to_rows
-from learners.solvers.plans import MOST_COLUMNS, default_plan
+from learners.solvers.plans import MOST_COLUMNS, default_plan, noise_multiplier
 from learners.solvers.quasi_newton import DIAGONAL, OFF_DIAGONAL, moment_sensitivity
 from learners.solvers.slopes import UNIT
 
@@ -104,3 +104,11 @@ def test_what_no_plan_can_be_made_for_is_refused(given_values, code):
     with pytest.raises(InvalidArgument) as caught:
         default_plan(public(**given_values))
     assert code == caught.value.code
+
+
+@pytest.mark.parametrize("epsilon", ["1/1000", "1", "30", "710", "800"])  # floats hold no exponential of the last two
+def test_the_least_noise_is_found_from_floats_and_without(epsilon):
+    found = noise_multiplier(Fraction(epsilon), Fraction(1, 10**5))
+    search = calibrate(lambda sigma: gaussian(sigma=sigma), epsilon=epsilon, delta="1e-5", low="1e-9", high="1e9")
+    assert math.isclose(search.parameter, found, rel_tol=1e-6)
+    assert gaussian(sigma=found).delta(epsilon=epsilon).upper <= Fraction(1, 10**5)

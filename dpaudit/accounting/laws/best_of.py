@@ -1,0 +1,130 @@
+"""The best output of a random number of runs: what a run costs, a few times over, however many runs there happen to be."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+from flint import arb
+
+from dpaudit.accounting.law import Law
+from dpaudit.accounting.laws.between import Between
+from dpaudit.accounting.laws.response import Response
+from dpaudit.accounting.loss import PrivacyLoss, single
+from dpaudit.accounting.values import LossValue
+from dpaudit.errors import InvalidArgument
+from dpaudit.exact import Exact, ball, rational, shown
+
+
+@dataclass(frozen=True)
+class BestOf:
+    """The best output of K runs of a mechanism that is rho-zCDP, K negative binomial above 0.
+
+    K has P[K = k] proportional to (1 - stop)^k times the product of (l + shape) / (l + 1) over l below k.
+    """
+
+    rho: Fraction
+    shape: Fraction
+    stop: Fraction
+
+    def describe(self) -> str:
+        """Name and parameters."""
+        return f"best_of_runs(rho={shown(self.rho)}, shape={shown(self.shape)}, stop={shown(self.stop)})"
+
+    def reversed(self) -> BestOf:
+        """The guarantee itself: it holds in both directions."""
+        return self
+
+    def greatest_loss(self) -> LossValue | None:
+        """None: moments leave the losses unbounded."""
+        return None
+
+    def infinity_mass(self) -> Fraction:
+        """Zero: an infinite loss has infinite moments."""
+        return Fraction(0)
+
+    def log_moment(self, order: Fraction) -> arb:
+        """Order (1 + order) rho of one run, order times what the others add, and the logarithm of how many runs are expected."""
+        return ball(order * (1 + order) * self.rho) + ball(order) * self._others() + expected_runs(self.shape, self.stop).log()
+
+    def bracket(self) -> tuple[Law, Law | None]:
+        """The guarantee from above, nothing from below."""
+        return self, None
+
+    def bracket_source(self) -> str:
+        """What the guarantee does not say."""
+        return "a bound on moments holds from above only; it covers every mechanism and every order of its outputs"
+
+    def _others(self) -> arb:
+        """(1 + shape) times the least of (a - 1) rho + log(1 / stop) / a over orders a >= 1."""
+        rest, rho = -ball(self.stop).log(), ball(self.rho)
+        # The order 1 gives log(1 / stop); the best, the root of log(1 / stop) / rho, is one where that is larger.
+        least = 2 * (rest * rho).sqrt() - rho if bool(rest > rho) else rest
+        return ball(1 + self.shape) * least
+
+
+def expected_runs(shape: Fraction, stop: Fraction) -> arb:
+    """Ball around the expected number of runs, at the current working precision.
+
+    Args:
+      shape: above -1.
+      stop: in (0, 1).
+    Returns:
+      shape (1 - stop) / (stop (1 - stop^shape)), or its limit (1 - stop) / (stop log(1 / stop)) at shape 0.
+    Raises:
+      ZeroDivisionError: never for such numbers.
+    Source: Papernot, Steinke 2022, Definition 1.
+    Example:
+      >>> from dpaudit.exact import working_precision
+      >>> with working_precision(64):
+      ...     print(expected_runs(Fraction(1), Fraction(1, 50)).str(3, radius=False))
+      50.0
+    """
+    left = ball((1 - stop) / stop)
+    if shape == 0:
+        return left / -ball(stop).log()
+    return left * ball(shape) / -(ball(shape) * ball(stop).log()).expm1()
+
+
+def best_of_runs(loss: PrivacyLoss, *, shape: Exact, stop: Exact) -> PrivacyLoss:
+    """Privacy loss of running a mechanism a random number of times and releasing the best of its outputs alone.
+
+    Args:
+      loss: of one run, the score by which its output is compared included.
+      shape: of the negative binomial number of runs, exact, above -1 and at most 2**20: 1 makes it geometric, 0 logarithmic.
+      stop: of the same, exact, in (0, 1): the smaller the more runs.
+    Returns:
+      A loss known from above only: pure where a run's is, with (2 + shape) times its epsilon.
+    Raises:
+      InvalidArgument: not numbers (DPA101, DPA102), or out of range (DPA103).
+      Unsupported: a run has neither a finite epsilon nor a finite rho (DPA202).
+    Source: Papernot, Steinke 2022, Theorem 2; Liu, Talwar 2019; docs/accounting.md, "The best of a random number of runs".
+    Example:
+      >>> from dpaudit.accounting import gaussian, pure_dp
+      >>> best_of_runs(pure_dp(epsilon="1/2"), shape=1, stop="1/10").epsilon(delta=0).upper
+      Fraction(3, 2)
+      >>> print(best_of_runs(gaussian(sigma=10), shape=1, stop="1/10").epsilon(delta="1e-6"))
+      [0, 0.898078]
+    """
+    number, end = checked_runs(shape, stop)
+    epsilon = loss.epsilon(delta=0).upper
+    if isinstance(epsilon, Fraction):
+        return single(best_of_pure(epsilon, number), loss.adjacency)
+    return single(BestOf(Fraction(loss.zcdp().upper), number, end), loss.adjacency)
+
+
+def best_of_pure(epsilon: Fraction, shape: Fraction) -> Law:
+    """The law where a run is pure: moments of every order, in the limit."""
+    total = (2 + shape) * epsilon
+    name = f"best_of_runs(epsilon={shown(epsilon)}, shape={shown(shape)})"
+    return Between(name, Response(total, name), None, "(2 + shape) times the epsilon of a run (Papernot, Steinke 2022)")
+
+
+def checked_runs(shape: Exact, stop: Exact) -> tuple[Fraction, Fraction]:
+    """The parameters of a number of runs, refused out of their ranges."""
+    number, end = rational(shape, "shape"), rational(stop, "stop")
+    if not -1 < number <= 1 << 20:
+        raise InvalidArgument("DPA103", f"shape must be above -1 and at most 2**20, got {shown(number)}.")
+    if not 0 < end < 1:
+        raise InvalidArgument("DPA103", f"stop must be above 0 and below 1, got {shown(end)}.")
+    return number, end

@@ -1,0 +1,187 @@
+"""Seeing inside learners of noisy sums: all releases of a fit, at weights that the audit chooses, as one number."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+
+from dpaudit.claims import GDP, Claim
+from learners.audits.watching import transcript
+from learners.rows.ingest import checked_features
+from mechanisms.sampling.random import source_from
+
+if TYPE_CHECKING:
+    from numpy.random import Generator
+    from numpy.typing import NDArray
+
+    from dpaudit.releases import Release
+    from learners.estimator import Plan, PrivateEstimator
+    from learners.rows.rows import Rows
+    from learners.solvers.plans import SolverPlan
+
+Records = tuple[tuple[tuple[float, ...], int], ...]
+"""Features of each record in their own units, and the position of its label among the classes."""
+
+
+def mu_of(releases: Sequence[Release]) -> Fraction:
+    """What Gaussian releases cost together: the root of the sum of squares, rounded up.
+
+    Args:
+      releases: of rounded Gaussian noise, as they are planned or logged.
+    Returns:
+      A mu at which all of them are Gaussian differentially private.
+    Raises:
+      KeyError: a release of another kind.
+    Source: Dong, Roth, Su 2022, Corollary 3.3.
+    Example:
+      >>> from dpaudit.claims import Adjacency
+      >>> from dpaudit.releases import Release
+      >>> release = Release("rounded_gaussian", (("sigma", Fraction(8)),), Fraction(2), Adjacency("replace_one"))
+      >>> round(float(mu_of([release] * 4)), 6)
+      0.5
+    """
+    squares = sum(((each.sensitivity / each.parameter("sigma")) ** 2 for each in releases), Fraction(0))
+    return Fraction(math.isqrt(math.floor(squares * 2**60)) + 1, 2**30)
+
+
+def planned(model: PrivateEstimator, records: Records) -> Plan:
+    """What a fit on as many records does.
+
+    Args:
+      model: with the public classes named.
+      records: only their number and that of their features count.
+    Returns:
+      The plan.
+    Raises:
+      InvalidArgument: as for `fit`.
+    Source: docs/learners.md, "The order of events".
+    Example:
+      >>> from learners import PureMarginClassifier
+      >>> planned(PureMarginClassifier(epsilon=1, feature_norm=1, classes=[0, 1]), (((0.5, 0.5), 1),)).mechanism.temperature
+      Fraction(2, 1)
+    """
+    return model._plan(model._public(_features(records), len(model.classes)))  # noqa: SLF001 - what `fit` does, step by step
+
+
+def read(model: PrivateEstimator, records: Records, plan: Plan) -> Rows:
+    """Records as the learner reads them.
+
+    Args:
+      model: the learner.
+      records: the private records.
+      plan: from `planned`.
+    Returns:
+      What its releases are computed from.
+    Raises:
+      InvalidArgument: as for `fit`.
+    Source: docs/learners.md, "The order of events".
+    Example:
+      >>> from learners import PureMarginClassifier
+      >>> model, records = PureMarginClassifier(epsilon=1, feature_norm=1, classes=[0, 1]), (((0.5, 0.5), 1),)
+      >>> read(model, records, planned(model, records)).labels.tolist()
+      [1]
+    """
+    labels = np.array([label for _, label in records], dtype=np.int64)
+    return model._rows(_features(records), labels, plan)  # noqa: SLF001 - what `fit` does, step by step
+
+
+@dataclass(frozen=True)
+class Inside:
+    """Fits of a learner of noisy sums, seen from inside, whose weights the audit puts back to zero before every step.
+
+    A learner's proof holds whatever weights its steps start from. At zero every record pulls with all its strength, so the pair is
+    told apart as well as anywhere; and the sums before the noise are the same in all fits, which makes many fits fast. The output
+    is the log-likelihood ratio of everything that is released: the sums projected on the directions in which the pair differs.
+
+    Args:
+      model: whose plan is that of `solve`, or of a learner of such behind a public map.
+      pair: neighbouring records.
+    Source: docs/learners.md, "Audits".
+    Example:
+      >>> from learners import PrivateClassifier
+      >>> model = PrivateClassifier(epsilon=1, delta="1e-5", feature_norm=1, classes=[0, 1])
+      >>> inside = Inside(model, ((((1.0,), 1),), (((1.0,), 0),)))
+      >>> inside.sample(inside.pair[0], 3, np.random.default_rng(0)).shape, round(inside.share, 2)
+      ((3,), 0.87)
+    """
+
+    model: PrivateEstimator
+    pair: tuple[Records, Records]
+
+    def sample(self, records: Records, count: int, rng: Generator) -> NDArray[np.float64]:
+        """The log-likelihood ratio of `count` fits, up to a constant."""
+        source, total = source_from(rng), np.zeros(count)
+        sums = self._sums[self.pair.index(records)] if records in self.pair else self._sums_of(records)
+        for (release, times), value, direction in zip(self._releases, sums, self._directions, strict=True):
+            noisy = self._solver.noise(release).releases(value, count * times, source)
+            total += np.einsum("ijk,k->i", noisy.reshape(count, times, -1), direction)
+        return total
+
+    @property
+    def proof(self) -> str:
+        """The claim of the proof graph about the learner."""
+        return f"proofs.chain#{type(self.model).__name__}.claim"
+
+    @property
+    def claim(self) -> Claim:
+        """What the releases of a fit are charged together."""
+        return Claim(GDP(mu=self._mu), adjacency=self._solver.gradient.adjacency)
+
+    @property
+    def share(self) -> float:
+        """The part of the claimed mu that the pair uses: no audit certifies more of it."""
+        used = sum(
+            times * float(direction @ direction) * float(release.parameter("sigma")) ** 2
+            for (release, times), direction in zip(self._releases, self._directions, strict=True)
+        )
+        return math.sqrt(used) / float(self._mu)
+
+    @property
+    def _mu(self) -> Fraction:
+        """What all releases cost together."""
+        return mu_of([release for release, times in self._releases for _ in range(times)])
+
+    @cached_property
+    def _plan(self) -> Plan:
+        """The plan of the whole."""
+        return planned(self.model, self.pair[0])
+
+    @property
+    def _solver(self) -> SolverPlan:
+        """The plan of the solver."""
+        return cast("SolverPlan", getattr(self._plan, "inner", self._plan))
+
+    @property
+    def _releases(self) -> list[tuple[Release, int]]:
+        """The kinds of release of a fit, each with how often it is made."""
+        plan = self._solver
+        return [*([(plan.moment, 1)] if plan.moment else []), (plan.gradient, plan.steps)]
+
+    @cached_property
+    def _sums(self) -> list[list[NDArray[np.int64]]]:
+        """The private sums of the pair."""
+        return [self._sums_of(records) for records in self.pair]
+
+    @cached_property
+    def _directions(self) -> list[NDArray[np.float64]]:
+        """By how much the second data set moves each sum, over the variance of its noise."""
+        return [
+            np.ravel(after - before) / float(release.parameter("sigma")) ** 2
+            for before, after, (release, _) in zip(*self._sums, self._releases, strict=True)
+        ]
+
+    def _sums_of(self, records: Records) -> list[NDArray[np.int64]]:
+        """What the solver gives to its mechanisms first: the second moment, if it has one, and the gradient at zero."""
+        seen = transcript(read(self.model, records, self._plan), self._solver, noisy=False)
+        return [value for value, _ in seen[: len(self._releases)]]
+
+
+def _features(records: Records) -> Any:
+    """The features as the estimators check them."""
+    return checked_features(np.array([features for features, _ in records], dtype=np.float64))

@@ -1,0 +1,119 @@
+"""Targets on learners with public records: all their releases from inside, whole fits from outside, the first of a regressor."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from dpaudit.claims import GDP, Adjacency, Claim
+from dpaudit.targets import Sensitivity, Target
+from learners.audits.inside import Inside, Records, mu_of
+from learners.audits.outside import RELABELLED, TURNED, Outside
+from learners.estimator import Public
+from learners.private import PrivateClassifier
+from learners.public_data.cover_classifier import PublicCoverClassifier
+from learners.public_data.covers import LinearCover, NetworkCover
+from learners.public_data.squares import SQUARES, LeastSquares, targets
+from learners.public_data.subspace_classifier import PublicSubspaceClassifier
+from learners.rows.ingest import to_rows
+from mechanisms.sampling.random import source_from
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.random import Generator
+    from numpy.typing import NDArray
+
+    from dpaudit.exact import Exact
+
+PUBLIC_X: Final = ((0.8, 0.6), (-0.8, -0.6), (0.3, -0.4))
+"""Public records whose leading direction is that of the pairs."""
+
+LABELLED = tuple[tuple[float, float], ...]
+"""Records of a regressor: one feature and a label each."""
+
+OUTLIERS: Final[tuple[LABELLED, LABELLED]] = (((1.0, 1.0), (0.5, 0.0), (0.0, 0.0)), ((1.0, -1.0), (0.5, 0.0), (0.0, 0.0)))
+"""A record of the largest norm whose label goes from the one bound to the other."""
+
+_RUNS: Final = 2000
+
+
+def first_gradient(records: Sequence[tuple[float, float]]) -> NDArray[np.int64]:
+    """The sum of features times clipped residuals at weights of zero, with the intercept."""
+    features, labels = np.array([[feature] for feature, _ in records]), np.array([label for _, label in records])
+    wanted = targets(labels, Fraction(1))
+    rows = to_rows(features, wanted, feature_norm=1, lattice_bits=PLAN.lattice_bits, intercept=PLAN.intercept)
+    return rows.weighted_sum(SQUARES.slopes(np.zeros(len(labels), dtype=np.int64), rows.labels, 30))
+
+
+def sample_gradients(records: Sequence[tuple[float, float]], count: int, rng: Generator) -> NDArray[np.float64]:
+    """How far all noisy gradients of a fit, each at weights of zero, pull along the record that changes, in units of the noise."""
+    noise = PLAN.noise(PLAN.gradient)
+    copies = noise.releases(first_gradient(records), count * PLAN.steps, source_from(rng)).reshape(count, PLAN.steps, -1)
+    along = np.array([2.0**PLAN.lattice_bits, PLAN.intercept]) / PLAN.bound / float(noise.sigma)
+    return np.asarray(np.einsum("ijk,k->i", copies, along))
+
+
+PLAN: Final = LeastSquares().plan(Public(3, 1, 2, Fraction(1), Fraction(1), Fraction(1, 10**5), Adjacency.of("replace_one")))
+
+
+def public_targets(epsilon: Exact) -> tuple[Target, ...]:
+    """Targets on classifiers with public records.
+
+    Args:
+      epsilon: of every learner, exact, positive; delta is 1e-5 where there is one.
+    Returns:
+      Targets that claim what the learners' records charge.
+    Raises:
+      InvalidArgument: `epsilon` is no positive number (DPA101, DPA102, DPA104).
+    Source: docs/public_data_learners.md, "Audits".
+    Example:
+      >>> [target.name for target in public_targets(1)][:2]
+      ['public_subspace_releases', 'public_rule_releases']
+    """
+    pure: dict[str, Any] = {"epsilon": epsilon, "feature_norm": 1, "classes": [0, 1], "public_X": PUBLIC_X}
+    both = {**pure, "delta": "1e-5"}
+    inside = {
+        "public_subspace_releases": (PublicSubspaceClassifier(**both, centred=False), TURNED),
+        "public_rule_releases": (PrivateClassifier(**both), RELABELLED),
+    }
+    outside = {
+        "public_subspace_fits": (PublicSubspaceClassifier(**both), TURNED),
+        "public_cover_choice": (PublicCoverClassifier(**pure, hypotheses=LinearCover(resolution="1/2", dimension=2)), TURNED),
+        "public_network_choice": (PublicCoverClassifier(**pure, hypotheses=NetworkCover(size=8, pool=32)), RELABELLED),
+    }
+    return (
+        *[_target(name, Inside(model, pair), pair) for name, (model, pair) in inside.items()],
+        *[_target(name, Outside(model, pair), pair, _RUNS) for name, (model, pair) in outside.items()],
+    )
+
+
+def _target(name: str, seen: Inside | Outside, pair: tuple[Records, Records], most_runs: int | None = None) -> Target:
+    """Fits seen in one of the two ways."""
+    how = "all releases of" if isinstance(seen, Inside) else "whole fits of"
+    return Target(
+        name=name,
+        description=f"{how} {type(seen.model).__name__} with public records; one private record changes",
+        sample=seen.sample,
+        claim=seen.claim,
+        neighbours=[pair],
+        public_data=True,
+        most_runs=most_runs,
+        proof=seen.proof,
+    )
+
+
+REGRESSION: Final = Target(
+    name="regressor_gradients",
+    description="all noisy gradients of least squares with clipped residuals; one label goes from the one bound to the other",
+    sample=sample_gradients,
+    claim=Claim(GDP(mu=mu_of([PLAN.gradient] * PLAN.steps)), adjacency=PLAN.gradient.adjacency),
+    neighbours=[OUTLIERS],
+    sensitivity=Sensitivity(query=lambda records: first_gradient(records).tolist(), bound=PLAN.gradient.sensitivity, metric="l2"),
+    public_data=True,
+    proof="proofs.chain#PublicSubspaceRegressor.claim",
+)
+
+TARGETS: Final = (*public_targets(1), REGRESSION)

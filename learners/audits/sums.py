@@ -1,0 +1,110 @@
+"""Targets on every learner of noisy sums, seen from inside: two classes, several, and behind public maps."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any, Final
+
+from dpaudit.targets import Target
+from learners.audits.inside import Inside, Records
+from learners.margins.kernel import KernelMarginClassifier
+from learners.margins.polynomial_margin import PolynomialMarginClassifier
+from learners.private import PrivateClassifier
+
+if TYPE_CHECKING:
+    from dpaudit.exact import Exact
+    from learners.estimator import PrivateEstimator
+
+COSINE: Final = 3 / 4
+"""Between the features of two records of opposite labels: no other angle moves moment and gradients together as far."""
+
+_RECORDS: Final = 4
+_INTERCEPT: Final = 1 / 8
+
+
+def _turned(cosine: float) -> tuple[Records, Records]:
+    """A record of norm 1 that gets the other label and features at an angle; the rest is zero."""
+    rest = (((0.0, 0.0), 0),) * (_RECORDS - 1)
+    return (((1.0, 0.0), 1), *rest), (((cosine, math.sqrt(1 - cosine**2)), 0), *rest)
+
+
+def _kernel_pair() -> tuple[Records, Records]:
+    """Records at a distance at which the Gaussian kernel of width 1/5 is about 3/4."""
+    rest = (((0.0, 0.0), 0),) * (_RECORDS - 1)
+    return (((0.5, 0.0), 1), *rest), (((0.5 + 0.2 * math.sqrt(-2 * math.log(COSINE)), 0.0), 0), *rest)
+
+
+PAIRS: Final[dict[str, tuple[Records, Records]]] = {
+    "quasi_newton_releases": _turned(COSINE * (1 + _INTERCEPT**2) - _INTERCEPT**2),
+    "softmax_releases": (
+        (((1.0,), 0), *[((0.0,), 0)] * (_RECORDS - 1)),
+        (((-1.0,), 0), *[((0.0,), 0)] * (_RECORDS - 1)),
+    ),
+    "kernel_releases": _kernel_pair(),
+    "polynomial_releases": _turned(2 * math.sqrt(COSINE) - 1),
+}
+"""Neighbours by target; (1 + <x, y>)^2 / 4, which the polynomial kernel is on the unit sphere, is 3/4 for the last."""
+
+_DESCRIPTIONS: Final = {
+    "quasi_newton_releases": "second moment and all gradients of a linear classifier; one record turns and changes its label",
+    "softmax_releases": "all gradients of a linear classifier of three classes; one record changes its sign",
+    "kernel_releases": "second moment and all gradients on random Fourier features; one record moves and changes its label",
+    "polynomial_releases": "second moment and all gradients on monomials; one record turns and changes its label",
+}
+
+
+def models(epsilon: Exact) -> dict[str, PrivateEstimator]:
+    """A learner for each name in `PAIRS`.
+
+    Args:
+      epsilon: of every learner, exact, positive; delta is 1e-5.
+    Returns:
+      Learners of few columns, otherwise with their defaults.
+    Raises:
+      InvalidArgument: not before they are fitted.
+    Source: docs/learners.md, "Audits".
+    Example:
+      >>> sorted(models(1)) == sorted(PAIRS)
+      True
+    """
+    two: dict[str, Any] = {"epsilon": epsilon, "delta": "1e-5", "feature_norm": 1, "classes": [0, 1]}
+    return {
+        "quasi_newton_releases": PrivateClassifier(**two),
+        "softmax_releases": PrivateClassifier(**{**two, "classes": [0, 1, 2]}),
+        "kernel_releases": KernelMarginClassifier(**two, frequencies=1),
+        "polynomial_releases": PolynomialMarginClassifier(**two),
+    }
+
+
+def inside_targets(epsilon: Exact) -> tuple[Target, ...]:
+    """Targets on all releases of every learner of noisy sums.
+
+    Args:
+      epsilon: of every learner, exact, positive; delta is 1e-5.
+    Returns:
+      Targets that claim Gaussian differential privacy at the mu of all releases of a fit.
+    Raises:
+      InvalidArgument: `epsilon` is no positive number (DPA101, DPA102, DPA104).
+    Source: docs/learners.md, "Audits".
+    Example:
+      >>> [target.name for target in inside_targets(3)][:2]
+      ['quasi_newton_releases', 'softmax_releases']
+    """
+    found = []
+    for name, model in models(epsilon).items():
+        inside = Inside(model, PAIRS[name])
+        found.append(
+            Target(
+                name=name,
+                description=_DESCRIPTIONS[name],
+                sample=inside.sample,
+                claim=inside.claim,
+                neighbours=[inside.pair],
+                public_data=True,
+                proof=inside.proof,
+            )
+        )
+    return tuple(found)
+
+
+TARGETS: Final = inside_targets(1)

@@ -1,0 +1,183 @@
+"""Noisy descent on the hinge loss of unit records: every step reads all records once, and a private choice may end several runs."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from dpaudit.errors import InvalidArgument
+from learners.choices.counts import Listed, choose, errors, signs
+from learners.choices.levels import choice_release, counts_mechanism
+from learners.record import Charge
+from learners.solvers.phased import WEIGHT_BITS, on_ball
+from learners.solvers.plans import gaussian_release, noise_multiplier
+from mechanisms.gaussian import GaussianMechanism
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from dpaudit.releases import Release
+    from learners.estimator import Public
+    from learners.rows.rows import Rows
+    from mechanisms.exponential import ExponentialMechanism
+    from mechanisms.sampling.random import BitSource
+
+FEWEST_STEPS: Final = 20
+MOST_STEPS: Final = 200
+
+_MOVES: Final = 2
+"""A record that is replaced takes a vector of norm one away from a sum and puts another one in."""
+
+_MOST_RECORDS: Final = 2**32
+
+
+@dataclass(frozen=True)
+class Descent:
+    """What runs of noisy descent do, decided from public numbers alone.
+
+    Args:
+      records: how many there are.
+      bound: norm of a record in steps.
+      high: a signed margin below this counts in a gradient, in steps times 2**-WEIGHT_BITS.
+      low: a signed margin below this is an error for the choice among runs.
+      steps: how many sums a run releases.
+      runs: how many runs there are.
+      release: of one sum, as it will be logged.
+      choice: the mechanism that chooses a run, or None for a single one.
+    Source: Nguyen, Ullman, Zakynthinou 2020, Algorithm 1; docs/halfspace_learners.md, "Descent".
+    Example:
+      >>> Descent.__dataclass_fields__.keys() >= {"high", "low"}
+      True
+    """
+
+    records: int
+    bound: int
+    high: int
+    low: int
+    steps: int
+    runs: int
+    release: Release
+    choice: ExponentialMechanism | None
+
+    @property
+    def deviation(self) -> float:
+        """Standard deviation of the noise of a sum, in units of a record's norm."""
+        return float(self.release.parameter("sigma")) / self.bound
+
+    @property
+    def pace(self) -> float:
+        """By how much a sum moves the weights, in units of its own length: the step size that the bound on the loss asks for."""
+        return 1 / math.sqrt(self.steps * (self.records**2 + self.release.dimension * self.deviation**2))
+
+    @property
+    def charges(self) -> tuple[Charge, ...]:
+        """What the release log will hold, in order."""
+        sums = Charge((self.release,) * (self.steps * self.runs))
+        return (sums,) if self.choice is None else (sums, Charge((choice_release(self.choice),)))
+
+    def noise(self, release: Release) -> GaussianMechanism:
+        """The mechanism that makes a planned release."""
+        return GaussianMechanism(sensitivity=release.sensitivity, sigma=release.parameter("sigma"), adjacency=release.adjacency)
+
+
+def descent(public: Public, *, columns: int, bound: int, high: int, low: int, runs: int, choice_share: Fraction) -> Descent:
+    """Runs that together meet the budget.
+
+    Args:
+      public: number of records, epsilon, delta, adjacency.
+      columns: m, of the unit records.
+      bound: their norm in steps.
+      high: as for `Descent`.
+      low: as for `Descent`.
+      runs: k, at least 1.
+      choice_share: part of epsilon for the choice among several runs, between 0 and 1.
+    Returns:
+      A plan of clamp(n^2 mu^2 / (4 m k), 20, 200) steps a run, mu being what the runs may spend.
+    Raises:
+      InvalidArgument: delta is 0 (DPA103), or noise or sums do not fit 64 bits (DPA108).
+      Unsupported: no noise meets the budget (DPA202).
+    Source: Nguyen, Ullman, Zakynthinou 2020, Algorithm 3; docs/halfspace_learners.md, Theorem 1.
+    Example:
+      >>> from dpaudit.claims import Adjacency
+      >>> from learners.estimator import Public
+      >>> public = Public(20000, 200, 2, Fraction(1), Fraction(1), Fraction(1, 10**6), Adjacency("replace_one"))
+      >>> plan = descent(public, columns=200, bound=2**20, high=2**48, low=2**45, runs=1, choice_share=Fraction(1, 10))
+      >>> plan.steps, round(plan.deviation, 1)
+      (200, 119.5)
+    """
+    if public.records > _MOST_RECORDS:
+        raise InvalidArgument("DPA108", f"sums over {public.records} records might not fit 64 bits. Fit on fewer.")
+    chosen = choice_share * public.epsilon if runs > 1 else Fraction(0)
+    variance = noise_multiplier(public.epsilon - chosen, public.delta) ** 2 * runs
+    steps = min(MOST_STEPS, max(FEWEST_STEPS, math.ceil(public.records**2 / (4 * columns * variance))))
+    release = gaussian_release(public, _MOVES * bound, variance * steps, columns)
+    choice = counts_mechanism(epsilon=chosen, adjacency=public.adjacency) if runs > 1 else None
+    return Descent(public.records, bound, high, low, steps, runs, release, choice)
+
+
+def descend(rows: Rows, plan: Descent, source: BitSource | None = None) -> NDArray[np.int64]:
+    """Weights in the unit ball: makes exactly the releases that the plan states, and computes from those.
+
+    Args:
+      rows: unit records, with labels 0 and 1.
+      plan: from `descent`.
+      source: random bits; None takes the operating system's.
+    Returns:
+      int64 array of shape (m,) in units of 2**-WEIGHT_BITS: the mean of the weights at which a run read the records.
+    Raises:
+      InvalidArgument: rows that may be longer than the plan's noise was made for (DPA103).
+    Source: Nguyen, Ullman, Zakynthinou 2020, Algorithm 3; docs/halfspace_learners.md, "Descent".
+    Example:
+      >>> from dpaudit.claims import Adjacency
+      >>> from learners.estimator import Public
+      >>> from learners.rows.unit import unit_rows
+      >>> public = Public(2, 3, 2, Fraction(1), Fraction(1), Fraction(1, 10**6), Adjacency("replace_one"))
+      >>> plan = descent(public, columns=3, bound=2**20, high=2**48, low=2**45, runs=2, choice_share=Fraction(1, 10))
+      >>> descend(unit_rows(np.eye(3)[:2], np.array([0, 1])), plan).shape
+      (3,)
+    """
+    require_short(rows, plan.bound)
+    side, noise, found = signs(rows.labels), plan.noise(plan.release), []
+    for _ in range(plan.runs):
+        weights, total = np.zeros(plan.release.dimension), np.zeros(plan.release.dimension)
+        for _ in range(plan.steps):
+            met = on_ball(weights)
+            total += met
+            pulled = noise.release(active_sum(rows, side, met, plan.high), source)
+            weights = met / 2.0**WEIGHT_BITS + pulled * (plan.pace / plan.bound)
+        found.append(np.rint(total / plan.steps).astype(np.int64))
+    if plan.choice is None:
+        return found[0]
+    return choose(rows, Listed(np.stack(found, axis=1)), errors(plan.low - 1), plan.choice, source)
+
+
+def active_sum(rows: Rows, side: NDArray[np.int64], weights: NDArray[np.int64], high: int) -> NDArray[np.int64]:
+    """Sum of the records with the signs of their labels, over those whose signed margin is below a threshold.
+
+    Args:
+      rows: the records.
+      side: int64 array of shape (n,), -1 and 1.
+      weights: int64 array of shape (m,), released or public.
+      high: the threshold, public, in the units of the margins.
+    Returns:
+      int64 array of shape (m,), exact. Each record adds itself, minus itself or nothing, whatever the others are.
+    Raises:
+      InvalidArgument: as for `Rows.margins`.
+    Source: docs/halfspace_learners.md, Lemma 1.
+    Example:
+      >>> from learners.rows.rows import Rows
+      >>> rows = Rows(np.array([[4, 0], [0, 4]], dtype=np.int32), 4, Fraction(1, 4), np.array([1, 0]))
+      >>> active_sum(rows, np.array([1, -1]), np.array([3, 0]), 12).tolist()
+      [0, -4]
+    """
+    return rows.weighted_sum(side * (side * rows.margins(weights) < high))
+
+
+def require_short(rows: Rows, bound: int) -> None:
+    """DPA103 for rows that may be longer than noise was made for."""
+    if rows.bound > bound:
+        raise InvalidArgument("DPA103", f"rows may have {rows.bound} steps, the plan allows {bound}. Use the plan's lattice.")

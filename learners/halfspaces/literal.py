@@ -1,0 +1,204 @@
+"""The published noisy descent: a step for one record at a time, as many as there are pairs of them, and a choice by hinge loss."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from dpaudit.accounting import WithoutReplacement
+from dpaudit.errors import InvalidArgument
+from dpaudit.releases import Release
+from learners.choices.counts import Listed, choose, signs
+from learners.choices.levels import choice_release
+from learners.halfspaces.descent import require_short
+from learners.record import Charge
+from learners.rows.images import dense
+from learners.solvers.orders import random_places
+from learners.solvers.phased import WEIGHT_BITS, on_ball
+from mechanisms.exponential import ExponentialMechanism
+from mechanisms.gaussian import GaussianMechanism
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from learners.choices.counts import Loss
+    from learners.estimator import Public
+    from learners.rows.rows import Rows
+    from mechanisms.sampling.random import BitSource
+
+MOST_RECORDS: Final = 500
+
+SCORE_BITS: Final = 10
+_BATCH: Final = 2**12
+_UNIT: Final = 2.0**WEIGHT_BITS
+
+
+@dataclass(frozen=True)
+class LiteralDescent:
+    """Runs of the published descent at noise that covers the replacement of a record, and the choice among them inside the budget.
+
+    Args:
+      records: n, at most 500.
+      bound: norm of a record in steps.
+      high: where the hinge loss ends, in steps times 2**-WEIGHT_BITS.
+      low: where it is 1.
+      runs: how many runs there are.
+      release: of one step, as it will be logged but for its count.
+      choice: the mechanism that chooses a run by its hinge loss.
+    Source: Nguyen, Ullman, Zakynthinou 2020, Algorithm 3; docs/halfspace_learners.md, "The published descent".
+    Example:
+      >>> LiteralDescent.__dataclass_fields__.keys() >= {"choice"}
+      True
+    """
+
+    records: int
+    bound: int
+    high: int
+    low: int
+    runs: int
+    release: Release
+    choice: ExponentialMechanism
+
+    @property
+    def steps(self) -> int:
+        """Steps of a run: n^2 - 1, and one for a single record."""
+        return max(1, self.records**2 - 1)
+
+    @property
+    def deviation(self) -> float:
+        """Standard deviation of the noise of a step, in units of a record's norm."""
+        return float(self.release.parameter("sigma")) / self.bound
+
+    @property
+    def pace(self) -> float:
+        """Size of the first step, in units of a record's norm."""
+        return 2 / math.sqrt(1 + self.release.dimension * self.deviation**2)
+
+    @property
+    def batches(self) -> tuple[Release, ...]:
+        """A run as it will be logged: the noise of as many steps at once."""
+        whole, rest = divmod(self.steps, _BATCH)
+        return tuple(self._batch(count) for count in (*[_BATCH] * whole, rest) if count)
+
+    @property
+    def charges(self) -> tuple[Charge, ...]:
+        """What the release log will hold, in order; a step sees one record of all."""
+        steps = Charge(self.batches * self.runs, WithoutReplacement(size=1, of=self.records))
+        return steps, Charge((choice_release(self.choice),))
+
+    def _batch(self, count: int) -> Release:
+        """The release of some steps."""
+        made = self.release
+        return Release(made.kind, made.parameters, made.sensitivity, made.adjacency, made.dimension, count)
+
+
+def literal_descent(public: Public, *, columns: int, bound: int, high: int, low: int, failure: Fraction) -> LiteralDescent:
+    """The published numbers: k = ceil(ln(8 / failure)) runs, and the noise of their proof, at half of epsilon.
+
+    Args:
+      public: number of records, epsilon, delta, adjacency.
+      columns: m, of the unit records.
+      bound: their norm in steps.
+      high: as for `LiteralDescent`.
+      low: as for `LiteralDescent`.
+      failure: probability with which the result may be worse than promised.
+    Returns:
+      A plan that costs at most epsilon: the accountant says that the runs cost a small part of their half.
+    Raises:
+      InvalidArgument: more than 500 records, epsilon above 1, or delta 0 (DPA103).
+    Source: Nguyen, Ullman, Zakynthinou 2020, Algorithm 3; docs/halfspace_learners.md, "The published descent".
+    Example:
+      >>> from dpaudit.claims import Adjacency
+      >>> from learners.estimator import Public
+      >>> public = Public(100, 4, 2, Fraction(1), Fraction(1), Fraction(1, 10**6), Adjacency("replace_one"))
+      >>> plan = literal_descent(public, columns=4, bound=2**20, high=2**48, low=2**45, failure=Fraction(1, 20))
+      >>> plan.runs, plan.steps, round(plan.deviation)
+      (6, 9999, 1206)
+    """
+    if public.records > MOST_RECORDS or public.epsilon > 1 or public.delta == 0:
+        allowed = f"at most {MOST_RECORDS} records, epsilon at most 1 and delta above 0"
+        raise InvalidArgument("DPA103", f"faithful=True is for {allowed}: it takes a step for every pair of records.")
+    runs = math.ceil(math.log(8 / failure))
+    share, risk = float(public.epsilon) / (2 * runs), float(public.delta) / runs
+    noise = math.sqrt(32 * math.log(public.records / risk) * math.log(1 / risk)) / share
+    parameters = (("lattice", Fraction(1)), ("sigma", Fraction(math.ceil(noise * bound))))
+    release = Release("rounded_gaussian", parameters, Fraction(2 * bound), public.adjacency, columns)
+    _, change = hinge_scores(high=high, low=low, largest=bound << WEIGHT_BITS)
+    choice = ExponentialMechanism(sensitivity=change, epsilon=public.epsilon / 2, adjacency=public.adjacency)
+    return LiteralDescent(public.records, bound, high, low, runs, release, choice)
+
+
+def descend_literally(rows: Rows, plan: LiteralDescent, source: BitSource | None = None) -> NDArray[np.int64]:
+    """The last weights of one of the runs, chosen by their hinge loss.
+
+    Args:
+      rows: unit records, with labels 0 and 1.
+      plan: from `literal_descent`.
+      source: random bits of places and noise; None takes the operating system's.
+    Returns:
+      int64 array of shape (m,) in units of 2**-WEIGHT_BITS, of norm at most 1.
+    Raises:
+      InvalidArgument: rows that may be longer than the plan's noise was made for (DPA103).
+    Source: Nguyen, Ullman, Zakynthinou 2020, Algorithm 3; docs/halfspace_learners.md, "The published descent".
+    Example:
+      >>> from dpaudit.claims import Adjacency
+      >>> from learners.estimator import Public
+      >>> from learners.rows.unit import unit_rows
+      >>> public = Public(3, 3, 2, Fraction(1), Fraction(1), Fraction(1, 10**6), Adjacency("replace_one"))
+      >>> plan = literal_descent(public, columns=3, bound=2**20, high=2**48, low=2**45, failure=Fraction(1, 20))
+      >>> descend_literally(unit_rows(np.eye(3), np.array([0, 1, 0])), plan).shape
+      (3,)
+    """
+    require_short(rows, plan.bound)
+    records: NDArray[np.float64] = dense(rows, np.float64) * signs(rows.labels)[:, np.newaxis]
+    runs = [_last_weights(records, plan, source) for _ in range(plan.runs)]
+    loss, _ = hinge_scores(high=plan.high, low=plan.low, largest=plan.bound << WEIGHT_BITS)
+    return choose(rows, Listed(np.stack(runs, axis=1)), loss, plan.choice, source)
+
+
+def hinge_scores(*, high: int, low: int, largest: int) -> tuple[Loss, int]:
+    """The hinge loss that is 0 from one margin on and 1 at another, on a grid, as a score of candidates, with its sensitivity.
+
+    Args:
+      high: the margin from which on it is 0, in the units of the margins, a whole number.
+      low: the margin at which it is 1, a smaller one.
+      largest: no margin is larger in size; others are cut to it.
+    Returns:
+      A function of signed margins, and its range: by how much a sum changes at most when one record is replaced.
+    Raises:
+      ZeroDivisionError: both margins are the same.
+    Source: Nguyen, Ullman, Zakynthinou 2020, section 3; docs/halfspace_learners.md, "The published descent".
+    Example:
+      >>> loss, change = hinge_scores(high=96, low=10, largest=1000)
+      >>> (loss(np.array([96, 10, -1000, -1001])) / 2**10).round(2).tolist(), round(change / 2**10, 2)
+      ([0.0, 1.0, 12.75, 12.75], 12.75)
+    """
+
+    def loss(margins: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Rounded up to the grid, record by record."""
+        short = np.maximum(high - np.clip(margins, -largest, largest), 0)
+        return np.asarray(-((-short << SCORE_BITS) // (high - low)))
+
+    ends = loss(np.array([-largest, high], dtype=np.int64))
+    return loss, int(ends[0] - ends[1])
+
+
+def _last_weights(records: NDArray[np.float64], plan: LiteralDescent, source: BitSource | None) -> NDArray[np.int64]:
+    """One run. Noise does not know the records, so that of a few thousand steps is drawn at once, before they are made."""
+    release, step = plan.release, 0
+    noise = GaussianMechanism(sensitivity=release.sensitivity, sigma=release.parameter("sigma"), adjacency=release.adjacency)
+    weights = np.zeros(release.dimension, dtype=np.int64)
+    for batch in plan.batches:
+        pushes = noise.releases(np.zeros(release.dimension, dtype=np.int64), batch.count, source)
+        places = random_places(batch.count, plan.records, source)
+        for push, place in zip(pushes, places.tolist(), strict=True):
+            step += 1
+            record = records[place]
+            # Products of whole numbers whose sums stay below 2**53.
+            pulled = push + record if float(record @ weights) < plan.high else push
+            weights = on_ball(weights / _UNIT + pulled * (plan.pace / math.sqrt(step) / plan.bound))
+    return weights

@@ -1,0 +1,66 @@
+"""Net of the unit sphere in few dimensions: the points of a lattice whose norm is nearly one."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import Final
+
+from dpaudit.errors import InvalidArgument
+from dpaudit.exact import Exact, in_range, integer
+from learners.choices.lattice_cover import MOST_DIMENSIONS, LatticeCover
+
+MOST_POINTS: Final = 5 * 10**6
+
+_VOLUMES: Final = (Fraction(2), Fraction(22, 7), Fraction(88, 21), Fraction(5))
+"""At least the volume of the unit ball, by dimension."""
+
+
+def shell_net(*, dimension: int, margin: Exact) -> LatticeCover:
+    """Points of a lattice near the unit sphere, so many that one of them is within margin / 10 of every point of the sphere.
+
+    With r = margin / 10 the lattice has the step h = 2 r / sqrt(m), and a point p of whole numbers is in the net if the norm of h p
+    is within r of 1. Lengths of candidates are in steps: `threshold` says what a margin of r is in those.
+
+    Args:
+      dimension: m, public, 1 to 4.
+      margin: gamma, public, exact, above 0 and at most 1.
+    Returns:
+      The net, of at most 5 million points.
+    Raises:
+      InvalidArgument: out of range (DPA103, DPA105), or a net of more points (DPA103).
+    Source: Nguyen, Ullman, Zakynthinou 2020, Algorithm 2; docs/halfspace_learners.md, Lemma 4.
+    Example:
+      >>> shell_net(dimension=2, margin="3/10").size
+      212
+    """
+    columns = integer(dimension, "dimension", lower=1, upper=MOST_DIMENSIONS)
+    radius = in_range(margin, "margin", lower=0, upper=1, lower_open=True) / 10
+    inner, outer = (columns * (end / (2 * radius)) ** 2 for end in (1 - radius, 1 + radius))
+    net = LatticeCover(columns, math.floor(outer), math.ceil(inner))
+    # Cubes around the points fill a shell that is thicker by half of their diagonals on either side, at most 1.
+    widest, narrowest = math.isqrt(net.radius_squared) + 2, max(0, math.isqrt(net.least_squared) - 1)
+    if _VOLUMES[columns - 1] * (widest**columns - narrowest**columns) > 4 * MOST_POINTS or net.size > MOST_POINTS:
+        raise InvalidArgument("DPA103", f"the net would have more than {MOST_POINTS} points. Take a larger margin or fewer.")
+    return net
+
+
+def threshold(*, dimension: int, bound: int) -> int:
+    """The largest signed margin of a point of the net with a record that is short of margin / 10: an error.
+
+    The margin of the point h p with a record q of norm `bound` steps is h <p, q> / bound, and h = 2 r / sqrt(m): it is below r if
+    2 <p, q> < bound sqrt(m), whatever the margin is.
+
+    Args:
+      dimension: m.
+      bound: norm of a record in steps.
+    Returns:
+      The largest whole number v with 2 v < bound sqrt(m).
+    Raises:
+      ValueError: for a bound of 0.
+    Source: docs/halfspace_learners.md, Lemma 4.
+    Example:
+      >>> threshold(dimension=4, bound=8), threshold(dimension=2, bound=10)
+      (7, 7)
+    """
+    return math.isqrt(-(-dimension * bound**2 // 4) - 1)

@@ -1,0 +1,124 @@
+"""Runs that are charged by their updates: one noisy comparison a question, of which silence is covered by the price of updates."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+from dpaudit.releases import Hold, Release, note
+from learners.kernels.guessing import MOVED, Grid, GuessingTeller, grid_of
+from learners.kernels.settling import settled
+from learners.record import Charge
+from mechanisms.laws import DiscreteLaplace
+from mechanisms.noise import bit_source
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from learners.estimator import Public
+    from learners.kernels.minimum import Minimum
+    from mechanisms.sampling.random import BitSource
+
+
+@dataclass(frozen=True)
+class UpdateRounds:
+    """One noisy comparison a question, with a fixed public threshold; an update shows the very value that was compared.
+
+    Args:
+      law: of the noise, in steps.
+      threshold: silence up to here, in steps.
+      source: random bits; None takes the operating system's.
+      hold: where answers are held while a function is checked.
+    Source: Jain, Thakurta 2013, Algorithm 1; docs/accounting.md, "Charged updates".
+    Example:
+      >>> UpdateRounds(DiscreteLaplace("1/90"), 3, None, None).difference(3) is None
+      True
+    """
+
+    law: DiscreteLaplace
+    threshold: int
+    source: BitSource | None
+    hold: Hold | None
+
+    def difference(self, steps: int) -> int | None:
+        """The noisy difference beyond the threshold."""
+        noisy = steps + int(self.law.sample(source=self.source, wide=True))
+        shown = noisy if abs(noisy) > self.threshold else None
+        return shown if self.hold is None else self.hold(steps, shown)
+
+
+@dataclass(frozen=True)
+class UpdatesTold:
+    """A run that is charged by its updates; `updates_told` makes one.
+
+    Args:
+      grid: steps of values.
+      release: the whole run, as it will be logged.
+    Source: docs/kernel_learners.md, "Charged by updates".
+    Example:
+      >>> list(UpdatesTold.__dataclass_fields__)
+      ['grid', 'release']
+    """
+
+    grid: Grid
+    release: Release
+
+    @property
+    def charges(self) -> tuple[Charge, ...]:
+        """The run."""
+        return (Charge((self.release,)),)
+
+    def tell(self, weights: NDArray[np.int64], source: BitSource | None) -> Mapping[str, Any]:
+        """The open run; from here on it is paid for."""
+        bits = bit_source(source)
+        hold = note(replace(self.release, secure=bits.secure))
+        threshold, updates = (int(self.release.parameter(name)) for name in ("threshold", "updates"))
+        rounds = UpdateRounds(DiscreteLaplace(self.release.parameter("scale")), threshold, bits, hold)
+        return {"teller": GuessingTeller(weights, self.grid, rounds, updates, threshold)}
+
+
+def updates_told(found: Minimum, public: Public, *, updates: int, spread: float) -> UpdatesTold:
+    """The least noise of a run with so many updates that meets epsilon and delta, and the threshold that goes with it.
+
+    Args:
+      found: the minimiser, as far as it is public.
+      public: epsilon, delta, adjacency.
+      updates: with how many the run ends.
+      spread: log(2 questions / failure): no noise of theirs exceeds so many scales but with that probability.
+    Returns:
+      What a run tells.
+    Raises:
+      Unsupported: no noise of use meets them (DPA202).
+    Source: Jain, Thakurta 2013, Algorithm 1; docs/kernel_learners.md, "Charged by updates".
+    Example:
+      >>> updates_told.__name__
+      'updates_told'
+    """
+    scale, threshold = _least_noise(updates, Fraction(spread), public.epsilon, public.delta)
+    stated = {"lattice": 1, "scale": scale, "threshold": threshold, "updates": updates}
+    parameters = tuple((name, Fraction(value)) for name, value in stated.items())
+    return UpdatesTold(grid_of(found), Release("update_charged", parameters, Fraction(MOVED), public.adjacency))
+
+
+@lru_cache(maxsize=64)
+def _least_noise(updates: int, spread: Fraction, epsilon: Fraction, delta: Fraction) -> tuple[int, int]:
+    """Scale and threshold in steps: the threshold is four times what the noise of all questions reaches."""
+    from dpaudit.accounting import PrivacyLoss, update_charged
+
+    def edge(scale: int) -> int:
+        """The threshold at a scale."""
+        return max(MOVED, math.ceil(4 * scale * spread))
+
+    def run(scale: int) -> PrivacyLoss:
+        """The price of the run at a scale."""
+        return update_charged(scale=scale, sensitivity=MOVED, threshold=edge(scale), updates=updates, lattice=1)
+
+    start = math.ceil(MOVED * 2 * math.sqrt(updates * -math.log(delta)) / float(epsilon))
+    scale = settled(run, start, epsilon=epsilon, delta=delta)
+    return scale, edge(scale)

@@ -1,0 +1,153 @@
+"""GaussianProcessRelease: all coordinates of the minimiser with Gaussian noise, once, and then any number of free answers."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from dpaudit.errors import InvalidArgument
+from dpaudit.exact import Exact, in_range, integer
+from dpaudit.releases import Release
+from learners.kernels.classifier import KernelClassifier
+from learners.record import Charge
+from mechanisms.gaussian import GaussianMechanism
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import NDArray
+
+    from learners.estimator import Public
+    from learners.kernels.classifier import Space
+    from learners.kernels.minimum import Minimum
+    from learners.kernels.open_run import OpenRun
+    from mechanisms.sampling.random import BitSource
+
+
+class GaussianProcessRelease(KernelClassifier):
+    """The function of a kernel minimiser plus a Gaussian process with that kernel, at all points at once.
+
+    The noisy coordinates of the minimiser are released once; a value at any point, chosen in whatever way, is computed from them.
+
+    Args:
+      epsilon: privacy parameter in nats, exact, positive.
+      delta: failure probability, exact, above 0 and below 1.
+      feature_norm: largest L2 norm of a record, public, exact, positive; longer records are scaled to it.
+      adjacency: "replace_one".
+      classes: the two public classes; None reads them from the labels, which the guarantee does not cover.
+      budget: a `Budget`, or a budget of a ledger, that this and other fits spend together, or None.
+      random_state: None draws noise from the operating system; an integer or a numpy Generator makes it reproducible, for tests.
+      kernel: a `learners.kernels.spaces.Kernel`; None takes `Polynomial(3)`.
+      ridge: factor of half the squared norm of the weights, public, exact, positive; the kernel is at most 1.
+    Source: Hall, Rinaldo, Wasserman 2013, section 4; docs/kernel_learners.md, "The Gaussian process".
+    Example:
+      >>> X = np.array([[0.6, 0.6], [-0.6, 0.6], [-0.6, -0.6], [0.6, -0.6]] * 500)
+      >>> model = GaussianProcessRelease(epsilon=4, delta="1e-6", feature_norm=1, classes=[0, 1]).fit(X, [1, 0, 1, 0] * 500)
+      >>> model.predict(X[:4]).tolist()
+      [1, 0, 1, 0]
+    """
+
+    def open(self, X: Any, y: Any, *, values: int = 1000, tolerance: Exact = "1/1000") -> OpenRun:  # noqa: N803 - scikit-learn's name
+        """The same release asked point by point: of use where the kernel has more features than there will be questions.
+
+        Args:
+          X: as for `fit`.
+          y: as for `fit`.
+          values: how many may be read from the data, public; any number of points may be asked about.
+          tolerance: points that are so close to the span of those that were read, relative to their norm, are answered from those;
+            public, exact, above 0 and below 1.
+        Returns:
+          An open run, all of which is paid for here.
+        Raises:
+          InvalidArgument: as for `fit`, or a parameter that is not allowed (DPA101 to DPA105).
+          Unsupported: another neighbouring relation (DPA604).
+          BudgetExceeded: the budget does not cover the run (DPA204).
+        Source: Hall, Rinaldo, Wasserman 2013, section 4; docs/kernel_learners.md, "One value after the other".
+        Example:
+          >>> model = GaussianProcessRelease(epsilon=4, delta="1e-6", feature_norm=1, classes=[0, 1])
+          >>> run = model.open([[0.6, 0.6], [-0.6, -0.6]] * 500, [1, 0] * 500, values=5)
+          >>> run.ask([0.6, 0.6]).read, run.ask([0.6, 0.6]).read, run.left
+          (True, False, 4)
+        """
+        from learners.kernels.open_run import open_run
+        from learners.kernels.span import span_told
+
+        count = integer(values, "values", lower=1)
+        part = in_range(tolerance, "tolerance", lower=0, upper=1, lower_open=True, upper_open=True)
+        parameters = self.get_params(deep=False)
+        name = type(self).__name__
+        told = lambda public, _, found: span_told(found, public, values=count, tolerance=part)  # noqa: E731
+        return open_run(X, y, name=name, told=told, parameters=parameters)
+
+    def _telling(self, public: Public, space: Space, found: Minimum) -> NoisyCoordinates:  # noqa: ARG002 - the space is in the rows
+        """All coordinates."""
+        return NoisyCoordinates(gaussian_release(public, found.sensitivity, found.objective.columns))
+
+
+@dataclass(frozen=True)
+class NoisyCoordinates:
+    """All coordinates with rounded Gaussian noise.
+
+    Args:
+      release: as it will be logged.
+    Source: docs/kernel_learners.md, "The Gaussian process".
+    Example:
+      >>> from dpaudit.claims import Adjacency
+      >>> from learners.estimator import Public
+      >>> public = Public(9, 3, 2, Fraction(1), Fraction(1), Fraction(1, 100), Adjacency.of("replace_one"))
+      >>> telling = NoisyCoordinates(gaussian_release(public, 100, 3))
+      >>> telling.tell(np.array([10**6, 0, 0]), None)["weights_"].shape
+      (3,)
+    """
+
+    release: Release
+
+    @property
+    def charges(self) -> tuple[Charge, ...]:
+        """The one release."""
+        return (Charge((self.release,)),)
+
+    def tell(self, weights: NDArray[np.int64], source: BitSource | None) -> Mapping[str, Any]:
+        """Noisy weights."""
+        return {"weights_": mechanism_of(self.release).release(weights, source)}
+
+
+def gaussian_release(public: Public, sensitivity: int, dimension: int) -> Release:
+    """A rounded Gaussian release of whole numbers that spends all of epsilon and delta.
+
+    Args:
+      public: epsilon, delta, adjacency.
+      sensitivity: L2 distance on neighbours, in steps.
+      dimension: how many numbers.
+    Returns:
+      The entry of the release log; sigma is a whole number.
+    Raises:
+      InvalidArgument: delta is 0, which no Gaussian noise reaches (DPA103), or noise that does not fit 64 bits (DPA108).
+    Source: Dong, Roth, Su 2022, Theorem 2.7; docs/kernel_learners.md, "The Gaussian process".
+    Example:
+      >>> from dpaudit.claims import Adjacency
+      >>> from learners.estimator import Public
+      >>> public = Public(9, 3, 2, Fraction(1), Fraction(1), Fraction(1, 10**6), Adjacency.of("replace_one"))
+      >>> gaussian_release(public, 1000, 3).parameter("sigma")
+      Fraction(4225, 1)
+    """
+    from dpaudit.accounting import calibrate, gaussian
+
+    if public.delta == 0:
+        raise InvalidArgument("DPA103", "delta must be positive for Gaussian noise, got 0. Give a small one, such as 1e-6.")
+    epsilon, delta = public.epsilon, public.delta
+    found = calibrate(lambda sigma: gaussian(sigma=sigma), epsilon=epsilon, delta=delta, low="1e-9", high="1e9")
+    sigma = math.ceil(found.parameter * sensitivity)
+    if sigma > 2**55:
+        raise InvalidArgument("DPA108", "epsilon and delta ask for more noise than 64 bits hold. Give more of them.")
+    parameters = (("lattice", Fraction(1)), ("sigma", Fraction(sigma)))
+    return Release("rounded_gaussian", parameters, Fraction(sensitivity), public.adjacency, dimension)
+
+
+def mechanism_of(release: Release) -> GaussianMechanism:
+    """The mechanism that makes a planned release."""
+    return GaussianMechanism(sensitivity=release.sensitivity, sigma=release.parameter("sigma"), adjacency=release.adjacency)

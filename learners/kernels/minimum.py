@@ -1,0 +1,114 @@
+"""The regularised minimiser in the space of a kernel, in whole numbers: what every kernel learner tells about."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from dpaudit.errors import InvalidArgument
+from learners.rows.images import root_above
+from learners.solvers.certified import Objective, objective
+from learners.solvers.certified import minimise as minimised
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from dpaudit.exact import Exact
+    from learners.rows.rows import Rows
+    from learners.solvers.losses import Loss
+
+IMAGE_BITS: Final = 20
+"""Images of records are whole numbers of norm at most 2**20, which stands for 1."""
+
+_FINENESS: Final = 2**9
+"""Rounding the minimiser moves it by less than one over this of what a record may move it by."""
+
+_ROOM: Final = 2**62
+
+
+@dataclass(frozen=True)
+class Minimum:
+    """The minimiser that a fit will find, as far as it is public; `minimum` makes one.
+
+    Args:
+      objective: what is minimised over images of norm at most 1, and how closely.
+      weight_bits: weights are rounded to multiples of 2**-weight_bits.
+      sensitivity: L2 distance of the rounded weights on neighbours, in these units, rounded up.
+    Source: Chaudhuri, Monteleoni, Sarwate 2011, Lemma 8; docs/kernel_learners.md, "The minimiser".
+    Example:
+      >>> found = minimum(records=1000, columns=10, ridge="1/100")
+      >>> found.weight_bits, round(found.sensitivity / 2**found.weight_bits, 3)
+      (14, 0.202)
+    """
+
+    objective: Objective
+    weight_bits: int
+    sensitivity: int
+
+    @property
+    def largest(self) -> int:
+        """Norm of the rounded weights, in their units, rounded up."""
+        root = math.isqrt(self.objective.columns - 1) + 1
+        return math.ceil(self.objective.weight_norm * (1 << self.weight_bits)) + root
+
+    @property
+    def longest(self) -> Fraction:
+        """Norm that the exact minimiser does not exceed, whatever the records are.
+
+        The gradient of the mean loss is at most the steepest slope, and ridge / 2 |w|^2 at most the loss at 0.
+        """
+        plan = self.objective
+        straight = plan.loss.steepest / plan.ridge
+        return min(straight, root_above(2 * plan.loss.at_zero / plan.ridge)) if plan.loss.at_zero else straight
+
+
+def minimum(*, records: int, columns: int, ridge: Exact, loss: Loss | str = "logistic") -> Minimum:
+    """The public part of a minimiser.
+
+    Args:
+      records: public number of records.
+      columns: of their images.
+      ridge: factor of half the squared norm of the weights, public, exact, positive.
+      loss: of a margin, as for `learners.solvers.certified.objective`.
+    Returns:
+      The plan, with the sensitivity of the weights that `minimise` gives.
+    Raises:
+      InvalidArgument: as for `objective` (DPA101 to DPA105), or weights that do not fit 64 bits (DPA108).
+    Source: docs/kernel_learners.md, "The minimiser".
+    Example:
+      >>> round(float(minimum(records=1000, columns=10, ridge="1/100").longest), 3)
+      11.774
+    """
+    plan = objective(records=records, columns=columns, norm=1, ridge=ridge, loss=loss)
+    root = math.isqrt(columns - 1) + 1
+    bits = max(0, math.ceil(_FINENESS * root / plan.sensitivity).bit_length())
+    found = Minimum(plan, bits, math.ceil(plan.sensitivity * 2**bits) + root)
+    if found.largest << IMAGE_BITS >= _ROOM:
+        raise InvalidArgument("DPA108", "weights do not fit 64 bits. Give a larger ridge, or fit on fewer records.")
+    return found
+
+
+def minimise(rows: Rows, found: Minimum) -> NDArray[np.int64]:
+    """Weights of which nothing is public but how far a record moves them.
+
+    Args:
+      rows: images of all records, of norm at most 2**IMAGE_BITS steps.
+      found: their public part.
+    Returns:
+      int64 array of shape (D,), in units of 2**-weight_bits: the certified minimiser, every coordinate rounded.
+    Raises:
+      InvalidArgument: rows that the plan was not made for (DPA103, DPA105).
+    Source: docs/kernel_learners.md, "The minimiser".
+    Example:
+      >>> from learners.rows.rows import Rows
+      >>> rows = Rows(np.array([[2**20], [-(2**20)]], dtype=np.int32), 2**20, Fraction(1), np.array([1, 0]))
+      >>> found = minimum(records=2, columns=1, ridge="1/4")
+      >>> bool(1 < minimise(rows, found)[0] / 2**found.weight_bits < 1.1)
+      True
+    """
+    images = replace(rows, step=Fraction(1, 2**IMAGE_BITS))
+    return np.rint(minimised(images, found.objective) * 2.0**found.weight_bits).astype(np.int64)

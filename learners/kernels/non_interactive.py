@@ -1,0 +1,244 @@
+"""NonInteractiveKernelClassifier: a guess that is moved, round by round, where a private choice finds it far off."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from dpaudit.errors import InvalidArgument, Unsupported
+from dpaudit.exact import Exact, in_range, integer
+from dpaudit.releases import Release, note
+from learners.choices.levels import choice_release
+from learners.kernels.classifier import KernelClassifier
+from learners.kernels.guessing import MOVED, Grid, grid_of
+from learners.kernels.half_balls import draw_from_half_balls
+from learners.kernels.minimum import IMAGE_BITS
+from learners.kernels.settling import settled
+from learners.kernels.spaces import Polynomial
+from learners.kernels.spectrum import public_points
+from learners.record import Charge
+from learners.rows.rows import Rows
+from mechanisms.exponential import ExponentialMechanism
+from mechanisms.laplace import LaplaceMechanism
+from mechanisms.noise import bit_source
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import NDArray
+
+    from dpaudit.claims import Adjacency
+    from learners.budget import Reserves
+    from learners.estimator import Public
+    from learners.kernels.classifier import Space
+    from learners.kernels.minimum import Minimum
+    from learners.kernels.spaces import Kernel
+    from mechanisms.sampling.random import BitSource
+
+BALL: Final = "ball"
+"""Points are chosen from the whole unit ball of the images, not from a list."""
+
+
+class NonInteractiveKernelClassifier(KernelClassifier):
+    """A classifier that is found by the exponential mechanism and noisy tests, and needs no question to be asked.
+
+    In each round a point is chosen where the guess is likely to be far off the minimiser, the difference there is read with noise,
+    and the guess is moved if it exceeds a threshold. It is here because the paper has it: `GaussianProcessRelease` errs less unless
+    the kernel has more features than there are squared records.
+
+    Args:
+      epsilon: privacy parameter in nats, exact, positive.
+      delta: failure probability, exact, above 0 and below 1.
+      feature_norm: largest L2 norm of a record, public, exact, positive; longer records are scaled to it.
+      adjacency: "replace_one".
+      classes: the two public classes; None reads them from the labels, which the guarantee does not cover.
+      budget: a `Budget`, or a budget of a ledger, that this and other fits spend together, or None.
+      random_state: None draws noise from the operating system; an integer or a numpy Generator makes it reproducible, for tests.
+      kernel: a `learners.kernels.spaces.Kernel`; None takes `Polynomial(3)`.
+      ridge: factor of half the squared norm of the weights, public, exact, positive; the kernel is at most 1.
+      points: public array of shape (m, d) to choose from; None takes evenly spread ones; "ball" chooses among all points of the
+        unit ball, by an exact draw that is known for the linear kernel, `Polynomial(1)`, alone.
+      point_count: how many evenly spread points there are, where none are given.
+      point_seed: public seed of theirs.
+      rounds: how many, public.
+      failure: probability with which the noise of a test may exceed a quarter of the threshold, exact, in (0, 1).
+    Source: Jain, Thakurta 2013, Algorithm 3; docs/kernel_learners.md, "Choosing points".
+    Example:
+      >>> X = np.array([[0.6, 0.6], [-0.6, -0.6]] * 2000)
+      >>> model = NonInteractiveKernelClassifier(epsilon=50, delta="1e-6", feature_norm=1, classes=[0, 1], point_count=50)
+      >>> model.fit(X, [1, 0] * 2000).predict(X[:2]).shape
+      (2,)
+    """
+
+    def __init__(  # noqa: PLR0913 - scikit-learn reads an estimator's parameters from here
+        self,
+        *,
+        epsilon: Exact,
+        delta: Exact,
+        feature_norm: Exact,
+        adjacency: Adjacency | str = "replace_one",
+        classes: Any = None,
+        budget: Reserves | None = None,
+        random_state: int | np.random.Generator | None = None,
+        kernel: Kernel | None = None,
+        ridge: Exact = "1/100",
+        points: Any = None,
+        point_count: int = 1000,
+        point_seed: int = 0,
+        rounds: int = 10,
+        failure: Exact = "1/20",
+    ) -> None:
+        super().__init__(
+            epsilon=epsilon,
+            delta=delta,
+            feature_norm=feature_norm,
+            adjacency=adjacency,
+            classes=classes,
+            budget=budget,
+            random_state=random_state,
+            kernel=kernel,
+            ridge=ridge,
+        )
+        self.points = points
+        self.point_count = point_count
+        self.point_seed = point_seed
+        self.rounds = rounds
+        self.failure = failure
+
+    def _telling(self, public: Public, space: Space, found: Minimum) -> Choices:
+        """Rounds of a choice and a test."""
+        if public.delta == 0:
+            raise InvalidArgument("DPA103", "delta must be positive for rounds of choices, got 0. Give a small one, such as 1e-6.")
+        count = integer(self.point_count, "point_count", lower=1)
+        rounds = integer(self.rounds, "rounds", lower=1)
+        failure = in_range(self.failure, "failure", lower=0, upper=1, lower_open=True, upper_open=True)
+        if isinstance(self.points, str):
+            if self.points != BALL:
+                raise InvalidArgument("DPA103", f'points must be an array, None or "{BALL}", got {self.points!r}.')
+            kernel = Polynomial() if self.kernel is None else self.kernel
+            if not isinstance(kernel, Polynomial) or (kernel.degree, kernel.columns) != (1, None):
+                raise Unsupported("DPA202", "an exact draw from the ball is known for the linear kernel alone. Give public points.")
+            return choices(None, public, found, rounds=rounds, failure=failure)
+        given = self.points
+        if given is None:
+            given = public_points(public.features, count, public.feature_norm, self.point_seed)
+        return choices(space.images(given), public, found, rounds=rounds, failure=failure)
+
+
+@dataclass(frozen=True, eq=False)
+class Choices:
+    """Rounds of a choice and a test; `choices` makes them.
+
+    Args:
+      points: images to choose from; None for the unit ball.
+      found: the minimiser, as far as it is public.
+      grid: steps of values.
+      choice: the exponential mechanism; its scores are sizes of differences, in steps.
+      test: noise of the difference at the point that was chosen.
+      rounds: how many.
+      threshold: of the noisy difference, in steps.
+    Source: Jain, Thakurta 2013, Algorithm 3; docs/kernel_learners.md, "Choosing points".
+    Example:
+      >>> list(Choices.__dataclass_fields__)
+      ['points', 'found', 'grid', 'choice', 'test', 'rounds', 'threshold']
+    """
+
+    points: Rows | None
+    found: Minimum
+    grid: Grid
+    choice: ExponentialMechanism
+    test: LaplaceMechanism
+    rounds: int
+    threshold: int
+
+    @property
+    def charges(self) -> tuple[Charge, ...]:
+        """A choice and a test in every round."""
+        test = self.test
+        tested = Release("discrete_laplace", (("lattice", Fraction(1)), ("scale", test.scale)), test.sensitivity, test.adjacency)
+        return (Charge((choice_release(self.choice), tested) * self.rounds),)
+
+    def tell(self, weights: NDArray[np.int64], source: BitSource | None) -> Mapping[str, Any]:
+        """The weights of the last guess."""
+        # The guess is unit * moves: every update adds the chosen image with its sign.
+        unit = self.threshold * self._per_step / (1 << IMAGE_BITS)
+        moves = np.zeros_like(weights)
+        for _ in range(self.rounds):
+            image = self._chosen(weights, moves, unit, source)
+            guess = (self.threshold * int(moves @ image) + (1 << (2 * IMAGE_BITS - 1))) >> (2 * IMAGE_BITS)
+            difference = int(self.test.release(self.grid.value(weights, image) - guess, source))
+            if abs(difference) > self.threshold:
+                moves += image if difference > 0 else -image
+        return {"weights_": np.rint(moves * float(unit)).astype(np.int64)}
+
+    def _chosen(self, weights: NDArray[np.int64], moves: NDArray[np.int64], unit: Fraction, source: BitSource | None) -> Any:
+        """The image of a point, where the size of the difference is likely to be large."""
+        if self.points is None:
+            bits = bit_source(source)
+            note(replace(choice_release(self.choice), secure=bits.secure))
+            apart = [
+                weight * unit.denominator - move * unit.numerator
+                for weight, move in zip(weights.tolist(), moves.tolist(), strict=True)
+            ]
+            rate = 1 / (self.choice.temperature * self._per_step * unit.denominator)
+            return draw_from_half_balls(apart, rate, bits, lattice_bits=IMAGE_BITS)
+        values = [self.grid.rounded(product) for product in self.points.margins(weights).tolist()]
+        products = self.points.margins(moves)
+        guesses = [(self.threshold * product + (1 << (2 * IMAGE_BITS - 1))) >> (2 * IMAGE_BITS) for product in products.tolist()]
+        place = self.choice.release([abs(value - guess) for value, guess in zip(values, guesses, strict=True)], source)
+        steps = self.points.steps[[place]]
+        return (steps if isinstance(steps, np.ndarray) else steps.toarray())[0].astype(np.int64)
+
+    @property
+    def _per_step(self) -> Fraction:
+        """Units of weights that make one step at a point of norm 1."""
+        return Fraction(self.grid.moves, MOVED << IMAGE_BITS)
+
+
+def choices(points: Rows | None, public: Public, found: Minimum, *, rounds: int, failure: Fraction) -> Choices:
+    """Rounds that together spend epsilon and delta, choices twice as much as tests in their own measure.
+
+    Args:
+      points: images to choose from; None for the unit ball.
+      public: epsilon, delta, adjacency.
+      found: the minimiser, as far as it is public.
+      rounds: how many.
+      failure: probability with which the noise of a test may exceed a quarter of the threshold.
+    Returns:
+      What is told.
+    Raises:
+      Unsupported: no noise of use meets them (DPA202).
+    Source: Jain, Thakurta 2013, Algorithm 3; docs/kernel_learners.md, "Choosing points".
+    Example:
+      >>> choices.__name__
+      'choices'
+    """
+    scale = _least_scale(rounds, public.epsilon, public.delta)
+    choice, test = _round(scale, public.adjacency)
+    threshold = math.ceil(4 * scale * Fraction(math.log(2 * rounds / failure)))
+    return Choices(points, found, grid_of(found), choice, test, rounds, threshold)
+
+
+def _round(scale: int, adjacency: Adjacency) -> tuple[ExponentialMechanism, LaplaceMechanism]:
+    """A test with noise of a scale, and a choice of twice its epsilon, which has the same rate of concentrated loss."""
+    choice = ExponentialMechanism(sensitivity=MOVED, epsilon=Fraction(2 * MOVED, scale), adjacency=adjacency)
+    return choice, LaplaceMechanism(sensitivity=MOVED, scale=scale, adjacency=adjacency)
+
+
+@lru_cache(maxsize=64)
+def _least_scale(rounds: int, epsilon: Fraction, delta: Fraction) -> int:
+    """The least scale at which so many rounds meet a budget."""
+    from dpaudit.accounting import PrivacyLoss, bounded_range, compose, discrete_laplace
+
+    def price(scale: int) -> PrivacyLoss:
+        """That of all rounds."""
+        choice, test = bounded_range(epsilon=Fraction(2 * MOVED, scale)), discrete_laplace(scale, sensitivity=MOVED)
+        return compose(rounds * choice, rounds * test)
+
+    start = math.ceil(MOVED * 2 * math.sqrt(rounds * -math.log(delta)) / float(epsilon))
+    return settled(price, start, epsilon=epsilon, delta=delta)

@@ -1,0 +1,220 @@
+"""Open runs: a private minimiser that is asked about one point after the other, in one process, by one thread at a time."""
+
+from __future__ import annotations
+
+import os
+import threading
+from dataclasses import replace
+from fractions import Fraction
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, NoReturn, Protocol
+
+import numpy as np
+
+from dpaudit.errors import BudgetExceeded, InvalidArgument
+from learners.kernels.classifier import KernelClassifier, Space, Telling
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from numpy.typing import NDArray
+
+    from learners.estimator import Public
+    from learners.kernels.classifier import KernelPlan
+    from learners.kernels.minimum import Minimum
+    from learners.record import PrivacyRecord
+
+
+class Answer(NamedTuple):
+    """A value of the minimiser's function at a point, and whether it was read from the data; else it is a public guess."""
+
+    value: Fraction
+    read: bool
+
+
+class Teller(Protocol):
+    """A private minimiser, the noise that is left, and what is known of it to everyone."""
+
+    @property
+    def left(self) -> int:
+        """How many values may still be read."""
+        ...
+
+    @property
+    def open(self) -> bool:
+        """Whether anything may still be asked; silence may cost something too."""
+        ...
+
+    def answer(self, image: NDArray[np.int64]) -> Answer:
+        """What the run says about an image."""
+        ...
+
+    def guess(self, image: NDArray[np.int64]) -> Fraction:
+        """What everyone can compute from the answers so far."""
+        ...
+
+
+class OpenRun:
+    """A fit that answers questions about single points, which may depend on all answers before.
+
+    It holds private weights, so it can be neither copied nor pickled, and answers only in the process that opened it; threads may
+    share it. All of its price is paid when it is opened.
+
+    Args:
+      teller: what answers.
+      space: where points are mapped to.
+      classes: the two classes.
+      privacy: what the run costs, whatever is asked.
+    Source: docs/kernel_learners.md, "Open runs".
+    Example:
+      >>> from learners.kernels.interactive import InteractiveKernelPredictor
+      >>> predictor = InteractiveKernelPredictor(epsilon=2, delta="1e-6", feature_norm=1, classes=[0, 1], updates=2)
+      >>> run = predictor.open([[0.6, 0.8], [-0.6, -0.8]] * 500, [1, 0] * 500)
+      >>> run.left, run.predict([[0.6, 0.8]]).shape
+      (2, (1,))
+    """
+
+    __slots__ = ("_lock", "_process", "_space", "_teller", "classes_", "privacy_")
+
+    def __init__(self, teller: Teller, space: Space, classes: NDArray[Any], privacy: PrivacyRecord) -> None:
+        """Keep what answers."""
+        self._teller, self._space, self.classes_, self.privacy_ = teller, space, classes, privacy
+        self._lock, self._process = threading.Lock(), os.getpid()
+
+    @property
+    def left(self) -> int:
+        """How many more values may be read from the data."""
+        return self._teller.left
+
+    def ask(self, record: Any) -> Answer:
+        """The value of the minimiser's function at one point.
+
+        Args:
+          record: public array-like of shape (d,), read as in a fit.
+        Returns:
+          The value, a multiple of a public step, and whether the data were read for it.
+        Raises:
+          InvalidArgument: no record (DPA105, DPA109).
+          BudgetExceeded: the run is over, or belongs to another process (DPA204).
+        Source: Jain, Thakurta 2013, Algorithm 1; docs/kernel_learners.md, "Open runs".
+        Example:
+          >>> from learners.kernels.interactive import InteractiveKernelPredictor
+          >>> predictor = InteractiveKernelPredictor(epsilon=2, delta="1e-6", feature_norm=1, classes=[0, 1], updates=2)
+          >>> predictor.open([[0.6, 0.8], [-0.6, -0.8]] * 500, [1, 0] * 500).ask([0.6, 0.8]).read
+          False
+        """
+        (image,) = self._images([record])
+        with self._lock:
+            return self._answer(image)
+
+    def guess(self, record: Any) -> Fraction:
+        """What everyone can compute of a value from the answers so far; it costs nothing and is there when the run is over.
+
+        Args:
+          record: as for `ask`.
+        Returns:
+          The value, a multiple of a public step.
+        Raises:
+          InvalidArgument: no record (DPA105, DPA109).
+        Source: Jain, Thakurta 2013, Algorithm 1; docs/kernel_learners.md, "Open runs".
+        Example:
+          >>> from learners.kernels.interactive import InteractiveKernelPredictor
+          >>> predictor = InteractiveKernelPredictor(epsilon=2, delta="1e-6", feature_norm=1, classes=[0, 1], updates=2)
+          >>> predictor.open([[0.6, 0.8], [-0.6, -0.8]] * 500, [1, 0] * 500).guess([0.6, 0.8])
+          Fraction(0, 1)
+        """
+        (image,) = self._images([record])
+        with self._lock:
+            return self._teller.guess(image)
+
+    def predict(self, X: Any) -> NDArray[Any]:  # noqa: N803 - scikit-learn's name
+        """Classes of points: each is asked about in turn while the run is open, and guessed after that.
+
+        Args:
+          X: public array-like of shape (m, d).
+        Returns:
+          Array of shape (m,) of entries of `classes_`.
+        Raises:
+          InvalidArgument: no records (DPA105, DPA109).
+          BudgetExceeded: the run belongs to another process (DPA204).
+        Source: docs/kernel_learners.md, "Open runs".
+        Example:
+          >>> from learners.kernels.interactive import InteractiveKernelPredictor
+          >>> predictor = InteractiveKernelPredictor(epsilon=2, delta="1e-6", feature_norm=1, classes=[0, 1], updates=2)
+          >>> predictor.open([[0.6, 0.8], [-0.6, -0.8]] * 500, [1, 0] * 500).predict([[0.6, 0.8], [0.1, 0]]).shape
+          (2,)
+        """
+        images = self._images(X)
+        with self._lock:
+            values = [self._answer(image).value if self._teller.open else self._teller.guess(image) for image in images]
+        predicted: NDArray[Any] = self.classes_[np.array([value > 0 for value in values], dtype=np.int64)]
+        return predicted
+
+    def _answer(self, image: NDArray[np.int64]) -> Answer:
+        """The teller's answer, in the process that has its noise."""
+        if os.getpid() != self._process:
+            raise BudgetExceeded("DPA204", "this run belongs to another process, which has its noise too. Open a run of its own.")
+        if not self._teller.open:
+            raise BudgetExceeded("DPA204", "the run has read its last value and is over. Use guess, or open a new run.")
+        return self._teller.answer(image)
+
+    def _images(self, points: Any) -> NDArray[np.int64]:
+        """Images of points, one in each row."""
+        steps = self._space.images(points).steps
+        return (steps if isinstance(steps, np.ndarray) else steps.toarray()).astype(np.int64)
+
+    def __reduce__(self) -> NoReturn:
+        """Refuse to be copied: two copies would spend the same noise twice, and both would hold private weights."""
+        raise TypeError("an open run cannot be copied or pickled; open a new run, which is paid for")
+
+
+class _Opened(KernelClassifier):
+    """A fit whose result is a teller: checked, planned, charged and recorded as all fits are."""
+
+    released: ClassVar[tuple[str, ...]] = ("teller",)
+
+    def __init__(self, name: str, told: Callable[[Public, Space, Minimum], Telling], parameters: Mapping[str, Any]) -> None:
+        super().__init__(**parameters)
+        self.name, self.told = name, told
+
+    def _telling(self, public: Public, space: Space, found: Minimum) -> Telling:
+        """What the run will tell."""
+        return self.told(public, space, found)
+
+    def _planned(self, public: Public, classes: NDArray[Any], plan: KernelPlan | None) -> PrivacyRecord:  # type: ignore[override]
+        """The record names the predictor."""
+        record = super()._planned(public, classes, plan)
+        return replace(record, public=MappingProxyType({**record.public, "learner": self.name}))
+
+
+def open_run(
+    X: Any,  # noqa: N803 - scikit-learn's name
+    y: Any,
+    *,
+    name: str,
+    told: Callable[[Public, Space, Minimum], Telling],
+    parameters: Mapping[str, Any],
+) -> OpenRun:
+    """Find the private minimiser and open a run about it; everything is paid for here.
+
+    Args:
+      X: array-like or sparse matrix of shape (n, d), the private records.
+      y: array-like of shape (n,), their labels.
+      name: of the predictor, for the record.
+      told: from public quantities to what the run will tell; its `tell` gives {"teller": ...}.
+      parameters: those of `KernelClassifier`.
+    Returns:
+      The run.
+    Raises:
+      InvalidArgument: as for `fit` of a classifier, or a single class (DPA109).
+      Unsupported: the neighbouring relation is not covered (DPA604).
+      BudgetExceeded: the budget does not cover the run (DPA204).
+    Source: docs/kernel_learners.md, "Open runs".
+    Example:
+      >>> open_run.__name__
+      'open_run'
+    """
+    fitted = _Opened(name, told, parameters).fit(X, y)
+    if fitted.plan_ is None:
+        raise InvalidArgument("DPA109", "about a single class there is nothing to ask. Name two: classes=[...].")
+    return OpenRun(fitted.teller, fitted.plan_.space, fitted.classes_, fitted.privacy_)

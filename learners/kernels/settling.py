@@ -1,0 +1,46 @@
+"""A scale of noise in whole steps that spends nearly all of a budget, found in a few prices."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from fractions import Fraction
+from typing import TYPE_CHECKING, Final
+
+from dpaudit.errors import Unsupported
+
+if TYPE_CHECKING:
+    from dpaudit.accounting import PrivacyLoss
+
+_CLOSE: Final = 0.99
+_ASIDE: Final = 1.003
+"""A scale is close enough where it spends this share of epsilon; the next one that is tried aims a little beside the border."""
+
+
+def settled(loss: Callable[[int], PrivacyLoss], start: int, *, epsilon: Fraction, delta: Fraction) -> int:
+    """A scale at which a loss certainly meets epsilon and delta, and whose loss is within a hundredth of them, or within a step.
+
+    Args:
+      loss: falls with the scale, which is a positive whole number.
+      start: a scale to begin with, at least 1.
+      epsilon: budget in nats, positive.
+      delta: budget, positive.
+    Returns:
+      The scale.
+    Raises:
+      Unsupported: no scale up to 2**30 times the first one meets the budget (DPA202).
+    Source: docs/kernel_learners.md, "Scales".
+    Example:
+      >>> from dpaudit.accounting import laplace
+      >>> settled(lambda scale: laplace(scale=scale, sensitivity=100), 7, epsilon=Fraction(1), delta=Fraction(1, 10**9))
+      101
+    """
+    scale, little, enough = start, 0, 0
+    while scale < start << 30:
+        share = float(min(loss(scale).epsilon(delta=delta).upper / epsilon, 4))
+        little, enough = (little, scale) if share <= 1 else (scale, enough)
+        if _CLOSE <= share <= 1 or (enough and enough - little <= 1 + little // 128):
+            return enough
+        # Epsilon falls about as fast as the scale grows.
+        scale = min(max(math.ceil(scale * max(share, 0.25) * _ASIDE), little + 1), enough - 1 if enough else scale * 4)
+    raise Unsupported("DPA202", "no noise of use meets epsilon and delta. Give more of them, or read less often.")

@@ -1,0 +1,77 @@
+"""Kernels by explicit features: the public map into the space of a polynomial kernel, or of random cosines for a Gaussian one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+from learners.rows.fourier import GaussianKernel, fourier_map
+from learners.rows.polynomial import polynomial_map
+from learners.rows.sketch import sketch_map
+
+if TYPE_CHECKING:
+    from dpaudit.exact import Exact
+    from learners.estimator import Public
+    from learners.rows.images import PublicMap
+
+
+class Kernel(Protocol):
+    """A kernel that has explicit features; a frozen value, so that estimators can be cloned and pickled."""
+
+    def public_map(self, public: Public) -> PublicMap:
+        """The map to its features, made from public quantities."""
+        ...
+
+
+@dataclass(frozen=True)
+class Polynomial:
+    """The kernel (<x, y> + constant)^degree, over its largest value.
+
+    Args:
+      degree: public, 1 to 8; 1 is the linear kernel.
+      constant: public, exact, in squared units of the features; None takes `feature_norm` squared, 0 leaves out lower degrees.
+      columns: of a sketch of the monomials, public; None takes every monomial.
+      seed: public whole number that fixes the sketch, chosen before any record is read.
+    Source: Jain, Thakurta 2013, section 7; docs/kernel_learners.md, "Kernels".
+    Example:
+      >>> Polynomial(3).degree
+      3
+    """
+
+    degree: int = 3
+    constant: Exact | None = None
+    columns: int | None = None
+    seed: int = 0
+
+    def public_map(self, public: Public) -> PublicMap:
+        """All weighted monomials, or a sketch of them."""
+        constant = public.feature_norm**2 if self.constant is None else self.constant
+        if self.columns is None:
+            return polynomial_map(dimension_in=public.features, degree=self.degree, constant=constant)
+        width, seed = self.columns, self.seed
+        return sketch_map(dimension_in=public.features, dimension_out=width, degree=self.degree, constant=constant, seed=seed)
+
+
+@dataclass(frozen=True)
+class Gaussian:
+    """The kernel exp(-|x - y|^2 / (2 width^2)), as far as random cosines and sines have it.
+
+    Args:
+      width: public, exact, positive, in units of the features; None takes a fifth of `feature_norm`.
+      frequencies: how many are drawn, public; there are twice as many features.
+      seed: public whole number that fixes them, chosen before any record is read.
+    Source: Rahimi, Recht 2007; docs/feature_maps.md, "Fourier features".
+    Example:
+      >>> Gaussian(width="1/2").frequencies
+      218
+    """
+
+    width: Exact | None = None
+    frequencies: int = 218
+    seed: int = 0
+
+    def public_map(self, public: Public) -> PublicMap:
+        """Fourier features."""
+        width = public.feature_norm / 5 if self.width is None else self.width
+        kernel = GaussianKernel(width)
+        return fourier_map(dimension_in=public.features, frequencies=self.frequencies, kernel=kernel, seed=self.seed)

@@ -1,0 +1,162 @@
+"""Values of the Gaussian process release asked one by one: only what a point adds to the span of the earlier ones is read."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from learners.kernels.gaussian_process import gaussian_release, mechanism_of
+from learners.kernels.minimum import IMAGE_BITS
+from learners.kernels.open_run import Answer
+from learners.record import Charge
+from learners.rows.images import root_above
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import NDArray
+
+    from dpaudit.releases import Release
+    from learners.estimator import Public
+    from learners.kernels.minimum import Minimum
+    from mechanisms.sampling.random import BitSource
+
+SLACK: Final = Fraction(1, 64)
+"""By how much the directions that are read may fail to be orthonormal, in eigenvalues of their products."""
+
+_UNIT: Final = 1 << IMAGE_BITS
+
+
+@dataclass(frozen=True)
+class SpanTold:
+    """As many values along new directions as a run may read, with noise for all of them together; `span_told` makes one.
+
+    Args:
+      found: the minimiser, as far as it is public.
+      release: of all values, as it will be logged.
+      tolerance: part of a point's norm that is left unread.
+    Source: Hall, Rinaldo, Wasserman 2013, section 4; docs/kernel_learners.md, "One value after the other".
+    Example:
+      >>> list(SpanTold.__dataclass_fields__)
+      ['found', 'release', 'tolerance']
+    """
+
+    found: Minimum
+    release: Release
+    tolerance: Fraction
+
+    @property
+    def charges(self) -> tuple[Charge, ...]:
+        """All values together."""
+        return (Charge((self.release,)),)
+
+    def tell(self, weights: NDArray[np.int64], source: BitSource | None) -> Mapping[str, Any]:
+        """The open run, whose noise is drawn at once: it does not depend on what will be asked."""
+        noise = mechanism_of(self.release).release(np.zeros(self.release.dimension, dtype=np.int64), source)
+        return {"teller": SpanTeller(weights, noise, self.found.weight_bits, float(self.tolerance))}
+
+
+def span_told(found: Minimum, public: Public, *, values: int, tolerance: Fraction) -> SpanTold:
+    """What a run tells that reads so many values at most.
+
+    Args:
+      found: the minimiser, as far as it is public.
+      public: epsilon, delta, adjacency.
+      values: how many may be read; any number may be asked.
+      tolerance: part of a point's norm that is left unread.
+    Returns:
+      The telling.
+    Raises:
+      InvalidArgument: delta is 0 (DPA103), or noise that does not fit 64 bits (DPA108).
+    Source: docs/kernel_learners.md, "One value after the other".
+    Example:
+      >>> span_told.__name__
+      'span_told'
+    """
+    sensitivity = math.ceil((found.sensitivity << IMAGE_BITS) * root_above(1 + SLACK))
+    return SpanTold(found, gaussian_release(public, sensitivity, values), tolerance)
+
+
+class SpanTeller:
+    """A private minimiser that is read along directions at right angles to each other, each with its own noise.
+
+    A direction is a vector of whole numbers, made from public points in floats. How far the directions are from being orthonormal
+    is computed exactly, and nothing is read where it would exceed `SLACK`: floats decide how good the answers are, nothing else.
+
+    Args:
+      weights: the private minimiser.
+      noise: int64 array, one number for each value that may be read.
+      weight_bits: unit of the weights.
+      tolerance: part of a point's norm that is left unread.
+    Raises:
+      Nothing.
+    Source: docs/kernel_learners.md, "One value after the other".
+    Example:
+      >>> teller = SpanTeller(np.array([3, 0]), np.array([0, 0]), 0, 1e-3)
+      >>> [teller.answer(np.array(point) << 20) for point in ([1, 0], [1, 0])]
+      [Answer(value=Fraction(3, 1), read=True), Answer(value=Fraction(3, 1), read=False)]
+    """
+
+    __slots__ = ("_answers", "_directions", "_floats", "_noise", "_sums", "_tolerance", "_unit", "_weights")
+
+    def __init__(self, weights: NDArray[np.int64], noise: NDArray[np.int64], weight_bits: int, tolerance: float) -> None:
+        self._weights, self._noise, self._tolerance = weights, noise.tolist(), tolerance
+        self._unit = 2.0 ** -(weight_bits + IMAGE_BITS)
+        self._directions = np.zeros((0, len(weights)), dtype=np.int64)
+        self._floats, self._answers = np.zeros((0, len(weights))), np.zeros(0)
+        self._sums: list[int] = []
+
+    @property
+    def left(self) -> int:
+        """How many values may still be read."""
+        return len(self._noise)
+
+    @property
+    def open(self) -> bool:
+        """Always: what is not read is computed from what was."""
+        return True
+
+    def answer(self, image: NDArray[np.int64]) -> Answer:
+        """The value of the noisy function, read where the point points somewhere new."""
+        along, rest = self._parts(image)
+        length, whole = _length(rest), float(_length(image / _UNIT))
+        read = bool(self._noise) and whole > 0 and length >= self._tolerance * whole
+        if read:
+            read = self._read(np.rint(rest * (_UNIT / length)).astype(np.int64))
+            along = np.append(along, length) if read else along
+        return Answer(Fraction(float(along @ self._answers)), read)
+
+    def guess(self, image: NDArray[np.int64]) -> Fraction:
+        """The value along the directions that were read."""
+        return Fraction(float(self._parts(image)[0] @ self._answers))
+
+    def _parts(self, image: NDArray[np.int64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Coordinates along the directions, and what is left; done twice, since floats cancel."""
+        rest, along = image / _UNIT, np.zeros(len(self._floats))
+        for _ in range(2):
+            more = self._floats @ rest
+            along, rest = along + more, rest - more @ self._floats
+        return along, rest
+
+    def _read(self, direction: NDArray[np.int64]) -> bool:
+        """Read the value along a direction, unless it is too close to others: decided in whole numbers, all of them public."""
+        products = [abs(product) for product in (self._directions @ direction).tolist()]
+        sums = [before + product for before, product in zip(self._sums, products, strict=True)]
+        sums.append(sum(products) + int(direction @ direction))
+        if max(sums) * SLACK.denominator > (SLACK.denominator + SLACK.numerator) * _UNIT**2:
+            return False
+        value = int(self._weights @ direction) + self._noise.pop()
+        self._sums = sums
+        self._directions = np.vstack([self._directions, direction])
+        self._floats = np.vstack([self._floats, direction / _UNIT])
+        self._answers = np.append(self._answers, value * self._unit)
+        return True
+
+
+def _length(vector: NDArray[np.float64]) -> float:
+    """Its norm."""
+    return float(np.sqrt(vector @ vector))

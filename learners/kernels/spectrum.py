@@ -1,0 +1,103 @@
+"""How far a change of the minimiser moves its values at public points together: a certified bound on the largest eigenvalue."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from dpaudit.exact import positive
+from learners.kernels.minimum import IMAGE_BITS
+from learners.rows.seeds import PublicBits
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from dpaudit.exact import Exact
+    from learners.rows.rows import Rows
+
+_LARGEST_SIDE: Final = 4096
+"""Products of more points in more columns are bounded by their trace."""
+
+_ABOVE: Final = 1 + 2.0**-10
+_UNIT: Final = 2.0**-53
+
+
+def largest_eigenvalue(rows: Rows) -> Fraction:
+    """A number that no eigenvalue of the kernel's matrix of public points exceeds.
+
+    A float estimate, a little enlarged, is certified by a Cholesky factor: if floats factor (c - e) 1 - K to the end, where e
+    covers all their roundings, then c 1 - K is positive definite. The trace is what is left where they do not.
+
+    Args:
+      rows: images of the points, of norm at most 2**IMAGE_BITS steps, which stands for 1.
+    Returns:
+      The bound, exact, from 0 to the number of points.
+    Raises:
+      Nothing.
+    Source: Rump 2006, Theorem 2.3 (verification of positive definiteness); docs/kernel_learners.md, "Public points".
+    Example:
+      >>> from learners.rows.rows import Rows
+      >>> points = Rows(np.array([[2**20, 0], [2**20, 0], [0, 2**20]], dtype=np.int32), 2**20, Fraction(1), np.zeros(3, dtype=int))
+      >>> float(largest_eigenvalue(points)) < 2.01
+      True
+    """
+    count, width = rows.steps.shape
+    trace = Fraction(count * rows.bound**2, 4**IMAGE_BITS)
+    side = min(count, width)
+    if side > _LARGEST_SIDE:
+        return trace
+    matrix = _products(rows) if count <= width else rows.second_moment().astype(np.float64)
+    # Entries of a second moment beyond 2**53 are rounded once; the error below covers that too.
+    vector = np.ones(side)
+    for _ in range(30):
+        vector = matrix @ vector
+        length = float(np.sqrt(vector @ vector))
+        if length == 0:
+            return trace
+        vector /= length
+    for enlarged in (_ABOVE, 1.1, 2.0):
+        bound = float(np.sqrt(np.square(matrix @ vector).sum())) * enlarged
+        error = 4 * (side + 8) * _UNIT * (side * bound + float(np.abs(matrix).sum(axis=1).max()))
+        if _positive_definite((bound - error) * np.eye(side) - matrix):
+            return min(trace, Fraction(bound) / 4**IMAGE_BITS)
+    return trace
+
+
+def public_points(columns: int, count: int, feature_norm: Exact, seed: int) -> NDArray[np.float64]:
+    """Points spread evenly over the sphere of the largest records, from a public seed.
+
+    Args:
+      columns: of a record.
+      count: how many.
+      feature_norm: radius of the sphere, public, exact, positive.
+      seed: public whole number.
+    Returns:
+      float64 array of shape (count, columns).
+    Raises:
+      InvalidArgument: a parameter that is not allowed (DPA101 to DPA105).
+    Source: docs/kernel_learners.md, "Public points".
+    Example:
+      >>> public_points(3, 5, 1, 0).shape
+      (5, 3)
+    """
+    normals = PublicBits(seed, "points of a sphere", columns, count).normals(columns * count).reshape(count, columns)
+    lengths = np.sqrt(np.square(normals).sum(axis=1, keepdims=True))
+    return np.asarray(normals / np.where(lengths == 0, 1.0, lengths) * float(positive(feature_norm, "feature_norm")))
+
+
+def _products(rows: Rows) -> NDArray[np.float64]:
+    """Inner products of all points, whole numbers below 2**53, so that no order of sums rounds."""
+    steps = rows.steps if isinstance(rows.steps, np.ndarray) else rows.steps.toarray()
+    floats = steps.astype(np.float64)
+    return np.asarray(floats @ floats.T)
+
+
+def _positive_definite(matrix: NDArray[np.float64]) -> bool:
+    """Whether floats find a Cholesky factor."""
+    try:
+        np.linalg.cholesky(matrix)
+    except np.linalg.LinAlgError:
+        return False
+    return True

@@ -1,0 +1,255 @@
+"""ObjectivePerturbation: noise in the objective before it is minimised, and a little in the weights for what floats leave open."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from dpaudit.errors import InvalidArgument
+from dpaudit.exact import ball, ball_endpoints, shown, working_precision
+from dpaudit.releases import Release, note
+from learners.perturbation.output import noise_of
+from learners.perturbation.weights import Design, PerturbedClassifier, PerturbedPlan, ridge_of, root_above
+from learners.solvers.certified import minimise, objective
+from mechanisms.euclidean import EuclideanLaplace, EuclideanMechanism
+from mechanisms.noise import bit_source
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from dpaudit.claims import Adjacency
+    from dpaudit.exact import Exact
+    from learners.budget import Reserves
+    from learners.estimator import Public
+    from learners.rows.rows import Rows
+    from learners.solvers.certified import Objective
+    from learners.solvers.losses import Loss
+    from mechanisms.sampling.random import BitSource
+
+_OUTPUT_SHARE: Final = Fraction(1, 100)
+"""Part of epsilon that pays for the distance to the exact minimiser."""
+
+_TOLERANCE: Final = Fraction(1, 10**4)
+_STRETCH_SHARE: Final = Fraction(1, 10)
+_LENGTH: Final = 3
+"""The ridge is so many times the root of the columns over n epsilon: noise in the weights stays short."""
+
+_PRECISION: Final = 128
+
+
+class ObjectivePerturbation(PerturbedClassifier):
+    """A linear classifier of two classes whose objective has a random linear term; pure differential privacy.
+
+    The exact minimiser would be private by itself. What is released is that of floats, no further from it than is certified, with
+    output noise for that distance; the random term is exactly rounded noise, and its rounding is part of the distance.
+
+    Args:
+      epsilon: privacy parameter in nats, exact, positive.
+      feature_norm: largest L2 norm of a record, public, exact, positive; longer records are scaled to it.
+      delta: failure probability, exact, in [0, 1); nothing of it is used.
+      adjacency: "replace_one".
+      classes: the two public classes; None reads them from the labels, which the guarantee does not cover.
+      budget: a `Budget`, or a budget of a ledger, that this and other fits spend together, or None.
+      random_state: None draws noise from the operating system; an integer or a numpy Generator makes it reproducible, for tests.
+      ridge: factor of half the squared norm of the weights, for records of norm at most 1, public, exact, positive; None takes the
+        rule of docs/perturbation_learners.md.
+      loss: "huber", "logistic", or a `learners.solvers.losses.Loss`.
+      fit_intercept: whether a constant of 1/4 of `feature_norm` is appended to every record; its weight is regularised too.
+      faithful: the paper's noise, which pays twice for the curvature, and its further ridge where epsilon is small.
+    Source: Chaudhuri, Monteleoni, Sarwate 2011, Algorithm 2; docs/perturbation_learners.md, "Objective perturbation".
+    Example:
+      >>> X = np.array([[0.6, 0.8], [-0.8, 0.6]] * 500)
+      >>> model = ObjectivePerturbation(epsilon=2, feature_norm=1, classes=[0, 1]).fit(X, [1, 0] * 500)
+      >>> model.predict([[1.0, 1.0]]).tolist(), model.privacy_.epsilon <= 2, len(model.privacy_.charges[0].releases)
+      ([1], True, 2)
+    """
+
+    def __init__(  # noqa: PLR0913 - scikit-learn reads an estimator's parameters from here
+        self,
+        *,
+        epsilon: Exact,
+        feature_norm: Exact,
+        delta: Exact = 0,
+        adjacency: Adjacency | str = "replace_one",
+        classes: Any = None,
+        budget: Reserves | None = None,
+        random_state: int | np.random.Generator | None = None,
+        ridge: Exact | None = None,
+        loss: str | Loss = "huber",
+        fit_intercept: bool = True,
+        faithful: bool = False,
+    ) -> None:
+        super().__init__(
+            epsilon=epsilon,
+            feature_norm=feature_norm,
+            delta=delta,
+            adjacency=adjacency,
+            classes=classes,
+            budget=budget,
+            random_state=random_state,
+        )
+        self.loss = loss
+        self.fit_intercept = fit_intercept
+        self.ridge = ridge
+        self.faithful = faithful
+
+    def _design(self, public: Public, columns: int, loss: Loss) -> Design:
+        """Noise in the objective for all but a hundredth of epsilon."""
+        count, inner = public.records, (1 - _OUTPUT_SHARE) * public.epsilon
+        weight = ridge_of(self.ridge, _default_ridge(count, columns, inner, loss))
+        weight, linear = (_papers if self.faithful else _linear_share)(count, weight, inner, loss)
+        plan = perturbed_objective(records=count, columns=columns, ridge=weight, loss=loss)
+        bits = lattice_bits(plan)
+        fine = count * weight / 2**bits
+        term = linear_release(plan, epsilon=linear, lattice=fine, adjacency=public.adjacency)
+        distance = math.ceil(2 * plan.radius * 2**bits) + 2 * root_above(columns)
+        noise = EuclideanMechanism(sensitivity=distance, epsilon=_OUTPUT_SHARE * public.epsilon, adjacency=public.adjacency)
+        law = EuclideanLaplace(noise.scale, dimension=columns)
+        parameters = (("lattice", Fraction(1)), ("scale", law.scale))
+        output = Release("euclidean_laplace", parameters, noise.sensitivity, public.adjacency, columns)
+        longest = int((law.scale + term.parameter("scale") / fine) * (2 * columns + 64)) + 1
+        largest = longest + int(plan.weight_norm * 2**bits) + root_above(columns)
+        return Design(plan, bits, (term, output), largest)
+
+    def _perturb(self, rows: Rows, plan: PerturbedPlan, source: BitSource | None) -> NDArray[np.int64]:
+        """The minimiser with its random term, and output noise."""
+        found = minimise_perturbed(rows, plan.objective, plan.weight_bits, plan.releases[0], source)
+        return noise_of(plan.releases[1]).release(found, source)
+
+
+def perturbed_objective(*, records: int, columns: int, ridge: Fraction, loss: Loss) -> Objective:
+    """The objective without its random term, whose margins are shifted instead.
+
+    Args:
+      records: public number of records.
+      columns: of a row.
+      ridge: of the whole objective.
+      loss: of a margin.
+    Returns:
+      A plan for rows of norm at most 1, whose margins may be shifted past all knots of the loss.
+    Raises:
+      InvalidArgument: as for `learners.solvers.certified.objective`.
+    Source: docs/perturbation_learners.md, "Objective perturbation".
+    Example:
+      >>> from learners.solvers.losses import Loss
+      >>> perturbed_objective(records=100, columns=3, ridge=Fraction(1, 10), loss=Loss("huber")).offset
+      Fraction(23, 2)
+    """
+    reach = max(map(abs, map(Fraction, loss.ends))) + loss.steepest / ridge
+    return objective(records=records, columns=columns, norm=1, ridge=ridge, loss=loss, tolerance=_TOLERANCE, offset=reach)
+
+
+def lattice_bits(plan: Objective) -> int:
+    """Weights of the plan are released on multiples of 2**-bits: rounding moves them by less than the solver may be off."""
+    return max(0, math.ceil(root_above(plan.columns) / plan.radius).bit_length())
+
+
+def linear_release(plan: Objective, *, epsilon: Fraction, lattice: Fraction, adjacency: Adjacency) -> Release:
+    """The random linear term of an objective, as it will be logged.
+
+    Args:
+      plan: the objective, over rows of norm at most 1.
+      epsilon: what the term costs without the curvature, exact, positive.
+      lattice: fineness of the term in units of n times a gradient.
+      adjacency: the neighbouring relation.
+    Returns:
+      The release: the scale is a whole number of steps; sensitivity 2 S; stretch c / (n ridge).
+    Raises:
+      InvalidArgument: epsilon is not positive (DPA103), or the term does not fit 64 bits (DPA108).
+    Source: Chaudhuri, Monteleoni, Sarwate 2011, Theorem 9; docs/perturbation_learners.md, "Objective perturbation".
+    Example:
+      >>> from dpaudit.claims import Adjacency
+      >>> from learners.solvers.losses import Loss
+      >>> plan = perturbed_objective(records=100, columns=3, ridge=Fraction(1, 10), loss=Loss("huber"))
+      >>> release = linear_release(plan, epsilon=Fraction(1), lattice=Fraction(1, 8), adjacency=Adjacency("replace_one"))
+      >>> release.parameter("scale"), release.parameter("stretch")
+      (Fraction(2, 1), Fraction(1, 10))
+    """
+    if epsilon <= 0:
+        raise InvalidArgument(
+            "DPA103",
+            f"the ridge leaves nothing of epsilon for noise: curvature alone costs {shown(-epsilon)} more. Give a larger ridge.",
+        )
+    moved = 2 * plan.loss.steepest
+    steps = math.ceil(moved / (epsilon * lattice))
+    law = EuclideanLaplace(steps, dimension=plan.columns)
+    stretch = plan.loss.curvature / (plan.records * plan.ridge)
+    parameters = (("lattice", lattice), ("scale", law.scale * lattice), ("stretch", stretch))
+    return Release("objective_perturbation", parameters, moved, adjacency, plan.columns)
+
+
+def minimise_perturbed(
+    rows: Rows,
+    plan: Objective,
+    bits: int,
+    term: Release,
+    source: BitSource | None,
+    *,
+    offsets: NDArray[np.float64] | None = None,
+) -> NDArray[np.int64]:
+    """Weights close to the minimiser of the objective with its random term <b, w> / n, in units of 2**-bits, rounded.
+
+    With w = v - b / (n ridge) the term is a shift of every margin by a whole number of units, so that v is no longer than without
+    it and its distance to the exact one has the same bound whatever b is. The random term is drawn and logged here; weights that
+    are this close are not private yet.
+
+    Args:
+      rows: of norm at most 1.
+      plan: from `perturbed_objective`.
+      bits: from `lattice_bits`; the lattice of the term is n ridge / 2**bits.
+      term: from `linear_release`.
+      source: random bits; None takes the operating system's.
+      offsets: added to the margins, of shape (n,), each a function of its record: minus the targets of a regression.
+    Returns:
+      int64 array of shape (d,), no further from the exact minimiser than the radius of the plan and sqrt(d) units.
+    Raises:
+      InvalidArgument: rows that the plan was not made for (DPA103, DPA105), or a term that happened to be longer than any that
+        was planned for (DPA108), less likely than 1e-20.
+    Source: Chaudhuri, Monteleoni, Sarwate 2011, Algorithm 2; docs/perturbation_learners.md, "Objective perturbation".
+    Example:
+      >>> minimise_perturbed.__module__
+      'learners.perturbation.objective'
+    """
+    drawn_from = bit_source(source)
+    hold = note(replace(term, secure=drawn_from.secure))
+    law = EuclideanLaplace(term.parameter("scale") / term.parameter("lattice"), dimension=plan.columns)
+    drawn = law.sample(source=drawn_from)
+    sides = 2 * rows.labels - 1
+    reach = float(plan.offset)
+    shifts = rows.margins(drawn) * sides * -(float(rows.step) / 2.0**bits)
+    if offsets is not None:
+        shifts = shifts + offsets
+    moved = np.rint(minimise(rows, plan, np.clip(shifts, -reach, reach)) * 2.0**bits).astype(np.int64)
+    found = moved - drawn
+    # Of what neighbours' objectives read, nothing can be compared: a tape keeps the weights alone.
+    return found if hold is None else hold(np.zeros(plan.columns), found)
+
+
+def stretch_cost(stretch: Fraction) -> Fraction:
+    """log(1 + c / (n ridge)), rounded up: what the curvature of one record costs."""
+    with working_precision(_PRECISION):
+        return Fraction(ball_endpoints(ball(stretch).log1p())[1])
+
+
+def _linear_share(records: int, ridge: Fraction, epsilon: Fraction, loss: Loss) -> tuple[Fraction, Fraction]:
+    """Ridge, and what is left of epsilon once the curvature of a record is paid for."""
+    return ridge, epsilon - stretch_cost(loss.curvature / (records * ridge))
+
+
+def _papers(records: int, ridge: Fraction, epsilon: Fraction, loss: Loss) -> tuple[Fraction, Fraction]:
+    """The same as printed: the curvature twice, and a larger ridge where that leaves nothing."""
+    left = epsilon - 2 * stretch_cost(loss.curvature / (records * ridge))
+    if left > 0:
+        return ridge, left
+    with working_precision(_PRECISION):
+        raised = ball(loss.curvature) / (records * (ball(epsilon / 4).exp() - 1))
+        return Fraction(ball_endpoints(raised)[1]), epsilon / 2
+
+
+def _default_ridge(records: int, columns: int, epsilon: Fraction, loss: Loss) -> Fraction:
+    """The ridge at which the curvature costs a tenth of epsilon, or, in many columns, noise in the weights stays short."""
+    return max(loss.curvature / _STRETCH_SHARE, Fraction(_LENGTH * root_above(columns))) / (records * epsilon)

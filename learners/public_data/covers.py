@@ -1,0 +1,358 @@
+"""Finite sets of classifiers that represent a whole class of them on public records: candidates for one private choice."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, Final, Protocol
+
+import numpy as np
+
+from dpaudit.errors import InvalidArgument
+from dpaudit.exact import Exact, in_range, integer, positive
+from learners.choices.counts import Listed, signs, totals
+from learners.choices.networks import ROW_BITS, RandomNetworks, network_scores
+from learners.choices.networks import WEIGHT_BITS as NETWORK_BITS
+from learners.public_data.subspace import PublicSubspace, public_rows, public_subspace
+from learners.rows.images import dense
+from learners.rows.seeds import PublicBits
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from learners.choices.counts import Loss
+    from learners.choices.networks import Network
+    from learners.estimator import Public
+    from learners.rows.rows import Rows
+
+_BITS: Final = 12
+_WEIGHT_BITS: Final = 16
+_MOST_CANDIDATES: Final = 5_000_000
+_MOST_POOL: Final = 10**5
+_LOOKED_AT: Final = 256
+_CHUNK: Final = 2**21
+
+
+class Candidates(Protocol):
+    """Classifiers with whole-number scores, made from public things alone."""
+
+    @property
+    def size(self) -> int:
+        """How many there are."""
+        ...
+
+    @property
+    def largest(self) -> int:
+        """The size of a score that stands for the largest margin; larger ones count as this."""
+        ...
+
+    @property
+    def radius(self) -> float:
+        """How far the class or its pool is from them at most: root of the mean square of differences on public records."""
+        ...
+
+    def seen(self, rows: Rows) -> Rows:
+        """Records as the candidates meet them."""
+        ...
+
+    def totals(self, rows: Rows, loss: Loss) -> NDArray[np.int64]:
+        """The loss of each, summed over what it has `seen`."""
+        ...
+
+    def scores(self, rows: Rows, place: int) -> NDArray[np.int64]:
+        """Scores of what the candidate at a place has `seen`."""
+        ...
+
+
+class Hypotheses(Protocol):
+    """A class of classifiers, and how to cover it."""
+
+    def cover(self, public_X: Any, public: Public) -> Candidates:  # noqa: N803 - as the estimators name it
+        """Candidates from public records and public quantities."""
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class LinearCandidates:
+    """Linear classifiers on a lattice.
+
+    Args:
+      image: the map in front of them; None where they read the records themselves.
+      weights: int64 array of shape (columns, N); 2**16 stands for the largest norm.
+      radius: as in `Candidates`.
+    Source: docs/public_data_learners.md, "Covers".
+    Example:
+      >>> LinearCandidates(None, np.array([[1, -1]]), 0.0).size
+      2
+    """
+
+    image: PublicSubspace | None
+    weights: NDArray[np.int64]
+    radius: float
+
+    @property
+    def size(self) -> int:
+        """How many there are."""
+        return int(self.weights.shape[1])
+
+    @property
+    def largest(self) -> int:
+        """The largest norm of a record times the largest of weights."""
+        return 1 << (_WEIGHT_BITS + _BITS)
+
+    def seen(self, rows: Rows) -> Rows:
+        """Images of the records."""
+        return _coarse(rows) if self.image is None else self.image.apply(rows, lattice_bits=_BITS)
+
+    def totals(self, rows: Rows, loss: Loss) -> NDArray[np.int64]:
+        """Summed losses."""
+        return totals(rows, Listed(self.weights), loss)
+
+    def scores(self, rows: Rows, place: int) -> NDArray[np.int64]:
+        """Margins."""
+        return rows.margins(self.weights[:, place])
+
+
+@dataclass(frozen=True, eq=False)
+class NetworkCandidates:
+    """Small networks.
+
+    Args:
+      image: the map in front of them.
+      networks: their weights, layer by layer, with one axis more in front.
+      radius: as in `Candidates`.
+    Source: docs/public_data_learners.md, "Covers".
+    Example:
+      >>> NetworkCandidates.largest.fget(None)
+      1048576
+    """
+
+    image: PublicSubspace
+    networks: Network
+    radius: float
+
+    @property
+    def size(self) -> int:
+        """How many there are."""
+        return len(self.networks[0])
+
+    @property
+    def largest(self) -> int:
+        """A score of 1, which one unit with a weight of 1 can give."""
+        return 1 << (ROW_BITS + NETWORK_BITS)
+
+    def seen(self, rows: Rows) -> Rows:
+        """Images of the records."""
+        return self.image.apply(rows, lattice_bits=ROW_BITS)
+
+    def totals(self, rows: Rows, loss: Loss) -> NDArray[np.int64]:
+        """Summed losses."""
+        side = signs(rows.labels)
+        height = max(1, _CHUNK // (len(side) * self.networks[0].shape[2]))
+        found = [
+            loss(network_scores(rows, tuple(layer[start : start + height] for layer in self.networks)) * side)
+            for start in range(0, self.size, height)
+        ]
+        return np.concatenate([losses.sum(axis=1, dtype=np.int64) for losses in found])
+
+    def scores(self, rows: Rows, place: int) -> NDArray[np.int64]:
+        """Scores of one network."""
+        return np.asarray(network_scores(rows, tuple(layer[place : place + 1] for layer in self.networks))[0])
+
+
+@dataclass(frozen=True)
+class LinearCover:
+    """Linear classifiers of bounded norm, by a lattice in the directions of the public records.
+
+    A direction in which public records vary little is given a coarse lattice, or none.
+
+    Args:
+      resolution: a, the radius of the cover, as a part of the largest margin, public, above 0, at most 1.
+      dimension: most directions, public.
+    Source: Ullah, Menart, Bassily, Guzman, Arora 2024, Algorithm 2; docs/public_data_learners.md, "Covers".
+    Example:
+      >>> from dpaudit.claims import Adjacency
+      >>> from learners.estimator import Public
+      >>> public = Public(100, 2, 2, Fraction(1), Fraction(1), Fraction(0), Adjacency.of("replace_one"))
+      >>> LinearCover(resolution="1/4").cover(np.eye(2), public).size
+      21
+    """
+
+    resolution: Exact = Fraction(1, 8)
+    dimension: int = 4
+
+    def cover(self, public_X: Any, public: Public) -> LinearCandidates:  # noqa: N803 - as the estimators name it
+        """The lattice."""
+        radius = float(_resolution(self.resolution))
+        most = integer(self.dimension, "dimension", lower=1)
+        image = public_subspace(
+            public_X,
+            columns=public.features,
+            feature_norm=public.feature_norm,
+            dimension=min(most, public.features),
+            centred=False,
+            reach=1,
+        )
+        images = image.apply(public_rows(public_X, public.features, public.feature_norm), lattice_bits=_BITS)
+        values = dense(images, np.float64) / 2.0**_BITS
+        spread = np.maximum(np.sqrt(np.square(values).mean(axis=0)), 2.0**-_BITS)
+        related = float(np.linalg.eigvalsh(values.T @ values / (len(values) * np.outer(spread, spread)))[-1])
+        count = max(k for k in range(1, len(spread) + 1) if k == 1 or spread[k - 1] >= radius / math.sqrt(k))
+        points = _lattice(2 * radius / (spread[:count] * math.sqrt(count)))
+        weights = np.zeros((len(spread), points.shape[1]), dtype=np.int64)
+        weights[:count] = np.rint(points * 2.0**_WEIGHT_BITS)
+        return LinearCandidates(image, weights, radius * math.sqrt((1 + 1 / count) * max(related, 1.0)))
+
+
+@dataclass(frozen=True)
+class NormCover:
+    """Linear classifiers of bounded p-norm, by well separated ones out of a pool: single features, and random weights.
+
+    Args:
+      power: p, public, 1 to 64.
+      resolution: as for `LinearCover`; no more candidates are taken once all of the pool is so near.
+      size: most candidates, public.
+      pool: how many random ones, public, at most 10**5.
+      seed: public.
+    Source: Ullah, Menart, Bassily, Guzman, Arora 2024, Corollary 3; docs/public_data_learners.md, "Covers".
+    Example:
+      >>> NormCover(power=1).power
+      1
+    """
+
+    power: Exact = 2
+    resolution: Exact = Fraction(1, 32)
+    size: int = 512
+    pool: int = 2**12
+    seed: int = 0
+
+    def cover(self, public_X: Any, public: Public) -> LinearCandidates:  # noqa: N803 - as the estimators name it
+        """Well separated weights."""
+        power, count = float(in_range(self.power, "power", lower=1, upper=64)), _pool(self.pool)
+        rows = _coarse(public_rows(public_X, public.features, public.feature_norm))
+        stream = PublicBits(self.seed, "norm cover", public.features, count)
+        normals = stream.normals(public.features * count).reshape(public.features, count)
+        entries = np.sign(normals) * np.abs(normals) ** (2 / power)
+        entries /= np.maximum((np.abs(entries) ** power).sum(axis=0) ** (1 / power), 1e-300)
+        corners = np.eye(public.features)[:, :count]
+        weights = np.trunc(np.concatenate([corners, -corners, entries], axis=1) * 2.0**_WEIGHT_BITS).astype(np.int64)
+        some = rows.margins(weights)[:_LOOKED_AT].T / 2.0 ** (_WEIGHT_BITS + _BITS)
+        chosen, radius = well_separated(some, size=self.size, resolution=self.resolution)
+        return LinearCandidates(None, weights[:, chosen], radius)
+
+
+@dataclass(frozen=True)
+class NetworkCover:
+    """Networks with tanh units, by well separated ones out of a random pool.
+
+    Args:
+      width: units of every hidden layer, public.
+      layers: 2 to 8, the last one included.
+      dimension: most directions of the public records that they read.
+      resolution: as for `NormCover`.
+      size: as for `NormCover`.
+      pool: as for `NormCover`.
+      seed: as for `NormCover`.
+    Source: Ullah, Menart, Bassily, Guzman, Arora 2024, Corollary 2; docs/public_data_learners.md, "Covers".
+    Example:
+      >>> NetworkCover(width=4).layers
+      2
+    """
+
+    width: int = 8
+    layers: int = 2
+    dimension: int = 16
+    resolution: Exact = Fraction(1, 8)
+    size: int = 512
+    pool: int = 2**11
+    seed: int = 0
+
+    def cover(self, public_X: Any, public: Public) -> NetworkCandidates:  # noqa: N803 - as the estimators name it
+        """Well separated networks."""
+        image = public_subspace(
+            public_X,
+            columns=public.features,
+            feature_norm=public.feature_norm,
+            dimension=min(integer(self.dimension, "dimension", lower=1), public.features),
+            centred=False,
+            reach=1,
+        )
+        networks = RandomNetworks(
+            image.dimension_out,
+            integer(self.width, "width", lower=1, upper=2**8),
+            integer(self.layers, "layers", lower=2, upper=8),
+            _pool(self.pool),
+            integer(self.seed, "seed", lower=0),
+        )
+        rows = image.apply(public_rows(public_X, public.features, public.feature_norm), lattice_bits=ROW_BITS)
+        looked = replace(rows, steps=rows.steps[:_LOOKED_AT], labels=rows.labels[:_LOOKED_AT])
+        stacks = list(networks.stacks())
+        every = tuple(np.concatenate(layers) for layers in zip(*stacks, strict=True))
+        unit = 2.0 ** (ROW_BITS + NETWORK_BITS)
+        some = np.clip(np.concatenate([network_scores(looked, stack) for stack in stacks]) / unit, -1, 1)
+        chosen, radius = well_separated(some, size=self.size, resolution=self.resolution)
+        return NetworkCandidates(image, tuple(layer[chosen] for layer in every), radius)
+
+
+def well_separated(values: NDArray[np.float64], *, size: int, resolution: Exact) -> tuple[NDArray[np.int64], float]:
+    """Members of a pool such that the others are near one of them: the first, then always the one furthest from those taken.
+
+    Args:
+      values: array of shape (N, m), the scores of each member on public records.
+      size: most members that are taken, at least 1.
+      resolution: none is taken that is nearer than this.
+    Returns:
+      Places of the members in the order they are taken, and how far the furthest other one is: the root of the mean square.
+    Raises:
+      InvalidArgument: `size` or `resolution` is no such number (DPA101 to DPA105).
+    Source: Gonzalez 1985; docs/public_data_learners.md, "Covers".
+    Example:
+      >>> chosen, radius = well_separated(np.array([[0.0], [0.9], [0.1], [1.0]]), size=2, resolution="1/100")
+      >>> chosen.tolist(), round(radius, 3)
+      ([0, 3], 0.1)
+    """
+    most, near = integer(size, "size", lower=1, upper=_MOST_POOL), float(_resolution(resolution))
+    chosen, distances = [0], np.square(values - values[0]).mean(axis=1)
+    while len(chosen) < most and math.sqrt(float(distances.max())) > near:
+        chosen.append(int(distances.argmax()))
+        distances = np.minimum(distances, np.square(values - values[chosen[-1]]).mean(axis=1))
+    return np.array(chosen, dtype=np.int64), math.sqrt(float(distances.max()))
+
+
+def _lattice(spacing: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Points of a lattice whose cells meet the unit ball, one a column."""
+    points = np.zeros((0, 1))
+    for step in spacing.tolist():
+        reach = math.floor(1 / step + 0.5)
+        if points.shape[1] * (2 * reach + 1) > 2 * _MOST_CANDIDATES:
+            raise _too_many()
+        places = np.arange(-reach, reach + 1) * step
+        points = np.vstack([np.repeat(points, len(places), axis=1), np.tile(places, points.shape[1])])
+        half = spacing[: len(points), np.newaxis] / 2
+        points = points[:, np.square(np.maximum(np.abs(points) - half, 0)).sum(axis=0) <= 1]
+    if points.shape[1] > _MOST_CANDIDATES:
+        raise _too_many()
+    return points
+
+
+def _too_many() -> InvalidArgument:
+    """DPA103 for a lattice of more points than can be tried."""
+    return InvalidArgument("DPA103", f"the cover would have more than {_MOST_CANDIDATES} points. Take a coarser resolution.")
+
+
+def _resolution(value: Exact) -> Fraction:
+    """A part of the largest margin."""
+    return in_range(positive(value, "resolution"), "resolution", lower=0, upper=1)
+
+
+def _pool(size: int) -> int:
+    """The size of a pool."""
+    return integer(size, "pool", lower=1, upper=_MOST_POOL)
+
+
+def _coarse(rows: Rows) -> Rows:
+    """Records on the lattice of the candidates: rounded toward zero, which makes no row longer."""
+    shift = 2 ** (rows.bound.bit_length() - 1 - _BITS)
+    steps = dense(rows, np.int32)
+    return replace(rows, steps=np.sign(steps) * (np.abs(steps) // shift), bound=2**_BITS, step=rows.step * shift)

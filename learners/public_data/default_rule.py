@@ -1,0 +1,107 @@
+"""The default rule where there are public records: on how many of their directions a linear classifier sees private ones."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, Final
+
+from learners.margins.mapped import MappedPlan, NoisyDescent, mapped_plan
+from learners.public_data.subspace import MOST_DIRECTIONS, public_subspace
+from learners.solvers.gradient import solve
+from learners.solvers.plans import SolverPlan, default_plan
+from learners.solvers.slopes import SlopeRule, logistic_slopes
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from learners.estimator import Public
+    from learners.rows.rows import Rows
+    from mechanisms.sampling.random import BitSource
+
+_RECORDS_EACH: Final = 25
+"""So many records a direction, at mu = 1."""
+
+_WHITENING: Final = Fraction(1, 2)
+_LOGISTIC: Final = SlopeRule(logistic_slopes, 0.5, floor=2)
+"""Public records chose directions of which each matters less than noise may suggest."""
+
+
+@dataclass(frozen=True)
+class SpanDescent:
+    """The default rule of `PrivateClassifier` for images, as a `Learner`: two classes trust a noisy second moment less there.
+
+    Source: docs/public_data_learners.md, "The default rule".
+    Example:
+      >>> SpanDescent()
+      SpanDescent()
+    """
+
+    def plan(self, public: Public) -> SolverPlan:
+        """The default rule."""
+        return default_plan(public)
+
+    def learn(self, rows: Rows, plan: SolverPlan, source: BitSource | None) -> NDArray[np.int64]:
+        """The planned sums, and weights from them."""
+        return solve(rows, plan, source, _LOGISTIC if plan.outputs == 1 else None)
+
+    def scores(self, rows: Rows, plan: SolverPlan, weights: NDArray[Any]) -> NDArray[np.float64]:
+        """Margins, exact up to their division by the units."""
+        return NoisyDescent().scores(rows, plan, weights)
+
+
+def directions_for(public: Public) -> int:
+    """How many directions the records pay for: n mu / 25, rounded, at least 1.
+
+    Args:
+      public: number of records, epsilon, delta and the neighbouring relation.
+    Returns:
+      A number of directions, which public records and columns may limit further.
+    Raises:
+      InvalidArgument: as for `default_plan`.
+      Unsupported: as for `default_plan`.
+    Source: docs/public_data_learners.md, "The default rule".
+    Example:
+      >>> from dpaudit.claims import Adjacency
+      >>> from learners.estimator import Public
+      >>> relation, delta = Adjacency.of("replace_one"), Fraction(1, 10**5)
+      >>> [directions_for(Public(9051, 2**17, 2, Fraction(1), Fraction(e), delta, relation)) for e in ("0.1", "0.5", 1, 3)]
+      [12, 51, 97, 260]
+    """
+    (charge,) = default_plan(public).charges
+    squares = sum(float(release.sensitivity / release.parameter("sigma")) ** 2 for release in charge.releases)
+    return max(1, round(public.records * math.sqrt(squares) / _RECORDS_EACH))
+
+
+def public_plan(public_X: Any, public: Public) -> MappedPlan | SolverPlan:  # noqa: N803 - as the estimators name it
+    """The default plan of a classifier with public records: that of `PrivateClassifier` on their leading directions.
+
+    Args:
+      public_X: public records, as for `public_subspace`.
+      public: public quantities of the private records.
+    Returns:
+      A plan behind a map, or the plan without one where the records pay for as many directions as there are columns.
+    Raises:
+      InvalidArgument: as for `public_subspace` and `default_plan`.
+      Unsupported: as for `default_plan`.
+    Source: docs/public_data_learners.md, "The default rule".
+    Example:
+      >>> import numpy as np
+      >>> from dpaudit.claims import Adjacency
+      >>> from learners.estimator import Public
+      >>> public = Public(1000, 50, 2, Fraction(1), Fraction(1), Fraction(1, 10**5), Adjacency.of("replace_one"))
+      >>> public_plan(np.eye(50), public).public_map.dimension_out
+      11
+    """
+    wanted = directions_for(public)
+    found = public_subspace(
+        public_X,
+        columns=public.features,
+        feature_norm=public.feature_norm,
+        dimension=min(wanted, public.features, MOST_DIRECTIONS),
+        centred=public.adjacency.kind != "zero_out",  # whose null record, all zeros, stays there under linear maps only
+        whitening=_WHITENING,
+    )
+    return default_plan(public) if wanted >= public.features else mapped_plan(found, SpanDescent(), public)

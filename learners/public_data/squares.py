@@ -1,0 +1,108 @@
+"""Squared loss with clipped residuals, on whole numbers: what a regressor's labels become, its slopes, its plan."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from learners.solvers.gradient import WEIGHT_BITS, solve
+from learners.solvers.plans import SolverPlan, default_plan
+from learners.solvers.slopes import UNIT, SlopeRule
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from learners.estimator import Public
+    from learners.rows.rows import Rows
+    from mechanisms.sampling.random import BitSource
+
+_TARGET_BITS: Final = UNIT.bit_length() - 1
+_MARGIN_NOISE: Final = Fraction(1, 20)
+_LARGEST_PACE: Final = 8
+
+
+def targets(labels: NDArray[Any], bound: Fraction) -> NDArray[np.int64]:
+    """Labels as whole parts of 1 / 2**12 of a bound, each by itself: cut to the bound, 0 for what is no number.
+
+    Args:
+      labels: array of shape (n,) of any dtype.
+      bound: public, positive, in the units of the labels.
+    Returns:
+      int64 array of shape (n,), from -2**12 to 2**12.
+    Raises:
+      ValueError: never for an array of one dimension.
+    Source: docs/public_data_learners.md, "Regression".
+    Example:
+      >>> targets(np.array([1, -0.5, np.nan, np.inf, "x"], dtype=object), Fraction(2)).tolist()
+      [2048, -1024, 0, 4096, 0]
+    """
+    values = (
+        np.fromiter(map(_as_number, labels), dtype=np.float64, count=len(labels)) if labels.dtype.kind not in "biuf" else labels
+    )
+    with np.errstate(all="ignore"):
+        steps = np.trunc(np.nan_to_num(values.astype(np.float64), nan=0.0) * (UNIT / float(bound)))
+        return np.clip(steps, -UNIT, UNIT).astype(np.int64)
+
+
+def residuals(margins: NDArray[np.int64], labels: NDArray[np.int64], margin_bits: int) -> NDArray[np.int64]:
+    """Downhill slopes of the squared loss, cut at the bound of the labels.
+
+    Args:
+      margins: int64 array of shape (n,), in units of 2**-margin_bits of the bound.
+      labels: what `targets` gave.
+      margin_bits: fineness of the margins, public, at least 12.
+    Returns:
+      int64 array of shape (n,), from -`UNIT` to `UNIT`.
+    Raises:
+      ValueError: never for arrays of one shape.
+    Source: docs/public_data_learners.md, "Regression".
+    Example:
+      >>> residuals(np.array([0, 2**20, -(2**22)]), np.array([4096, 4096, 4096]), 20).tolist()
+      [4096, 0, 4096]
+    """
+    return np.clip(labels - (margins >> (margin_bits - _TARGET_BITS)), -UNIT, UNIT)
+
+
+SQUARES: Final = SlopeRule(residuals, 1.0, careful=True)
+
+
+@dataclass(frozen=True)
+class LeastSquares:
+    """Noisy descent of the squared loss: a `learners.margins.mapped.Learner` for regressors.
+
+    Source: Bassily, Smith, Thakurta 2014; docs/public_data_learners.md, "Regression".
+    Example:
+      >>> LeastSquares()
+      LeastSquares()
+    """
+
+    def plan(self, public: Public) -> SolverPlan:
+        """The default rule of classifiers; without a second moment, steps end where noise moves margins by 1/20."""
+        plan = default_plan(public)
+        if plan.moment is not None:
+            return plan
+        mu = math.sqrt(plan.steps) * float(plan.gradient.sensitivity / plan.gradient.parameter("sigma"))
+        moves = 1 + (public.adjacency.kind == "replace_one")
+        return replace(
+            plan, travel=min(_MARGIN_NOISE * public.records * Fraction(mu) / moves, Fraction(_LARGEST_PACE * plan.steps))
+        )
+
+    def learn(self, rows: Rows, plan: SolverPlan, source: BitSource | None) -> NDArray[np.int64]:
+        """The planned sums, and weights from them."""
+        return solve(rows, plan, source, SQUARES)
+
+    def scores(self, rows: Rows, plan: SolverPlan, weights: NDArray[Any]) -> NDArray[np.float64]:
+        """Margins in units of the bound of the labels."""
+        return rows.margins(weights) / float(1 << (WEIGHT_BITS + plan.lattice_bits))
+
+
+def _as_number(value: Any) -> float:
+    """A number as a float; NaN for what is none."""
+    try:
+        return math.nan if isinstance(value, (str, bytes)) else float(value)
+    except Exception:  # noqa: BLE001 - whatever a private value does, it is mapped in place
+        return math.nan

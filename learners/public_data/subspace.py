@@ -1,0 +1,256 @@
+"""The span of public records as a public map: records are projected on it in exact arithmetic, and clipped after that."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from dpaudit.errors import InvalidArgument
+from dpaudit.exact import Exact, in_range, integer, positive
+from learners.rows.images import by_blocks, clipped, require_columns
+from learners.rows.ingest import checked_features, to_rows
+from learners.rows.rows import Rows
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+RECORD_BITS: Final = 16
+"""Records, public and private, stand on a lattice of 2**-16 of the largest norm before they are projected."""
+
+BASIS_BITS: Final = 20
+"""Entries of the basis are multiples of 2**-20."""
+
+_TOLERANCE: Final = 2.0**-12
+_ROUNDING: Final = 1e-13
+_FLOOR: Final = 1e-3
+_MOST_SIDE: Final = 2**13
+MOST_DIRECTIONS: Final = 2**12
+
+
+@dataclass(frozen=True, eq=False)
+class PublicSubspace:
+    """x to B^T (x - c) with a basis B and a centre c made from public records alone; `public_subspace` makes one.
+
+    Args:
+      dimension_in: d, columns of the records.
+      columns: int64 array of the columns that some public record uses; the others are not read.
+      basis: int64 array of shape (len(columns), k) in units of 2**-20.
+      offset: int64 array of shape (k,): what the centre is mapped to, in the units of exact images.
+      step: size of a step of the rows that are mapped, in the units of the features.
+      clip: largest norm of an image that is kept, in the units of the features.
+      public_records: how many public records there were.
+    Source: Ullah, Menart, Bassily, Guzman, Arora 2024, Algorithm 1; docs/public_data_learners.md, "The map".
+    Example:
+      >>> public_subspace(np.eye(3)[:2], columns=3, feature_norm=1, centred=False).dimension_out
+      2
+    """
+
+    dimension_in: int
+    columns: NDArray[np.int64]
+    basis: NDArray[np.int64]
+    offset: NDArray[np.int64]
+    step: Fraction
+    clip: Fraction
+    public_records: int
+
+    @property
+    def dimension_out(self) -> int:
+        """k, the number of directions."""
+        return int(self.basis.shape[1])
+
+    def image_norm(self, feature_norm: Fraction) -> Fraction:  # noqa: ARG002 - whatever the record
+        """The clip, for every record."""
+        return self.clip
+
+    def apply(self, rows: Rows, *, lattice_bits: int, intercept: int = 0) -> Rows:
+        """Images as whole numbers, record by record, clipped after the projection.
+
+        Args:
+          rows: rows of `dimension_in` columns on the lattice that the map was made for, an array or CSR.
+          lattice_bits: fineness of the lattice of the images, public, 1 to 26.
+          intercept: a constant in steps that is appended to every image, public.
+        Returns:
+          `Rows` of k columns, each of norm at most 2**lattice_bits steps of clip / 2**lattice_bits.
+        Raises:
+          InvalidArgument: rows of another width (DPA105) or on another lattice (DPA103), or a parameter that is not allowed (DPA101
+            to DPA104).
+        """
+        require_columns(rows, self.dimension_in)
+        if rows.step != self.step:
+            raise InvalidArgument("DPA103", "the map was made for rows on another lattice. Take the same feature_norm and bits.")
+
+        def image(part: Rows) -> Rows:
+            """Images of a few records."""
+            values = self.exact(part).astype(np.float64)
+            unit = self.step / 2**BASIS_BITS
+            return clipped(values, part.labels, unit=unit, clip=self.clip, lattice_bits=lattice_bits, intercept=intercept)
+
+        return by_blocks(rows, self.dimension_out, image)
+
+    def transpose(self, weights: NDArray[Any]) -> NDArray[np.float64]:
+        """Weights of images in units of the clip as weights of the features: B w / clip.
+
+        Args:
+          weights: array of shape (k,) or (k, K), released numbers.
+        Returns:
+          Array of shape (d,) or (d, K).
+        Raises:
+          ValueError: weights of another shape.
+        """
+        values = np.asarray(weights, dtype=np.float64) / (2.0**BASIS_BITS * float(self.clip))
+        spread = np.zeros((self.dimension_in, *values.shape[1:]))
+        spread[self.columns] = np.einsum("ij,j...->i...", self.basis.astype(np.float64), values)
+        return spread
+
+    def centre_scores(self, weights: NDArray[Any]) -> NDArray[np.float64]:
+        """What the centre adds to every score: the product of its image and the weights.
+
+        Args:
+          weights: as for `transpose`.
+        Returns:
+          A number, or an array of shape (K,).
+        Raises:
+          ValueError: weights of another shape.
+        """
+        image = self.offset * (float(self.step) / 2.0**BASIS_BITS / float(self.clip))
+        return np.asarray(np.einsum("j,j...->...", image, np.asarray(weights, dtype=np.float64)))
+
+    def exact(self, rows: Rows) -> NDArray[np.int64]:
+        """Images before the clip, without a rounding error.
+
+        Args:
+          rows: as for `apply`.
+        Returns:
+          int64 array of shape (n, k), in units of step / 2**20.
+        Raises:
+          InvalidArgument: exact sums do not fit 64 bits (DPA108).
+        """
+        read = rows if len(self.columns) == self.dimension_in else replace(rows, steps=rows.steps[:, self.columns])
+        values = read.margins(self.basis)
+        values -= self.offset
+        return values
+
+
+def public_subspace(
+    public_X: Any,  # noqa: N803 - as the estimators name it
+    *,
+    columns: int,
+    feature_norm: Exact,
+    dimension: int | None = None,
+    centred: bool = True,
+    whitening: Exact = 0,
+    reach: Exact = Fraction(1, 2),
+) -> PublicSubspace:
+    """The directions in which public records vary most.
+
+    Args:
+      public_X: array-like or sparse matrix of shape (m, columns), or a function of the number of columns that gives one; public
+        records without labels, clipped to `feature_norm` like private ones.
+      columns: d, of the private records.
+      feature_norm: largest L2 norm of a record, public, exact, positive.
+      dimension: most directions, public, 1 to 4096; None takes all in which singular values are above 2**-12 of the largest.
+      centred: whether the mean of the public records is subtracted first; a linear map needs False.
+      whitening: w, 0 to 1: a direction in which public records vary by s is divided by s^w, up to a common factor; s is taken for
+        no less than 1e-3 of the largest.
+      reach: the norm that images are clipped to, over the median norm of the public images, exact, positive.
+    Returns:
+      A `PublicSubspace`.
+    Raises:
+      InvalidArgument: no public record (DPA109), public records of another width (DPA105), that all lie in one point (DPA109), or
+        too many of them in too many columns (DPA108); another parameter out of range (DPA101 to DPA105).
+    Source: Ullah, Menart, Bassily, Guzman, Arora 2024, Algorithm 1; docs/public_data_learners.md, "The map".
+    Example:
+      >>> found = public_subspace([[0.5, 0, 0], [0, 1, 0]], columns=3, feature_norm=1, centred=False)
+      >>> (found.basis >> 20).tolist(), float(found.clip)
+      ([[0, 1], [1, 0]], 0.375)
+    """
+    width = integer(columns, "columns", lower=1)
+    power = float(in_range(whitening, "whitening", lower=0, upper=1))
+    most = MOST_DIRECTIONS if dimension is None else integer(dimension, "dimension", lower=1, upper=MOST_DIRECTIONS)
+    if not isinstance(centred, bool):
+        raise InvalidArgument("DPA105", f"centred must be True or False, got a {type(centred).__name__}.")
+    rows, times = public_rows(public_X, width, feature_norm), positive(reach, "reach")
+    touched, steps = _touched(rows)
+    means = np.asarray(steps.mean(axis=0)).ravel() if centred else np.zeros(len(touched))
+    directions, scales = _directions(steps, means, most)
+    directions *= np.where(directions.max(axis=0) < -directions.min(axis=0), -1.0, 1.0)
+    directions *= (scales[-1] / np.maximum(scales, _FLOOR * scales[0])) ** power
+    basis = np.rint(directions * 2.0**BASIS_BITS).astype(np.int64)
+    offset = np.rint(means @ basis).astype(np.int64)
+    made = PublicSubspace(width, touched, basis, offset, rows.step, Fraction(1), rows.steps.shape[0])
+    return replace(made, clip=_median_norm(made.exact(rows), rows.step) * times)
+
+
+def public_rows(public_X: Any, columns: int, feature_norm: Exact) -> Rows:  # noqa: N803 - as the estimators name it
+    """Public records on the lattice that private ones stand on before they are mapped.
+
+    Args:
+      public_X: as for `public_subspace`.
+      columns: d, of the private records.
+      feature_norm: largest L2 norm of a record, public, exact, positive.
+    Returns:
+      `Rows`, whose labels mean nothing.
+    Raises:
+      InvalidArgument: no public record (DPA109), or public records of another width or of another type than features (DPA105).
+    Source: docs/public_data_learners.md, "What is public".
+    Example:
+      >>> public_rows(np.eye, 3, 1).steps.shape
+      (3, 3)
+    """
+    given = checked_features(public_X(columns) if callable(public_X) else public_X)
+    if given.shape[1] != columns:
+        raise InvalidArgument("DPA105", f"public_X must have the {columns} columns of the records, got {given.shape[1]}.")
+    return to_rows(given, np.zeros(given.shape[0], dtype=np.int64), feature_norm=feature_norm, lattice_bits=RECORD_BITS)
+
+
+def _touched(rows: Rows) -> tuple[NDArray[np.int64], Any]:
+    """Columns that are not all zero, and the rows in those, as floats."""
+    steps: Any = rows.steps
+    if isinstance(steps, np.ndarray):
+        touched = np.flatnonzero(steps.any(axis=0))
+        return touched, steps[:, touched].astype(np.float64)
+    touched = np.unique(steps.indices[steps.data != 0]).astype(np.int64)
+    return touched, steps[:, touched].astype(np.float64)
+
+
+def _directions(steps: Any, means: NDArray[np.float64], most: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Orthonormal directions of the rows around their means, one a column, and singular values, the largest first."""
+    from scipy.linalg import eigh
+    from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
+
+    count, width = steps.shape
+    side = min(count, width)
+    if side > _MOST_SIDE:
+        raise InvalidArgument("DPA108", f"public_X has {count} records in {width} columns; give at most {_MOST_SIDE} records.")
+    if side == 0:
+        raise InvalidArgument("DPA109", "all public records are zero. Give some that are not.")
+    with threadpool_limits(limits=1, user_api="blas"):  # the same basis for any number of threads
+        product = steps @ steps.T if count <= width else steps.T @ steps
+        gram = product if isinstance(product, np.ndarray) else product.toarray()
+        least = _ROUNDING * float(np.trace(gram))
+        if count <= width:
+            along = np.asarray(steps @ means)
+            gram = gram - along[:, np.newaxis] - along + means @ means
+        else:
+            gram = gram - count * np.outer(means, means)
+        values, vectors = eigh(gram, subset_by_index=[max(0, side - most), side - 1])
+        values, vectors = values[::-1], vectors[:, ::-1]
+        kept = values > max(float(values[0]) * _TOLERANCE**2, least)
+        if not kept.any():
+            raise InvalidArgument("DPA109", "all public records lie in one point, which has no directions. Give others.")
+        scales = np.sqrt(values[kept])
+        if count > width:
+            return vectors[:, kept], scales
+        chosen = vectors[:, kept]
+        return (np.asarray(steps.T @ chosen) - np.outer(means, chosen.sum(axis=0))) / scales, scales
+
+
+def _median_norm(images: NDArray[np.int64], step: Fraction) -> Fraction:
+    """The median norm of those public images that are not zero, in the units of the features."""
+    values = images.astype(np.float64)
+    norms = np.sqrt(np.einsum("ij,ij->i", values, values))
+    return Fraction(math.ceil(np.median(norms[norms > 0]))) * step / 2**BASIS_BITS

@@ -1,0 +1,95 @@
+"""How many runs there are: a negative binomial number above 0, drawn exactly."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Final
+
+from flint import arb
+
+from dpaudit.accounting.laws.best_of import checked_runs, expected_runs
+from dpaudit.exact import Enclosure, Exact, Reason, ball, integer, working_precision
+from mechanisms.sampling.exactnum import LazyUniform
+
+if TYPE_CHECKING:
+    from mechanisms.sampling.random import BitSource
+
+_PRECISION: Final = 256
+_STEP: Final = 64
+
+
+@dataclass(frozen=True, init=False)
+class Runs:
+    """A number K of runs, P[K = k] proportional to (1 - stop)^k times the product of (l + shape) / (l + 1) over l below k.
+
+    Args:
+      shape: exact, above -1: 1 for the geometric law, 0 for the logarithmic one.
+      stop: exact, in (0, 1): the smaller the more runs.
+    Raises:
+      InvalidArgument: not numbers (DPA101, DPA102), or out of range (DPA103).
+    Source: Papernot, Steinke 2022, Definition 1; docs/perturbation_learners.md, "The number of runs".
+    Example:
+      >>> print(Runs(shape=1, stop="1/4").pmf(2), Runs(shape=1, stop="1/4").mean)
+      [0.187499, 0.187501] [3.99999, 4.00001]
+    """
+
+    shape: Fraction
+    stop: Fraction
+
+    def __init__(self, *, shape: Exact, stop: Exact) -> None:
+        """Check the parameters and store them exactly."""
+        number, end = checked_runs(shape, stop)
+        object.__setattr__(self, "shape", number)
+        object.__setattr__(self, "stop", end)
+
+    @property
+    def mean(self) -> Enclosure:
+        """How many runs are expected."""
+        with working_precision(_PRECISION):
+            return Enclosure.from_ball(expected_runs(self.shape, self.stop), Reason("expectation"), lowest=1)
+
+    def pmf(self, k: int) -> Enclosure:
+        """P[K = k] for a whole number k of at least 1."""
+        count = integer(k, "k", lower=1)
+        with working_precision(_PRECISION):
+            mass = self._first()
+            for passed in range(1, count):
+                mass *= self._ratio(passed)
+            return Enclosure.from_ball(mass, Reason("products of rationals over the mass above 0"), lowest=0, highest=1)
+
+    def draw(self, source: BitSource) -> int:
+        """One number of runs, exactly.
+
+        Args:
+          source: random bits.
+        Returns:
+          A whole number of at least 1.
+        Raises:
+          Unsupported: a uniform number agrees with a bound to hundreds of bits (DPA202), less likely than 2**-190.
+        Source: docs/perturbation_learners.md, "The number of runs".
+        Example:
+          >>> from mechanisms.sampling.random import default_source
+          >>> Runs(shape=1, stop="1/4").draw(default_source()) >= 1
+          True
+        """
+        place = LazyUniform(source, _STEP, _STEP)
+        with working_precision(_PRECISION):
+            mass = below = self._first()
+        count = 1
+        while not place.less(lambda _, bound=below: bound):  # type: ignore[misc]
+            with working_precision(_PRECISION):
+                mass = mass * self._ratio(count)
+                below = below + mass
+            count += 1
+        return count
+
+    def _first(self) -> arb:
+        """P[K = 1]: shape (1 - stop) / (stop^-shape - 1), or its limit at shape 0."""
+        turn = ball(1 - self.stop)
+        rest = -ball(self.stop).log()
+        return turn / rest if self.shape == 0 else turn * ball(self.shape) / (ball(self.shape) * rest).expm1()
+
+    def _ratio(self, count: int) -> arb:
+        """P[K = count + 1] / P[K = count]."""
+        return ball((1 - self.stop) * (count + self.shape) / (count + 1))

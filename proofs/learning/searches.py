@@ -1,0 +1,80 @@
+"""The chain of a search among private fits: a secret number of runs, one release for all of them."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from dpaudit.verifier.chain import Node
+from proofs.learning.nodes import by_lemmas, by_tests, claimed
+
+_SEARCH: Final = "selection/test_grid_search.py::test_"
+
+_PRICE: Final = "test:tests/accounting/test_best_of.py::test_"
+
+NODES: Final = (
+    Node(
+        "searches.best",
+        "mechanism",
+        "The best of a number of runs of a private mechanism that is drawn from this law costs what the theorem says.",
+        "axiom",
+        ("citation:Papernot, Steinke 2022, Theorem 2; Liu, Talwar 2019",),
+    ),
+    Node(
+        "searches.price",
+        "composition",
+        "The price of a search encloses what the theorem gives, from the moments of a run or from its epsilon.",
+        "certified",
+        (
+            f"{_PRICE}moments_are_above_those_of_the_best_of_randomized_responses",
+            f"{_PRICE}the_expected_number_of_runs_is_that_of_the_law",
+            f"{_PRICE}a_release_is_priced_as_the_law_says",
+        ),
+        ("searches.best", "balls"),
+        ("dpaudit/accounting/laws/best_of.py:BestOf", "dpaudit/accounting/laws/best_of.py:best_of_runs"),
+    ),
+    by_lemmas(
+        "searches.parts",
+        "composition",
+        "A record is learned from or counted, so that a run costs the larger of both; a count of right ones moves by 1.",
+        ("composition.parallel", "scores.count"),
+    ),
+    by_tests(
+        "searches.number",
+        "source",
+        "The number of runs is drawn exactly from its law, and is not kept.",
+        (
+            f"{_SEARCH}numbers_of_runs_have_their_law",
+            f"{_SEARCH}a_number_of_runs_follows_from_its_first_digits",
+            f"{_SEARCH}the_number_of_fits_is_not_kept",
+        ),
+        *("sampler.lazy", "bits", "balls"),
+        binds=("selection/runs.py:Runs",),
+    ),
+    by_tests(
+        "PrivateGridSearchCV.source",
+        "source",
+        "Candidates are drawn and fitted at their share of epsilon, scored on held-out records, and only the best is released.",
+        (
+            f"{_SEARCH}one_release_stands_for_all_fits_and_the_budget_pays_once",
+            f"{_SEARCH}every_fit_and_every_score_has_its_share_of_epsilon",
+            f"{_SEARCH}neighbours_differ_in_what_is_learned_from_or_in_what_is_counted_never_in_both",
+            f"{_SEARCH}what_the_theorem_does_not_cover_is_refused",
+            f"{_SEARCH}fits_without_a_bound_on_their_moments_are_refused",
+            f"{_SEARCH}searches_take_public_parameters_only",
+        ),
+        *("searches.number", "searches.parts", "LaplaceMechanism.source", "fits"),
+        binds=tuple(
+            f"selection/grid_search.py:{name}" for name in ("GridPlan", "PrivateGridSearchCV", "_one_run", "_cost", "_right")
+        ),
+    ),
+    claimed(
+        "PrivateGridSearchCV",
+        "(epsilon, delta), or pure at delta 0, for all fits together, if each of them is as private as its own claim says.",
+        (
+            f"{_SEARCH}one_release_stands_for_all_fits_and_the_budget_pays_once",
+            f"{_SEARCH}gaussian_fits_cost_what_their_moments_say",
+        ),
+        *("PrivateGridSearchCV.source", "searches.price", "LaplaceMechanism.mechanism", "declared"),
+    ),
+)
+"""Searches among fits."""
