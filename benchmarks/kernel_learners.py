@@ -30,8 +30,8 @@ from learners import GaussianProcessRelease, InteractiveKernelPredictor, NonInte
 from learners import SemiInteractiveKernelClassifier as SemiInteractive  # noqa: E402
 from learners.estimator import Public  # noqa: E402
 from learners.kernels.classifier import Space  # noqa: E402
-from learners.kernels.minimum import minimise, minimum  # noqa: E402
 from learners.kernels.spaces import Kernel, Polynomial  # noqa: E402
+from learners.solvers.minimum import minimise, minimum  # noqa: E402
 
 DELTA = "1e-6"
 EPSILONS = ("1/10", "1", "10")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from learners.audits import choices, halfspaces, linear, outside, perturbation, phased, public_data, sums
+from learners.audits import choices, halfspaces, kernels, linear, outside, perturbation, phased, public_data, sums
 
 TARGETS: Final = (
     *linear.TARGETS,
@@ -14,6 +14,7 @@ TARGETS: Final = (
     *outside.TARGETS,
     *halfspaces.TARGETS,
     *public_data.TARGETS,
+    *kernels.TARGETS,
     *perturbation.TARGETS,
 )
 """Targets that the learners offer to the auditor, and the hooks by which it sees inside them."""

@@ -15,10 +15,10 @@ from learners.estimator import Public
 from learners.kernels.charged_updates import UpdatesTold
 from learners.kernels.gaussian_process import NoisyCoordinates, gaussian_release, mechanism_of
 from learners.kernels.guessing import Grid
-from learners.kernels.minimum import IMAGE_BITS, minimise, minimum
 from learners.kernels.semi_interactive import noisy_values
 from learners.kernels.span import SpanTeller, span_told
 from learners.rows.rows import Rows
+from learners.solvers.minimum import IMAGE_BITS, minimise, minimum
 from mechanisms.laws import DiscreteLaplace
 from mechanisms.sampling.random import source_from
 

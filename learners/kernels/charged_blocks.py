@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from dpaudit.accounting import PrivacyLoss
     from learners.estimator import Public
-    from learners.kernels.minimum import Minimum
+    from learners.solvers.minimum import Minimum
     from mechanisms.comparisons import Run
     from mechanisms.sampling.random import BitSource
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from learners.estimator import Public
-    from learners.kernels.minimum import Minimum
+    from learners.solvers.minimum import Minimum
     from mechanisms.sampling.random import BitSource
 
 

@@ -12,9 +12,9 @@ import numpy as np
 
 from learners.choices.planned import require_two
 from learners.estimator import PrivateEstimator, Public
-from learners.kernels.minimum import IMAGE_BITS, Minimum, minimise, minimum
 from learners.kernels.spaces import Kernel, Polynomial
 from learners.rows.ingest import checked_features, to_rows
+from learners.solvers.minimum import IMAGE_BITS, Minimum, minimise, minimum
 
 if TYPE_CHECKING:
     from fractions import Fraction

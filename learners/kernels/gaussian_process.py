@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
     from learners.estimator import Public
     from learners.kernels.classifier import Space
-    from learners.kernels.minimum import Minimum
     from learners.kernels.open_run import OpenRun
+    from learners.solvers.minimum import Minimum
     from mechanisms.sampling.random import BitSource
 
 

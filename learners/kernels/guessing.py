@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Final, Protocol
 
 import numpy as np
 
-from learners.kernels.minimum import IMAGE_BITS
 from learners.kernels.open_run import Answer
+from learners.solvers.minimum import IMAGE_BITS
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from learners.kernels.minimum import Minimum
+    from learners.solvers.minimum import Minimum
 
 MOVED: Final = 2**9
 """A record moves a value by at most so many steps."""
@@ -63,7 +63,7 @@ def grid_of(found: Minimum) -> Grid:
       Nothing.
     Source: docs/kernel_learners.md, "Open runs".
     Example:
-      >>> from learners.kernels.minimum import minimum
+      >>> from learners.solvers.minimum import minimum
       >>> round(float(grid_of(minimum(records=1000, columns=10, ridge="1/100")).exact(MOVED)), 3)
       0.202
     """

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from learners.budget import Reserves
     from learners.estimator import Public
     from learners.kernels.classifier import Space
-    from learners.kernels.minimum import Minimum
     from learners.kernels.spaces import Kernel
+    from learners.solvers.minimum import Minimum
 
 Accounting = Literal["updates", "blocks"]
 

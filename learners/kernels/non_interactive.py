@@ -17,12 +17,12 @@ from learners.choices.levels import choice_release
 from learners.kernels.classifier import KernelClassifier
 from learners.kernels.guessing import MOVED, Grid, grid_of
 from learners.kernels.half_balls import draw_from_half_balls
-from learners.kernels.minimum import IMAGE_BITS
 from learners.kernels.settling import settled
 from learners.kernels.spaces import Polynomial
 from learners.kernels.spectrum import public_points
 from learners.record import Charge
 from learners.rows.rows import Rows
+from learners.solvers.minimum import IMAGE_BITS
 from mechanisms.exponential import ExponentialMechanism
 from mechanisms.laplace import LaplaceMechanism
 from mechanisms.noise import bit_source
@@ -36,8 +36,8 @@ if TYPE_CHECKING:
     from learners.budget import Reserves
     from learners.estimator import Public
     from learners.kernels.classifier import Space
-    from learners.kernels.minimum import Minimum
     from learners.kernels.spaces import Kernel
+    from learners.solvers.minimum import Minimum
     from mechanisms.sampling.random import BitSource
 
 BALL: Final = "ball"

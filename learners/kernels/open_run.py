@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
     from learners.estimator import Public
     from learners.kernels.classifier import KernelPlan
-    from learners.kernels.minimum import Minimum
     from learners.record import PrivacyRecord
+    from learners.solvers.minimum import Minimum
 
 
 class Answer(NamedTuple):

@@ -14,10 +14,10 @@ from dpaudit.exact import Exact, integer
 from dpaudit.releases import Release
 from learners.kernels.classifier import KernelClassifier
 from learners.kernels.gaussian_process import gaussian_release, mechanism_of
-from learners.kernels.minimum import IMAGE_BITS
 from learners.kernels.spectrum import largest_eigenvalue, public_points
 from learners.record import Charge
 from learners.rows.images import root_above
+from learners.solvers.minimum import IMAGE_BITS
 from mechanisms.laplace import LaplaceMechanism
 
 if TYPE_CHECKING:
@@ -29,9 +29,9 @@ if TYPE_CHECKING:
     from learners.budget import Reserves
     from learners.estimator import Public
     from learners.kernels.classifier import Space
-    from learners.kernels.minimum import Minimum
     from learners.kernels.spaces import Kernel
     from learners.rows.rows import Rows
+    from learners.solvers.minimum import Minimum
     from mechanisms.sampling.random import BitSource
 
 Noise = Literal["spectral", "independent", "literal"]

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from learners.kernels.gaussian_process import gaussian_release, mechanism_of
-from learners.kernels.minimum import IMAGE_BITS
 from learners.kernels.open_run import Answer
 from learners.record import Charge
 from learners.rows.images import root_above
+from learners.solvers.minimum import IMAGE_BITS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from dpaudit.releases import Release
     from learners.estimator import Public
-    from learners.kernels.minimum import Minimum
+    from learners.solvers.minimum import Minimum
     from mechanisms.sampling.random import BitSource
 
 SLACK: Final = Fraction(1, 64)

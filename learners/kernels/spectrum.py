@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from dpaudit.exact import positive
-from learners.kernels.minimum import IMAGE_BITS
 from learners.rows.seeds import PublicBits
+from learners.solvers.minimum import IMAGE_BITS
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

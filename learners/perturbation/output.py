@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from dpaudit.releases import Release
-from learners.kernels.minimum import minimum
 from learners.perturbation.weights import Design, PerturbedClassifier, PerturbedPlan, ridge_of, root_above
 from learners.solvers.certified import minimise
+from learners.solvers.minimum import minimum
 from learners.solvers.plans import gaussian_release, noise_multiplier
 from mechanisms.euclidean import EuclideanLaplace, EuclideanMechanism
 from mechanisms.gaussian import GaussianMechanism

@@ -12,10 +12,10 @@ import numpy as np
 from dpaudit.errors import InvalidArgument
 from dpaudit.exact import positive
 from dpaudit.releases import Release
-from learners.kernels.minimum import minimum
 from learners.perturbation.output import noise_of, rounded_minimiser
 from learners.perturbation.weights import Design, PerturbedClassifier, PerturbedPlan, root_above
 from learners.rows.fourier import FourierMap, GaussianKernel, LaplacianKernel, fourier_map
+from learners.solvers.minimum import minimum
 from mechanisms.laplace import LaplaceMechanism
 
 if TYPE_CHECKING:

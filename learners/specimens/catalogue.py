@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from learners.audits import choices as sound
-from learners.specimens import choices, halfspaces, linear, maps, passes, perturbation, public_data
+from learners.specimens import choices, halfspaces, kernels, linear, maps, passes, perturbation, public_data
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 SPECIMENS: Final = (
     *choices.SPECIMENS,
     *halfspaces.SPECIMENS,
+    *kernels.SPECIMENS,
     *linear.SPECIMENS,
     *maps.SPECIMENS,
     *passes.SPECIMENS,
@@ -32,6 +33,7 @@ TWINS: Final[Mapping[str, Target]] = {
     "broken_gridded_choice": _SOUND["gridded_choice"],
     "broken_label_cover": _SOUND["label_private_choice"],
     **halfspaces.TWINS,
+    **kernels.TWINS,
     **linear.TWINS,
     **maps.TWINS,
     **passes.TWINS,

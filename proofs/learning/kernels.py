@@ -7,7 +7,7 @@ from typing import Final
 from dpaudit.verifier.chain import Node
 from proofs.learning.nodes import by_lemmas, by_tests, claimed
 
-_MINIMUM: Final = "kernels/test_minimum.py::test_"
+_MINIMUM: Final = "solvers/test_minimum.py::test_"
 _PROCESS: Final = "kernels/test_gaussian_process.py::test_"
 _RUN: Final = "kernels/test_interactive.py::test_"
 _POINTS: Final = "kernels/test_semi_interactive.py::test_"
@@ -29,7 +29,7 @@ NODES: Final = (
         ),
         *("minimisers", "rows.maps"),
         binds=(
-            *("kernels/minimum.py:minimise", "kernels/classifier.py:Space"),
+            *("solvers/minimum.py:minimise", "kernels/classifier.py:Space"),
             *("kernels/classifier.py:KernelPlan", "kernels/classifier.py:KernelClassifier"),
         ),
     ),

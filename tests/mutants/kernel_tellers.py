@@ -11,11 +11,11 @@ from learners.kernels.charged_blocks import BlockRounds
 from learners.kernels.charged_updates import UpdateRounds
 from learners.kernels.guessing import MOVED, Grid, GuessingTeller
 from learners.kernels.half_balls import draw_from_half_balls
-from learners.kernels.minimum import minimise, minimum
 from learners.kernels.semi_interactive import noisy_values
 from learners.kernels.span import SLACK, SpanTeller
 from learners.kernels.spectrum import largest_eigenvalue
 from learners.rows.rows import Rows
+from learners.solvers.minimum import minimise, minimum
 from mechanisms import AboveThreshold, source_from
 from mechanisms.laws import DiscreteLaplace
 

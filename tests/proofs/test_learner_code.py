@@ -23,7 +23,6 @@ from learners.halfspaces.descent import active_sum
 from learners.halfspaces.literal import SCORE_BITS, hinge_scores
 from learners.halfspaces.utility import kept_margin
 from learners.kernels.guessing import MOVED, grid_of
-from learners.kernels.minimum import minimum
 from learners.kernels.semi_interactive import noisy_values
 from learners.kernels.span import SLACK, SpanTeller
 from learners.margins.rivals import against_rivals
@@ -33,6 +32,7 @@ from learners.rows.rows import Rows
 from learners.solvers import plans, slopes
 from learners.solvers.hinge import HingeStep, hinges
 from learners.solvers.losses import Loss
+from learners.solvers.minimum import minimum
 from learners.solvers.phased import WEIGHT_BITS, mean_of_iterates, on_ball, rounded_mean, schedule
 from learners.solvers.quasi_newton import DIAGONAL, OFF_DIAGONAL, moment_sensitivity
 from proofs.chain import ALL_LEMMAS

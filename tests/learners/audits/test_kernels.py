@@ -11,17 +11,11 @@ import pytest
 from dpaudit import ApproxDP, Claim, audit
 from learners.audits.kernels import DELTA, NEAR_EDGE, RELATION, TARGETS, TOLD, UPDATES, silent_rounds
 from learners.kernels.charged_updates import UpdateRounds
-from learners.specimens.kernels import SPECIMENS, TWINS
+from learners.specimens.kernels import SPECIMENS
 from mechanisms import source_from
 from mechanisms.laws import DiscreteLaplace
 
-RUNS = {"kernel_silence": 200_000, "broken_kernel_silence": 100_000, "kernel_span": 2_000}
-
-
-@pytest.mark.parametrize("target", SPECIMENS, ids=lambda target: target.name)
-def test_a_broken_learner_is_refuted(target):
-    assert "refuted" == audit(target, runs=RUNS.get(target.name, 20_000), alpha="1e-6", seed=1).results[0].verdict
-    assert target.name in TWINS
+RUNS = {"kernel_silence": 200_000, "kernel_span": 2_000}
 
 
 @pytest.mark.parametrize("target", TARGETS, ids=lambda target: target.name)

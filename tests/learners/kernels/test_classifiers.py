@@ -13,8 +13,8 @@ from sklearn.utils.estimator_checks import check_estimator
 
 from dpaudit.errors import InvalidArgument, Unsupported
 from learners import GaussianProcessRelease, NonInteractiveKernelClassifier, SemiInteractiveKernelClassifier
-from learners.kernels.minimum import IMAGE_BITS
 from learners.kernels.spaces import Gaussian, Polynomial
+from learners.solvers.minimum import IMAGE_BITS
 
 KINDS = [
     (GaussianProcessRelease, {}),

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from dpaudit.errors import InvalidArgument
 from dpaudit.releases import recording
 from learners import GaussianProcessRelease
-from learners.kernels.minimum import IMAGE_BITS
 from learners.kernels.spaces import Gaussian, Polynomial
 from learners.kernels.span import SLACK, SpanTeller
+from learners.solvers.minimum import IMAGE_BITS
 
 ONE = 2**IMAGE_BITS
 QUARTERS = np.array([[0.6, 0.6], [-0.6, 0.6], [-0.6, -0.6], [0.6, -0.6]])

@@ -24,7 +24,7 @@ from learners.estimator import Public
 from learners.kernels.charged_updates import UpdateRounds
 from learners.kernels.guessing import Grid, GuessingTeller
 from learners.kernels.interactive import _usual_updates
-from learners.kernels.minimum import IMAGE_BITS, minimum
+from learners.solvers.minimum import IMAGE_BITS, minimum
 from mechanisms import source_from
 from mechanisms.laws import DiscreteLaplace
 

@@ -14,7 +14,7 @@ from dpaudit.errors import InvalidArgument
 from dpaudit.releases import recording
 from learners import SemiInteractiveKernelClassifier
 from learners.audits.kernels import AWAY, VALUES, weights_of
-from learners.kernels.minimum import IMAGE_BITS
+from learners.solvers.minimum import IMAGE_BITS
 
 QUARTERS = np.array([[0.6, 0.6], [-0.6, 0.6], [-0.6, -0.6], [0.6, -0.6]])
 MANY = np.tile(QUARTERS, (500, 1)), [1, 0, 1, 0] * 500

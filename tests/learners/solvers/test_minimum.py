@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from dpaudit.errors import InvalidArgument
 from learners.audits.kernels import AWAY, FOUND, ONE, weights_of
-from learners.kernels.minimum import IMAGE_BITS, minimise, minimum
 from learners.rows.rows import Rows
+from learners.solvers.minimum import IMAGE_BITS, minimise, minimum
 
 COUNT, WIDTH = 12, 3
 

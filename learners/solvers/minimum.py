@@ -1,4 +1,4 @@
-"""The regularised minimiser in the space of a kernel, in whole numbers: what every kernel learner tells about."""
+"""The regularised minimiser in whole numbers: what kernel learners tell about, and what perturbed ones release."""
 
 from __future__ import annotations
 
