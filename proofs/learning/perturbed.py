@@ -37,7 +37,7 @@ NODES: Final = (
         binds=(
             *(f"solvers/certified.py:{name}" for name in ("Objective", "objective", "_gradient_error", "minimise", "_Slopes")),
             *("solvers/losses.py:Loss", "solvers/losses.py:_Knots", "solvers/losses.py:_table"),
-            *("kernels/minimum.py:Minimum", "kernels/minimum.py:minimum"),
+            *("solvers/minimum.py:Minimum", "solvers/minimum.py:minimum"),
         ),
     ),
     Node(
