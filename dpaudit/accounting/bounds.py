@@ -11,6 +11,7 @@ from typing import Final
 from dpaudit.accounting.closed_forms import exact_profile
 from dpaudit.accounting.law import Bracketed, Law
 from dpaudit.accounting.laws.bounded_range import BoundedRange
+from dpaudit.accounting.laws.normal_mixtures import mixture_of
 from dpaudit.accounting.limits import greatest_loss, infinite_loss
 from dpaudit.accounting.loss import PrivacyLoss, gathered
 from dpaudit.accounting.moments import moment_bound
@@ -35,11 +36,13 @@ def certified_bounds(composition: PrivacyLoss, question: Question) -> Enclosure:
 def _profile_above(composition: PrivacyLoss) -> Profile:
     """The closed form or the moment bound, whichever is better."""
     exact = exact_profile(composition)
+    mixture = mixture_of(composition.parts)
+    alone = mixture is not None and not mixture[1]
 
     def delta(epsilon: Fraction, floor: Fraction) -> Enclosure:
-        """The smaller of the two bounds, nothing from below; moments are not asked beside a closed form that is narrow."""
+        """The smaller of the two bounds, nothing from below; moments are not asked beside the closed form of Gaussian mixtures."""
         tight = None if exact is None else exact.at(epsilon, floor)
-        if tight is not None and tight.width * NARROW < tight.upper:
+        if tight is not None and alone and tight.width * NARROW < tight.upper:
             return Enclosure(Fraction(0), tight.upper, tight.reason)
         moments = moment_bound(composition, epsilon)
         best: Endpoint = moments.upper

@@ -52,19 +52,19 @@ def tilted_lattice(composition: PrivacyLoss, question: Question) -> Enclosure | 
     """Delta or epsilon in one direction: certified bounds where they are narrow, else what they and the lattice both allow.
 
     None where the distribution functions of some law are not known from above, and those of no law from below. Other laws that
-    stand above and have a closed form are left to the bounds, which read it.
+    stand above and have a closed form are left to the bounds, which read it, unless that form finds no end.
     """
-    highest = laws_above(composition)
-    closed = highest != composition and exact_profile(highest) is not None
-    above, below = None if closed else parts_of(composition, lower=False), parts_of(composition, lower=True)
+    above, below = parts_of(composition, lower=False), parts_of(composition, lower=True)
     if not (above or below):
         return None
     bounds = certified_bounds(composition, question)
     narrow = Fraction(WIDTH) if isinstance(question, DeltaAt) else NARROW
     if bounds.lower == bounds.upper or (not isinstance(bounds.upper, float) and bounds.width <= bounds.upper * narrow):
         return bounds
-    high = _answer(highest, above, question, WIDTHS) if above else None
-    low = high if below == above else _answer(laws_below(composition), below, question, WIDTHS) if below else None
+    highest = laws_above(composition)
+    closed = highest != composition and not isinstance(bounds.upper, float) and exact_profile(highest) is not None
+    high = _answer(highest, above, question, WIDTHS) if above and not closed else None
+    low = high if below == above and not closed else _answer(laws_below(composition), below, question, WIDTHS) if below else None
     reasons = tuple(answer.reason for answer in (high, low) if answer is not None)
     if not reasons:
         return bounds
