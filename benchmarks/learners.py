@@ -15,7 +15,8 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from functools import partial
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
@@ -28,7 +29,7 @@ sys.path[:0] = [str(ROOT), str(ROOT / "benchmarks")]
 from learning_data import BUNDLED, IN_FILES, Problem  # noqa: E402
 from measuring import Bar, bars_table, table, versions, write  # noqa: E402
 
-from learners import PrivateClassifier  # noqa: E402
+from learners import ObjectivePerturbation, PrivateClassifier  # noqa: E402
 from learners.rows.ingest import checked_features, to_rows  # noqa: E402
 from learners.solvers.gradient import solve  # noqa: E402
 from mechanisms import GaussianMechanism  # noqa: E402
@@ -36,6 +37,8 @@ from mechanisms import GaussianMechanism  # noqa: E402
 EPSILONS = (0.1, 0.5, 1.0, 3.0)
 DELTA = "1e-5"
 PEER_SEEDS = 5
+MOST_COLUMNS = 1000
+SPARSE = "sparse"
 
 BARS: dict[str, tuple[float | None, ...]] = {
     "adult": (80.5, 83.3, 83.9, 84.3),
@@ -65,6 +68,18 @@ def ours(problem: Problem, epsilon: float, seed: int) -> dict[str, float]:
     model.fit(train, labels)
     wall, busy = time.perf_counter() - start, time.process_time() - busy
     return {"epsilon": epsilon, "accuracy": 100 * float(np.mean(model.predict(test) == truth)), "seconds": busy, "wall": wall}
+
+
+def perturbed(problem: Problem, epsilon: float, splits: int) -> float | None:
+    """Mean accuracy of objective perturbation in percent; None for several classes or many columns, which pure noise drowns."""
+    if problem.classes > 2 or problem.features.shape[1] > MOST_COLUMNS:
+        return None
+    reached = []
+    for seed in range(splits):
+        train, labels, test, truth = problem.split(seed)
+        model = ObjectivePerturbation(epsilon=str(epsilon), feature_norm=1, classes=[0, 1]).fit(train, labels)
+        reached.append(100 * float(np.mean(model.predict(test) == truth)))
+    return mean_and_error(reached)[0]
 
 
 def ceiling(problem: Problem, seed: int) -> float:
@@ -115,6 +130,7 @@ def measured(name: str, problem: Problem, seeds: int, python: Path | None) -> di
         reached = [run for seed in range(min(splits, PEER_SEEDS)) for run in peer(python, problem, seed)]
         best = [better_constant([run for run in reached if run["epsilon"] == epsilon]) for epsilon in EPSILONS]
     record = {"problem": name, "title": problem.name, "shape": list(problem.features.shape), "cells": cells, "peer": best}
+    record["objective"] = [perturbed(problem, epsilon, min(splits, PEER_SEEDS)) for epsilon in EPSILONS]
     return {**record, "ceiling": mean_and_error(ceiling(problem, seed) for seed in range(min(splits, 3)))[0]}
 
 
@@ -143,8 +159,8 @@ def noise_cost(problem: Problem) -> dict[str, float]:
     return {**found, "ratio": found["exact"] / found["floats"], "draws": draws}
 
 
-def sparse_fit() -> dict[str, float]:
-    """Seconds and growth in memory, in MB, of a fit on 11314 rows of 2**20 columns with 3.1 million entries."""
+def sparse_problem() -> tuple[Any, Any]:
+    """11314 rows of 2**20 columns with 3.1 million entries."""
     from scipy.sparse import csr_array
 
     random, rows, each = np.random.default_rng(0), 11314, 274
@@ -152,15 +168,18 @@ def sparse_fit() -> dict[str, float]:
     entries = np.full(rows * each, each**-0.5)
     features = csr_array((entries, places, np.arange(0, rows * each + 1, each, dtype=np.int32)), shape=(rows, 2**20))
     features.sum_duplicates()
-    labels = random.integers(0, 2, size=rows)
-    del places, entries
-    model = PrivateClassifier(epsilon=1, delta=DELTA, feature_norm=1, classes=[0, 1])
+    return features, random.integers(0, 2, size=rows)
+
+
+def one_fit(features: Any, labels: Any, classes: int) -> dict[str, float]:
+    """Seconds of a fit, and how far it raises the memory of this process above what it held, in MB."""
+    model = PrivateClassifier(epsilon=1, delta=DELTA, feature_norm=1, classes=range(classes))
     model.fit(features[:100, :50], labels[:100])  # what is loaded on first use
     Path("/proc/self/clear_refs").write_text("5", encoding="ascii")  # the peak counts from here
     before = resident("VmRSS")
     start = time.process_time()
     model.fit(features, labels)
-    return {"seconds": time.process_time() - start, "megabytes": resident("VmHWM") - before, "entries": features.nnz}
+    return {"seconds": time.process_time() - start, "megabytes": resident("VmHWM") - before, "entries": getattr(features, "nnz", 0)}
 
 
 def resident(what: str) -> float:
@@ -169,11 +188,17 @@ def resident(what: str) -> float:
     return next(int(line.split()[1]) for line in lines if line.startswith(what)) / 1024
 
 
-def in_a_process_of_its_own() -> dict[str, float]:
-    """What `sparse_fit` measures, where nothing else has run before."""
-    command = [sys.executable, __file__, "--sparse-fit"]
+def in_a_process_of_its_own(name: str, data: Path | None) -> dict[str, float]:
+    """What `one_fit` measures of a problem, where nothing else has run before."""
+    command = [sys.executable, __file__, "--one-fit", name, *(() if data is None else ("--data", str(data)))]
     found: dict[str, float] = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
     return found
+
+
+def makers_of(data: Path | None) -> dict[str, Callable[[], Problem]]:
+    """The problems that there are data for."""
+    files = {} if data is None else {name: partial(make, data) for name, make in IN_FILES.items()}
+    return {**BUNDLED, **files}
 
 
 def plot(records: list[dict[str, Any]], file: Path) -> None:
@@ -206,15 +231,25 @@ def plot(records: list[dict[str, Any]], file: Path) -> None:
 
 def markdown(records: list[dict[str, Any]], bars: list[Bar], sparse: dict[str, float], noise: dict[str, dict[str, float]]) -> str:
     """The page."""
-    head = ["problem", "n x d", *(f"epsilon {epsilon:g}" for epsilon in EPSILONS), "diffprivlib", "no noise", "seconds (wall)"]
+    head = [
+        "problem",
+        "n x d",
+        *(f"epsilon {epsilon:g}" for epsilon in EPSILONS),
+        "objective",
+        "diffprivlib",
+        "no noise",
+        "seconds (wall)",
+        "MB",
+    ]
     lines = [
         [
             record["title"],
             " x ".join(map(str, record["shape"])),
             *(f"{cell['accuracy']:.1f} ± {cell['error']:.1f}" for cell in record["cells"]),
-            " / ".join("-" if value is None else f"{value:.1f}" for value in record["peer"]),
+            *(" / ".join("-" if value is None else f"{value:.1f}" for value in record[other]) for other in ("objective", "peer")),
             f"{record['ceiling']:.1f}",
             f"{min(c['seconds'] for c in record['cells']):.2f} ({min(c['wall'] for c in record['cells']):.2f})",
+            f"{record['megabytes']:.0f}",
         ]
         for record in records
     ]
@@ -234,7 +269,8 @@ def markdown(records: list[dict[str, Any]], bars: list[Bar], sparse: dict[str, f
             "Accuracy in percent, mean and standard error over the seeds; the plot shows two standard errors. Ours:",
             f"(epsilon, {DELTA})-DP, the default rule, exact noise. diffprivlib: pure epsilon. Both under replace-one;",
             "diffprivlib has the same features, dense only, and the better of C = 1 and 0.01 by test accuracy (10 classes: 0.01).",
-            "`no noise` is logistic regression. Seconds: least processor time of a fit.\n",
+            "objective: our objective perturbation, pure epsilon, binary problems in at most 1,000 columns, at most 5 splits.",
+            "`no noise` is logistic regression. Seconds: least processor time of a fit; MB: how far the first fit raises memory.\n",
             table(head, lines),
             f"Sparse: {sparse['entries']:.0f} entries in 2^20 columns: {sparse['seconds']:.2f} s, {sparse['megabytes']:.0f} MB.\n",
             "Seconds of the solver alone at epsilon 1, and of recomputing the record:\n",
@@ -253,21 +289,23 @@ def main() -> int:
     parser.add_argument("--peer", type=Path, help="a Python interpreter with diffprivlib")
     parser.add_argument("--only", nargs="*", help="names of problems; all unless given")
     parser.add_argument("--output", type=Path, help="folder for learners.md, learners.json and learners.svg")
-    parser.add_argument("--sparse-fit", action="store_true", help=argparse.SUPPRESS)
+    parser.add_argument("--one-fit", help=argparse.SUPPRESS)
     arguments = parser.parse_args()
-    if arguments.sparse_fit:
-        print(json.dumps(sparse_fit()))
+    makers = makers_of(arguments.data)
+    if arguments.one_fit == SPARSE:
+        print(json.dumps(one_fit(*sparse_problem(), 2)))
         return 0
-    makers = {
-        **BUNDLED,
-        **({name: lambda make=make: make(arguments.data) for name, make in IN_FILES.items()} if arguments.data else {}),
-    }
+    if arguments.one_fit:
+        problem = makers[arguments.one_fit]()
+        print(json.dumps(one_fit(*problem.split(0)[:2], problem.classes)))
+        return 0
     records, noise = [], {}
     for name in arguments.only or makers:
         problem = makers[name]()
-        records.append(measured(name, problem, 1 if arguments.quick else arguments.seeds, arguments.peer))
+        found = measured(name, problem, 1 if arguments.quick else arguments.seeds, arguments.peer)
+        records.append({**found, "megabytes": in_a_process_of_its_own(name, arguments.data)["megabytes"]})
         noise[name] = noise_cost(problem)
-    sparse = in_a_process_of_its_own()
+    sparse = in_a_process_of_its_own(SPARSE, None)
     bars = [
         Bar(f"{record['title']}, epsilon {cell['epsilon']:g}, %", cell["accuracy"], least)
         for record in records
