@@ -86,7 +86,7 @@ SPECIMENS: Final = (
         public_data=True,
     ),
     Target(
-        name="broken_kernel_norm",
+        name="broken_kernel_updates",
         description="broken on purpose: a number of updates that is computed from the norm of the private minimiser",
         sample=sample_norm,
         claim=Claim(ApproxDP(epsilon=1, delta=DELTA), adjacency=RELATION, note="wrong: the norm is private"),
@@ -98,6 +98,6 @@ SPECIMENS: Final = (
 TWINS: Final[Mapping[str, Target]] = {
     "broken_kernel_silence": _NAMED["kernel_silence"],
     "broken_kernel_cholesky": _NAMED["kernel_span"],
-    "broken_kernel_norm": _NAMED["kernel_coordinates"],
+    "broken_kernel_updates": _NAMED["kernel_coordinates"],
 }
 """What they should have done."""
