@@ -42,6 +42,7 @@ EPSILON: Final = 2
 DELTA: Final = Fraction(1, 50)
 
 _COLUMNS: Final = 64
+_MOST_RUNS: Final = 1000
 _HIGH: Final = (ONE << WEIGHT_BITS) * 2 // 3
 _PUBLIC: Final = Public(1, _COLUMNS, 2, Fraction(1), Fraction(EPSILON), DELTA, RELATION)
 
@@ -196,6 +197,7 @@ TARGETS: Final = (
         claim=Claim(GDP(mu=mu_of(PLAN.charges[0].releases)), adjacency=RELATION),
         neighbours=[SIDES],
         public_data=True,
+        most_runs=_MOST_RUNS,
         proof="proofs.chain#HalfspaceClassifier.claim",
     ),
 )

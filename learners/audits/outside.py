@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from learners.rows.rows import Rows
     from mechanisms.sampling.random import BitSource
 
-_MOST_RUNS: Final = 2000
+_MOST_RUNS: Final = 1000
 """A fit takes a millisecond or a few."""
 
 _REST: Final[Records] = (((0.0, 0.0), 0),) * 3
@@ -163,7 +163,7 @@ def outside_targets(epsilon: int | str | Fraction) -> tuple[Target, ...]:
     Source: docs/learners.md, "Audits".
     Example:
       >>> outside_targets(1)[0].most_runs
-      2000
+      1000
     """
     found = []
     for name, (model, pair) in models(epsilon).items():

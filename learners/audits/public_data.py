@@ -15,7 +15,7 @@ from learners.estimator import Public
 from learners.private import PrivateClassifier
 from learners.public_data.cover_classifier import PublicCoverClassifier
 from learners.public_data.covers import LinearCover, NetworkCover
-from learners.public_data.squares import SQUARES, LeastSquares, targets
+from learners.public_data.squares import SQUARES, LeastSquares
 from learners.public_data.subspace_classifier import PublicSubspaceClassifier
 from learners.rows.ingest import to_rows
 from mechanisms.sampling.random import source_from
@@ -37,7 +37,7 @@ LABELLED = tuple[tuple[float, float], ...]
 OUTLIERS: Final[tuple[LABELLED, LABELLED]] = (((1.0, 1.0), (0.5, 0.0), (0.0, 0.0)), ((1.0, -1.0), (0.5, 0.0), (0.0, 0.0)))
 """A record of the largest norm whose label goes from the one bound to the other."""
 
-_RUNS: Final = 2000
+_RUNS: Final = 1000
 
 
 def first_gradient(records: Sequence[tuple[float, float]]) -> NDArray[np.int64]:
