@@ -118,26 +118,28 @@ class Course:
 
     def rows(self, chunks: Iterable[Chunk]) -> Generator[tuple[Chunk, ChunkRuns]]:
         """Features and labels of chunks, in their order."""
-        with closing(self._outcomes(chunks, None)) as outcomes:
+        with closing(self._outcomes(chunks, ())) as outcomes:
             for chunk, outcome in outcomes:
                 if isinstance(outcome, ChunkRuns):
                     yield chunk, outcome
 
-    def hits(self, chunks: Iterable[Chunk], event: Event) -> Generator[Counts]:
-        """Hits of an event in chunks, in their order."""
-        with closing(self._outcomes(chunks, event)) as outcomes:
+    def hits(self, chunks: Iterable[Chunk], events: tuple[Event, ...]) -> Generator[tuple[Counts, ...]]:
+        """Hits of each event in chunks, in their order."""
+        with closing(self._outcomes(chunks, events)) as outcomes:
             for _, outcome in outcomes:
-                if isinstance(outcome, Counts):
+                if isinstance(outcome, tuple):
                     yield outcome
 
-    def _outcomes(self, chunks: Iterable[Chunk], event: Event | None) -> Generator[tuple[Chunk, ChunkRuns | Counts]]:
+    def _outcomes(
+        self, chunks: Iterable[Chunk], events: tuple[Event, ...]
+    ) -> Generator[tuple[Chunk, ChunkRuns | tuple[Counts, ...]]]:
         """Chunks with what came of them; runs are counted as they are consumed, not as workers finish them."""
         case, issued = self.case, deque[Chunk]()
 
         def tasks() -> Iterator[Task]:
             for chunk in chunks:
                 issued.append(chunk)
-                yield Task(case.work, case.root, chunk, case.manner, event)
+                yield Task(case.work, case.root, chunk, case.manner, events)
 
         with closing(in_order(case.executor, tasks())) as outcomes:
             for outcome in outcomes:

@@ -82,7 +82,7 @@ def _batch(supply: Iterator[Task], pace: float) -> _Batch:
             break
         batch.append(task)
         seconds += pace * task.chunk.size
-        cells += task.chunk.size * len(task.manner.features.names) if task.event is None else 0
+        cells += task.chunk.size * len(task.manner.features.names) if not task.events else 0
     return tuple(batch)
 
 

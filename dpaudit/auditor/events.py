@@ -19,7 +19,7 @@ from dpaudit.errors import InvalidArgument
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["Atoms", "Event", "RankedEvent", "ScoreThreshold", "Threshold", "rank_events"]
+__all__ = ["Atoms", "Event", "RankedEvent", "ScoreThreshold", "Shortlist", "Threshold", "rank_events"]
 
 _NODES: Final = np.array([-2.5, -1.5, -0.5, 0.5])
 _OTHER_MASS: Final = 0.25
@@ -48,6 +48,18 @@ class RankedEvent:
     hits: int = 0
 
 
+@dataclass(frozen=True)
+class Shortlist:
+    """How many events to choose: at most `keep`, `each` of a kind and column, of probabilities whose logarithms are `apart`."""
+
+    keep: int = 8
+    each: int = 2
+    apart: float = 0.25
+
+
+SHORT: Final = Shortlist()
+
+
 def rank_events(
     features: Floats,
     labels: Labels,
@@ -55,7 +67,7 @@ def rank_events(
     point: ClaimPoint,
     final_runs: int,
     alpha: float,
-    keep: int = 8,
+    shortlist: Shortlist = SHORT,
     groups: Sequence[int] | None = None,
     screen: int = 2**15,
 ) -> tuple[RankedEvent, ...]:
@@ -72,11 +84,11 @@ def rank_events(
       point: the claim under test; its delta enters the predicted bound.
       final_runs: fresh runs that the chosen event will be counted on.
       alpha: error probability of the final bound, in (0, 1).
-      keep: how many events to return at most.
+      shortlist: how many events to return.
       groups: group of each column, as `FeatureMap.groups` has it; one group unless given.
       screen: the most rows on which columns are compared; the best three are then judged on all rows.
     Returns:
-      At most `keep` events by falling `predicted`; empty where no column varies.
+      The shortlist by falling `predicted`; empty where no column varies.
     Raises:
       InvalidArgument: shapes that do not fit together (DPA105).
     Source: docs/auditing_statistics.md, section 6.
@@ -98,7 +110,7 @@ def rank_events(
             for reverse in (False, True):
                 size = runs * family.share
                 predicted, theta, mass = _predict(family, size, reverse=reverse, point=point, final_runs=final_runs, alpha=alpha)
-                for place in _spread(predicted, mass):
+                for place in _spread(predicted, mass, shortlist):
                     hits = int(family.ones[place] + family.zeros[place])
                     found.append((float(predicted[place]), family, place, reverse, float(mass[place]), float(theta[place]), hits))
         return found
@@ -115,18 +127,19 @@ def rank_events(
     found.sort(key=lambda entry: -entry[0])
     return tuple(
         RankedEvent(family.make(place), reverse, predicted, mass, theta, hits)
-        for predicted, family, place, reverse, mass, theta, hits in found[:keep]
+        for predicted, family, place, reverse, mass, theta, hits in found[: shortlist.keep]
     )
 
 
-def _spread(predicted: Floats, mass: Floats) -> list[int]:
-    """The best of a family, and the best among those of clearly different mass."""
-    best = int(np.argmax(predicted))
-    chosen = [best]
-    other = np.where(np.abs(np.log(mass / mass[best])) > _OTHER_MASS, predicted, -math.inf)
-    second = int(np.argmax(other))
-    if other[second] > -math.inf:
-        chosen.append(second)
+def _spread(predicted: Floats, mass: Floats, shortlist: Shortlist) -> list[int]:
+    """The best of a family, each of clearly different mass than those before."""
+    left, chosen = predicted, list[int]()
+    for _ in range(shortlist.each):
+        best = int(np.argmax(left))
+        if left[best] == -math.inf:
+            break
+        chosen.append(best)
+        left = np.where(np.abs(np.log(mass / mass[best])) > shortlist.apart, left, -math.inf)
     return chosen
 
 

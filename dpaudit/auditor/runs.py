@@ -26,6 +26,7 @@ BETTING: Final = 2
 BOUND: Final = 3
 PRICE: Final = 4
 SHRINKING: Final = 5
+SECOND_LOOK: Final = 6
 """Stages of an audit, as they stand in the seed tree."""
 
 Labels: TypeAlias = NDArray[np.uint8]
@@ -62,13 +63,13 @@ class Manner:
 
 @dataclass(frozen=True)
 class Task:
-    """One chunk to run; with an event only its hits come back."""
+    """One chunk to run; with events only their hits come back."""
 
     work: Workload
     root: int
     chunk: Chunk
     manner: Manner
-    event: Event | None = None
+    events: tuple[Event, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -86,7 +87,7 @@ class Broken:
     reason: str
 
 
-Outcome: TypeAlias = ChunkRuns | Counts | Broken
+Outcome: TypeAlias = ChunkRuns | tuple[Counts, ...] | Broken
 
 
 def chunk_sizes(total: int | None, *, first: int = SMALLEST_CHUNK, largest: int = LARGEST_CHUNK) -> Iterator[int]:
@@ -111,7 +112,7 @@ def perform(task: Task) -> Outcome:
     Args:
       task: chunk, seed and subject.
     Returns:
-      Features and labels; or the hits of the task's event; or `Broken`.
+      Features and labels; or the hits of each of the task's events; or `Broken`.
     Raises:
       TargetFailure: a worker cannot load the subject (DPA401 to DPA408).
     Source: docs/auditing.md, "Seeds, chunks and workers".
@@ -122,12 +123,18 @@ def perform(task: Task) -> Outcome:
     outputs = draw(subject, chunk.pair, labels, chunk.generator(task.root, 1), task.manner)
     if isinstance(outputs, Broken):
         return outputs
-    features, score, event = task.manner.features, subject.target.score, task.event
-    if event is None:
+    features, score = task.manner.features, subject.target.score
+    if not task.events:
         return ChunkRuns(features.matrix(outputs, score), labels)
-    hits = event.hits(features.matrix(outputs, score, event.columns))
+    columns = sorted({column for event in task.events for column in event.columns})
+    matrix = features.matrix(outputs, score, tuple(columns))
+    return tuple(_counted(event.hits(matrix), labels) for event in task.events)
+
+
+def _counted(hits: NDArray[np.bool_], labels: Labels) -> Counts:
+    """Hits by label."""
     ones = int(np.count_nonzero(hits & labels.view(np.bool_)))
-    return Counts(ones=ones, zeros=int(np.count_nonzero(hits)) - ones, runs=chunk.size)
+    return Counts(ones=ones, zeros=int(np.count_nonzero(hits)) - ones, runs=len(labels))
 
 
 def draw(subject: Subject, pair: int, labels: Labels, rng: np.random.Generator, manner: Manner) -> Outputs | Broken:

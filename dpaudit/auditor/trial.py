@@ -11,7 +11,7 @@ from typing import Any, Final
 from dpaudit.auditor.betting import Bankroll
 from dpaudit.auditor.bounds import ClaimPoint, epsilon_lower_bound, p_value
 from dpaudit.auditor.course import Case, Course, joined, late_chunks
-from dpaudit.auditor.events import Atoms, Event, RankedEvent, rank_events
+from dpaudit.auditor.events import SHORT, Atoms, Event, RankedEvent, Shortlist, rank_events
 from dpaudit.auditor.features import FeatureMap
 from dpaudit.auditor.independence import check_independence
 from dpaudit.auditor.outputs import Matrix
@@ -22,12 +22,12 @@ from dpaudit.auditor.power import detectable_epsilon
 from dpaudit.auditor.runs import BETTING, BOUND, ChunkRuns, Labels
 from dpaudit.auditor.search.minimal import minimal_pair
 from dpaudit.auditor.search.pilot import run_pilot
+from dpaudit.auditor.second_look import WIDE, best_event, runs_to_look
 from dpaudit.results import Attack, Bound, Counts, Pair, Power, Property
 from dpaudit.targets import Target
 
 POWER: Final = 0.9
 
-_EVENTS: Final = 8
 _ROWS_TO_RANK: Final = 2**17
 _ROWS_TO_SCREEN: Final = 2**15
 _ROWS_TO_SCREEN_MANY: Final = 2**13
@@ -98,7 +98,7 @@ def _attacked(case: Case) -> Trial:
     if course.stopped_at is None and choice.events:
         known += _bet_on(course, bankroll, choice, piloted.seen, plan)
     runs = plan.bound if course.stopped_at is None else min(_left(case, plan), RUNS_AFTER_REFUTATION)
-    ranked = _best_event(case, choice, known, runs)
+    ranked, runs = _best_event(course, choice, known, runs, plan)
     bound = None if ranked is None else _bound(course, choice, ranked, runs, plan)
     sequential = course.sequential()
     least = sequential.p_value if bound is None else min(sequential.p_value, bound.p_value)
@@ -164,20 +164,29 @@ def _bet_on(course: Course, bankroll: Bankroll, choice: Choice, pilot: Sequence[
     return parts
 
 
-def _best_event(case: Case, choice: Choice, known: Sequence[ChunkRuns], runs: int) -> RankedEvent | None:
-    """The event for the bound, chosen on earlier runs of the pair, on as many as fit into memory."""
+def _best_event(
+    course: Course, choice: Choice, known: Sequence[ChunkRuns], runs: int, plan: Plan
+) -> tuple[RankedEvent | None, int]:
+    """The event for the bound, and how many of the runs are left for that.
+
+    It is chosen on earlier runs of the pair, on as many as fit into memory, and before a long bound on some of its runs besides.
+    """
+    case = course.case
     if not choice.events or runs == 0:
-        return None
-    rows = max(_ROWS_TO_RANK, _MOST_CELLS // known[0].features.shape[1])
-    found = _ranked(case, *joined(known, rows), choice.point, runs)
-    return (found or choice.events)[0]
+        return None, runs
+    rows, looked = max(_ROWS_TO_RANK, _MOST_CELLS // known[0].features.shape[1]), runs_to_look(runs)
+    shortlist = WIDE if looked else SHORT
+    found = _ranked(case, *joined(known, rows), choice.point, runs - looked, shortlist=shortlist) or choice.events
+    if not looked:
+        return found[0], runs
+    return best_event(course, choice.pair, found, point=choice.point, looked=looked, plan=plan), runs - looked
 
 
 def _bound(course: Course, choice: Choice, ranked: RankedEvent, runs: int, plan: Plan) -> Bound:
     """The one-binomial bound on fresh runs, whose number was fixed before the first of them."""
     case, ones, zeros = course.case, 0, 0
-    with closing(course.hits(late_chunks(case, choice.pair, BOUND, runs), ranked.event)) as hits:
-        for counts in hits:
+    with closing(course.hits(late_chunks(case, choice.pair, BOUND, runs), (ranked.event,))) as hits:
+        for (counts,) in hits:
             ones, zeros = ones + counts.ones, zeros + counts.zeros
             course.tell("bound", plan)
     counts = Counts(ones=zeros, zeros=ones, runs=runs) if ranked.reverse else Counts(ones=ones, zeros=zeros, runs=runs)
@@ -201,11 +210,26 @@ def _power(case: Case, point: ClaimPoint, ranked: RankedEvent | None, runs: int)
 
 
 def _ranked(
-    case: Case, features: Matrix, labels: Labels, point: ClaimPoint, runs: int, screen: int = _ROWS_TO_SCREEN
+    case: Case,
+    features: Matrix,
+    labels: Labels,
+    point: ClaimPoint,
+    runs: int,
+    *,
+    screen: int = _ROWS_TO_SCREEN,
+    shortlist: Shortlist = SHORT,
 ) -> tuple[RankedEvent, ...]:
     """Events for a bound on `runs` fresh runs."""
-    groups, final = case.manner.features.groups, max(runs, 1)
-    return rank_events(features, labels, point=point, final_runs=final, alpha=case.half, keep=_EVENTS, groups=groups, screen=screen)
+    return rank_events(
+        features,
+        labels,
+        point=point,
+        final_runs=max(runs, 1),
+        alpha=case.half,
+        shortlist=shortlist,
+        groups=case.manner.features.groups,
+        screen=screen,
+    )
 
 
 def _described(features: FeatureMap, event: Event) -> str:

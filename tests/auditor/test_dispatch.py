@@ -24,10 +24,10 @@ def noisy(data, rng):
     return data + rng.laplace()
 
 
-def tasks(count, size=32, event=None):
+def tasks(count, size=32, events=()):
     target = Target(run=noisy, claim=Claim(PureDP(epsilon=1)), neighbours=[(0, 1)])
     work, manner = Workload("", Subject(target, candidate_pairs(target))), Manner(fit_features([0.5]))
-    return [Task(work, 1, Chunk(0, 0, PILOT, index, size), manner, event) for index in range(count)]
+    return [Task(work, 1, Chunk(0, 0, PILOT, index, size), manner, events) for index in range(count)]
 
 
 class Eager:
@@ -70,7 +70,7 @@ def test_outcomes_are_those_of_the_tasks_one_by_one_however_many_go_into_a_call(
 @pytest.mark.parametrize(("seconds", "most"), [(0.03, 4), (0.011, 10), (0.2, 1), (math.inf, 1)])
 def test_a_call_has_as_many_chunks_as_fill_its_time_by_the_pace_of_the_latest(seconds, most):
     executor = Eager(seconds)
-    list(in_order(executor, tasks(2000, size=1, event=Threshold(0, 0.5, at_most=True))))
+    list(in_order(executor, tasks(2000, size=1, events=(Threshold(0, 0.5, at_most=True),))))
 
     assert 2000 == sum(executor.batches)
     assert 1 == executor.batches[0]
@@ -81,8 +81,8 @@ def test_a_call_brings_back_rows_up_to_a_limit_and_counts_without_one():
     width, seconds = len(tasks(1)[0].manner.features.names), dispatch._SECONDS_A_CALL / 1000
     limit = dispatch._CELLS_A_CALL // (width * 512)
     batches = []
-    for event in (None, Threshold(0, 0.5, at_most=True)):
-        supply = iter(tasks(2000, size=512, event=event))
+    for events in ((), (Threshold(0, 0.5, at_most=True),)):
+        supply = iter(tasks(2000, size=512, events=events))
         batches.append(len(dispatch._batch(supply, seconds / 512)))
 
     assert limit <= batches[0] <= limit + 1

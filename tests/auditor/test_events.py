@@ -12,7 +12,7 @@ from scipy.stats import laplace
 from dpaudit.auditor import events
 from dpaudit.auditor.bounds import ClaimPoint
 from dpaudit.auditor.candidates import column_families, score_families
-from dpaudit.auditor.events import Atoms, ScoreThreshold, Threshold, rank_events
+from dpaudit.auditor.events import Atoms, ScoreThreshold, Shortlist, Threshold, rank_events
 from dpaudit.auditor.scoring.fitting import fit_score
 from dpaudit.auditor.scoring.table import ScoreTable
 from dpaudit.errors import InvalidArgument
@@ -142,7 +142,7 @@ def test_noise_without_signal_promises_almost_nothing(seed):
 
 def test_at_most_the_asked_number_of_events_comes_back_in_order():
     labels, stream = labels_of(7, 4000)
-    found = rank((stream.laplace(0, 1, 4000) + labels)[:, None], labels, keep=3)
+    found = rank((stream.laplace(0, 1, 4000) + labels)[:, None], labels, shortlist=Shortlist(3))
     assert 3 == len(found)
     assert sorted(found, key=lambda ranked: -ranked.predicted) == list(found)
 

@@ -29,10 +29,10 @@ from dpaudit.auditor.workload import Subject, Workload
 from dpaudit.results import Counts
 
 
-def task(size=100, index=0, event=None, manner=None, pair=0, root=1, **parts):
+def task(size=100, index=0, events=(), manner=None, pair=0, root=1, **parts):
     target = Target(claim=Claim(PureDP(epsilon=1)), neighbours=[(0, 1), (0, 2)], **parts)
     work = Workload("", Subject(target, candidate_pairs(target)))
-    return Task(work, root, Chunk(0, pair, PILOT, index, size), manner or Manner(fit_features([0.5])), event)
+    return Task(work, root, Chunk(0, pair, PILOT, index, size), manner or Manner(fit_features([0.5])), events)
 
 
 def noisy(data, rng):
@@ -96,12 +96,13 @@ def test_outputs_of_different_types_on_the_two_sides_stand_at_their_labels():
     assert outcome.labels.tolist() == outcome.features[:, 0].tolist()
 
 
-def test_with_an_event_only_its_hits_come_back():
+def test_with_events_only_their_hits_come_back():
     plain = perform(task(1000, run=noisy))
-    event = Threshold(0, 0.5, at_most=False)
-    hits = plain.labels[event.hits(plain.features)]
+    events = tuple(Threshold(0, limit, at_most=side) for limit, side in ((0.5, False), (0.0, True), (2.0, False)))
+    hits = [plain.labels[event.hits(plain.features)] for event in events]
 
-    assert Counts(int(hits.sum()), int((1 - hits).sum()), 1000) == perform(task(1000, run=noisy, event=event))
+    expected = tuple(Counts(int(one.sum()), int((1 - one).sum()), 1000) for one in hits)
+    assert expected == perform(task(1000, run=noisy, events=events))
 
 
 def test_an_exception_is_the_output_of_its_run_and_of_no_other():

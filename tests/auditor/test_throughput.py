@@ -30,7 +30,7 @@ def counted(monkeypatch, module, name):
 def bound_task(sample, first, event):
     target = Target(sample=sample, claim=Claim(PureDP(epsilon=1)), neighbours=[(0, 1)])
     work = Workload("", Subject(target, candidate_pairs(target)))
-    return Task(work, 0, Chunk(0, 0, BOUND, 0, 1000), Manner(fit_features(first, bits=True)), event)
+    return Task(work, 0, Chunk(0, 0, BOUND, 0, 1000), Manner(fit_features(first, bits=True)), (event,))
 
 
 def numbers(data, n, rng):

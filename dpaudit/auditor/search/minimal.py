@@ -11,7 +11,7 @@ import numpy as np
 
 from dpaudit.auditor.bounds import ClaimPoint, p_value
 from dpaudit.auditor.course import Case
-from dpaudit.auditor.events import rank_events
+from dpaudit.auditor.events import Shortlist, rank_events
 from dpaudit.auditor.pairs import Neighbours
 from dpaudit.auditor.plans import FEWEST_PILOT_RUNS, RUNS_AFTER_REFUTATION, Plan
 from dpaudit.auditor.runs import PILOT, SHRINKING, Chunk, ChunkRuns, Task, perform
@@ -66,7 +66,9 @@ class _Judge:
         half = each // 2
         rows, labels = outcome.features, outcome.labels
         groups = case.manner.features.groups
-        ranked = rank_events(rows[:half], labels[:half], point=self.point, final_runs=half, alpha=level, keep=1, groups=groups)
+        ranked = rank_events(
+            rows[:half], labels[:half], point=self.point, final_runs=half, alpha=level, shortlist=Shortlist(1), groups=groups
+        )
         if not ranked:
             return False
         hits = labels[half:][ranked[0].event.hits(rows[half:])]
