@@ -9,6 +9,8 @@ been used that is not in the ledger, and the chain must be whole.
 
 How many charges a second are durable is what the disk allows: beside it stands what SQLite alone does there. What the ledger itself
 takes is measured on a file in memory, where a sync costs nothing, and so is a ledger of many entries.
+
+Needs: nothing. Size: 1,000 kills, 10^5 entries.
 """
 
 from __future__ import annotations

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
+from dpaudit.exact import instance_of
 from dpaudit.report import wording
 from dpaudit.results import Report, TargetResult, Verdict
 
@@ -39,7 +40,7 @@ class Finding:
 
 def findings(report: Report) -> Iterator[Finding]:
     """Every finding of a report, in the order of its targets."""
-    for result in report.results:
+    for result in instance_of(report, Report, "report").results:
         for rule, level, text in _told(result):
             yield Finding(result.name, result.claim.kind, rule, level, text, *(result.source or (None, None)))
 
@@ -72,7 +73,7 @@ def _witnesses(result: TargetResult) -> Iterator[tuple[str, str, str]]:
             yield (
                 "DPA-S01",
                 "error",
-                wording.sentence(f"{result.name} claims {claim}; violated: {check.name}. {check.detail}".strip()),
+                f"{result.name} claims {claim}. {wording.sentence(f'violated: {check.name}. {check.detail}'.strip())}",
             )
     if result.proof is not None and result.proof.status in {"refuted", "stale", "unknown"}:
         level = "error" if result.proof.status == "refuted" else "warning"

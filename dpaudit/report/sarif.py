@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from typing import Any, Final
 from urllib.parse import quote
 
+from dpaudit.exact import instance_of
 from dpaudit.report.findings import RULES, Finding, findings
 from dpaudit.results import Report
 
@@ -21,7 +24,8 @@ def to_sarif(report: Report) -> str:
       report: what an audit found.
     Returns:
       JSON in ASCII with one run and one result a finding. A finding keeps its fingerprint, a hash of target, kind of claim and
-      rule, when its line moves or its numbers change, so that it is recognised from one run to the next.
+      rule (and its number, where there are several), when its line moves or its figures change, so that it is recognised from
+      one run to the next.
     Raises:
       Nothing; every report has such a log.
     Source: docs/ci.md, "SARIF"; the format is version 2.1.0 of OASIS.
@@ -32,25 +36,33 @@ def to_sarif(report: Report) -> str:
       '2.1.0'
     """
     rules = [{"id": name, "shortDescription": {"text": text}} for name, text in RULES.items()]
-    driver = {"name": "dpaudit", "version": report.version or "0", "rules": rules}
+    driver = {"name": "dpaudit", "version": instance_of(report, Report, "report").version or "0", "rules": rules}
     run = {
         "tool": {"driver": driver},
         "columnKind": "unicodeCodePoints",
-        "results": [_result(found) for found in findings(report)],
+        "results": [_result(found, identity) for found, identity in _identified(findings(report))],
         "invocations": [{"executionSuccessful": report.complete, "exitCode": report.exit_code}],
     }
     return json.dumps({"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]}, sort_keys=True, indent=1, ensure_ascii=True) + "\n"
 
 
-def _result(found: Finding) -> dict[str, Any]:
+def _identified(told: Iterable[Finding]) -> Iterator[tuple[Finding, str]]:
+    """Each finding with what stays the same of it from one run to the next; a second one of its kind is told by its number."""
+    seen: Counter[str] = Counter()
+    for found in told:
+        text = f"{found.target}\n{found.kind}\n{found.rule}"
+        seen[text] += 1
+        yield found, text if seen[text] == 1 else f"{text}\n{seen[text]}"
+
+
+def _result(found: Finding, identity: str) -> dict[str, Any]:
     """One finding."""
-    text = f"{found.target}\n{found.kind}\n{found.rule}"
     result: dict[str, Any] = {
         "ruleId": found.rule,
         "ruleIndex": list(RULES).index(found.rule),
         "level": found.level,
         "message": {"text": found.text},
-        "partialFingerprints": {_FINGERPRINT: hashlib.sha256(text.encode()).hexdigest()},
+        "partialFingerprints": {_FINGERPRINT: hashlib.sha256(identity.encode()).hexdigest()},
         "properties": {"target": found.target, "claim": found.kind},
     }
     if found.path is not None and found.line is not None:

@@ -6,8 +6,14 @@ import json
 import re
 from collections.abc import Callable
 from fractions import Fraction
+from types import SimpleNamespace
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dpaudit.pytest_plugin.session import summary
+from dpaudit.pytest_plugin.shares import shares_of
 
 SHARES = """
     import json, os
@@ -61,7 +67,8 @@ def shares(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> Shares
     def run(*options: str) -> dict[str, tuple[Fraction, int]]:
         folder = pytester.mkdir(f"shares{len(list(pytester.path.iterdir()))}")
         monkeypatch.setenv("SHARES", str(folder))
-        assert 0 == pytester.runpytest_subprocess("-p", "no:cacheprovider", *options).ret
+        ran = pytester.runpytest_subprocess if "-n" in options else pytester.runpytest_inprocess
+        assert 0 == ran("-p", "no:cacheprovider", *options).ret
         found = [json.loads(path.read_text(encoding="utf-8")) for path in folder.iterdir()]
         return {node: (Fraction(alpha), seed) for node, alpha, seed in found}
 
@@ -88,6 +95,28 @@ def test_neither_order_nor_choice_changes_a_share_or_a_seed(pytester, shares):
     chosen = shares("-k", "light")
     assert chosen == {node: share for node, share in everything.items() if "light" in node}
     assert shares("-m", "dp") == {node: share for node, share in everything.items() if "unmarked" not in node}
+
+
+def test_a_plugin_that_deselects_before_all_others_raises_no_share(pytester, shares):
+    everything = shares()
+    pytester.makeconftest(
+        "import pytest\n@pytest.hookimpl(tryfirst=True)\n"
+        "def pytest_collection_modifyitems(items):\n    items[:] = [item for item in items if 'light' in item.name]\n"
+    )
+    assert shares() == {node: share for node, share in everything.items() if "light" in node}
+
+
+@given(
+    weights=st.lists(st.fractions(min_value=Fraction(1, 1000), max_value=1000), min_size=1, max_size=60),
+    budget=st.fractions(min_value=Fraction(1, 10**9), max_value=Fraction(99, 100)),
+    seed=st.integers(0, 2**64),
+)
+def test_shares_are_exact_parts_by_weight_and_seeds_differ(weights, budget, seed):
+    found = shares_of(budget, seed, [(f"test_{place}", weight) for place, weight in enumerate(weights)])
+    assert budget == sum(share.alpha for share in found)
+    assert [found[0].alpha * weight for weight in weights] == [share.alpha * weights[0] for share in found]
+    assert len(weights) == len({share.seed for share in found})
+    assert all(0 <= share.seed < 2**63 for share in found)
 
 
 def test_the_seed_and_the_budget_can_be_set_in_both_places(pytester, shares):
@@ -150,11 +179,30 @@ def test_the_summary_says_what_was_spent(pytester, workers):
     ran.stdout.fnmatch_lines(["dpaudit: audits in 3 tests, false-alarm budget spent 7.5e-07 of 1e-06, --dp-seed 0"])
 
 
+def test_the_summary_names_the_least_power_among_tests_that_passed(pytester):
+    def report(node, power, outcome="passed"):
+        properties = [("dp_alpha", "1/8"), ("dp_power", f"{power} with probability 0.9")]
+        return SimpleNamespace(nodeid=node, when="call", passed=outcome == "passed", user_properties=properties)
+
+    config = pytester.parseconfigure()
+    reports = [report("a", 1.5), report("b", 2.5), report("c", "inf", "failed")]
+    found = "would have been found with probability 0.9"
+    least = f"dpaudit: least power: epsilon 2.5 times the claimed one {found} (b)"
+    spent = "dpaudit: audits in 3 tests, false-alarm budget spent 0.375 of 1e-06, --dp-seed 0"
+    assert [spent, least] == list(summary(config, reports, verbose=False))
+    other = f"dpaudit: power: epsilon 1.5 times the claimed one {found} (a)"
+    assert [spent, least, other] == list(summary(config, reports, verbose=True))
+    blind = "dpaudit: least power: even the largest violation would have been missed (d)"
+    assert blind == list(summary(config, [*reports, report("d", "inf")], verbose=False))[1]
+
+
 def test_share_and_seed_stand_in_the_junit_file(pytester):
     pytester.makeconftest(STUB)
     pytester.makepyfile("def test_it(dpaudit_check):\n    dpaudit_check('consistent')\n")
     pytester.runpytest_inprocess("--junitxml", "junit.xml").assert_outcomes(passed=1)
-    assert '<property name="dp_alpha" value="1/1000000"' in (pytester.path / "junit.xml").read_text(encoding="utf-8")
+    junit = (pytester.path / "junit.xml").read_text(encoding="utf-8")
+    assert '<property name="dp_alpha" value="1/1000000"' in junit
+    assert '<property name="dp_verdict" value="stub: consistent"' in junit
 
 
 @pytest.mark.parametrize(
@@ -182,6 +230,19 @@ def test_runs_are_given_to_the_audit_and_the_report_comes_back(pytester):
     pytester.runpytest_inprocess().assert_outcomes(passed=1)
 
 
+def test_a_test_of_ones_own_spends_its_share_once(pytester):
+    pytester.makeconftest(STUB)
+    pytester.makepyfile(
+        "from fractions import Fraction\nimport pytest\nfrom dpaudit.errors import BudgetExceeded\n"
+        "def test_it(dpaudit_check):\n    assert Fraction(1, 10**6) == dpaudit_check.spend().alpha\n"
+        "    with pytest.raises(BudgetExceeded, match='DPA204'):\n        dpaudit_check('consistent')\n"
+    )
+    ran = pytester.runpytest_inprocess("--junitxml", "junit.xml")
+    ran.assert_outcomes(passed=1)
+    ran.stdout.fnmatch_lines(["dpaudit: audits in 1 test, false-alarm budget spent 1e-06 of 1e-06, --dp-seed 0"])
+    assert '<property name="dp_alpha" value="1/1000000"' in (pytester.path / "junit.xml").read_text(encoding="utf-8")
+
+
 def test_a_second_check_in_one_test_is_refused_with_the_remedy(pytester):
     pytester.makeconftest(STUB)
     pytester.makepyfile("def test_it(dpaudit_check):\n    for _ in range(2):\n        dpaudit_check('consistent')\n")
@@ -199,26 +260,72 @@ def test_a_fixture_asked_for_behind_the_collections_back_has_no_share(pytester):
     ran.stdout.fnmatch_lines(["*has no false-alarm share. Mark the test with @pytest.mark.dp."])
 
 
-RERUNS = """
+REPEATING = """
     def pytest_addoption(parser):
         parser.addoption("--reruns", type=int)
+        parser.addini("reruns", "", default=0)
+        parser.addoption("--retries", type=int)
+        parser.addoption("--force-flaky", action="store_true", dest="force_flaky")
 
     def pytest_configure(config):
         config.addinivalue_line("markers", "flaky: repeat")
     """
+DECORATED = "import pytest\ndef flaky(test):\n    test._flaky_max_runs = 2\n    return test\n"
 
 
-@pytest.mark.parametrize(("options", "mark"), [(("--reruns", "2"), ""), ((), "@pytest.mark.flaky")])
-def test_repeating_statistical_tests_is_refused(pytester, options, mark):
-    pytester.makeconftest(RERUNS)
-    pytester.makepyfile(f"import pytest\n{mark}\ndef test_it(dpaudit_check):\n    pass\n")
+@pytest.mark.parametrize(
+    ("options", "decoration", "says"),
+    [
+        (("--reruns", "2"), "", "the option reruns"),
+        (("-o", "reruns=2"), "", "the option reruns"),
+        (("--retries", "1"), "", "the option retries"),
+        (("--force-flaky",), "", "the option force_flaky"),
+        ((), "@pytest.mark.flaky", "the marker flaky on *test_it"),
+        ((), "@flaky", "the decorator flaky on *test_it"),
+    ],
+)
+def test_repeating_statistical_tests_is_refused(pytester, options, decoration, says):
+    pytester.makeconftest(REPEATING)
+    pytester.makepyfile(f"{DECORATED}{decoration}\ndef test_it(dpaudit_check):\n    pass\n")
     ran = pytester.runpytest_inprocess(*options)
     assert pytest.ExitCode.USAGE_ERROR == ran.ret
-    ran.stderr.fnmatch_lines(["*repeats failed dp tests, which changes their error rate*"])
+    ran.stderr.fnmatch_lines([f"*{says} repeats failed dp tests, which changes their error rate*"])
+
+
+@pytest.mark.parametrize("options", [("-o", "reruns=2", "--reruns", "0"), ("-o", "reruns=0")])
+def test_a_repetition_that_is_switched_off_is_not_refused(pytester, options):
+    pytester.makeconftest(REPEATING)
+    pytester.makepyfile("def test_it(dpaudit_check):\n    pass\n")
+    assert 0 == pytester.runpytest_inprocess(*options).ret
+
+
+def test_a_plugin_that_repeats_unasked_gets_no_second_audit(pytester):
+    pytester.makeconftest(
+        STUB.replace("\n    ", "\n") + "from _pytest.runner import runtestprotocol\n"
+        "def pytest_runtest_protocol(item, nextitem):\n"
+        "    for _ in range(2):\n"
+        "        item._initrequest()\n"
+        "        reports = runtestprotocol(item, nextitem=nextitem, log=False)\n"
+        "    for report in reports:\n"
+        "        item.ihook.pytest_runtest_logreport(report=report)\n"
+        "    return True\n"
+    )
+    pytester.makepyfile("def test_it(dpaudit_check):\n    dpaudit_check('consistent')\n")
+    ran = pytester.runpytest_inprocess()
+    ran.assert_outcomes(failed=1)
+    ran.stdout.fnmatch_lines(["*DPA204 *test_it has spent its false-alarm share*"])
+
+
+def test_workers_say_why_a_run_is_refused(pytester):
+    pytester.makeconftest(REPEATING)
+    pytester.makepyfile("def test_it(dpaudit_check):\n    pass\ndef test_plain():\n    pass\n")
+    ran = pytester.runpytest_subprocess("-n", "1", "--reruns", "2")
+    ran.assert_outcomes(passed=1, errors=1)
+    ran.stdout.fnmatch_lines(["*the option reruns repeats failed dp tests*"])
 
 
 def test_repeating_other_tests_is_not(pytester):
-    pytester.makeconftest(RERUNS)
+    pytester.makeconftest(REPEATING)
     pytester.makepyfile("def test_it():\n    pass\n")
     assert 0 == pytester.runpytest_inprocess("--reruns", "2").ret
 

@@ -1,0 +1,149 @@
+"""What the fixture `dpaudit_check` gives to a test: an audit under the test's share, and its failure in words."""
+
+from __future__ import annotations
+
+import math
+import shlex
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import pytest
+
+from dpaudit.errors import BudgetExceeded
+from dpaudit.pytest_plugin.session import session_seed
+from dpaudit.pytest_plugin.shares import Share
+
+if TYPE_CHECKING:
+    from dpaudit.auditor.request import Given
+    from dpaudit.results import Report, TargetResult
+
+_SPENT: Final = pytest.StashKey[bool]()
+
+
+@dataclass(frozen=True)
+class Check:
+    """A function that audits, with the `alpha` and the `seed` of this test's share."""
+
+    item: pytest.Item = field(repr=False)
+    share: Share
+
+    @property
+    def alpha(self) -> Fraction:
+        """The test's part of the run's false-alarm budget."""
+        return self.share.alpha
+
+    @property
+    def seed(self) -> int:
+        """The root of the test's random streams."""
+        return self.share.seed
+
+    def __call__(
+        self, target: Given | Sequence[Given], *, runs: int | None = None, allow_inconclusive: bool = False, **options: Any
+    ) -> Report:
+        """Audit a target, or several together, and fail the test unless every claim survives.
+
+        Args:
+          target: a Target, a name that loads one, or a list of these.
+          runs: runs per target; the default of `dpaudit.audit` unless given.
+          allow_inconclusive: whether an audit too weak to find the violation it was asked for passes.
+          options: further keyword arguments of `dpaudit.audit`, such as executor=.
+        Returns:
+          The report, for further assertions.
+        Raises:
+          BudgetExceeded: this test has spent its share before (DPA204).
+        Source: docs/pytest.md.
+        Example:
+          `def test_count(dpaudit_check): dpaudit_check(target, runs=20_000)`
+        """
+        from dpaudit import audit
+        from dpaudit.pytest_plugin.evidence import keep, with_references
+
+        self.spend()
+        chosen = options if runs is None else {"runs": runs, **options}
+        report = with_references(audit(target, alpha=self.alpha, seed=self.seed, **chosen), target, self.item)
+        evidence = keep(report, self.item)
+        self._note(report, evidence)
+        failing = [result for result in report.results if not _passes(result, allow_inconclusive=allow_inconclusive)]
+        if failing:
+            told = [*(describe(result) for result in failing), *self._how_to_repeat(report, evidence)]
+            pytest.fail("\n".join(told), pytrace=False)
+        return report
+
+    def spend(self) -> Share:
+        """Take the share for a statistical test of one's own, once: it may raise a false alarm with probability `alpha` at most.
+
+        Returns:
+          The share: `alpha`, and `seed` for all randomness.
+        Raises:
+          BudgetExceeded: this test has spent it before (DPA204).
+        Source: docs/pytest.md, "Tests of your own".
+        Example:
+          `def test_mean(dpaudit_check): share = dpaudit_check.spend()`
+        """
+        if self.item.stash.get(_SPENT, False):
+            raise BudgetExceeded(
+                "DPA204",
+                f"{self.item.nodeid} has spent its false-alarm share. Check once per test; give several targets as one list.",
+            )
+        self.item.stash[_SPENT] = True
+        self.item.user_properties += [("dp_alpha", str(self.alpha)), ("dp_seed", self.seed)]
+        return self.share
+
+    def _note(self, report: Report, evidence: Path | None) -> None:
+        """Properties of the test, which pytest writes to its JUnit file: verdicts, the least power, where the evidence is."""
+        verdicts = "; ".join(f"{result.name}: {result.verdict}" for result in report.results)
+        self.item.user_properties.append(("dp_verdict", verdicts))
+        powers = [result.power for result in report.results if result.power is not None]
+        factors = [math.inf if power.epsilon is None else power.factor for power in powers]
+        if known := [factor for factor in factors if factor is not None]:
+            self.item.user_properties.append(("dp_power", f"{max(known):.3g} with probability {powers[0].probability:g}"))
+        if evidence is not None:
+            self.item.user_properties.append(("dp_evidence", evidence.name))
+
+    def _how_to_repeat(self, report: Report, evidence: Path | None) -> list[str]:
+        """The command that runs this one test again with the same share and seed, where its evidence is, and how to replay it."""
+        options = f"--dp-seed {session_seed(self.item.config)} --dp-budget {self.alpha}"
+        lines = [f"  seed:     {self.seed}", f"  repeat:   pytest {shlex.quote(self.item.nodeid)} {options}"]
+        if evidence is not None:
+            lines.append(f"  evidence: {evidence}")
+            if any(result.reference is not None and result.attack is not None for result in report.results):
+                lines.append(f"  replay:   dpaudit replay {shlex.quote(str(evidence))}")
+        return lines
+
+
+def _passes(result: TargetResult, *, allow_inconclusive: bool) -> bool:
+    """Whether a verdict lets the test pass; an audit without power does not, unless the test says so."""
+    from dpaudit.results import Verdict
+
+    return result.verdict in {Verdict.PROVEN, Verdict.CONSISTENT} or (allow_inconclusive and result.verdict is Verdict.INCONCLUSIVE)
+
+
+def describe(result: TargetResult) -> str:
+    """Verdict, claim and evidence of one target, as lines for the test's failure."""
+    from dpaudit.report import wording
+
+    lines = [f"dpaudit: {result.name} is {result.verdict}: {result.summary}", f"  claim:    {result.claim.text}"]
+    if result.source is not None:
+        lines.append("  source:   {}:{}".format(*result.source))
+    lines += [f"  violated: {check.name}. {check.detail}" for check in result.properties if check.status == "violated"]
+    if result.failure:
+        lines.append(f"  failure:  {result.failure}")
+    attack = result.attack
+    if attack is not None:
+        lines += [f"  pair:     {wording.pair(attack)}", f"  event:    {attack.event}"]
+        lines += [f"  dataset:  {dataset}" for dataset in attack.pair.witness or ()]
+        if attack.bound is not None:
+            lines.append(f"  counts:   {wording.counted(attack.bound)}")
+            lines.append(f"  bound:    {wording.attacked(attack)}, {wording.confidence(attack.bound)}")
+        lines.append(f"  bets:     {wording.evidence(attack)}")
+        if attack.minimal is not None:
+            lines.append(f"  minimal:  {wording.minimal(attack.minimal)}")
+            lines += [f"  dataset:  {dataset}" for dataset in attack.minimal.pair.witness or ()]
+    if result.verdict == "inconclusive":
+        if power := wording.power(result.power):
+            lines.append(f"  power:    {power}")
+        lines.append("  remedy:   more runs=, or allow_inconclusive=True if the test is not meant to have this power")
+    return "\n".join(lines)
