@@ -22,6 +22,7 @@ LINTERS: Final = (
     ("mypy",),
     ("lint-imports", "--no-cache"),
 )
+SITE: Final = ("-m", "sphinx", "-n", "-W", "--keep-going", "-q", "-b", "html", "-d", "build/doctrees", "docs", "build/docs")
 LOCK: Final = (
     "pip", "compile", "--universal", "--generate-hashes", "--no-annotate", "--no-header", "--no-emit-index-url",
     "--no-emit-find-links", "--python-version", "3.11", "--fork-strategy", "fewest", "--group", "dev", "--quiet",
@@ -53,6 +54,18 @@ def lint(arguments: Sequence[str]) -> int:
     return 1 if failed else 0
 
 
+def docs(arguments: Sequence[str]) -> int:
+    """Build the documentation as HTML in build/docs; every warning is an error. Further arguments go to sphinx."""
+    prepare(CHECKOUT)
+    return _run(CHECKOUT.program("python"), *SITE, *arguments, folder=CHECKOUT.root)
+
+
+def benchmark(arguments: Sequence[str]) -> int:
+    """List the benchmarks, or run those that are named; options after the names are theirs."""
+    prepare(CHECKOUT)
+    return _run(CHECKOUT.program("python"), str(CHECKOUT.root / "benchmarks" / "run.py"), *arguments)
+
+
 def lock(arguments: Sequence[str]) -> int:
     """Write requirements.lock anew from pyproject.toml, with uv; `--upgrade` takes the newest versions."""
     own = CHECKOUT.program("uv")
@@ -80,7 +93,7 @@ def explain(arguments: Sequence[str]) -> int:
     _take_none("help", arguments)
     sys.stdout.write("python3 dev COMMAND [ARGUMENTS]\n\n")
     for name, verb in VERBS.items():
-        sys.stdout.write(f"  {name:<8}{(verb.__doc__ or '').splitlines()[0]}\n")
+        sys.stdout.write(f"  {name:<11}{(verb.__doc__ or '').splitlines()[0]}\n")
     sys.stdout.write("\nThe first command makes .venv from requirements.lock; later ones use it as it is.\n")
     return 0
 
@@ -89,6 +102,8 @@ VERBS: Final[dict[str, Callable[[Sequence[str]], int]]] = {
     "audit": audit,
     "test": test,
     "lint": lint,
+    "docs": docs,
+    "benchmark": benchmark,
     "lock": lock,
     "wheels": wheels,
     "help": explain,

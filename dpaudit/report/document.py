@@ -7,6 +7,7 @@ import shlex
 from typing import Any, Final
 
 from dpaudit.errors import InvalidArgument
+from dpaudit.exact import instance_of
 from dpaudit.report.codec import check_names, decode, encode
 from dpaudit.results import Report, Settings, TargetResult
 
@@ -33,7 +34,7 @@ def to_json(report: Report) -> str:
     """
     document = {
         "schema": SCHEMA_VERSION,
-        "tool": {"name": _TOOL, "version": report.version},
+        "tool": {"name": _TOOL, "version": instance_of(report, Report, "report").version},
         "env": dict(report.env),
         "seconds": {name: encode(value, float) for name, value in report.seconds},
         "evidence": _evidence(report),
@@ -76,7 +77,7 @@ def from_json(text: str | bytes) -> Report:
     """
     try:
         document = json.loads(text)
-    except (ValueError, RecursionError) as error:
+    except (TypeError, ValueError, RecursionError) as error:
         raise InvalidArgument("DPA501", "this is not a dpaudit report: it is not JSON.") from error
     if not isinstance(document, dict) or "schema" not in document:
         raise InvalidArgument("DPA501", "this is not a dpaudit report: it has no schema version.")
@@ -136,7 +137,7 @@ def audit_command(report: Report) -> str | None:
 def _evidence(report: Report) -> dict[str, Any]:
     """What the targets and settings determine."""
     return {
-        "settings": encode(report.settings, Settings),
+        "settings": encode(instance_of(report, Report, "report").settings, Settings),
         "results": [_encode_result(result) for result in report.results],
         "complete": report.complete,
     }

@@ -8,6 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from dpaudit.errors import InvalidArgument
+from dpaudit.exact import instance_of
 from dpaudit.report.document import from_json, to_json
 from dpaudit.results import Report
 
@@ -28,7 +29,7 @@ def read_report(path: str | os.PathLike[str]) -> Report:
       dpaudit.errors.InvalidArgument: DPA501 missing.json cannot be read (No such file or directory).
     """
     try:
-        content = Path(path).read_bytes()
+        content = _path(path).read_bytes()
     except OSError as error:
         raise InvalidArgument("DPA501", f"{path} cannot be read ({error.strerror}).") from error
     except ValueError as error:
@@ -55,7 +56,7 @@ def write_json(report: Report, path: str | os.PathLike[str]) -> None:
       >>> read_report(path) == report
       True
     """
-    _write(to_json(report).encode("ascii"), Path(path))
+    _write(to_json(report).encode("ascii"), _path(path))
 
 
 def write_html(report: Report, path: str | os.PathLike[str]) -> None:
@@ -78,7 +79,7 @@ def write_html(report: Report, path: str | os.PathLike[str]) -> None:
     """
     from dpaudit.report.page import to_html
 
-    _write(to_html(report).encode("utf-8", errors="replace"), Path(path))
+    _write(to_html(report).encode("utf-8", errors="replace"), _path(path))
 
 
 def write_text(text: str, path: str | os.PathLike[str]) -> None:
@@ -97,7 +98,12 @@ def write_text(text: str, path: str | os.PathLike[str]) -> None:
       >>> path.read_text(encoding="utf-8")
       '<testsuite />'
     """
-    _write(text.encode("utf-8", errors="replace"), Path(path))
+    _write(instance_of(text, str, "text").encode("utf-8", errors="replace"), _path(path))
+
+
+def _path(path: str | os.PathLike[str]) -> Path:
+    """A path; DPA105 for what is none."""
+    return Path(path if isinstance(path, str) else instance_of(path, os.PathLike, "path"))
 
 
 def _write(content: bytes, path: Path) -> None:

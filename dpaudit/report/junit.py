@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 from xml.etree import ElementTree as ET
 
+from dpaudit.exact import instance_of
 from dpaudit.report import wording
 from dpaudit.report.findings import findings
 from dpaudit.report.terminal import printable
@@ -31,7 +32,7 @@ def to_junit(report: Report) -> str:
       >>> to_junit(Report(Settings(alpha=Fraction(1, 20), runs=1000, seed=0), results=())).splitlines()[1]
       '<testsuite name="dpaudit" tests="0" failures="0" errors="0" skipped="0" time="0.000" />'
     """
-    seconds = dict(report.seconds)
+    seconds = dict(instance_of(report, Report, "report").seconds)
     outcomes = [_OUTCOMES.get(result.verdict, "") for result in report.results]
     suite = ET.Element(
         "testsuite",

@@ -6,9 +6,10 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
+from dpaudit.exact import instance_of
 from dpaudit.report import wording
 from dpaudit.report.document import SCHEMA_VERSION, audit_command, reproduce_command
-from dpaudit.report.plots import Plot, profile_plot, wealth_plot
+from dpaudit.report.plots import Plot, profile_plot, tradeoff_plot, wealth_plot
 from dpaudit.results import Report, TargetResult
 
 if TYPE_CHECKING:
@@ -56,12 +57,14 @@ def to_html(report: Report) -> str:
       >>> to_html(Report(Settings(alpha=Fraction(1, 20), runs=1000, seed=0), results=()))[:15]
       '<!DOCTYPE html>'
     """
-    results = sorted(report.results, key=lambda result: wording.ORDER.index(result.verdict))
-    return _template().render(
+    results = sorted(instance_of(report, Report, "report").results, key=lambda result: wording.ORDER.index(result.verdict))
+    return template("page.html.j2").render(
         report=report,
+        version=report.version,
         sections=[_section(result, f"t{place}") for place, result in enumerate(results, start=1)],
         verdicts=[verdict for verdict in wording.ORDER if any(result.verdict is verdict for result in report.results)],
         proofs={wording.proof_status(result.proof) for result in results},
+        family=wording.family(report),
         attacked=any(result.attack is not None for result in results),
         command=audit_command(report),
         schema=SCHEMA_VERSION,
@@ -69,9 +72,9 @@ def to_html(report: Report) -> str:
     )
 
 
-@lru_cache(maxsize=1)
-def _template() -> Template:
-    """The page's template, compiled once."""
+@lru_cache
+def template(name: str) -> Template:
+    """A page's template, compiled once."""
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
     environment = Environment(
@@ -83,14 +86,15 @@ def _template() -> Template:
         keep_trailing_newline=True,
     )
     environment.filters["signs"] = lambda text: text.replace(">=", "\u2265").replace("<=", "\u2264")
-    return environment.get_template("page.html.j2")
+    return environment.get_template(name)
 
 
 def _section(result: TargetResult, key: str) -> Section:
     """A target made ready for the template."""
-    bets = None if result.attack is None else result.attack.sequential
+    bets, bound = (None, None) if result.attack is None else (result.attack.sequential, result.attack.bound)
     drawn = (
         profile_plot(result.profile, result.name, f"{key}p"),
+        tradeoff_plot(result.profile, bound, result.name, f"{key}t"),
         None if bets is None else wealth_plot(bets, result.name, f"{key}w"),
     )
     bars, claim = _bars(result)

@@ -1,14 +1,15 @@
-"""The two plots of a target, each with the numbers it shows: its privacy profile, and the evidence over runs."""
+"""The plots of a target, each with the numbers it shows: its privacy profile, its trade-off, and the evidence over runs."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
 from dpaudit.report.svg import ATTACK, CLAIM, PRICE, QUIET, canvas, inline
-from dpaudit.results import ProfilePoint, Sequential, WealthPoint
+from dpaudit.results import Bound, ProfilePoint, Sequential, WealthPoint
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -19,10 +20,17 @@ _LINEAR: Final = 300.0
 _LARGEST: Final = 1e6
 """Numbers beyond this come from no audit and would only break the axes."""
 
+_STEEPEST: Final = 50.0
+"""Beyond this epsilon a test that misses nothing is not to be told from one that is never wrong."""
+
 _DASHED: Final = (0, (5.0, 2.0))
 _PROFILE_CAPTION: Final = (
     "How delta falls as epsilon grows. A sound release keeps the attack below the price and the price at or below the claim; "
     "the attack above the claim is a violation."
+)
+_TRADEOFF_CAPTION: Final = (
+    "Mistakes in telling two neighbouring datasets apart. By the claim no test is below its line; the cross is the attack's test, "
+    "as it was counted."
 )
 _WEALTH_CAPTION: Final = (
     "Fair bets against the claim, starting with wealth 1. If the claim holds, their wealth is unlikely to reach the dashed line."
@@ -92,6 +100,49 @@ def profile_plot(profile: Sequence[ProfilePoint], name: str, key: str) -> Plot |
     )
 
 
+def tradeoff_plot(profile: Sequence[ProfilePoint], bound: Bound | None, name: str, key: str) -> Plot | None:
+    """Rates of mistakes between which nobody can choose, as claimed and as priced, and the test that the attack made.
+
+    Args:
+      profile: points in the order of their epsilons.
+      bound: the attack's counts, if it has any.
+      name: what the target is called.
+      key: letters and digits that begin every id in the drawing.
+    Returns:
+      The plot, or None where no delta is known. Lines are what the points of the profile imply, so they are never too high.
+    Source: Dong, Roth, Su 2022, Proposition 2.11 (a trade-off function is the largest that the profile allows).
+    """
+    shown = [point for point in profile if 0 <= point.epsilon < _STEEPEST]
+    lines = {
+        what: _tradeoff([(point.epsilon, min(delta, 1.0)) for point in shown if (delta := _ends(point)[place]) is not None])
+        for what, place in (("claim", 0), ("price", 2))
+    }
+    if not any(lines.values()):
+        return None
+    counted = None if bound is None or not bound.counts.runs else _mistakes(bound)
+    with canvas() as (figure, axes):
+        axes.plot((0, 1), (1, 0), color=QUIET, linewidth=0.8)
+        if lines["price"]:
+            axes.plot(*zip(*lines["price"], strict=True), color=PRICE, linewidth=4, alpha=0.6, label="price")
+        if lines["claim"]:
+            axes.plot(*zip(*lines["claim"], strict=True), color=CLAIM, linewidth=1.6, linestyle=_DASHED, label="claim")
+        if counted is not None:
+            axes.plot(*zip(counted), color=ATTACK, marker="X", markersize=9, linestyle="none", label="attack")
+        axes.set_xlim(0, 1.03)
+        axes.set_ylim(0, 1.03)
+        finish(axes, "false alarms", "misses")
+        title = f"Trade-off of {name}"
+        description = (
+            "Misses over false alarms of a test between neighbours: the least that claim and price allow, and the attack's test. "
+            "A table of the numbers follows."
+        )
+        svg = inline(figure, title=title, description=description, key=key)
+    points = [(what, *point) for what in ("claim", "price") for point in lines[what]]
+    points += [("attack", *counted)] if counted is not None else []
+    rows = dict.fromkeys((what, f"{alarms:.3f}", f"{misses:.3f}") for what, alarms, misses in points)
+    return Plot(svg, title, _TRADEOFF_CAPTION, ("of", "false alarms", "misses"), tuple(rows))
+
+
 def wealth_plot(bets: Sequential, name: str, key: str) -> Plot | None:
     """Wealth of the bets against the claim over runs, and the level that refutes it.
 
@@ -145,18 +196,37 @@ def _ends(point: ProfilePoint) -> tuple[float | None, ...]:
     return (point.claimed, *(point.price or (None, None)), point.attack)
 
 
+def _tradeoff(profile: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
+    """Corners of the lower border of all (false alarms, misses) that deltas at some epsilons allow, in both directions."""
+    if not profile:
+        return []
+    corners = [(0.0, 1 - profile[-1][1])]
+    for (low, more), (high, less) in reversed(list(pairwise(profile))):
+        alarms = (more - less) / (math.exp(high) - math.exp(low))  # where the two lines misses = 1 - delta - e^epsilon alarms meet
+        corners.append((alarms, max(0.0, 1 - more - math.exp(low) * alarms)))
+    return [*corners, *((misses, alarms) for alarms, misses in reversed(corners))]
+
+
+def _mistakes(bound: Bound) -> tuple[float, float]:
+    """Shares of runs, half of them on each dataset, in which the attack's event gave a false alarm and in which it missed."""
+    half = bound.counts.runs / 2
+    return min(1.0, bound.counts.zeros / half), max(0.0, 1 - bound.counts.ones / half)
+
+
 def _drawn(value: float | None, floor: float) -> float:
     """A delta on a logarithmic axis: zero far below what is shown, nothing where there is none."""
     return math.nan if value is None or not math.isfinite(value) else min(max(value, floor / 1e3), 1.0)
 
 
-def finish(axes: Axes, across: str, up: str) -> None:
+def finish(axes: Axes, across: str, up: str, *, columns: int = 3) -> None:
     """Names of the axes, and the legend above them, where it hides nothing."""
     axes.minorticks_off()
     axes.set_xlabel(across)
     axes.set_ylabel(up)
     axes.yaxis.set_label_coords(-0.13, 0.5)
-    axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=3, columnspacing=1.4, handlelength=2.2, borderaxespad=0.2)
+    axes.legend(
+        loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=columns, columnspacing=1.4, handlelength=2.2, borderaxespad=0.2
+    )
 
 
 def tick(value: float, _: object = None) -> str:

@@ -43,9 +43,9 @@ _STYLE: Final[dict[str, Any]] = {
     "legend.frameon": False,
     "legend.labelcolor": INK,
     "text.color": INK,
-    "xtick.color": QUIET,
+    "xtick.bottom": False,
     "xtick.labelcolor": INK,
-    "ytick.color": QUIET,
+    "ytick.left": False,
     "ytick.labelcolor": INK,
 }
 _SIZE: Final = (5.4, 3.5)
@@ -98,7 +98,7 @@ def inline(figure: Figure, *, title: str, description: str, key: str) -> str:
     text = text[text.index("<svg") :].strip()
     for pattern, replacement in _CLEANED:
         text = re.sub(pattern, replacement, text, flags=re.DOTALL)
-    text = _renamed(text, key)
+    text = _renamed(_flat(text), key)
     text = re.sub(r'style="[^"]*"', lambda found: re.sub(r"(?<=[:;]) ", "", found[0]), text)
     for colour, variable in _VARIABLES.items():
         text = text.replace(colour, f"var(--{variable})")
@@ -126,6 +126,20 @@ def alone(element: str) -> str:
     head, end, rest = element.partition("</desc>")
     paper = '<rect width="100%" height="100%" fill="var(--paper)"/>'
     return f"{head}{end}<style>svg{{{colours}font-family:sans-serif;stroke-linejoin:round}}</style>{paper}{rest}\n"
+
+
+def _flat(text: str) -> str:
+    """The drawing without groups whose names nothing refers to, which change nothing."""
+    used = set(re.findall(r'(?:href="|url\()#([^")]+)', text))
+    bare: list[bool] = []
+
+    def kept(found: re.Match[str]) -> str:
+        if found[0] == "</g>":
+            return "" if bare.pop() else found[0]
+        bare.append(re.fullmatch(r'<g(?: id="([^"]*)")?>', found[0]) is not None and found[1] not in used)
+        return "" if bare[-1] else found[0]
+
+    return re.sub(r'<g(?: id="([^"]*)")?(?=[ >])[^>]*(?<!/)>|</g>', kept, text)
 
 
 def _renamed(text: str, key: str) -> str:

@@ -7,6 +7,7 @@ import textwrap
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Final
 
+from dpaudit.exact import instance_of, integer
 from dpaudit.report import wording
 from dpaudit.report.document import reproduce_command
 from dpaudit.results import Attack, Proof, Report, TargetResult, Verdict
@@ -48,12 +49,18 @@ def to_text(report: Report, *, width: int = 100, colour: bool = False, ascii_onl
       >>> print(to_text(Report(Settings(alpha=Fraction(1, 20), runs=1000, seed=0), results=())).splitlines()[0])
       No claim was audited.
     """
+    width = max(integer(width, "width"), 40)
+    return rendered(_parts(report, path, width=width, ascii_only=ascii_only), width=width, colour=colour)
+
+
+def rendered(parts: Iterable[RenderableType], *, width: int, colour: bool) -> str:
+    """What rich makes of the parts of a text, in lines of at most `width` columns."""
     from rich.console import Console
 
     output = io.StringIO()
     console = Console(
         file=output,
-        width=max(width, 40),
+        width=width,
         height=25,  # with a width alone, a dumb terminal would be given 80 columns
         force_terminal=colour,
         color_system="standard" if colour else None,
@@ -63,7 +70,7 @@ def to_text(report: Report, *, width: int = 100, colour: bool = False, ascii_onl
         emoji=False,
         markup=False,
     )
-    for part in _parts(report, path, width=width, ascii_only=ascii_only):
+    for part in parts:
         console.print(part)
     return "\n".join(line.rstrip() for line in output.getvalue().splitlines()) + "\n"
 
@@ -75,7 +82,7 @@ def printable(text: str) -> str:
 
 def _parts(report: Report, path: str | None, *, width: int, ascii_only: bool) -> Iterator[RenderableType]:
     """What is printed, from top to bottom."""
-    if report.results:
+    if instance_of(report, Report, "report").results:
         yield _table(report, width=width, ascii_only=ascii_only)
     for result in report.results:
         if result.verdict in (Verdict.REFUTED, Verdict.FAILED):

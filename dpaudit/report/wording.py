@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Final
 
 from dpaudit.claims import KINDS
-from dpaudit.exact import Endpoint, outward, shown
+from dpaudit.exact import Endpoint, instance_of, outward, shown
 from dpaudit.report.codec import nearest
 from dpaudit.results import Attack, Bound, Minimal, Power, Price, Proof, Property, Report, TargetResult, Verdict
 
@@ -64,9 +65,19 @@ _STATUS: Final = {
 }
 
 
+@dataclass(frozen=True)
+class FamilyRow:
+    """One claim among all: its p-value, what that is compared with, and whether the attack refuted it."""
+
+    name: str
+    p_value: float
+    level: float
+    refuted: bool
+
+
 def headline(report: Report) -> str:
     """How many claims got which verdict: "2 of 10 claims refuted, 8 consistent"."""
-    counts = Counter(result.verdict for result in report.results)
+    counts = Counter(result.verdict for result in instance_of(report, Report, "report").results)
     total = len(report.results)
     if not total:
         return "No claim was audited"
@@ -86,6 +97,30 @@ def false_alarm(report: Report) -> str:
         f"If all {count} claims hold, the probability that the attack calls any of them refuted is at most {alpha}, "
         f"shared among the claims {family}."
     )
+
+
+def family(report: Report) -> list[FamilyRow]:
+    """The comparisons that decided which of several claims are refuted, the smallest p-value first; empty for one claim."""
+    found = sorted(
+        ((1.0 if result.attack is None else result.attack.p_value, place, result) for place, result in enumerate(report.results)),
+        key=lambda entry: entry[:2],
+    )
+    first = [len(found) - (rank if report.settings.family == "holm" else 0) for rank in range(len(found))]
+    return [
+        FamilyRow(result.name, p_value, nearest(report.settings.alpha / share), result.rejected_in_family)
+        for (p_value, _, result), share in zip(found, first, strict=True)
+    ][: len(found) if len(found) > 1 else 0]
+
+
+def family_rule(report: Report) -> str:
+    """How the p-values of several claims are compared."""
+    alpha = decimal(report.settings.alpha)
+    if report.settings.family == "holm":
+        return (
+            f"Holm's method: the smallest p-value is compared with {alpha} over the number of claims, the next with {alpha} over "
+            "one less, and so on; the first that is larger ends it."
+        )
+    return f"Every p-value is compared with {alpha} over the number of claims."
 
 
 def power_target(report: Report) -> str:

@@ -87,6 +87,8 @@ def test_a_fingerprint_stays_when_lines_and_numbers_move_and_differs_between_fin
     def prints(found):
         return [entry["partialFingerprints"]["dpaudit/v1"] for entry in json.loads(to_sarif(found))["runs"][0]["results"]]
 
+    many = (Property("sensitivity", "violated", 3), Property("law", "violated", 1))
+    assert 2 == len(set(prints(report(result(Verdict.REFUTED, "leaky", properties=many)))))
     moved = report(*(replace(one, source=("pkg/release.py", 99), summary="other numbers.") for one in EVERY_KIND.results))
     assert prints(EVERY_KIND) == prints(moved)
     assert len(TOLD) == len(set(prints(EVERY_KIND)))

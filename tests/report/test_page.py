@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import re
 import subprocess
@@ -9,14 +10,16 @@ import sys
 from dataclasses import replace
 from html.parser import HTMLParser
 from importlib.resources import files
-from itertools import pairwise
+from itertools import pairwise, takewhile
+from statistics import NormalDist
 from xml.etree import ElementTree as ET
 
 import pytest
 
-from dpaudit.report import read_report, to_html, to_text, write_html, write_json
-from dpaudit.report.plots import profile_plot, thinned, wealth_plot
-from dpaudit.results import Report, Verdict, WealthPoint
+from dpaudit.auditor.family import FAMILIES, rejected
+from dpaudit.report import read_report, to_html, to_text, wording, write_html, write_json
+from dpaudit.report.plots import profile_plot, thinned, tradeoff_plot, wealth_plot
+from dpaudit.results import ProfilePoint, Report, Verdict, WealthPoint
 
 VOID = {"meta", "br", "hr", "img", "input", "link"}
 
@@ -61,7 +64,7 @@ def test_the_page_is_well_formed(page):
 
 def test_every_plot_is_well_formed_xml(page):
     drawings = re.findall(r"<svg.*?</svg>", page, re.DOTALL)
-    assert len(drawings) == 17
+    assert 25 == len(drawings)
     for drawing in drawings:
         assert ET.fromstring(drawing).tag.endswith("svg")  # noqa: S314 - our own drawing
 
@@ -99,14 +102,14 @@ def test_ten_targets_fit_in_300_kilobytes(page):
     assert len(page.encode()) < 300_000
 
 
-def test_every_attacked_target_has_two_plots_with_their_numbers(page, report):
+def test_every_attacked_target_has_three_plots_with_their_numbers(page, report):
     figures = re.findall(r"<figure>.*?</figure>", page, re.DOTALL)
     attacked = [result for result in report.results if result.attack is not None]
     bare = [result for result in attacked if not result.profile]
-    assert 2 * len(attacked) - len(bare) == len(figures)
+    assert 3 * len(attacked) - 2 * len(bare) == len(figures)
     for figure in figures:
         assert 1 == figure.count("<svg")
-        assert figure.count("<tr>") > 20
+        assert figure.count("<tr>") > 5
         assert "<details><summary>" in figure
 
 
@@ -140,6 +143,10 @@ def test_every_text_colour_stands_out_from_its_background_in_light_and_dark():
             for background in ("paper", "panel"):
                 light, dark = sorted((brightness(scheme[text]), brightness(scheme[background])), reverse=True)
                 assert (light + 0.05) / (dark + 0.05) >= 4.5
+        for shape in ("claim", "price", "attack", "proof"):
+            for background in ("paper", "panel"):
+                light, dark = sorted((brightness(scheme[shape]), brightness(scheme[background])), reverse=True)
+                assert (light + 0.05) / (dark + 0.05) >= 3
 
 
 def test_a_refutation_beyond_the_price_is_explained(page, report):
@@ -160,6 +167,44 @@ def test_a_plot_has_a_table_row_for_each_of_its_points(report):
     assert len(plot.header) == len(plot.rows[0])
 
 
+def test_the_trade_off_of_a_pure_claim_has_its_one_corner():
+    epsilons = (0.0, 0.5, 1.0, 1.5)
+    deltas = [max(0.0, (math.e - math.exp(epsilon)) / (1 + math.e)) for epsilon in epsilons]
+    profile = [ProfilePoint(*point, None, None) for point in zip(epsilons, deltas, strict=True)]
+    rows = tradeoff_plot(profile, None, "count", "a").rows
+    assert [("claim", "0.000", "1.000"), ("claim", "0.269", "0.269"), ("claim", "1.000", "0.000")] == list(rows)
+
+
+def test_the_trade_off_of_gaussian_noise_is_never_drawn_above_the_true_one():
+    normal = NormalDist()
+    epsilons = [place / 8 for place in range(33)]
+    deltas = [normal.cdf(0.5 - epsilon) - math.exp(epsilon) * normal.cdf(-0.5 - epsilon) for epsilon in epsilons]
+    profile = [ProfilePoint(*point, None, None) for point in zip(epsilons, deltas, strict=True)]
+    rows = tradeoff_plot(profile, None, "count", "a").rows
+    assert 50 < len(rows)
+    for alarms, misses in ((float(row[1]), float(row[2])) for row in rows if 0 < float(row[1]) < 1):
+        low, high = (normal.cdf(normal.inv_cdf(1 - alarms - rounding) - 1) for rounding in (5e-4, -4.9e-4))
+        assert low - 0.01 < misses < high + 5e-4
+
+
+def test_the_attack_stands_in_the_trade_off_as_it_was_counted(report):
+    result = report.results[0]
+    rows = tradeoff_plot(result.profile, result.attack.bound, "count", "a").rows
+    assert ("attack", f"{13_700 / 75_000:.3f}", f"{1 - 36_500 / 75_000:.3f}") == rows[-1]
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_the_table_of_p_values_shows_the_comparisons_that_decide(report, family):
+    report = replace(report, settings=replace(report.settings, family=family))
+    p_values = [1.0 if result.attack is None else result.attack.p_value for result in report.results]
+    rows = wording.family(report)
+    kept = list(takewhile(lambda row: row.p_value <= row.level, rows))
+    assert sorted(p_values) == [row.p_value for row in rows]
+    assert sum(rejected(p_values, report.settings.alpha, family)) == len(kept)
+    assert 1e-6 / (1 if family == "holm" else 10) == pytest.approx(rows[-1].level)
+    assert [] == wording.family(replace(report, results=report.results[:1]))
+
+
 def test_a_thinned_path_keeps_its_ends_and_its_peak():
     path = [WealthPoint(run, 5.0 if run == 333 else 0.0) for run in range(1, 1001)]
     kept = thinned(path, 60)
@@ -169,6 +214,7 @@ def test_a_thinned_path_keeps_its_ends_and_its_peak():
 
 def test_nothing_to_show_gives_no_plot(report):
     assert profile_plot((), "count", "a") is None
+    assert tradeoff_plot((), report.results[0].attack.bound, "count", "a") is None
     assert wealth_plot(replace(report.results[0].attack.sequential, path=()), "count", "a") is None
 
 

@@ -15,6 +15,8 @@ from devtools.failures import FAILED, SetupFailure
 from devtools.survey import ROOT
 from devtools.wheels import PYTHONS, locked_packages, missing_wheels
 
+STEPS = ("lint", "docs", "test")
+
 
 @pytest.mark.parametrize("code", [0, 1, 3, 6])
 def test_audit_runs_the_quick_profile_and_passes_its_exit_code_through(fake, monkeypatch, code):
@@ -39,6 +41,22 @@ def test_test_gives_its_arguments_to_pytest(fake):
     fake.program("python", 5)
     assert 5 == verbs.main(["test", "tests/core", "-k", "a or b"])
     assert [f"python in {fake.checkout.root}: -m pytest tests/core -k a or b"] == fake.calls
+
+
+def test_docs_makes_every_warning_an_error(fake):
+    verbs.prepare(fake.checkout)
+    fake.program("python", 2)
+    assert 2 == verbs.main(["docs", "-E"])
+    assert [f"python in {fake.checkout.root}: {' '.join(verbs.SITE)} -E"] == fake.calls
+    assert {"-n", "-W", "--keep-going"} <= set(verbs.SITE)
+
+
+def test_benchmark_gives_names_and_options_to_the_one_program_that_knows_them(fake):
+    verbs.prepare(fake.checkout)
+    fake.program("python", 3)
+    assert 3 == verbs.main(["benchmark", "vectors", "--repeats", "1"])
+    (call,) = fake.calls
+    assert call.endswith(f": {fake.checkout.root / 'benchmarks' / 'run.py'} vectors --repeats 1")
 
 
 @pytest.mark.parametrize(("broken", "expected"), [((), 0), (("ruff",), 1), (("lint-imports",), 1), (("ruff", "mypy"), 1)])
@@ -129,14 +147,16 @@ def test_wheels_compares_what_the_index_offers_with_what_is_locked(fake, digest,
     assert bool(missing) is bool(verbs.main(["wheels"]))
 
 
-def ci(folder: Path, code_of_lint: int, code_of_test: int) -> tuple[int, list[str]]:
+def ci(folder: Path, *codes: int) -> tuple[int, list[str]]:
     """Exit code of `.ci/run` and the commands it gave, with a python3 that only takes note of them."""
     (folder / ".ci").mkdir()
     run = folder / ".ci" / "run"
     run.write_bytes((ROOT / ".ci" / "run").read_bytes())
     python = folder / "python3"
     python.write_text(
-        f'#!/bin/sh\necho "$*" >> "{folder}/calls"\n[ "$2" = lint ] && exit {code_of_lint}\nexit {code_of_test}\n', encoding="utf-8"
+        f'#!/bin/sh\necho "$*" >> "{folder}/calls"\n'
+        + "".join(f'[ "$2" = {verb} ] && exit {code}\n' for verb, code in zip(STEPS, codes, strict=True)),
+        encoding="utf-8",
     )
     python.chmod(0o755)
     search = os.pathsep.join([str(folder), os.environ["PATH"]])
@@ -144,6 +164,6 @@ def ci(folder: Path, code_of_lint: int, code_of_test: int) -> tuple[int, list[st
     return ran.returncode, (folder / "calls").read_text(encoding="utf-8").splitlines()
 
 
-@pytest.mark.parametrize(("lint", "test", "expected"), [(0, 0, 0), (1, 0, 1), (0, 1, 1), (1, 4, 4)])
-def test_ci_runs_lint_and_test_and_fails_when_either_does(tmp_path, lint, test, expected):
-    assert (expected, ["dev lint", "dev test"]) == ci(tmp_path, lint, test)
+@pytest.mark.parametrize(("codes", "expected"), [((0, 0, 0), 0), ((1, 0, 0), 1), ((0, 1, 0), 1), ((1, 4, 0), 4), ((0, 0, 2), 2)])
+def test_ci_runs_every_step_and_fails_when_one_does(tmp_path, codes, expected):
+    assert (expected, [f"dev {step}" for step in STEPS]) == ci(tmp_path, *codes)

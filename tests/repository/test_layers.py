@@ -32,6 +32,7 @@ VIOLATIONS = [
     ("dpaudit/verifier/kernel/planted.py", "def f():\n    import z3", "The kernel of certificates"),
     ("dpaudit/auditor/planted.py", "import click", "The auditor finds"),
     ("dpaudit/report/planted.py", "import dpaudit.auditor", "A report is made from results alone"),
+    ("dpaudit/pytest_plugin/planted.py", "def f():\n    import dpaudit.cli", "The pytest plugin needs no command line"),
     ("proofs/planted.py", "import devtools", "What is shipped imports none"),
 ]
 

@@ -1,0 +1,209 @@
+"""A dossier in its forms: JSON, the source of truth; text for a terminal and a page are functions of it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from itertools import groupby
+from typing import TYPE_CHECKING, Any, Final
+
+from dpaudit.dossier import KINDS, MEANINGS, Decided, Dossier, Standing
+from dpaudit.errors import InvalidArgument
+from dpaudit.report.codec import check_names, decode, encode
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+SCHEMA: Final = "dossier-1"
+
+SHADES: Final = {
+    Standing.HOLDS: "proven",
+    Standing.OTHERWISE: "consistent",
+    Standing.PART: "inconclusive",
+    Standing.UNSHOWN: "inconclusive",
+    Standing.FAILS: "refuted",
+    Standing.UNDECIDED: "failed",
+}
+"""The verdict of an audit whose colour a standing has."""
+
+_COLOURS: Final = {
+    "proven": "bold green",
+    "consistent": "green",
+    "inconclusive": "yellow",
+    "refuted": "bold red",
+    "failed": "bold magenta",
+}
+
+
+def to_json(dossier: Dossier) -> str:
+    """The dossier as a JSON document; `evidence` depends on code and runs alone.
+
+    Args:
+      dossier: what a run decided.
+    Returns:
+      A JSON object with sorted names, ASCII only, ending in a line break.
+    Raises:
+      TypeError: a field holds something that its type does not allow.
+    Source: design rule 8 (every number in a report can be recomputed).
+    Example:
+      >>> from_json(to_json(Dossier("papers", 1000, ()))).runs
+      1000
+    """
+    items = [encode(item, Decided) for item in dossier.items]
+    document = {
+        "schema": SCHEMA,
+        "version": dossier.version,
+        "seconds": {key: round(value, 2) for key, value in dossier.seconds},
+        "evidence": {"name": dossier.name, "runs": dossier.runs, "items": items},
+    }
+    return json.dumps(document, sort_keys=True, indent=1, allow_nan=False) + "\n"
+
+
+def from_json(text: str | bytes) -> Dossier:
+    """The dossier that a JSON document holds.
+
+    Args:
+      text: what `to_json` gave.
+    Returns:
+      The dossier; seconds come back sorted by key.
+    Raises:
+      InvalidArgument: it is none (DPA501).
+    Source: design rule 8 (every number in a report can be recomputed).
+    Example:
+      >>> from_json("[]")
+      Traceback (most recent call last):
+      dpaudit.errors.InvalidArgument: DPA501 this is not a dossier.
+    """
+    try:
+        document: Any = json.loads(text)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise InvalidArgument("DPA501", "this is not a dossier: it is not JSON.") from error
+    if not isinstance(document, dict) or document.get("schema") != SCHEMA:
+        raise InvalidArgument("DPA501", "this is not a dossier.")
+    check_names(document, {"schema", "version", "seconds", "evidence"}, "the dossier")
+    evidence = document["evidence"]
+    check_names(evidence, {"name", "runs", "items"}, "evidence")
+    items = decode(evidence["items"], tuple[Decided, ...], "evidence.items")
+    seconds = tuple(sorted((str(key), float(value)) for key, value in document["seconds"].items()))
+    return Dossier(str(evidence["name"]), int(evidence["runs"]), items, seconds, str(document["version"]))
+
+
+def headline(dossier: Dossier) -> str:
+    """How many claims have which standing, in one sentence.
+
+    Args:
+      dossier: what a run decided.
+    Returns:
+      A sentence without a full stop.
+    Raises:
+      Nothing.
+    Source: docs/papers.md.
+    Example:
+      >>> headline(Dossier("papers", 1000, ()))
+      'No claim was decided'
+    """
+    counts = {value: sum(item.standing is value for item in dossier.items) for value in Standing}
+    told = [f"{count} {_plural(value) if count != 1 else value}" for value, count in counts.items() if count]
+    return f"Of {len(dossier.items)} claims {', '.join(told)}" if told else "No claim was decided"
+
+
+def _plural(value: Standing) -> str:
+    """A standing of several claims."""
+    first, _, rest = value.partition(" ")
+    plural = {"holds": "hold", "fails": "fail", "does": "do", "undecided": "are undecided"}[first]
+    return f"{plural} {rest}".strip()
+
+
+def to_text(dossier: Dossier, *, width: int = 100, colour: bool = False, ascii_only: bool = False) -> str:
+    """The dossier as text: a table of all claims, then what was found about each that does not simply hold.
+
+    Args:
+      dossier: what a run decided.
+      width: columns of the terminal, at least 40.
+      colour: whether to write ANSI colours.
+      ascii_only: whether lines are drawn with ASCII characters.
+    Returns:
+      Lines of at most `width` columns.
+    Raises:
+      Nothing; every dossier has a text.
+    Source: docs/papers.md.
+    Example:
+      >>> print(to_text(Dossier("papers", 1000, ())).strip())
+      No claim was decided.
+    """
+    from dpaudit.report.terminal import rendered
+
+    width = max(width, 40)
+    text = rendered(_parts(dossier, ascii_only=ascii_only), width=width, colour=colour)
+    return text.encode("ascii", "backslashreplace").decode("ascii") if ascii_only else text
+
+
+def _parts(dossier: Dossier, *, ascii_only: bool) -> Iterator[RenderableType]:
+    """What is printed, from top to bottom."""
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text
+
+    if dossier.items:
+        table = Table(box=box.ASCII2 if ascii_only else box.SIMPLE_HEAD, pad_edge=False, collapse_padding=True)
+        for name in ("claim", "promised", "found", "verdict"):
+            table.add_column(name, overflow="fold")
+        for item in dossier.items:
+            style = _COLOURS[SHADES[item.standing]]
+            table.add_row(item.key, item.promised, item.number, Text(item.standing, style=style))
+        yield table
+    for item in dossier.items:
+        if item.standing is not Standing.HOLDS:
+            yield Text.assemble(
+                (item.key, "bold"), f" {item.paper}, {item.place}: ", (item.standing, _COLOURS[SHADES[item.standing]])
+            )
+            grid = Table.grid(padding=(0, 2))
+            grid.add_column(no_wrap=True)
+            grid.add_column(overflow="fold")
+            lines = (
+                ("promised", item.promised),
+                ("found", item.says),
+                ("true is", item.correction),
+                ("code", ", ".join(item.code)),
+            )
+            for label, text in lines:
+                if text:
+                    grid.add_row(f"  {label}", text)
+            yield grid
+    yield f"{headline(dossier)}."
+    for value, meaning in MEANINGS.items():
+        if any(item.standing is value for item in dossier.items):
+            yield f"{value}: {meaning}"
+
+
+def to_html(dossier: Dossier) -> str:
+    """The dossier as a page that loads nothing and runs nothing.
+
+    Args:
+      dossier: what a run decided.
+    Returns:
+      A whole HTML document.
+    Raises:
+      Nothing; every dossier has a page.
+    Source: docs/papers.md.
+    Example:
+      >>> to_html(Dossier("papers", 1000, ()))[:15]
+      '<!DOCTYPE html>'
+    """
+    from dpaudit.report.dossier_plots import plots_of
+    from dpaudit.report.page import template
+
+    present = {item.standing for item in dossier.items}
+    kinds = {witness.kind for item in dossier.items for witness in item.witnesses}
+    papers = [(paper, list(items)) for paper, items in groupby(dossier.items, key=lambda item: item.paper)]
+    return template("dossier.html.j2").render(
+        dossier=dossier,
+        version=dossier.version,
+        headline=headline(dossier),
+        papers=papers,
+        plots=list(plots_of(dossier).values()),
+        meanings={value: meaning for value, meaning in MEANINGS.items() if value in present},
+        kinds={kind: meaning for kind, meaning in KINDS.items() if kind in kinds},
+        shades=SHADES,
+        runs=f"{dossier.runs:,}",
+    )

@@ -1,0 +1,110 @@
+"""A dossier as JSON, as text and as a page: nothing lost, nothing loaded, and plots of what was measured."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from html.parser import HTMLParser
+from xml.etree import ElementTree as ET
+
+import pytest
+
+from dpaudit.dossier import Decided, Dossier, Span, Standing, Table, Witness
+from dpaudit.errors import InvalidArgument
+from dpaudit.report.dossier import from_json, headline, to_html, to_json, to_text
+from dpaudit.report.dossier_plots import plots_of
+
+
+def decided(key, standing, *witnesses, table=None):
+    told = ("text", "page 1", f"{key} <promised>", "" if standing is Standing.HOLDS else "half of it", ("dpaudit/dossier.py:Item",))
+    return Decided(key, *told, standing, f"{key} was found", f"number of {key}", witnesses, table)
+
+
+TABLE = Table("Noise, by epsilon", ("epsilon", "one", "other"), ((0.5, 100.0, 10.0), (1.0, 50.0, 5.0), (2.0, 25.0, 2.0)))
+BROKEN = Witness("attack", "claim", holds=False, says="refuted", name="broken_thing", span=Span(5.5, 1.0))
+SOUND = Witness("attack", "correction", holds=True, says="kept", name="thing", span=Span(0.9, 1.0))
+INFINITE = Witness(
+    "enumeration", "claim", holds=False, says="impossible outcome", name="broken_list", span=Span(float("inf"), None)
+)
+
+
+@pytest.fixture
+def dossier():
+    items = (
+        decided("A1", Standing.HOLDS, SOUND, table=TABLE),
+        decided("A2", Standing.FAILS, BROKEN, replace(SOUND, name="other")),
+        decided("A3", Standing.PART, INFINITE),
+    )
+    return Dossier("papers", 1000, items, (("A1", 0.5), ("A2", 1.25), ("A3", 0.0)), "0.1.0")
+
+
+def test_a_dossier_comes_back_from_its_document(dossier):
+    assert dossier == from_json(to_json(dossier))
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{}", '{"schema": "1"}', '{"schema": "dossier-1"}', "\ud800"])
+def test_what_is_no_dossier_is_refused(text):
+    with pytest.raises(InvalidArgument, match="DPA501"):
+        from_json(text)
+
+
+def test_a_document_with_an_unknown_field_is_refused(dossier):
+    with pytest.raises(InvalidArgument, match="DPA501"):
+        from_json(to_json(dossier).replace('"promised"', '"pledged"'))
+
+
+def test_the_headline_counts_every_verdict(dossier):
+    assert "Of 3 claims 1 holds, 1 holds in part, 1 fails as written" == headline(dossier)
+    assert "Of 6 claims 2 hold, 2 hold in part, 2 fail as written" == headline(replace(dossier, items=dossier.items * 2))
+
+
+@pytest.mark.parametrize("width", [40, 80, 160])
+def test_the_text_fits_its_width_and_tells_what_does_not_hold(dossier, width):
+    text = to_text(dossier, width=width)
+    assert max(map(len, text.splitlines())) <= width
+    assert "A2 was found" in text
+    assert "A1 was found" not in text
+    assert to_text(dossier, width=width, ascii_only=True).isascii()
+
+
+class Elements(HTMLParser):
+    """Ids, inner links and scripts of a page."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.ids, self.links, self.tags = [], [], set()
+        self.feed(text)
+
+    def handle_starttag(self, tag, attributes):
+        found = dict(attributes)
+        self.tags.add(tag)
+        self.ids += [found["id"]] if "id" in found else []
+        self.links += [found[name] for name in ("href", "xlink:href", "src") if name in found]
+
+
+def test_the_page_loads_and_runs_nothing_and_its_links_lead_somewhere(dossier):
+    page = to_html(dossier)
+    found = Elements(page)
+    assert "script" not in found.tags
+    assert len(found.ids) == len(set(found.ids))
+    assert {link.removeprefix("#") for link in found.links} <= set(found.ids)
+    assert all(link.startswith("#") for link in found.links)
+    assert "A1 &lt;promised&gt;" in page
+    assert page == to_html(dossier)
+
+
+def test_plots_show_what_was_measured(dossier):
+    plots = plots_of(dossier)
+    assert ["A1", "claimed", "sandwich"] == list(plots)
+    assert [("A2 broken_thing", "5.5", "1"), ("A3 broken_list", "inf", "\u2013")] == list(plots["claimed"].rows)
+    assert ["A1 thing", "A2 other"] == [row[0] for row in plots["sandwich"].rows]
+    assert ("0.5", "100", "10") == plots["A1"].rows[0]
+    for plot in plots.values():
+        assert ET.fromstring(plot.svg).tag.endswith("svg")  # noqa: S314 - our own drawing
+
+
+def test_an_empty_dossier_has_all_forms():
+    empty = Dossier("papers", 1000, ())
+    assert empty == from_json(to_json(empty))
+    assert {} == plots_of(empty)
+    assert re.search("No claim was decided", to_html(empty))
