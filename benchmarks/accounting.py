@@ -4,6 +4,8 @@
 
 The peers pin packages of their own, so each is named by the Python it is installed in; without one its rows are missing. Every
 answer is computed in a new process with all imports done before the clock starts, the accountants in turn; the best time counts.
+
+Needs: Pythons with dp-accounting and prv-accountant, both optional. Size: each job 3 times by each accountant.
 """
 
 from __future__ import annotations

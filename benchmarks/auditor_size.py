@@ -1,4 +1,7 @@
-"""Sizes of the one-event bounds at 240 runs, by exact enumeration of every outcome; the suite does the same at 40 runs."""
+"""Sizes of the one-event bounds at 240 runs, by exact enumeration of every outcome; the suite does the same at 40 runs.
+
+Needs: nothing. Size: every outcome of 240 runs.
+"""
 
 import math
 import time

@@ -5,6 +5,8 @@
 family: each seed is one audit of every sound mechanism together at alpha .05; an error is any refutation in it.
 peeking: each seed is one audit of a mechanism whose claim is exactly tight on its pair; the bets hold .05, their wealth is looked
 at after every run, and an error is a wealth that ever reaches 20. After Ctrl-C the same command with the same `--state` goes on.
+
+Needs: nothing. Size: 500 audits of the family, 1,000 that are watched.
 """
 
 from __future__ import annotations

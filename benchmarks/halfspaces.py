@@ -5,6 +5,8 @@
 Records: y gamma w + a vector at a right angle to w of uniform direction, so that every margin is gamma exactly; 5000 others are the
 test. `HalfspaceClassifier` has exact noise from the operating system and a map of its own for every seed. The packing: 1024 random
 sign vectors in 200 dimensions and the exponential mechanism over those, the best pure learner that knows them.
+
+Needs: nothing. Size: 10 problems, 5 seeds of each, and 2,400 choices from a packing.
 """
 
 from __future__ import annotations

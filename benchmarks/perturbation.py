@@ -8,6 +8,8 @@ the target is a clipped linear function of 2 % of the columns and noise. What th
 rows are scaled to norm 1, targets lie in [-1/2, 1/2] around a public middle, the loss is half the square up to 1 and straight
 beyond (so its slope is bounded by 1), there is no intercept, and for every method the best ridge of four by the test itself is
 shown, which is generous to each alike. All methods predict every test row from one release.
+
+Needs: nothing. Size: 5 seeds of each learner at 4 epsilons, and a regression in 2^21 columns.
 """
 
 from __future__ import annotations

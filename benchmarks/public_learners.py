@@ -5,6 +5,8 @@
 DIR holds the files of 20 newsgroups and MNIST. Of the train part, every fifth post and every eighth image are public, by their
 row numbers; nobody reads their labels. Ours: (epsilon, 1e-5) under replace-one, exact noise from the operating system, nothing
 tuned. The other problems are generated.
+
+Needs: data files, optional. Size: 10 seeds of each problem.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""What importing and starting costs, over the interpreter's own start: medians of twenty, printed against their limits."""
+"""What importing and starting costs, over the interpreter's own start: medians of twenty, printed against their limits.
+
+Needs: nothing. Size: 20 starts of each.
+"""
 
 from __future__ import annotations
 

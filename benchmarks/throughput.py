@@ -5,6 +5,8 @@
 The audits have a claim that nothing refutes, so that all runs are made. Processor seconds, except for the two processes, which are
 worth what they save in wall time: run this on a machine that does nothing else. Where that cannot be, processor seconds say what
 two processes promise. They pay only in long audits: one of a second or two is over before they have made many runs.
+
+Needs: a quiet machine. Size: audits of up to 8 10^8 runs.
 """
 
 from __future__ import annotations

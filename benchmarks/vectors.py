@@ -4,6 +4,8 @@
 
 Clipping is compared with numpy doing the same in floats (norm, product, sum: no exact sensitivity), noise with numpy's float
 normal numbers and with OpenDP's exact vectors where it is installed.
+
+Needs: OpenDP, optional. Size: the best of 9 repeats.
 """
 
 from __future__ import annotations

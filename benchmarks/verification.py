@@ -9,6 +9,8 @@ whole suite are of the clock, on two processes. Stored certificates are checked 
 
 Published figures are what the abstracts of the papers say of all their programs together. They were measured on other machines, by
 tools that are not run here; times of single programs are not quoted.
+
+Needs: nothing. Size: 24 programs twice.
 """
 
 from __future__ import annotations

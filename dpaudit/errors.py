@@ -136,6 +136,11 @@ CODES: Final[dict[str, Explanation]] = {
         "A privacy or false-alarm budget does not cover the request.",
         "Ask for less, or state a larger budget before looking at any result.",
     ),
+    "DPA205": Explanation(
+        "library not installed",
+        "What was asked for belongs to another library, which is not among those that this one needs.",
+        "Install it into the same environment; the message names it.",
+    ),
     "DPA301": Explanation(
         "no entropy",
         "The operating system did not deliver random bytes. dpaudit never falls back to a weaker generator.",
@@ -185,6 +190,21 @@ CODES: Final[dict[str, Explanation]] = {
         "no neighbours to make",
         "Neighbouring datasets are made from data by the edits of the claim's adjacency, and only where that changes something.",
         "Give the pairs yourself: neighbours=[(first, second), ...].",
+    ),
+    "DPA410": Explanation(
+        "program failed",
+        "A program that is audited ended with another exit code than 0.",
+        "Run it by hand with one line of made-up data on its standard input; what it prints may hold data and is not shown here.",
+    ),
+    "DPA411": Explanation(
+        "program too slow",
+        "A program that is audited did not end in time, and was ended.",
+        "It has to end when its standard input does; give a longer timeout= if it needs one.",
+    ),
+    "DPA412": Explanation(
+        "not the lines asked for",
+        "A program that is audited has to write one line of JSON, in UTF-8, for each line that it reads, and nothing else.",
+        "Write everything else to standard error.",
     ),
     "DPA501": Explanation(
         "unreadable report",

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 from dpaudit.errors import EngineDisagreement, InvalidArgument
 
@@ -23,6 +23,8 @@ Exact: TypeAlias = int | Fraction | Decimal | str | float
 
 SMALLEST_EXPONENT = -4096
 """Endpoints below 2**SMALLEST_EXPONENT (about 1e-1233) are rounded outward to 0 or to that power."""
+
+_Given = TypeVar("_Given")
 
 _MAX_DIGITS = 4000
 _MAX_DECIMAL_EXPONENT = 5000
@@ -181,6 +183,27 @@ def integer(value: object, name: str, *, lower: int | None = None, upper: int | 
     return whole
 
 
+def instance_of(value: _Given, kind: type, name: str) -> _Given:
+    """The value of a parameter that has to be of one kind.
+
+    Args:
+      value: whatever the caller gave.
+      kind: the class of all that is allowed.
+      name: how the parameter is called in an error message.
+    Returns:
+      The value itself.
+    Raises:
+      InvalidArgument: another kind (DPA105).
+    Source: design rule: refuse before any randomness is drawn.
+    Example:
+      >>> instance_of("text", str, "note")
+      'text'
+    """
+    if not isinstance(value, kind):
+        raise InvalidArgument("DPA105", f"{name} must be of type {kind.__name__}, got a {type(value).__name__}.")
+    return value
+
+
 def shown(value: Fraction) -> str:
     """`value` as people write it: exact when that is short (1/3, 1e-06), else "about" six digits, whatever its size.
 
@@ -333,6 +356,7 @@ class Enclosure:
 
     def meets(self, other: Enclosure) -> bool:
         """Whether the two intervals have a point in common."""
+        instance_of(other, Enclosure, "the other enclosure")
         return bool(self.lower <= other.upper and other.lower <= self.upper)
 
     def intersect(self, other: Enclosure) -> Enclosure:

@@ -232,7 +232,7 @@ def load_targets(text: str, *, data: str | None = None) -> tuple[Target, ...]:
 
     Args:
       text: the name of a bundled target or group, "zoo" or one of its specimens, MODULE:ATTRIBUTE, or FILE.py:ATTRIBUTE, where
-        the attribute is a Target or a sequence of Targets.
+        the attribute is a Target or a sequence of Targets; or FILE.py for every one that the file holds.
       data: path of a CSV file whose records replace each target's own data and neighbours, and are taken as private.
     Returns:
       One or more targets, in their order.
@@ -243,7 +243,7 @@ def load_targets(text: str, *, data: str | None = None) -> tuple[Target, ...]:
       >>> [target.name for target in load_targets("laplace")]
       ['laplace']
     """
-    targets = _from_code(text) if ":" in text else _from_bundle(text)
+    targets = _all_of(text) if text.endswith(".py") else _from_code(text) if ":" in text else _from_bundle(text)
     if data is None:
         return targets
     from dpaudit.records import read_csv
@@ -322,6 +322,16 @@ def _from_code(text: str) -> tuple[Target, ...]:
     return targets
 
 
+def _all_of(file: str) -> tuple[Target, ...]:
+    """Every target that a file holds by a name of its own or in a list of them, once each, in the order of the names."""
+    values = list(vars(module_at(file)).values())
+    listed = [one for value in values for one in (value if isinstance(value, (list, tuple)) else (value,))]
+    targets = tuple({id(one): one for one in listed if isinstance(one, Target)}.values())
+    if not targets:
+        raise TargetFailure("DPA403", f"{file} holds no Target at module level.")
+    return targets
+
+
 def _targets_within(module: ModuleType) -> str:
     """Which targets the module does hold, for an error message."""
     names = [name for name, value in vars(module).items() if isinstance(value, Target)]
@@ -392,6 +402,8 @@ def _import_file(path: str) -> ModuleType:
         specification.loader.exec_module(module)
     except (Exception, SystemExit) as error:
         del sys.modules[name]
+        if isinstance(error, ModuleNotFoundError):
+            raise TargetFailure("DPA402", f"{path} needs the module {error.name!r}, which is not installed.") from error
         raise TargetFailure("DPA402", f"{path} raised {_where(error)} while it was imported.") from error
     return module
 

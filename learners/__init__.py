@@ -11,8 +11,10 @@ if TYPE_CHECKING:
     from learners.halfspaces.pure_halfspace import PureHalfspaceClassifier as PureHalfspaceClassifier
     from learners.kernels.gaussian_process import GaussianProcessRelease as GaussianProcessRelease
     from learners.kernels.interactive import InteractiveKernelPredictor as InteractiveKernelPredictor
+    from learners.kernels.kernel_ridge import KernelRidgeRegressor as KernelRidgeRegressor
     from learners.kernels.non_interactive import NonInteractiveKernelClassifier as NonInteractiveKernelClassifier
     from learners.kernels.semi_interactive import SemiInteractiveKernelClassifier as SemiInteractiveKernelClassifier
+    from learners.kernels.semi_interactive_regressor import SemiInteractiveKernelRegressor as SemiInteractiveKernelRegressor
     from learners.margins.erm import private_erm as private_erm
     from learners.margins.kernel import KernelMarginClassifier as KernelMarginClassifier
     from learners.margins.label_private import LabelPrivateClassifier as LabelPrivateClassifier
@@ -37,12 +39,14 @@ _HOMES: Final = {
     "GaussianProcessRelease": "learners.kernels.gaussian_process",
     "InteractiveKernelPredictor": "learners.kernels.interactive",
     "KernelMarginClassifier": "learners.margins.kernel",
+    "KernelRidgeRegressor": "learners.kernels.kernel_ridge",
     "LabelPrivateClassifier": "learners.margins.label_private",
     "MarginClassifier": "learners.margins.margin",
     "MarginSearch": "learners.margins.margin_search",
     "NeuralMarginClassifier": "learners.margins.neural",
     "NonInteractiveKernelClassifier": "learners.kernels.non_interactive",
     "SemiInteractiveKernelClassifier": "learners.kernels.semi_interactive",
+    "SemiInteractiveKernelRegressor": "learners.kernels.semi_interactive_regressor",
     "ObjectivePerturbation": "learners.perturbation.objective",
     "OutputPerturbation": "learners.perturbation.output",
     "PolynomialMarginClassifier": "learners.margins.polynomial_margin",

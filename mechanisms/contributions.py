@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 import numpy as np
 
 from dpaudit.errors import InvalidArgument
-from dpaudit.exact import Exact, in_range, integer, positive
+from dpaudit.exact import Exact, in_range, instance_of, integer, positive
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -125,7 +125,7 @@ def checked_rows(rows: NDArray[Any]) -> NDArray[Any]:
 
 def _ball(norm_bound: Exact, norm: Norm, lattice_bits: int) -> _Ball:
     """The ball of the public parameters."""
-    if norm not in {"l1", "l2", "linf"}:
+    if instance_of(norm, str, "norm") not in {"l1", "l2", "linf"}:
         raise InvalidArgument("DPA103", f'norm must be "l1", "l2" or "linf", got {norm!r}.')
     bits = integer(lattice_bits, "lattice_bits", lower=1, upper=LARGEST_LATTICE_BITS)
     bound = in_range(

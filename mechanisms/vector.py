@@ -192,6 +192,8 @@ class VectorMechanism:
 
     def in_units(self, steps: NDArray[np.integer[Any]]) -> NDArray[np.float64]:
         """Released steps in the units of the rows, as the floats nearby: what is done to a release costs no privacy."""
+        if not isinstance(steps, np.ndarray) or steps.dtype.kind not in "iu":
+            raise InvalidArgument("DPA105", "steps must be an array of integers, as they were released.")
         return np.asarray(steps, dtype=np.float64) * float(self.lattice)
 
     def describe(self) -> str:

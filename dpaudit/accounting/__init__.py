@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from dpaudit.accounting.calibration import calibrate as calibrate
     from dpaudit.accounting.filters import Filter as Filter
     from dpaudit.accounting.individual import IndividualFilter as IndividualFilter
+    from dpaudit.accounting.laws.best_of import best_of_poisson_runs as best_of_poisson_runs
     from dpaudit.accounting.laws.best_of import best_of_runs as best_of_runs
     from dpaudit.accounting.laws.bounded_range import bounded_range as bounded_range
     from dpaudit.accounting.laws.charged import update_charged as update_charged
@@ -52,6 +53,7 @@ _HOMES: Final = {
     "Shuffle": "schemes",
     "WithoutReplacement": "schemes",
     "approx_dp": "laws.response",
+    "best_of_poisson_runs": "laws.best_of",
     "best_of_runs": "laws.best_of",
     "bounded_range": "laws.bounded_range",
     "calibrate": "calibration",

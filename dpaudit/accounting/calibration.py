@@ -76,6 +76,8 @@ def calibrate(
     most = in_range(epsilon, "epsilon", lower=0, upper=2**64)
     budget = _Budget(most, in_range(delta, "delta", lower=0, upper=1, upper_open=True))
     near, far = positive(low, "low"), positive(high, "high")
+    if not callable(make):
+        raise InvalidArgument("DPA105", f"make must be a function from a parameter to a loss, got a {type(make).__name__}.")
     if near >= far:
         raise InvalidArgument("DPA103", f"low must be below high, got low={shown(near)} and high={shown(far)}. Exchange them.")
     apart = in_range(precision, "precision", lower="1e-12", upper="1/2")

@@ -9,7 +9,7 @@ from math import floor
 from typing import Final
 
 from dpaudit.accounting.law import Law
-from dpaudit.accounting.laws.best_of import BestOf, best_of_pure, checked_runs
+from dpaudit.accounting.laws.best_of import BestOf, BestOfPoisson, best_of_pure, checked_mean, checked_runs
 from dpaudit.accounting.laws.between import Between
 from dpaudit.accounting.laws.bounded_noise import finite_noise, truncated_noise
 from dpaudit.accounting.laws.bounded_range import BoundedRange
@@ -25,7 +25,7 @@ from dpaudit.accounting.laws.rounded_gaussian import RoundedGaussian
 from dpaudit.accounting.laws.staircase import Staircase
 from dpaudit.accounting.loss import PrivacyLoss, compose, single
 from dpaudit.errors import InvalidArgument, Unsupported
-from dpaudit.exact import ball, ball_endpoints, float_outward, shown, working_precision
+from dpaudit.exact import ball, ball_endpoints, float_outward, instance_of, shown, working_precision
 from dpaudit.releases import Release
 
 _SMALLEST_FLOAT_STEP: Final = 2.0**-960
@@ -52,7 +52,7 @@ def price(releases: Sequence[Release]) -> PrivacyLoss:
       >>> print(price([entry, entry]).epsilon(delta=0))
       1
     """
-    if not releases:
+    if not instance_of(releases, Sequence, "releases"):
         raise InvalidArgument(
             "DPA109", "there is nothing to price: the release log is empty. Only mechanisms of this project write to it."
         )
@@ -162,8 +162,10 @@ def _objective_perturbation(release: Release) -> Law:
 
 
 def _best_of_runs(release: Release) -> Law:
-    """A random number of runs, each pure where the log says epsilon and else rho-zCDP, of which the best is kept."""
+    """A random number of runs of which the best is kept: each mu-GDP, pure or rho-zCDP, as the log says."""
     known = dict(release.parameters)
+    if "mu" in known:
+        return BestOfPoisson(known["mu"], checked_mean(release.parameter("mean")))
     shape, stop = checked_runs(release.parameter("shape"), release.parameter("stop"))
     return best_of_pure(known["epsilon"], shape) if "epsilon" in known else BestOf(release.parameter("rho"), shape, stop)
 

@@ -16,7 +16,7 @@ from dpaudit.accounting.laws.without_replacement import swapped_out
 from dpaudit.accounting.loss import PrivacyLoss, gathered
 from dpaudit.claims import Adjacency
 from dpaudit.errors import InvalidArgument, Unsupported
-from dpaudit.exact import Exact, in_range, integer
+from dpaudit.exact import Exact, in_range, instance_of, integer
 
 
 @runtime_checkable
@@ -205,7 +205,7 @@ def _each(loss: PrivacyLoss, change: Callable[[Law], Law]) -> PrivacyLoss:
 
 def _require(loss: PrivacyLoss, kinds: Sequence[str], scheme: str) -> None:
     """DPA202 for an adjacency that the proof of a scheme does not cover."""
-    if loss.adjacency not in {Adjacency(kind) for kind in kinds}:
+    if instance_of(loss, PrivacyLoss, "loss").adjacency not in {Adjacency(kind) for kind in kinds}:
         raise Unsupported(
             "DPA202", f"{scheme} is priced under {' or '.join(kinds)}, got {loss.adjacency}. State the loss of one release there."
         )

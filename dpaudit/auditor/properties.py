@@ -19,6 +19,7 @@ from dpaudit.auditor.pairs import Neighbours
 from dpaudit.auditor.records import copied, fingerprint
 from dpaudit.auditor.runs import CHECKS, Broken, Chunk, Manner, sample_many, sample_one
 from dpaudit.auditor.workload import Subject
+from dpaudit.errors import DpauditError
 from dpaudit.releases import recording
 from dpaudit.results import Property
 from dpaudit.targets import Target
@@ -125,7 +126,8 @@ def _why_failed(target: Target, pairs: Sequence[Neighbours], outputs: Sequence[A
         target.function(copied(pairs[0].first), *([] if target.run is not None else [1]), np.random.default_rng(0))
     except (Exception, SystemExit) as error:  # noqa: BLE001 - the place is what we are after
         frame = traceback.extract_tb(error.__traceback__)[-1]
-        return f"DPA405 every run raised, the last one {type(error).__name__} at {Path(frame.filename).name}:{frame.lineno}"
+        said = f" ({error})" if isinstance(error, DpauditError) else ""
+        return f"DPA405 every run raised, the last one {type(error).__name__} at {Path(frame.filename).name}:{frame.lineno}{said}"
     return f"DPA405 no run gave an output: the function {outputs[-1].kind}"
 
 

@@ -11,9 +11,10 @@ from dpaudit.auditor.auditing import case_of
 from dpaudit.auditor.membership.canaries import PROPERTY as CANARIES
 from dpaudit.auditor.plans import Plan
 from dpaudit.auditor.properties import check_target
-from dpaudit.auditor.request import entry_of, reference_of
+from dpaudit.auditor.request import entry_of, reference_of, require_executor
 from dpaudit.auditor.trial import try_claim
 from dpaudit.errors import InvalidArgument, Unsupported
+from dpaudit.exact import instance_of
 from dpaudit.results import Attack, Report, Settings, TargetResult
 from dpaudit.targets import Target
 
@@ -77,12 +78,14 @@ def replay(
       >>> replay(Report(Settings(alpha=Fraction(1, 20), runs=1000, seed=0), results=()))
       ()
     """
-    chosen = [result for result in report.results if only in (None, result.name)]
+    chosen = [result for result in instance_of(report, Report, "report").results if only in (None, result.name)]
     if only is not None and not chosen:
         names = ", ".join(result.name for result in report.results) or "none"
         raise InvalidArgument("DPA103", f"the report has no target called {only!r}. It has: {names}.")
     seed = secrets.randbits(63) if fresh else report.settings.seed
-    objects = {target.name: target for target in targets}
+    require_executor(executor)
+    given = [instance_of(target, Target, "each of targets") for target in instance_of(targets, Sequence, "targets")]
+    objects = {target.name: target for target in given}
     settings = replace(report.settings, seed=seed)
     return tuple(_replayed(result, objects.get(result.name), settings, fresh=fresh, executor=executor) for result in chosen)
 

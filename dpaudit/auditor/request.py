@@ -15,7 +15,7 @@ from dpaudit.auditor.plans import Plan, plan_of
 from dpaudit.auditor.points import lines_of
 from dpaudit.auditor.workload import Subject, Workload, workload
 from dpaudit.errors import InvalidArgument, TargetFailure
-from dpaudit.exact import Exact, in_range, integer, positive
+from dpaudit.exact import Exact, in_range, instance_of, integer, positive
 from dpaudit.results import Settings
 from dpaudit.targets import FEWEST_RUNS, Reference, Target, load_targets
 
@@ -67,7 +67,7 @@ def settings_of(
         seed=integer(seed, "seed", lower=0),
         family=family,
         power_target=in_range(power_target, "power_target", lower=1, upper=1000, lower_open=True),
-        data=data,
+        data=None if data is None else instance_of(data, str, "data"),
         seconds=None if seconds is None else positive(seconds, "seconds"),
     )
 
@@ -80,10 +80,7 @@ def entries_of(targets: Given | Sequence[Given], settings: Settings, executor: E
         (DPA404, DPA407, DPA409).
       TargetFailure: a name that does not load (DPA401 to DPA406), or a target that cannot reach workers (DPA408).
     """
-    if executor is not None and not callable(getattr(executor, "submit", None)):
-        raise InvalidArgument(
-            "DPA105", f"executor must have submit(), as concurrent.futures has it, got a {type(executor).__name__}."
-        )
+    require_executor(executor)
     listed: Sequence[Given] = [targets] if isinstance(targets, (Target, Reference, str)) else targets
     if not isinstance(listed, Sequence):
         raise InvalidArgument("DPA105", f"targets must be a Target, a name, or a sequence of them, got a {type(targets).__name__}.")
@@ -91,6 +88,14 @@ def entries_of(targets: Given | Sequence[Given], settings: Settings, executor: E
     if not loaded:
         raise InvalidArgument("DPA109", "there is no target to audit. Give at least one.")
     return [entry_of(target, reference, settings, executor) for target, reference in _told_apart(loaded)]
+
+
+def require_executor(executor: object) -> None:
+    """DPA105 for what is neither an executor nor None."""
+    if executor is not None and not callable(getattr(executor, "submit", None)):
+        raise InvalidArgument(
+            "DPA105", f"executor must have submit(), as concurrent.futures has it, got a {type(executor).__name__}."
+        )
 
 
 def _told_apart(loaded: Sequence[tuple[Target, Reference | None]]) -> list[tuple[Target, Reference | None]]:

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from importlib import import_module
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
 import dpaudit
+from dpaudit.cli.console import asks_for_json, emit_error
 from dpaudit.errors import DpauditError, EngineDisagreement, EntropyFailure, LedgerFailure, LedgerRefusal, TargetFailure
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
 
 VERBS: Final = {
     "account": "Price a composition: certified epsilon and delta.",
@@ -30,6 +34,15 @@ VERBS: Final = {
 class Verbs(click.Group):
     """A group that imports a verb when it is run, and turns every error into a line and an exit code."""
 
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """What stands before the verb; a mistake there is a JSON document too, where the verb was to give one."""
+        asks_for_json(ctx, args)
+        try:
+            return super().parse_args(ctx, args)
+        except click.UsageError as error:
+            emit_error(ctx, "usage", error.format_message())
+            raise
+
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
         """Names of the verbs."""
         return list(VERBS)
@@ -40,14 +53,24 @@ class Verbs(click.Group):
             return None
         command = getattr(import_module(f"dpaudit.cli.{cmd_name}"), cmd_name)
         assert isinstance(command, click.Command), "every module of VERBS holds its command"  # noqa: S101
+        from dpaudit.cli.settings import name_variables
+
+        name_variables(command, cmd_name)
         return command
 
     def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple[str | None, click.Command | None, list[str]]:
         """The verb with the defaults that the project's settings give it."""
         name, command, rest = super().resolve_command(ctx, args)
-        if name is not None and command is not None:
+        if name is not None and command is not None and not ctx.resilient_parsing:
             ctx.default_map = {name: defaults(name, command)}
         return name, command, rest
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """The verbs that begin so, without importing them, or options."""
+        from click.shell_completion import CompletionItem
+
+        verbs = [CompletionItem(name, help=line) for name, line in VERBS.items() if name.startswith(incomplete)]
+        return verbs + click.Command.shell_complete(self, ctx, incomplete)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002 - click's signature
         """The list of verbs, without importing them."""
@@ -58,15 +81,21 @@ class Verbs(click.Group):
         """Run the verb; its errors end the program with the code that design and documentation state."""
         try:
             return super().invoke(ctx)
+        except click.ClickException as error:
+            emit_error(ctx, "usage", error.format_message())
+            raise
         except DpauditError as error:
+            emit_error(ctx, error.code, error.message)
             _complain(ctx, f"{error}", hint=f"`dpaudit explain {error.code}` says more.")
             ctx.exit(exit_code_of(error))
         except KeyboardInterrupt:
+            emit_error(ctx, "interrupted", "interrupted before there was anything to report")
             _complain(ctx, "interrupted.")
             ctx.exit(_exit_code("inconclusive"))
-        except (click.ClickException, click.exceptions.Exit, click.Abort):
+        except (click.exceptions.Exit, click.Abort):
             raise
         except Exception as error:  # noqa: BLE001 - the last resort for everything unforeseen
+            emit_error(ctx, "internal", f"internal error: {_place(error)}")
             _complain(
                 ctx,
                 f"internal error: {_place(error)}. This is a bug in dpaudit; no verdict can be taken from this run.",
@@ -90,6 +119,7 @@ _HELP: Final = """Check differential privacy claims before shipping them.
 \b
 dpaudit audit                                       every bundled target
 dpaudit audit zoo                                   known mechanisms, broken and sound
+dpaudit audit papers                                claims of published papers, decided one by one
 dpaudit audit release.py:target                     a function of your own
 dpaudit audit release.py:target --data people.csv   on your own records
 
@@ -100,13 +130,29 @@ Exit codes: 0 every claim survives, 1 a claim is refuted, 2 wrong usage,
 """
 
 
+def _show_completion(ctx: click.Context, parameter: click.Parameter, shell: str | None) -> None:
+    """Print what a shell has to run, imported when it is asked for."""
+    if shell is not None:
+        from dpaudit.cli.completion import show_completion
+
+        show_completion(ctx, parameter, shell)
+
+
 @click.group(
     cls=Verbs,
     help=_HELP,
-    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100, "auto_envvar_prefix": "DPAUDIT"},
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
 @click.version_option(dpaudit.__version__, prog_name="dpaudit", message="%(prog)s %(version)s")
-@click.option("--debug", is_flag=True, help="Print the traceback of an error.")
+@click.option("--debug", is_flag=True, envvar="DPAUDIT_DEBUG", help="Print the traceback of an error.")
+@click.option(
+    "--show-completion",
+    type=click.Choice(["bash", "fish", "zsh"]),
+    is_eager=True,
+    expose_value=False,
+    callback=_show_completion,
+    help="Print what a shell runs to complete this command line.",
+)
 def main(debug: bool) -> None:  # noqa: FBT001 - click gives flags by position
     """Begin a command; `debug` is read where errors are handled."""
 

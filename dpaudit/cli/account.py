@@ -11,7 +11,8 @@ import click
 
 from dpaudit.accounting import PrivacyLoss, compose
 from dpaudit.cli import VERBS
-from dpaudit.cli.console import emit, emit_json, refusals
+from dpaudit.cli.completion import file_paths
+from dpaudit.cli.console import emit, emit_json, json_option
 from dpaudit.cli.expressions import file_loss, loss_of
 from dpaudit.errors import InvalidArgument
 from dpaudit.exact import Enclosure, in_range, outward, shown
@@ -24,13 +25,20 @@ _PLOT_POINTS: Final = 60
 
 @click.command("account", short_help=VERBS["account"])
 @click.argument("expressions", nargs=-1, metavar="[EXPRESSION]...")
-@click.option("--events", "files", multiple=True, metavar="FILE", help="Add the events of a JSON or TOML file.")
+@click.option(
+    "--events",
+    "files",
+    multiple=True,
+    metavar="FILE",
+    shell_complete=file_paths,
+    help="Add the events of a JSON or TOML file.",
+)
 @click.option("--delta", "deltas", multiple=True, metavar="D", help="Give epsilon at this delta.  [default: 1e-6]")
 @click.option("--epsilon", "epsilons", multiple=True, metavar="E", help="Give delta at this epsilon.")
 @click.option("--adjacency", metavar="NAME", help="Neighbouring relation of every law that states none.")
 @click.option("--why", is_flag=True, help="Print theorems, assumptions and error terms.")
 @click.option("--plot", metavar="FILE.svg", help="Draw delta over epsilon, both ends.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON instead of text.")
+@json_option
 def account(
     *,
     expressions: tuple[str, ...],
@@ -48,17 +56,16 @@ def account(
     """
     if not expressions and not files:
         raise click.UsageError("give an expression such as 'gaussian(sigma=1)', or --events FILE.")
-    with refusals(as_json=as_json):
-        losses = [loss_of(text, adjacency=adjacency) for text in expressions]
-        losses += [file_loss(Path(name), adjacency=adjacency) for name in files]
-        loss = compose(*losses)
-        answers = _answers(loss, deltas if deltas or epsilons else (USUAL_DELTA,), epsilons)
-        if plot is not None:
-            _draw(loss, answers, Path(plot))
-        if as_json:
-            emit_json({"schema": "1", "loss": loss.describe(), "adjacency": str(loss.adjacency), "answers": answers})
-        else:
-            emit(_text(loss, answers, why=why))
+    losses = [loss_of(text, adjacency=adjacency) for text in expressions]
+    losses += [file_loss(Path(name), adjacency=adjacency) for name in files]
+    loss = compose(*losses)
+    answers = _answers(loss, deltas if deltas or epsilons else (USUAL_DELTA,), epsilons)
+    if plot is not None:
+        _draw(loss, answers, Path(plot))
+    if as_json:
+        emit_json({"schema": "1", "loss": loss.describe(), "adjacency": str(loss.adjacency), "answers": answers})
+    else:
+        emit(_text(loss, answers, why=why))
 
 
 def _answers(loss: PrivacyLoss, deltas: Sequence[str], epsilons: Sequence[str]) -> list[dict[str, Any]]:

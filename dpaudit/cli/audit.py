@@ -9,7 +9,9 @@ from typing import Final
 import click
 
 from dpaudit.cli import VERBS
-from dpaudit.cli.console import emit, refusals, results_only, say, text_style
+from dpaudit.cli.completion import file_paths, target_names
+from dpaudit.cli.console import emit, json_option, results_only, say, text_style
+from dpaudit.cli.dossiers import decide, is_dossier
 from dpaudit.cli.outputs import forms, write_forms
 from dpaudit.cli.settings import strongest
 from dpaudit.cli.workers import workers
@@ -24,8 +26,10 @@ DOCUMENT: Final = "report.json"
 
 
 @click.command("audit", short_help=VERBS["audit"])
-@click.argument("targets", nargs=-1, metavar="[TARGET]...")
-@click.option("--data", metavar="FILE.csv", help="Audit the functions on these records instead of their own data.")
+@click.argument("targets", nargs=-1, metavar="[TARGET]...", shell_complete=target_names)
+@click.option(
+    "--data", metavar="FILE.csv", shell_complete=file_paths, help="Audit the functions on these records instead of their own data."
+)
 @click.option("--alpha", default="0.001", metavar="P", show_default=True, help="Probability of refuting any claim that holds.")
 @click.option("--runs", type=int, metavar="N", help="Runs for each target.")
 @click.option("--profile", type=click.Choice(list(PROFILES)), help="Runs by name: 200,000, 1,000,000 (the default) or 10,000,000.")
@@ -34,7 +38,7 @@ DOCUMENT: Final = "report.json"
 @click.option("--jobs", type=click.IntRange(1, 1024), metavar="N", help="Worker processes; the evidence does not depend on it.")
 @click.option("--executor", metavar="MODULE:FACTORY", help="An executor of your own, instead of --jobs.")
 @click.option("--report", "folder", metavar="DIR", help=f"Write {PAGE} and {DOCUMENT} to this folder.")
-@click.option("--json", "as_json", is_flag=True, help="Print the report as JSON instead of a table.")
+@json_option
 @forms
 @click.option("--allow-skips", is_flag=True, help="Targets that fail to load or run do not count for the exit code.")
 @click.pass_context
@@ -59,34 +63,40 @@ def audit(  # noqa: PLR0913 - one argument for each option
 ) -> None:
     """Audit privacy claims: proof, certified price, attack, property checks and a verdict for each.
 
-    TARGET is the name of a bundled target, FILE.py:NAME or MODULE:NAME, where NAME holds a dpaudit.Target or a list of them.
-    Without one, every bundled target is audited.
+    TARGET is the name of a bundled target, FILE.py:NAME or MODULE:NAME, where NAME holds a dpaudit.Target or a list of them, or
+    FILE.py for all that it holds. Without one, every bundled target is audited. `papers` decides the privacy claims of the papers
+    that the learners are from, one by one; exit code 1 means that some fail as written.
     """
     bounds = strongest(ctx, ("runs", "profile", "time_budget"))
     if sum(choice is not None for choice in bounds.values()) > 1:
         raise click.UsageError("--runs, --profile and --time-budget all bound the audit; give one of them.")
     if data is not None and not targets:
         raise click.UsageError("--data replaces the records of the targets that are named; name one.")
-    with refusals(as_json=as_json):
-        from dpaudit.auditor.request import settings_of
+    if is_dossier(ctx, targets):
+        if folder is not None:
+            make_folder(Path(folder))
+        chosen = None if bounds["runs"] is None and bounds["profile"] is None else _runs(**bounds)
+        code = decide(targets[0], runs=chosen, jobs=jobs, factory=executor, folder=folder, as_json=as_json)
+        ctx.exit(code)
+    from dpaudit.auditor.request import settings_of
 
-        settings = settings_of(
-            alpha=alpha,
-            runs=_runs(**bounds),
-            seconds=bounds["time_budget"],
-            seed=seed,
-            power_target="1.25",
-            family="holm",
-            data=data,
-        )
-        for place in (folder, *(Path(file).parent for file in (junit, sarif) if file is not None)):
-            if place is not None:
-                make_folder(Path(place))
-        with results_only():
-            report = _audited(targets, settings, jobs, executor)
-        path = None if folder is None else _written(report, Path(folder))
-        write_forms(report, junit=junit, sarif=sarif, github=github)
-        _print(report, path, as_json=as_json)
+    settings = settings_of(
+        alpha=alpha,
+        runs=_runs(**bounds),
+        seconds=bounds["time_budget"],
+        seed=seed,
+        power_target="1.25",
+        family="holm",
+        data=data,
+    )
+    for place in (folder, *(Path(file).parent for file in (junit, sarif) if file is not None)):
+        if place is not None:
+            make_folder(Path(place))
+    with results_only():
+        report = _audited(targets, settings, jobs, executor)
+    path = None if folder is None else _written(report, Path(folder))
+    write_forms(report, junit=junit, sarif=sarif, github=github)
+    _print(report, path, as_json=as_json)
     ctx.exit(exit_code_of(report, allow_skips=allow_skips))
 
 

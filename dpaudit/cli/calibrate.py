@@ -7,7 +7,7 @@ import click
 from dpaudit.accounting.calibration import Calibration
 from dpaudit.accounting.calibration import calibrate as search
 from dpaudit.cli import VERBS
-from dpaudit.cli.console import emit, emit_json, refusals
+from dpaudit.cli.console import emit, emit_json, json_option
 from dpaudit.cli.expressions import UNKNOWN, loss_of
 from dpaudit.exact import outward
 
@@ -21,7 +21,7 @@ from dpaudit.exact import outward
 @click.option("--increasing", is_flag=True, help="The loss grows with the parameter (a sensitivity, a sampling rate).")
 @click.option("--precision", default="1e-6", show_default=True, metavar="R", help="Relative precision of the parameter.")
 @click.option("--adjacency", metavar="NAME", help="Neighbouring relation of every law that states none.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON instead of text.")
+@json_option
 def calibrate(  # noqa: PLR0913 - one argument for each option
     *,
     expression: str,
@@ -37,15 +37,14 @@ def calibrate(  # noqa: PLR0913 - one argument for each option
     """Find the least noise that meets a budget: EXPRESSION holds a ? for the parameter, as in '100 * gaussian(sigma=?)'."""
     if UNKNOWN not in expression:
         raise click.UsageError("the expression needs a ? where the parameter stands, as in 'gaussian(sigma=?)'.")
-    with refusals(as_json=as_json):
-        found = search(
-            lambda parameter: loss_of(expression, adjacency=adjacency, unknown=parameter),
-            epsilon=epsilon, delta=delta, low=low, high=high, increasing=increasing, precision=precision,
-        )  # fmt: skip
-        if as_json:
-            emit_json({"schema": "1", "expression": expression, **_plain(found)})
-        else:
-            emit(_text(found, expression))
+    found = search(
+        lambda parameter: loss_of(expression, adjacency=adjacency, unknown=parameter),
+        epsilon=epsilon, delta=delta, low=low, high=high, increasing=increasing, precision=precision,
+    )  # fmt: skip
+    if as_json:
+        emit_json({"schema": "1", "expression": expression, **_plain(found)})
+    else:
+        emit(_text(found, expression))
 
 
 def _plain(found: Calibration) -> dict[str, object]:

@@ -10,38 +10,37 @@ from typing import Any, Final
 import click
 
 from dpaudit.cli import VERBS, defaults
-from dpaudit.cli.console import emit, emit_json, refusals
-from dpaudit.cli.settings import PREFIX, find
+from dpaudit.cli.console import emit, emit_json, json_option
+from dpaudit.cli.settings import PREFIX, find, name_variables
 
 _ORIGINS: Final = {"DEFAULT": "default", "DEFAULT_MAP": "file", "ENVIRONMENT": "environment", "COMMANDLINE": "flag"}
 
 
 @click.command("config", short_help=VERBS["config"])
-@click.argument("verb", required=False, type=click.Choice(sorted(VERBS)))
+@click.argument("verb", required=False, metavar="[VERB]", type=click.Choice(sorted(VERBS)))
 @click.option("--show-origin", is_flag=True, help="Also say where each value is from, and list those that are nowhere set.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON instead of text.")
+@json_option
 def config(*, verb: str | None, show_origin: bool, as_json: bool) -> None:
     """Show what pyproject.toml and the environment set; with --show-origin every option.
 
     A flag counts before the environment (DPAUDIT_AUDIT_RUNS), and that before [tool.dpaudit.audit] in the nearest pyproject.toml.
     """
-    with refusals(as_json=as_json):
-        found = [entry for name in (sorted(VERBS) if verb is None else [verb]) for entry in _options(name)]
-        if as_json:
-            path = find(Path.cwd())
-            emit_json({"schema": "1", "file": None if path is None else path.name, "options": found})
-        else:
-            shown = [entry for entry in found if show_origin or entry["origin"] != "default"]
-            emit(
-                "".join(_line(entry, show_origin=show_origin) for entry in shown)
-                or "nothing is set; --show-origin lists all options\n"
-            )
+    found = [entry for name in (sorted(VERBS) if verb is None else [verb]) for entry in _options(name)]
+    if as_json:
+        path = find(Path.cwd())
+        emit_json({"schema": "1", "file": None if path is None else path.name, "options": found})
+    else:
+        shown = [entry for entry in found if show_origin or entry["origin"] != "default"]
+        emit(
+            "".join(_line(entry, show_origin=show_origin) for entry in shown) or "nothing is set; --show-origin lists all options\n"
+        )
 
 
 def _options(name: str) -> Iterator[dict[str, Any]]:
     """Options of a verb, and of its verbs."""
     command: click.Command = getattr(import_module(f"dpaudit.cli.{name}"), name)
-    parent = click.Context(click.Command(PREFIX.lower()), auto_envvar_prefix=PREFIX, default_map={name: defaults(name, command)})
+    name_variables(command, name)
+    parent = click.Context(click.Command(PREFIX.lower()), default_map={name: defaults(name, command)})
     yield from _of_command(command, name, parent)
 
 
@@ -61,7 +60,7 @@ def _of_command(command: click.Command, name: str, parent: click.Context) -> Ite
                 "option": max(one.opts, key=len),
                 "value": list(value) if isinstance(value, tuple) else None if value is None else value,
                 "origin": _ORIGINS["DEFAULT" if source is None else source.name],
-                "variable": f"{ctx.auto_envvar_prefix}_{str(one.name).upper()}",
+                "variable": one.envvar,
             }
 
 

@@ -2,24 +2,28 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import shutil
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, redirect_stdout
-from typing import Any
+from typing import Any, Final
 
 import click
 
-from dpaudit.errors import DpauditError
+WIDTH_WITHOUT_TERMINAL: Final = 120
 
-WIDTH_WITHOUT_TERMINAL = 120
+_ASKED: Final = "dpaudit.json_asked"
+_TOLD: Final = "dpaudit.results_told"
 
 
 def emit(text: str) -> None:
     """Write results to stdout; characters that its encoding lacks become escapes, and a closed pipe is no error."""
     encoding = sys.stdout.encoding or "utf-8"
+    if (ctx := click.get_current_context(silent=True)) is not None:
+        ctx.meta[_TOLD] = True
     try:
         click.echo(text.encode(encoding, "backslashreplace").decode(encoding), nl=False)
         sys.stdout.flush()
@@ -48,24 +52,27 @@ def text_style() -> dict[str, Any]:
     }
 
 
-@contextmanager
-def refusals(*, as_json: bool) -> Iterator[None]:
-    """Inside the block, an error also becomes the one JSON document on stdout where one was asked for."""
-    try:
-        yield
-    except DpauditError as error:
-        if as_json:
-            emit_json(_refusal(error.code, error.message))
-        raise
-    except KeyboardInterrupt:
-        if as_json:
-            emit_json(_refusal("interrupted", "interrupted before there was anything to report"))
-        raise
+def asks_for_json(ctx: click.Context, arguments: Sequence[str]) -> None:
+    """Remember that --json stands on the command line, which may have an error that keeps it from being parsed."""
+    ctx.meta[_ASKED] = "--json" in itertools.takewhile(lambda word: word != "--", arguments)
 
 
-def _refusal(code: str, message: str) -> dict[str, Any]:
-    """The document that stands in the place of a result; described in the report's schema."""
-    return {"schema": "1", "error": {"code": code, "message": message}}
+def _asked(ctx: click.Context, _: click.Parameter, value: bool) -> bool:  # noqa: FBT001 - click gives values by position
+    """Remember that JSON was asked for, by whatever setting."""
+    ctx.meta[_ASKED] = value or ctx.meta.get(_ASKED, False)
+    return value
+
+
+json_option: Final = click.option(
+    "--json", "as_json", is_flag=True, is_eager=True, callback=_asked, help="Print JSON instead of text."
+)
+"""The option of every verb: one JSON document on stdout, whatever happens, and everything for people on stderr."""
+
+
+def emit_error(ctx: click.Context, code: str, message: str) -> None:
+    """The error as the one document on stdout, where JSON was asked for and there is none yet; the report's schema has its form."""
+    if ctx.meta.get(_ASKED) and not ctx.meta.get(_TOLD):
+        emit_json({"schema": "1", "error": {"code": code, "message": message}})
 
 
 @contextmanager

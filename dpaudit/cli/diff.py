@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 import click
 
 from dpaudit.cli import VERBS
-from dpaudit.cli.console import emit, emit_json, refusals
+from dpaudit.cli.completion import file_paths
+from dpaudit.cli.console import emit, emit_json, json_option
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -17,9 +18,9 @@ if TYPE_CHECKING:
 
 
 @click.command("diff", short_help=VERBS["diff"])
-@click.argument("before", metavar="BEFORE.json")
-@click.argument("after", metavar="AFTER.json")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON instead of text.")
+@click.argument("before", metavar="BEFORE.json", shell_complete=file_paths)
+@click.argument("after", metavar="AFTER.json", shell_complete=file_paths)
+@json_option
 @click.pass_context
 def diff(ctx: click.Context, *, before: str, after: str, as_json: bool) -> None:
     """Say what differs between two reports of `dpaudit audit`.
@@ -29,12 +30,11 @@ def diff(ctx: click.Context, *, before: str, after: str, as_json: bool) -> None:
     from dpaudit.report import read_report
     from dpaudit.report.changes import changes
 
-    with refusals(as_json=as_json):
-        found = changes(read_report(before), read_report(after))
-        if as_json:
-            emit_json({"schema": "1", "changes": [asdict(change) for change in found]})
-        else:
-            emit(_text(found))
+    found = changes(read_report(before), read_report(after))
+    if as_json:
+        emit_json({"schema": "1", "changes": [asdict(change) for change in found]})
+    else:
+        emit(_text(found))
     ctx.exit(int(any(change.worse for change in found)))
 
 

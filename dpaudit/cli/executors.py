@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from dpaudit.cli import VERBS
-from dpaudit.cli.console import emit, emit_json, refusals, results_only
+from dpaudit.cli.console import emit, emit_json, json_option, results_only
 from dpaudit.cli.workers import workers
 from dpaudit.results import EXIT_CODES
 
@@ -25,7 +25,7 @@ _WIDTH = 18
 @click.option("--jobs", type=click.IntRange(2, 1024), metavar="N", help="Check this many worker processes; 2 unless given.")
 @click.option("--timeout", default="60", metavar="SECONDS", show_default=True, help="How long one check may take.")
 @click.option("--end-a-worker", is_flag=True, help="Also end one worker process during an audit and compare the evidence.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON instead of text.")
+@json_option
 @click.pass_context
 def executors(
     ctx: click.Context, *, action: str, executor: str | None, jobs: int | None, timeout: str, end_a_worker: bool, as_json: bool
@@ -38,7 +38,7 @@ def executors(
     assert action == "check", "the only choice"  # noqa: S101
     from dpaudit.auditor.execution import check_executor
 
-    with refusals(as_json=as_json), workers(2 if executor is None and jobs is None else jobs, executor) as pool:
+    with workers(2 if executor is None and jobs is None else jobs, executor) as pool:
         assert pool is not None, "there is a factory, or two or more processes"  # noqa: S101
         with results_only():
             findings = check_executor(pool, timeout=timeout, end_a_worker=end_a_worker)

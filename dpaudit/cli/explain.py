@@ -5,27 +5,27 @@ from __future__ import annotations
 import click
 
 from dpaudit.cli import VERBS
-from dpaudit.cli.console import emit, emit_json, refusals
+from dpaudit.cli.completion import error_codes
+from dpaudit.cli.console import emit, emit_json, json_option
 from dpaudit.errors import CODES, InvalidArgument
 
 
 @click.command("explain", short_help=VERBS["explain"])
-@click.argument("code", required=False)
-@click.option("--json", "as_json", is_flag=True, help="Print JSON instead of text.")
+@click.argument("code", required=False, shell_complete=error_codes)
+@json_option
 def explain(*, code: str | None, as_json: bool) -> None:
     """Say what an error code such as DPA104 means and what to do; without a code, list all of them."""
-    with refusals(as_json=as_json):
-        if code is None:
-            _list(as_json=as_json)
-            return
-        entry = CODES.get(code.upper())
-        if entry is None:
-            raise InvalidArgument("DPA504", f"there is no error code {code!r}. `dpaudit explain` lists all of them.")
-        if as_json:
-            emit_json({"code": code.upper(), "title": entry.title, "meaning": entry.meaning, "remedy": entry.remedy})
-        else:
-            meaning, remedy = click.wrap_text(entry.meaning, 100), click.wrap_text(entry.remedy, 100)
-            emit(f"{code.upper()} {entry.title}\n\n{meaning}\n\nWhat to do:\n{remedy}\n")
+    if code is None:
+        _list(as_json=as_json)
+        return
+    entry = CODES.get(code.upper())
+    if entry is None:
+        raise InvalidArgument("DPA504", f"there is no error code {code!r}. `dpaudit explain` lists all of them.")
+    if as_json:
+        emit_json({"code": code.upper(), "title": entry.title, "meaning": entry.meaning, "remedy": entry.remedy})
+    else:
+        meaning, remedy = click.wrap_text(entry.meaning, 100), click.wrap_text(entry.remedy, 100)
+        emit(f"{code.upper()} {entry.title}\n\n{meaning}\n\nWhat to do:\n{remedy}\n")
 
 
 def _list(*, as_json: bool) -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from dpaudit.cli import VERBS
-from dpaudit.cli.console import emit, emit_json, refusals
+from dpaudit.cli.console import emit, emit_json, json_option
 from dpaudit.errors import InvalidArgument, LedgerFailure
 
 if TYPE_CHECKING:
@@ -23,7 +23,6 @@ _SQLITE: Final = b"SQLite format 3\x00"
 
 _file = click.argument("path", metavar="FILE", type=click.Path(path_type=Path))
 _scope = click.argument("scope")
-_json = click.option("--json", "as_json", is_flag=True, help="Print JSON instead of text.")
 
 
 def _spending(command: Callable[..., None]) -> Callable[..., None]:
@@ -35,7 +34,7 @@ def _spending(command: Callable[..., None]) -> Callable[..., None]:
             click.argument("expression"),
             click.option("--times", default=1, show_default=True, metavar="N", help="How many such releases."),
             click.option("--adjacency", metavar="NAME", help="Neighbouring relation of every law that states none."),
-            _json,
+            json_option,
         )
     ):
         command = decorate(command)
@@ -59,7 +58,7 @@ def ledger() -> None:
 @click.option("--rho", metavar="R", help="A budget in zero-concentrated differential privacy.")
 @click.option("--mu", metavar="M", help="A budget in Gaussian differential privacy.")
 @click.option("--adjacency", default="add_remove", show_default=True, metavar="NAME", help="Neighbouring relation of the budget.")
-@_json
+@json_option
 def init(
     *,
     path: Path,
@@ -72,16 +71,15 @@ def init(
     as_json: bool,
 ) -> None:
     """Make the ledger FILE unless it is there, and open a budget for SCOPE in it."""
-    with refusals(as_json=as_json):
-        guarantee = _guarantee(epsilon, delta, rho, mu)
-        if (scope is None) != (guarantee is None):
-            raise click.UsageError(
-                "a budget needs a SCOPE and one of --epsilon, --rho and --mu; without both, an empty ledger is made."
-            )
-        opened = _opened(path, make=True)
-        if scope is not None and guarantee is not None:
-            opened.open_budget(scope, guarantee, adjacency=adjacency)
-        _show(opened, None, as_json=as_json)
+    guarantee = _guarantee(epsilon, delta, rho, mu)
+    if (scope is None) != (guarantee is None):
+        raise click.UsageError(
+            "a budget needs a SCOPE and one of --epsilon, --rho and --mu; without both, an empty ledger is made."
+        )
+    opened = _opened(path, make=True)
+    if scope is not None and guarantee is not None:
+        opened.open_budget(scope, guarantee, adjacency=adjacency)
+    _show(opened, None, as_json=as_json)
 
 
 @ledger.command("spend")
@@ -89,58 +87,54 @@ def init(
 @click.option("--note", default="", metavar="TEXT", help="Up to 200 letters for those who read the ledger.")
 def spend(*, path: Path, scope: str, expression: str, times: int, adjacency: str | None, note: str, as_json: bool) -> None:
     """Charge EXPRESSION to SCOPE and print the receipt; make the release only if this ends with code 0."""
-    with refusals(as_json=as_json):
-        receipt = _opened(path).spend(_loss(expression, adjacency), scope=scope, times=times, note=note)
-        if as_json:
-            emit_json({"schema": _SCHEMA, "receipt": receipt.to_dict()})
-        else:
-            emit(_receipt(receipt))
+    receipt = _opened(path).spend(_loss(expression, adjacency), scope=scope, times=times, note=note)
+    if as_json:
+        emit_json({"schema": _SCHEMA, "receipt": receipt.to_dict()})
+    else:
+        emit(_receipt(receipt))
 
 
 @ledger.command("check")
 @_spending
 def check(*, path: Path, scope: str, expression: str, times: int, adjacency: str | None, as_json: bool) -> None:
     """Say whether EXPRESSION could be charged to SCOPE now; nothing is."""
-    with refusals(as_json=as_json):
-        left = _opened(path).check(_loss(expression, adjacency), scope=scope, times=times)
-        if as_json:
-            emit_json({"schema": _SCHEMA, "remaining": left})
-        else:
-            emit("covered; left would be:\n" + _amounts(left))
+    left = _opened(path).check(_loss(expression, adjacency), scope=scope, times=times)
+    if as_json:
+        emit_json({"schema": _SCHEMA, "remaining": left})
+    else:
+        emit("covered; left would be:\n" + _amounts(left))
 
 
 @ledger.command("show")
 @_file
 @click.argument("scope", required=False)
 @click.option("--entries", "count", default=_RECENT, show_default=True, metavar="N", help="How many of the newest entries.")
-@_json
+@json_option
 def show(*, path: Path, scope: str | None, count: int, as_json: bool) -> None:
     """Show budgets, what is left of them, and the newest entries."""
-    with refusals(as_json=as_json):
-        _show(_opened(path), scope, as_json=as_json, count=count)
+    _show(_opened(path), scope, as_json=as_json, count=count)
 
 
 @ledger.command("verify")
 @_file
 @click.option("--head", metavar="NUMBER:HASH", help="Of an earlier receipt: that entry must still be there.")
-@_json
+@json_option
 def verify(*, path: Path, head: str | None, as_json: bool) -> None:
     """Check the chain of hashes, every total and every price of a ledger or of its export; code 5 if something was changed."""
-    with refusals(as_json=as_json):
-        found = _verified(path, head)
-        if as_json:
-            emit_json(
-                {
-                    "schema": _SCHEMA,
-                    "entries": found.entries,
-                    "head": None if found.head is None else str(found.head),
-                    "open_charges": list(found.open_charges),
-                    "overruns": list(found.overruns),
-                    "problems": list(found.problems),
-                }
-            )
-        else:
-            emit(_verification(found))
+    found = _verified(path, head)
+    if as_json:
+        emit_json(
+            {
+                "schema": _SCHEMA,
+                "entries": found.entries,
+                "head": None if found.head is None else str(found.head),
+                "open_charges": list(found.open_charges),
+                "overruns": list(found.overruns),
+                "problems": list(found.problems),
+            }
+        )
+    else:
+        emit(_verification(found))
     if found.problems:
         from dpaudit.results import EXIT_CODES
 
@@ -151,20 +145,24 @@ def verify(*, path: Path, head: str | None, as_json: bool) -> None:
 @_file
 @click.option("--output", metavar="FILE", type=click.Path(path_type=Path), help="Write there instead of stdout.")
 @click.option("--backup", metavar="FILE", type=click.Path(path_type=Path), help="Also copy the ledger itself to a new file.")
-def export(*, path: Path, output: Path | None, backup: Path | None) -> None:
-    """Write every entry as a line of JSON, which `dpaudit ledger verify` checks as well."""
+@json_option
+def export(*, path: Path, output: Path | None, backup: Path | None, as_json: bool) -> None:
+    """Write every entry as a line of JSON, which `dpaudit ledger verify` checks as well; with --json, print one document of all."""
     opened = _opened(path)
-    lines = "".join(json.dumps(entry.to_dict(), sort_keys=True) + "\n" for entry in opened.entries())
+    entries = [entry.to_dict() for entry in opened.entries()]
+    lines = "".join(json.dumps(entry, sort_keys=True) + "\n" for entry in entries)
     if backup is not None:
         opened.backup(backup)
-    if output is None:
+    if output is not None:
+        try:
+            with output.open("x", encoding="utf-8") as file:
+                file.write(lines)
+        except OSError as error:
+            raise InvalidArgument("DPA503", f"{output.name} cannot be written ({type(error).__name__}).") from error
+    if as_json:
+        emit_json({"schema": _SCHEMA, "head": str(opened.head), "entries": entries})
+    elif output is None:
         emit(lines)
-        return
-    try:
-        with output.open("x", encoding="utf-8") as file:
-            file.write(lines)
-    except OSError as error:
-        raise InvalidArgument("DPA503", f"{output.name} cannot be written ({type(error).__name__}).") from error
 
 
 def _opened(path: Path, *, make: bool = False) -> Ledger:

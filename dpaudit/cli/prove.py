@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from dpaudit.cli import VERBS
-from dpaudit.cli.console import emit, emit_json, refusals, results_only, say
+from dpaudit.cli.completion import file_paths
+from dpaudit.cli.console import emit, emit_json, json_option, results_only, say
 from dpaudit.errors import DpauditError, InvalidArgument, TargetFailure
 from dpaudit.results import EXIT_CODES
 
@@ -49,12 +50,12 @@ class Outcome:
 
 
 @click.command("prove", short_help=VERBS["prove"])
-@click.argument("programs", nargs=-1, metavar="[PROGRAM]...")
+@click.argument("programs", nargs=-1, metavar="[PROGRAM]...", shell_complete=file_paths)
 @click.option("--recheck", is_flag=True, help="Check stored certificates against the source instead of searching for proofs.")
 @click.option("--quick", is_flag=True, help="Recheck with the front end and the kernel alone, without a solver.")
 @click.option("--certificates", metavar="DIR", help="Where --recheck reads; the certificates that are installed unless given.")
 @click.option("--output", metavar="DIR", help="Write the certificates of proofs to this folder.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON instead of text.")
+@json_option
 @click.pass_context
 def prove(
     ctx: click.Context,
@@ -78,25 +79,24 @@ def prove(
         raise click.UsageError("--quick and --certificates belong to --recheck.")
     if recheck and output is not None:
         raise click.UsageError("--output writes certificates of new proofs; --recheck makes none.")
-    with refusals(as_json=as_json):
-        if output is not None:
-            from dpaudit.cli.audit import make_folder
+    if output is not None:
+        from dpaudit.cli.audit import make_folder
 
-            make_folder(Path(output))
-        with results_only():
-            subjects = [subject for name in programs or ("proofs", SUITE) for subject in subjects_of(name, anything=bool(programs))]
-            if recheck:
-                subjects = [subject for subject in subjects if subject.published == "proven"]
-                folder = installed() if certificates is None else Path(certificates)
-                outcomes = [_attempted(subject, lambda one: _rechecked(one, folder, quick=quick)) for subject in _told(subjects)]
-            else:
-                outcomes = [_attempted(subject, _verified) for subject in _told(subjects)]
-        for outcome in outcomes:
-            _write(outcome, output)
-        if as_json:
-            emit_json({"programs": [_as_data(outcome) for outcome in outcomes]})
+        make_folder(Path(output))
+    with results_only():
+        subjects = [subject for name in programs or ("proofs", SUITE) for subject in subjects_of(name, anything=bool(programs))]
+        if recheck:
+            subjects = [subject for subject in subjects if subject.published == "proven"]
+            folder = installed() if certificates is None else Path(certificates)
+            outcomes = [_attempted(subject, lambda one: _rechecked(one, folder, quick=quick)) for subject in _told(subjects)]
         else:
-            emit(_text(outcomes))
+            outcomes = [_attempted(subject, _verified) for subject in _told(subjects)]
+    for outcome in outcomes:
+        _write(outcome, output)
+    if as_json:
+        emit_json({"programs": [_as_data(outcome) for outcome in outcomes]})
+    else:
+        emit(_text(outcomes))
     ctx.exit(exit_code_of(outcomes))
 
 

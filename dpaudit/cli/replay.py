@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from dpaudit.cli import VERBS
-from dpaudit.cli.console import emit, emit_json, refusals, results_only
+from dpaudit.cli.completion import file_paths
+from dpaudit.cli.console import emit, emit_json, json_option, results_only
 from dpaudit.cli.workers import workers
 from dpaudit.errors import TargetFailure
 from dpaudit.results import EXIT_CODES, Attack
@@ -19,11 +20,11 @@ if TYPE_CHECKING:
 
 
 @click.command("replay", short_help=VERBS["replay"])
-@click.argument("recorded", metavar="REPORT.json[#TARGET]")
+@click.argument("recorded", metavar="REPORT.json[#TARGET]", shell_complete=file_paths)
 @click.option("--fresh", is_flag=True, help="Use a new seed: an independent confirmation instead of the same runs.")
 @click.option("--jobs", type=click.IntRange(1, 1024), metavar="N", help="Worker processes.")
 @click.option("--executor", metavar="MODULE:FACTORY", help="An executor of your own, instead of --jobs.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON instead of text.")
+@json_option
 @click.pass_context
 def replay(ctx: click.Context, *, recorded: str, fresh: bool, jobs: int | None, executor: str | None, as_json: bool) -> None:
     """Make the recorded runs of a report again, of one target or of all, and compare every count.
@@ -34,15 +35,14 @@ def replay(ctx: click.Context, *, recorded: str, fresh: bool, jobs: int | None, 
     from dpaudit.auditor import replay as repeat
     from dpaudit.report import read_report
 
-    with refusals(as_json=as_json):
-        path, only = split(recorded)
-        report = read_report(path)
-        with results_only(), workers(jobs, executor) as pool:
-            found = repeat(report, only=only, fresh=fresh, executor=pool)
-        if as_json:
-            emit_json({"targets": [_as_data(target, fresh=fresh) for target in found]})
-        else:
-            emit("\n".join(line for target in found for line in _lines(target, fresh=fresh)) + "\n")
+    path, only = split(recorded)
+    report = read_report(path)
+    with results_only(), workers(jobs, executor) as pool:
+        found = repeat(report, only=only, fresh=fresh, executor=pool)
+    if as_json:
+        emit_json({"targets": [_as_data(target, fresh=fresh) for target in found]})
+    else:
+        emit("\n".join(line for target in found for line in _lines(target, fresh=fresh)) + "\n")
     different = [target.name for target in found if target.differences]
     if different:
         raise TargetFailure("DPA502", f"{', '.join(different)}: the runs did not come out as recorded.")

@@ -5,15 +5,16 @@ from __future__ import annotations
 import click
 
 from dpaudit.cli import VERBS
-from dpaudit.cli.console import emit, refusals, say, text_style
+from dpaudit.cli.completion import file_paths
+from dpaudit.cli.console import emit, json_option, say, text_style
 from dpaudit.cli.outputs import forms, write_forms
 
 
 @click.command("report", short_help=VERBS["report"])
-@click.argument("path", metavar="REPORT.json")
+@click.argument("path", metavar="REPORT.json", shell_complete=file_paths)
 @click.option("--html", "page", metavar="FILE", help="Write the page to this file.")
 @forms
-@click.option("--json", "as_json", is_flag=True, help="Print the report as JSON instead of a table.")
+@json_option
 def report(*, path: str, page: str | None, junit: str | None, sarif: str | None, github: bool, as_json: bool) -> None:
     """Show a report that was written before, or write it in another form.
 
@@ -21,10 +22,9 @@ def report(*, path: str, page: str | None, junit: str | None, sarif: str | None,
     """
     from dpaudit.report import read_report, to_json, to_text, write_html
 
-    with refusals(as_json=as_json):
-        found = read_report(path)
-        if page is not None:
-            write_html(found, page)
-            say(f"page: {page}")
-        write_forms(found, junit=junit, sarif=sarif, github=github)
-        emit(to_json(found) if as_json else to_text(found, path=path, **text_style()))
+    found = read_report(path)
+    if page is not None:
+        write_html(found, page)
+        say(f"page: {page}")
+    write_forms(found, junit=junit, sarif=sarif, github=github)
+    emit(to_json(found) if as_json else to_text(found, path=path, **text_style()))

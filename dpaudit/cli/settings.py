@@ -74,6 +74,26 @@ def _checked(table: object, place: str, command: click.Command, path: Path) -> d
     return found
 
 
+def name_variables(command: click.Command, name: str) -> None:
+    """Give every option the environment variable of its name on the command line, whatever the parameter is called.
+
+    Args:
+      command: a verb, or a group of them.
+      name: the verb.
+    Source: docs/settings.md.
+    Example:
+      >>> verb = click.Command("audit", params=[click.Option(["--report", "folder"])])
+      >>> name_variables(verb, "audit")
+      >>> verb.params[0].envvar
+      'DPAUDIT_AUDIT_REPORT'
+    """
+    for part, inner in command.commands.items() if isinstance(command, click.Group) else ():
+        name_variables(inner, f"{name} {part}")
+    for one in command.params:
+        if isinstance(one, click.Option):
+            one.envvar = "_".join([PREFIX, *name.split(), *max(one.opts, key=len).strip("-").split("-")]).upper()
+
+
 def strongest(ctx: click.Context, names: tuple[str, ...]) -> dict[str, Any]:
     """Of options that exclude each other, those given in the strongest way: flag before environment before file."""
     given = {name: ctx.params[name] for name in names if ctx.params[name] is not None}

@@ -7,30 +7,25 @@ from typing import Any
 import click
 
 from dpaudit.cli import VERBS
-from dpaudit.cli.console import emit, emit_json, refusals, results_only, say
+from dpaudit.cli.console import emit, emit_json, json_option, results_only, say
 
 
 @click.command("targets", short_help=VERBS["targets"])
-@click.option("--json", "as_json", is_flag=True, help="Print JSON instead of text.")
+@json_option
 def targets(*, as_json: bool) -> None:
     """List the targets that `dpaudit audit` knows by name, with what each promises."""
     from dpaudit.targets import broken_bundles
 
-    with refusals(as_json=as_json):
-        with results_only():
-            found, broken = _bundled(), broken_bundles()
-        if as_json:
-            failures = [{"location": place, "code": error.code, "message": error.message} for place, error in broken.items()]
-            emit_json({"targets": found, "broken": failures})
-        else:
-            width = max((len(target["name"]) for target in found), default=0)
-            emit(
-                "".join(
-                    f"{target['name']:<{width}}  {target['claim']}\n{'':<{width}}  {target['description']}\n" for target in found
-                )
-            )
-        for place, error in broken.items():
-            say(f"{place} cannot be loaded: {error}")
+    with results_only():
+        found, broken = _bundled(), broken_bundles()
+    if as_json:
+        failures = [{"location": place, "code": error.code, "message": error.message} for place, error in broken.items()]
+        emit_json({"targets": found, "broken": failures})
+    else:
+        width = max((len(target["name"]) for target in found), default=0)
+        emit("".join(f"{target['name']:<{width}}  {target['claim']}\n{'':<{width}}  {target['description']}\n" for target in found))
+    for place, error in broken.items():
+        say(f"{place} cannot be loaded: {error}")
 
 
 def _bundled() -> list[dict[str, Any]]:

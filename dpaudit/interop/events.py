@@ -5,24 +5,26 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
-from dpaudit.accounting import PrivacyLoss, compose, discrete_laplace, explicit_pair, gaussian, laplace, pure_dp, zcdp
+from dpaudit import accounting
 from dpaudit.claims import Adjacency
 from dpaudit.errors import InvalidArgument, Unsupported
-from dpaudit.exact import in_range, integer, positive, rational
+from dpaudit.exact import integer
+from dpaudit.interop.plain_events import PLAIN
 
 
-def from_dp_accounting(event: Any, *, adjacency: Adjacency | str = "add_remove") -> PrivacyLoss:
+def from_dp_accounting(event: Any, *, adjacency: Adjacency | str = "add_remove") -> accounting.PrivacyLoss:
     """The privacy loss of a dp-accounting event.
 
     Args:
       event: a `DpEvent` of the dp-accounting library, composed ones included; its floats are taken as the binary values they are.
-      adjacency: the neighbouring relation that the event is meant under; the library keeps it in its accountants.
+      adjacency: the neighbouring relation that the event is meant under, and that its noise multipliers are relative to; the
+        library keeps it in its accountants.
     Returns:
       A loss whose answers are certified here, whatever accountant the event was made for.
     Raises:
       InvalidArgument: not a DpEvent (DPA105), or parameters that no mechanism has (DPA101 to DPA104).
-      Unsupported: an event without a law here; nothing is approximated (DPA202).
-    Source: docs/accounting_on_the_command_line.md.
+      Unsupported: an event without a law here, or not under this adjacency; nothing is approximated (DPA202).
+    Source: docs/adapters.md, "dp-accounting".
     Example:
       >>> from types import SimpleNamespace
       >>> GaussianDpEvent = type("GaussianDpEvent", (SimpleNamespace,), {"__module__": "dp_accounting.dp_event"})
@@ -32,64 +34,46 @@ def from_dp_accounting(event: Any, *, adjacency: Adjacency | str = "add_remove")
     relation, kind = Adjacency.of(adjacency), type(event).__name__
     if not type(event).__module__.startswith("dp_accounting"):
         raise InvalidArgument("DPA105", f"a DpEvent of dp_accounting is expected, got a {kind}.")
+    if kind in _WITHOUT:
+        raise Unsupported("DPA202", f"{kind} has no law here: {_WITHOUT[kind]}.")
     if kind not in _READERS:
         raise Unsupported("DPA202", f"{kind} has no law here. Events that are read: {', '.join(sorted(_READERS))}.")
     return _READERS[kind](event, relation)
 
 
-def _nothing(_: Any, adjacency: Adjacency) -> PrivacyLoss:
-    """An event that releases nothing."""
-    return 0 * pure_dp(0, adjacency=adjacency)
+def _composed(event: Any, adjacency: Adjacency) -> accounting.PrivacyLoss:
+    """Events one after the other; none, where there are none."""
+    parts = [from_dp_accounting(part, adjacency=adjacency) for part in getattr(event, "events", ())]
+    return accounting.compose(0 * accounting.pure_dp(0, adjacency=adjacency), *parts)
 
 
-def _gaussian(event: Any, adjacency: Adjacency) -> PrivacyLoss:
-    """Gaussian noise relative to the sensitivity."""
-    return gaussian(sigma=positive(event.noise_multiplier, "noise_multiplier"), adjacency=adjacency)
+def _once(event: Any, adjacency: Adjacency) -> accounting.PrivacyLoss:
+    """What is released of one sample; several releases are refused, since each would be taken to draw a sample of its own."""
+    loss = from_dp_accounting(event.event, adjacency=adjacency)
+    if sum(count for _, count in loss.parts) > 1:
+        raise Unsupported("DPA202", f"one sample with several releases has no law here, got {loss.describe()}.")
+    return loss
 
 
-def _laplace(event: Any, adjacency: Adjacency) -> PrivacyLoss:
-    """Laplace noise relative to the sensitivity."""
-    return laplace(scale=positive(event.noise_multiplier, "noise_multiplier"), adjacency=adjacency)
-
-
-def _discrete_laplace(event: Any, adjacency: Adjacency) -> PrivacyLoss:
-    """Noise with P(k) proportional to exp(-noise_parameter |k|)."""
-    scale = 1 / positive(event.noise_parameter, "noise_parameter")
-    return discrete_laplace(scale=scale, sensitivity=integer(event.sensitivity, "sensitivity", lower=1), adjacency=adjacency)
-
-
-def _randomized_response(event: Any, adjacency: Adjacency) -> PrivacyLoss:
-    """With probability `noise_parameter` a uniform bucket instead of the true one."""
-    buckets = integer(event.num_buckets, "num_buckets", lower=2)
-    other = in_range(event.noise_parameter, "noise_parameter", lower=0, upper=1) / buckets
-    true, rest = 1 - (buckets - 1) * other, (buckets - 2) * other
-    return explicit_pair([true, other, rest], [other, true, rest], adjacency=adjacency)
-
-
-def _zcdp(event: Any, adjacency: Adjacency) -> PrivacyLoss:
-    """Zero-concentrated differential privacy, without an offset."""
-    if rational(event.xi, "xi"):
-        raise Unsupported("DPA202", "ZCDpEvent with xi above 0 has no law here. Give the RDP bounds with rdp({order: bound}).")
-    return zcdp(event.rho, adjacency=adjacency)
-
-
-def _composed(event: Any, adjacency: Adjacency) -> PrivacyLoss:
-    """Events one after the other."""
-    return compose(_nothing(event, adjacency), *(from_dp_accounting(part, adjacency=adjacency) for part in event.events))
-
-
-def _repeated(event: Any, adjacency: Adjacency) -> PrivacyLoss:
-    """One event many times."""
-    return integer(event.count, "count", lower=0) * from_dp_accounting(event.event, adjacency=adjacency)
-
-
-_READERS: Final[dict[str, Callable[[Any, Adjacency], PrivacyLoss]]] = {
+_READERS: Final[dict[str, Callable[[Any, Adjacency], accounting.PrivacyLoss]]] = {
+    **PLAIN,
     "ComposedDpEvent": _composed,
-    "DiscreteLaplaceDpEvent": _discrete_laplace,
-    "GaussianDpEvent": _gaussian,
-    "LaplaceDpEvent": _laplace,
-    "NoOpDpEvent": _nothing,
-    "RandomizedResponseDpEvent": _randomized_response,
-    "SelfComposedDpEvent": _repeated,
-    "ZCDpEvent": _zcdp,
+    "NoOpDpEvent": _composed,
+    "PoissonSampledDpEvent": lambda event, adjacency: _once(event, adjacency).sampled(
+        accounting.Poisson(event.sampling_probability)
+    ),
+    "SampledWithoutReplacementDpEvent": lambda event, adjacency: _once(event, adjacency).sampled(
+        accounting.WithoutReplacement(size=event.sample_size, of=event.source_dataset_size)
+    ),
+    "SelfComposedDpEvent": lambda event, adjacency: (
+        integer(event.count, "count", lower=0) * from_dp_accounting(event.event, adjacency=adjacency)
+    ),
+}
+_WITHOUT: Final = {
+    "MixtureOfGaussiansDpEvent": "write a Poisson sample of a Gaussian as PoissonSampledDpEvent",
+    "NonPrivateDpEvent": "it is not private",
+    "RepeatAndSelectDpEvent": "see best_of_runs of dpaudit.accounting, which covers some numbers of runs",
+    "SampledWithReplacementDpEvent": "a record may be drawn several times, and the event does not say what it counts then",
+    "TruncatedSubsampledGaussianDpEvent": "how many records its batch leaves out depends on the others",
+    "UnsupportedDpEvent": "it stands for something that nobody described",
 }

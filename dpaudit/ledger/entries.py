@@ -10,6 +10,7 @@ from types import MappingProxyType
 from typing import Any, Final, Self
 
 from dpaudit.errors import InvalidArgument
+from dpaudit.exact import instance_of
 
 KINDS: Final = ("ledger", "budget", "spend", "reserve", "commit", "cancel", "overrun")
 """What an entry may say; docs/ledger.md explains each."""
@@ -71,6 +72,7 @@ class Scope:
 
     def covers(self, other: Scope) -> bool:
         """Whether a budget of this scope pays for what happens in the other."""
+        instance_of(other, Scope, "the other scope")
         return (self.dataset, self.unit) == (other.dataset, other.unit) and self.purpose in {None, other.purpose}
 
     def __str__(self) -> str:
@@ -101,7 +103,7 @@ class Head:
         """A head from its text, NUMBER:HASH."""
         if isinstance(value, Head):
             return value
-        number, _, digest = value.partition(":")
+        number, _, digest = instance_of(value, str, "head").partition(":")
         if not (
             number.isascii()
             and number.isdigit()

@@ -14,6 +14,7 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from dpaudit.errors import InvalidArgument, LedgerFailure
+from dpaudit.exact import instance_of
 from dpaudit.ledger.entries import Entry, canonical
 
 APPLICATION: Final = 0x4450_4C31
@@ -51,7 +52,7 @@ class Store:
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         """Remember the path; the file is opened when it is needed."""
-        self.path = Path(path)
+        self.path = Path(path if isinstance(path, str) else instance_of(path, os.PathLike, "path"))
         self._local = threading.local()
 
     @classmethod

@@ -9,6 +9,7 @@ from typing import Any
 from dpaudit.accounting.filters import Amounts, Cap
 from dpaudit.claims import ApproxDP
 from dpaudit.errors import DpauditError
+from dpaudit.exact import instance_of
 from dpaudit.ledger.entries import KINDS, Entry, Head, Scope
 from dpaudit.ledger.plain import adjacency_from_dict, cap_of, excess
 from dpaudit.releases import Release
@@ -65,10 +66,10 @@ def verify(
       ('entry 1 is not the one of the given head: the ledger was cut, changed or replaced',)
     """
     replay, last, wanted = _Replay(), None, None if head is None else Head.of(head)
-    problems = [f"SQLite finds damage: {text}" for text in damage]
+    problems = [f"SQLite finds damage: {text}" for text in instance_of(damage, Sequence, "damage")]
     met = wanted is None
-    for entry in entries:
-        if not entry.follows(last):
+    for entry in instance_of(entries, Iterable, "entries"):
+        if not instance_of(entry, Entry, "each of entries").follows(last):
             problems.append(f"entry {entry.number} does not continue the chain: it or the one before it was changed")
         problems += replay.read(entry)
         met = met or entry.head == wanted
@@ -78,8 +79,8 @@ def verify(
     if not met and wanted is not None:
         problems.append(f"entry {wanted.number} is not the one of the given head: the ledger was cut, changed or replaced")
     if totals is not None:
-        problems += replay.compared(totals)
-    if pending is not None and set(pending) != set(replay.open):
+        problems += replay.compared(instance_of(totals, Mapping, "totals"))
+    if pending is not None and set(instance_of(pending, Collection, "pending")) != set(replay.open):
         problems.append("the open charges of the file are not those of its entries")
     problems += [f"entry {number} released more than it reserved, and that was never charged" for number in sorted(replay.owed)]
     number, newest = (0, None) if last is None else (last.number, last.head)

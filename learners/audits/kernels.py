@@ -17,6 +17,7 @@ from learners.kernels.gaussian_process import NoisyCoordinates, gaussian_release
 from learners.kernels.guessing import Grid
 from learners.kernels.semi_interactive import noisy_values
 from learners.kernels.span import SpanTeller, span_told
+from learners.rows.labels import TARGET_UNIT
 from learners.rows.rows import Rows
 from learners.solvers.minimum import IMAGE_BITS, minimise, minimum
 from mechanisms.laws import DiscreteLaplace
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from dpaudit.releases import Release
+    from learners.solvers.minimum import Minimum
 
 RELATION: Final = Adjacency.of("replace_one")
 ONE: Final = 1 << IMAGE_BITS
@@ -46,6 +48,9 @@ RECORDS: Final = 50_000
 RIDGE: Final = Fraction(1, 2500)
 Record = tuple[int, int]
 """An image."""
+
+Labelled = tuple[int, int, int]
+"""An image, and a label in parts of its bound."""
 
 AWAY: Final[tuple[tuple[Record, ...], tuple[Record, ...]]] = (((930_000, -480_000),), ((-930_000, -480_000),))
 """The record that is replaced: all others pull the other way, so that both are on the wrong side, with steep slopes."""
@@ -100,6 +105,31 @@ def weights_of(records: tuple[Record, ...]) -> NDArray[np.int64]:
     return minimise(Rows(steps, ONE, Fraction(1, ONE), np.ones(RECORDS, dtype=np.int64)), FOUND)
 
 
+SQUARES: Final = minimum(records=RECORDS, columns=2, ridge=RIDGE, loss="residual")
+RIDGED: Final = NoisyCoordinates(gaussian_release(MULTIPLIER_ONE, SQUARES.sensitivity, 2))
+ALONE: Final[tuple[Labelled, Labelled]] = ((ONE, 0, TARGET_UNIT), (ONE, 0, -TARGET_UNIT))
+"""A record that no other says anything about, whose label goes from the one bound to the other; those of all others are zero."""
+
+
+def least_squares(record: Labelled, others: Labelled, found: Minimum) -> NDArray[np.int64]:
+    """The minimiser of squares of one labelled record and of as many equal others as make up their number."""
+    rows = np.tile(np.array([others]), (RECORDS, 1))
+    rows[0] = record
+    return minimise(Rows(rows[:, :2].astype(np.int32), ONE, Fraction(1, ONE), rows[:, 2]), found)
+
+
+@cache
+def ridged(record: Labelled) -> NDArray[np.int64]:
+    """That of a record among others which lie across it."""
+    return least_squares(record, (0, ONE, 0), SQUARES)
+
+
+def sample_ridge(record: Labelled, count: int, rng: Generator) -> NDArray[np.float64]:
+    """The noisy coordinate of a least-squares minimiser that the label moves, in units of the sensitivity."""
+    noisy = mechanism_of(RIDGED.release).releases(ridged(record), count, source_from(rng))
+    return np.asarray(noisy[:, 0] / SQUARES.sensitivity)
+
+
 def sample_coordinates(records: tuple[Record, ...], count: int, rng: Generator) -> NDArray[np.float64]:
     """The noisy coordinate that the replaced record moves, in units of the sensitivity."""
     noisy = mechanism_of(COORDINATES.release).releases(weights_of(records), count, source_from(rng))
@@ -151,6 +181,15 @@ TARGETS: Final = (
         neighbours=[AWAY],
         public_data=True,
         proof="proofs.chain#SemiInteractiveKernelClassifier.claim",
+    ),
+    Target(
+        name="kernel_ridge",
+        description="noisy coordinates of a least-squares minimiser that one label moves as far as it can",
+        sample=sample_ridge,
+        claim=Claim(GDP(mu=Fraction(SQUARES.sensitivity) / RIDGED.release.parameter("sigma")), adjacency=RELATION),
+        neighbours=[ALONE],
+        public_data=True,
+        proof="proofs.chain#KernelRidgeRegressor.claim",
     ),
     Target(
         name="kernel_span",

@@ -18,6 +18,7 @@ from learners.public_data.covers import LinearCover, NetworkCover
 from learners.public_data.squares import SQUARES, LeastSquares
 from learners.public_data.subspace_classifier import PublicSubspaceClassifier
 from learners.rows.ingest import to_rows
+from learners.rows.labels import targets
 from mechanisms.sampling.random import source_from
 
 if TYPE_CHECKING:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from learners.estimator import Public
-    from learners.kernels.classifier import Space
+    from learners.kernels.fitting import Space
     from learners.kernels.open_run import OpenRun
     from learners.solvers.minimum import Minimum
     from mechanisms.sampling.random import BitSource

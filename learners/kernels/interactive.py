@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from dpaudit.claims import Adjacency
     from learners.budget import Reserves
     from learners.estimator import Public
-    from learners.kernels.classifier import Space
+    from learners.kernels.fitting import Space
     from learners.kernels.spaces import Kernel
     from learners.solvers.minimum import Minimum
 

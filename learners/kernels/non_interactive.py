@@ -19,7 +19,7 @@ from learners.kernels.guessing import MOVED, Grid, grid_of
 from learners.kernels.half_balls import draw_from_half_balls
 from learners.kernels.settling import settled
 from learners.kernels.spaces import Polynomial
-from learners.kernels.spectrum import public_points
+from learners.kernels.spectrum import points_of
 from learners.record import Charge
 from learners.rows.rows import Rows
 from learners.solvers.minimum import IMAGE_BITS
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from dpaudit.claims import Adjacency
     from learners.budget import Reserves
     from learners.estimator import Public
-    from learners.kernels.classifier import Space
+    from learners.kernels.fitting import Space
     from learners.kernels.spaces import Kernel
     from learners.solvers.minimum import Minimum
     from mechanisms.sampling.random import BitSource
@@ -114,7 +114,6 @@ class NonInteractiveKernelClassifier(KernelClassifier):
         """Rounds of a choice and a test."""
         if public.delta == 0:
             raise InvalidArgument("DPA103", "delta must be positive for rounds of choices, got 0. Give a small one, such as 1e-6.")
-        count = integer(self.point_count, "point_count", lower=1)
         rounds = integer(self.rounds, "rounds", lower=1)
         failure = in_range(self.failure, "failure", lower=0, upper=1, lower_open=True, upper_open=True)
         if isinstance(self.points, str):
@@ -124,10 +123,7 @@ class NonInteractiveKernelClassifier(KernelClassifier):
             if not isinstance(kernel, Polynomial) or (kernel.degree, kernel.columns) != (1, None):
                 raise Unsupported("DPA202", "an exact draw from the ball is known for the linear kernel alone. Give public points.")
             return choices(None, public, found, rounds=rounds, failure=failure)
-        given = self.points
-        if given is None:
-            given = public_points(public.features, count, public.feature_norm, self.point_seed)
-        return choices(space.images(given), public, found, rounds=rounds, failure=failure)
+        return choices(space.images(points_of(self, public)), public, found, rounds=rounds, failure=failure)
 
 
 @dataclass(frozen=True, eq=False)
@@ -187,8 +183,9 @@ class Choices:
             ]
             rate = 1 / (self.choice.temperature * self._per_step * unit.denominator)
             return draw_from_half_balls(apart, rate, bits, lattice_bits=IMAGE_BITS)
-        values = [self.grid.rounded(product) for product in self.points.margins(weights).tolist()]
-        products = self.points.margins(moves)
+        # On copies: what rows remember for speed depends on how large weights are, and the minimiser's are private.
+        values = [self.grid.rounded(product) for product in replace(self.points).margins(weights).tolist()]
+        products = replace(self.points).margins(moves)
         guesses = [(self.threshold * product + (1 << (2 * IMAGE_BITS - 1))) >> (2 * IMAGE_BITS) for product in products.tolist()]
         place = self.choice.release([abs(value - guess) for value, guess in zip(values, guesses, strict=True)], source)
         steps = self.points.steps[[place]]

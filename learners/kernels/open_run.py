@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, NoReturn, Protocol
 import numpy as np
 
 from dpaudit.errors import BudgetExceeded, InvalidArgument
-from learners.kernels.classifier import KernelClassifier, Space, Telling
+from learners.kernels.classifier import KernelClassifier
+from learners.kernels.fitting import Space, Telling
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from learners.estimator import Public
-    from learners.kernels.classifier import KernelPlan
+    from learners.kernels.fitting import KernelPlan
     from learners.record import PrivacyRecord
     from learners.solvers.minimum import Minimum
 

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, Protocol
 
 import numpy as np
 
 from dpaudit.errors import InvalidArgument
-from dpaudit.exact import Exact, integer
+from dpaudit.exact import Exact
 from dpaudit.releases import Release
 from learners.kernels.classifier import KernelClassifier
 from learners.kernels.gaussian_process import gaussian_release, mechanism_of
-from learners.kernels.spectrum import largest_eigenvalue, public_points
+from learners.kernels.spectrum import PublicPoints, largest_eigenvalue, points_of
 from learners.record import Charge
 from learners.rows.images import root_above
 from learners.solvers.minimum import IMAGE_BITS
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from dpaudit.claims import Adjacency
     from learners.budget import Reserves
     from learners.estimator import Public
-    from learners.kernels.classifier import Space
+    from learners.kernels.fitting import Space
     from learners.kernels.spaces import Kernel
     from learners.rows.rows import Rows
     from learners.solvers.minimum import Minimum
@@ -108,13 +108,7 @@ class SemiInteractiveKernelClassifier(KernelClassifier):
 
     def _telling(self, public: Public, space: Space, found: Minimum) -> NoisyValues:
         """Values at the points."""
-        if self.noise not in _NOISES:
-            raise InvalidArgument("DPA103", f"noise must be one of {', '.join(_NOISES)}, got {self.noise!r}.")
-        count = integer(self.point_count, "point_count", lower=1)
-        given = self.points
-        if given is None:
-            given = public_points(public.features, count, public.feature_norm, self.point_seed)
-        return noisy_values(space.images(given), public, found, self.noise)
+        return values_told(self, public, space, found)
 
 
 @dataclass(frozen=True, eq=False)
@@ -146,7 +140,8 @@ class NoisyValues:
 
     def values(self, weights: NDArray[np.int64]) -> NDArray[np.int64]:
         """Values at the points before noise, each rounded to the nearest step."""
-        return (self.points.margins(weights) + (1 << self.shift >> 1)) >> self.shift
+        # On a copy: what rows remember for speed depends on how large the weights are, which are private.
+        return (replace(self.points).margins(weights) + (1 << self.shift >> 1)) >> self.shift
 
     def tell(self, weights: NDArray[np.int64], source: BitSource | None) -> Mapping[str, Any]:
         """Noisy values, and the weights that fit them."""
@@ -176,29 +171,62 @@ class NoisyValues:
           >>> NoisyValues.fitted.__name__
           'fitted'
         """
-        steps = self.points.steps if isinstance(self.points.steps, np.ndarray) else self.points.steps.toarray()
-        left, sizes, right = np.linalg.svd(steps / 2.0**IMAGE_BITS, full_matrices=False)
+        images = replace(self.points).floats / 2.0**IMAGE_BITS
         unit = 2.0 ** (self.shift - self.found.weight_bits - IMAGE_BITS)
         plan = self.found.objective
         told, longest = values * unit, float(self.found.longest if self.together else plan.loss.steepest / plan.ridge)
-        pulled, squares = left.T @ told, np.square(sizes)
+        # Weights are images.T @ parts, or, where there are more points than columns, parts: of as few coordinates as there can be.
+        few = images.shape[0] <= images.shape[1]
+        squares, basis = np.linalg.eigh(_dense(images @ images.T if few else images.T @ images))
+        squares = np.maximum(squares, 0.0)
+        pulled = basis.T @ (told if few else images.T @ told)
 
-        def weights(ridge: float) -> NDArray[np.float64]:
-            """In the basis of the points."""
-            return np.asarray(sizes * pulled / (squares + ridge))
+        def size(ridge: float) -> float:
+            """Squared norm of the weights."""
+            return float((np.square(pulled / (squares + ridge)) * (squares if few else 1.0)).sum())
 
-        ridge = float(squares.max(initial=0.0)) * _LEAST_RIDGE + 2.0**-900
+        ridge = float(squares.max(initial=0.0)) * _LEAST_RIDGE + 2.0**-500
         if self.together:
             noise = (float(self.release.parameter("sigma")) * unit) ** 2
             signal = max(float(np.square(told).sum()) - len(told) * noise, noise * math.sqrt(2 * len(told)))
             ridge = max(ridge, noise * float(squares.sum()) / signal)
-        above = float(sizes @ np.abs(pulled)) / longest + ridge
-        if np.square(weights(ridge)).sum() > longest**2:
+        above = float(np.sqrt((np.square(pulled) * (squares if few else 1.0)).sum())) / longest + ridge
+        if size(ridge) > longest**2:
             for _ in range(_HALVINGS):
                 middle = math.sqrt(ridge * above)
-                ridge, above = (middle, above) if np.square(weights(middle)).sum() > longest**2 else (ridge, middle)
+                ridge, above = (middle, above) if size(middle) > longest**2 else (ridge, middle)
             ridge = above
-        return np.asarray(np.rint((weights(ridge) @ right) * 2.0**self.found.weight_bits).astype(np.int64))
+        parts = basis @ (pulled / (squares + ridge))
+        weights = images.T @ parts if few else parts
+        return np.asarray(np.rint(weights * 2.0**self.found.weight_bits).astype(np.int64))
+
+
+class ReadsPoints(PublicPoints, Protocol):
+    """A learner's parameters that say at which public points it reads values, and with which noise."""
+
+    noise: Noise
+
+
+def values_told(model: ReadsPoints, public: Public, space: Space, found: Minimum) -> NoisyValues:
+    """What a classifier or a regressor tells about its minimiser at public points.
+
+    Args:
+      model: its parameters, which are checked here.
+      public: epsilon, delta, adjacency, columns and largest norm of the records.
+      space: where points are mapped to.
+      found: the minimiser, as far as it is public.
+    Returns:
+      As for `noisy_values`.
+    Raises:
+      InvalidArgument: a parameter that is not allowed (DPA101 to DPA109).
+    Source: docs/kernel_learners.md, "Public points".
+    Example:
+      >>> values_told.__name__
+      'values_told'
+    """
+    if model.noise not in _NOISES:
+        raise InvalidArgument("DPA103", f"noise must be one of {', '.join(_NOISES)}, got {model.noise!r}.")
+    return noisy_values(space.images(points_of(model, public)), public, found, model.noise)
 
 
 def noisy_values(points: Rows, public: Public, found: Minimum, noise: Noise = "spectral") -> NoisyValues:
@@ -233,3 +261,8 @@ def noisy_values(points: Rows, public: Public, found: Minimum, noise: Noise = "s
     spread = Fraction(count) if noise == "independent" else largest_eigenvalue(points)
     moved = math.ceil(Fraction(alone, 1 << shift) * root_above(spread) + root_above(Fraction(count)))
     return NoisyValues(points, found, shift, gaussian_release(public, moved, count), together=True)
+
+
+def _dense(matrix: Any) -> NDArray[np.float64]:
+    """An array of a product of arrays, or of sparse ones."""
+    return np.asarray(matrix if isinstance(matrix, np.ndarray) else matrix.toarray())

@@ -1,12 +1,19 @@
-"""Kernels by explicit features: the public map into the space of a polynomial kernel, or of random cosines for a Gaussian one."""
+"""Kernels by explicit features: the columns themselves, monomials of a polynomial kernel, or random cosines for a Gaussian one."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from fractions import Fraction
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
+import numpy as np
+
+from dpaudit.errors import InvalidArgument
+from dpaudit.exact import integer
 from learners.rows.fourier import GaussianKernel, fourier_map
+from learners.rows.images import require_columns
 from learners.rows.polynomial import polynomial_map
+from learners.rows.rows import Rows
 from learners.rows.sketch import sketch_map
 
 if TYPE_CHECKING:
@@ -15,12 +22,65 @@ if TYPE_CHECKING:
     from learners.rows.images import PublicMap
 
 
+@runtime_checkable
 class Kernel(Protocol):
     """A kernel that has explicit features; a frozen value, so that estimators can be cloned and pickled."""
 
     def public_map(self, public: Public) -> PublicMap:
         """The map to its features, made from public quantities."""
         ...
+
+
+@dataclass(frozen=True)
+class Linear:
+    """The kernel <x, y>: its features are the columns themselves, as many as there are, and CSR stays CSR.
+
+    Source: Jain, Thakurta 2013, section 7; docs/kernel_learners.md, "Kernels".
+    Example:
+      >>> Linear()
+      Linear()
+    """
+
+    def public_map(self, public: Public) -> Columns:
+        """No map but a finer lattice."""
+        return Columns(public.features)
+
+
+@dataclass(frozen=True)
+class Columns:
+    """Records as their own images, a whole number of times finer.
+
+    Args:
+      dimension_out: their columns.
+    Source: docs/kernel_learners.md, "Kernels".
+    Example:
+      >>> Columns(3).image_norm(Fraction(2))
+      Fraction(2, 1)
+    """
+
+    dimension_out: int
+
+    def image_norm(self, feature_norm: Fraction) -> Fraction:
+        """That of the record."""
+        return feature_norm
+
+    def apply(self, rows: Rows, *, lattice_bits: int, intercept: int = 0) -> Rows:
+        """The same records in steps of which 2**lattice_bits are no fewer than their bound; there is no constant.
+
+        Args:
+          rows: of `dimension_out` columns and a bound of at most 2**lattice_bits steps.
+          lattice_bits: fineness of the images, public, up to 26.
+          intercept: 0.
+        Returns:
+          `Rows` of norm at most 2**lattice_bits steps.
+        Raises:
+          InvalidArgument: rows of another width (DPA105) or a finer lattice, or a constant (DPA103).
+        """
+        require_columns(rows, self.dimension_out)
+        times = (1 << integer(lattice_bits, "lattice_bits", lower=1, upper=26)) // rows.bound
+        if not times or intercept:
+            raise InvalidArgument("DPA103", "the images of columns are no coarser and have no constant. Append one to the records.")
+        return Rows(rows.steps * np.int32(times), rows.bound * times, rows.step / times, rows.labels)
 
 
 @dataclass(frozen=True)

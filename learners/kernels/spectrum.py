@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
 import numpy as np
 
-from dpaudit.exact import positive
+from dpaudit.exact import integer, positive
 from learners.rows.seeds import PublicBits
 from learners.solvers.minimum import IMAGE_BITS
 
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from dpaudit.exact import Exact
+    from learners.estimator import Public
     from learners.rows.rows import Rows
 
 _LARGEST_SIDE: Final = 4096
@@ -65,6 +67,35 @@ def largest_eigenvalue(rows: Rows) -> Fraction:
     return trace
 
 
+class PublicPoints(Protocol):
+    """A learner's parameters that say which public points it uses: given ones, or so many of a public seed."""
+
+    points: Any
+    point_count: int
+    point_seed: int
+
+
+def points_of(model: PublicPoints, public: Public) -> Any:
+    """The public points of a learner: those that were given, or evenly spread ones.
+
+    Args:
+      model: its parameters.
+      public: columns and largest norm of the records.
+    Returns:
+      Array-like of shape (T, d).
+    Raises:
+      InvalidArgument: a parameter that is not allowed (DPA101 to DPA105).
+    Source: docs/kernel_learners.md, "Public points".
+    Example:
+      >>> points_of.__name__
+      'points_of'
+    """
+    count = integer(model.point_count, "point_count", lower=1)
+    if model.points is not None:
+        return model.points
+    return public_points(public.features, count, public.feature_norm, model.point_seed)
+
+
 def public_points(columns: int, count: int, feature_norm: Exact, seed: int) -> NDArray[np.float64]:
     """Points spread evenly over the sphere of the largest records, from a public seed.
 
@@ -89,9 +120,9 @@ def public_points(columns: int, count: int, feature_norm: Exact, seed: int) -> N
 
 def _products(rows: Rows) -> NDArray[np.float64]:
     """Inner products of all points, whole numbers below 2**53, so that no order of sums rounds."""
-    steps = rows.steps if isinstance(rows.steps, np.ndarray) else rows.steps.toarray()
-    floats = steps.astype(np.float64)
-    return np.asarray(floats @ floats.T)
+    floats = replace(rows).floats
+    products = floats @ floats.T
+    return np.asarray(products if isinstance(products, np.ndarray) else products.toarray())
 
 
 def _positive_definite(matrix: NDArray[np.float64]) -> bool:

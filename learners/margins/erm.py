@@ -13,10 +13,11 @@ from dpaudit.accounting import RandomOrder, compose, gaussian
 from dpaudit.accounting.laws.random_order import multiplicity_squares, position_squares
 from dpaudit.claims import Adjacency
 from dpaudit.errors import InvalidArgument
-from dpaudit.exact import Exact, in_range, outward, positive
+from dpaudit.exact import Exact, in_range, instance_of, outward, positive
 from dpaudit.releases import Release, recording
 from learners.choices.counts import Listed, choose, ramps
 from learners.record import Charge, PrivacyRecord
+from learners.rows.rows import Rows
 from learners.solvers.hinge import hinges
 from learners.solvers.orders import random_order, random_places
 from learners.solvers.phased import WEIGHT_BITS, Schedule, batches, phased_sgd, schedule
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from learners.choices.counts import Loss
-    from learners.rows.rows import Rows
     from mechanisms.sampling.random import BitSource
 
 Variant = Literal["direct", "permutation", "faithful"]
@@ -290,6 +290,7 @@ def private_erm(  # noqa: PLR0913 - the public numbers of one run
     """
     radius = positive(weight_norm, "weight_norm")
     relation, risk, bits = Adjacency.of(adjacency), positive(delta, "delta"), bit_source(source)
+    instance_of(rows, Rows, "rows")
     plan = erm_plan(
         records=rows.steps.shape[0],
         columns=rows.steps.shape[1],

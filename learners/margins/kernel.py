@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import replace
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 import numpy as np
 
 from dpaudit.errors import InvalidArgument
 from dpaudit.exact import positive
-from learners.estimator import PrivateEstimator, Public
 from learners.margins.mapped import Learner, MappedPlan, mapped_plan
+from learners.margins.mapped_classifier import MappedClassifier, noted
 from learners.rows.fastfood import fastfood_map
 from learners.rows.fourier import FourierMap, GaussianKernel, Kernel, LaplacianKernel, fourier_map
 from learners.rows.hadamard import hadamard_map
@@ -24,16 +21,14 @@ if TYPE_CHECKING:
     from dpaudit.claims import Adjacency
     from dpaudit.exact import Exact
     from learners.budget import Reserves
+    from learners.estimator import Public
     from learners.record import PrivacyRecord
     from learners.rows.images import PublicMap
-    from learners.rows.ingest import Features
-    from learners.rows.rows import Rows
-    from mechanisms.sampling.random import BitSource
 
 _KERNELS: Final[dict[str, type[GaussianKernel | LaplacianKernel]]] = {"gaussian": GaussianKernel, "laplacian": LaplacianKernel}
 
 
-class KernelMarginClassifier(PrivateEstimator):
+class KernelMarginClassifier(MappedClassifier):
     """A classifier with the power of a shift-invariant kernel, (epsilon, delta)-differentially private.
 
     A public map turns every record into cosines and sines of public random frequencies, whose inner products are the kernel on
@@ -65,7 +60,6 @@ class KernelMarginClassifier(PrivateEstimator):
     """
 
     adjacencies: ClassVar[tuple[str, ...]] = ("replace_one", "add_remove")
-    released: ClassVar[tuple[str, ...]] = ("weights_",)
 
     def __init__(  # noqa: PLR0913 - scikit-learn reads an estimator's parameters from here
         self,
@@ -108,19 +102,6 @@ class KernelMarginClassifier(PrivateEstimator):
         """The learner's plan for images."""
         return mapped_plan(self._map(public), self.learner, public)
 
-    def _rows(self, features: Features, labels: NDArray[np.int64], plan: MappedPlan) -> Rows:  # type: ignore[override]
-        """Images of the records, for learning and for scores alike."""
-        return plan.images(super()._rows(features, labels, plan))
-
-    def _learn(self, rows: Rows, plan: MappedPlan, source: BitSource | None) -> Mapping[str, Any]:  # type: ignore[override]
-        """The learner's releases on images."""
-        return {"weights_": plan.learner.learn(rows, plan.inner, source)}
-
-    def _scores(self, rows: Rows) -> NDArray[np.float64]:
-        """The learner's scores of images."""
-        plan: MappedPlan = self.plan_
-        return plan.learner.scores(rows, plan.inner, self.weights_)
-
     def _planned(self, public: Public, classes: NDArray[Any], plan: MappedPlan | None) -> PrivacyRecord:  # type: ignore[override]
         """The record says which map it was."""
         record = super()._planned(public, classes, plan)
@@ -129,9 +110,7 @@ class KernelMarginClassifier(PrivateEstimator):
             facts["width"] = str(positive(self._width(public), "width"))
         else:
             facts["kernel"] = getattr(self.kernel, "__qualname__", type(self.kernel).__name__)
-        if plan is not None:
-            facts |= {"columns": str(plan.public_map.dimension_out), "images": str(plan.learner)}
-        return replace(record, public=MappingProxyType({**record.public, **facts}))
+        return noted(record, plan, facts)
 
     def _map(self, public: Public) -> PublicMap:
         """The map, from public quantities and parameters."""

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import replace
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 import numpy as np
 
 from dpaudit.errors import Unsupported
-from learners.estimator import PrivateEstimator, Public
 from learners.margins.mapped import Learner, MappedPlan, mapped_plan
+from learners.margins.mapped_classifier import MappedClassifier, noted
 from learners.rows.polynomial import PolynomialMap, polynomial_map
 from learners.rows.sketch import SketchMap, sketch_map
 
@@ -21,13 +18,11 @@ if TYPE_CHECKING:
     from dpaudit.claims import Adjacency
     from dpaudit.exact import Exact
     from learners.budget import Reserves
+    from learners.estimator import Public
     from learners.record import PrivacyRecord
-    from learners.rows.ingest import Features
-    from learners.rows.rows import Rows
-    from mechanisms.sampling.random import BitSource
 
 
-class PolynomialMarginClassifier(PrivateEstimator):
+class PolynomialMarginClassifier(MappedClassifier):
     """A classifier with the power of the kernel (<x, y> + constant)^degree, (epsilon, delta)-differentially private.
 
     A public map turns every record into its weighted monomials, or into a sketch of them; a private linear learner sees these
@@ -57,7 +52,6 @@ class PolynomialMarginClassifier(PrivateEstimator):
     """
 
     adjacencies: ClassVar[tuple[str, ...]] = ("replace_one", "add_remove", "zero_out")
-    released: ClassVar[tuple[str, ...]] = ("weights_",)
 
     def __init__(  # noqa: PLR0913 - scikit-learn reads an estimator's parameters from here
         self,
@@ -101,27 +95,13 @@ class PolynomialMarginClassifier(PrivateEstimator):
             )
         return mapped_plan(public_map, self.learner, public)
 
-    def _rows(self, features: Features, labels: NDArray[np.int64], plan: MappedPlan) -> Rows:  # type: ignore[override]
-        """Images of the records, for learning and for scores alike."""
-        return plan.images(super()._rows(features, labels, plan))
-
-    def _learn(self, rows: Rows, plan: MappedPlan, source: BitSource | None) -> Mapping[str, Any]:  # type: ignore[override]
-        """The learner's releases on images."""
-        return {"weights_": plan.learner.learn(rows, plan.inner, source)}
-
-    def _scores(self, rows: Rows) -> NDArray[np.float64]:
-        """The learner's scores of images."""
-        plan: MappedPlan = self.plan_
-        return plan.learner.scores(rows, plan.inner, self.weights_)
-
     def _planned(self, public: Public, classes: NDArray[Any], plan: MappedPlan | None) -> PrivacyRecord:  # type: ignore[override]
         """The record says which map it was."""
         record = super()._planned(public, classes, plan)
         facts = {"degree": str(self.degree), "map_seed": str(self.map_seed)}
         if plan is not None:
             facts["constant"] = str(cast("PolynomialMap | SketchMap", plan.public_map).constant)
-            facts |= {"columns": str(plan.public_map.dimension_out), "images": str(plan.learner)}
-        return replace(record, public=MappingProxyType({**record.public, **facts}))
+        return noted(record, plan, facts)
 
     def _map(self, public: Public) -> PolynomialMap | SketchMap:
         """The map, from public quantities and parameters."""

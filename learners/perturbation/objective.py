@@ -12,10 +12,10 @@ import numpy as np
 from dpaudit.errors import InvalidArgument
 from dpaudit.exact import ball, ball_endpoints, shown, working_precision
 from dpaudit.releases import Release, note
-from learners.perturbation.output import noise_of
+from learners.perturbation.output import noise_of, spherical_release
 from learners.perturbation.weights import Design, PerturbedClassifier, PerturbedPlan, ridge_of, root_above
 from learners.solvers.certified import minimise, objective
-from mechanisms.euclidean import EuclideanLaplace, EuclideanMechanism
+from mechanisms.euclidean import EuclideanLaplace
 from mechanisms.noise import bit_source
 
 if TYPE_CHECKING:
@@ -107,11 +107,8 @@ class ObjectivePerturbation(PerturbedClassifier):
         fine = count * weight / 2**bits
         term = linear_release(plan, epsilon=linear, lattice=fine, adjacency=public.adjacency)
         distance = math.ceil(2 * plan.radius * 2**bits) + 2 * root_above(columns)
-        noise = EuclideanMechanism(sensitivity=distance, epsilon=_OUTPUT_SHARE * public.epsilon, adjacency=public.adjacency)
-        law = EuclideanLaplace(noise.scale, dimension=columns)
-        parameters = (("lattice", Fraction(1)), ("scale", law.scale))
-        output = Release("euclidean_laplace", parameters, noise.sensitivity, public.adjacency, columns)
-        longest = int((law.scale + term.parameter("scale") / fine) * (2 * columns + 64)) + 1
+        output = spherical_release(distance, _OUTPUT_SHARE * public.epsilon, public.adjacency, columns)
+        longest = int((output.parameter("scale") + term.parameter("scale") / fine) * (2 * columns + 64)) + 1
         largest = longest + int(plan.weight_norm * 2**bits) + root_above(columns)
         return Design(plan, bits, (term, output), largest)
 

@@ -99,21 +99,30 @@ class OutputPerturbation(PerturbedClassifier):
                 (release,),
                 found.largest + _GAUSSIAN_TAIL * int(release.parameter("sigma")) * root_above(columns),
             )
-        noise = EuclideanMechanism(sensitivity=found.sensitivity, epsilon=public.epsilon, adjacency=public.adjacency)
-        law = EuclideanLaplace(noise.scale, dimension=columns)
-        parameters = (("lattice", Fraction(1)), ("scale", law.scale))
-        release = Release("euclidean_laplace", parameters, noise.sensitivity, public.adjacency, columns)
-        largest = found.largest + int(law.scale * (2 * columns + 64)) + 1
+        release = spherical_release(found.sensitivity, public.epsilon, public.adjacency, columns)
+        largest = found.largest + int(release.parameter("scale") * (2 * columns + 64)) + 1
         return Design(found.objective, found.weight_bits, (release,), largest)
 
     def _perturb(self, rows: Rows, plan: PerturbedPlan, source: BitSource | None) -> NDArray[np.int64]:
         """Rounded weights and their noise."""
-        return noise_of(plan.releases[0]).release(rounded_minimiser(rows, plan), source)
+        return noisy_minimiser(rows, plan, source)
+
+
+def noisy_minimiser(rows: Rows, plan: PerturbedPlan, source: BitSource | None) -> NDArray[np.int64]:
+    """The rounded minimiser with the noise of its only release."""
+    return noise_of(plan.releases[0]).release(rounded_minimiser(rows, plan), source)
 
 
 def rounded_minimiser(rows: Rows, plan: PerturbedPlan) -> NDArray[np.int64]:
     """The certified minimiser in units of 2**-weight_bits, rounded: private numbers until they get their noise."""
     return np.rint(minimise(rows, plan.objective) * 2.0**plan.weight_bits).astype(np.int64)
+
+
+def spherical_release(distance: int, epsilon: Fraction, adjacency: Adjacency, columns: int) -> Release:
+    """A release of weights that may be so far apart, with spherical Laplace noise, as it will be logged."""
+    noise = EuclideanMechanism(sensitivity=distance, epsilon=epsilon, adjacency=adjacency)
+    parameters = (("lattice", Fraction(1)), ("scale", EuclideanLaplace(noise.scale, dimension=columns).scale))
+    return Release("euclidean_laplace", parameters, noise.sensitivity, adjacency, columns)
 
 
 def noise_of(release: Release) -> EuclideanMechanism | GaussianMechanism | LaplaceMechanism:

@@ -12,7 +12,7 @@ import numpy as np
 from dpaudit.errors import InvalidArgument
 from dpaudit.exact import positive
 from dpaudit.releases import Release
-from learners.perturbation.output import noise_of, rounded_minimiser
+from learners.perturbation.output import noisy_minimiser
 from learners.perturbation.weights import Design, PerturbedClassifier, PerturbedPlan, root_above
 from learners.rows.fourier import FourierMap, GaussianKernel, LaplacianKernel, fourier_map
 from learners.solvers.minimum import minimum
@@ -162,7 +162,7 @@ class PrivateSVM(PerturbedClassifier):
 
     def _perturb(self, rows: Rows, plan: PerturbedPlan, source: BitSource | None) -> NDArray[np.int64]:
         """Rounded weights and their noise."""
-        return noise_of(plan.releases[0]).release(rounded_minimiser(rows, plan), source)
+        return noisy_minimiser(rows, plan, source)
 
     def _images(self, public: Public) -> FourierMap | None:
         """The map of the kernel."""

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 import numpy as np
 
 from dpaudit.errors import InvalidArgument
-from dpaudit.exact import Exact, in_range, integer, positive
+from dpaudit.exact import Exact, in_range, instance_of, integer, positive
 from learners.choices.levels import choice_release
 from learners.choices.planned import require_two
 from learners.estimator import PrivateEstimator, Public
-from learners.public_data.covers import LinearCover
+from learners.public_data.covers import Hypotheses, LinearCover
 from learners.public_data.subspace import RECORD_BITS
 from learners.record import Charge
 from learners.solvers.hinge import hinges
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from dpaudit.claims import Adjacency
     from learners.budget import Reserves
-    from learners.public_data.covers import Candidates, Hypotheses
+    from learners.public_data.covers import Candidates
     from learners.record import PrivacyRecord
     from learners.rows.ingest import Features
     from learners.rows.rows import Rows
@@ -133,7 +133,8 @@ class PublicCoverClassifier(PrivateEstimator):
         """The cover, and the noise for what one record can change."""
         require_two(public.classes)
         part = in_range(positive(self.margin, "margin"), "margin", lower=0, upper=1)
-        candidates = (LinearCover() if self.hypotheses is None else self.hypotheses).cover(self.public_X, public)
+        hypotheses = instance_of(LinearCover() if self.hypotheses is None else self.hypotheses, Hypotheses, "hypotheses")
+        candidates = hypotheses.cover(self.public_X, public)
         margin = max(1, int(part * candidates.largest))
         _, change = hinges(margin=margin, bits=_LOSS_BITS, largest=candidates.largest)
         mechanism = ExponentialMechanism(sensitivity=change, epsilon=public.epsilon, adjacency=public.adjacency)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -65,6 +65,7 @@ class Candidates(Protocol):
         ...
 
 
+@runtime_checkable
 class Hypotheses(Protocol):
     """A class of classifiers, and how to cover it."""
 

@@ -1,4 +1,4 @@
-"""Squared loss with clipped residuals, on whole numbers: what a regressor's labels become, its slopes, its plan."""
+"""Squared loss with clipped residuals, on whole numbers: slopes of a regressor, and its plan."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from learners.rows.labels import TARGET_UNIT
 from learners.solvers.gradient import WEIGHT_BITS, solve
 from learners.solvers.plans import SolverPlan, default_plan
 from learners.solvers.slopes import UNIT, SlopeRule
@@ -20,32 +21,9 @@ if TYPE_CHECKING:
     from learners.rows.rows import Rows
     from mechanisms.sampling.random import BitSource
 
-_TARGET_BITS: Final = UNIT.bit_length() - 1
+_TARGET_BITS: Final = TARGET_UNIT.bit_length() - 1
 _MARGIN_NOISE: Final = Fraction(1, 20)
 _LARGEST_PACE: Final = 8
-
-
-def targets(labels: NDArray[Any], bound: Fraction) -> NDArray[np.int64]:
-    """Labels as whole parts of 1 / 2**12 of a bound, each by itself: cut to the bound, 0 for what is no number.
-
-    Args:
-      labels: array of shape (n,) of any dtype.
-      bound: public, positive, in the units of the labels.
-    Returns:
-      int64 array of shape (n,), from -2**12 to 2**12.
-    Raises:
-      ValueError: never for an array of one dimension.
-    Source: docs/public_data_learners.md, "Regression".
-    Example:
-      >>> targets(np.array([1, -0.5, np.nan, np.inf, "x"], dtype=object), Fraction(2)).tolist()
-      [2048, -1024, 0, 4096, 0]
-    """
-    values = (
-        np.fromiter(map(_as_number, labels), dtype=np.float64, count=len(labels)) if labels.dtype.kind not in "biuf" else labels
-    )
-    with np.errstate(all="ignore"):
-        steps = np.trunc(np.nan_to_num(values.astype(np.float64), nan=0.0) * (UNIT / float(bound)))
-        return np.clip(steps, -UNIT, UNIT).astype(np.int64)
 
 
 def residuals(margins: NDArray[np.int64], labels: NDArray[np.int64], margin_bits: int) -> NDArray[np.int64]:
@@ -98,11 +76,3 @@ class LeastSquares:
     def scores(self, rows: Rows, plan: SolverPlan, weights: NDArray[Any]) -> NDArray[np.float64]:
         """Margins in units of the bound of the labels."""
         return rows.margins(weights) / float(1 << (WEIGHT_BITS + plan.lattice_bits))
-
-
-def _as_number(value: Any) -> float:
-    """A number as a float; NaN for what is none."""
-    try:
-        return math.nan if isinstance(value, (str, bytes)) else float(value)
-    except Exception:  # noqa: BLE001 - whatever a private value does, it is mapped in place
-        return math.nan

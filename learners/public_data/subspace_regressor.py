@@ -6,14 +6,12 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
-from sklearn.base import RegressorMixin
 
-from dpaudit.exact import positive
-from learners.estimator import PrivateModel
 from learners.margins.mapped import mapped_plan
 from learners.public_data.behind import noted, seen, solver_of
-from learners.public_data.squares import LeastSquares, targets
+from learners.public_data.squares import LeastSquares
 from learners.public_data.subspace import public_subspace
+from learners.regression import PrivateRegressor
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -29,7 +27,7 @@ if TYPE_CHECKING:
     from mechanisms.sampling.random import BitSource
 
 
-class PublicSubspaceRegressor(RegressorMixin, PrivateModel):  # type: ignore[misc]
+class PublicSubspaceRegressor(PrivateRegressor):
     """A linear regressor that is (epsilon, delta)-differentially private, for labels within a public bound.
 
     Residuals are cut at the bound. Public records, if there are any, say in which directions the private ones are seen.
@@ -76,48 +74,15 @@ class PublicSubspaceRegressor(RegressorMixin, PrivateModel):  # type: ignore[mis
             epsilon=epsilon,
             delta=delta,
             feature_norm=feature_norm,
+            label_bound=label_bound,
             adjacency=adjacency,
             budget=budget,
             random_state=random_state,
             n_nominal=n_nominal,
         )
-        self.label_bound = label_bound
         self.public_X = public_X
         self.dimension = dimension
         self.reach = reach
-
-    def predict(self, X: Any) -> NDArray[np.float64]:  # noqa: N803 - scikit-learn's name
-        """The expected label of each record, within the bound.
-
-        Args:
-          X: array-like or sparse matrix of shape (n, d); its records are read as in `fit`.
-        Returns:
-          Array of shape (n,), in the units of the labels.
-        Raises:
-          InvalidArgument: a type or shape that is not allowed (DPA105, DPA109).
-          NotFittedError: the estimator is not fitted.
-        """
-        return np.asarray(np.clip(self._scored(X), -1.0, 1.0) * float(positive(self.label_bound, "label_bound")))
-
-    def __sklearn_tags__(self) -> Any:
-        """Noise may make scores poor; not tagged as a regressor, which scikit-learn demands to raise where all labels are NaN."""
-        tags = super().__sklearn_tags__()
-        tags.estimator_type = None
-        tags.regressor_tags.poor_score = True
-        return tags
-
-    def _kinds(self, labels: NDArray[Any]) -> NDArray[Any]:  # noqa: ARG002 - whatever the labels
-        """The ends of the range of the labels."""
-        bound = float(positive(self.label_bound, "label_bound"))
-        return np.array([-bound, bound])
-
-    def _positions(self, labels: NDArray[Any], kinds: NDArray[Any]) -> NDArray[np.int64]:  # noqa: ARG002 - the bound is exact
-        """The labels on their lattice."""
-        return targets(labels, positive(self.label_bound, "label_bound"))
-
-    def _about_labels(self, kinds: NDArray[Any]) -> tuple[dict[str, Any], list[str]]:  # noqa: ARG002 - the bound is exact
-        """The bound."""
-        return {"label_bound": str(positive(self.label_bound, "label_bound"))}, []
 
     def _plan(self, public: Public) -> AnyPlan:
         """Least squares, behind the map if there are public records."""

@@ -12,6 +12,7 @@ import numpy as np
 
 from dpaudit.errors import InvalidArgument
 from dpaudit.exact import Exact, integer, positive
+from learners.rows.reading import as_numbers
 from learners.rows.rows import Rows
 from mechanisms.contributions import clipped_rows
 
@@ -59,7 +60,7 @@ def checked_features(features: Any) -> Features:
         what = "sample" if read.shape[0] == 0 else "feature"
         raise InvalidArgument("DPA109", f"0 {what}(s) (shape={tuple(read.shape)}) while a minimum of 1 is required.")
     if not is_sparse:
-        return _as_numbers(read)
+        return as_numbers(read)
     rows = sparse.csr_array(read)
     try:
         rows.check_format(full_check=True)
@@ -191,21 +192,6 @@ def _as_array(features: Any) -> NDArray[Any]:
     except (TypeError, ValueError) as error:
         raise InvalidArgument("DPA105", f"features must be a table of numbers, got a {type(features).__name__}.") from error
     return np.array(features, dtype=object) if isinstance(features, (list, tuple)) and read.dtype.kind in "USV" else read
-
-
-def _as_numbers(values: NDArray[Any]) -> NDArray[Any]:
-    """Objects as floats, NaN where they are none; arrays of numbers are left alone."""
-    if values.dtype != object:
-        return values
-    return np.fromiter(map(_as_number, values.ravel()), dtype=np.float64, count=values.size).reshape(values.shape)
-
-
-def _as_number(value: Any) -> float:
-    """A number as a float; NaN for what is none."""
-    try:
-        return math.nan if isinstance(value, (str, bytes)) else float(value)
-    except Exception:  # noqa: BLE001 - whatever a private value does, it is mapped in place
-        return math.nan
 
 
 def _as_floats(values: NDArray[Any]) -> NDArray[np.float64]:

@@ -1,18 +1,23 @@
-"""Labels to positions among the public classes: a label that is none of them counts as the first, wherever it stands."""
+"""Labels as whole numbers: positions among public classes, where others count as the first, or parts of a public bound."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Iterable
+from fractions import Fraction
 from numbers import Real
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 from dpaudit.errors import InvalidArgument
+from learners.rows.reading import as_numbers, read_or
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+TARGET_UNIT: Final = 2**12
+"""Steps of the largest label that a regressor keeps."""
 
 
 def checked_classes(classes: Any) -> NDArray[Any]:
@@ -94,6 +99,26 @@ def positions(labels: Any, classes: NDArray[Any]) -> NDArray[np.int64]:
     return np.fromiter((place.get(label, 0) for label in read.tolist()), dtype=np.int64, count=len(read))
 
 
+def targets(labels: NDArray[Any], bound: Fraction) -> NDArray[np.int64]:
+    """Labels as whole parts of 1 / 2**12 of a bound, each by itself: cut to the bound, 0 for what is no number.
+
+    Args:
+      labels: array of shape (n,) of any dtype.
+      bound: public, positive, in the units of the labels.
+    Returns:
+      int64 array of shape (n,), from -2**12 to 2**12.
+    Raises:
+      ValueError: never for an array of one dimension.
+    Source: docs/public_data_learners.md, "Regression".
+    Example:
+      >>> targets(np.array([1, -0.5, np.nan, np.inf, "x"], dtype=object), Fraction(2)).tolist()
+      [2048, -1024, 0, 4096, 0]
+    """
+    with np.errstate(all="ignore"):
+        steps = np.trunc(np.nan_to_num(as_numbers(labels).astype(np.float64), nan=0.0) * (TARGET_UNIT / float(bound)))
+        return np.clip(steps, -TARGET_UNIT, TARGET_UNIT).astype(np.int64)
+
+
 def checked_labels(labels: Any) -> NDArray[Any]:
     """Labels as an array, refused for its shape only.
 
@@ -127,8 +152,10 @@ def checked_labels(labels: Any) -> NDArray[Any]:
 
 def _hashed(label: Any) -> Hashable:
     """A label that can be looked up; None for one that cannot, and for numbers that are not finite."""
-    try:
-        hash(label)
-        return None if isinstance(label, Real) and not math.isfinite(label) else label
-    except Exception:  # noqa: BLE001 - whatever a private value does, it is mapped in place
-        return None
+    return read_or(None, _found, label)
+
+
+def _found(label: Any) -> Hashable:
+    """The label itself, once it is known that a look-up does not raise."""
+    hash(label)
+    return None if isinstance(label, Real) and not math.isfinite(label) else label

@@ -14,7 +14,7 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.model_selection import ParameterGrid
 
-from dpaudit.accounting import best_of_runs, calibrate, compose, gaussian, gdp
+from dpaudit.accounting import best_of_poisson_runs, best_of_runs, calibrate, compose, gaussian, gdp
 from dpaudit.errors import InvalidArgument, Unsupported
 from dpaudit.exact import Exact, in_range, integer, shown
 from dpaudit.releases import Release, as_one
@@ -22,7 +22,8 @@ from learners.estimator import Plan, PrivateEstimator, Public
 from learners.margins.margin_search import of_learner, state_of
 from learners.record import Charge
 from learners.rows.seeds import PublicBits
-from learners.selection.runs import Runs
+from learners.selection.runs import PoissonRuns, Runs
+from mechanisms.gaussian import GaussianMechanism
 from mechanisms.laplace import LaplaceMechanism
 from mechanisms.noise import bit_source
 from mechanisms.sampling.exactnum import LazyUniform
@@ -31,11 +32,16 @@ from mechanisms.selection.coins import below
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from dpaudit.accounting import PrivacyLoss
+    from dpaudit.claims import Adjacency
     from learners.record import PrivacyRecord
     from learners.rows.ingest import Features
     from mechanisms.sampling.random import BitSource
 
 _FIXED: Final = ("adjacency", "budget", "classes", "delta", "epsilon", "n_nominal", "random_state")
+_NEARLY: Final = 1 - Fraction(1, 2**20)
+"""Fits are planned at a mu that is so much smaller, so that roots which are rounded up stay within the limit."""
+
 _RUNS_EACH: Final = 5
 """As many runs are expected for every candidate, unless `stop` says otherwise."""
 
@@ -67,10 +73,10 @@ class GridPlan:
 
     candidates: tuple[Mapping[str, Any], ...]
     branches: tuple[Plan, ...]
-    runs: Runs
+    runs: Runs | PoissonRuns
     held_out: int
     split_seed: int
-    score: LaplaceMechanism
+    score: LaplaceMechanism | GaussianMechanism
     whole: Release
     intercept = 0
 
@@ -105,6 +111,8 @@ class PrivateGridSearchCV(PrivateEstimator):
       shape: of the number of fits, exact, above -1: 1 (geometric) pays for three fits at delta 0, 0 (logarithmic) for two, with
         a number of fits that is more often small.
       stop: of the same, public, exact, in (0, 1): the smaller the more fits; None expects about five for each candidate at shape 1.
+      poisson: parameter of a Poisson number of fits instead, public, exact, positive: seldom far from it, and cheaper where
+        candidates are few; for learners whose releases are all Gaussian.
       held_out: part of the records that count errors, public, exact, in (0, 1).
       split_seed: public whole number that says which records these are.
       random_state: None draws from the operating system; an integer or a numpy Generator makes the search reproducible, for
@@ -136,6 +144,7 @@ class PrivateGridSearchCV(PrivateEstimator):
         *,
         shape: Exact = 1,
         stop: Exact | None = None,
+        poisson: Exact | None = None,
         held_out: Exact = "1/5",
         split_seed: int = 0,
         random_state: int | np.random.Generator | None = None,
@@ -144,6 +153,7 @@ class PrivateGridSearchCV(PrivateEstimator):
         self.param_grid = param_grid
         self.shape = shape
         self.stop = stop
+        self.poisson = poisson
         self.held_out = held_out
         self.split_seed = split_seed
         self.random_state = random_state
@@ -156,7 +166,8 @@ class PrivateGridSearchCV(PrivateEstimator):
     def __sklearn_tags__(self) -> Any:
         """As many classes as the learner tells apart."""
         tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_class = self.estimator.__sklearn_tags__().classifier_tags.multi_class
+        if isinstance(self.estimator, PrivateEstimator):
+            tags.classifier_tags.multi_class = self.estimator.__sklearn_tags__().classifier_tags.multi_class
         return tags
 
     def __getstate__(self) -> dict[str, Any]:
@@ -176,32 +187,40 @@ class PrivateGridSearchCV(PrivateEstimator):
     def _plan(self, public: Public) -> GridPlan:
         """Candidates, what one fit may cost, and the plan of each."""
         candidates = self._candidates()
-        stop = Fraction(1, _RUNS_EACH * len(candidates)) if self.stop is None else self.stop
-        runs = Runs(shape=self.shape, stop=stop)
+        runs = self._runs(len(candidates))
         part = in_range(self.held_out, "held_out", lower=0, upper=1, lower_open=True, upper_open=True)
         out = min(max(math.floor(part * public.records), 1), public.records - 1)
         if out < 1:
             raise InvalidArgument("DPA109", "a search needs 2 records: one to learn from and one to count errors of.")
-        each, rho = _one_run(public, runs)
-        rest = replace(public, records=public.records - out, epsilon=each)
+        run = _one_run(public, runs)
+        rest = replace(public, records=public.records - out, epsilon=run.epsilon)
         branches = tuple(self._branch(candidate, rest) for candidate in candidates)
-        paid = max(_cost(branch, pure=rho is None) for branch in branches)
-        if paid > (each if rho is None else rho):
+        paid = max(_cost(branch, run.measure) for branch in branches)
+        if paid > run.limit:
             raise Unsupported(
                 "DPA604", "a fit of the learner costs more than a search among its fits allows. Try delta=0, or another."
             )
-        score = each if rho is None else _root_below(2 * rho)
-        name, cost = ("epsilon", max(paid, score)) if rho is None else ("rho", max(paid, score**2 / 2))
-        parameters = tuple(sorted({name: cost, "shape": runs.shape, "stop": runs.stop}.items()))
+        score, spent = _score(run, public.adjacency)
+        law = {"mean": runs.parameter} if isinstance(runs, PoissonRuns) else {"shape": runs.shape, "stop": runs.stop}
+        parameters = tuple(sorted({run.measure: max(paid, spent), **law}.items()))
         return GridPlan(
             candidates,
             branches,
             runs,
             out,
             integer(self.split_seed, "split_seed", lower=0),
-            LaplaceMechanism(sensitivity=1, epsilon=score, adjacency=public.adjacency),
+            score,
             Release("best_of_runs", parameters, Fraction(1), public.adjacency),
         )
+
+    def _runs(self, candidates: int) -> Runs | PoissonRuns:
+        """The law of the number of fits."""
+        if self.poisson is None:
+            stop = Fraction(1, _RUNS_EACH * candidates) if self.stop is None else self.stop
+            return Runs(shape=self.shape, stop=stop)
+        if self.stop is not None or self.shape != 1:
+            raise InvalidArgument("DPA103", "shape and stop belong to another law of the number of fits than poisson. Give one.")
+        return PoissonRuns(parameter=self.poisson)
 
     def _planned(self, public: Public, classes: NDArray[Any], plan: GridPlan | None) -> PrivacyRecord:  # type: ignore[override]
         """The record also names the learner and how much there was to choose from."""
@@ -212,7 +231,7 @@ class PrivateGridSearchCV(PrivateEstimator):
             "searches": type(self.estimator).__name__,
             "candidates": len(plan.candidates),
             "held_out": plan.held_out,
-            "score_scale": shown(plan.score.scale),
+            "score_scale": shown(plan.score.sigma if isinstance(plan.score, GaussianMechanism) else plan.score.scale),
         }
         return replace(record, public=MappingProxyType({**record.public, **facts}))
 
@@ -272,28 +291,58 @@ class PrivateGridSearchCV(PrivateEstimator):
         return branch
 
 
-def _one_run(public: Public, runs: Runs) -> tuple[Fraction, Fraction | None]:
-    """The epsilon at which every fit is planned, and, unless delta is 0, the rho that it must not exceed."""
+class OneRun(NamedTuple):
+    """What a fit with its score may cost: the epsilon that it is planned at, and a limit in the measure of the law."""
+
+    epsilon: Fraction
+    measure: str
+    limit: Fraction
+
+
+def _one_run(public: Public, runs: Runs | PoissonRuns) -> OneRun:
+    """That of a run: epsilon at delta 0, mu for a Poisson number of them, else rho."""
+
+    def whole(sigma: Fraction) -> PrivacyLoss:
+        """The best of runs with so much noise."""
+        run = gaussian(sigma=sigma)
+        if isinstance(runs, PoissonRuns):
+            return best_of_poisson_runs(run, mean=runs.parameter)
+        return best_of_runs(run, shape=runs.shape, stop=runs.stop)
+
     if public.delta == 0:
-        return public.epsilon / (2 + runs.shape), None
-    found = calibrate(
-        lambda sigma: best_of_runs(gaussian(sigma=sigma), shape=runs.shape, stop=runs.stop),
-        epsilon=public.epsilon,
-        delta=public.delta,
-        low="1e-6",
-        high="1e9",
-        precision="1e-4",
-    )
-    each = gdp(1 / found.parameter).epsilon(delta=public.delta).lower
-    return Fraction(each), 1 / (2 * found.parameter**2)
+        if isinstance(runs, PoissonRuns):
+            raise InvalidArgument("DPA103", "a Poisson number of fits needs a positive delta, got 0. Leave poisson out.")
+        return OneRun(public.epsilon / (2 + runs.shape), "epsilon", public.epsilon / (2 + runs.shape))
+    found = calibrate(whole, epsilon=public.epsilon, delta=public.delta, low="1e-6", high="1e9", precision="1e-4")
+    mu = 1 / found.parameter
+    if isinstance(runs, PoissonRuns):
+        return OneRun(Fraction(gdp(mu * _NEARLY).epsilon(delta=public.delta).lower), "mu", mu)
+    return OneRun(Fraction(gdp(mu).epsilon(delta=public.delta).lower), "rho", mu**2 / 2)
 
 
-def _cost(branch: Plan, *, pure: bool) -> Fraction:
-    """What a fit costs: its epsilon at delta 0, or its rho."""
+def _score(run: OneRun, relation: Adjacency) -> tuple[LaplaceMechanism | GaussianMechanism, Fraction]:
+    """Noise in the count of right ones that costs no more than a run may, and what it costs."""
+    if run.measure == "mu":
+        noise = GaussianMechanism(sensitivity=1, sigma=1 / run.limit, adjacency=relation)
+        return noise, run.limit
+    epsilon = run.limit if run.measure == "epsilon" else _root_below(2 * run.limit)
+    cost = epsilon if run.measure == "epsilon" else epsilon**2 / 2
+    return LaplaceMechanism(sensitivity=1, epsilon=epsilon, adjacency=relation), cost
+
+
+def _cost(branch: Plan, measure: str) -> Fraction:
+    """What a fit costs: its epsilon at delta 0, its rho, or its mu."""
     if not branch.charges:
         return Fraction(0)
     loss = compose(*(charge.loss for charge in branch.charges))
-    cost = loss.epsilon(delta=0).upper if pure else loss.zcdp().upper
+    try:
+        cost = {"epsilon": lambda: loss.epsilon(delta=0), "rho": loss.zcdp, "mu": loss.gdp}[measure]().upper
+    except Unsupported as error:
+        if measure != "mu":
+            raise
+        raise Unsupported(
+            "DPA604", "a Poisson number of fits is for Gaussian ones, and the learner's are not. Leave it out."
+        ) from error
     if not isinstance(cost, Fraction):
         raise Unsupported("DPA604", "a fit of the learner is not pure. A search among such fits needs a positive delta.")
     return cost

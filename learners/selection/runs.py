@@ -1,14 +1,14 @@
-"""How many runs there are: a negative binomial number above 0, drawn exactly."""
+"""How many runs there are: a negative binomial or a Poisson number above 0, drawn exactly."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Protocol
 
 from flint import arb
 
-from dpaudit.accounting.laws.best_of import checked_runs, expected_runs
+from dpaudit.accounting.laws.best_of import checked_mean, checked_runs, expected_runs
 from dpaudit.exact import Enclosure, Exact, Reason, ball, integer, working_precision
 from mechanisms.sampling.exactnum import LazyUniform
 
@@ -51,12 +51,7 @@ class Runs:
 
     def pmf(self, k: int) -> Enclosure:
         """P[K = k] for a whole number k of at least 1."""
-        count = integer(k, "k", lower=1)
-        with working_precision(_PRECISION):
-            mass = self._first()
-            for passed in range(1, count):
-                mass *= self._ratio(passed)
-            return Enclosure.from_ball(mass, Reason("products of rationals over the mass above 0"), lowest=0, highest=1)
+        return _mass(self, integer(k, "k", lower=1))
 
     def draw(self, source: BitSource) -> int:
         """One number of runs, exactly.
@@ -73,16 +68,7 @@ class Runs:
           >>> Runs(shape=1, stop="1/4").draw(default_source()) >= 1
           True
         """
-        place = LazyUniform(source, _STEP, _STEP)
-        with working_precision(_PRECISION):
-            mass = below = self._first()
-        count = 1
-        while not place.less(lambda _, bound=below: bound):  # type: ignore[misc]
-            with working_precision(_PRECISION):
-                mass = mass * self._ratio(count)
-                below = below + mass
-            count += 1
-        return count
+        return _drawn(self, source)
 
     def _first(self) -> arb:
         """P[K = 1]: shape (1 - stop) / (stop^-shape - 1), or its limit at shape 0."""
@@ -93,3 +79,91 @@ class Runs:
     def _ratio(self, count: int) -> arb:
         """P[K = count + 1] / P[K = count]."""
         return ball((1 - self.stop) * (count + self.shape) / (count + 1))
+
+
+@dataclass(frozen=True, init=False)
+class PoissonRuns:
+    """A number K of runs, P[K = k] proportional to parameter^k / k! for k of at least 1.
+
+    Args:
+      parameter: exact, positive, at most 1000: the mean of the law with 0 in it.
+    Raises:
+      InvalidArgument: not a number (DPA101, DPA102), not positive (DPA104), or out of range (DPA103).
+    Source: Papernot, Steinke 2022, section 3; docs/perturbation_learners.md, "The number of runs".
+    Example:
+      >>> print(PoissonRuns(parameter=2).pmf(2), PoissonRuns(parameter=2).mean)
+      [0.313035, 0.313036] [2.31303, 2.31304]
+    """
+
+    parameter: Fraction
+
+    def __init__(self, *, parameter: Exact) -> None:
+        """Check the parameter and store it exactly."""
+        object.__setattr__(self, "parameter", checked_mean(parameter))
+
+    @property
+    def mean(self) -> Enclosure:
+        """How many runs are expected."""
+        with working_precision(_PRECISION):
+            mean = ball(self.parameter)
+            return Enclosure.from_ball(mean / -(-mean).expm1(), Reason("expectation"), lowest=1)
+
+    def pmf(self, k: int) -> Enclosure:
+        """P[K = k] for a whole number k of at least 1."""
+        return _mass(self, integer(k, "k", lower=1))
+
+    def draw(self, source: BitSource) -> int:
+        """One number of runs, exactly.
+
+        Args:
+          source: random bits.
+        Returns:
+          A whole number of at least 1.
+        Raises:
+          Unsupported: a uniform number agrees with a bound to hundreds of bits (DPA202), less likely than 2**-190.
+        Source: docs/perturbation_learners.md, "The number of runs".
+        Example:
+          >>> from mechanisms.sampling.random import default_source
+          >>> PoissonRuns(parameter=2).draw(default_source()) >= 1
+          True
+        """
+        return _drawn(self, source)
+
+    def _first(self) -> arb:
+        """P[K = 1]."""
+        return ball(self.parameter) / ball(self.parameter).expm1()
+
+    def _ratio(self, count: int) -> arb:
+        """P[K = count + 1] / P[K = count]."""
+        return ball(self.parameter / (count + 1))
+
+
+class _Law(Protocol):
+    """A number of runs by its first mass and the ratios of masses."""
+
+    def _first(self) -> arb: ...
+
+    def _ratio(self, count: int) -> arb: ...
+
+
+def _mass(law: _Law, count: int) -> Enclosure:
+    """P[K = count]."""
+    with working_precision(_PRECISION):
+        mass = law._first()  # noqa: SLF001 - this module's own laws
+        for passed in range(1, count):
+            mass *= law._ratio(passed)  # noqa: SLF001
+        return Enclosure.from_ball(mass, Reason("products of rationals over the mass above 0"), lowest=0, highest=1)
+
+
+def _drawn(law: _Law, source: BitSource) -> int:
+    """One number of runs: a uniform number of which as many digits are drawn as are needed, against the running sums."""
+    place = LazyUniform(source, _STEP, _STEP)
+    with working_precision(_PRECISION):
+        mass = below = law._first()  # noqa: SLF001 - this module's own laws
+    count = 1
+    while not place.less(lambda _, bound=below: bound):  # type: ignore[misc]
+        with working_precision(_PRECISION):
+            mass = mass * law._ratio(count)  # noqa: SLF001
+            below = below + mass
+        count += 1
+    return count

@@ -11,15 +11,16 @@ import numpy as np
 
 from dpaudit.errors import InvalidArgument
 from learners.rows.images import root_above
+from learners.rows.labels import TARGET_UNIT
 from learners.solvers.certified import Objective, objective
 from learners.solvers.certified import minimise as minimised
+from learners.solvers.losses import Loss
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from dpaudit.exact import Exact
     from learners.rows.rows import Rows
-    from learners.solvers.losses import Loss
 
 IMAGE_BITS: Final = 20
 """Images of records are whole numbers of norm at most 2**20, which stands for 1."""
@@ -62,8 +63,13 @@ class Minimum:
         The gradient of the mean loss is at most the steepest slope, and ridge / 2 |w|^2 at most the loss at 0.
         """
         plan = self.objective
-        straight = plan.loss.steepest / plan.ridge
-        return min(straight, root_above(2 * plan.loss.at_zero / plan.ridge)) if plan.loss.at_zero else straight
+        at_zero = plan.offset**2 / 2 if self.residual else plan.loss.at_zero
+        return min(plan.loss.steepest / plan.ridge, root_above(2 * at_zero / plan.ridge))
+
+    @property
+    def residual(self) -> bool:
+        """Whether labels are targets, of size at most 1, and not classes."""
+        return self.objective.loss.family == "residual"
 
 
 def minimum(*, records: int, columns: int, ridge: Exact, loss: Loss | str = "logistic") -> Minimum:
@@ -73,7 +79,7 @@ def minimum(*, records: int, columns: int, ridge: Exact, loss: Loss | str = "log
       records: public number of records.
       columns: of their images.
       ridge: factor of half the squared norm of the weights, public, exact, positive.
-      loss: of a margin, as for `learners.solvers.certified.objective`.
+      loss: of a margin, or, "residual", of a prediction less its target, as for `learners.solvers.certified.objective`.
     Returns:
       The plan, with the sensitivity of the weights that `minimise` gives.
     Raises:
@@ -83,7 +89,8 @@ def minimum(*, records: int, columns: int, ridge: Exact, loss: Loss | str = "log
       >>> round(float(minimum(records=1000, columns=10, ridge="1/100").longest), 3)
       11.774
     """
-    plan = objective(records=records, columns=columns, norm=1, ridge=ridge, loss=loss)
+    chosen = Loss(loss) if isinstance(loss, str) else loss
+    plan = objective(records=records, columns=columns, norm=1, ridge=ridge, loss=chosen, offset=int(chosen.family == "residual"))
     root = math.isqrt(columns - 1) + 1
     bits = max(0, math.ceil(_FINENESS * root / plan.sensitivity).bit_length())
     found = Minimum(plan, bits, math.ceil(plan.sensitivity * 2**bits) + root)
@@ -96,7 +103,7 @@ def minimise(rows: Rows, found: Minimum) -> NDArray[np.int64]:
     """Weights of which nothing is public but how far a record moves them.
 
     Args:
-      rows: images of all records, of norm at most 2**IMAGE_BITS steps.
+      rows: images of all records, of norm at most 2**IMAGE_BITS steps; labels are classes, or what `targets` gave.
       found: their public part.
     Returns:
       int64 array of shape (D,), in units of 2**-weight_bits: the certified minimiser, every coordinate rounded.
@@ -110,5 +117,7 @@ def minimise(rows: Rows, found: Minimum) -> NDArray[np.int64]:
       >>> bool(1 < minimise(rows, found)[0] / 2**found.weight_bits < 1.1)
       True
     """
-    images = replace(rows, step=Fraction(1, 2**IMAGE_BITS))
-    return np.rint(minimised(images, found.objective) * 2.0**found.weight_bits).astype(np.int64)
+    images, shifts = replace(rows, step=Fraction(1, 2**IMAGE_BITS)), None
+    if found.residual:
+        images, shifts = replace(images, labels=np.ones_like(rows.labels)), rows.labels / -float(TARGET_UNIT)
+    return np.rint(minimised(images, found.objective, shifts) * 2.0**found.weight_bits).astype(np.int64)

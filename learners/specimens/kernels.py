@@ -1,9 +1,10 @@
-"""Kernel learners that are broken on purpose: silence for nothing, a float Gaussian process, a number of updates from the data."""
+"""Kernel learners that are broken on purpose: silence for nothing, a float Gaussian process, updates from data, bare squares."""
 
 from __future__ import annotations
 
 import math
 from fractions import Fraction
+from functools import cache
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -16,14 +17,21 @@ from learners.audits.kernels import (
     MOVED,
     NEAR_EDGE,
     ONE,
+    RECORDS,
     RELATION,
+    RIDGE,
     SCALE,
     TARGETS,
     UPDATES,
+    Labelled,
     Record,
+    least_squares,
     silent_rounds,
     weights_of,
 )
+from learners.rows.labels import TARGET_UNIT
+from learners.solvers.losses import Loss
+from learners.solvers.minimum import minimum
 from mechanisms.gaussian import GaussianMechanism
 from mechanisms.sampling.random import source_from
 
@@ -66,6 +74,26 @@ def sample_norm(records: tuple[Record, ...], count: int, rng: Generator) -> NDAr
     return np.full(count, updates_for(float(np.sqrt(weights @ weights)) / 2**10))
 
 
+BARE: Final = minimum(records=RECORDS, columns=2, ridge=RIDGE, loss=Loss("residual", 6))
+"""Squares whose residuals are not cut in effect: no residual of this minimiser reaches 2**6 times the bound of the labels."""
+
+FAR: Final[tuple[Labelled, Labelled]] = ((ONE * 3 // 5, ONE * 4 // 5, -TARGET_UNIT), (-ONE * 3 // 5, ONE * 4 // 5, -TARGET_UNIT))
+"""A record that the others' steep line misses by several times the largest label, on either side of it."""
+
+
+@cache
+def bare(record: Labelled) -> NDArray[np.int64]:
+    """The least-squares minimiser of a record among others, short ones that all have the largest label."""
+    return least_squares(record, (0, ONE // 10, TARGET_UNIT), BARE)
+
+
+def sample_squares(record: Labelled, count: int, rng: Generator) -> NDArray[np.float64]:
+    """A coordinate of it with noise for slopes of at most the bound of the labels."""
+    paid = Fraction(BARE.sensitivity, 2**6)
+    noise = GaussianMechanism(sensitivity=math.ceil(paid), noise_multiplier=1, adjacency=RELATION)
+    return np.asarray(noise.releases(bare(record), count, source_from(rng))[:, 0] / float(paid))
+
+
 SPECIMENS: Final = (
     Target(
         name="broken_kernel_silence",
@@ -93,11 +121,20 @@ SPECIMENS: Final = (
         neighbours=[(AWAY[0], ((0, ONE),))],
         public_data=True,
     ),
+    Target(
+        name="broken_kernel_squares",
+        description="broken on purpose: least squares with noise for slopes that end at the bound of the labels",
+        sample=sample_squares,
+        claim=Claim(GDP(mu=1), adjacency=RELATION, note="wrong: squared losses are as steep as residuals are large"),
+        neighbours=[FAR],
+        public_data=True,
+    ),
 )
 
 TWINS: Final[Mapping[str, Target]] = {
     "broken_kernel_silence": _NAMED["kernel_silence"],
     "broken_kernel_cholesky": _NAMED["kernel_span"],
     "broken_kernel_updates": _NAMED["kernel_coordinates"],
+    "broken_kernel_squares": _NAMED["kernel_ridge"],
 }
 """What they should have done."""

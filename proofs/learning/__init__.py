@@ -44,6 +44,7 @@ LOGGED: Final[Mapping[str, tuple[str, ...]]] = {
     "HalfspaceClassifier": _SUMS + _CHOICE,
     "InteractiveKernelPredictor": ("above_threshold", "discrete_laplace", "update_charged"),
     "KernelMarginClassifier": _SUMS + _CHOICE,
+    "KernelRidgeRegressor": _SUMS,
     "LabelPrivateClassifier": _CHOICE,
     "MarginClassifier": _SUMS + _CHOICE,
     "MarginSearch": _CHOICE + _SUMS,
@@ -61,5 +62,6 @@ LOGGED: Final[Mapping[str, tuple[str, ...]]] = {
     "PureHalfspaceClassifier": _CHOICE,
     "PureMarginClassifier": _CHOICE,
     "SemiInteractiveKernelClassifier": ("discrete_laplace", "rounded_gaussian"),
+    "SemiInteractiveKernelRegressor": ("discrete_laplace", "rounded_gaussian"),
 }
 """The kinds of release that each learner logs."""

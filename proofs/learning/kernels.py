@@ -11,6 +11,7 @@ _MINIMUM: Final = "solvers/test_minimum.py::test_"
 _PROCESS: Final = "kernels/test_gaussian_process.py::test_"
 _RUN: Final = "kernels/test_interactive.py::test_"
 _POINTS: Final = "kernels/test_semi_interactive.py::test_"
+_SQUARES: Final = "kernels/test_regressors.py::test_"
 _ROUNDS: Final = "kernels/test_non_interactive.py::test_"
 _SPECTRUM: Final = "kernels/test_spectrum.py::test_"
 _EVERY: Final = "test_every_learner.py::test_"
@@ -29,9 +30,22 @@ NODES: Final = (
         ),
         *("minimisers", "rows.maps"),
         binds=(
-            *("solvers/minimum.py:minimise", "kernels/classifier.py:Space"),
-            *("kernels/classifier.py:KernelPlan", "kernels/classifier.py:KernelClassifier"),
+            *("solvers/minimum.py:minimise", "kernels/classifier.py:KernelClassifier"),
+            *(f"kernels/fitting.py:{name}" for name in ("Space", "KernelPlan", "KernelModel")),
         ),
+    ),
+    by_tests(
+        "kernels.squares",
+        "sensitivity",
+        "Labels cut to their bound shift residuals, whose pull is cut too: squares have such a minimiser, at the slope of the cut.",
+        (
+            f"{_SQUARES}a_record_and_its_label_move_the_weights_by_no_more_than_the_sensitivity",
+            f"{_SQUARES}a_label_moves_the_weights_by_nearly_all_of_the_sensitivity",
+            f"{_SQUARES}wide_residuals_are_those_of_least_squares",
+            f"{_SQUARES}wider_residuals_cost_as_much_more_noise",
+        ),
+        *("kernels.minimiser", "squares"),
+        binds=("solvers/minimum.py:minimum", "kernels/regressor.py:KernelRegressor", "kernels/spaces.py:Columns"),
     ),
     by_lemmas(
         "kernels.values",
@@ -87,6 +101,20 @@ NODES: Final = (
         "(epsilon, delta) for any number of questions, of one Gaussian at the L2 sensitivity.",
         (f"{_PROCESS}one_release_spends_the_budget_and_says_so",),
         *("GaussianProcessRelease.source", "GaussianMechanism.mechanism"),
+    ),
+    by_tests(
+        "KernelRidgeRegressor.source",
+        "source",
+        "All coordinates of a least-squares minimiser with Gaussian noise, once.",
+        (f"{_SQUARES}what_no_line_fits_is_learned_at_a_price_that_is_kept", f"{_SQUARES}what_is_public_is_refused"),
+        *("kernels.squares", "GaussianMechanism.source", "rounding"),
+        binds=("kernels/kernel_ridge.py:KernelRidgeRegressor", "kernels/gaussian_process.py:NoisyCoordinates"),
+    ),
+    claimed(
+        "KernelRidgeRegressor",
+        "(epsilon, delta) for any number of predictions.",
+        (f"{_SQUARES}what_no_line_fits_is_learned_at_a_price_that_is_kept",),
+        *("KernelRidgeRegressor.source", "GaussianMechanism.mechanism"),
     ),
     by_lemmas(
         "updates.round",
@@ -159,11 +187,12 @@ NODES: Final = (
             f"{_POINTS}the_weights_are_made_of_the_released_values_alone",
             f"{_POINTS}the_noise_of_each_kind_is_the_papers_or_less",
             f"{_SPECTRUM}public_points_lie_on_the_sphere_and_are_those_of_their_seed",
+            f"{_SQUARES}a_plan_remembers_nothing_of_private_weights",
         ),
         *("kernels.values", "kernels.spectrum", "kernels.minimiser", "GaussianMechanism.source", "LaplaceMechanism.source"),
         binds=(
             *("kernels/semi_interactive.py:SemiInteractiveKernelClassifier", "kernels/semi_interactive.py:NoisyValues"),
-            "kernels/semi_interactive.py:noisy_values",
+            *("kernels/semi_interactive.py:noisy_values", "kernels/semi_interactive.py:values_told"),
         ),
     ),
     claimed(
@@ -171,6 +200,23 @@ NODES: Final = (
         "(epsilon, delta) for all values together.",
         (f"{_POINTS}what_no_line_separates_is_learned_at_a_price_that_is_kept",),
         *("SemiInteractiveKernelClassifier.source", "GaussianMechanism.mechanism", "LaplaceMechanism.mechanism"),
+    ),
+    by_tests(
+        "SemiInteractiveKernelRegressor.source",
+        "source",
+        "Values of a least-squares minimiser at public points, as for a classifier; of sparse points as of an array.",
+        (
+            f"{_SQUARES}sparse_columns_stay_sparse_and_are_learned_from_like_an_array",
+            f"{_SQUARES}weights_are_the_best_of_some_ridge_and_no_longer_than_a_minimiser",
+        ),
+        *("kernels.squares", "SemiInteractiveKernelClassifier.source"),
+        binds=("kernels/semi_interactive_regressor.py:SemiInteractiveKernelRegressor",),
+    ),
+    claimed(
+        "SemiInteractiveKernelRegressor",
+        "(epsilon, delta) for all values together.",
+        (f"{_SQUARES}what_no_line_fits_is_learned_at_a_price_that_is_kept",),
+        *("SemiInteractiveKernelRegressor.source", "GaussianMechanism.mechanism", "LaplaceMechanism.mechanism"),
     ),
     by_tests(
         "half_balls",

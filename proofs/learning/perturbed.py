@@ -68,7 +68,10 @@ NODES: Final = (
         "Rounded weights with spherical Laplace noise, or with Gaussian noise, for how far one record moves them.",
         (f"{_PERTURBED}noise_covers_the_minimiser_the_solver_and_the_lattice",),
         *("perturbed", "EuclideanMechanism.source", "GaussianMechanism.source"),
-        binds=("perturbation/output.py:OutputPerturbation", "perturbation/output.py:noise_of"),
+        binds=tuple(
+            f"perturbation/output.py:{name}"
+            for name in ("OutputPerturbation", "noise_of", "noisy_minimiser", "rounded_minimiser", "spherical_release")
+        ),
     ),
     claimed(
         "OutputPerturbation",

@@ -235,7 +235,7 @@ NODES: Final = (
                 "The estimator is a learner behind a map, and offers zero_out only where the null record's image is zero.",
                 tuple(f"{_MAPPED}{test}" for test in tests),
                 "mapped",
-                binds=(f"margins/{stem}.py:{learner}",),
+                binds=(f"margins/{stem}.py:{learner}", "margins/mapped_classifier.py:MappedClassifier"),
             ),
             claimed(
                 learner,

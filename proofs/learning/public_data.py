@@ -90,7 +90,7 @@ NODES: Final = (
             f"{_REGRESSOR}no_slope_is_longer_than_the_unit",
         ),
         "slopes.cut",
-        binds=("public_data/squares.py:targets", "public_data/squares.py:residuals", "public_data/squares.py:LeastSquares"),
+        binds=("rows/labels.py:targets", "public_data/squares.py:residuals", "public_data/squares.py:LeastSquares"),
     ),
     by_tests(
         "PublicSubspaceRegressor.source",
@@ -102,7 +102,7 @@ NODES: Final = (
             f"{_REGRESSOR}predictions_are_within_the_bound_and_a_pickle_gives_the_same",
         ),
         *("squares", "descent", "subspaces", "mapped"),
-        binds=("public_data/subspace_regressor.py:PublicSubspaceRegressor",),
+        binds=("public_data/subspace_regressor.py:PublicSubspaceRegressor", "regression.py:PrivateRegressor"),
     ),
     claimed(
         "PublicSubspaceRegressor",

@@ -17,7 +17,7 @@ NODES: Final = (
         "mechanism",
         "The best of a number of runs of a private mechanism that is drawn from this law costs what the theorem says.",
         "axiom",
-        ("citation:Papernot, Steinke 2022, Theorem 2; Liu, Talwar 2019",),
+        ("citation:Papernot, Steinke 2022, Theorems 2 and 6; Liu, Talwar 2019",),
     ),
     Node(
         "searches.price",
@@ -28,9 +28,14 @@ NODES: Final = (
             f"{_PRICE}moments_are_above_those_of_the_best_of_randomized_responses",
             f"{_PRICE}the_expected_number_of_runs_is_that_of_the_law",
             f"{_PRICE}a_release_is_priced_as_the_law_says",
+            f"{_PRICE}moments_are_above_those_of_the_best_of_a_poisson_number_of_gaussian_cells",
+            f"{_PRICE}a_release_of_poisson_runs_is_priced_as_the_law_says_and_others_are_refused",
         ),
         ("searches.best", "balls"),
-        ("dpaudit/accounting/laws/best_of.py:BestOf", "dpaudit/accounting/laws/best_of.py:best_of_runs"),
+        tuple(
+            f"dpaudit/accounting/laws/best_of.py:{name}"
+            for name in ("BestOf", "best_of_runs", "BestOfPoisson", "best_of_poisson_runs")
+        ),
     ),
     by_lemmas(
         "searches.parts",
@@ -44,11 +49,12 @@ NODES: Final = (
         "The number of runs is drawn exactly from its law, and is not kept.",
         (
             f"{_SEARCH}numbers_of_runs_have_their_law",
+            f"{_SEARCH}poisson_numbers_of_runs_have_their_law",
             f"{_SEARCH}a_number_of_runs_follows_from_its_first_digits",
             f"{_SEARCH}the_number_of_fits_is_not_kept",
         ),
         *("sampler.lazy", "bits", "balls"),
-        binds=("selection/runs.py:Runs",),
+        binds=("selection/runs.py:Runs", "selection/runs.py:PoissonRuns", "selection/runs.py:_drawn"),
     ),
     by_tests(
         "PrivateGridSearchCV.source",
@@ -60,11 +66,13 @@ NODES: Final = (
             f"{_SEARCH}neighbours_differ_in_what_is_learned_from_or_in_what_is_counted_never_in_both",
             f"{_SEARCH}what_the_theorem_does_not_cover_is_refused",
             f"{_SEARCH}fits_without_a_bound_on_their_moments_are_refused",
+            f"{_SEARCH}a_poisson_number_of_fits_is_refused_where_it_has_no_price",
             f"{_SEARCH}searches_take_public_parameters_only",
         ),
-        *("searches.number", "searches.parts", "LaplaceMechanism.source", "fits"),
+        *("searches.number", "searches.parts", "LaplaceMechanism.source", "GaussianMechanism.source", "fits"),
         binds=tuple(
-            f"selection/grid_search.py:{name}" for name in ("GridPlan", "PrivateGridSearchCV", "_one_run", "_cost", "_right")
+            f"selection/grid_search.py:{name}"
+            for name in ("GridPlan", "PrivateGridSearchCV", "_one_run", "_score", "_cost", "_right")
         ),
     ),
     claimed(
@@ -73,8 +81,9 @@ NODES: Final = (
         (
             f"{_SEARCH}one_release_stands_for_all_fits_and_the_budget_pays_once",
             f"{_SEARCH}gaussian_fits_cost_what_their_moments_say",
+            f"{_SEARCH}a_poisson_number_of_gaussian_fits_costs_what_its_theorem_says",
         ),
-        *("PrivateGridSearchCV.source", "searches.price", "LaplaceMechanism.mechanism", "declared"),
+        *("PrivateGridSearchCV.source", "searches.price", "LaplaceMechanism.mechanism", "GaussianMechanism.mechanism", "declared"),
     ),
 )
 """Searches among fits."""

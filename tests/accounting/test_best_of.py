@@ -5,15 +5,16 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 from functools import lru_cache
+from itertools import pairwise
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from dpaudit import Adjacency
-from dpaudit.accounting import best_of_runs, gaussian, price, pure_dp, randomized_response, zcdp
-from dpaudit.accounting.laws.best_of import BestOf, expected_runs
-from dpaudit.errors import InvalidArgument
+from dpaudit.accounting import best_of_poisson_runs, best_of_runs, gaussian, price, pure_dp, randomized_response, zcdp
+from dpaudit.accounting.laws.best_of import BestOf, BestOfPoisson, expected_runs
+from dpaudit.errors import InvalidArgument, Unsupported
 from dpaudit.exact import working_precision
 from dpaudit.releases import Release
 
@@ -65,6 +66,40 @@ def test_moments_are_above_those_of_the_best_of_randomized_responses(shape, stop
     assert worst <= float((2 + shape) * epsilon) + 1e-9
 
 
+@given(
+    mean=st.sampled_from([Fraction(1, 2), Fraction(5), Fraction(30)]),
+    mu=st.sampled_from([Fraction(1, 10), Fraction(1)]),
+    order=st.sampled_from([Fraction(1, 2), Fraction(1), Fraction(7), Fraction(40)]),
+    swapped=st.booleans(),
+)
+def test_moments_are_above_those_of_the_best_of_a_poisson_number_of_gaussian_cells(mean, mu, order, swapped):
+    """A normal number, told by which of eight cells it lies in; the last is the best."""
+    weights = [math.exp(-float(mean) + count * math.log(mean) - math.lgamma(count + 1)) for count in range(1, 150)]
+    masses = [weight / math.fsum(weights) for weight in weights]
+    ends = [-math.inf, -2, -1, -0.5, 0, 0.5, 1, 2, math.inf]
+    laws = []
+    for shift in (0.0, float(mu)):
+        under = [math.erfc((shift - end) / math.sqrt(2)) / 2 for end in ends]
+        laws.append(best_law([after - before for before, after in pairwise(under)], masses))
+    above, below = laws[::-1] if swapped else laws
+    power = float(order)
+    exact = math.log(math.fsum(other * (one / other) ** (1 + power) for one, other in zip(above, below, strict=True)))
+    with working_precision(64):
+        assert exact <= float(BestOfPoisson(mu, mean).log_moment(order).upper()) + 1e-6
+
+
+def test_a_poisson_number_of_runs_is_cheaper_than_a_geometric_one_that_misses_a_candidate_as_seldom():
+    """One of four candidates is missed once in ten: with geometric 27 runs are expected for that, with Poisson 9.2."""
+    geometric, poisson = Fraction(1, 27), Fraction(921, 100)
+    assert 0.1 == pytest.approx(float((1 / (1 - (1 - geometric) * Fraction(3, 4)) - 1) / (1 / geometric - 1)), rel=0.02)
+    assert 0.1 == pytest.approx(math.exp(-float(poisson) / 4), rel=0.01)
+    prices = [
+        best_of_runs(gaussian(sigma=9), shape=1, stop=geometric).epsilon(delta="1e-5").upper,
+        best_of_poisson_runs(gaussian(sigma=9), mean=poisson).epsilon(delta="1e-5").upper,
+    ]
+    assert prices[1] < prices[0] * Fraction(4, 5)
+
+
 def test_the_pure_price_is_approached_by_rare_good_outputs():
     masses, epsilon, rare = runs(1.0, 1e-4, most=10**5), 1.0, 1e-7
     pair = [(1 - mass, mass) for mass in (rare * math.exp(epsilon), rare)]
@@ -99,6 +134,17 @@ def test_a_release_is_priced_as_the_law_says():
         expected = best_of_runs(loss, shape=1, stop="1/10")
         assert expected.epsilon(delta="1e-6") == found.epsilon(delta="1e-6")
         assert relation == found.adjacency
+
+
+def test_a_release_of_poisson_runs_is_priced_as_the_law_says_and_others_are_refused():
+    parameters = (("mean", Fraction(7)), ("mu", Fraction(1, 5)))
+    found = price([Release("best_of_runs", parameters, Fraction(1), Adjacency.of("replace_one"))])
+    assert best_of_poisson_runs(gaussian(sigma=5), mean=7).epsilon(delta="1e-6") == found.epsilon(delta="1e-6")
+    for mean, code in ((0, "DPA104"), (1001, "DPA103"), ("x", "DPA101")):
+        with pytest.raises(InvalidArgument, match=code):
+            best_of_poisson_runs(gaussian(sigma=5), mean=mean)
+    with pytest.raises(Unsupported, match="DPA202"):
+        best_of_poisson_runs(zcdp("1/2"), mean=7)
 
 
 @pytest.mark.parametrize(

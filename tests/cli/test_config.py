@@ -79,5 +79,13 @@ def test_every_option_is_listed_with_its_origin(dpaudit, settings, monkeypatch):
     assert "(default; DPAUDIT_AUDIT_RUNS)" in dpaudit("config", "audit", "--show-origin").stdout
 
 
+def test_a_variable_has_the_name_of_the_option_and_not_that_of_the_parameter(dpaudit, monkeypatch):
+    monkeypatch.setenv("DPAUDIT_AUDIT_REPORT", "out")
+    monkeypatch.setenv("DPAUDIT_AUDIT_TIME_BUDGET", "9")
+    monkeypatch.setenv("DPAUDIT_AUDIT_FOLDER", "elsewhere")
+    assert ("out", "environment") == option(dpaudit, "--report")
+    assert ("9", "environment") == option(dpaudit, "--time-budget")
+
+
 def test_without_settings_nothing_is_set(dpaudit):
     assert "nothing is set" in dpaudit("config").stdout

@@ -130,6 +130,12 @@ def test_a_target_is_found_in_a_file_by_its_name():
     assert "second" == Reference("mine.py:many", position=1).load().name
 
 
+def test_a_file_alone_stands_for_every_target_that_it_holds_once_each():
+    write("mine.py", GOOD)
+    assert ["release", "second"] == [target.name for target in load_targets("mine.py")]
+    assert "second" == Reference("mine.py", 1).load().name
+
+
 def test_a_target_is_found_in_a_module_of_the_current_folder():
     write("somebodys_targets.py", GOOD)
     assert ["release"] == [target.name for target in load_targets("somebodys_targets:one")]
@@ -171,10 +177,12 @@ def test_a_changed_file_is_loaded_anew_and_an_unchanged_one_is_not():
         ("DPA403", "is a int, not a Target", "mine.py:number"),
         ("DPA403", "non-empty sequence", "mine.py:nothing"),
         ("DPA403", "is a function", "mine.py:release"),
+        ("DPA403", "empty.py holds no Target", "empty.py"),
+        ("DPA401", "no file absent.py", "absent.py"),
         ("DPA402", "raised ValueError at raising.py:3 while", "raising.py:one"),
         ("DPA402", "raised SystemExit at leaving.py:3 while", "leaving.py:one"),
         ("DPA402", "raised SyntaxError", "unreadable.py:one"),
-        ("DPA402", "raised ModuleNotFoundError", "needing.py:one"),
+        ("DPA402", "needs the module 'somebodys_absent', which is not installed", "needing.py:one"),
         ("DPA402", "needs the module 'somebodys_absent', which is not installed", "needing:one"),
     ],
 )
@@ -184,6 +192,7 @@ def test_every_way_of_not_finding_a_target_has_its_answer(code, says, text):
     write("leaving.py", "import sys\n\nsys.exit(0)")
     write("unreadable.py", "def release(:")
     write("needing.py", "import somebodys_absent")
+    write("empty.py", "number = 3")
     Path("folder.py").mkdir()
     with pytest.raises(TargetFailure, match="DPA40") as failure:
         load_targets(text)

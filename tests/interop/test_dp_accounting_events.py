@@ -1,16 +1,32 @@
-"""Events of dp-accounting become the losses they stand for; with stand-ins here, and the library itself where it is installed."""
+"""Events of dp-accounting become the losses they stand for, and back; stand-ins here, the library in benchmarks/adapters.py."""
 
 from __future__ import annotations
 
-import importlib.util
+import sys
 from fractions import Fraction
+from functools import partial
+from itertools import zip_longest
 from types import SimpleNamespace
 
 import pytest
+from hypothesis import given as drawn
+from hypothesis import strategies as st
 
-from dpaudit.accounting import compose, discrete_laplace, explicit_pair, gaussian, laplace, zcdp
+from dpaudit.accounting import (
+    Poisson,
+    Shuffle,
+    WithoutReplacement,
+    approx_dp,
+    compose,
+    discrete_laplace,
+    explicit_pair,
+    gaussian,
+    laplace,
+    pure_dp,
+    zcdp,
+)
 from dpaudit.errors import InvalidArgument, Unsupported
-from dpaudit.interop import from_dp_accounting
+from dpaudit.interop import from_dp_accounting, to_dp_accounting
 
 
 def event(kind, **fields):
@@ -38,18 +54,36 @@ NOTHING = event("NoOpDpEvent")
             event("ComposedDpEvent", events=[GAUSSIAN, NOTHING, event("LaplaceDpEvent", noise_multiplier=3.0), GAUSSIAN]),
             compose(2 * gaussian(sigma=2), laplace(scale=3)),
         ),
-        (
-            event("RandomizedResponseDpEvent", noise_parameter=0.5, num_buckets=4),
-            explicit_pair(["5/8", "1/8", "1/4"], ["1/8", "5/8", "1/4"]),
-        ),
+        (event("PoissonSampledDpEvent", sampling_probability=0.25, event=GAUSSIAN), gaussian(sigma=2).sampled(Poisson("1/4"))),
+        (event("PoissonSampledDpEvent", sampling_probability=0.25, event=NOTHING), 0 * gaussian(sigma=2)),
     ],
 )
 def test_an_event_is_the_loss_it_stands_for(given, loss):
     assert loss == from_dp_accounting(given)
 
 
-def test_the_adjacency_is_that_which_is_stated():
-    assert "replace_one" == str(from_dp_accounting(GAUSSIAN, adjacency="replace_one").adjacency)
+@pytest.mark.parametrize(
+    ("given", "loss"),
+    [
+        (GAUSSIAN, gaussian(sigma=2, adjacency="replace_one")),
+        (
+            event("RandomizedResponseDpEvent", noise_parameter=0.5, num_buckets=4),
+            explicit_pair(["5/8", "1/8", "1/4"], ["1/8", "5/8", "1/4"], adjacency="replace_one"),
+        ),
+        (
+            event("SampledWithoutReplacementDpEvent", source_dataset_size=100, sample_size=10, event=GAUSSIAN),
+            gaussian(sigma=2, adjacency="replace_one").sampled(WithoutReplacement(size=10, of=100)),
+        ),
+    ],
+)
+def test_an_event_is_read_under_the_adjacency_that_is_stated(given, loss):
+    assert loss == from_dp_accounting(given, adjacency="replace_one")
+
+
+@pytest.mark.parametrize(("counts", "height"), [(1, 1), (2, 2), (3, 2), (4, 3), ([3, 9], 4), ([8, 7], 4)])
+def test_a_record_is_in_as_many_nodes_as_its_tree_is_high(counts, height):
+    trees = event("SingleEpochTreeAggregationDpEvent", noise_multiplier=4.0, step_counts=counts)
+    assert height * gaussian(sigma=4, adjacency="zero_out") == from_dp_accounting(trees, adjacency="zero_out")
 
 
 @pytest.mark.parametrize(
@@ -61,6 +95,13 @@ def test_the_adjacency_is_that_which_is_stated():
         event("ZCDpEvent", rho=0.5, xi=0.1),
         event("ComposedDpEvent", events=[GAUSSIAN, event("NonPrivateDpEvent")]),
         event("SomethingNewDpEvent"),
+        event("MixtureOfGaussiansDpEvent", standard_deviation=1.0, sensitivities=[1.0], sampling_probs=[1.0]),
+        event("TruncatedSubsampledGaussianDpEvent", dataset_size=9, sampling_probability=0.1, truncated_batch_size=2),
+        event("SampledWithReplacementDpEvent", source_dataset_size=9, sample_size=2, event=GAUSSIAN),
+        event("SampledWithoutReplacementDpEvent", source_dataset_size=9, sample_size=2, event=GAUSSIAN),
+        event("PoissonSampledDpEvent", sampling_probability=0.25, event=event("SelfComposedDpEvent", event=GAUSSIAN, count=2)),
+        event("SingleEpochTreeAggregationDpEvent", noise_multiplier=4.0, step_counts=3),
+        event("RandomizedResponseDpEvent", noise_parameter=0.5, num_buckets=4),
     ],
 )
 def test_an_event_without_a_law_is_refused(given):
@@ -76,7 +117,7 @@ def test_an_event_without_a_law_is_refused(given):
         event("GaussianDpEvent", noise_multiplier=0.0),
         event("GaussianDpEvent", noise_multiplier=float("nan")),
         event("SelfComposedDpEvent", event=GAUSSIAN, count=-1),
-        event("RandomizedResponseDpEvent", noise_parameter=2.0, num_buckets=4),
+        event("PoissonSampledDpEvent", sampling_probability=2.0, event=GAUSSIAN),
     ],
 )
 def test_what_is_no_event_is_refused(given):
@@ -84,11 +125,91 @@ def test_what_is_no_event_is_refused(given):
         from_dp_accounting(given)
 
 
-@pytest.mark.skipif(importlib.util.find_spec("dp_accounting") is None, reason="dp-accounting is not installed")
-def test_the_library_itself_is_read():
-    from dp_accounting import dp_event
+FIELDS = {
+    "ComposedDpEvent": ("events",),
+    "DiscreteLaplaceDpEvent": ("noise_parameter", "sensitivity"),
+    "GaussianDpEvent": ("noise_multiplier",),
+    "LaplaceDpEvent": ("noise_multiplier",),
+    "NoOpDpEvent": (),
+    "PoissonSampledDpEvent": ("sampling_probability", "event"),
+    "RandomizedResponseDpEvent": ("noise_parameter", "num_buckets"),
+    "SampledWithoutReplacementDpEvent": ("source_dataset_size", "sample_size", "event"),
+    "SelfComposedDpEvent": ("event", "count"),
+    "ZCDpEvent": ("rho", "xi"),
+}
 
-    composed = dp_event.ComposedDpEvent(
-        [dp_event.GaussianDpEvent(2.0), dp_event.SelfComposedDpEvent(dp_event.LaplaceDpEvent(3.0), 2)]
-    )
-    assert compose(gaussian(sigma=2), 2 * laplace(scale=3)) == from_dp_accounting(composed)
+
+def written(kind, *values):
+    """An event with the values of its fields in their order; xi is 0 unless given."""
+    return event(kind, **dict(zip_longest(FIELDS[kind], values, fillvalue=0)))
+
+
+@pytest.fixture(scope="module")
+def library():
+    """A stand-in for the module of events, whose classes take their fields in the order of the library's."""
+    made = {kind: partial(written, kind) for kind in FIELDS}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(sys.modules, "dp_accounting", SimpleNamespace())
+        patch.setitem(sys.modules, "dp_accounting.dp_event", SimpleNamespace(**made))
+        yield
+
+
+floats = st.floats(2**-10, 2**10)
+rates = st.integers(1, 2**20 - 1).map(lambda number: Fraction(number, 2**20))
+additive = st.builds(gaussian, sigma=floats) | st.builds(laplace, scale=floats) | st.builds(zcdp, floats)
+steps = st.builds(
+    lambda power, size: discrete_laplace(scale=Fraction(2) ** power, sensitivity=size), st.integers(-9, 9), st.integers(1, 9)
+)
+sampled = st.builds(
+    lambda loss, rate: loss.sampled(Poisson(rate)), st.builds(gaussian, sigma=floats) | st.builds(laplace, scale=floats), rates
+)
+losses = st.lists(st.tuples(st.integers(1, 5), additive | steps | sampled), max_size=4).map(
+    lambda parts: compose(0 * pure_dp(0), *(count * loss for count, loss in parts))
+)
+
+
+@drawn(losses)
+def test_what_is_written_is_read_as_the_same_loss(library, loss):
+    assert loss == from_dp_accounting(to_dp_accounting(loss))
+
+
+@drawn(st.sampled_from((0.5, 0.25, 0.375)), st.sampled_from((2, 4, 8, 3)), st.integers(1, 5))
+def test_what_is_about_replacing_is_written_and_read_too(library, noise, buckets, size):
+    answers = event("RandomizedResponseDpEvent", noise_parameter=noise, num_buckets=buckets)
+    sample = gaussian(sigma=2, adjacency="replace_one").sampled(WithoutReplacement(size=size, of=50))
+    for loss in (from_dp_accounting(answers, adjacency="replace_one"), sample):
+        assert loss == from_dp_accounting(to_dp_accounting(loss), adjacency="replace_one")
+
+
+def test_a_sensitivity_is_divided_out_of_the_noise(library):
+    assert gaussian(sigma=2) == from_dp_accounting(to_dp_accounting(gaussian(sigma=6, sensitivity=3)))
+
+
+@pytest.mark.parametrize(
+    "loss",
+    [
+        gaussian(sigma="1.1"),
+        gaussian(sigma=Fraction(1, 3)),
+        gaussian(sigma=10**400),
+        pure_dp(1),
+        approx_dp(1, delta="1e-6"),
+        explicit_pair(["3/4", "1/4"], ["1/2", "1/2"]),
+        explicit_pair(["1/2", "1/3", "1/6"], ["1/6", "1/3", "1/2"]),
+        pure_dp(1, adjacency="replace_one").sampled(Shuffle(reports=1000)),
+    ],
+)
+def test_what_no_event_holds_is_not_written(library, loss):
+    with pytest.raises(Unsupported, match="DPA202"):
+        to_dp_accounting(loss)
+
+
+def test_what_is_no_loss_is_not_written():
+    with pytest.raises(InvalidArgument, match="DPA105"):
+        to_dp_accounting(3)
+
+
+def test_the_library_is_named_where_it_is_missing(monkeypatch):
+    monkeypatch.setitem(sys.modules, "dp_accounting", None)
+    monkeypatch.setitem(sys.modules, "dp_accounting.dp_event", None)
+    with pytest.raises(Unsupported, match="DPA205 dp-accounting is not installed"):
+        to_dp_accounting(gaussian(sigma=2))

@@ -11,7 +11,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from scipy.sparse import csr_array
-from sklearn.base import clone
+from sklearn.base import clone, is_classifier, is_regressor
 from sklearn.model_selection import GridSearchCV
 
 import learners
@@ -19,9 +19,11 @@ from dpaudit.claims import ApproxDP
 from dpaudit.errors import BudgetExceeded, DpauditError
 from dpaudit.releases import recording
 from learners import estimator as estimator_module
+from learners import regression as regression_module
 from learners.budget import Budget
-from learners.estimator import PrivateEstimator
+from learners.estimator import PrivateModel
 from learners.record import PrivacyRecord
+from learners.regression import PrivateRegressor
 
 PUBLIC = {name: getattr(learners, name) for name in learners.__all__}
 
@@ -31,8 +33,9 @@ def public_records(columns):
     return np.random.default_rng(7).normal(size=(60, columns)) / 2
 
 
-ESTIMATORS = {name: kind for name, kind in PUBLIC.items() if isinstance(kind, type) and issubclass(kind, PrivateEstimator)}
-REQUIRED = {"epsilon": 2, "delta": "1e-3", "feature_norm": 1, "margin": "1/4", "public_X": public_records}
+ESTIMATORS = {name: kind for name, kind in PUBLIC.items() if isinstance(kind, type) and issubclass(kind, PrivateModel)}
+REGRESSORS = {name for name, kind in ESTIMATORS.items() if issubclass(kind, PrivateRegressor)}
+REQUIRED = {"epsilon": 2, "delta": "1e-3", "feature_norm": 1, "label_bound": 1, "margin": "1/4", "public_X": public_records}
 """What learners ask for, by the name of the parameter; one that asks for more needs its line here."""
 
 CHEAP = {
@@ -44,6 +47,7 @@ CHEAP = {
     "PrivateGridSearchCV": {"param_grid": {"candidates": [16, 32]}, "stop": "1/2"},
     "PureMarginClassifier": {"candidates": 64},
     "SemiInteractiveKernelClassifier": {"point_count": 20},
+    "SemiInteractiveKernelRegressor": {"point_count": 20},
 }
 """Smaller than by default, so that fits are fast."""
 
@@ -66,7 +70,8 @@ def made(name, **given):
         inner = {key: given.pop(key) for key in list(given) if key not in parameters}
         return kind(estimator=made(SEARCHES[name], **inner), **CHEAP[name], **given)
     asked = {key: REQUIRED[key] for key, parameter in parameters.items() if parameter.default is parameter.empty}
-    return kind(**{**asked, "classes": ["no", "yes"], **CHEAP.get(name, {}), **given})
+    kinds = {"classes": ["no", "yes"]} if "classes" in parameters else {}
+    return kind(**{**asked, **kinds, **CHEAP.get(name, {}), **given})
 
 
 def takes(name, given):
@@ -75,10 +80,20 @@ def takes(name, given):
     return known >= given.keys()
 
 
-def data(records=40, features=4, seed=0):
-    """Features of norm about 1, and whether the first is positive."""
+def data(name, records=40, features=4, seed=0):
+    """Features of norm about 1, and whether the first is positive; for regressors 1 or -1."""
     rows = np.random.default_rng(seed).normal(size=(records, features)) / 2
-    return rows, np.where(rows[:, 0] > 0, "yes", "no")
+    return rows, labelled(name, np.where(rows[:, 0] > 0, "yes", "no"))
+
+
+def labelled(name, labels):
+    """Labels that a learner reads: 1 for yes and -1 for no, if it is a regressor."""
+    return np.where(labels == "yes", 1.0, -1.0) if name in REGRESSORS else labels
+
+
+def scores(model, features):
+    """What a model says of records, finely."""
+    return model.predict(features) if isinstance(model, PrivateRegressor) else model.decision_function(features)
 
 
 def values_of(model):
@@ -89,7 +104,7 @@ def values_of(model):
 
 def _text(value):
     """The text of a value, of an estimator that of all it holds."""
-    return str(values_of(value)) if isinstance(value, PrivateEstimator) else repr(value)
+    return str(values_of(value)) if isinstance(value, PrivateModel) else repr(value)
 
 
 @pytest.fixture
@@ -100,10 +115,17 @@ def unread(monkeypatch):
         raise AssertionError("a record was read before everything public was checked")
 
     monkeypatch.setattr(estimator_module, "positions", refuse)
+    monkeypatch.setattr(regression_module, "targets", refuse)
 
 
 def test_there_are_as_many_learners_as_names():
     assert {"PrivateClassifier", *CHEAP} <= set(ESTIMATORS)
+    assert {"KernelRidgeRegressor", "PublicSubspaceRegressor", "SemiInteractiveKernelRegressor"} == REGRESSORS
+
+
+@every_learner
+def test_scikit_learn_knows_what_kind_of_learner_it_is(name):
+    assert (name in REGRESSORS) == is_regressor(made(name)) != is_classifier(made(name))
 
 
 HOSTILE = np.array(
@@ -139,8 +161,8 @@ def test_private_values_never_raise_or_warn_and_no_record_is_dropped(name, form,
         for labels in (STRANGE, np.full(12, "yes"), np.full(12, "neither")):
             model = made(name).fit(features, labels)
             plans.append((repr(model.plan_), model.privacy_.epsilon))
-            assert {*model.predict(features)} <= {"no", "yes"}
-            assert np.isfinite(model.decision_function(features)).all()
+            assert name in REGRESSORS or {*model.predict(features)} <= {"no", "yes"}
+            assert np.isfinite(scores(model, features)).all()
     assert [12] * len(seen) == seen
     assert 3 <= len(seen)
     assert 1 == len(set(plans))
@@ -149,11 +171,11 @@ def test_private_values_never_raise_or_warn_and_no_record_is_dropped(name, form,
 @every_learner
 def test_records_that_are_mapped_alike_score_alike(name):
     """Not finite counts as zero, and a record above the bound as itself on the bound."""
-    model = made(name).fit(*data())
-    scores = model.decision_function(HOSTILE)
-    assert scores[0] == scores[1] == scores[3] == scores[4] == scores[5]
-    assert scores[8] == scores[9]
-    assert scores[6] == scores[10] == model.decision_function([[1.0, 0.0, 0.0, 0.0]])[0]
+    model = made(name).fit(*data(name))
+    said = scores(model, HOSTILE)
+    assert said[0] == said[1] == said[3] == said[4] == said[5]
+    assert said[8] == said[9]
+    assert said[6] == said[10] == scores(model, [[1.0, 0.0, 0.0, 0.0]])[0]
 
 
 REFUSED = [
@@ -168,6 +190,9 @@ REFUSED = [
     ({"feature_norm": float("nan")}, "DPA102"),
     ({"feature_norm": Fraction(2) ** 600}, "DPA103"),
     ({"feature_norm": None}, "DPA101"),
+    ({"label_bound": 0}, "DPA104"),
+    ({"label_bound": "wide"}, "DPA101"),
+    ({"label_bound": float("inf")}, "DPA102"),
     ({"adjacency": "nearby"}, "DPA103"),
     ({"adjacency": 3}, "DPA105"),
     ({"classes": []}, "DPA109"),
@@ -185,7 +210,7 @@ CASES = [(name, given, code) for name in sorted(ESTIMATORS) for given, code in R
 @pytest.mark.parametrize(("name", "given", "code"), CASES, ids=[f"{name}-{given}"[:60] for name, given, _ in CASES])
 def test_parameters_are_refused_with_a_code_before_a_record_is_read(name, given, code):
     with recording() as log, pytest.raises(DpauditError, match=code):
-        made(name, **given).fit(*data())
+        made(name, **given).fit(*data(name))
     assert [] == list(log)
 
 
@@ -218,12 +243,12 @@ def test_shapes_and_dtypes_are_refused_with_a_code_before_a_record_is_read(name,
 @every_learner
 @stored
 def test_another_number_of_features_is_refused_at_prediction(name, form):
-    features, labels = data()
+    features, labels = data(name)
     model = made(name).fit(form(features), labels)
-    for method in (model.predict, model.decision_function):
+    for method in (type(model).predict, scores):
         for wrong in (features[:, :3], np.pad(features, ((0, 0), (0, 1)))):
             with pytest.raises(DpauditError, match="DPA105 X has"):
-                method(form(wrong))
+                method(model, form(wrong))
 
 
 @every_learner
@@ -235,7 +260,7 @@ def test_relations_without_a_proof_are_refused(name, kind):
     if kind in model.adjacencies and kind != "add_remove":
         return
     with pytest.raises(DpauditError, match="DPA604" if kind not in model.adjacencies else "DPA603"):
-        model.fit(*data())
+        model.fit(*data(name))
 
 
 def budget_of(record):
@@ -256,14 +281,15 @@ def budget_of(record):
 
 @every_learner
 def test_a_budget_of_two_fits_stops_a_search_at_the_third_before_its_records_are_read(name, monkeypatch):
-    features, labels = data(30)
+    features, labels = data(name, 30)
     alone = made(name).fit(features, labels).privacy_
     budget = next(budget for budget in map(budget_of(alone), range(40)) if budget is not None)
     model = made(name, budget=budget)
     assert clone(model).budget is budget
     reads = []
-    real = estimator_module.positions
-    monkeypatch.setattr(estimator_module, "positions", lambda *args: reads.append(1) or real(*args))
+    for module, read in ((estimator_module, "positions"), (regression_module, "targets")):
+        real = getattr(module, read)
+        monkeypatch.setattr(module, read, lambda *args, real=real: reads.append(1) or real(*args))
     epsilons = "estimator__epsilon" if name in SEARCHES else "epsilon"
     with pytest.raises(BudgetExceeded, match="DPA204"):
         GridSearchCV(model, {epsilons: [2, 2, 2]}, cv=2, error_score="raise").fit(features, labels)
@@ -275,9 +301,11 @@ def test_a_pickle_holds_no_training_value_and_what_depends_on_records_is_what_wa
     """Values are planted that look like nothing else; two fits on other records differ in what is named as released alone."""
     planted = np.arange(1, 121).reshape(40, 3) * (np.pi / 400)
     labels = np.where(np.arange(40) % 2, 777_777, 888_888)
-    fits = [made(name, classes=[777_777, 888_888], random_state=3).fit(rows, labels) for rows in (planted, -planted[::-1])]
+    kinds = {"label_bound": 10**6} if name in REGRESSORS else {"classes": [777_777, 888_888]}
+    fits = [made(name, **kinds, random_state=3).fit(rows, labels) for rows in (planted, -planted[::-1])]
     model = fits[0]
-    held = {**model.get_params(deep=False), "classes_": 0, "n_features_in_": 0, "plan_": 0, "privacy_": 0}
+    held = {**model.get_params(deep=False), "n_features_in_": 0, "plan_": 0, "privacy_": 0}
+    held |= {} if name in REGRESSORS else {"classes_": 0}
     assert {*held, *model.released} == set(vars(pickle.loads(pickle.dumps(model))))
     first, second = map(values_of, fits)
     assert {field for field in first if first[field] != second[field]} <= {*model.released}
@@ -291,14 +319,14 @@ def test_a_pickle_holds_no_training_value_and_what_depends_on_records_is_what_wa
             steps = [np.trunc(row * 2**bits) for bits in (12, 16, 20)]
             assert not any(whole.astype(kind).tobytes() in kept for whole in steps for kind in (np.int64, np.int32, np.float64))
         again = pickle.loads(kept)
-        assert model.decision_function(planted).tolist() == again.decision_function(planted).tolist()
+        assert scores(model, planted).tolist() == scores(again, planted).tolist()
         assert model.privacy_ == again.privacy_
         assert again.privacy_.public == again.fit(planted, labels).privacy_.public
 
 
 @every_learner
 def test_the_record_recomputes_to_the_epsilon_that_was_asked_for_at_most(name):
-    record = made(name).fit(*data()).privacy_
+    record = made(name).fit(*data(name)).privacy_
     read = PrivacyRecord.from_dict(record.to_dict())
     assert record.epsilon == read.recompute().upper <= 2
     assert (True, 40, 4) == (record.secure, read.public["records"], read.public["features"])
@@ -307,13 +335,13 @@ def test_the_record_recomputes_to_the_epsilon_that_was_asked_for_at_most(name):
 @every_learner
 def test_public_maps_candidates_and_noise_are_the_same_for_all_data(name):
     """The plan holds them all, and is made before a record is read; nothing that is remembered for speed says what ran."""
-    plans = [made(name).fit(*data(seed=seed)).plan_ for seed in range(6 if name in SEARCHES else 2)]
+    plans = [made(name).fit(*data(name, seed=seed)).plan_ for seed in range(6 if name in SEARCHES else 2)]
     assert 1 == len({pickle.dumps(plan) for plan in plans})
 
 
 @pytest.mark.parametrize("name", [name for name in sorted(ESTIMATORS) if takes(name, {"feature_norm": 1})])
 def test_exact_numbers_may_be_text_wherever_they_are_read(name):
-    features, labels = data()
+    features, labels = data(name)
     given = {"epsilon": "5/2", "feature_norm": "3/2"}
     model = made(name, **given).fit(features, labels)
     assert ("3/2", True) == (model.privacy_.public["feature_norm"], model.privacy_.epsilon <= Fraction(5, 2))
@@ -325,12 +353,12 @@ def test_exact_numbers_may_be_text_wherever_they_are_read(name):
 
 @every_learner
 def test_features_of_other_dtypes_are_learned_from_as_float64(name):
-    features, labels = data()
+    features, labels = data(name)
     coarse = np.clip(np.round(features), -1, 1).astype(np.int8)
     kinds = (np.int8, np.float32, np.float64)
     fits = [made(name, random_state=4).fit(coarse.astype(kind), labels) for kind in kinds]
-    scores = [model.decision_function(coarse).tolist() for model in fits]
-    assert scores[0] == scores[1] == scores[2]
+    said = [scores(model, coarse).tolist() for model in fits]
+    assert said[0] == said[1] == said[2]
 
 
 @pytest.mark.parametrize(
@@ -339,6 +367,6 @@ def test_features_of_other_dtypes_are_learned_from_as_float64(name):
 )
 def test_few_and_equal_and_zero_records_are_learned_from(name, records):
     for value in (0.0, 0.25):
-        model = made(name).fit(np.full((records, 4), value), ["yes"] * records)
+        model = made(name).fit(np.full((records, 4), value), labelled(name, np.full(records, "yes")))
         assert records == model.privacy_.public["records"]
         assert (records,) == model.predict(np.full((records, 4), value)).shape

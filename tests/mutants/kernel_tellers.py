@@ -14,7 +14,9 @@ from learners.kernels.half_balls import draw_from_half_balls
 from learners.kernels.semi_interactive import noisy_values
 from learners.kernels.span import SLACK, SpanTeller
 from learners.kernels.spectrum import largest_eigenvalue
+from learners.rows.labels import TARGET_UNIT
 from learners.rows.rows import Rows
+from learners.solvers.losses import Loss
 from learners.solvers.minimum import minimise, minimum
 from mechanisms import AboveThreshold, source_from
 from mechanisms.laws import DiscreteLaplace
@@ -42,6 +44,32 @@ def weights_pay_for_the_solver_and_for_rounding():
     ends = [minimise(Rows(np.array([[ONE]] * 4), ONE, Fraction(1), np.array([1, 1, 0, y])), small)[0] for y in (0, 1)]
     assert abs(int(ends[0]) - int(ends[1])) <= small.sensitivity
     assert small.longest <= Fraction("3.7234")
+
+
+def regressors_pay_for_the_slope_of_their_cut():
+    """All labels at the bound pull the line to 10/11 of it; one that changes moves it by no more than is paid."""
+    found = minimum(records=4, columns=1, ridge="1/10", loss=Loss("residual", 1))
+    fits = []
+    for last in (TARGET_UNIT, -TARGET_UNIT):
+        labels = np.array([TARGET_UNIT] * 3 + [last])
+        fits.append(int(minimise(Rows(np.array([[ONE]] * 4), ONE, Fraction(1), labels), found)[0]))
+    assert abs(fits[0] / 2**found.weight_bits - 10 / 11) < 1 / 20
+    assert abs(fits[1] / 2**found.weight_bits - 5 / 11) < 1 / 20
+    assert abs(fits[0] - fits[1]) <= found.sensitivity
+    assert 3 < found.longest < Fraction(317, 100)
+    assert found.sensitivity >= 2 * 2 * 10 / 4 * 2**found.weight_bits
+
+
+def points_remember_nothing_of_private_weights():
+    from dpaudit.claims import Adjacency
+    from learners.estimator import Public
+
+    public = Public(100, 2, 2, Fraction(1), Fraction(1), Fraction(1, 10**6), Adjacency.of("replace_one"))
+    told = noisy_values(points_of(np.eye(2) * ONE), public, minimum(records=100, columns=2, ridge="1/10"))
+    held = set(vars(told.points))
+    for size in (1, 2**40):
+        told.values(np.full(2, size))
+        assert held == set(vars(told.points))
 
 
 def runs_end_with_their_updates_and_silence_shows_nothing():
@@ -101,6 +129,8 @@ def points_of_the_ball_stay_in_it_and_lean_along_the_direction():
 CHECKS = (
     rounded_values_move_by_no_more_steps_than_are_paid,
     weights_pay_for_the_solver_and_for_rounding,
+    regressors_pay_for_the_slope_of_their_cut,
+    points_remember_nothing_of_private_weights,
     runs_end_with_their_updates_and_silence_shows_nothing,
     blocks_use_their_noise_once,
     directions_stay_orthonormal_within_the_slack,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -15,10 +16,11 @@ from learners.estimator import Public
 from learners.perturbation.objective import ObjectivePerturbation
 from learners.perturbation.output import OutputPerturbation
 from learners.perturbation.svm import PrivateSVM
+from learners.private import PrivateClassifier
 from learners.record import PrivacyRecord
 from learners.rows.rows import Rows
 from learners.selection.grid_search import Cases, PrivateGridSearchCV
-from learners.selection.runs import Runs
+from learners.selection.runs import PoissonRuns, Runs
 from learners.solvers.certified import minimise, objective
 from learners.solvers.losses import Loss
 from mechanisms.sampling.random import TapeSource
@@ -104,6 +106,27 @@ def searches_cost_what_the_theorem_says():
     assert 1 / plan.score.scale <= Fraction(1, 3)
 
 
+def poisson_searches_cost_what_the_theorem_says():
+    release = Release("best_of_runs", (("mean", Fraction(9)), ("mu", Fraction(1, 5))), Fraction(1), RELATION)
+    order, mu, mean = 8, 1 / 5, 9
+    away = math.log(order / (order - 1)) / mu
+    delta = (math.erfc((away - mu / 2) / 2**0.5) - order / (order - 1) * math.erfc((away + mu / 2) / 2**0.5)) / 2
+    with working_precision(64):
+        found = float(price([release]).renyi(order=order).upper)
+    assert found >= order * mu**2 / 2 + mean * delta + math.log(mean / -math.expm1(-mean)) / (order - 1) - 1e-6
+    law = PoissonRuns(parameter=9)
+    masses = [float(law.pmf(count).upper) for count in range(1, 60)]
+    assert abs(sum(masses) - 1) < 1e-6
+    assert abs(sum(count * mass for count, mass in enumerate(masses, 1)) - float(law.mean.upper)) < 1e-4
+    learner = PrivateClassifier(epsilon=1, delta="1e-6", feature_norm=1, classes=[0, 1])
+    asked = replace(public(), delta=Fraction(1, 10**6))
+    plan = PrivateGridSearchCV(learner, {"feature_norm": [1, 2]}, poisson=9)._plan(asked)
+    mu = dict(plan.whole.parameters)["mu"]
+    assert all(branch.charges[0].loss.gdp().upper <= mu for branch in plan.branches)
+    assert 1 / plan.score.sigma <= mu
+    assert 1 >= PrivacyRecord.of(plan.charges, adjacency=RELATION, delta="1e-6", public={}).epsilon
+
+
 def parts_of_a_search_share_no_record():
     plan = PrivateGridSearchCV(OutputPerturbation(**SAME), {"ridge": [1]})._plan(public())
     places = np.arange(100)
@@ -125,6 +148,7 @@ CHECKS = (
     perturbed_objectives_pay_for_term_curvature_and_both_errors,
     numbers_of_runs_have_their_masses,
     searches_cost_what_the_theorem_says,
+    poisson_searches_cost_what_the_theorem_says,
     parts_of_a_search_share_no_record,
     one_entry_stands_for_a_search,
 )

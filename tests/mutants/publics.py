@@ -14,9 +14,10 @@ from learners.public_data.covers import LinearCover
 from learners.public_data.default_rule import directions_for, public_plan
 from learners.public_data.descent import ProjectedDescent, descent_slopes
 from learners.public_data.rates import choice_excess
-from learners.public_data.squares import residuals, targets
+from learners.public_data.squares import residuals
 from learners.public_data.subspace import public_rows, public_subspace
 from learners.rows.ingest import to_rows
+from learners.rows.labels import targets
 from learners.solvers.hinge import hinges
 from learners.solvers.slopes import UNIT
 

@@ -13,7 +13,7 @@ from dpaudit.accounting.laws.response import Response
 from dpaudit.accounting.loss import PrivacyLoss, single
 from dpaudit.accounting.values import LossValue
 from dpaudit.errors import InvalidArgument
-from dpaudit.exact import Exact, ball, rational, shown
+from dpaudit.exact import Exact, ball, in_range, instance_of, positive, rational, shown
 
 
 @dataclass(frozen=True)
@@ -63,6 +63,54 @@ class BestOf:
         return ball(1 + self.shape) * least
 
 
+@dataclass(frozen=True)
+class BestOfPoisson:
+    """The best output of K runs of a mechanism that is mu-GDP, K Poisson above 0: P[K = k] proportional to mean^k / k!."""
+
+    mu: Fraction
+    mean: Fraction
+
+    def describe(self) -> str:
+        """Name and parameters."""
+        return f"best_of_poisson_runs(mu={shown(self.mu)}, mean={shown(self.mean)})"
+
+    def reversed(self) -> BestOfPoisson:
+        """The guarantee itself: it holds in both directions."""
+        return self
+
+    def greatest_loss(self) -> LossValue | None:
+        """None: moments leave the losses unbounded."""
+        return None
+
+    def infinity_mass(self) -> Fraction:
+        """Zero: an infinite loss has infinite moments."""
+        return Fraction(0)
+
+    def log_moment(self, order: Fraction) -> arb:
+        """Order (1 + order) mu^2 / 2 of one run, order mean delta for the others, and the logarithm of the expected number.
+
+        Delta is that of a run at the epsilon log(1 + 1 / order).
+        """
+        mu, factor = ball(self.mu), ball((1 + order) / order)
+        away = factor.log() / mu
+        delta = _below(mu / 2 - away) - factor * _below(-mu / 2 - away)
+        expected = ball(self.mean) / -(-ball(self.mean)).expm1()
+        return ball(order * (1 + order) * self.mu**2 / 2) + ball(order * self.mean) * delta + expected.log()
+
+    def bracket(self) -> tuple[Law, Law | None]:
+        """The guarantee from above, nothing from below."""
+        return self, None
+
+    def bracket_source(self) -> str:
+        """What the guarantee does not say."""
+        return "a bound on moments holds from above only; it covers every mechanism and every order of its outputs"
+
+
+def _below(place: arb) -> arb:
+    """Mass of the normal law below a place."""
+    return (-place / arb(2).sqrt()).erfc() / 2
+
+
 def expected_runs(shape: Fraction, stop: Fraction) -> arb:
     """Ball around the expected number of runs, at the current working precision.
 
@@ -107,10 +155,36 @@ def best_of_runs(loss: PrivacyLoss, *, shape: Exact, stop: Exact) -> PrivacyLoss
       [0, 0.898078]
     """
     number, end = checked_runs(shape, stop)
-    epsilon = loss.epsilon(delta=0).upper
+    epsilon = instance_of(loss, PrivacyLoss, "loss").epsilon(delta=0).upper
     if isinstance(epsilon, Fraction):
         return single(best_of_pure(epsilon, number), loss.adjacency)
     return single(BestOf(Fraction(loss.zcdp().upper), number, end), loss.adjacency)
+
+
+def best_of_poisson_runs(loss: PrivacyLoss, *, mean: Exact) -> PrivacyLoss:
+    """Privacy loss of running a mechanism a Poisson number of times, at least once, and releasing the best of its outputs alone.
+
+    Args:
+      loss: of one run, the score by which its output is compared included; Gaussian, or pure.
+      mean: parameter of the number of runs, exact, positive, at most 1000.
+    Returns:
+      A loss known from above only.
+    Raises:
+      InvalidArgument: not a number (DPA101, DPA102), not positive (DPA104), or out of range (DPA103).
+      Unsupported: a run has no mu (DPA202).
+    Source: Papernot, Steinke 2022, Theorem 6; docs/accounting.md, "The best of a random number of runs".
+    Example:
+      >>> from dpaudit.accounting import gaussian
+      >>> print(best_of_poisson_runs(gaussian(sigma=10), mean=10).epsilon(delta="1e-6"))
+      [0, 0.781197]
+    """
+    number = checked_mean(mean)
+    return single(BestOfPoisson(Fraction(instance_of(loss, PrivacyLoss, "loss").gdp().upper), number), loss.adjacency)
+
+
+def checked_mean(mean: Exact) -> Fraction:
+    """The parameter of a Poisson number of runs, refused out of its range."""
+    return in_range(positive(mean, "mean"), "mean", lower=0, upper=1000)
 
 
 def best_of_pure(epsilon: Fraction, shape: Fraction) -> Law:

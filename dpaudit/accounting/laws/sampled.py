@@ -14,7 +14,7 @@ from dpaudit.accounting.loss import PrivacyLoss, gathered
 from dpaudit.accounting.values import LossValue
 from dpaudit.claims import Adjacency
 from dpaudit.errors import Unsupported
-from dpaudit.exact import Exact, ball, ball_endpoints, in_range, shown, working_precision
+from dpaudit.exact import Exact, ball, ball_endpoints, in_range, instance_of, shown, working_precision
 
 
 @dataclass(frozen=True)
@@ -101,7 +101,7 @@ def poisson_sampled(loss: PrivacyLoss, rate: Exact) -> PrivacyLoss:
       True
     """
     share = in_range(rate, "rate", lower=0, upper=1)
-    if loss.adjacency != Adjacency("add_remove"):
+    if instance_of(loss, PrivacyLoss, "loss").adjacency != Adjacency("add_remove"):
         raise Unsupported(
             "DPA202", f"Poisson sampling of records is priced under add_remove, got {loss.adjacency}: it amplifies less elsewhere."
         )

@@ -17,7 +17,7 @@ from dpaudit.accounting.loss import PrivacyLoss, gathered
 from dpaudit.accounting.values import LossValue
 from dpaudit.claims import Adjacency
 from dpaudit.errors import Unsupported
-from dpaudit.exact import ball, ball_endpoints, shown, working_precision
+from dpaudit.exact import ball, ball_endpoints, instance_of, shown, working_precision
 
 if TYPE_CHECKING:
     from dpaudit.accounting.numeric.distributions import Distribution
@@ -104,7 +104,7 @@ class Swapped:
 
 def swapped_out(loss: PrivacyLoss, rate: Fraction) -> PrivacyLoss:
     """Every release made on a uniformly chosen share of the records; DPA202 for laws whose profile is not known."""
-    if loss.adjacency != Adjacency("replace_one"):
+    if instance_of(loss, PrivacyLoss, "loss").adjacency != Adjacency("replace_one"):
         raise Unsupported(
             "DPA202",
             f"sampling without replacement is priced under replace_one, got {loss.adjacency}: its sample size is public and fixed.",

@@ -41,6 +41,7 @@ METRICS: Final = {
     "objective_perturbation": "l2",
     "best_of_runs": "linf",
     "update_charged": "linf",
+    "float_noise": "l1",
 }
 """The metric of each kind of release whose values can be compared."""
 

@@ -9,7 +9,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from dpaudit.errors import InvalidArgument, TargetFailure
+from dpaudit.errors import DpauditError, InvalidArgument, TargetFailure
+from dpaudit.exact import instance_of
 
 
 class RenewableExecutor(Executor):
@@ -63,7 +64,7 @@ def executor_factory(text: str) -> Callable[[], Executor]:
       >>> executor_factory("concurrent.futures:ThreadPoolExecutor").__name__
       'ThreadPoolExecutor'
     """
-    place, _, attribute = text.partition(":")
+    place, _, attribute = instance_of(text, str, "the name of an executor").partition(":")
     if not place or not attribute:
         raise InvalidArgument("DPA105", f"an executor is named MODULE:FACTORY, got {text!r}.")
     if str(Path.cwd()) not in sys.path:
@@ -82,6 +83,8 @@ def _made(factory: Callable[[], Executor]) -> Executor:
     name = getattr(factory, "__name__", type(factory).__name__)
     try:
         executor = factory()
+    except DpauditError:
+        raise
     except Exception as error:
         raise TargetFailure("DPA408", f"{name} raised {type(error).__name__} instead of giving an executor.") from error
     if not callable(getattr(executor, "submit", None)):

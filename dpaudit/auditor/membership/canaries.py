@@ -13,8 +13,10 @@ from numpy.random import Generator, SeedSequence
 from numpy.typing import NDArray
 
 from dpaudit.auditor.bounds import ClaimPoint
+from dpaudit.auditor.membership.foreign import result_of
 from dpaudit.auditor.membership.guesses import Guesses, guess_epsilon
 from dpaudit.auditor.membership.profile_guesses import curve_points, p_value_on
+from dpaudit.auditor.request import require_executor
 from dpaudit.auditor.verdicts import summary_of
 from dpaudit.claims import Claim
 from dpaudit.errors import InvalidArgument, TargetFailure
@@ -153,6 +155,7 @@ def audit_canaries(  # noqa: PLR0913 - every argument but the first two is an op
         raise InvalidArgument(
             "DPA105", f"claim must be a Claim, got a {type(claim).__name__}. For instance Claim(PureDP(epsilon=1))."
         )
+    require_executor(executor)
     count, trainings = integer(canaries, "canaries", lower=2), integer(runs, "runs", lower=1)
     each = integer(max(2, count // 4) if guessed is None else guessed, "guessed", lower=1, upper=count)
     level = in_range(alpha, "alpha", lower=0, upper=1, lower_open=True, upper_open=True)
@@ -231,7 +234,8 @@ def _right_guesses(task: _Task) -> int:
     """How many guesses about one training are right: a pure function of the task, in whatever process."""
     coins, training = (np.random.default_rng(SeedSequence(task.seed, spawn_key=(part, task.run))) for part in (0, 1))
     included = coins.integers(0, 2, size=task.canaries, dtype=np.uint8) == 1
-    scores = checked_scores(task.score(task.fit(included.copy(), training)), task.canaries)
+    model = result_of(task.fit, included.copy(), training)
+    scores = checked_scores(result_of(task.score, model), task.canaries)
     ranked = np.argsort(scores, kind="stable")
     highest = (task.guessed + 1) // 2
     lowest = ranked[: task.guessed - highest]

@@ -10,9 +10,10 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
+from dpaudit.auditor.membership.foreign import finite_array
 from dpaudit.claims import Claim
 from dpaudit.errors import AdjacencyMismatch, InvalidArgument
-from dpaudit.exact import Exact, in_range, integer
+from dpaudit.exact import Exact, in_range, instance_of, integer
 from dpaudit.targets import Target
 
 Vector: TypeAlias = NDArray[np.float64]
@@ -125,7 +126,7 @@ def tracing_target(
       >>> tracing_target(lambda rows, rng: rows.mean(axis=0), records=10, dimension=100, claim=claim).name
       'tracing'
     """
-    if claim.relation.kind not in {"replace_one", "add_remove"}:
+    if instance_of(claim, Claim, "claim").relation.kind not in {"replace_one", "add_remove"}:
         raise AdjacencyMismatch(
             "DPA201",
             f"tracing replaces a record or leaves it out, the claim is under {claim.relation}. Claim replace_one or add_remove.",
@@ -164,12 +165,12 @@ class _Tracing:
 
 def _checked(estimate: Any, means: Any, rows: Any) -> tuple[Vector, Vector, Vector]:
     """The three as arrays of numbers that fit each other."""
-    released, reference, records = (np.asarray(part, dtype=np.float64) for part in (estimate, means, rows))
-    fits = released.ndim == 1 and reference.shape == released.shape and records.ndim == 2 and records.shape[1:] == released.shape
-    if not fits or not all(np.isfinite(part).all() for part in (released, reference, records)):
+    released, reference = finite_array(estimate, "estimate"), finite_array(means, "means")
+    records = finite_array(rows, "rows")
+    if not (released.ndim == 1 and reference.shape == released.shape and records.ndim == 2 and records.shape[1:] == released.shape):
         raise InvalidArgument(
             "DPA105",
-            "estimate and means must be finite vectors of one length and rows a finite matrix of that width, got shapes "
+            "estimate and means must be vectors of one length and rows a matrix of that width, got shapes "
             f"{released.shape}, {reference.shape} and {records.shape}.",
         )
     return released, reference, records

@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Final
 
 from dpaudit.auditor.bounds import ClaimPoint, epsilon_lower_bound
-from dpaudit.exact import Exact, ball, ball_endpoints, float_outward, in_range, integer, working_precision
+from dpaudit.exact import Exact, ball, ball_endpoints, float_outward, in_range, instance_of, integer, working_precision
 from dpaudit.results import Counts
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ def guess_p_value(guesses: Guesses, *, epsilon: Exact, delta: Exact) -> float:
       >>> guess_p_value(Guesses(canaries=100, guessed=100, correct=85), epsilon=1, delta="1e-5") < 0.01
       True
     """
-    return p_value_at(guesses, ClaimPoint(epsilon, delta))  # type: ignore[arg-type]
+    return p_value_at(instance_of(guesses, Guesses, "guesses"), ClaimPoint(epsilon, delta))  # type: ignore[arg-type]
 
 
 def p_value_at(guesses: Guesses, point: ClaimPoint) -> float:
@@ -88,7 +88,7 @@ def guess_epsilon(guesses: Guesses, *, delta: Exact, alpha: Exact) -> Fraction:
     """
     failure = in_range(delta, "delta", lower=0, upper=1, upper_open=True)
     level = in_range(alpha, "alpha", lower=0, upper=1, lower_open=True, upper_open=True)
-    pure = epsilon_lower_bound(_as_counts(guesses), delta=0, alpha=level)
+    pure = epsilon_lower_bound(_as_counts(instance_of(guesses, Guesses, "guesses")), delta=0, alpha=level)
     low, high = Fraction(0), max(Fraction(0), pure or Fraction(0))
     if failure == 0 or high == 0:
         return high

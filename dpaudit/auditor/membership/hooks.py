@@ -9,6 +9,7 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
+from dpaudit.auditor.membership.foreign import finite_array
 from dpaudit.errors import InvalidArgument
 
 Matrix: TypeAlias = NDArray[np.float64]
@@ -62,15 +63,11 @@ class GradientCanaries:
 
     def __init__(self, directions: Any, included: Any) -> None:
         """Check the shapes and start with scores of zero."""
-        self._directions, self._included = np.asarray(directions, dtype=np.float64), np.asarray(included, dtype=bool)
-        if (
-            self._directions.ndim != 2
-            or self._included.shape != self._directions.shape[:1]
-            or not np.isfinite(self._directions).all()
-        ):
+        self._directions, self._included = finite_array(directions, "directions"), finite_array(included, "included") != 0
+        if self._directions.ndim != 2 or self._included.shape != self._directions.shape[:1]:
             raise InvalidArgument(
                 "DPA105",
-                "directions must be a finite matrix with a row for each canary, and included a boolean for each, got shapes "
+                "directions must be a matrix with a row for each canary, and included a boolean for each, got shapes "
                 f"{self._directions.shape} and {self._included.shape}.",
             )
         self._scores = np.zeros(len(self._directions))

@@ -8,6 +8,7 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from dpaudit.auditor.membership.foreign import finite_array
 from dpaudit.errors import InvalidArgument
 
 Matrix: TypeAlias = NDArray[np.float64]
@@ -62,10 +63,10 @@ def fit_likelihood_ratio(scores: Any, included: Any) -> LikelihoodRatio:
       >>> fit_likelihood_ratio(included + np.tile([[0.1], [0.1], [-0.1], [-0.1]], (10, 1)), included)([1.0]) > 0
       True
     """
-    values, inside = np.asarray(scores, dtype=np.float64), np.asarray(included, dtype=bool)
-    if values.ndim != 2 or values.shape != inside.shape or not np.isfinite(values).all():
+    values, inside = finite_array(scores, "scores"), finite_array(included, "included") != 0
+    if values.ndim != 2 or values.shape != inside.shape:
         raise InvalidArgument(
-            "DPA105", f"scores and included must be finite and of one shape (runs, records), got {values.shape} and {inside.shape}."
+            "DPA105", f"scores and included must be of one shape (runs, records), got {values.shape} and {inside.shape}."
         )
     sides = np.stack([~inside, inside])
     counts = sides.sum(axis=1)

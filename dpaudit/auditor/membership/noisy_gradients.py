@@ -11,8 +11,10 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
+from dpaudit.auditor.membership.foreign import finite_array
 from dpaudit.auditor.membership.hooks import TrainingHooks
 from dpaudit.claims import GDP, Claim, Curve
+from dpaudit.errors import InvalidArgument
 from dpaudit.exact import Exact, in_range, integer, positive
 
 Matrix: TypeAlias = NDArray[np.float64]
@@ -81,7 +83,9 @@ class NoisyGradients:
         Returns:
           Shape (dimension,).
         """
-        rows = np.asarray(records, dtype=np.float64)
+        rows = finite_array(records, "records")
+        if rows.ndim != 2:
+            raise InvalidArgument("DPA105", f"records must be a matrix with a row for each record, got shape {rows.shape}.")
         parameters = np.zeros(rows.shape[1])
         scale, chance = float(self.noise_multiplier) * float(self.noise), float(self.real_rate or self.rate)
         for step in range(self.steps):

@@ -13,7 +13,7 @@ from dpaudit.auditor.bounds import ClaimPoint
 from dpaudit.auditor.membership.guesses import Guesses, p_value_at
 from dpaudit.auditor.points import claimed_delta, stated_point
 from dpaudit.claims import GDP, Claim
-from dpaudit.exact import Exact, ball, ball_endpoints, float_outward, in_range, working_precision
+from dpaudit.exact import Exact, ball, ball_endpoints, float_outward, in_range, instance_of, working_precision
 
 POINTS: Final = 20
 """Points of the claimed curve that are used, in equal steps of epsilon."""
@@ -48,7 +48,8 @@ def guess_p_value_of_claim(guesses: Guesses, claim: Claim) -> float:
       >>> guess_p_value_of_claim(Guesses(canaries=1000, guessed=200, correct=198), Claim(GDP(mu=1))) < 0.01
       True
     """
-    return p_value_on(guesses, curve_points(claim, guesses.canaries))
+    canaries = instance_of(guesses, Guesses, "guesses").canaries
+    return p_value_on(guesses, curve_points(instance_of(claim, Claim, "claim"), canaries))
 
 
 def p_value_on(guesses: Guesses, points: Sequence[ClaimPoint]) -> float:

@@ -13,10 +13,22 @@ from numpy.random import Generator, SeedSequence
 
 from dpaudit.auditor.bounds import ClaimPoint
 from dpaudit.auditor.membership.fingerprints import Rows, Vector, draw_fingerprints
+from dpaudit.auditor.membership.foreign import result_of
 from dpaudit.auditor.points import lines_of
 from dpaudit.claims import Claim
 from dpaudit.errors import AdjacencyMismatch, TargetFailure
-from dpaudit.exact import Exact, ball, ball_endpoints, float_outward, in_range, integer, outward, rational, working_precision
+from dpaudit.exact import (
+    Exact,
+    ball,
+    ball_endpoints,
+    float_outward,
+    in_range,
+    instance_of,
+    integer,
+    outward,
+    rational,
+    working_precision,
+)
 from dpaudit.results import Property
 
 PROPERTY: Final = "a mean is no more accurate than its claim allows"
@@ -138,7 +150,7 @@ def refute_by_accuracy(
       >>> refute_by_accuracy(lambda rows, public, rng: 0 * rows[0], dimension=60, private=6, claim=claim, runs=50).refuted
       False
     """
-    if claim.relation.kind != "replace_one":
+    if instance_of(claim, Claim, "claim").relation.kind != "replace_one":
         raise AdjacencyMismatch(
             "DPA201", f"the least error is known for replaced records, but the claim is under {claim.relation}. Claim replace_one."
         )
@@ -151,7 +163,8 @@ def refute_by_accuracy(
     while made < most and (floor > 0 or made == 0) and peak < -math.log(level):
         rng = np.random.default_rng(SeedSequence(root, spawn_key=(made,)))
         means, rows = draw_fingerprints(private + public, dimension, rng)
-        square = float(np.sum((_clipped(estimate(rows[:private], rows[private:], rng), dimension) - means) ** 2))
+        released = result_of(estimate, rows[:private], rows[private:], rng)
+        square = float(np.sum((_clipped(released, dimension) - means) ** 2))
         made, total = made + 1, total + square
         wealth += math.log1p(stake * (least - square)) - _ROUNDING
         peak = max(peak, wealth)
@@ -161,7 +174,8 @@ def refute_by_accuracy(
 
 def _clipped(released: Any, dimension: int) -> Vector:
     """The estimate with entries in [-1, 1]."""
-    array = np.asarray(released, dtype=np.float64)
+    array: Vector = result_of(np.asarray, released, np.float64)
     if array.shape != (dimension,):
         raise TargetFailure("DPA405", f"the estimate must have shape ({dimension},), got {array.shape}. Check what it returns.")
-    return np.clip(np.nan_to_num(array, nan=0.0), -1.0, 1.0)
+    clipped: Vector = np.clip(np.nan_to_num(array, nan=0.0), -1.0, 1.0)
+    return clipped

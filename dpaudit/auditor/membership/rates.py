@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpaudit.auditor.bounds import clopper_pearson_lower, clopper_pearson_upper
+from dpaudit.auditor.membership.foreign import finite_array
 from dpaudit.errors import InvalidArgument
 from dpaudit.exact import Exact, ball, ball_endpoints, float_outward, in_range, rational, working_precision
 
@@ -121,7 +122,7 @@ def operating_point(member_scores: Any, other_scores: Any, *, threshold: float, 
 
 def _finite(scores: Any, name: str) -> NDArray[np.float64]:
     """One-dimensional finite scores."""
-    array = np.asarray(scores, dtype=np.float64)
-    if array.ndim != 1 or not np.isfinite(array).all():
+    array = finite_array(scores, name)
+    if array.ndim != 1:
         raise InvalidArgument("DPA105", f"{name} must be a sequence of finite numbers, got shape {array.shape}.")
     return array

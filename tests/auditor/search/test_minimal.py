@@ -8,10 +8,11 @@ from fractions import Fraction
 import pytest
 from hypothesis import strategies as st
 
-from dpaudit import Claim, PureDP, Target, audit, pytest_plugin
+from dpaudit import Claim, PureDP, Target, audit
 from dpaudit.auditor import neighbours, replay
 from dpaudit.auditor.bounds import ClaimPoint
 from dpaudit.auditor.search.minimal import RUNS_AGAIN, enough_runs
+from dpaudit.pytest_plugin import check
 from dpaudit.report.document import from_json, to_json
 from dpaudit.report.wording import minimal
 from dpaudit.results import Bound, Counts, Minimal, Pair
@@ -114,7 +115,7 @@ def test_a_claim_that_only_the_bound_refutes_gets_a_minimal_pair_from_new_runs(l
 
 
 def test_a_failing_test_shows_the_minimal_pair(late):
-    shown = pytest_plugin._describe(late[1].results[0])
+    shown = check.describe(late[1].results[0])
 
     assert re.search(r"\n  minimal:  record 0 removed, 1 -> 0 records; refuted again on [\d,]+ fresh runs at .+\n  dataset:", shown)
 

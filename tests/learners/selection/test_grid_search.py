@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import math
 import pickle
 from collections import Counter
 from fractions import Fraction
@@ -16,14 +17,14 @@ from sklearn.utils.estimator_checks import check_estimator
 
 from dpaudit import Adjacency, PureDP
 from dpaudit.accounting import best_of_runs, gdp
-from dpaudit.errors import BudgetExceeded, InvalidArgument, Unsupported
+from dpaudit.errors import BudgetExceeded, DpauditError, InvalidArgument, Unsupported
 from dpaudit.releases import recording
 from learners import MarginClassifier, ObjectivePerturbation, OutputPerturbation, PrivateClassifier
 from learners.budget import Budget
 from learners.estimator import Public
 from learners.record import PrivacyRecord
 from learners.selection.grid_search import Cases, PrivateGridSearchCV
-from learners.selection.runs import Runs
+from learners.selection.runs import PoissonRuns, Runs
 from mechanisms.sampling.random import TapeSource, source_from
 
 GRID = {"ridge": ["1/10", "1/3", 1]}
@@ -52,6 +53,19 @@ def test_numbers_of_runs_have_their_law(shape, stop):
         expected = float(law.pmf(count).upper)
         assert abs(drawn[count] / 3000 - expected) < 6.5 * (expected / 3000) ** 0.5
     assert sum(float(law.pmf(count).upper) for count in range(1, 200)) == pytest.approx(1)
+
+
+@pytest.mark.parametrize("parameter", ["1/10", 2, 30])
+def test_poisson_numbers_of_runs_have_their_law(parameter):
+    law, source = PoissonRuns(parameter=parameter), source_from(np.random.default_rng(8))
+    drawn = Counter(law.draw(source) for _ in range(1000))
+    mean = float(Fraction(parameter))
+    for count in (1, 2, 30):
+        expected = float(law.pmf(count).upper)
+        exact = math.exp(-mean + count * math.log(mean) - math.lgamma(count + 1)) / -math.expm1(-mean)
+        assert exact == pytest.approx(expected)
+        assert abs(drawn[count] / 1000 - expected) < 6.5 * (expected / 1000) ** 0.5 + 1e-3
+    assert mean / -math.expm1(-mean) == pytest.approx(float(law.mean.upper))
 
 
 def test_a_number_of_runs_follows_from_its_first_digits():
@@ -103,6 +117,48 @@ def test_gaussian_fits_cost_what_their_moments_say():
     assert 3.99 < record.epsilon <= 4
     whole = best_of_runs(gdp(Fraction(int((2 * rho) ** 0.5 * 10**6), 10**6)), shape=1, stop="1/10")
     assert abs(float(whole.epsilon(delta="1e-6").upper) - float(record.epsilon)) < 0.02
+
+
+def test_a_poisson_number_of_gaussian_fits_costs_what_its_theorem_says():
+    of = PrivateClassifier(epsilon=4, delta="1e-6", feature_norm=1, classes=[0, 1])
+    plan = search({"feature_norm": [1, 2]}, poisson=5, of=of)._plan(_public(delta=Fraction(1, 10**6)))
+    said = dict(plan.whole.parameters)
+    assert {"mean", "mu"} == set(said)
+    for branch in plan.branches:
+        assert said["mu"] * Fraction(99, 100) < branch.charges[0].loss.gdp().upper <= said["mu"]
+    assert 1 / plan.score.sigma <= said["mu"]
+    record = PrivacyRecord.of(plan.charges, adjacency="replace_one", delta="1e-6", public={})
+    assert 3.99 < record.epsilon <= 4
+    few = search({"feature_norm": [1, 2]}, stop="1/10", of=of)._plan(_public(delta=Fraction(1, 10**6)))
+    assert said["mu"] > 1.2 * float(2 * dict(few.whole.parameters)["rho"]) ** 0.5
+
+
+def test_the_best_of_a_poisson_number_of_fits_is_released_alone():
+    features, labels = separable(400)
+    of = PrivateClassifier(epsilon=40, delta="1e-6", feature_norm=1, classes=[0, 1])
+    with recording() as log:
+        fitted = search({"feature_norm": [1, 10**6]}, poisson=8, of=of, random_state=0).fit(features, labels)
+    assert ["best_of_runs"] == [release.kind for release in log]
+    assert {"feature_norm": 1} == fitted.best_params_
+    assert fitted.score(features, labels) > 0.9
+    assert fitted.privacy_.recompute().upper == fitted.privacy_.epsilon <= 40
+
+
+def test_a_poisson_number_of_fits_is_refused_where_it_has_no_price():
+    gaussian = PrivateClassifier(epsilon=4, delta="1e-6", feature_norm=1, classes=[0, 1])
+    passes = MarginClassifier(epsilon=4, delta="1e-6", feature_norm=1, margin="1/4", classes=[0, 1])
+    cases = [
+        ({"poisson": 0}, gaussian, {"feature_norm": [1]}, "DPA104"),
+        ({"poisson": 1001}, gaussian, {"feature_norm": [1]}, "DPA103"),
+        ({"poisson": 5, "stop": "1/2"}, gaussian, {"feature_norm": [1]}, "DPA103"),
+        ({"poisson": 5, "shape": 0}, gaussian, {"feature_norm": [1]}, "DPA103"),
+        ({"poisson": 5}, passes, {"margin": ["1/4"]}, "DPA604"),
+        ({"poisson": 5}, learner(), {"ridge": ["1/10"]}, "DPA103"),
+    ]
+    for options, of, grid, code in cases:
+        with recording() as log, pytest.raises(DpauditError, match=code):
+            search(grid, of=of, **options).fit(*separable(50))
+        assert [] == list(log)
 
 
 def test_the_best_of_many_fits_is_as_good_as_a_good_candidate():
@@ -199,4 +255,4 @@ def test_fits_without_a_bound_on_their_moments_are_refused():
 
 def test_searches_take_public_parameters_only():
     names = set(inspect.signature(PrivateGridSearchCV).parameters)
-    assert {"estimator", "param_grid", "shape", "stop", "held_out", "split_seed", "random_state"} == names
+    assert {"estimator", "param_grid", "shape", "stop", "poisson", "held_out", "split_seed", "random_state"} == names

@@ -1,0 +1,98 @@
+"""Dossiers on the command line: the claims of published texts, decided one by one, printed and written."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from concurrent.futures import Future
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import click
+
+from dpaudit.cli.console import emit, results_only, say, text_style
+from dpaudit.cli.workers import workers
+
+if TYPE_CHECKING:
+    from dpaudit.dossier import Decided, Dossier
+
+RUNS: Final = 20_000
+"""Of every attack, unless told otherwise: enough for every specimen; most items are decided by exact laws, proofs and prices."""
+
+_TAKEN: Final = {"targets", "runs", "profile", "jobs", "executor", "folder", "as_json"}
+
+
+def is_dossier(ctx: click.Context, targets: tuple[str, ...]) -> bool:
+    """Whether a dossier was named, which goes alone and takes few options.
+
+    Args:
+      ctx: of the command.
+      targets: what was named.
+    Returns:
+      True for one name that is a dossier's.
+    Raises:
+      UsageError: a dossier beside other names, or an option that it does not take.
+    Source: docs/papers.md.
+    """
+    from dpaudit.dossier import DOSSIERS
+
+    if not set(targets) & set(DOSSIERS):
+        return False
+    if len(targets) > 1:
+        raise click.UsageError(f"{' and '.join(DOSSIERS)} is decided by itself; name it alone.")
+    given = {name for name in ctx.params if ctx.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE}
+    if given - _TAKEN:
+        raise click.UsageError(f"{targets[0]} takes --runs, --profile, --jobs, --executor, --report and --json, no other option.")
+    return True
+
+
+def decide(name: str, *, runs: int | None, jobs: int | None, factory: str | None, folder: str | None, as_json: bool) -> int:
+    """Decide every item of a dossier, write its files and print it.
+
+    Args:
+      name: of the dossier.
+      runs: of every attack; None for `RUNS`.
+      jobs: worker processes, or None.
+      factory: of an executor, or None.
+      folder: for the page and the JSON document, or None.
+      as_json: whether JSON is printed instead of a table.
+    Returns:
+      The exit code: 1 where a claim fails as written, 3 where one is undecided, else 0.
+    Raises:
+      InvalidArgument: a file cannot be written (DPA503).
+    Source: docs/papers.md.
+    """
+    from dpaudit.report.dossier import to_html, to_json, to_text
+    from dpaudit.report.files import write_text
+
+    with results_only():
+        dossier = decided_dossier(name, runs or RUNS, jobs, factory)
+    if folder is not None:
+        for file, text in (("index.html", to_html(dossier)), (f"{name}.json", to_json(dossier))):
+            write_text(text, Path(folder) / file)
+            say(f"written: {Path(folder) / file}")
+    emit(to_json(dossier) if as_json else to_text(dossier, **text_style()))
+    return dossier.exit_code
+
+
+def decided_dossier(name: str, runs: int = RUNS, jobs: int | None = None, factory: str | None = None) -> Dossier:
+    """All decisions, here or by workers; the order is that of the dossier."""
+    import dpaudit
+    from dpaudit.dossier import Dossier, decided, items_of
+
+    keys = [item.key for item in items_of(name)]
+    with workers(jobs, factory) as executor:
+        if executor is None:
+            found = list(_told((decided(name, key, runs) for key in keys), len(keys)))
+        else:
+            futures: list[Future[tuple[Decided, float]]] = [executor.submit(decided, name, key, runs) for key in keys]
+            found = list(_told((future.result() for future in futures), len(keys)))
+    dossier = Dossier(name, runs, tuple(item for item, _ in found), version=dpaudit.__version__)
+    return replace(dossier, seconds=tuple((item.key, seconds) for item, seconds in found))
+
+
+def _told(found: Iterable[tuple[Decided, float]], count: int) -> Iterable[tuple[Decided, float]]:
+    """The same, with a line on stderr for each."""
+    for place, (item, seconds) in enumerate(found, start=1):
+        say(f"{place}/{count} {item.key}: {item.standing} ({seconds:.1f} s)")
+        yield item, seconds

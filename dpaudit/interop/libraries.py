@@ -1,0 +1,21 @@
+"""Other people's libraries, imported when they are asked for; a missing one is named together with how to get it."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from types import ModuleType
+from typing import Final
+
+from dpaudit.errors import Unsupported
+
+_PACKAGES: Final = {"dp_accounting": "dp-accounting", "diffprivlib": "diffprivlib"}
+
+
+def library(name: str) -> ModuleType:
+    """The module of that name; DPA205 where its package is not installed."""
+    place = name.partition(".")[0]
+    package = _PACKAGES.get(place, place)
+    try:
+        return import_module(name)
+    except ModuleNotFoundError as error:
+        raise Unsupported("DPA205", f"{package} is not installed here. Install it: pip install {package}") from error

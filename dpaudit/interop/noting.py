@@ -1,0 +1,60 @@
+"""What the mechanisms of diffprivlib are asked to hide, noted in the release log, so that an audit checks it."""
+
+from __future__ import annotations
+
+import functools
+import numbers
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, Final
+
+from dpaudit.claims import Adjacency
+from dpaudit.exact import rational
+from dpaudit.interop.libraries import library
+from dpaudit.releases import Release, note
+
+KIND: Final = "float_noise"
+"""A kind of release without a price: the sensitivity is checked, and nothing is said of what the noise really costs."""
+
+_ONE_AT_A_TIME: Final = threading.RLock()
+
+
+@contextmanager
+def noting(adjacency: Adjacency) -> Iterator[None]:
+    """Let the mechanisms of diffprivlib note what they are asked to hide, for one run at a time."""
+    kinds = {kind for kind in vars(library("diffprivlib.mechanisms")).values() if "randomise" in getattr(kind, "__dict__", ())}
+    with _ONE_AT_A_TIME:
+        busy: list[object] = []
+        originals = {kind: kind.randomise for kind in kinds}
+        try:
+            for kind, original in originals.items():
+                kind.randomise = _noted(original, adjacency, busy)
+            yield
+        finally:
+            for kind, original in originals.items():
+                kind.randomise = original
+
+
+def _noted(original: Callable[..., Any], adjacency: Adjacency, busy: list[object]) -> Callable[..., Any]:
+    """A mechanism's method that notes a number before it is hidden; one mechanism that calls another counts once."""
+
+    @functools.wraps(original)
+    def randomise(mechanism: Any, *values: Any) -> Any:
+        if busy or not values or not all(isinstance(one, numbers.Real) for one in (values[0], _sensitivity(mechanism))):
+            return original(mechanism, *values)
+        parameters = (("epsilon", rational(float(mechanism.epsilon))),)
+        hold = note(Release(KIND, parameters, rational(float(_sensitivity(mechanism))), adjacency))
+        busy.append(mechanism)
+        try:
+            output = original(mechanism, *values)
+        finally:
+            busy.pop()
+        return output if hold is None else hold(values[0], output)
+
+    return randomise
+
+
+def _sensitivity(mechanism: Any) -> Any:
+    """What a mechanism was given as its sensitivity, None where it has none."""
+    return getattr(mechanism, "sensitivity", None)

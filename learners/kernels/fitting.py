@@ -1,0 +1,160 @@
+"""What kernel learners share: images in the space of a kernel, the minimiser there, and weights from what is told about it."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Protocol
+
+import numpy as np
+
+from dpaudit.exact import instance_of
+from learners.choices.planned import require_two
+from learners.estimator import PrivateModel
+from learners.kernels.spaces import Kernel, Polynomial
+from learners.rows.ingest import checked_features, to_rows
+from learners.solvers.losses import Loss
+from learners.solvers.minimum import IMAGE_BITS, Minimum, minimise, minimum
+
+if TYPE_CHECKING:
+    from fractions import Fraction
+
+    from numpy.typing import NDArray
+
+    from dpaudit.exact import Exact
+    from learners.estimator import Public
+    from learners.record import Charge, PrivacyRecord
+    from learners.rows.images import PublicMap
+    from learners.rows.ingest import Features
+    from learners.rows.rows import Rows
+    from mechanisms.sampling.random import BitSource
+
+_LATTICE_BITS: Final = 16
+"""Fineness of the lattice that records stand on before they are mapped."""
+
+
+@dataclass(frozen=True)
+class Space:
+    """The space of a kernel: the same map for the records of a fit, for public points, and for what is classified.
+
+    Args:
+      public_map: from records to images of norm at most 1.
+      feature_norm: largest L2 norm of a record that is kept.
+    Source: docs/kernel_learners.md, "Kernels".
+    Example:
+      >>> from fractions import Fraction
+      >>> from learners.rows.polynomial import polynomial_map
+      >>> Space(polynomial_map(dimension_in=2, degree=3), Fraction(1)).images([[0.6, 0.8]]).steps.shape
+      (1, 10)
+    """
+
+    public_map: PublicMap
+    feature_norm: Fraction
+
+    def images(self, points: Any) -> Rows:
+        """Images of public points, or of what is classified."""
+        features = checked_features(points)
+        labels = np.zeros(features.shape[0], dtype=np.int64)
+        return self.mapped(to_rows(features, labels, feature_norm=self.feature_norm, lattice_bits=_LATTICE_BITS))
+
+    def mapped(self, rows: Rows) -> Rows:
+        """Images of records that are whole numbers already."""
+        return self.public_map.apply(rows, lattice_bits=IMAGE_BITS, intercept=0)
+
+
+class Telling(Protocol):
+    """What is told about a private minimiser, decided from public quantities alone."""
+
+    @property
+    def charges(self) -> tuple[Charge, ...]:
+        """Exactly what the release log will hold."""
+        ...
+
+    def tell(self, weights: NDArray[np.int64], source: BitSource | None) -> Mapping[str, Any]:
+        """Make the planned releases about private weights and nothing else; what a model keeps of them, `weights_` among it."""
+        ...
+
+
+@dataclass(frozen=True)
+class KernelPlan:
+    """What a fit will do.
+
+    Args:
+      space: where records are mapped to.
+      minimum: the minimiser there.
+      telling: what is told about it.
+    Source: docs/kernel_learners.md, "The minimiser".
+    Example:
+      >>> KernelPlan.intercept
+      0
+    """
+
+    space: Space
+    minimum: Minimum
+    telling: Telling
+    lattice_bits = _LATTICE_BITS
+    intercept = 0
+
+    @property
+    def charges(self) -> tuple[Charge, ...]:
+        """Those of what is told: the map is public, and the minimiser itself is never shown."""
+        return self.telling.charges
+
+
+class KernelModel(PrivateModel):
+    """A model whose weights come from what is told about a regularised minimiser in the space of a kernel.
+
+    Args:
+      kernel: a `learners.kernels.spaces.Kernel`; None takes `Polynomial(3)`.
+      ridge: factor of half the squared norm of the weights, public, exact, positive; the kernel is at most 1.
+    Source: docs/kernel_learners.md, "The minimiser".
+    Example:
+      >>> KernelModel.adjacencies
+      ('replace_one',)
+    """
+
+    adjacencies: ClassVar[tuple[str, ...]] = ("replace_one",)
+    released: ClassVar[tuple[str, ...]] = ("weights_",)
+
+    kernel: Kernel | None
+    ridge: Exact
+
+    @abstractmethod
+    def _telling(self, public: Public, space: Space, found: Minimum) -> Telling:
+        """What is told about the minimiser, from public quantities and the learner's own parameters, which are checked here."""
+
+    def _loss(self) -> Loss:
+        """The loss of a margin, or of a residual."""
+        return Loss()
+
+    def _plan(self, public: Public) -> KernelPlan:
+        """The space, the minimiser in it, and what is told about it."""
+        require_two(public.classes)
+        kernel = instance_of(Polynomial() if self.kernel is None else self.kernel, Kernel, "kernel")
+        space = Space(kernel.public_map(public), public.feature_norm)
+        found = minimum(records=public.records, columns=space.public_map.dimension_out, ridge=self.ridge, loss=self._loss())
+        return KernelPlan(space, found, self._telling(public, space, found))
+
+    def _rows(self, features: Features, labels: NDArray[np.int64], plan: KernelPlan) -> Rows:  # type: ignore[override]
+        """Images of the records, for learning and for scores alike."""
+        return plan.space.mapped(super()._rows(features, labels, plan))
+
+    def _learn(self, rows: Rows, plan: KernelPlan, source: BitSource | None) -> Mapping[str, Any]:  # type: ignore[override]
+        """The minimiser, and what is told about it."""
+        return plan.telling.tell(minimise(rows, plan.minimum), source)
+
+    def _scores(self, rows: Rows) -> NDArray[np.float64]:
+        """Values of the function at the records, in floats: both are public here, and noise may be too large for whole numbers."""
+        found: Minimum = self.plan_.minimum
+        return np.asarray(rows.floats @ (self.weights_ * 2.0 ** -(found.weight_bits + IMAGE_BITS)))
+
+    def _planned(self, public: Public, classes: NDArray[Any], plan: KernelPlan | None) -> PrivacyRecord:  # type: ignore[override]
+        """The record says which kernel and ridge it was."""
+        record = super()._planned(public, classes, plan)
+        if plan is None:
+            return record
+        facts = {"kernel": str(Polynomial() if self.kernel is None else self.kernel), "ridge": str(plan.minimum.objective.ridge)}
+        facts |= {"columns": str(plan.minimum.objective.columns), "telling": type(plan.telling).__name__}
+        return replace(record, public=MappingProxyType({**record.public, **facts}))

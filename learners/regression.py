@@ -1,0 +1,93 @@
+"""What regressors share: labels within a public bound, which become whole parts of it, and predictions that are cut there too."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from sklearn.base import RegressorMixin
+
+from dpaudit.exact import positive
+from learners.estimator import PrivateModel
+from learners.rows.labels import targets
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from dpaudit.claims import Adjacency
+    from dpaudit.exact import Exact
+    from learners.budget import Reserves
+
+
+class PrivateRegressor(RegressorMixin, PrivateModel):  # type: ignore[misc]
+    """A regressor whose fit is private; a learner adds its parameters, its plan, its solver and its scores, in units of the bound.
+
+    Args:
+      epsilon: privacy parameter in nats, exact, positive.
+      feature_norm: largest L2 norm of a record, public, exact, positive; longer records are scaled to it.
+      label_bound: largest size of a label, public, exact, positive; others are cut to it, and what is no number counts as 0.
+      delta: failure probability, exact, in [0, 1).
+      adjacency: the neighbouring relation; learners name those that their proofs cover.
+      budget: a `Budget`, or a budget of a ledger, that this and other fits spend together, or None.
+      random_state: None draws noise from the operating system; an integer or a numpy Generator makes it reproducible, for tests.
+      n_nominal: under add_remove, a public number that stands for the number of records.
+    Source: docs/learners.md, "Regressors".
+    Example:
+      >>> PrivateRegressor.adjacencies
+      ('replace_one',)
+    """
+
+    def __init__(
+        self,
+        *,
+        epsilon: Exact,
+        feature_norm: Exact,
+        label_bound: Exact,
+        delta: Exact = 0,
+        adjacency: Adjacency | str = "replace_one",
+        budget: Reserves | None = None,
+        random_state: int | np.random.Generator | None = None,
+        n_nominal: int | None = None,
+    ) -> None:
+        super().__init__(
+            epsilon=epsilon,
+            feature_norm=feature_norm,
+            delta=delta,
+            adjacency=adjacency,
+            budget=budget,
+            random_state=random_state,
+            n_nominal=n_nominal,
+        )
+        self.label_bound = label_bound
+
+    def predict(self, X: Any) -> NDArray[np.float64]:  # noqa: N803 - scikit-learn's name
+        """The expected label of each record, within the bound.
+
+        Args:
+          X: array-like or sparse matrix of shape (n, d); its records are read as in `fit`.
+        Returns:
+          Array of shape (n,), in the units of the labels.
+        Raises:
+          InvalidArgument: a type or shape that is not allowed (DPA105, DPA109).
+          NotFittedError: the estimator is not fitted.
+        """
+        return np.asarray(np.clip(self._scored(X), -1.0, 1.0) * float(positive(self.label_bound, "label_bound")))
+
+    def __sklearn_tags__(self) -> Any:
+        """Noise may make scores poor."""
+        tags = super().__sklearn_tags__()
+        tags.regressor_tags.poor_score = True
+        return tags
+
+    def _kinds(self, labels: NDArray[Any]) -> NDArray[Any]:  # noqa: ARG002 - whatever the labels
+        """The ends of the range of the labels."""
+        bound = float(positive(self.label_bound, "label_bound"))
+        return np.array([-bound, bound])
+
+    def _positions(self, labels: NDArray[Any], kinds: NDArray[Any]) -> NDArray[np.int64]:  # noqa: ARG002 - the bound is exact
+        """The labels on their lattice."""
+        return targets(labels, positive(self.label_bound, "label_bound"))
+
+    def _about_labels(self, kinds: NDArray[Any]) -> tuple[dict[str, Any], list[str]]:  # noqa: ARG002 - the bound is exact
+        """The bound."""
+        return {"label_bound": str(positive(self.label_bound, "label_bound"))}, []

@@ -1,0 +1,62 @@
+"""Private values are mapped in place: what cannot be read gets a public value, whatever it raises, and nobody hears of it."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+_Read = TypeVar("_Read")
+
+
+def read_or(otherwise: _Read, read: Callable[[Any], _Read], value: Any) -> _Read:
+    """What a function reads in a private value, or what stands for one in which it reads nothing.
+
+    Args:
+      otherwise: public.
+      read: raises, or fails in whatever way the value's own methods do, where there is nothing to read.
+      value: private, of any type.
+    Returns:
+      What was read, or `otherwise`.
+    Raises:
+      Nothing that is an `Exception`.
+    Source: docs/learners.md, "Records as whole numbers".
+    Example:
+      >>> read_or(0, int, "7"), read_or(0, int, None)
+      (7, 0)
+    """
+    try:
+        return read(value)
+    except Exception:  # noqa: BLE001 - whatever a private value does, it is mapped in place
+        return otherwise
+
+
+def as_numbers(values: NDArray[Any]) -> NDArray[Any]:
+    """Numbers as they are; of anything else, each entry by itself as a float, NaN where it is no number that float64 holds.
+
+    Args:
+      values: array of any shape and dtype.
+    Returns:
+      Array of the same shape, of booleans, integers or floats.
+    Raises:
+      Nothing that is an `Exception`.
+    Source: docs/learners.md, "Records as whole numbers".
+    Example:
+      >>> as_numbers(np.array([1, None, "3", 10**400], dtype=object)).tolist()
+      [1.0, nan, nan, nan]
+    """
+    if values.dtype.kind in "biuf":
+        return values
+    numbers = (read_or(math.nan, _number, value) for value in values.ravel())
+    return np.fromiter(numbers, dtype=np.float64, count=values.size).reshape(values.shape)
+
+
+def _number(value: Any) -> float:
+    """A number as a float; text is none, even if it could be read as one."""
+    return math.nan if isinstance(value, (str, bytes)) else float(value)

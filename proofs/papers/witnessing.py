@@ -1,0 +1,196 @@
+"""Witnesses: lemmas asked again, proofs looked at again, laws compared exactly, targets attacked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from fractions import Fraction
+from functools import cache
+from typing import TYPE_CHECKING, Any, Final
+
+from dpaudit.accounting import gdp
+from dpaudit.dossier import Found, Item, Span, Standing, Witness
+from dpaudit.exact import Endpoint, ball, ball_endpoints, outward, working_precision
+from dpaudit.results import TargetResult, Verdict
+
+if TYPE_CHECKING:
+    from flint import arb
+
+    from dpaudit.accounting import PrivacyLoss
+    from dpaudit.targets import Target
+
+ALPHA: Final = "1e-6"
+"""Probability with which an attack refutes a claim that holds."""
+
+_BITS: Final = 256
+_NEARLY: Final = Fraction(1, 2**100)
+"""Declared laws are rounded to 200 bits."""
+
+
+def claims(paper: str) -> Callable[..., Callable[[Callable[[int], Found]], Item]]:
+    """A decorator that makes an item of a paper out of a function that decides it."""
+
+    def at(
+        key: str, place: str, *, promised: str, expects: Standing, correction: str = "", code: tuple[str, ...]
+    ) -> Callable[[Callable[[int], Found]], Item]:
+        """The item that the function below decides."""
+        return lambda decide: Item(key, paper, place, promised, correction, code, expects, decide)
+
+    return at
+
+
+def computed(holds: object, says: str, *, about: str = "claim", kind: str = "computation", name: str = "") -> Witness:
+    """A witness from a condition that was just computed."""
+    return Witness(kind, about, holds=bool(holds), says=says, name=name)
+
+
+def lemma(*names: str, about: str = "claim") -> tuple[Witness, ...]:
+    """Lemmas of the proofs, asked again of both solvers and of the kernel."""
+    from dpaudit.verifier.lemmas import checked
+    from proofs.chain import ALL_LEMMAS
+
+    return tuple(
+        Witness("lemma", about, holds=checked(ALL_LEMMAS[name]).holds, says=ALL_LEMMAS[name].statement, name=name) for name in names
+    )
+
+
+def model(name: str, goal: str, says: str, *, about: str = "claim") -> Witness:
+    """A solver's numbers for which the hypotheses of a lemma hold and another goal does not."""
+    from dpaudit.verifier.solving import Answer, satisfiable
+    from dpaudit.verifier.terms import negation
+    from proofs.chain import ALL_LEMMAS
+
+    wrong = replace(ALL_LEMMAS[name], goal=goal)
+    formulas = (*wrong.premises(), negation(wrong.obligations()[-1]))
+    found = satisfiable(formulas)
+    refuted = found.answer is Answer.SAT and found.model is not None and found.model.satisfies(*formulas)
+    return Witness("model", about, holds=not refuted, says=says, name=name)
+
+
+@cache
+def _proofs() -> Mapping[str, Any]:
+    """The claims of all learners in the proof graph, looked at again."""
+    from dpaudit.auditor.proof_lookup import looked_up
+    from proofs.learning import LOGGED
+
+    return looked_up(f"proofs.chain#{name}.claim" for name in LOGGED)
+
+
+def proof(name: str) -> Witness:
+    """The claim of a learner in the proof graph."""
+    found = _proofs()[f"proofs.chain#{name}.claim"]
+    stands = found.status in ("proven", "in part")
+    says = f"{found.claim}: {len(found.steps)} steps, proof {found.status}{'; ' + found.reason if found.reason else ''}"
+    return Witness("proof", "correction", holds=stands, says=says, name=f"{name}.claim")
+
+
+@cache
+def named(name: str) -> Target:
+    """A target or specimen of the learners, or the correct twin of a specimen."""
+    from learners.specimens.catalogue import SPECIMENS, TWINS
+    from learners.targets import TARGETS
+
+    return next(target for target in (*TARGETS, *SPECIMENS, *TWINS.values()) if target.name == name)
+
+
+@cache
+def audited(name: str, runs: int) -> TargetResult:
+    """The audit of a target."""
+    import dpaudit
+
+    return dpaudit.audit(named(name), alpha=ALPHA, runs=runs, seed=0).results[0]
+
+
+def refuted(name: str, runs: int, *, about: str = "correction") -> Witness:
+    """An attack that must refute a specimen: about a claim it speaks against it, about a correction for what it demands."""
+    result = audited(name, runs)
+    found = result.verdict is Verdict.REFUTED
+    says = f"{result.description}: {result.verdict}. {result.summary}"
+    return Witness("attack", about, holds=found is (about == "correction"), says=says, name=name, span=_span(result))
+
+
+def survives(name: str, runs: int, *, about: str = "correction") -> Witness:
+    """An attack that must not refute a target."""
+    result = audited(name, runs)
+    says = f"{result.description}: {result.verdict}. {result.summary}"
+    holds = result.verdict in (Verdict.PROVEN, Verdict.CONSISTENT, Verdict.INCONCLUSIVE)
+    return Witness("attack", about, holds=holds, says=says, name=name, span=_span(result))
+
+
+def _span(result: TargetResult) -> Span | None:
+    """Attack and price of an audit as shares of the claim."""
+    from dpaudit.report.wording import shares
+
+    attack, price = shares(result)
+    return None if attack is None and price is None else Span(attack, None if price is None else price[1])
+
+
+def law(name: str, *, about: str) -> tuple[Witness, Endpoint]:
+    """The declared laws of a target of pure epsilon on its neighbours against its claim, and the epsilon that they realise."""
+    target = named(name)
+    laws = [tuple(map(target.pmf, pair)) for pair in target.neighbours]  # type: ignore[arg-type,union-attr]
+    realised = max(between(first, second) for first, second in laws)
+    limit = Fraction(target.claim.guarantee.epsilon)  # type: ignore[union-attr]
+    says = f"{target.description}: epsilon {digits(realised)} where {digits(limit)} is claimed"
+    share = float(realised / limit) if isinstance(realised, Fraction) else realised
+    holds = realised <= limit + _NEARLY
+    return Witness("enumeration", about, holds=holds, says=says, name=name, span=Span(share, share)), realised
+
+
+def between(first: Mapping[Any, Any], second: Mapping[Any, Any]) -> Endpoint:
+    """The least epsilon of two finite laws, from above; infinite where an outcome has probability 0 in one of them."""
+    if any(not first.get(one) or not second.get(one) for one in {*first, *second} if first.get(one) or second.get(one)):
+        return float("inf")
+    with working_precision(_BITS):
+        return max(Fraction(ball_endpoints(abs((ball(first[one]) / ball(second[one])).log()))[1]) for one in first if first[one])
+
+
+def choice_epsilon(pairs: Iterable[tuple[Sequence[int], Sequence[int]]], rate: Fraction) -> Fraction:
+    """The largest epsilon of choices with weights exp(-rate count), over pairs of counts of neighbours, from above."""
+    with working_precision(_BITS):
+        return max(_one_choice(tuple(first), tuple(second), rate) for first, second in pairs)
+
+
+def _one_choice(first: tuple[int, ...], second: tuple[int, ...], rate: Fraction) -> Fraction:
+    """The same for one pair: ratios of weights, times the ratio of totals."""
+    moved = [after - before for before, after in zip(first, second, strict=True)]
+    shift = _log_total(tuple(sorted(second)), rate) - _log_total(tuple(sorted(first)), rate)
+    ends = [ball(rate * each) + shift for each in {min(moved), max(moved)}]
+    return max(Fraction(ball_endpoints(abs(end))[1]) for end in ends)
+
+
+@cache
+def _log_total(counts: tuple[int, ...], rate: Fraction) -> arb:
+    """Logarithm of the sum of the weights."""
+    weights = [(ball(-rate * count)).exp() for count in counts]
+    return sum(weights[1:], start=weights[0]).log()
+
+
+def gaussian_delta(epsilon: arb | Fraction, mu: arb) -> arb:
+    """The delta at epsilon of Gaussian differential privacy at mu."""
+    at = epsilon if not isinstance(epsilon, Fraction) else ball(epsilon)
+    root = ball(2).sqrt()
+
+    def below(value: arb) -> arb:
+        """The normal distribution function."""
+        return (-value / root).erfc() / 2
+
+    return below(mu / 2 - at / mu) - at.exp() * below(-at / mu - mu / 2)
+
+
+def priced(loss: PrivacyLoss, delta: str, claimed: Fraction | int, what: str, *, about: str = "claim") -> Witness:
+    """The accountant's epsilon against a claimed one: it must not be above."""
+    found = loss.epsilon(delta=delta)
+    says = f"{what}: epsilon between {digits(found.lower)} and {digits(found.upper)} at delta {delta}; {claimed} is claimed"
+    span = Span(price=float(found.upper) / float(claimed), attack=float(found.lower) / float(claimed))
+    return Witness("price", about, holds=found.upper <= claimed, says=says, span=span)
+
+
+def gaussian_loss(mu: Fraction) -> PrivacyLoss:
+    """Gaussian differential privacy under replace_one."""
+    return gdp(mu=mu, adjacency="replace_one")
+
+
+def digits(value: Endpoint | arb | float, count: int = 4) -> str:
+    """A number in words of a report, rounded up; what is beyond its fifteenth digit does not move the last one that is shown."""
+    return f"{value}" if float(value) == float("inf") else outward(Fraction(f"{float(value):.15g}"), digits=count, up=True)

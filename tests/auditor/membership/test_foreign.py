@@ -1,0 +1,62 @@
+"""Arrays and functions of the caller: what is refused, with which code, and without a word about the values."""
+
+import traceback
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dpaudit.auditor.membership.foreign import finite_array, result_of
+from dpaudit.errors import DpauditError, TargetFailure, Unsupported
+from dpaudit.exact import instance_of
+
+
+@given(
+    numbers=st.lists(st.floats(allow_nan=False, allow_infinity=False) | st.integers(-(2**60), 2**60) | st.booleans(), max_size=5)
+)
+def test_finite_numbers_and_booleans_are_taken_as_they_are(numbers):
+    assert [float(number) for number in numbers] == finite_array(numbers, "scores").tolist()
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        "secret 4711",
+        ["4711", 1],
+        [[4711], [1, 2]],
+        [4711, None],
+        [4711, float("nan")],
+        4711 + 1j,
+        b"4711",
+        {4711: 1},
+        np.array(["4711"]),
+    ],
+)
+def test_whatever_else_is_refused_and_not_shown(value):
+    with pytest.raises(DpauditError, match="DPA105 scores must be finite numbers") as refusal:
+        finite_array(value, "scores")
+    assert "4711" not in "".join(traceback.format_exception_only(refusal.value))
+    assert refusal.value.__context__ is None
+
+
+def test_a_function_of_the_caller_fails_with_a_code_and_a_type_alone():
+    def secret(value):
+        raise KeyError(value)
+
+    def unsupported(value):
+        raise Unsupported("DPA202", "as asked.")
+
+    assert 3 == result_of(len, "abc")
+    with pytest.raises(TargetFailure, match=r"^DPA405 secret raised KeyError\.$"):
+        result_of(secret, 4711)
+    with pytest.raises(Unsupported, match="DPA202"):
+        result_of(unsupported, 1)
+    with pytest.raises(DpauditError, match="DPA105 a function is needed, got a int"):
+        result_of(3, 4711)
+
+
+def test_a_value_of_another_kind_is_refused_by_its_type():
+    assert "text" == instance_of("text", str, "note")
+    with pytest.raises(DpauditError, match=r"^DPA105 note must be of type str, got a int\.$"):
+        instance_of(4711, str, "note")

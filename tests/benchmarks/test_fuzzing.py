@@ -1,0 +1,69 @@
+"""Hostile arguments to the whole public API: every call is answered or refused with a code, and shows no private value."""
+
+import sys
+import warnings
+from pathlib import Path
+
+import pytest
+
+sys.path.append(str(Path(__file__).parents[2] / "benchmarks"))
+
+import fuzzing
+import hostile
+import hostile_values
+
+from dpaudit.errors import InvalidArgument
+
+PUBLIC = sorted(hostile.subjects())
+
+
+@pytest.mark.parametrize("part", range(5))
+def test_hostile_calls_are_answered_or_refused_with_a_code(part, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    found = fuzzing.drawn(200, root=part)
+    assert [] == [outcome for outcome in found if outcome.fault]
+    kinds = {outcome.kind for outcome in found}
+    assert {"answered", "refused"} <= kinds
+    assert 200 <= len(found)
+
+
+def broken(*, value, count):
+    """A function with every fault: it shows a private value, raises without a code, warns, and never ends."""
+    if count == 1:
+        raise InvalidArgument("DPA101", f"no number: {value}")
+    if count == 2:
+        raise ValueError("no code")
+    if count == 3:
+        warnings.warn("careful", stacklevel=1)
+    while count == 4:
+        pass
+    try:
+        int(f"x{value}")
+    except ValueError as error:
+        raise InvalidArgument("DPA101", "no number") from error
+
+
+@pytest.mark.parametrize(
+    ("count", "kind"),
+    [(1, "private value shown"), (2, "ValueError"), (3, "UserWarning"), (4, "too long"), (5, "private value shown")],
+)
+def test_each_fault_is_found(count, kind):
+    _, outcome = hostile._called("broken", broken, ((), {"value": hostile_values.MARK, "count": count}), 1)
+    assert (kind, True) == (outcome.kind, outcome.fault)
+    assert outcome.example.endswith(f"count={count}")
+
+
+def test_every_public_name_that_is_called_is_drawn_sooner_or_later():
+    assert {"mechanisms.LaplaceMechanism", "learners.MarginClassifier", "dpaudit.accounting.gaussian", "dpaudit.audit"} <= set(
+        PUBLIC
+    )
+    assert not any(name.rpartition(".")[2] in hostile.GIVEN for name in PUBLIC)
+
+
+def test_the_page_counts_by_package_and_lists_each_fault_once():
+    made = [hostile.Outcome("mechanisms.TopK", "answered"), hostile.Outcome("mechanisms.TopK().release", "refused")]
+    fault = hostile.Outcome("learners.Budget", "ValueError", "learners/budget.py:3", "1")
+    text, record = fuzzing.page([*made, fault, fault], 7, 2.0)
+    assert "| mechanisms | 1 | 1 | 0 | 0 |" in text
+    assert "| all | 1 | 1 | 0 | 2 |" in text
+    assert 1 == text.count("learners/budget.py:3") == len(record["faults"])
