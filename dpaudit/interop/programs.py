@@ -50,9 +50,10 @@ def from_program(
       >>> target.run(target.data, np.random.default_rng(1))
       3
     """
-    if isinstance(command, (str, bytes)) or not isinstance(command, Sequence) or not command:
+    listed = isinstance(command, Sequence) and not isinstance(command, (str, bytes)) and len(command) > 0
+    if not listed or not all(isinstance(word, (str, os.PathLike)) for word in command):
         raise InvalidArgument(
-            "DPA105", 'a command must be a non-empty sequence such as ["python3", "release.py"]; there is no shell.'
+            "DPA105", 'a command must be a non-empty sequence of texts such as ["python3", "release.py"]; there is no shell.'
         )
     words = [os.fspath(word) for word in command]
     if shutil.which(words[0]) is None:

@@ -82,7 +82,8 @@ def test_there_is_no_shell(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("command", "number"), [("python3 release.py", "DPA105"), ([], "DPA105"), (3, "DPA105"), (["/no/such/program"], "DPA103")]
+    ("command", "number"),
+    [("python3 release.py", "DPA105"), ([], "DPA105"), (3, "DPA105"), ([None], "DPA105"), (["/no/such/program"], "DPA103")],
 )
 def test_what_is_no_command_is_refused(command, number):
     with pytest.raises(InvalidArgument, match=number):

@@ -24,6 +24,7 @@ OUT: Final = "the traced record is out"
 IN: Final = "the traced record is in"
 
 _ROUNDING: Final = 1e-9
+_MOST_SIGNS: Final = 2**31
 
 
 def draw_fingerprints(
@@ -47,9 +48,14 @@ def draw_fingerprints(
       >>> means.shape, rows.shape
       ((2,), (3, 2))
     """
+    instance_of(rng, Generator, "rng")
     shape = (integer(records, "records", lower=1), integer(dimension, "dimension", lower=1))
     limit = float(in_range(spread, "spread", lower=0, upper=1, lower_open=True))
     drawn = (shape[0] if distinct is None else integer(distinct, "distinct", lower=1), shape[1])
+    if max(shape[0], drawn[0]) * shape[1] > _MOST_SIGNS:
+        raise InvalidArgument(
+            "DPA103", f"records times dimension must be at most {_MOST_SIGNS:,}, got {shape[0]} times {shape[1]}."
+        )
     means = rng.uniform(-limit, limit, size=shape[1])
     rows = np.where(rng.random(drawn) < (1 + means) / 2, np.int8(1), np.int8(-1))
     return means, rows if distinct is None else rows[rng.integers(drawn[0], size=shape[0])]

@@ -15,7 +15,7 @@ from dpaudit.auditor.membership.foreign import finite_array
 from dpaudit.auditor.membership.hooks import TrainingHooks
 from dpaudit.claims import GDP, Claim, Curve
 from dpaudit.errors import InvalidArgument
-from dpaudit.exact import Exact, in_range, integer, positive
+from dpaudit.exact import Exact, in_range, instance_of, integer, positive
 
 Matrix: TypeAlias = NDArray[np.float64]
 
@@ -83,6 +83,9 @@ class NoisyGradients:
         Returns:
           Shape (dimension,).
         """
+        instance_of(rng, Generator, "rng")
+        if hooks is not None:
+            instance_of(hooks, TrainingHooks, "hooks")
         rows = finite_array(records, "records")
         if rows.ndim != 2:
             raise InvalidArgument("DPA105", f"records must be a matrix with a row for each record, got shape {rows.shape}.")

@@ -77,7 +77,7 @@ def _number_type(kind: Kind) -> np.dtype[Any]:
     """The numpy type of integers or floats that a kind names."""
     try:
         dtype = np.dtype(kind)
-    except TypeError:
+    except (TypeError, ValueError, SyntaxError):  # whatever numpy makes of a text that names no type
         dtype = np.dtype(object)
     if dtype.kind not in "iuf" or dtype.itemsize > 8:
         raise InvalidArgument(

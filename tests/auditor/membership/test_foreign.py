@@ -7,6 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dpaudit.auditor import boundary_values
+from dpaudit.auditor.membership import NoisyGradients, draw_fingerprints
 from dpaudit.auditor.membership.foreign import finite_array, result_of
 from dpaudit.errors import DpauditError, TargetFailure, Unsupported
 from dpaudit.exact import instance_of
@@ -60,3 +62,22 @@ def test_a_value_of_another_kind_is_refused_by_its_type():
     assert "text" == instance_of("text", str, "note")
     with pytest.raises(DpauditError, match=r"^DPA105 note must be of type str, got a int\.$"):
         instance_of(4711, str, "note")
+
+
+TRAINING = NoisyGradients(noise_multiplier=1, steps=1)
+
+
+@pytest.mark.parametrize(
+    ("call", "code"),
+    [
+        (lambda rng: draw_fingerprints(3, 2, "generator"), "DPA105"),
+        (lambda rng: draw_fingerprints(2**40, 2, rng), "DPA103"),
+        (lambda rng: draw_fingerprints(3, 2, rng, distinct=2**40), "DPA103"),
+        (lambda rng: TRAINING.fit([[1.0]], "generator"), "DPA105"),
+        (lambda rng: TRAINING.fit([[1.0]], rng, hooks="hooks"), "DPA105"),
+        (lambda rng: boundary_values("1/0"), "DPA103"),
+    ],
+)
+def test_arguments_of_another_kind_or_size_are_refused_with_a_code(call, code):
+    with pytest.raises(DpauditError, match=code):
+        call(np.random.default_rng(0))
