@@ -17,6 +17,7 @@ from dpaudit.errors import InvalidArgument
 PUBLIC = sorted(hostile.subjects())
 
 
+@pytest.mark.timeout(600)  # one call may take a minute
 @pytest.mark.parametrize("part", range(5))
 def test_hostile_calls_are_answered_or_refused_with_a_code(part, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
