@@ -24,7 +24,8 @@ OUT: Final = "the traced record is out"
 IN: Final = "the traced record is in"
 
 _ROUNDING: Final = 1e-9
-_MOST_SIGNS: Final = 2**31
+_MOST_SIGNS: Final = 2**28
+_SIGNS_AT_ONCE: Final = 2**20
 
 
 def draw_fingerprints(
@@ -52,12 +53,12 @@ def draw_fingerprints(
     shape = (integer(records, "records", lower=1), integer(dimension, "dimension", lower=1))
     limit = float(in_range(spread, "spread", lower=0, upper=1, lower_open=True))
     drawn = (shape[0] if distinct is None else integer(distinct, "distinct", lower=1), shape[1])
-    if max(shape[0], drawn[0]) * shape[1] > _MOST_SIGNS:
-        raise InvalidArgument(
-            "DPA103", f"records times dimension must be at most {_MOST_SIGNS:,}, got {shape[0]} times {shape[1]}."
-        )
+    _refuse_too_many(max(shape[0], drawn[0]), shape[1])
     means = rng.uniform(-limit, limit, size=shape[1])
-    rows = np.where(rng.random(drawn) < (1 + means) / 2, np.int8(1), np.int8(-1))
+    rows, share, step = np.empty(drawn, dtype=np.int8), (1 + means) / 2, max(1, _SIGNS_AT_ONCE // drawn[1])
+    for start in range(0, drawn[0], step):
+        block = rows[start : start + step]
+        block[:] = np.where(rng.random(block.shape) < share, np.int8(1), np.int8(-1))
     return means, rows if distinct is None else rows[rng.integers(drawn[0], size=shape[0])]
 
 
@@ -138,8 +139,10 @@ def tracing_target(
             f"tracing replaces a record or leaves it out, the claim is under {claim.relation}. Claim replace_one or add_remove.",
         )
     rows = integer(records, "records", lower=2)
+    columns = integer(dimension, "dimension", lower=1)
+    _refuse_too_many(rows + 1, columns)
     limit = in_range(spread, "spread", lower=0, upper=1, lower_open=True)
-    run = _Tracing(estimate, rows, integer(dimension, "dimension", lower=1), limit, claim.relation.kind == "replace_one")
+    run = _Tracing(estimate, rows, columns, limit, claim.relation.kind == "replace_one")
     return Target(
         run=run,
         claim=claim,
@@ -167,6 +170,14 @@ class _Tracing:
         released = np.asarray(self.estimate(given, rng), dtype=np.float64)
         distance = float(np.linalg.norm(released - means))
         return float(tracing_scores(released, means, rows[-1:])[0] / distance) if distance else 0.0
+
+
+def _refuse_too_many(records: int, dimension: int) -> None:
+    """Refuse to draw more signs than fit into memory."""
+    if records * dimension > _MOST_SIGNS:
+        raise InvalidArgument(
+            "DPA103", f"records times dimension must be at most {_MOST_SIGNS:,}, got {records} times {dimension}."
+        )
 
 
 def _checked(estimate: Any, means: Any, rows: Any) -> tuple[Vector, Vector, Vector]:

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from dpaudit import GDP, ApproxDP, Claim, PureDP, audit
 from dpaudit.auditor.membership import (
     draw_fingerprints,
+    fingerprints,
     least_squared_distance,
     refute_by_accuracy,
     tracing_p_values,
@@ -104,7 +105,23 @@ def test_fingerprints_may_be_copies_of_few():
     assert 7 == len(np.unique(rows, axis=0))
 
 
-@pytest.mark.parametrize("wrong", [{"records": 0}, {"dimension": 0}, {"spread": 0}, {"spread": 2}, {"distinct": 0}])
+def test_fingerprints_are_the_same_in_one_block_and_in_many(monkeypatch):
+    _, whole = draw_fingerprints(50, 7, np.random.default_rng(2))
+    monkeypatch.setattr(fingerprints, "_SIGNS_AT_ONCE", 15)
+    _, parts = draw_fingerprints(50, 7, np.random.default_rng(2))
+    np.testing.assert_array_equal(whole, parts)
+    assert np.int8 == parts.dtype
+
+
+def test_tracing_too_many_signs_is_refused_before_a_run():
+    with pytest.raises(InvalidArgument, match="DPA103"):
+        tracing_target(mean, records=2**20, dimension=2**20, claim=HALF)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [{"records": 0}, {"dimension": 0}, {"spread": 0}, {"spread": 2}, {"distinct": 0}, {"distinct": 2**28}, {"dimension": 2**28}],
+)
 def test_impossible_fingerprints_are_refused_before_anything_is_drawn(wrong):
     rng = np.random.default_rng(1)
     with pytest.raises(InvalidArgument):
