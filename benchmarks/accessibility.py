@@ -4,11 +4,12 @@
     python benchmarks/accessibility.py --axe /tmp/axe/node_modules/axe-core/axe.min.js --output benchmarks/results
     python benchmarks/accessibility.py --picture docs/report.png       the picture in README.md, no axe
 
-Two reports: of three targets, of which one is refuted, and of one with every verdict. axe runs inside frames of the widths that
-are asked for, since a window cannot be narrower than 500 pixels; a frame's page differs from the report in three things: it may
-run scripts, its `details` are open, and it takes the asked colour scheme for the reader's.
+Three pages: reports of three targets, of which one is refuted, and of one with every verdict, and the page of `dpaudit diff` on
+reports in which verdicts rise and fall and targets come and go. axe runs inside frames of the widths that are asked for, since a
+window cannot be narrower than 500 pixels; a frame's page differs from the written one in three things: it may run scripts, its
+`details` are open, and it takes the asked colour scheme for the reader's.
 
-Needs: Chromium, and axe-core from npm. Size: three targets of 200,000 runs, 8 pages.
+Needs: Chromium, and axe-core from npm. Size: three targets of 200,000 runs, 12 pages.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ from measuring import Bar, bars_table, table, versions, write
 
 from dpaudit import Verdict, audit
 from dpaudit.report import to_html
+from dpaudit.report.difference import to_html as difference_page
 from dpaudit.results import Report
 
 TARGETS: Final = ("broken_noise", "examples/noisy_count.py:corrected", "cancer_count")
@@ -68,6 +70,16 @@ def reports() -> dict[str, Report]:
         for verdict in Verdict
     )
     return {"three targets": real, "every verdict": replace(real, results=every, complete=False)}
+
+
+def pages_of(found: dict[str, Report]) -> dict[str, str]:
+    """The pages to look at, by name: every report, and one that is set against another."""
+    every, real = found["every verdict"].results, found["three targets"].results
+    after = tuple(replace(one, name=other.name) for one, other in zip((*real, real[1]), every, strict=False))
+    later = replace(found["three targets"], results=(*after, *real))
+    return {name: to_html(report) for name, report in found.items()} | {
+        "before and after": difference_page(found["every verdict"], later)
+    }
 
 
 def framed(page: str, width: int, scheme: str, axe: str) -> str:
@@ -118,7 +130,7 @@ def main() -> int:
     parser.add_argument("--chromium", default=shutil.which("chromium") or "google-chrome", help="the browser")
     parser.add_argument("--output", type=Path, help="folder for accessibility.md and accessibility.json")
     options = parser.parse_args()
-    pages = {name: to_html(report) for name, report in reports().items()}
+    pages = pages_of(reports())
     if options.picture is not None:
         picture(pages["three targets"], options.chromium, options.picture)
         return 0

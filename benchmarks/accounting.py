@@ -215,21 +215,21 @@ def main() -> int:
     parser.add_argument("--prv-accountant", metavar="PYTHON", help="a Python that has prv-accountant")
     parser.add_argument("--repeats", type=int, default=3, help="repeats in turn, of which the best counts")
     parser.add_argument("--output", type=Path, help="folder for accounting.md and accounting.json")
-    arguments = parser.parse_args()
-    competing = tools(arguments.dp_accounting, arguments.prv_accountant)
-    jobs = [timed(job, competing, arguments.repeats) for job in JOBS]
+    options = parser.parse_args()
+    competing = tools(options.dp_accounting, options.prv_accountant)
+    jobs = [timed(job, competing, options.repeats) for job in JOBS]
     ours = competing[0]
-    peer = arguments.dp_accounting
+    peer = options.dp_accounting
     distributions = compared(DISTRIBUTION_JOBS, ours, Tool("dp-accounting", peer, "distribution", {"grid": 1e-4}) if peer else None)
     accountants = compared(ACCOUNTANT_JOBS, ours, Tool("PLDAccountant", peer, "accountant") if peer else None)
-    alone = measured_alone(arguments.repeats)
+    alone = measured_alone(options.repeats)
     bars = [*bars_of(jobs, [*jobs, *distributions, *accountants]), *alone.bars]
     found = {**versions(("numpy", "python-flint")), **{row["tool"].split(",")[0]: row["version"] for row in jobs[0]["rows"]}}
-    absent = [name for name, python in (("dp-accounting", peer), ("prv-accountant", arguments.prv_accountant)) if not python]
+    absent = [name for name, python in (("dp-accounting", peer), ("prv-accountant", options.prv_accountant)) if not python]
     parts = [
         "Relative errors against the true value, an interval as [lower, upper]; bold where an answer is on the wrong side of the",
         "truth: a pessimistic one below, an optimistic one above, an interval that does not contain it. Seconds, the best of",
-        f"{arguments.repeats} new processes (of one for the optimistic setting and prv-accountant): to the first answer, and to",
+        f"{options.repeats} new processes (of one for the optimistic setting and prv-accountant): to the first answer, and to",
         "the last before one that is infinite or refused; imports are not counted. Of an interval within 1e-9 of the truth, which",
         "is about as far as the true values reach, the relative width is shown.\n",
         *([f"Absent: {', '.join(absent)}.\n"] if absent else []),
@@ -251,7 +251,7 @@ def main() -> int:
     ]
     record = {"jobs": jobs, "distributions": distributions, "accountants": accountants, **alone.record}
     record["bars"] = [bar.record() for bar in bars]
-    write(arguments.output, "accounting", "Accounting: time and error", "\n".join(parts), {"versions": found, **record})
+    write(options.output, "accounting", "Accounting: time and error", "\n".join(parts), {"versions": found, **record})
     return 0
 
 

@@ -10,10 +10,10 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
-from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
-from types import ModuleType
 from typing import Any, Final
+
+from measuring import module_at
 
 Part = tuple[str, dict[str, str], int]
 """Kind of release, its parameters as text, and how often it is made."""
@@ -117,14 +117,9 @@ def _described(kind: str, values: dict[str, str], count: int) -> tuple[str, dict
 
 
 @cache
-def _oracle() -> ModuleType:
+def _oracle() -> Any:
     """The inversion that the reference tables of the tests come from."""
-    specification = spec_from_file_location("composition_oracle", ORACLE)
-    if specification is None or specification.loader is None:
-        raise FileNotFoundError(ORACLE)
-    module = module_from_spec(specification)
-    specification.loader.exec_module(module)
-    return module
+    return module_at(ORACLE)
 
 
 def _closed_form(job: Job, at: str) -> float:

@@ -179,15 +179,15 @@ def holding(peers: list[str], library: str) -> str | None:
 
 def main() -> None:
     """Audit all examples, compare the accountants, and write what was found."""
-    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    options.add_argument("--peer", action="append", default=[])
-    options.add_argument("--output", type=Path)
-    options.add_argument("--job", nargs=2)
-    given = options.parse_args()
-    if given.job:
-        work(*given.job)
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--peer", action="append", default=[])
+    parser.add_argument("--output", type=Path)
+    parser.add_argument("--job", nargs=2)
+    options = parser.parse_args()
+    if options.job:
+        work(*options.job)
         return
-    peers = given.peer or [sys.executable]
+    peers = options.peer or [sys.executable]
     homes = {library: holding(peers, library) for library in {library for library, _ in EXAMPLES.values()} | {"opacus"}}
     rows, events, seen = [], [], {}
     for example, (library, expected) in EXAMPLES.items():
@@ -222,7 +222,7 @@ def main() -> None:
         "bars": [bar.record() for bar in bars],
         "versions": {**versions(["numpy"]), **{name: seen[name] for name in seen if name}},
     }
-    write(given.output, "adapters", "Adapters, on the libraries themselves", "".join(parts), record)
+    write(options.output, "adapters", "Adapters, on the libraries themselves", "".join(parts), record)
 
 
 def _shown(row: dict[str, Any]) -> list[str]:

@@ -238,7 +238,7 @@ KINDS: Final = {
 }
 
 
-def main(given: Sequence[str] | None = None) -> None:
+def main(arguments: Sequence[str] | None = None) -> None:
     """Measure, print and, if asked, save."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     choice = parser.add_mutually_exclusive_group()
@@ -251,7 +251,7 @@ def main(given: Sequence[str] | None = None) -> None:
     parser.add_argument("--output", type=Path)
     parser.add_argument("--workers", type=int, default=1, help="processes; the bounds do not depend on it")
     parser.add_argument("--state", type=Path, help="file to which every bound is added, and from which a later start goes on")
-    options = parser.parse_args(given)
+    options = parser.parse_args(arguments)
     kind = KINDS[options.kind]
     seeds = range(options.first_seed, options.first_seed + (options.seeds or kind.seeds))
     rows = [row for row in kind.rows if options.rows is None or row.specimen in options.rows]

@@ -256,19 +256,19 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="only the jobs that the test suite does too")
     parser.add_argument("--output", type=Path, help="folder for counted_work.md and counted_work.json")
-    arguments = parser.parse_args()
+    options = parser.parse_args()
     if os.environ.get("PYTHONHASHSEED") != "0":  # the order of sets decides what is looked at first
         variables = {**os.environ, "PYTHONHASHSEED": "0", "OMP_NUM_THREADS": "1"}
         os.execve(sys.executable, [sys.executable, *sys.argv], variables)  # noqa: S606 - this program again
     # A program to be proven must be what its source says, and so must stay as it is.
     install("dpaudit", "mechanisms", "learners", spare=("dpaudit.verifier",))
     watch()
-    found = {job.name: counted(job) for job in jobs() if job.quick or not arguments.quick}
+    found = {job.name: counted(job) for job in jobs() if job.quick or not options.quick}
     body = [[name, *(f"{counts[what]:,}" if what in counts else "" for what in COLUMNS)] for name, counts in found.items()]
     used = versions(("cvc5", "numpy", "python-flint", "z3-solver"))
     record = {"versions": used, "jobs": [{"job": name, "counts": counts} for name, counts in found.items()]}
-    write(arguments.output, "counted_work", "Counted work", table(["job", *COLUMNS], body), record)
-    if arguments.output is not None:
+    write(options.output, "counted_work", "Counted work", table(["job", *COLUMNS], body), record)
+    if options.output is not None:
         return 0
     lines = differences(committed(), found)
     sys.stdout.write("\n".join(["", *lines, RENEW if lines else "Every count is within a tenth of the committed one.", ""]))

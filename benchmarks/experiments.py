@@ -420,17 +420,17 @@ def main() -> int:
     parser.add_argument("--state", type=Path, help="file to which every result is added, and from which a later start goes on")
     parser.add_argument("--output", type=Path, help="folder for the tables and figures")
     parser.add_argument("--redraw", action="store_true", help="measure nothing: draw what is in the output folder again")
-    arguments = parser.parse_args()
-    known = experiments(arguments.output if arguments.redraw else arguments.data)
-    if arguments.redraw:
-        if arguments.output is None:
+    options = parser.parse_args()
+    known = experiments(options.output if options.redraw else options.data)
+    if options.redraw:
+        if options.output is None:
             parser.error("--redraw needs --output, the folder that has the tables")
-        there = [again(name, known[name], arguments.output) for name in arguments.only or known]
+        there = [again(name, known[name], options.output) for name in options.only or known]
         return 0 if all(there) else 1
     with threadpool_limits(1):  # how sums are split among threads shows in their last digit
         done = [
-            run(name, known[name], arguments.profile, arguments.workers, arguments.output, arguments.state)
-            for name in arguments.only or known
+            run(name, known[name], options.profile, options.workers, options.output, options.state)
+            for name in options.only or known
         ]
     return 0 if all(done) else 130
 

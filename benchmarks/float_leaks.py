@@ -143,7 +143,7 @@ def survivors_report(found: dict[tuple[str, str], Found], runs: int) -> tuple[st
     return table(["sampler", "audited", "refuted", "p", "seconds"], cells), bars
 
 
-def main(given: Sequence[str] | None = None) -> None:
+def main(arguments: Sequence[str] | None = None) -> None:
     """Measure, print and, if asked, save."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--runs", type=int, default=100_000_000, help="for each exact sampler")
@@ -152,7 +152,7 @@ def main(given: Sequence[str] | None = None) -> None:
     parser.add_argument("--output", type=Path)
     parser.add_argument("--workers", type=int, default=1, help="processes; verdicts do not depend on it")
     parser.add_argument("--state", type=Path, help="file to which every result is added, and from which a later start goes on")
-    options = parser.parse_args(given)
+    options = parser.parse_args(arguments)
     pairs = [(name, view) for name in options.samplers for view in views(name)]
     alpha, code = str(ALPHA / max(len(pairs), 1)), code_of(CODE)
     leaks = [(name, seed) for name in LEAKS for seed in range(options.seeds)]

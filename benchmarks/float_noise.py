@@ -12,7 +12,6 @@ Needs: Tumult Core and diffprivlib, both optional. Size: 10^6 draws, the best of
 from __future__ import annotations
 
 import argparse
-import importlib.util
 import sys
 from collections.abc import Callable
 from fractions import Fraction
@@ -20,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from measuring import Bar, bars_table, best_of, each, have, table, versions, write
+from measuring import Bar, bars_table, best_of, each, have, module_at, table, versions, write
 
 from mechanisms.real_gaussian import RealGaussianMechanism
 from mechanisms.real_laplace import RealLaplaceMechanism
@@ -112,10 +111,7 @@ def speed(draws: int, repeats: int, folder: Path | None) -> None:
 
 def attacks_module() -> Any:
     """The attacks that the tests run."""
-    specification = importlib.util.spec_from_file_location("attacks", ROOT / "tests" / "statistical" / "attacks.py")
-    module = importlib.util.module_from_spec(specification)
-    specification.loader.exec_module(module)
-    return module
+    return module_at(ROOT / "tests" / "statistical" / "attacks.py")
 
 
 def samplers(attacks: Any) -> dict[str, Any]:
@@ -169,11 +165,11 @@ def main() -> int:
     parser.add_argument("--repeats", type=int, default=7, help="interleaved repeats, of which the best counts")
     parser.add_argument("--output", type=Path, help="folder for float_noise.md and float_noise.json")
     parser.add_argument("--attacks", action="store_true", help="attack every sampler instead of timing it")
-    arguments = parser.parse_args()
-    if arguments.attacks:
+    options = parser.parse_args()
+    if options.attacks:
         attack()
     else:
-        speed(arguments.draws, arguments.repeats, arguments.output)
+        speed(options.draws, options.repeats, options.output)
     return 0
 
 

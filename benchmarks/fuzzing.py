@@ -1,9 +1,10 @@
 """Calls of the public API with hostile arguments: every one is answered or refused with a code, in time, without a private value.
 
-python benchmarks/fuzzing.py --output benchmarks/results
+    python benchmarks/fuzzing.py --workers 2 --state state.jsonl --output benchmarks/results
 
-Hypothesis draws the calls (benchmarks/hostile.py says how) in processes of a thousand examples each, with limited memory, in a
-folder of their own; a process that ends or hangs is a fault like any other.
+Every parameter of every public name gets every hostile value in turn, with usual values beside it; then Hypothesis draws calls with
+several, and of methods of what they give (benchmarks/hostile.py says how). Processes have limited memory and a folder of their own;
+one that ends or hangs is a fault like any other.
 
 Needs: nothing. Size: 100,000 calls.
 """
@@ -16,9 +17,8 @@ import resource
 import subprocess
 import sys
 import tempfile
-import time
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Final
@@ -29,12 +29,23 @@ from hypothesis import strategies as st
 ROOT: Final = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT), str(ROOT / "benchmarks")]  # the folder has a file of the name of the package
 
-from hostile import Outcome, outcomes, subjects  # noqa: E402
-from measuring import Bar, bars_table, table, versions, write  # noqa: E402
+from hostile import Outcome, outcomes, subjects, swept  # noqa: E402
+from measuring import Bar, bars_table, children_seconds, code_of, incomplete, table, versions, write  # noqa: E402
+from resuming import Found, Job, results  # noqa: E402
 
 CALLS: Final = 100_000
 EXAMPLES: Final = 1_000
 """Examples of one process, each of one or two calls."""
+
+SWEPT: Final = "swept"
+DRAWN: Final = "drawn"
+SWEEPS: Final = 9
+"""Processes that share the calls with one hostile value each, some 80,000."""
+
+BATCHES: Final = 25
+"""Processes whose calls are drawn, enough for so many calls with the others."""
+
+CODE: Final = ("dpaudit", "mechanisms", "learners")
 
 SECONDS: Final = 60
 """Processor time that one call may take."""
@@ -53,7 +64,7 @@ def drawn(examples: int, root: int) -> list[Outcome]:
     Returns:
       An outcome for each call, in order.
     """
-    called, found = subjects(), []
+    called, found = subjects(), list[Outcome]()
 
     @seed(root)
     @settings(max_examples=examples, database=None, deadline=None, phases=[Phase.generate], suppress_health_check=list(HealthCheck))
@@ -66,29 +77,25 @@ def drawn(examples: int, root: int) -> list[Outcome]:
     return found
 
 
-def batches(calls: int, root: int) -> Iterator[tuple[list[Outcome], float]]:
-    """Outcomes by process and their processor time, until there are so many calls; three processes that end are enough."""
-    made = number = ended = 0
-    while made < calls and ended < 3:
-        with tempfile.TemporaryDirectory() as folder:
-            command = [sys.executable, str(Path(__file__).resolve()), "--batch", f"{root}", f"{number}"]
-            before = resource.getrusage(resource.RUSAGE_CHILDREN)
-            try:
-                ran = subprocess.run(
-                    command,
-                    cwd=folder,
-                    capture_output=True,
-                    text=True,
-                    check=False,
-                    timeout=_PROCESS_SECONDS,
-                    stdin=subprocess.DEVNULL,
-                )
-                found = [Outcome(**entry) for entry in json.loads(ran.stdout.splitlines()[-1])]
-            except (subprocess.TimeoutExpired, ValueError, IndexError) as error:
-                found, ended = [Outcome("?", "process ended", type(error).__name__, " ".join(command[2:]))], ended + 1
-            after = resource.getrusage(resource.RUSAGE_CHILDREN)
-        number, made = number + 1, made + len(found)
-        yield found, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+def batch(job: Job) -> Found:
+    """What became of the calls of one process of its own, and its processor time."""
+    command = [sys.executable, str(Path(__file__).resolve()), "--batch", job["kind"], f"{job['seed']}", f"{job['batch']}"]
+    before = children_seconds()
+    with tempfile.TemporaryDirectory() as folder:
+        try:
+            ran = subprocess.run(
+                command,
+                cwd=folder,
+                capture_output=True,
+                text=True,
+                check=False,
+                timeout=_PROCESS_SECONDS,
+                stdin=subprocess.DEVNULL,
+            )
+            found = json.loads(ran.stdout.splitlines()[-1])
+        except (subprocess.TimeoutExpired, ValueError, IndexError) as error:
+            found = [asdict(Outcome("?", "process ended", type(error).__name__, " ".join(command[2:])))]
+    return {"outcomes": found, "seconds": children_seconds() - before}
 
 
 def page(found: Sequence[Outcome], root: int, seconds: float) -> tuple[str, dict[str, object]]:
@@ -125,24 +132,26 @@ def page(found: Sequence[Outcome], root: int, seconds: float) -> tuple[str, dict
 def main(arguments: Sequence[str] | None = None) -> int:
     """Make the calls and print a table; 1 when there is a fault."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--calls", type=int, default=CALLS, help="least number of calls")
+    parser.add_argument("--batches", type=int, default=BATCHES, help=f"processes of {EXAMPLES:,} drawn examples each")
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--batch", type=int, nargs=2, metavar=("SEED", "NUMBER"), help="make the calls of one process")
+    parser.add_argument("--batch", nargs=3, metavar=("KIND", "SEED", "NUMBER"), help="make the calls of one process")
+    parser.add_argument("--workers", type=int, default=1, help="processes at a time")
+    parser.add_argument("--state", type=Path, help="file to which every batch is added, and from which a later start goes on")
     parser.add_argument("--output", type=Path)
     options = parser.parse_args(arguments)
     if options.batch:
         resource.setrlimit(resource.RLIMIT_AS, (_MEMORY, _MEMORY))
-        root, number = options.batch
-        sys.stdout.write("\n" + json.dumps([asdict(outcome) for outcome in drawn(EXAMPLES, root + 1_000_003 * number)]) + "\n")
+        kind, root, number = options.batch[0], *map(int, options.batch[1:])
+        found = drawn(EXAMPLES, root + 1_000_003 * number) if kind == DRAWN else [*swept(number, SWEEPS, SECONDS)]
+        sys.stdout.write("\n" + json.dumps([asdict(outcome) for outcome in found]) + "\n")
         return 0
-    found: list[Outcome] = []
-    seconds, begun = 0.0, time.monotonic()
-    for batch, cost in batches(options.calls, options.seed):
-        found, seconds = [*found, *batch], seconds + cost
-        faults = sum(outcome.fault for outcome in found)
-        sys.stderr.write(f"{len(found):,} calls, {faults} faults, {time.monotonic() - begun:,.0f} s\n")
-    text, record = page(found, options.seed, seconds)
-    write(options.output, "fuzzing", "Hostile arguments", text, record)
+    code = code_of(CODE)
+    numbers = [*((SWEPT, number) for number in range(SWEEPS)), *((DRAWN, number) for number in range(options.batches))]
+    jobs: list[Job] = [{"kind": kind, "seed": options.seed, "batch": number, "code": code} for kind, number in numbers]
+    made = [one for one in results(jobs, batch, state=options.state, workers=options.workers, title="fuzzing") if one is not None]
+    found = [Outcome(**entry) for one in made for entry in one["outcomes"]]
+    text, record = page(found, options.seed, sum(one["seconds"] for one in made))
+    write(options.output, "fuzzing", "Hostile arguments", f"{incomplete(len(made), len(jobs))}{text}", record)
     return int(any(outcome.fault for outcome in found))
 
 

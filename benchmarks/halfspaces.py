@@ -144,19 +144,19 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--seeds", type=int, default=5, help="data, maps and draws of noise")
     parser.add_argument("--output", type=Path, help="folder for halfspaces.md and halfspaces.json")
-    arguments = parser.parse_args()
+    options = parser.parse_args()
     cells = []
     for records, features, margin, columns in CELLS:
-        options = {"epsilon": 1, "delta": DELTA, "margin": margin, "classes": [0, 1], "dimension": columns}
-        made = lambda seed, options=options: HalfspaceClassifier(**options, seed=seed)  # noqa: E731
-        cells.append(cell(made, records, features, margin, arguments.seeds))
+        given = {"epsilon": 1, "delta": DELTA, "margin": margin, "classes": [0, 1], "dimension": columns}
+        made = lambda seed, given=given: HalfspaceClassifier(**given, seed=seed)  # noqa: E731
+        cells.append(cell(made, records, features, margin, options.seeds))
     pure = [
         cell(
             lambda _, margin=margin: PureHalfspaceClassifier(epsilon=1, margin=margin, classes=[0, 1]),
             records,
             3,
             margin,
-            arguments.seeds,
+            options.seeds,
         )
         for records, margin in PURE
     ]
@@ -172,7 +172,7 @@ def main() -> int:
     ]
     found = versions(("numpy", "scipy", "scikit-learn"))
     record = {"versions": found, "descent": cells, "pure": pure, "packing": packs, "bars": [bar.record() for bar in bars]}
-    write(arguments.output, "halfspaces", "Halfspaces: errors, time, and a lower bound", page(cells, pure, packs, bars), record)
+    write(options.output, "halfspaces", "Halfspaces: errors, time, and a lower bound", page(cells, pure, packs, bars), record)
     return 0
 
 

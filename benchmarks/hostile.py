@@ -1,7 +1,8 @@
 """Calls that no caller should make, and what becomes of them.
 
 A public function is known by its signature alone. Each parameter gets a value that is usual for its name, and some get a hostile
-one: wrong in kind, shape or size, not finite, huge, tiny, empty. So a new public name is called without a line for it here.
+one: wrong in kind, shape or size, not finite, huge, tiny, empty; one parameter at a time and every value, or several as they are
+drawn, and then a method of what was made. So a new public name is called without a line for it here.
 """
 
 from __future__ import annotations
@@ -11,13 +12,15 @@ import reprlib
 import signal
 import traceback
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib import import_module
+from itertools import product
 from types import FrameType
 from typing import Any, Final
 
+import numpy as np
 from hostile_values import DRAWN, HOSTILE, MARK, PRIVATE, SECRET, USUAL
 from hypothesis import strategies as st
 from sklearn.base import BaseEstimator
@@ -41,13 +44,26 @@ GIVEN: Final = {
 """What functions give and callers read; nobody makes it by hand. The methods of what functions give are called."""
 
 INNER: Final = {
-    *("below", "beyond", "bits", "cumulative", "decay", "estimate", "from_ball", "gradients", "mass", "observe", "order"),
-    *("probability", "uniform", "weight", "within"),
+    *("below", "beyond", "bits", "cumulative", "decay", "estimate", "fall", "from_ball", "gradients", "level", "mass", "observe"),
+    *("order", "probability", "uniform", "weight", "within"),
 }
 """What samplers ask of laws and of sources of bits, trainings of hooks, and engines of balls, millions of times: without checks."""
 
 CHEAP: Final = {"accounting", "candidates", "examples", "frequencies", "point_count", "runs"}
 """Optional parameters that are always given, so that calls are short."""
+
+
+WORK: Final = {"count", "dimension", "examples", "n", "records", "runs", "seconds", "size", "times"}
+"""Parameters that say how much is to be done: what is a lot but allowed takes long because it was asked for."""
+
+A_LOT: Final = (10**5, 2**40)
+"""Amounts of work that nobody waits for here, and that are not refused either."""
+
+CALLED: Final = {"make", "progress", "weight"}
+"""Parameters that are functions of the caller, whose errors are the caller's own and pass as they are."""
+
+
+_MANY: Final = {inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD}
 
 
 class TooLong(BaseException):
@@ -107,6 +123,45 @@ def outcomes(data: st.DataObject, name: str, function: Callable[..., Any], secon
         yield _called(whole, lambda: _read(made, member), ((), {}), seconds)[1]
 
 
+def swept(part: int, parts: int, seconds: int) -> Iterator[Outcome]:
+    """One call for each parameter of each public name and each hostile value, with usual values for all others.
+
+    Args:
+      part: which of the parts, from 0; the values are dealt out to them in turn.
+      parts: how many parts there are.
+      seconds: processor time that one call may take.
+    """
+    for name, function in sorted(subjects().items()):
+        parameters = [one for one in inspect.signature(function).parameters.values() if one.kind not in _MANY]
+        for parameter, (number, make) in product(parameters, enumerate(HOSTILE)):
+            if number % parts == part and _is_tried(parameter, value := make()):
+                yield _called(name, function, _with(parameters, parameter, value), seconds)[1]
+
+
+def _with(parameters: Sequence[inspect.Parameter], given: inspect.Parameter, value: Any) -> Arguments:
+    """Arguments with one value given, usual ones for what has to be there."""
+    positional: list[Any] = []
+    named: dict[str, Any] = {}
+    for one in parameters:
+        needed = one.default is one.empty or one.name in CHEAP
+        if one is not given and not needed:
+            continue
+        chosen = value if one is given else _usual(one)
+        if one.kind is one.KEYWORD_ONLY or named or not needed:
+            named[one.name] = chosen
+        else:
+            positional.append(chosen)
+    return tuple(positional), named
+
+
+def _usual(parameter: inspect.Parameter) -> Any:
+    """The first of the usual values of a parameter."""
+    if parameter.name not in USUAL:
+        return 1 if parameter.default is parameter.empty else parameter.default
+    value = USUAL[parameter.name][0]
+    return value() if inspect.isfunction(value) else value
+
+
 def _read(made: Any, member: str) -> Any:
     """A property; an estimator that is not fitted has some of them not yet, as scikit-learn wants it."""
     try:
@@ -157,10 +212,16 @@ def _value(parameter: inspect.Parameter, *, hostile: bool) -> st.SearchStrategy[
     if hostile and parameter.name in PRIVATE:
         return st.sampled_from((*SECRET, *HOSTILE)).map(lambda make: make())
     if hostile:
-        return st.sampled_from(HOSTILE).map(lambda make: make()) | DRAWN
+        return (st.sampled_from(HOSTILE).map(lambda make: make()) | DRAWN).filter(lambda value: _is_tried(parameter, value))
     if parameter.name in USUAL:
         return st.sampled_from(USUAL[parameter.name]).map(lambda value: value() if inspect.isfunction(value) else value)
     return st.just(parameter.default) if parameter.default is not parameter.empty else st.sampled_from((1, "1/2", "a")) | DRAWN
+
+
+def _is_tried(parameter: inspect.Parameter, value: Any) -> bool:
+    """Whether a parameter is tried with a value: neither with work that would be done nor with a function of the caller."""
+    much = isinstance(value, (int, np.integer)) and A_LOT[0] < int(value) <= A_LOT[1]
+    return not (parameter.name in WORK and much) and not (parameter.name in CALLED and callable(value))
 
 
 def _called(name: str, function: Callable[..., Any], arguments: Arguments, seconds: int) -> tuple[Any, Outcome]:

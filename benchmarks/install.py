@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import resource
 import subprocess
 import sys
 import tempfile
@@ -25,7 +24,7 @@ from typing import Any, Final
 ROOT: Final = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT), str(ROOT / "benchmarks")]
 
-from measuring import Bar, bars_table, table, versions, write  # noqa: E402
+from measuring import Bar, bars_table, children_seconds, table, versions, write  # noqa: E402
 
 PROOFS: Final = {"z3-solver": "proofs", "cvc5": "proofs"}
 REPORTS: Final = {
@@ -83,10 +82,10 @@ def started(python: Path, folder: Path, arguments: tuple[str, ...]) -> float:
     """Least milliseconds of processor time of some starts; the first, which compiles, does not count."""
     times = []
     for _ in range(REPEATS + 1):
-        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        before = children_seconds()
         subprocess.run([str(python), *arguments], cwd=folder, check=True, stdout=subprocess.DEVNULL)
-        after = resource.getrusage(resource.RUSAGE_CHILDREN)
-        times.append(1000 * (after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime))
+        after = children_seconds()
+        times.append(1000 * (after - before))
     return min(times[1:])
 
 

@@ -113,10 +113,10 @@ def thresholds(records: int) -> list[dict[str, Any]]:
     found = []
     for epsilon in EPSILONS:
         for accounting in ("updates", "blocks"):
-            made_ = InteractiveKernelPredictor(epsilon=epsilon, delta=DELTA, feature_norm=1, updates=10, accounting=accounting)
+            predictor = InteractiveKernelPredictor(epsilon=epsilon, delta=DELTA, feature_norm=1, updates=10, accounting=accounting)
             public = Public(records, 10, 2, Fraction(1), Fraction(epsilon), Fraction(DELTA), Adjacency.of("replace_one"))
             best = minimum(records=records, columns=286, ridge="1/100")
-            told = made_._told(public, None, best)  # noqa: SLF001 - the plan of a run, without its records
+            told = predictor._told(public, None, best)  # noqa: SLF001 - the plan of a run, without its records
             edge = told.release.parameter("threshold") if accounting == "updates" else told.threshold
             found.append({"accounting": accounting, "epsilon": epsilon, "threshold": float(told.grid.exact(int(edge)))})
     return found
@@ -165,9 +165,9 @@ def regression(columns: int, count: int) -> list[dict[str, Any]]:
             busy = time.process_time() - start
             results.append({"learner": name, "epsilon": epsilon, "accuracy": model.score(points, truth), "seconds": busy})
         ones = replace(part(coarse, slice(0, TRAIN)), labels=np.ones(TRAIN, dtype=np.int64))
-        made_ = perturbed(ones, labels[:TRAIN] / float(BOUND), RIDGE, Fraction(epsilon), score)
+        rival = perturbed(ones, labels[:TRAIN] / float(BOUND), RIDGE, Fraction(epsilon), score)
         results.append(
-            {"learner": "objective perturbation", "epsilon": epsilon, "accuracy": made_["r2"], "seconds": made_["seconds"]}
+            {"learner": "objective perturbation", "epsilon": epsilon, "accuracy": rival["r2"], "seconds": rival["seconds"]}
         )
     return results
 
@@ -219,32 +219,34 @@ def main() -> None:
     parser.add_argument("--columns", type=int, default=21, help="binary logarithm of the columns of the regression; 0 for none")
     parser.add_argument("--points", type=int, default=1000, help="public points of the regression")
     parser.add_argument("--output", type=Path, default=None)
-    given = parser.parse_args()
-    rows, edges = generated(given.records, given.seeds), thresholds(given.records)
+    options = parser.parse_args()
+    rows, edges = generated(options.records, options.seeds), thresholds(options.records)
     bars = [
         Bar("Gaussian process at epsilon 1", mean(rows, LEARNERS[0], "1"), 0.80),
         Bar("points with the largest eigenvalue at epsilon 1", mean(rows, LEARNERS[1], "1"), 0.72),
         Bar("points, literal, at epsilon 1", mean(rows, LEARNERS[3], "1"), 0.58, most=True),
     ]
-    text = f"## {given.records:,} records of the sphere\n\n{accuracies(rows, EPSILONS)}\n{bars_table(bars)}\n"
+    text = f"## {options.records:,} records of the sphere\n\n{accuracies(rows, EPSILONS)}\n{bars_table(bars)}\n"
     text += "Thresholds of interactive runs of ten updates, in units of the function, whose values are mostly below .5:\n\n"
     text += table(
         ["accounting", *(f"epsilon {each}" for each in EPSILONS)],
         [[name, *(f"{row['threshold']:.2f}" for row in edges if row["accounting"] == name)] for name in ("updates", "blocks")],
     )
-    cover = covtype(given.data, given.seeds) if given.data else []
+    cover = covtype(options.data, options.seeds) if options.data else []
     if cover:
         text += f"\n## CoverType, 16,000 of 20,000 rows, T = 100\n\n{accuracies(cover, EPSILONS)}\n"
         what = "Accuracy of cubic-kernel classifiers on 16,000 rows of CoverType by epsilon"
-        draw(given.output, "covtype", figure(cover, "accuracy", "Cubic kernel on CoverType", what))
-    sparse = regression(2**given.columns, given.points) if given.columns else []
+        draw(options.output, "covtype", figure(cover, "accuracy", "Cubic kernel on CoverType", what))
+    sparse = regression(2**options.columns, options.points) if options.columns else []
     if sparse:
-        text += f"\n## Regression in {2**given.columns:,} columns, T = {given.points:,}: R^2\n\n{accuracies(sparse, EPSILONS)}\n"
+        title = f"Regression in {2**options.columns:,} columns, T = {options.points:,}: R^2"
+        text += f"\n## {title}\n\n{accuracies(sparse, EPSILONS)}\n"
         what = "R^2 of linear regressions of 20,000 rows of 38 ones by epsilon, cut below -1"
-        draw(given.output, "regression", figure(sparse, "R^2", "Sparse regression", what))
+        draw(options.output, "regression", figure(sparse, "R^2", "Sparse regression", what))
     record = {"generated": rows, "thresholds": edges, "covtype": cover, "regression": sparse}
+    record["bars"] = [bar.record() for bar in bars]
     record["versions"] = versions(["dpaudit", "numpy", "scikit-learn"])
-    write(given.output, "kernel_learners", "Kernel learners", text, record)
+    write(options.output, "kernel_learners", "Kernel learners", text, record)
 
 
 if __name__ == "__main__":

@@ -5,7 +5,7 @@
 An audit from inside sees everything that a fit releases, for weights that it chooses; one from outside sees a fitted model. After
 Ctrl-C the same command with the same `--state` goes on.
 
-Needs: nothing. Size: every target of the learners once.
+Needs: nothing. Size: every target of the learners once at each of 3 epsilons.
 """
 
 from __future__ import annotations

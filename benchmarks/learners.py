@@ -17,7 +17,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -29,7 +29,7 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT), str(ROOT / "benchmarks")]
 
 from learning_data import BUNDLED, IN_FILES, Problem  # noqa: E402
-from measuring import Bar, bars_table, table, versions, write  # noqa: E402
+from measuring import Bar, bars_table, mean_and_error, resident, table, versions, write  # noqa: E402
 
 from learners import ObjectivePerturbation, PrivateClassifier  # noqa: E402
 from learners.rows.ingest import checked_features, to_rows  # noqa: E402
@@ -110,12 +110,6 @@ def better_constant(reached: list[dict[str, float]]) -> float:
     return max(mean_and_error(run["accuracy"] for run in reached if run["C"] == constant)[0] for constant in constants)
 
 
-def mean_and_error(values: Iterable[float]) -> tuple[float, float]:
-    """Mean and its standard error."""
-    found = np.array(list(values))
-    return float(found.mean()), float(found.std(ddof=1) / len(found) ** 0.5) if len(found) > 1 else 0.0
-
-
 def measured(name: str, problem: Problem, seeds: int, python: Path | None) -> dict[str, Any]:
     """All that is measured of one problem."""
     splits = 1 if problem.train is not None else seeds
@@ -182,12 +176,6 @@ def one_fit(features: Any, labels: Any, classes: int) -> dict[str, float]:
     start = time.process_time()
     model.fit(features, labels)
     return {"seconds": time.process_time() - start, "megabytes": resident("VmHWM") - before, "entries": getattr(features, "nnz", 0)}
-
-
-def resident(what: str) -> float:
-    """Resident memory of this process in MB: now (VmRSS) or at most (VmHWM)."""
-    lines = Path("/proc/self/status").read_text(encoding="ascii").splitlines()
-    return next(int(line.split()[1]) for line in lines if line.startswith(what)) / 1024
 
 
 def in_a_process_of_its_own(name: str, data: Path | None) -> dict[str, float]:
@@ -292,20 +280,20 @@ def main() -> int:
     parser.add_argument("--only", nargs="*", help="names of problems; all unless given")
     parser.add_argument("--output", type=Path, help="folder for learners.md, learners.json and learners.svg")
     parser.add_argument("--one-fit", help=argparse.SUPPRESS)
-    arguments = parser.parse_args()
-    makers = makers_of(arguments.data)
-    if arguments.one_fit == SPARSE:
+    options = parser.parse_args()
+    makers = makers_of(options.data)
+    if options.one_fit == SPARSE:
         print(json.dumps(one_fit(*sparse_problem(), 2)))
         return 0
-    if arguments.one_fit:
-        problem = makers[arguments.one_fit]()
+    if options.one_fit:
+        problem = makers[options.one_fit]()
         print(json.dumps(one_fit(*problem.split(0)[:2], problem.classes)))
         return 0
     records, noise = [], {}
-    for name in arguments.only or makers:
+    for name in options.only or makers:
         problem = makers[name]()
-        found = measured(name, problem, 1 if arguments.quick else arguments.seeds, arguments.peer)
-        records.append({**found, "megabytes": in_a_process_of_its_own(name, arguments.data)["megabytes"]})
+        found = measured(name, problem, 1 if options.quick else options.seeds, options.peer)
+        records.append({**found, "megabytes": in_a_process_of_its_own(name, options.data)["megabytes"]})
         noise[name] = noise_cost(problem)
     sparse = in_a_process_of_its_own(SPARSE, None)
     bars = [
@@ -329,9 +317,9 @@ def main() -> int:
     text = markdown(records, bars, sparse, noise)
     used = versions(("numpy", "scipy", "scikit-learn"))
     record = {"versions": used, "problems": records, "noise": noise, "sparse": sparse, "bars": [bar.record() for bar in bars]}
-    write(arguments.output, "learners", "Private learners: accuracy, time and memory", text, record)
-    if arguments.output is not None:
-        plot(records, arguments.output / "learners.svg")
+    write(options.output, "learners", "Private learners: accuracy, time and memory", text, record)
+    if options.output is not None:
+        plot(records, options.output / "learners.svg")
     return 0
 
 

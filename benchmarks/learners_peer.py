@@ -1,8 +1,9 @@
 """What diffprivlib's logistic regression reaches, run under an interpreter that has diffprivlib: arrays in, JSON out.
 
-    PYTHON benchmarks/learners_peer.py ARRAYS.npz EPSILON C SEED
+    PYTHON benchmarks/learners_peer.py ARRAYS.npz "[0.1, 1]" "[1, 0.01]" SEED
 
-Prints the accuracy on the test part and the seconds of the fit. Its guarantee is pure epsilon under replace-one.
+A fit for each constant C and each epsilon of the lists: accuracy on the test part, and seconds. Its guarantee is pure epsilon under
+replace-one.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What the speed benchmarks share: interleaved timing, versions of what was compared, bars, and one way to write results.
+"""What the benchmarks share: timing in turn, processor time and memory, means, versions, bars, and one way to write results.
 
 Other programs only ever slow a run down, so the best of several repeats counts; and what is compared runs in turn in one process,
 so that ratios mean the same on every machine. Peers are optional: a benchmark asks `have` and leaves a column empty.
@@ -10,12 +10,14 @@ import ast
 import hashlib
 import json
 import platform
+import resource
+import statistics
 import sys
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from importlib.metadata import PackageNotFoundError, version
-from importlib.util import find_spec
+from importlib.util import find_spec, module_from_spec, spec_from_file_location
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +36,34 @@ def best_of(works: Mapping[str, Callable[[], object]], repeats: int = 5) -> dict
         for name, work in works.items():
             best[name] = min(best[name], seconds(work))
     return best
+
+
+def children_seconds() -> float:
+    """Processor time of the child processes of this one that have ended."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
+def resident(what: str) -> float:
+    """Resident memory of this process in MB: now (VmRSS) or at most (VmHWM)."""
+    lines = Path("/proc/self/status").read_text(encoding="ascii").splitlines()
+    return next(int(line.split()[1]) for line in lines if line.startswith(what)) / 1024
+
+
+def mean_and_error(values: Iterable[float]) -> tuple[float, float]:
+    """Mean and its standard error; 0 for the error of a single value."""
+    found = list(values)
+    return statistics.fmean(found), statistics.stdev(found) / len(found) ** 0.5 if len(found) > 1 else 0.0
+
+
+def module_at(file: Path) -> Any:
+    """The module in a file that is on no path, such as one of the tests."""
+    specification = spec_from_file_location(file.stem, file)
+    if specification is None or specification.loader is None:
+        raise FileNotFoundError(file)
+    module = module_from_spec(specification)
+    specification.loader.exec_module(module)
+    return module
 
 
 def each(work: Callable[[], object], calls: int) -> Callable[[], None]:

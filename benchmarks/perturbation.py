@@ -33,11 +33,11 @@ from measuring import table, versions, write  # noqa: E402
 from dpaudit.claims import Adjacency  # noqa: E402
 from learners import ObjectivePerturbation, OutputPerturbation, PrivateClassifier, PrivateSVM  # noqa: E402
 from learners.perturbation.objective import (  # noqa: E402
-    lattice_bits,
     linear_release,
     minimise_perturbed,
     perturbed_objective,
     stretch_cost,
+    weight_bits,
 )
 from learners.rows.ingest import checked_features, to_rows  # noqa: E402
 from learners.rows.rows import Rows  # noqa: E402
@@ -115,7 +115,7 @@ def regression(columns: int, seed: int) -> list[dict[str, Any]]:
         weights = minimise(train, plan, -targets[:TRAIN])
         same = {"ridge": str(ridge), "columns": columns}
         found.append({**same, "method": "no noise", "epsilon": "-", "r2": score(weights), "seconds": time.process_time() - start})
-        bits = lattice_bits(plan)
+        bits = weight_bits(plan)
         whole = np.rint(weights * 2.0**bits).astype(np.int64)
         moved = int(plan.sensitivity * 2**bits) + int(columns**0.5) + 2
         for epsilon in EPSILONS:
@@ -138,7 +138,7 @@ def perturbed(train: Rows, targets: np.ndarray, ridge: Fraction, epsilon: Fracti
     """Objective perturbation on the same rows."""
     start, columns, loss = time.process_time(), train.steps.shape[1], Loss("residual")
     plan = perturbed_objective(records=TRAIN, columns=columns, ridge=ridge, loss=loss)
-    bits = lattice_bits(plan)
+    bits = weight_bits(plan)
     inner = epsilon * 99 / 100 - stretch_cost(loss.curvature / (TRAIN * ridge))
     term = linear_release(plan, epsilon=inner, lattice=TRAIN * ridge / 2**bits, adjacency=RELATION)
     weights = minimise_perturbed(train, plan, bits, term, None, offsets=-targets)
@@ -187,17 +187,17 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--columns", type=int, default=21, help="binary logarithm of the number of columns of the regression")
     parser.add_argument("--output", type=Path, default=None)
-    given = parser.parse_args()
-    classified = classification(given.seeds)
-    regressed = regression(2**given.columns, 0)
-    text = report(classified, regressed, 2**given.columns)
+    options = parser.parse_args()
+    classified = classification(options.seeds)
+    regressed = regression(2**options.columns, 0)
+    text = report(classified, regressed, 2**options.columns)
     record = {
         "classification": classified,
         "regression": regressed,
-        "seeds": given.seeds,
+        "seeds": options.seeds,
         "versions": versions(["dpaudit", "numpy", "scikit-learn"]),
     }
-    write(given.output, "perturbation", "Noise in weights and in objectives", text, record)
+    write(options.output, "perturbation", "Noise in weights and in objectives", text, record)
 
 
 if __name__ == "__main__":

@@ -16,7 +16,6 @@ import json
 import subprocess
 import sys
 import time
-from collections.abc import Iterable
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -29,7 +28,7 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT), str(ROOT / "benchmarks")]
 
 from learning_data import IN_FILES, Problem, unit_rows  # noqa: E402
-from measuring import Bar, bars_table, table, versions, write  # noqa: E402
+from measuring import Bar, bars_table, mean_and_error, resident, table, versions, write  # noqa: E402
 
 from dpaudit.claims import Adjacency  # noqa: E402
 from learners import PrivateClassifier, PublicSubspaceClassifier, PublicSubspaceRegressor  # noqa: E402
@@ -76,12 +75,6 @@ def one_fit(problem: Problem, epsilon: str, seed: int, every: int) -> dict[str, 
     kept = {key: model.privacy_.public[key] for key in ("records", "public_records", "directions")}
     scores = {"accuracy": 100 * model.score(test, truth), "without": 100 * plain.score(test, truth)}
     return {**scores, "seconds": seconds, "record": kept}
-
-
-def mean_and_error(values: Iterable[float]) -> tuple[float, float]:
-    """Mean and its standard error."""
-    found = np.array(list(values))
-    return float(found.mean()), float(found.std(ddof=1) / len(found) ** 0.5) if len(found) > 1 else 0.0
 
 
 def falling(seed: int, *, columns: int = 3000, rows: int = 4000, signal: int = 32) -> tuple[NDArray[Any], ...]:
@@ -154,12 +147,6 @@ def regression(train: int = 20000) -> dict[str, float]:
     return {**found, "R^2 without noise": model.score(parts[2], parts[3])}
 
 
-def resident(what: str) -> float:
-    """Resident memory of this process in MB: now (VmRSS) or at most (VmHWM)."""
-    lines = Path("/proc/self/status").read_text(encoding="ascii").splitlines()
-    return next(int(line.split()[1]) for line in lines if line.startswith(what)) / 1024
-
-
 def markdown(found: dict[str, list[dict[str, Any]]], spans: list[list[str]], fitted: dict[str, float], bars: list[Bar]) -> str:
     """The page."""
     head = ["problem", "epsilon", "private", "public", "directions", "accuracy", "without public records", "seconds"]
@@ -200,12 +187,12 @@ def main() -> int:
     parser.add_argument("--seeds", type=int, default=10, help="draws of noise, and splits of the images")
     parser.add_argument("--output", type=Path, help="folder for public_learners.md and public_learners.json")
     parser.add_argument("--regression", action="store_true", help=argparse.SUPPRESS)
-    arguments = parser.parse_args()
-    if arguments.regression:
+    options = parser.parse_args()
+    if options.regression:
         print(json.dumps(regression()))
         return 0
-    found = {name: accuracies(name, IN_FILES[name](arguments.data), arguments.seeds) for name in EVERY} if arguments.data else {}
-    spans = {epsilon: [risks(seed, epsilon) for seed in range(min(arguments.seeds, 5))] for epsilon in ("0.5", "2")}
+    found = {name: accuracies(name, IN_FILES[name](options.data), options.seeds) for name in EVERY} if options.data else {}
+    spans = {epsilon: [risks(seed, epsilon) for seed in range(min(options.seeds, 5))] for epsilon in ("0.5", "2")}
     command = [sys.executable, __file__, "--regression"]  # in a process where nothing else has run
     fitted: dict[str, float] = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
     gain = float(np.mean([run["all columns"] - run["span"] for run in spans["0.5"]]))
@@ -227,7 +214,7 @@ def main() -> int:
     text = markdown(found, lines, fitted, bars)
     known = versions(("numpy", "scipy", "scikit-learn"))
     record = {"versions": known, "problems": found, "spans": spans, "regression": fitted, "bars": [bar.record() for bar in bars]}
-    write(arguments.output, "public_learners", "Public records: accuracy, risk, regression", text, record)
+    write(options.output, "public_learners", "Public records: accuracy, risk, regression", text, record)
     return 0
 
 

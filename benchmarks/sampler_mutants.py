@@ -13,7 +13,6 @@ Needs: nothing. Size: 10^7 draws from each fault; a long campaign.
 from __future__ import annotations
 
 import argparse
-import importlib.util
 import math
 import sys
 import time
@@ -29,7 +28,7 @@ import numpy as np
 ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT), str(Path(__file__).resolve().parent)]
 
-from measuring import table, versions, write  # noqa: E402
+from measuring import module_at, table, versions, write  # noqa: E402
 
 from mechanisms import (  # noqa: E402
     ExponentialMechanism,
@@ -258,11 +257,7 @@ def probes() -> dict[str, list[Probe]]:
 
 def campaign() -> Any:
     """The faults, and how they are planted, from the test suite."""
-    path = ROOT / "tests" / "mutants" / "campaign.py"
-    specification = importlib.util.spec_from_file_location("campaign", path)
-    module = importlib.util.module_from_spec(specification)
-    specification.loader.exec_module(module)
-    return module
+    return module_at(ROOT / "tests" / "mutants" / "campaign.py")
 
 
 def outcomes(fault: Any, planted: Any, tests: list[Probe], draws: int) -> Iterator[tuple[str, float | None]]:
@@ -292,14 +287,14 @@ def main() -> int:
     parser.add_argument("--draws", type=int, default=10**7, help="draws of one probe; single draws are a hundredth of that or less")
     parser.add_argument("--only", default="", help="only faults whose name or file contains this")
     parser.add_argument("--output", type=Path, help="folder for sampler_mutants.md and sampler_mutants.json")
-    arguments = parser.parse_args()
+    options = parser.parse_args()
     suite, tests, rows, start = campaign(), probes(), [], time.perf_counter()
-    chosen = [fault for fault in suite.faults() if arguments.only in fault.name + fault.file]
+    chosen = [fault for fault in suite.faults() if options.only in fault.name + fault.file]
     sound = {probe.name: probe for group in tests.values() for probe in group}
-    control = {name: probe.p_value(arguments.draws, source_from(np.random.default_rng(17))) for name, probe in sound.items()}
+    control = {name: probe.p_value(options.draws, source_from(np.random.default_rng(17))) for name, probe in sound.items()}
     for fault in chosen:
         group = next(group for start_, group in tests.items() if fault.file.startswith(start_))
-        values = list(outcomes(fault, suite.planting.planted, group, arguments.draws))
+        values = list(outcomes(fault, suite.planting.planted, group, options.draws))
         shown, seen = verdict(values)
         rows.append({"fault": fault.name, "file": fault.file, "what": fault.what, "killed_by": list(fault.killers), "p": values})
         rows[-1] |= {"shown": shown, "chi_square": seen}
@@ -308,15 +303,15 @@ def main() -> int:
     lines = [[row["fault"], row["what"], "; ".join(row["killed_by"]), row["shown"], row["chi_square"]] for row in rows]
     head = ["fault", "what it does", "killed by", "p of chi-square", "chi-square"]
     note = (
-        f"{len(rows)} faults, each killed by the check named in the third column. A chi-square test of {arguments.draws:,} draws "
+        f"{len(rows)} faults, each killed by the check named in the third column. A chi-square test of {options.draws:,} draws "
         f"at the sizes that ship (slow kinds: a tenth to a two-hundredth of that) misses {missed} of the {tried} that touch a law, "
         f"at level {LEVEL:g}. "
         f"Without a fault the smallest p of the {len(control)} probes is {min(control.values()):.2g}."
     )
     stack = ", ".join(f"{name} {number}" for name, number in versions(["numpy", "scipy", "python-flint"]).items())
-    record = {"draws": arguments.draws, "level": LEVEL, "missed": missed, "control": control, "versions": stack, "rows": rows}
+    record = {"draws": options.draws, "level": LEVEL, "missed": missed, "control": control, "versions": stack, "rows": rows}
     text = f"{note}\n\n{table(head, lines)}\n{stack}.\n"
-    write(arguments.output, "sampler_mutants", "Seeded faults of the samplers", text, record)
+    write(options.output, "sampler_mutants", "Seeded faults of the samplers", text, record)
     return 0
 
 

@@ -13,7 +13,6 @@ Needs: OpenDP, diffprivlib and Tumult Core, each optional. Size: 10^6 draws, the
 from __future__ import annotations
 
 import argparse
-import importlib.util
 import sys
 import time
 from collections.abc import Callable
@@ -23,7 +22,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
-from measuring import Bar, bars_table, best_of, each, have, table, versions, write
+from measuring import Bar, bars_table, best_of, each, have, module_at, table, versions, write
 
 from mechanisms import DiscreteGaussianMechanism, GaussianMechanism, LaplaceMechanism, RandomizedResponse
 from mechanisms.laws import DiscreteGaussian, DiscreteLaplace, RoundedGaussian
@@ -265,9 +264,7 @@ def page(record: dict[str, Any]) -> str:
 
 def chi_square(draws: int) -> bool:
     """Print the chi-square p-value of each shipping law at `draws` draws, and of the forced rare paths at a hundredth of them."""
-    specification = importlib.util.spec_from_file_location("statistical_laws", ROOT / "tests" / "statistical" / "test_laws.py")
-    tests = importlib.util.module_from_spec(specification)
-    specification.loader.exec_module(tests)
+    tests = module_at(ROOT / "tests" / "statistical" / "test_laws.py")
     cases = [(law, SHIPPED, draws) for law in tests.LAWS] + [(law, tuning, max(draws // 100, 1000)) for law, tuning in tests.FORCED]
     smallest = 1.0
     for law, tuning, count in cases:
@@ -287,25 +284,25 @@ def main() -> int:
     parser.add_argument("--repeats", type=int, default=9, help="interleaved repeats, of which the best counts")
     parser.add_argument("--output", type=Path, help="folder for sampling.md and sampling.json")
     parser.add_argument("--chi-square", type=int, metavar="DRAWS", help="test the distributions instead of the speed")
-    arguments = parser.parse_args()
-    if arguments.chi_square:
-        return 0 if chi_square(arguments.chi_square) else 1
+    options = parser.parse_args()
+    if options.chi_square:
+        return 0 if chi_square(options.chi_square) else 1
     record: dict[str, Any] = {
-        "draws": arguments.draws,
+        "draws": options.draws,
         "versions": versions(("numpy", "python-flint", "cryptography", "opendp", "diffprivlib", "tmlt.core")),
     }
     bars: list[Bar] = []
     parts = {
-        "rates": lambda: rates(arguments.draws, arguments.repeats),
-        "vectors": lambda: vectors(arguments.repeats),
-        "singles": lambda: singles(arguments.repeats),
+        "rates": lambda: rates(options.draws, options.repeats),
+        "vectors": lambda: vectors(options.repeats),
+        "singles": lambda: singles(options.repeats),
         "builds": lambda: builds(9),
     }
     for name, measure in parts.items():
         record[name], found = measure()
         bars += found
     record["bars"] = [bar.record() for bar in bars]
-    write(arguments.output, "sampling", "Exact sampling: speed", page(record), record)
+    write(options.output, "sampling", "Exact sampling: speed", page(record), record)
     return 0 if all(bar.met for bar in bars) else 1
 
 

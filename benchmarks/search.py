@@ -113,7 +113,7 @@ def measured(
     ]
 
 
-def main(given: Sequence[str] | None = None) -> None:
+def main(arguments: Sequence[str] | None = None) -> None:
     """Measure, print and, if asked, save."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--rows", nargs="*", help="specimens, all unless given")
@@ -123,7 +123,7 @@ def main(given: Sequence[str] | None = None) -> None:
     parser.add_argument("--output", type=Path)
     parser.add_argument("--workers", type=int, default=1, help="processes; the bounds do not depend on it")
     parser.add_argument("--state", type=Path, help="file to which every bound is added, and from which a later start goes on")
-    options = parser.parse_args(given)
+    options = parser.parse_args(arguments)
     seeds = range(options.first_seed, options.first_seed + options.seeds)
     rows = [row for row in SEARCHED if options.rows is None or row.specimen in options.rows]
     found = measured(rows, options.runs, seeds, workers=options.workers, state=options.state)

@@ -136,8 +136,8 @@ def main() -> int:
     parser.add_argument("--candidates", type=int, default=1_000_000, help="length of the long score vectors")
     parser.add_argument("--repeats", type=int, default=25, help="interleaved repeats of our own, of which the best counts")
     parser.add_argument("--output", type=Path, help="folder for selection.md and selection.json")
-    arguments = parser.parse_args()
-    many, few = timed(arguments.candidates, 1, arguments.repeats), timed(FEW, CALLS, 5)
+    options = parser.parse_args()
+    many, few = timed(options.candidates, 1, options.repeats), timed(FEW, CALLS, 5)
     repeated = {f"{size:,} candidates": many_draws(size) for size in (FEW, 1000, 100_000)}
     rates = {name: REPEATED / spent for name, spent in best_of(repeated, 7).items()}
     limits = bars(many, few, rates)
@@ -145,11 +145,11 @@ def main() -> int:
         [f"{name}, {FEW} candidates", f"{spent * 1e6:.1f} us"] for name, spent in few.items()
     ]
     stack = versions(("numpy", "python-flint", "cryptography", "opendp", "diffprivlib"))
-    text = f"{bars_table(limits)}\n{arguments.candidates:,} candidates unless stated; entropy of the operating system.\n\n"
+    text = f"{bars_table(limits)}\n{options.candidates:,} candidates unless stated; entropy of the operating system.\n\n"
     text += table(["choice", "time"], rows) + "\n" + ", ".join(f"{name} {number}" for name, number in stack.items()) + ".\n"
-    record = {"candidates": arguments.candidates, "versions": stack, "bars": [bar.record() for bar in limits], "seconds": {**many}}
+    record = {"candidates": options.candidates, "versions": stack, "bars": [bar.record() for bar in limits], "seconds": {**many}}
     record |= {"few_seconds": few, "draws_per_second": rates}
-    write(arguments.output, "selection", "Private choices: speed", text, record)
+    write(options.output, "selection", "Private choices: speed", text, record)
     return 0
 
 

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import argparse
 import os
-import resource
 import subprocess
 import sys
 import time
@@ -24,7 +23,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from measuring import Bar, bars_table, table, versions, write
+from measuring import Bar, bars_table, children_seconds, table, versions, write
 from numpy.random import Generator
 from numpy.typing import NDArray
 
@@ -68,10 +67,10 @@ def fresh(runs: int) -> float:
     """Least processor seconds of a program that makes one audit of many outputs a call, start and imports included."""
     found = []
     for _ in range(REPEATS):
-        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        before = children_seconds()
         subprocess.run([sys.executable, __file__, "--one-audit", "--runs", str(runs)], check=True)
-        after = resource.getrusage(resource.RUSAGE_CHILDREN)
-        found.append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
+        after = children_seconds()
+        found.append(after - before)
     return min(found)
 
 
@@ -134,7 +133,7 @@ def _own(_: int) -> tuple[int, float]:
     return os.getpid(), time.process_time()
 
 
-def main(given: Sequence[str] | None = None) -> None:
+def main(arguments: Sequence[str] | None = None) -> None:
     """Measure, print and, if asked, save."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--runs", type=int, default=10_000_000)
@@ -143,7 +142,7 @@ def main(given: Sequence[str] | None = None) -> None:
     parser.add_argument("--long-scalar-runs", type=int, default=40_000_000)
     parser.add_argument("--one-audit", action="store_true", help="make one audit and print nothing")
     parser.add_argument("--output", type=Path)
-    options = parser.parse_args(given)
+    options = parser.parse_args(arguments)
     if options.one_audit:
         audit(VECTOR, runs=options.runs, seed=1)
         return

@@ -108,8 +108,8 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--repeats", type=int, default=9, help="interleaved repeats, of which the best counts")
     parser.add_argument("--output", type=Path, help="folder for vectors.md and vectors.json")
-    arguments = parser.parse_args()
-    clipped, drawn, released = (measure(arguments.repeats) for measure in (clipping, noise, releases))
+    options = parser.parse_args()
+    clipped, drawn, released = (measure(options.repeats) for measure in (clipping, noise, releases))
     by_dimension = {row["dimension"]: row for row in drawn}
     longest = by_dimension[1_000_000]
     bars = [
@@ -121,7 +121,7 @@ def main() -> int:
     law = RoundedGaussian(STEPS)
     peers = {**opendp_vector(), "ours": lambda: law.sample(1_000_000)}
     if "opendp" in peers:
-        best = best_of(peers, arguments.repeats)
+        best = best_of(peers, options.repeats)
         faster = best["opendp"] / OPENDP_DIMENSION / (best["ours"] / 1_000_000)
         bars.append(Bar("rounded Gaussian, d = 10^6, times OpenDP's rate", faster, 800))
     kinds = ("exact", "floats", "product")
@@ -148,7 +148,7 @@ def main() -> int:
     record = {"clipping": clipped, "noise": drawn, "releases": released, "bars": [bar.record() for bar in bars]}
     found = versions(("numpy", "python-flint", "cryptography", "opendp"))
     parts.append(", ".join(f"{name} {number}" for name, number in found.items()) + "\n")
-    write(arguments.output, "vectors", "Noisy sums of vectors: speed", "\n".join(parts), {"versions": found, **record})
+    write(options.output, "vectors", "Noisy sums of vectors: speed", "\n".join(parts), {"versions": found, **record})
     return 0
 
 

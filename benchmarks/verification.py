@@ -16,7 +16,6 @@ Needs: nothing. Size: 24 programs twice.
 from __future__ import annotations
 
 import argparse
-import resource
 import subprocess
 import sys
 import time
@@ -29,7 +28,7 @@ from typing import Any, Final
 ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT), str(Path(__file__).resolve().parent)]
 
-from measuring import Bar, bars_table, code_of, table, versions, write  # noqa: E402
+from measuring import Bar, bars_table, children_seconds, code_of, table, versions, write  # noqa: E402
 
 from dpaudit.verifier import verify  # noqa: E402
 from dpaudit.verifier.certificates import text_of  # noqa: E402
@@ -74,8 +73,7 @@ def processor(work: Callable[[], Any]) -> tuple[Any, float]:
 
 def _spent() -> float:
     """Processor time of this process and of its children that have ended."""
-    own, children = resource.getrusage(resource.RUSAGE_SELF), resource.getrusage(resource.RUSAGE_CHILDREN)
-    return own.ru_utime + own.ru_stime + children.ru_utime + children.ru_stime
+    return time.process_time() + children_seconds()
 
 
 def measured(name: str) -> Row:
@@ -232,13 +230,13 @@ def _multiple(value: float | None) -> str:
     return "none" if value is None else f"{value:.4g}"
 
 
-def main(given: list[str] | None = None) -> None:
+def main(arguments: list[str] | None = None) -> None:
     """Measure, print and, if asked, save."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--repeats", type=int, default=2)
     parser.add_argument("--programs", nargs="+", choices=CASES, default=list(CASES), metavar="NAME")
     parser.add_argument("--output", type=Path)
-    options = parser.parse_args(given)
+    options = parser.parse_args(arguments)
     rows, clock = suite(options.programs, options.repeats)
     checks = [rechecked(), rechecked("--quick", "suite")]
     claims = [tight(name) for name in TIGHT if name in options.programs]

@@ -1,9 +1,10 @@
-"""dpaudit: certified accounting, statistical auditing and property tests of differential privacy claims."""
+"""dpaudit: differential privacy claims, checked by certified price, statistical attack, property tests and proof."""
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import TYPE_CHECKING, Final
+
+from dpaudit.lazy import lazily
 
 if TYPE_CHECKING:
     from dpaudit.auditor import audit as audit
@@ -25,27 +26,15 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _HOMES: Final = {
-    "audit": "dpaudit.auditor",
-    **dict.fromkeys(("Adjacency", "ApproxDP", "Claim", "Curve", "GDP", "PureDP", "RDP", "ZCDP"), "dpaudit.claims"),
-    "DpauditError": "dpaudit.errors",
-    "Enclosure": "dpaudit.exact",
-    "Verdict": "dpaudit.results",
-    **dict.fromkeys(("Sensitivity", "Target"), "dpaudit.targets"),
-    "verify": "dpaudit.verifier",
+    "audit": "auditor",
+    **dict.fromkeys(("Adjacency", "ApproxDP", "Claim", "Curve", "GDP", "PureDP", "RDP", "ZCDP"), "claims"),
+    "DpauditError": "errors",
+    "Enclosure": "exact",
+    "Verdict": "results",
+    **dict.fromkeys(("Sensitivity", "Target"), "targets"),
+    "verify": "verifier",
 }
 
 __all__ = [*sorted(_HOMES), "__version__"]
 
-
-def __getattr__(name: str) -> object:
-    """Load a public name on first use (PEP 562), so that `import dpaudit` stays cheap."""
-    if name not in _HOMES:
-        raise AttributeError(f"module 'dpaudit' has no attribute {name!r}")
-    value = getattr(import_module(_HOMES[name]), name)
-    globals()[name] = value
-    return value
-
-
-def __dir__() -> list[str]:
-    """Every public name, loaded or not."""
-    return sorted(__all__)
+__getattr__, __dir__ = lazily(__name__, _HOMES)

@@ -106,10 +106,10 @@ class Bound:
           InvalidArgument: an argument is missing, of another type, or breaks the specification (DPA724).
         Source: design: test and audit samplers have an entry of their own.
         Example:
-          >>> from dpaudit.verifier.suite.basic import laplace_mechanism
-          >>> bind(laplace_mechanism, production={}).with_test_samplers([1.5], Fraction(1), laplace=Fraction)
+          >>> from dpaudit.verifier.suite.basic import histogram
+          >>> bind(histogram, production={}).with_test_samplers([1.5], Fraction(1), laplace=Fraction)
           Traceback (most recent call last):
-          dpaudit.errors.InvalidArgument: DPA724 laplace_mechanism: q[0] must be a Fraction, got a float. Convert it exactly first.
+          dpaudit.errors.InvalidArgument: DPA724 histogram: q[0] must be of type int, got a float. Convert it exactly first.
         """
         laws = dict(self.examined.laws)
         samplers = {name: value for name, value in named.items() if name in laws}

@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import Final, Protocol, TypeAlias, runtime_checkable
 
 from dpaudit.errors import AdjacencyMismatch, InvalidArgument
-from dpaudit.exact import Enclosure, Exact, in_range, integer, positive, rational, shown
+from dpaudit.exact import Enclosure, Exact, in_range, integer, non_negative, positive, rational, shown
 
 KINDS: Final = {
     "add_remove": "one record more or less",
@@ -134,7 +134,7 @@ class PureDP:
 
     def __post_init__(self) -> None:
         """Store the parameter exactly."""
-        object.__setattr__(self, "epsilon", _non_negative(self.epsilon, "epsilon"))
+        object.__setattr__(self, "epsilon", non_negative(self.epsilon, "epsilon"))
 
     def __str__(self) -> str:
         """The claim in a few words."""
@@ -161,7 +161,7 @@ class ApproxDP:
 
     def __post_init__(self) -> None:
         """Store the parameters exactly."""
-        object.__setattr__(self, "epsilon", _non_negative(self.epsilon, "epsilon"))
+        object.__setattr__(self, "epsilon", non_negative(self.epsilon, "epsilon"))
         object.__setattr__(self, "delta", in_range(self.delta, "delta", lower=0, upper=1, upper_open=True))
 
     def __str__(self) -> str:
@@ -187,7 +187,7 @@ class ZCDP:
 
     def __post_init__(self) -> None:
         """Store the parameter exactly."""
-        object.__setattr__(self, "rho", _non_negative(self.rho, "rho"))
+        object.__setattr__(self, "rho", non_negative(self.rho, "rho"))
 
     def __str__(self) -> str:
         """The claim in a few words."""
@@ -216,7 +216,7 @@ class RDP:
             raise InvalidArgument("DPA105", f"RDP takes a mapping from order to bound, got a {type(orders).__name__}.")
         if not orders:
             raise InvalidArgument("DPA109", "RDP needs at least one order. Give a mapping such as {2: '1/2'}.")
-        pairs = [(rational(order, "order"), _non_negative(bound, "bound")) for order, bound in orders.items()]
+        pairs = [(rational(order, "order"), non_negative(bound, "bound")) for order, bound in orders.items()]
         for order, _ in pairs:
             if order <= 1:
                 raise InvalidArgument("DPA103", f"order must be above 1, got {shown(order)}.")
@@ -247,7 +247,7 @@ class GDP:
 
     def __post_init__(self) -> None:
         """Store the parameter exactly."""
-        object.__setattr__(self, "mu", _non_negative(self.mu, "mu"))
+        object.__setattr__(self, "mu", non_negative(self.mu, "mu"))
 
     def __str__(self) -> str:
         """The claim in a few words."""
@@ -325,11 +325,3 @@ class Claim:
     def __str__(self) -> str:
         """The claim in a few words."""
         return f"{self.guarantee} under {self.adjacency}"
-
-
-def _non_negative(value: Exact, name: str) -> Fraction:
-    """Exact value of a parameter that must not be below zero."""
-    exact = rational(value, name)
-    if exact < 0:
-        raise InvalidArgument("DPA103", f"{name} must be at least 0, got {shown(exact)}.")
-    return exact

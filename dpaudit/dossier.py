@@ -7,10 +7,10 @@ import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from enum import StrEnum
-from pathlib import Path
 from typing import Final
 
-from dpaudit.errors import InvalidArgument
+from dpaudit.errors import origin_of
+from dpaudit.exact import word
 from dpaudit.results import EXIT_CODES
 
 DOSSIERS: Final = {"papers": "proofs.papers:ITEMS"}
@@ -214,9 +214,7 @@ def items_of(name: str) -> tuple[Item, ...]:
       >>> items_of("papers")[0].key
       'A1'
     """
-    if name not in DOSSIERS:
-        raise InvalidArgument("DPA103", f"the dossiers are {', '.join(DOSSIERS)}, got {name!r}.")
-    module, _, attribute = DOSSIERS[name].partition(":")
+    module, _, attribute = DOSSIERS[word(name, "a dossier", DOSSIERS)].partition(":")
     found: tuple[Item, ...] = getattr(importlib.import_module(module), attribute)
     return found
 
@@ -244,7 +242,7 @@ def decided(name: str, key: str, runs: int) -> tuple[Decided, float]:
         found = item.decide(runs)
         standing = standing_of(found.witnesses)
     except Exception as error:  # noqa: BLE001 - an item that cannot be decided must not hide the others
-        found, standing = Found(f"It could not be decided: {_place(error)}.", "", ()), Standing.UNDECIDED
+        found, standing = Found(f"It could not be decided: {origin_of(error)}.", "", ()), Standing.UNDECIDED
     if standing is not item.expects and found.number:
         says = f"The witnesses say that it {standing}, where {item.expects} was expected. What they found stands below."
         found, standing = Found(says, found.number, found.witnesses, found.table), Standing.UNDECIDED
@@ -275,12 +273,3 @@ def standing_of(witnesses: Iterable[Witness]) -> Standing:
     if all(claim):
         return Standing.HOLDS if all(argument) else Standing.OTHERWISE
     return Standing.PART if any(claim) else Standing.FAILS
-
-
-def _place(error: BaseException) -> str:
-    """Type of an error and the line that raised it."""
-    trace = error.__traceback__
-    while trace is not None and trace.tb_next is not None:
-        trace = trace.tb_next
-    where = "" if trace is None else f" at {Path(trace.tb_frame.f_code.co_filename).name}:{trace.tb_lineno}"
-    return f"{type(error).__name__}{where}"

@@ -21,6 +21,27 @@ class DpauditError(Exception):
         return type(self), (self.code, self.message)
 
 
+def origin_of(error: BaseException) -> str:
+    """Type of an error and the line that raised it; not its text, which may quote data.
+
+    Args:
+      error: as it was caught.
+    Returns:
+      Text such as "ValueError at model.py:12".
+    Source: design, "Rules that hold everywhere", 6.
+    Example:
+      >>> origin_of(ValueError("Ada Lovelace, 36"))
+      'ValueError'
+    """
+    from pathlib import Path
+
+    trace = error.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    where = "" if trace is None else f" at {Path(trace.tb_frame.f_code.co_filename).name}:{trace.tb_lineno}"
+    return f"{type(error).__name__}{where}"
+
+
 class InvalidArgument(DpauditError, ValueError):
     """A parameter is outside what is allowed; nothing was computed and no randomness was drawn."""
 

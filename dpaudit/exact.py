@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 import numbers
 import os
+import reprlib
 import threading
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
@@ -52,7 +53,8 @@ def rational(value: Exact, name: str = "value") -> Fraction:
     Returns:
       The number itself, nothing rounded.
     Raises:
-      InvalidArgument: `value` is a bool, another type, not a numeral (DPA101), NaN or infinite (DPA102).
+      InvalidArgument: `value` is a bool, another type, not a numeral (DPA101), NaN or infinite (DPA102), or a numeral outside
+        1e-5000 to 1e5000 in size (DPA103).
     Source: docs/decisions/0002-exact-numbers-at-the-border.md.
     Example:
       >>> rational("1e-6"), rational(0.5)
@@ -108,7 +110,7 @@ def positive(value: Exact, name: str = "value") -> Fraction:
     Returns:
       The number itself.
     Raises:
-      InvalidArgument: not a finite number (DPA101, DPA102) or not above zero (DPA104).
+      InvalidArgument: not a finite number (DPA101, DPA102), beyond the sizes of `rational` (DPA103) or not above zero (DPA104).
     Source: design rule: refuse before any randomness is drawn.
     Example:
       >>> positive("1/2", "epsilon")
@@ -125,6 +127,27 @@ def _why_positive(name: str) -> str:
     if "sensitivity" in name:
         return "A query that never changes needs no noise; release it directly."
     return "Give a value above zero."
+
+
+def non_negative(value: Exact, name: str = "value") -> Fraction:
+    """Exact value of a parameter that must not be below zero.
+
+    Args:
+      value: as for `rational`.
+      name: how the parameter is called in an error message.
+    Returns:
+      The number itself.
+    Raises:
+      InvalidArgument: not a finite number (DPA101, DPA102) or below zero (DPA103).
+    Source: design rule: refuse before any randomness is drawn.
+    Example:
+      >>> non_negative(0, "epsilon")
+      Fraction(0, 1)
+    """
+    exact = rational(value, name)
+    if exact < 0:
+        raise InvalidArgument("DPA103", f"{name} must be at least 0, got {shown(exact)}.")
+    return exact
 
 
 def in_range(
@@ -179,7 +202,9 @@ def integer(value: object, name: str, *, lower: int | None = None, upper: int | 
     whole = int(value)
     if (lower is not None and whole < lower) or (upper is not None and whole > upper):
         allowed = f"at least {lower}" if upper is None else f"at most {upper}" if lower is None else f"from {lower} to {upper}"
-        raise InvalidArgument("DPA103", f"{name} must be {allowed}, got {whole}.")
+        raise InvalidArgument(
+            "DPA103", f"{name} must be {allowed}, got {whole if abs(whole) < 10**30 else shown(Fraction(whole))}."
+        )
     return whole
 
 
@@ -201,6 +226,28 @@ def instance_of(value: _Given, kind: type, name: str) -> _Given:
     """
     if not isinstance(value, kind):
         raise InvalidArgument("DPA105", f"{name} must be of type {kind.__name__}, got a {type(value).__name__}.")
+    return value
+
+
+def word(value: object, name: str, allowed: Collection[str]) -> str:
+    """Value of a parameter that is one of a few words.
+
+    Args:
+      value: whatever the caller gave.
+      name: how the parameter is called in an error message.
+      allowed: the words.
+    Returns:
+      The word.
+    Raises:
+      InvalidArgument: another word, or no text (DPA103).
+    Source: design rule: refuse before any randomness is drawn.
+    Example:
+      >>> word("l2", "norm", ("l1", "l2"))
+      'l2'
+    """
+    if not isinstance(value, str) or value not in allowed:
+        got = reprlib.repr(value) if isinstance(value, str) else f"a {type(value).__name__}"
+        raise InvalidArgument("DPA103", f"{name} must be one of {', '.join(allowed)}, got {got}.")
     return value
 
 

@@ -61,7 +61,7 @@ class Guard:
           >>> from dpaudit.spec import Spec
           >>> Guard("f", (("n", "int"),), (), Spec(claim=1, adjacency="one")).checked((True,), {})
           Traceback (most recent call last):
-          dpaudit.errors.InvalidArgument: DPA724 f: n must be a int, got a bool. Convert it exactly first.
+          dpaudit.errors.InvalidArgument: DPA724 f: n must be of type int, got a bool. Convert it exactly first.
         """
         given = self._by_name(arguments, named)
         values = {name: self._copied(name, kind, given[name]) for name, kind in self.parameters}
@@ -114,7 +114,7 @@ class Guard:
     def _mistyped(self, name: str, wanted: str, value: object) -> InvalidArgument:
         """The error for a value of another type; the value is not shown."""
         got = type(value).__name__
-        return InvalidArgument("DPA724", f"{self.name}: {name} must be a {wanted}, got a {got}. Convert it exactly first.")
+        return InvalidArgument("DPA724", f"{self.name}: {name} must be of type {wanted}, got a {got}. Convert it exactly first.")
 
     def _holds(self, text: str, values: Mapping[str, Any]) -> bool | None:
         """Whether a clause holds; one that has no value does not, and None where it reads past the end of a list."""

@@ -63,7 +63,7 @@ class Change:
 
     def __post_init__(self) -> None:
         """Check the relation and store the bound as text."""
-        if self.relation not in RELATIONS:
+        if not isinstance(self.relation, str) or self.relation not in RELATIONS:
             raise InvalidArgument("DPA720", f"adjacency must be one of {', '.join(RELATIONS)}, got {self.relation!r}.")
         object.__setattr__(self, "bound", _text(self.bound, "bound"))
 
@@ -176,7 +176,7 @@ def spec(
       >>> spec_of(noisy).claim
       ('eps',)
     """
-    promise = Spec(claim, adjacency, requires, domain, public, cost, laws or {}, align or {})
+    promise = Spec(claim, adjacency, requires, domain, public, cost, {} if laws is None else laws, {} if align is None else align)
 
     def mark(function: Specified) -> Specified:
         if type(function) is not FunctionType:

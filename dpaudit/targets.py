@@ -18,8 +18,8 @@ from types import CodeType, ModuleType
 from typing import TYPE_CHECKING, Any, Final
 
 from dpaudit.claims import Adjacency, Claim
-from dpaudit.errors import DpauditError, InvalidArgument, TargetFailure
-from dpaudit.exact import Exact, integer, positive
+from dpaudit.errors import DpauditError, InvalidArgument, TargetFailure, origin_of
+from dpaudit.exact import Exact, integer, positive, word
 
 if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
@@ -32,6 +32,12 @@ ZOO: Final = {"zoo": "dpaudit.auditor.zoo:TARGETS", "zoo_published": "dpaudit.au
 
 FEWEST_RUNS: Final = 500
 """Fewer runs than this cannot say anything worth reading."""
+
+MOST_RUNS: Final = 2**40
+"""More runs than this take days on thousands of processors."""
+
+MOST_SECONDS: Final = 10**9
+"""Nobody waits for longer."""
 
 METRICS: Final = ("l1", "l2", "linf", "hamming")
 
@@ -63,8 +69,7 @@ class Sensitivity:
         """Check the parts and store the bound exactly."""
         if not callable(self.query):
             raise InvalidArgument("DPA105", f"query must be a function of a dataset, got a {type(self.query).__name__}.")
-        if self.metric not in METRICS:
-            raise InvalidArgument("DPA103", f"metric must be one of {', '.join(METRICS)}, got {self.metric!r}.")
+        word(self.metric, "metric", METRICS)
         object.__setattr__(self, "bound", positive(self.bound, "sensitivity bound"))
 
 
@@ -134,14 +139,15 @@ class Target:
             )
         if self.sensitivity is not None and not isinstance(self.sensitivity, Sensitivity):
             raise InvalidArgument("DPA404", f"sensitivity= must be a Sensitivity, got a {type(self.sensitivity).__name__}.")
-        if self.primitives not in {"auto", None}:
-            raise InvalidArgument("DPA404", f'primitives= must be "auto" or None, got {self.primitives!r}.')
+        if self.primitives is not None:
+            word(self.primitives, "primitives", ("auto",))
         _check_proof(self.proof)
         _check_runs(self.most_runs)
         if self.neighbours is not None and self.data is not None:
             raise InvalidArgument("DPA404", "a Target takes neighbours= or data=, not both; data= makes the neighbours itself.")
         if self.neighbours is not None and not _is_strategy(self.neighbours):
             object.__setattr__(self, "neighbours", _pairs(self.neighbours))
+        _check_texts(name=self.name, description=self.description)
         if not self.name:
             object.__setattr__(self, "name", getattr(self.function, "__name__", type(self.function).__name__))
 
@@ -187,10 +193,17 @@ def _check_proof(place: object) -> None:
         )
 
 
+def _check_texts(**texts: object) -> None:
+    """Refuse what is no text where reports need one."""
+    for role, text in texts.items():
+        if not isinstance(text, str):
+            raise InvalidArgument("DPA404", f"{role}= must be a text, got a {type(text).__name__}.")
+
+
 def _check_runs(most: int | None) -> None:
     """Refuse a number of runs that no audit can be made of."""
     if most is not None:
-        integer(most, "most_runs", lower=FEWEST_RUNS)
+        integer(most, "most_runs", lower=FEWEST_RUNS, upper=MOST_RUNS)
 
 
 def _pairs(neighbours: object) -> tuple[tuple[Any, Any], ...]:
@@ -298,9 +311,13 @@ def _from_bundle(name: str) -> tuple[Target, ...]:
     if name in names:
         location, position = names[name]
         return (_from_code(location)[position],)
-    known = ", ".join(names) or "none"
+    from difflib import get_close_matches
+
+    near = ", ".join(get_close_matches(name, (*ZOO, *names)))
     raise TargetFailure(
-        "DPA401", f"no bundled target is called {name!r}. Bundled: {known}. For your own, write FILE.py:NAME or MODULE:NAME."
+        "DPA401",
+        f"no bundled target is called {name!r}.{near and f' Near it: {near}.'} `dpaudit targets` lists all; for your own, write "
+        "FILE.py:NAME or MODULE:NAME.",
     )
 
 
@@ -313,8 +330,8 @@ def _from_code(text: str) -> tuple[Target, ...]:
     if not hasattr(module, attribute):
         raise TargetFailure("DPA401", f"{place} has no attribute {attribute!r}.{_targets_within(module)}")
     found = getattr(module, attribute)
-    targets = (found,) if isinstance(found, Target) else tuple(found) if isinstance(found, (list, tuple)) else ()
-    if not targets or not all(isinstance(target, Target) for target in targets):
+    targets = _targets_of(found)
+    if not targets:
         raise TargetFailure(
             "DPA403",
             f"{text} is a {type(found).__name__}, not a Target or a non-empty sequence of Targets.{_targets_within(module)}",
@@ -334,8 +351,14 @@ def _all_of(file: str) -> tuple[Target, ...]:
 
 def _targets_within(module: ModuleType) -> str:
     """Which targets the module does hold, for an error message."""
-    names = [name for name, value in vars(module).items() if isinstance(value, Target)]
+    names = [name for name, value in vars(module).items() if _targets_of(value)]
     return f" It has {', '.join(names)}." if names else " It has no Target at module level."
+
+
+def _targets_of(value: Any) -> tuple[Target, ...]:
+    """The target that a value is, or those that it lists; none where anything else is among them."""
+    listed = tuple(value) if isinstance(value, (list, tuple)) else (value,)
+    return listed if all(isinstance(one, Target) for one in listed) else ()
 
 
 def module_at(place: str) -> ModuleType:
@@ -409,10 +432,6 @@ def _import_file(path: str) -> ModuleType:
 
 
 def _where(error: BaseException) -> str:
-    """Type of an error and the line it came from; its own text only for errors of dpaudit, since others may quote data."""
-    trace = error.__traceback__
-    while trace is not None and trace.tb_next is not None:
-        trace = trace.tb_next
-    line = f" at {Path(trace.tb_frame.f_code.co_filename).name}:{trace.tb_lineno}" if trace is not None else ""
+    """Where an error came from; its own text only for errors of dpaudit and of syntax, since others may quote data."""
     text = f" ({error})" if isinstance(error, (DpauditError, SyntaxError)) else ""
-    return f"{type(error).__name__}{line}{text}"
+    return f"{origin_of(error)}{text}"

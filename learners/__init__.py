@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import TYPE_CHECKING, Final
+
+from dpaudit.lazy import lazily
 
 if TYPE_CHECKING:
     from learners.budget import Budget as Budget
@@ -34,46 +35,34 @@ if TYPE_CHECKING:
     from learners.selection.grid_search import PrivateGridSearchCV as PrivateGridSearchCV
 
 _HOMES: Final = {
-    "Budget": "learners.budget",
-    "HalfspaceClassifier": "learners.halfspaces.halfspace",
-    "GaussianProcessRelease": "learners.kernels.gaussian_process",
-    "InteractiveKernelPredictor": "learners.kernels.interactive",
-    "KernelMarginClassifier": "learners.margins.kernel",
-    "KernelRidgeRegressor": "learners.kernels.kernel_ridge",
-    "LabelPrivateClassifier": "learners.margins.label_private",
-    "MarginClassifier": "learners.margins.margin",
-    "MarginSearch": "learners.margins.margin_search",
-    "NeuralMarginClassifier": "learners.margins.neural",
-    "NonInteractiveKernelClassifier": "learners.kernels.non_interactive",
-    "SemiInteractiveKernelClassifier": "learners.kernels.semi_interactive",
-    "SemiInteractiveKernelRegressor": "learners.kernels.semi_interactive_regressor",
-    "ObjectivePerturbation": "learners.perturbation.objective",
-    "OutputPerturbation": "learners.perturbation.output",
-    "PolynomialMarginClassifier": "learners.margins.polynomial_margin",
-    "PrivacyRecord": "learners.record",
-    "private_erm": "learners.margins.erm",
-    "PrivateClassifier": "learners.private",
-    "PrivateGridSearchCV": "learners.selection.grid_search",
-    "PrivateSVM": "learners.perturbation.svm",
-    "PureHalfspaceClassifier": "learners.halfspaces.pure_halfspace",
-    "PublicCoverClassifier": "learners.public_data.cover_classifier",
-    "PublicSubspaceClassifier": "learners.public_data.subspace_classifier",
-    "PublicSubspaceRegressor": "learners.public_data.subspace_regressor",
-    "PureMarginClassifier": "learners.margins.pure_margin",
+    "Budget": "budget",
+    "HalfspaceClassifier": "halfspaces.halfspace",
+    "GaussianProcessRelease": "kernels.gaussian_process",
+    "InteractiveKernelPredictor": "kernels.interactive",
+    "KernelMarginClassifier": "margins.kernel",
+    "KernelRidgeRegressor": "kernels.kernel_ridge",
+    "LabelPrivateClassifier": "margins.label_private",
+    "MarginClassifier": "margins.margin",
+    "MarginSearch": "margins.margin_search",
+    "NeuralMarginClassifier": "margins.neural",
+    "NonInteractiveKernelClassifier": "kernels.non_interactive",
+    "SemiInteractiveKernelClassifier": "kernels.semi_interactive",
+    "SemiInteractiveKernelRegressor": "kernels.semi_interactive_regressor",
+    "ObjectivePerturbation": "perturbation.objective",
+    "OutputPerturbation": "perturbation.output",
+    "PolynomialMarginClassifier": "margins.polynomial_margin",
+    "PrivacyRecord": "record",
+    "private_erm": "margins.erm",
+    "PrivateClassifier": "private",
+    "PrivateGridSearchCV": "selection.grid_search",
+    "PrivateSVM": "perturbation.svm",
+    "PureHalfspaceClassifier": "halfspaces.pure_halfspace",
+    "PublicCoverClassifier": "public_data.cover_classifier",
+    "PublicSubspaceClassifier": "public_data.subspace_classifier",
+    "PublicSubspaceRegressor": "public_data.subspace_regressor",
+    "PureMarginClassifier": "margins.pure_margin",
 }
 
 __all__ = [*sorted(_HOMES)]
 
-
-def __getattr__(name: str) -> object:
-    """Load a public name on first use (PEP 562), so that a caller pays only for what it uses."""
-    if name not in _HOMES:
-        raise AttributeError(f"module 'learners' has no attribute {name!r}")
-    value = getattr(import_module(_HOMES[name]), name)
-    globals()[name] = value
-    return value
-
-
-def __dir__() -> list[str]:
-    """Every public name, loaded or not."""
-    return sorted(__all__)
+__getattr__, __dir__ = lazily(__name__, _HOMES)

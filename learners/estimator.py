@@ -23,6 +23,7 @@ from learners.record import Charge, PrivacyRecord
 from learners.rows.ingest import Features, checked_features, to_rows
 from learners.rows.labels import checked_classes, checked_labels, positions, read_classes
 from learners.rows.rows import Rows
+from mechanisms.noise import read_flag
 from mechanisms.sampling.random import BitSource, source_from
 
 if TYPE_CHECKING:
@@ -220,8 +221,7 @@ class PrivateModel(BaseEstimator):  # type: ignore[misc]
     def _require_truth_values(self, *names: str) -> None:
         """DPA105 for a parameter that is neither True nor False."""
         for name in names:
-            if not isinstance(value := getattr(self, name), bool):
-                raise InvalidArgument("DPA105", f"{name} must be True or False, got a {type(value).__name__}.")
+            read_flag(getattr(self, name), name)
 
     def _public(self, features: Features, classes: int) -> Public:
         """The public quantities, checked."""

@@ -133,6 +133,23 @@ class PrivacyRecord:
         """The loss of everything that ran; None if nothing was released."""
         return _composed(self.charges, self.adjacency)
 
+    def stating(self, facts: Mapping[str, Any], notes: Sequence[str] = ()) -> Self:
+        """The same record with more public quantities, and more of what the guarantee does not cover.
+
+        Args:
+          facts: public quantities by name; one that the record has already is replaced.
+          notes: further notes, in sentences.
+        Returns:
+          The record.
+        Raises:
+          Nothing.
+        Source: docs/learners.md, "The record".
+        Example:
+          >>> PrivacyRecord.of([], adjacency="replace_one", delta=0, public={}).stating({"records": 3}).public["records"]
+          3
+        """
+        return replace(self, public=MappingProxyType({**self.public, **facts}), notes=(*self.notes, *notes))
+
     def ran(self, log: Sequence[Release]) -> Self:
         """The record of what ran, where this one is of what was planned.
 

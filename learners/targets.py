@@ -17,4 +17,4 @@ TARGETS: Final = (
     *kernels.TARGETS,
     *perturbation.TARGETS,
 )
-"""Targets that the learners offer to the auditor, and the hooks by which it sees inside them."""
+"""All of them, in the order in which an audit of everything makes them."""

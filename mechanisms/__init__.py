@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import TYPE_CHECKING, Final
+
+from dpaudit.lazy import lazily
 
 if TYPE_CHECKING:
     from mechanisms.above_threshold import AboveThreshold as AboveThreshold
@@ -41,43 +42,31 @@ if TYPE_CHECKING:
     from mechanisms.vector import VectorMechanism as VectorMechanism
 
 _HOMES: Final = {
-    "GaussianMechanism": "mechanisms.gaussian",
-    "LaplaceMechanism": "mechanisms.laplace",
-    "to_lattice": "mechanisms.lattice",
-    **dict.fromkeys(("clipped_rows", "clipped_sum"), "mechanisms.contributions"),
-    **dict.fromkeys(("EuclideanLaplace", "EuclideanMechanism"), "mechanisms.euclidean"),
-    "VectorMechanism": "mechanisms.vector",
-    **dict.fromkeys(("DiscreteGaussian", "DiscreteLaplace", "FiniteLaw", "Geometric", "LawFromWeights"), "mechanisms.laws"),
-    **dict.fromkeys(("RoundedGaussian", "Staircase", "Truncated"), "mechanisms.laws"),
-    "AdditiveMechanism": "mechanisms.additive",
-    **dict.fromkeys(("InsecureSeededSourceForTestsOnly", "OsBitSource", "source_from"), "mechanisms.sampling.random"),
-    "RandomizedResponse": "mechanisms.response",
-    "RealGaussianMechanism": "mechanisms.real_gaussian",
-    "RealLaplaceMechanism": "mechanisms.real_laplace",
-    "DiscreteGaussianMechanism": "mechanisms.discrete_gaussian",
-    "ExponentialMechanism": "mechanisms.exponential",
-    "NoisyMax": "mechanisms.noisy_max",
-    "PermuteAndFlip": "mechanisms.permute_and_flip",
-    "TopK": "mechanisms.top_k",
-    "AboveThreshold": "mechanisms.above_threshold",
-    "HistogramMechanism": "mechanisms.histogram",
-    "PartitionSelection": "mechanisms.partition_selection",
-    "SparseVector": "mechanisms.sparse_vector",
-    "StabilityHistogram": "mechanisms.stability_histogram",
+    "GaussianMechanism": "gaussian",
+    "LaplaceMechanism": "laplace",
+    "to_lattice": "lattice",
+    **dict.fromkeys(("clipped_rows", "clipped_sum"), "contributions"),
+    **dict.fromkeys(("EuclideanLaplace", "EuclideanMechanism"), "euclidean"),
+    "VectorMechanism": "vector",
+    **dict.fromkeys(("DiscreteGaussian", "DiscreteLaplace", "FiniteLaw", "Geometric", "LawFromWeights"), "laws"),
+    **dict.fromkeys(("RoundedGaussian", "Staircase", "Truncated"), "laws"),
+    "AdditiveMechanism": "additive",
+    **dict.fromkeys(("InsecureSeededSourceForTestsOnly", "OsBitSource", "source_from"), "sampling.random"),
+    "RandomizedResponse": "response",
+    "RealGaussianMechanism": "real_gaussian",
+    "RealLaplaceMechanism": "real_laplace",
+    "DiscreteGaussianMechanism": "discrete_gaussian",
+    "ExponentialMechanism": "exponential",
+    "NoisyMax": "noisy_max",
+    "PermuteAndFlip": "permute_and_flip",
+    "TopK": "top_k",
+    "AboveThreshold": "above_threshold",
+    "HistogramMechanism": "histogram",
+    "PartitionSelection": "partition_selection",
+    "SparseVector": "sparse_vector",
+    "StabilityHistogram": "stability_histogram",
 }
 
 __all__ = [*sorted(_HOMES)]
 
-
-def __getattr__(name: str) -> object:
-    """Load a public name on first use (PEP 562), so that a caller pays only for what it uses."""
-    if name not in _HOMES:
-        raise AttributeError(f"module 'mechanisms' has no attribute {name!r}")
-    value = getattr(import_module(_HOMES[name]), name)
-    globals()[name] = value
-    return value
-
-
-def __dir__() -> list[str]:
-    """Every public name, loaded or not."""
-    return sorted(__all__)
+__getattr__, __dir__ = lazily(__name__, _HOMES)

@@ -13,9 +13,9 @@ import numpy as np
 from dpaudit.claims import Adjacency, Claim, PureDP
 from dpaudit.exact import Exact, positive, shown
 from dpaudit.releases import Release
-from mechanisms.comparisons import Comparisons, Run, read_flag, read_share
+from mechanisms.comparisons import Comparisons, Run, read_share
 from mechanisms.laws import DiscreteLaplace
-from mechanisms.noise import as_text, require_multiple, store
+from mechanisms.noise import as_text, read_flag, require_multiple, store
 from mechanisms.sampling.random import BitSource
 
 if TYPE_CHECKING:
@@ -147,7 +147,7 @@ class AboveThreshold:
         Returns:
           int64 array of `count` positions; len(values) where no value was found above.
         Raises:
-          InvalidArgument: as for `release`, or `count` is no positive integer (DPA103, DPA105).
+          InvalidArgument: as for `release`, or `count` is no integer from 1 to 2**32 (DPA103, DPA105).
         Source: design rule 4 (the log counts every one of them).
         Example:
           >>> AboveThreshold(sensitivity=1, epsilon=2).releases(0, [-9000, 9000, 5], 3).tolist()

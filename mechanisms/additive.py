@@ -142,7 +142,8 @@ class AdditiveMechanism:
         Returns:
           Array of shape (count,): int64 for a whole lattice, float64 for a dyadic one, else Fractions.
         Raises:
-          InvalidArgument: as for `release`, `count` is no positive integer (DPA103, DPA105), or too large for an array (DPA108).
+          InvalidArgument: as for `release`, `count` is no integer from 1 to 2**32 (DPA103, DPA105), or the value is too large for
+            an array (DPA108).
         Source: design rule 4 (the log counts every one of them).
         Example:
           >>> AdditiveMechanism(Staircase(sensitivity=2, epsilon=1), sensitivity=2).releases(5, 3).dtype.name

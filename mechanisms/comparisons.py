@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any, Final, NoReturn
 import numpy as np
 
 from dpaudit.errors import BudgetExceeded, InvalidArgument
-from dpaudit.exact import Exact, in_range, integer, positive, rational
+from dpaudit.exact import Exact, in_range, positive, rational
 from dpaudit.releases import Hold, Release, note
 from mechanisms.laws import DiscreteLaplace
-from mechanisms.noise import bit_source, require_multiple
+from mechanisms.noise import bit_source, copies_asked, require_multiple
 from mechanisms.sampling.random import BitSource
 from mechanisms.steps import INTEGER_LIMIT, array_steps, format_of, number_steps
 
@@ -60,7 +60,7 @@ class Comparisons:
         steps, row = self.threshold_steps(threshold), self.value_steps(values)
         if abs(steps) > INTEGER_LIMIT:
             raise InvalidArgument("DPA108", "the threshold must be at most 2**60 steps of the lattice. Use a coarser lattice.")
-        runs = integer(count, "count", lower=1)
+        runs = copies_asked(count)
         for law in self._laws():
             format_of(Fraction(1)).require_room(law.scale)
         bits = bit_source(source)
@@ -236,10 +236,3 @@ def read_share(share: Exact | None, *, steps: int, rest: Fraction) -> Fraction:
 def read_number_share(share: Exact) -> Fraction:
     """The share of the whole budget that pays numeric answers, 0 for none."""
     return in_range(share, "number_share", lower=0, upper=1, upper_open=True)
-
-
-def read_flag(flag: object, name: str) -> bool:
-    """A parameter that must be True or False."""
-    if not isinstance(flag, bool):
-        raise InvalidArgument("DPA105", f"{name} must be True or False, got a {type(flag).__name__}.")
-    return flag

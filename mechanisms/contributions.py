@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 import numpy as np
 
 from dpaudit.errors import InvalidArgument
-from dpaudit.exact import Exact, in_range, instance_of, integer, positive
+from dpaudit.exact import Exact, in_range, integer, positive, word
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -125,8 +125,7 @@ def checked_rows(rows: NDArray[Any]) -> NDArray[Any]:
 
 def _ball(norm_bound: Exact, norm: Norm, lattice_bits: int) -> _Ball:
     """The ball of the public parameters."""
-    if instance_of(norm, str, "norm") not in {"l1", "l2", "linf"}:
-        raise InvalidArgument("DPA103", f'norm must be "l1", "l2" or "linf", got {norm!r}.')
+    word(norm, "norm", ("l1", "l2", "linf"))
     bits = integer(lattice_bits, "lattice_bits", lower=1, upper=LARGEST_LATTICE_BITS)
     bound = in_range(
         positive(norm_bound, "norm_bound"), "norm_bound", lower=Fraction(1, _LARGEST_BOUND), upper=Fraction(_LARGEST_BOUND)

@@ -5,15 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from math import ceil, floor, isqrt
+from math import ceil, floor
 from typing import TYPE_CHECKING, Any, overload
 
 from dpaudit.claims import ZCDP, Adjacency, Claim
-from dpaudit.errors import InvalidArgument
 from dpaudit.exact import Exact, integer, positive, shown
 from dpaudit.releases import Release
 from mechanisms.laws import DiscreteGaussian
-from mechanisms.noise import Noise, as_text, one_of, store
+from mechanisms.noise import Noise, as_text, one_of, require_step, store
+from mechanisms.roots import whole_root_above
 from mechanisms.sampling.random import BitSource
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ class DiscreteGaussianMechanism:
     ) -> None:
         """Check the parameters and store them exactly."""
         step, distance = positive(lattice, "lattice"), positive(sensitivity, "sensitivity")
-        _require_step(distance, step, "sensitivity")
+        require_step(distance, step, "sensitivity")
         if sigma is not None:
             square = one_of(sigma=sigma, sigma_squared=sigma_squared, rho=rho) ** 2
         elif sigma_squared is not None:
@@ -110,7 +110,7 @@ class DiscreteGaussianMechanism:
         from dpaudit.accounting import discrete_gaussian, zcdp
 
         moved = positive(distance, "distance")
-        _require_step(moved, self.lattice, "distance")
+        require_step(moved, self.lattice, "distance")
         if integer(dimension, "dimension", lower=1) > 1:
             return zcdp(rho=moved**2 / (2 * self.sigma_squared), adjacency=self.adjacency)
         return discrete_gaussian(
@@ -149,7 +149,7 @@ class DiscreteGaussianMechanism:
         Returns:
           Array of shape (count, *shape of the value): int64 for a whole lattice, float64 for a dyadic one, else Fractions.
         Raises:
-          InvalidArgument: as for `release`, or `count` is no positive integer (DPA103, DPA105).
+          InvalidArgument: as for `release`, or `count` is no integer from 1 to 2**32 (DPA103, DPA105).
         Source: design rule 4 (the log counts every one of them).
         Example:
           >>> DiscreteGaussianMechanism(sensitivity=1, sigma=2).releases(5, 3).shape
@@ -174,14 +174,4 @@ class DiscreteGaussianMechanism:
         square = self.sigma_squared / self.lattice**2
         parameters = (("lattice", self.lattice), ("sigma_squared", self.sigma_squared))
         record = Release("discrete_gaussian", parameters, self.sensitivity, self.adjacency)
-        return Noise(DiscreteGaussian(sigma_squared=square), self.lattice, Fraction(isqrt(ceil(square) - 1) + 1), record)
-
-
-def _require_step(distance: Fraction, lattice: Fraction, name: str) -> None:
-    """Refuse with DPA107 a distance that no two different values on the lattice keep."""
-    if distance < lattice:
-        raise InvalidArgument(
-            "DPA107",
-            f"{name} must be at least the lattice, got {name}={shown(distance)} and lattice={shown(lattice)}. "
-            "Values on the lattice cannot change by less than a step; choose a finer lattice.",
-        )
+        return Noise(DiscreteGaussian(sigma_squared=square), self.lattice, Fraction(whole_root_above(ceil(square))), record)

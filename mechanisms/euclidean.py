@@ -15,7 +15,8 @@ from dpaudit.errors import InvalidArgument, Unsupported
 from dpaudit.exact import Enclosure, Exact, Reason, ball, integer, positive, shown, working_precision
 from dpaudit.releases import Release, note
 from mechanisms.laws import RoundedGaussian
-from mechanisms.noise import as_text, bit_source, in_logged_units, one_of, store
+from mechanisms.laws.law import MOST_DRAWS
+from mechanisms.noise import as_text, bit_source, copies_asked, in_logged_units, one_of, require_step, store
 from mechanisms.sampling.envelope import SHIPPED as SHIPPED_CELLS
 from mechanisms.sampling.envelope import Tuning, envelope_table
 from mechanisms.sampling.euclidean_noise import draw_vectors
@@ -76,7 +77,7 @@ class EuclideanLaplace:
         """Independent exact draws.
 
         Args:
-          n: how many vectors, at least 0; None for one vector without the first axis.
+          n: how many vectors, from 0 to 2**32; None for one vector without the first axis.
           source: random bits; None takes the operating system's.
         Returns:
           int64 array of shape (dimension,), or (n, dimension).
@@ -89,7 +90,7 @@ class EuclideanLaplace:
           >>> EuclideanLaplace("1/2", dimension=2).sample(3).dtype.name
           'int64'
         """
-        count = 1 if n is None else integer(n, "n", lower=0)
+        count = 1 if n is None else integer(n, "n", lower=0, upper=MOST_DRAWS)
         drawn = draw_vectors(self.scale, self.dimension, count, drawn_reals(bit_source(source)))
         return drawn[0] if n is None else drawn
 
@@ -126,7 +127,7 @@ class VectorNoise:
 
     def often(self, value: NDArray[Any], count: int, source: BitSource | None) -> NDArray[Any]:
         """Independent noisy copies of a vector of any shape, along a new first axis."""
-        copies = integer(count, "count", lower=1)
+        copies = copies_asked(count)
         if not isinstance(value, np.ndarray):
             raise InvalidArgument(
                 "DPA105", f"the value to release must be an array, got a {type(value).__name__}. A number is numpy.array([number])."
@@ -184,12 +185,7 @@ class EuclideanMechanism:
     ) -> None:
         """Check the parameters and store them exactly."""
         step, distance = positive(lattice, "lattice"), positive(sensitivity, "sensitivity")
-        if distance < step:
-            raise InvalidArgument(
-                "DPA107",
-                f"sensitivity must be at least the lattice, got sensitivity={shown(distance)} and lattice={shown(step)}. "
-                "Values on the lattice cannot change by less than a step; choose a finer lattice.",
-            )
+        require_step(distance, step, "sensitivity")
         width = distance / one_of(epsilon=epsilon) if scale is None else one_of(scale=scale, epsilon=epsilon)
         store(self, sensitivity=distance, scale=width, lattice=step, adjacency=Adjacency.of(adjacency))
 
@@ -218,7 +214,8 @@ class EuclideanMechanism:
         Returns:
           A loss of `dpaudit.accounting` under the mechanism's adjacency that is never below the mechanism's own.
         Raises:
-          InvalidArgument: `distance` is not a number (DPA101, DPA102) or not positive (DPA104), or `dimension` is below 1 (DPA103).
+          InvalidArgument: `distance` is not a number (DPA101, DPA102) or not positive (DPA104), or `dimension` is no
+            integer (DPA105) or below 1 (DPA103).
         Source: Hardt, Talwar 2010, section 4.
         Example:
           >>> EuclideanMechanism(sensitivity=1, epsilon=1).loss_at(2).epsilon(delta=0).upper
@@ -265,7 +262,7 @@ class EuclideanMechanism:
         Returns:
           Array of shape (count, *shape of the value): int64 for a whole lattice, float64 for a dyadic one.
         Raises:
-          InvalidArgument: as for `release`, or `count` is no positive integer (DPA103, DPA105).
+          InvalidArgument: as for `release`, or `count` is no integer from 1 to 2**32 (DPA103, DPA105).
         Source: design rule 4 (the log counts every one of them).
         Example:
           >>> EuclideanMechanism(sensitivity=1, epsilon=1).releases(np.array([1, 2]), 3).shape

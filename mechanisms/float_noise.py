@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 
 from dpaudit.errors import InvalidArgument
-from dpaudit.exact import Exact, integer, rational
+from dpaudit.exact import Exact, rational
 from dpaudit.releases import Release, note
-from mechanisms.noise import bit_source
+from mechanisms.noise import bit_source, copies_asked
 from mechanisms.sampling.cells import Cells
 from mechanisms.sampling.random import BitSource
 from mechanisms.sampling.real_noise import RealNoise, noisy_sum, noisy_sums, real_noise
@@ -58,7 +58,7 @@ class FloatNoise:
 
     def often(self, value: FloatValue, count: int, source: BitSource | None) -> NDArray[np.float64]:
         """Independent noisy copies, along a new first axis."""
-        copies = integer(count, "count", lower=1)
+        copies = copies_asked(count)
         numbers = _numbers(value) if isinstance(value, np.ndarray) else np.array(_number(value))
         bits = bit_source(source)
         hold = note(replace(self.record, dimension=numbers.size, count=copies, secure=bits.secure))

@@ -8,11 +8,10 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, overload
 
 from dpaudit.claims import GDP, Adjacency, Claim
-from dpaudit.errors import InvalidArgument
 from dpaudit.exact import Exact, positive, shown
 from dpaudit.releases import Release
 from mechanisms.laws import RoundedGaussian
-from mechanisms.noise import Noise, as_text, one_of, store
+from mechanisms.noise import Noise, as_text, one_of, require_step, store
 from mechanisms.sampling.random import BitSource
 
 if TYPE_CHECKING:
@@ -61,12 +60,7 @@ class GaussianMechanism:
     ) -> None:
         """Check the parameters and store them exactly."""
         step, distance = positive(lattice, "lattice"), positive(sensitivity, "sensitivity")
-        if distance < step:
-            raise InvalidArgument(
-                "DPA107",
-                f"sensitivity must be at least the lattice, got sensitivity={shown(distance)} and lattice={shown(step)}. "
-                "Values on the lattice cannot change by less than a step; choose a finer lattice.",
-            )
+        require_step(distance, step, "sensitivity")
         if sigma is None:
             deviation = distance * one_of(noise_multiplier=noise_multiplier, sigma=None)
         else:
@@ -140,7 +134,7 @@ class GaussianMechanism:
         Returns:
           Array of shape (count, *shape of the value): int64 for a whole lattice, float64 for a dyadic one, else Fractions.
         Raises:
-          InvalidArgument: as for `release`, or `count` is no positive integer (DPA103, DPA105).
+          InvalidArgument: as for `release`, or `count` is no integer from 1 to 2**32 (DPA103, DPA105).
         Source: design rule 4 (the log counts every one of them).
         Example:
           >>> import numpy as np

@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from math import isqrt
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -18,8 +17,9 @@ from dpaudit.errors import InvalidArgument
 from dpaudit.exact import Exact, integer, shown
 from mechanisms.gaussian import GaussianMechanism
 from mechanisms.laplace import LaplaceMechanism
-from mechanisms.noise import as_text, one_of, store
+from mechanisms.noise import as_text, one_of, read_flag, store
 from mechanisms.people import Entries, Key, bounded, places_of, read_entries, read_people, units
+from mechanisms.roots import root_above
 from mechanisms.sampling.random import BitSource
 
 if TYPE_CHECKING:
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from dpaudit.claims import PrivacyLoss
 
 _MOST_CATEGORIES: Final = 2**24
-_ROOT_BITS: Final = 64
 
 
 @dataclass(frozen=True, init=False)
@@ -76,8 +75,7 @@ class HistogramMechanism:
         adjacency: Adjacency | str = "add_remove",
     ) -> None:
         """Check the parameters and store them exactly."""
-        if not isinstance(other, bool):
-            raise InvalidArgument("DPA105", f"other must be True or False, got a {type(other).__name__}.")
+        read_flag(other, "other")
         store(self, categories=_read_categories(categories), other=other, adjacency=Adjacency.of(adjacency))
         store(self, contributions=integer(contributions, "contributions", lower=1))
         if sigma is not None:
@@ -178,7 +176,7 @@ class HistogramMechanism:
         Returns:
           int64 array of shape (count, number of `labels`).
         Raises:
-          InvalidArgument: as for `release`, or `count` is no positive integer (DPA103, DPA105).
+          InvalidArgument: as for `release`, or `count` is no integer from 1 to 2**32 (DPA103, DPA105).
         Source: design rule 4 (the log counts every one of them).
         Example:
           >>> HistogramMechanism(["a", "b"], epsilon=1).releases(["a"], 3).shape
@@ -230,15 +228,8 @@ class HistogramMechanism:
     def _mechanism(self) -> LaplaceMechanism | GaussianMechanism:
         """The additive noise on the array of counts."""
         if self.gaussian:
-            return GaussianMechanism(sensitivity=root_above(self.moves), sigma=self.spread, adjacency=self.adjacency)
+            return GaussianMechanism(sensitivity=root_above(Fraction(self.moves)), sigma=self.spread, adjacency=self.adjacency)
         return LaplaceMechanism(sensitivity=self.moves, scale=self.spread, adjacency=self.adjacency)
-
-
-def root_above(square: int) -> Fraction:
-    """The square root of an integer, or the next multiple of 2**-64 above it: what the log keeps of an L2 sensitivity."""
-    shifted = square << 2 * _ROOT_BITS
-    root = isqrt(shifted)
-    return Fraction(root + (root * root < shifted), 1 << _ROOT_BITS)
 
 
 def _read_categories(categories: object) -> tuple[Key, ...]:

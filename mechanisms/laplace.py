@@ -8,12 +8,11 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, overload
 
 from dpaudit.claims import Adjacency, Claim, PureDP
-from dpaudit.errors import InvalidArgument
 from dpaudit.exact import Exact, integer, positive, shown
 from dpaudit.releases import Release
 from mechanisms.laws import DiscreteLaplace
 from mechanisms.laws.law import Sampler
-from mechanisms.noise import Noise, as_text, one_of, require_multiple, store
+from mechanisms.noise import Noise, as_text, one_of, read_flag, require_multiple, store
 from mechanisms.sampling.random import BitSource
 
 if TYPE_CHECKING:
@@ -67,8 +66,7 @@ class LaplaceMechanism:
         fixed_work: bool = False,
     ) -> None:
         """Check the parameters and store them exactly."""
-        if not isinstance(fixed_work, bool):
-            raise InvalidArgument("DPA105", f"fixed_work must be True or False, got a {type(fixed_work).__name__}.")
+        read_flag(fixed_work, "fixed_work")
         step, distance = positive(lattice, "lattice"), positive(sensitivity, "sensitivity")
         require_multiple(distance, step, "sensitivity")
         width = distance / one_of(epsilon=epsilon) if scale is None else one_of(scale=scale, epsilon=epsilon)
@@ -100,7 +98,7 @@ class LaplaceMechanism:
         Returns:
           A loss of `dpaudit.accounting` under the mechanism's adjacency.
         Raises:
-          InvalidArgument: as for the sensitivity, or `dimension` below 1 (DPA103).
+          InvalidArgument: as for the sensitivity, or `dimension` is no integer (DPA105) or below 1 (DPA103).
         Source: Ghosh, Roughgarden, Sundararajan 2012.
         Example:
           >>> LaplaceMechanism(sensitivity=1, epsilon=1).loss_at(2).epsilon(delta=0).upper
@@ -148,7 +146,7 @@ class LaplaceMechanism:
         Returns:
           Array of shape (count, *shape of the value): int64 for a whole lattice, float64 for a dyadic one, else Fractions.
         Raises:
-          InvalidArgument: as for `release`, or `count` is no positive integer (DPA103, DPA105).
+          InvalidArgument: as for `release`, or `count` is no integer from 1 to 2**32 (DPA103, DPA105).
         Source: design rule 4 (the log counts every one of them).
         Example:
           >>> LaplaceMechanism(sensitivity=1, epsilon=1).releases(5, 3).dtype.name

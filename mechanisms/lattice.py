@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 import numpy as np
 
 from dpaudit.errors import InvalidArgument
-from dpaudit.exact import Exact, positive, rational, shown
+from dpaudit.exact import Exact, positive, rational, shown, word
+from mechanisms.entries import exact_array
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -88,8 +89,7 @@ def to_lattice(
 def _bounds(lower: Exact, upper: Exact, lattice: Exact, rounding: Rounding) -> _Bounds:
     """The checked public parameters."""
     step, least, greatest = positive(lattice, "lattice"), rational(lower, "lower"), rational(upper, "upper")
-    if rounding not in {"nearest", "toward_zero"}:
-        raise InvalidArgument("DPA103", f'rounding must be "nearest" or "toward_zero", got {rounding!r}.')
+    word(rounding, "rounding", ("nearest", "toward_zero"))
     if least > greatest:
         raise InvalidArgument(
             "DPA103", f"lower must not exceed upper, got lower={shown(least)} and upper={shown(greatest)}. Exchange them."
@@ -115,17 +115,7 @@ def _as_array(values: Iterable[Any] | NDArray[Any]) -> NDArray[Any]:
         raise InvalidArgument(
             "DPA105", f"values must be a sequence or an array, one number per person, got a {type(values).__name__}."
         )
-    if hasattr(values, "__array__"):
-        return np.asarray(values)
-    entries = list(values)
-    if all(type(entry) is float for entry in entries):
-        return np.array(entries, dtype=np.float64)
-    if all(type(entry) is int and -(2**63) <= entry < 2**63 for entry in entries):
-        return np.array(entries, dtype=np.int64)
-    array = np.empty(len(entries), dtype=object)
-    for position, entry in enumerate(entries):
-        array[position] = entry
-    return array
+    return exact_array(values)
 
 
 def _is_moderate(bounds: _Bounds) -> bool:

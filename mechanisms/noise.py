@@ -12,7 +12,7 @@ import numpy as np
 from dpaudit.errors import InvalidArgument
 from dpaudit.exact import Exact, integer, positive, shown
 from dpaudit.releases import Release, note
-from mechanisms.laws.law import Sampler
+from mechanisms.laws.law import MOST_DRAWS, Sampler
 from mechanisms.sampling.kernel import LARGEST
 from mechanisms.sampling.random import BitSource, default_source
 from mechanisms.steps import INTEGER_LIMIT, array_steps, format_of, number_steps
@@ -57,7 +57,7 @@ class Noise:
 
     def often(self, value: Value, count: int, source: BitSource | None) -> NDArray[Any]:
         """Independent noisy copies, along a new first axis."""
-        copies = integer(count, "count", lower=1)
+        copies = copies_asked(count)
         if isinstance(value, np.ndarray):
             steps, form = array_steps(value, self.lattice)
         else:
@@ -87,6 +87,11 @@ def in_logged_units(value: Value, lattice: Fraction, record: Release) -> Value |
     return value if unit == 1 else [unit * int(steps) for steps in np.ravel(np.asarray(value))]
 
 
+def copies_asked(count: int) -> int:
+    """The number of independent copies that a caller asks for: at least 1, and no more than a call may draw."""
+    return integer(count, "count", lower=1, upper=MOST_DRAWS)
+
+
 def bit_source(source: BitSource | None) -> BitSource:
     """The source to draw from: the one given, or else the calling thread's own; DPA105 for what is none, such as a seed."""
     if source is None:
@@ -107,6 +112,23 @@ def one_of(**alternatives: Exact | None) -> Fraction:
         names = " and ".join(sorted(alternatives))
         raise InvalidArgument("DPA106", f"exactly one of {names} is needed. Leave the other out.")
     return positive(value, name)
+
+
+def read_flag(flag: object, name: str) -> bool:
+    """A parameter that must be True or False."""
+    if not isinstance(flag, bool):
+        raise InvalidArgument("DPA105", f"{name} must be True or False, got a {type(flag).__name__}.")
+    return flag
+
+
+def require_step(distance: Fraction, lattice: Fraction, name: str) -> None:
+    """Refuse with DPA107 a distance that no two different values on the lattice keep."""
+    if distance < lattice:
+        raise InvalidArgument(
+            "DPA107",
+            f"{name} must be at least the lattice, got {name}={shown(distance)} and lattice={shown(lattice)}. "
+            "Values on the lattice cannot change by less than a step; choose a finer lattice.",
+        )
 
 
 def require_multiple(value: Fraction, lattice: Fraction, name: str) -> None:

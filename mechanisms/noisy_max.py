@@ -11,10 +11,10 @@ import numpy as np
 
 from dpaudit.claims import Adjacency, Claim, PureDP
 from dpaudit.errors import InvalidArgument
-from dpaudit.exact import Exact, integer, positive, shown
+from dpaudit.exact import Exact, positive, shown, word
 from dpaudit.releases import Release, note
 from mechanisms.laws import DiscreteLaplace, Geometric
-from mechanisms.noise import as_text, bit_source, require_multiple, store
+from mechanisms.noise import as_text, bit_source, copies_asked, require_multiple, store
 from mechanisms.sampling.exactnum import LazyUniform
 from mechanisms.sampling.random import BitSource
 from mechanisms.selection.coins import below
@@ -80,8 +80,7 @@ class NoisyMax:
         adjacency: Adjacency | str = "add_remove",
     ) -> None:
         """Check the parameters and store them exactly."""
-        if noise not in _NOISES:
-            raise InvalidArgument("DPA103", f"noise must be one of {', '.join(_NOISES)}.")
+        word(noise, "noise", _NOISES)
         common = checked(sensitivity=sensitivity, epsilon=epsilon, monotonic=monotonic, adjacency=adjacency)
         step = positive(lattice, "lattice")
         require_multiple(common["sensitivity"], step, "sensitivity")
@@ -138,13 +137,13 @@ class NoisyMax:
         Returns:
           int64 array of `count` indices.
         Raises:
-          InvalidArgument: as for `release`, or `count` is no positive integer (DPA103, DPA105).
+          InvalidArgument: as for `release`, or `count` is no integer from 1 to 2**32 (DPA103, DPA105).
         Source: design rule 4 (the log counts every one of them).
         Example:
           >>> NoisyMax(sensitivity=1, epsilon=1).releases([0, 1000], 3).tolist()
           [1, 1, 1]
         """
-        return self._choices(scores, integer(count, "count", lower=1), source)
+        return self._choices(scores, copies_asked(count), source)
 
     def describe(self) -> str:
         """One line that names the mechanism and its exact parameters."""

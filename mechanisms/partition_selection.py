@@ -14,7 +14,7 @@ import numpy as np
 from dpaudit.claims import Adjacency, ApproxDP, Claim
 from dpaudit.exact import Exact, ball, ball_endpoints, in_range, integer, positive, shown, working_precision
 from dpaudit.releases import Release, note
-from mechanisms.noise import as_text, bit_source, store
+from mechanisms.noise import as_text, bit_source, copies_asked, store
 from mechanisms.people import Entries, Key, units
 from mechanisms.sampling.exactnum import LazyUniform
 from mechanisms.sampling.random import BitSource
@@ -105,14 +105,14 @@ class PartitionSelection:
         Returns:
           `count` results as `release` gives them.
         Raises:
-          InvalidArgument: as for `release`, or `count` is no positive integer (DPA103, DPA105).
+          InvalidArgument: as for `release`, or `count` is no integer from 1 to 2**32 (DPA103, DPA105).
         Source: design rule 4 (the log counts every one of them).
         Example:
           >>> PartitionSelection(epsilon=1, delta="1e-6").releases(["a"] * 100, 2)
           [['a'], ['a']]
         """
         keys, people_with = counted_keys(values, people, self.contributions)
-        copies = integer(count, "count", lower=1)
+        copies = copies_asked(count)
         bits = bit_source(source)
         hold = note(replace(self._record, count=copies, secure=bits.secure))
         chosen = selected(self._rule, np.tile(people_with, copies), bits).reshape(copies, len(keys))

@@ -11,9 +11,9 @@ import numpy as np
 
 from dpaudit.claims import Adjacency, Claim, PureDP
 from dpaudit.errors import InvalidArgument
-from dpaudit.exact import Enclosure, Exact, integer, shown
+from dpaudit.exact import Enclosure, Exact, shown
 from dpaudit.releases import Release, note
-from mechanisms.noise import as_text, bit_source, store
+from mechanisms.noise import as_text, bit_source, copies_asked, store
 from mechanisms.sampling.random import BitSource
 from mechanisms.selection.clocks import EXPONENTIAL
 from mechanisms.selection.coins import first_head, head_probabilities
@@ -119,13 +119,13 @@ class PermuteAndFlip:
         Returns:
           int64 array of `count` indices.
         Raises:
-          InvalidArgument: as for `release`, or `count` is no positive integer (DPA103, DPA105).
+          InvalidArgument: as for `release`, or `count` is no integer from 1 to 2**32 (DPA103, DPA105).
         Source: design rule 4 (the log counts every one of them).
         Example:
           >>> PermuteAndFlip(sensitivity=1, epsilon=1).releases([0, 1000], 3).tolist()
           [1, 1, 1]
         """
-        read, copies = read_scores(scores), integer(count, "count", lower=1)
+        read, copies = read_scores(scores), copies_asked(count)
         bits = bit_source(source)
         hold = note(replace(self._record, count=copies, secure=bits.secure))
         if read.size > SHIPPED.chunk:

@@ -165,7 +165,7 @@ def quantile_sensitivity(*, quantile: Exact, adjacency: Adjacency | str = "add_r
     Returns:
       The sensitivity, in the units of the scores.
     Raises:
-      InvalidArgument: `quantile` is outside [0, 1], or another adjacency is asked for (DPA103).
+      InvalidArgument: `quantile` is not a number (DPA101, DPA102) or outside [0, 1], or another adjacency is asked for (DPA103).
     Source: triangle inequality; a test compares it with all small data sets.
     Example:
       >>> quantile_sensitivity(quantile="9/10"), quantile_sensitivity(quantile="1/2", adjacency="replace_one")

@@ -131,7 +131,7 @@ class RealGaussianMechanism:
         Returns:
           Float64 array of shape (count, *shape of the value).
         Raises:
-          InvalidArgument: as for `release`, or `count` is no positive integer (DPA103, DPA105).
+          InvalidArgument: as for `release`, or `count` is no integer from 1 to 2**32 (DPA103, DPA105).
         Source: design rule 4 (the log counts every one of them).
         Example:
           >>> import numpy as np

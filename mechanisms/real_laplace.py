@@ -92,7 +92,8 @@ class RealLaplaceMechanism:
         Returns:
           A loss of `dpaudit.accounting` under the mechanism's adjacency, an upper bound for the rounded release.
         Raises:
-          InvalidArgument: `distance` is not a number (DPA101, DPA102) or not positive (DPA104), or `dimension` is below 1 (DPA103).
+          InvalidArgument: `distance` is not a number (DPA101, DPA102) or not positive (DPA104), or `dimension` is no
+            integer (DPA105) or below 1 (DPA103).
         Source: Dwork, McSherry, Nissim, Smith 2006.
         Example:
           >>> RealLaplaceMechanism(sensitivity=1, epsilon=1).loss_at("1/2").epsilon(delta=0).upper
@@ -139,7 +140,7 @@ class RealLaplaceMechanism:
         Returns:
           Float64 array of shape (count, *shape of the value).
         Raises:
-          InvalidArgument: as for `release`, or `count` is no positive integer (DPA103, DPA105).
+          InvalidArgument: as for `release`, or `count` is no integer from 1 to 2**32 (DPA103, DPA105).
         Source: design rule 4 (the log counts every one of them).
         Example:
           >>> RealLaplaceMechanism(sensitivity=1, epsilon=1).releases(0.5, 3).shape

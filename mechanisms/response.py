@@ -14,7 +14,7 @@ from dpaudit.claims import Adjacency, Claim, PureDP
 from dpaudit.errors import InvalidArgument
 from dpaudit.exact import Enclosure, Exact, Reason, ball, ball_endpoints, integer, positive, shown, working_precision
 from dpaudit.releases import Hold, Release, note
-from mechanisms.noise import as_text, bit_source
+from mechanisms.noise import as_text, bit_source, copies_asked
 from mechanisms.sampling.exactnum import LazyUniform
 from mechanisms.sampling.random import BitSource
 
@@ -127,13 +127,13 @@ class RandomizedResponse:
         Returns:
           int64 array of shape (count, *shape of the value).
         Raises:
-          InvalidArgument: as for `release`, or `count` is no positive integer (DPA103, DPA105).
+          InvalidArgument: as for `release`, or `count` is no integer from 1 to 2**32 (DPA103, DPA105).
         Source: design rule 4 (the log counts every one of them).
         Example:
           >>> RandomizedResponse(epsilon=1).releases(1, 5).shape
           (5,)
         """
-        truth, copies = np.asarray(self._checked(value)), integer(count, "count", lower=1)
+        truth, copies = np.asarray(self._checked(value)), copies_asked(count)
         bits, hold = self._noted(truth.size, copies, source)
         told = reports(truth, copies, self.epsilon, self.categories, bits)
         return told if hold is None else hold(truth, told)

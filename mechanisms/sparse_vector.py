@@ -12,9 +12,9 @@ from dpaudit.claims import Adjacency, Claim, PureDP
 from dpaudit.errors import InvalidArgument
 from dpaudit.exact import Exact, integer, positive, shown
 from dpaudit.releases import Release
-from mechanisms.comparisons import Comparisons, Run, read_flag, read_number_share, read_share
+from mechanisms.comparisons import Comparisons, Run, read_number_share, read_share
 from mechanisms.laws import DiscreteLaplace
-from mechanisms.noise import as_text, require_multiple, store
+from mechanisms.noise import as_text, read_flag, require_multiple, store
 from mechanisms.sampling.random import BitSource
 from mechanisms.steps import format_of
 
@@ -142,7 +142,7 @@ class SparseVector:
           int8 array of shape (count, len(values)): 1 above, 0 below, -1 no longer asked.
         Raises:
           InvalidArgument: not numbers (DPA101, DPA102), of the wrong type or shape (DPA105), off the lattice (DPA107), too large
-            (DPA108) or empty (DPA109), or `count` is no positive integer (DPA103, DPA105); before randomness is drawn.
+            (DPA108) or empty (DPA109), or `count` is no integer from 1 to 2**32 (DPA103, DPA105); before randomness is drawn.
         Source: design rule 4 (the log counts every one of them).
         Example:
           >>> SparseVector(sensitivity=1, epsilon=2).releases(0, [-9000, 9000, 5], 2).tolist()

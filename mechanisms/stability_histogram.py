@@ -14,7 +14,7 @@ from dpaudit.claims import Adjacency, ApproxDP, Claim
 from dpaudit.exact import Exact, ball, ball_endpoints, in_range, integer, positive, shown, working_precision
 from dpaudit.releases import Release, note
 from mechanisms.laws import DiscreteLaplace
-from mechanisms.noise import as_text, bit_source, store
+from mechanisms.noise import as_text, bit_source, copies_asked, store
 from mechanisms.people import Entries, Key, bounded, keys_of, read_entries, read_people, units
 from mechanisms.sampling.random import BitSource
 from mechanisms.steps import format_of
@@ -117,14 +117,14 @@ class StabilityHistogram:
         Returns:
           `count` results as `release` gives them.
         Raises:
-          InvalidArgument: as for `release`, or `count` is no positive integer (DPA103, DPA105).
+          InvalidArgument: as for `release`, or `count` is no integer from 1 to 2**32 (DPA103, DPA105).
         Source: design rule 4 (the log counts every one of them).
         Example:
           >>> StabilityHistogram(epsilon=1, delta="1e-6").releases([], 2)
           [{}, {}]
         """
         keys, people_with = counted_keys(values, people, self.contributions)
-        copies = integer(count, "count", lower=1)
+        copies = copies_asked(count)
         bits = bit_source(source)
         hold = note(replace(self._record, count=copies, secure=bits.secure))
         noisy = self._law.sample(copies * len(keys), source=bits).reshape(copies, len(keys)) + people_with

@@ -12,9 +12,9 @@ import numpy as np
 
 from dpaudit.claims import Adjacency, Claim, PureDP
 from dpaudit.errors import InvalidArgument
-from dpaudit.exact import Exact, integer, shown
+from dpaudit.exact import Exact, integer, shown, word
 from dpaudit.releases import Release, note
-from mechanisms.noise import as_text, bit_source, store
+from mechanisms.noise import as_text, bit_source, copies_asked, store
 from mechanisms.sampling.random import BitSource
 from mechanisms.selection.clocks import GUMBEL
 from mechanisms.selection.coins import first_head
@@ -80,8 +80,7 @@ class TopK:
         adjacency: Adjacency | str = "add_remove",
     ) -> None:
         """Check the parameters and store them exactly."""
-        if method not in _METHODS:
-            raise InvalidArgument("DPA103", f"method must be one of {', '.join(_METHODS)}.")
+        word(method, "method", _METHODS)
         places = integer(k, "k", lower=1)
         store(
             self,
@@ -141,13 +140,13 @@ class TopK:
         Returns:
           int64 array of shape (count, k), each row in the order of the choices.
         Raises:
-          InvalidArgument: as for `release`, or `count` is no positive integer (DPA103, DPA105).
+          InvalidArgument: as for `release`, or `count` is no integer from 1 to 2**32 (DPA103, DPA105).
         Source: design rule 4 (the log counts every one of them).
         Example:
           >>> TopK(k=2, sensitivity=1, epsilon=4).releases([0, 1000, 2000], 2).tolist()
           [[2, 1], [2, 1]]
         """
-        read, copies = self._read(scores), integer(count, "count", lower=1)
+        read, copies = self._read(scores), copies_asked(count)
         bits = bit_source(source)
         hold = note(replace(self._record, count=copies * self.k, secure=bits.secure))
         if self.method == "one_shot" and read.size <= SHIPPED.chunk:

@@ -11,12 +11,12 @@ import numpy as np
 
 from dpaudit.claims import Adjacency, Claim
 from dpaudit.errors import InvalidArgument
-from dpaudit.exact import Exact, integer, positive, shown
+from dpaudit.exact import Exact, integer, positive, shown, word
 from mechanisms.contributions import LARGEST_LATTICE_BITS, checked_rows, clipped_sum
 from mechanisms.euclidean import EuclideanMechanism
 from mechanisms.gaussian import GaussianMechanism
 from mechanisms.laplace import LaplaceMechanism
-from mechanisms.noise import as_text, bit_source, store
+from mechanisms.noise import as_text, bit_source, copies_asked, store
 from mechanisms.sampling.random import BitSource
 
 if TYPE_CHECKING:
@@ -85,8 +85,8 @@ class VectorMechanism:
         chosen = {name: positive(value, name) for name, value in given.items() if value is not None}
         if len(chosen) != 1:
             raise InvalidArgument("DPA106", "exactly one of noise_multiplier, sigma and epsilon is needed. Leave the others out.")
-        if norm not in {"l1", "l2"} or (norm == "l1" and "epsilon" not in chosen):
-            raise InvalidArgument("DPA103", f'norm must be "l2", or "l1" with epsilon, got {norm!r} with {next(iter(chosen))}.')
+        if word(norm, "norm", ("l1", "l2")) == "l1" and "epsilon" not in chosen:
+            raise InvalidArgument("DPA103", f'norm must be "l2", or "l1" with epsilon, got "l1" with {next(iter(chosen))}.')
         if "noise_multiplier" in chosen:
             chosen["sigma"] = chosen["noise_multiplier"] * bound * _MOVES[relation.kind]
         store(self, norm_bound=bound, norm=norm, sigma=chosen.get("sigma"), epsilon=chosen.get("epsilon"))
@@ -159,13 +159,13 @@ class VectorMechanism:
         Returns:
           int64 array of shape (count, d) in steps of `lattice`.
         Raises:
-          InvalidArgument: as for `release`, or `count` is no positive integer (DPA103, DPA105).
+          InvalidArgument: as for `release`, or `count` is no integer from 1 to 2**32 (DPA103, DPA105).
         Source: design rule 4 (the log counts every one of them).
         Example:
           >>> VectorMechanism(norm_bound=1, sigma=3).releases(np.ones((2, 4)), 3).shape
           (3, 4)
         """
-        copies, checked, bits = integer(count, "count", lower=1), checked_rows(rows), bit_source(source)
+        copies, checked, bits = copies_asked(count), checked_rows(rows), bit_source(source)
         steps = clipped_sum(checked, norm_bound=self.norm_bound, norm=self.norm, lattice_bits=self.lattice_bits)
         return self._noisy(steps, copies, bits)
 

@@ -9,8 +9,9 @@ from fractions import Fraction
 from typing import Final
 
 from dpaudit.accounting.loss import PrivacyLoss
+from dpaudit.accounting.search import log_of
 from dpaudit.errors import InvalidArgument, Unsupported
-from dpaudit.exact import Enclosure, Exact, in_range, positive, shown
+from dpaudit.exact import Enclosure, Exact, in_range, instance_of, positive, shown
 
 MOST_TRIALS: Final = 200
 
@@ -75,14 +76,18 @@ def calibrate(
     """
     most = in_range(epsilon, "epsilon", lower=0, upper=2**64)
     budget = _Budget(most, in_range(delta, "delta", lower=0, upper=1, upper_open=True))
-    near, far = positive(low, "low"), positive(high, "high")
+    near, far = (in_range(positive(end, name), name, lower="1e-300", upper="1e300") for end, name in ((low, "low"), (high, "high")))
     if not callable(make):
         raise InvalidArgument("DPA105", f"make must be a function from a parameter to a loss, got a {type(make).__name__}.")
     if near >= far:
         raise InvalidArgument("DPA103", f"low must be below high, got low={shown(near)} and high={shown(far)}. Exchange them.")
+    instance_of(increasing, bool, "increasing")
     apart = in_range(precision, "precision", lower="1e-12", upper="1/2")
     good, bad = (near, far) if increasing else (far, near)
     if not budget.is_met(make, good):
+        if budget.is_met(make, bad):
+            told = "falls, so leave increasing out" if increasing else "grows, so say that it is increasing"
+            raise Unsupported("DPA202", f"the budget is met at {shown(bad)} and not at {shown(good)}: the loss {told}.")
         raise Unsupported("DPA202", f"the budget is not met even at {shown(good)}. Widen the range or the budget.")
     if budget.is_met(make, bad):
         raise Unsupported("DPA202", f"the budget is met all over the range, even at {shown(bad)}. Widen the range.")
@@ -159,6 +164,4 @@ def _log(value: Fraction | float, limit: Fraction) -> float:
     """log(value / limit) to steer by; infinite where that is no finite number."""
     if isinstance(value, float) or value <= 0 or limit == 0:
         return math.inf if value else -math.inf
-    ratio = value / limit
-    shift = ratio.numerator.bit_length() - ratio.denominator.bit_length()
-    return math.log(ratio / Fraction(2) ** shift) + shift * math.log(2)
+    return log_of(value / limit)

@@ -12,7 +12,7 @@ from dpaudit.accounting.currencies import added, currency_of, rho_allowed
 from dpaudit.accounting.loss import PrivacyLoss
 from dpaudit.claims import GDP, RDP, ZCDP, Adjacency, ApproxDP, Guarantee, PureDP
 from dpaudit.errors import BudgetExceeded, InvalidArgument
-from dpaudit.exact import Exact, in_range, integer, outward, rational
+from dpaudit.exact import Exact, in_range, instance_of, integer, outward, rational
 
 Amounts: TypeAlias = tuple[Fraction, ...]
 """What was spent, or may be, in the order of a currency's names."""
@@ -80,8 +80,8 @@ class Cap:
 
     def read(self, state: Mapping[str, str]) -> Amounts:
         """Amounts from text by name, as `Filter.state` writes them."""
-        if set(state) != set(self.names):
-            raise InvalidArgument("DPA106", f"the state must hold {', '.join(self.names)}, got {', '.join(state)}.")
+        if set(instance_of(state, Mapping, "state")) != set(self.names):
+            raise InvalidArgument("DPA106", f"the state must hold {', '.join(self.names)} and nothing else.")
         return tuple(in_range(rational(state[name], name), name, lower=0, upper=2**1024) for name in self.names)
 
     def written(self, amounts: Amounts) -> dict[str, str]:
@@ -202,7 +202,8 @@ class Filter:
         Returns:
           Nothing.
         Raises:
-          InvalidArgument: another currency (DPA106), numbers that are none (DPA101), or something was spent here already (DPA103).
+          InvalidArgument: no mapping (DPA105), another currency (DPA106), numbers that are none (DPA101), or something was spent
+            here already (DPA103).
         Source: docs/budgets.md.
         Example:
           >>> later = Filter(PureDP(epsilon=1))

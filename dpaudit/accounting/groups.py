@@ -12,7 +12,7 @@ from dpaudit.accounting.laws.discrete_gaussian import DiscreteGaussian
 from dpaudit.accounting.laws.discrete_laplace import DiscreteLaplace
 from dpaudit.accounting.laws.gaussian import Gaussian
 from dpaudit.accounting.laws.laplace import Laplace
-from dpaudit.accounting.laws.response import Response
+from dpaudit.accounting.laws.response import Response, pure_response
 from dpaudit.accounting.laws.rounded_gaussian import RoundedGaussian
 from dpaudit.accounting.loss import PrivacyLoss, gathered
 from dpaudit.errors import Unsupported
@@ -41,8 +41,7 @@ def _moved(law: Law, size: int) -> Law:
         case BoundedRange():
             return _promised(BoundedRange(size * law.epsilon), law, size)
         case Response() if not law.infinity:
-            epsilon = size * law.epsilon
-            return _promised(Response(epsilon, f"pure_dp(epsilon={shown(epsilon)})"), law, size)
+            return _promised(pure_response(size * law.epsilon), law, size)
         case Between():
             below = None if law.lower is None else _moved(law.lower, size)
             return Between(f"group({size}) of {law.name}", _moved(law.upper, size), below, law.ground)

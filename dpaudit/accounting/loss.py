@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from dpaudit.accounting.law import Law
 from dpaudit.accounting.questions import DeltaAt, EpsilonAt
 from dpaudit.claims import Adjacency
 from dpaudit.errors import InvalidArgument
-from dpaudit.exact import Enclosure, Exact, in_range, integer, rational
+from dpaudit.exact import Enclosure, Exact, in_range, integer, non_negative
 
 if TYPE_CHECKING:
     from dpaudit.accounting.schemes import Scheme
+
+_MOST_RELEASES: Final = 10**1000
+"""More of one kind are refused: Python does not print such numbers."""
 
 
 @dataclass(frozen=True)
@@ -55,10 +58,7 @@ class PrivacyLoss:
         """
         from dpaudit.accounting.engines import evaluate
 
-        exact = rational(epsilon, "epsilon")
-        if exact < 0:
-            raise InvalidArgument("DPA103", f"epsilon must be at least 0, got {exact}.")
-        return evaluate(self, DeltaAt(exact))
+        return evaluate(self, DeltaAt(non_negative(epsilon, "epsilon")))
 
     def epsilon(self, *, delta: Exact) -> Enclosure:
         """Smallest epsilon for which everything released is (epsilon, delta)-DP.
@@ -233,7 +233,7 @@ class PrivacyLoss:
 
     def __mul__(self, times: int) -> PrivacyLoss:
         """The loss of `times` such releases; `times` may be 0."""
-        copies = integer(times, "number of releases", lower=0)
+        copies = integer(times, "number of releases", lower=0, upper=_MOST_RELEASES)
         return gathered([(law, count * copies) for law, count in self.parts], self.adjacency)
 
     __rmul__ = __mul__
@@ -280,5 +280,13 @@ def gathered(parts: list[tuple[Law, int]], adjacency: Adjacency) -> PrivacyLoss:
     counts: Counter[Law] = Counter()
     for law, count in parts:
         counts[law] += count
-    ordered = sorted(((law, count) for law, count in counts.items() if count), key=lambda part: repr(part[0]))
+    ordered = sorted(((law, count) for law, count in counts.items() if count), key=lambda part: _place(part[0]))
     return PrivacyLoss(tuple(ordered), adjacency)
+
+
+def _place(law: Law) -> str:
+    """Text by which laws are ordered, the same in every process; Python does not print exact numbers of thousands of digits."""
+    try:
+        return repr(law)
+    except ValueError:
+        return law.describe()

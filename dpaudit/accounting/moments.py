@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Final
@@ -12,13 +11,14 @@ from flint import arb
 
 from dpaudit.accounting.limits import infinite_loss
 from dpaudit.accounting.loss import PrivacyLoss
+from dpaudit.accounting.search import golden_section
 from dpaudit.exact import Reason, ball, ball_endpoints, outward, working_precision
 
 LOG2_ORDERS: Final = (-80.0, 200.0)
 """Range of log2(order - 1) in which the best order is sought."""
 
 STEPS: Final = 36
-"""Golden section steps; each shrinks the range by 0.618, all together to 1e-5."""
+"""Golden section steps, which shrink the range to 1e-5 of it."""
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ def moment_bound(composition: PrivacyLoss, epsilon: Fraction) -> MomentBound:
         return value
 
     with working_precision(64):
-        best = Fraction(2.0 ** _minimum(lambda place: _steering(exponent(Fraction(2.0**place)))))
+        best = Fraction(2.0 ** golden_section(lambda place: _steering(exponent(Fraction(2.0**place))), *LOG2_ORDERS, STEPS)[2])
     with working_precision(192):
         least = exponent(best)
         finite = ball_endpoints(least.exp())[1] if least is not None and least.is_finite() else math.inf
@@ -65,21 +65,3 @@ def _steering(value: arb | None) -> float:
     """A float that steers the search; infinity where there is no bound."""
     number = math.inf if value is None or not value.is_finite() else float(value)
     return math.inf if math.isnan(number) else number
-
-
-def _minimum(value: Callable[[float], float]) -> float:
-    """Golden section search for the minimum of a quasi-convex function; a poor minimum costs tightness, never soundness."""
-    ratio = (math.sqrt(5) - 1) / 2
-    low, high = LOG2_ORDERS
-    left, right = high - ratio * (high - low), low + ratio * (high - low)
-    at_left, at_right = value(left), value(right)
-    for _ in range(STEPS):
-        if at_right >= at_left:
-            high, right, at_right = right, left, at_left
-            left = high - ratio * (high - low)
-            at_left = value(left)
-        else:
-            low, left, at_left = left, right, at_right
-            right = low + ratio * (high - low)
-            at_right = value(right)
-    return left if at_left <= at_right else right

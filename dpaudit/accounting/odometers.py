@@ -10,7 +10,19 @@ from dpaudit.accounting.currencies import CONCENTRATED, PURE, added
 from dpaudit.accounting.loss import PrivacyLoss
 from dpaudit.claims import Adjacency, Guarantee
 from dpaudit.errors import Unsupported
-from dpaudit.exact import Enclosure, Exact, Reason, ball, ball_endpoints, in_range, integer, outward, positive, working_precision
+from dpaudit.exact import (
+    Enclosure,
+    Exact,
+    Reason,
+    ball,
+    ball_endpoints,
+    in_range,
+    integer,
+    outward,
+    positive,
+    shown,
+    working_precision,
+)
 
 
 class Odometer:
@@ -94,7 +106,7 @@ class Odometer:
         reason = Reason(
             "a supermartingale mixed over its parameter, with Ville's inequality at all times together (docs/budgets.md): "
             "epsilon <= rho + sqrt(2 (s + 2 rho) log(sqrt(1 + 2 rho / s) / delta))",
-            (Reason(f"rho {outward(rho, digits=6, up=True)}, s {self._scale}, delta {self.delta}"),),
+            (Reason(f"rho {outward(rho, digits=6, up=True)}, s {shown(self._scale)}, delta {shown(self.delta)}"),),
         )
         with working_precision(128):
             wide = ball(self._scale + 2 * rho)

@@ -20,7 +20,7 @@ from dpaudit.accounting.laws.discrete_gaussian import DiscreteGaussian
 from dpaudit.accounting.laws.discrete_laplace import DiscreteLaplace
 from dpaudit.accounting.laws.gaussian import Gaussian
 from dpaudit.accounting.laws.laplace import Laplace
-from dpaudit.accounting.laws.response import Response, answered
+from dpaudit.accounting.laws.response import Response, answered, pure_response
 from dpaudit.accounting.laws.rounded_gaussian import RoundedGaussian
 from dpaudit.accounting.laws.staircase import Staircase
 from dpaudit.accounting.loss import PrivacyLoss, compose, single
@@ -54,7 +54,7 @@ def price(releases: Sequence[Release]) -> PrivacyLoss:
     """
     if not instance_of(releases, Sequence, "releases"):
         raise InvalidArgument(
-            "DPA109", "there is nothing to price: the release log is empty. Only mechanisms of this project write to it."
+            "DPA109", "there is nothing to price: the release log is empty. Make the releases inside `dpaudit.releases.recording`."
         )
     for release in releases:
         if not isinstance(release, Release):
@@ -90,10 +90,9 @@ def _discrete_laplace(release: Release) -> Law:
     coordinate = _or_nothing(_steps(release), lambda steps: DiscreteLaplace(scale / lattice, steps))
     if release.dimension == 1:
         return coordinate
-    epsilon = release.sensitivity / scale
     name = f"discrete_laplace(scale={shown(scale)}, sensitivity={shown(release.sensitivity)}, dimension={release.dimension})"
     ground = "L1 sensitivity: the loss is at most sensitivity/scale; all of it may fall on one coordinate"
-    return Between(name, Response(epsilon, f"pure_dp(epsilon={shown(epsilon)})"), coordinate, ground)
+    return Between(name, pure_response(release.sensitivity / scale), coordinate, ground)
 
 
 def _rounded_gaussian(release: Release) -> Law:
@@ -122,9 +121,7 @@ def _real_laplace(release: Release) -> Law:
     """Post-processing of the continuous law; at least what three outputs tell: above both values, below both, between."""
     scale, sensitivity = release.parameter("scale"), release.sensitivity
     name = f"laplace(scale={shown(scale)}, sensitivity={shown(sensitivity)})"
-    epsilon = sensitivity / scale
-    pure = Response(epsilon, f"pure_dp(epsilon={shown(epsilon)})")
-    upper = Laplace(scale, sensitivity) if release.dimension == 1 else pure
+    upper = Laplace(scale, sensitivity) if release.dimension == 1 else pure_response(sensitivity / scale)
     # The values d/2 and -d/2 are floats, and rounding moves the two borders outward by less than 2**-54 d; docs/real_noise.md.
     apart = float_outward(sensitivity, up=False)
     kept = Fraction(apart) / scale if _SMALLEST_FLOAT_STEP < apart < math.inf else Fraction(0)
@@ -143,11 +140,11 @@ def _real_gaussian(release: Release) -> Law:
 
 def _euclidean_laplace(release: Release) -> Law:
     """Post-processing of the continuous K-norm mechanism of the Euclidean ball; on one coordinate that is the Laplace mechanism."""
-    scale, epsilon = release.parameter("scale"), release.sensitivity / release.parameter("scale")
+    scale = release.parameter("scale")
     name = f"euclidean_laplace(scale={shown(scale)}, sensitivity={shown(release.sensitivity)}, dimension={release.dimension})"
-    pure = Response(epsilon, f"pure_dp(epsilon={shown(epsilon)})")
+    upper = Laplace(scale, release.sensitivity) if release.dimension == 1 else pure_response(release.sensitivity / scale)
     ground = "rounding is post-processing; the continuous loss is at most L2 sensitivity/scale (Hardt, Talwar 2010)"
-    return Between(name, Laplace(scale, release.sensitivity) if release.dimension == 1 else pure, None, ground)
+    return Between(name, upper, None, ground)
 
 
 def _objective_perturbation(release: Release) -> Law:
@@ -177,8 +174,7 @@ def _randomized_response(release: Release) -> Law:
 
 def _exponential_mechanism(release: Release) -> Law:
     """Bounded range: twice the sensitivity over the temperature, once where all scores move the same way."""
-    moves = 1 if release.parameter("monotonic") else 2
-    return BoundedRange(moves * release.sensitivity / release.parameter("temperature"))
+    return BoundedRange(_choice_epsilon(release))
 
 
 def _choice_epsilon(release: Release) -> Fraction:

@@ -1,4 +1,4 @@
-"""Where a non-increasing certified function falls to a target: a bracket whose two ends were both evaluated."""
+"""Searches by value: where a non-increasing certified function falls to a target, where a convex one is least."""
 
 from __future__ import annotations
 
@@ -46,6 +46,26 @@ def crossing(value: Callable[[Fraction], Endpoint], target: Fraction, most: Endp
     return low, high
 
 
+def golden_section(value: Callable[[float], float], low: float, high: float, steps: int) -> tuple[float, float, float]:
+    """Where a quasi-convex function is least: both ends of what so many steps leave over, and the better point inside.
+
+    Each step shrinks the range by 0.618. Floats only steer by it: a poor place costs tightness, never soundness.
+    """
+    ratio = (math.sqrt(5) - 1) / 2
+    left, right = high - ratio * (high - low), low + ratio * (high - low)
+    at_left, at_right = value(left), value(right)
+    for _ in range(steps):
+        if at_right >= at_left:
+            high, right, at_right = right, left, at_left
+            left = high - ratio * (high - low)
+            at_left = value(left)
+        else:
+            low, left, at_left = left, right, at_right
+            right = low + ratio * (high - low)
+            at_right = value(right)
+    return low, high, left if at_left <= at_right else right
+
+
 def _bisection(low: Fraction, high: Fraction, slow: int) -> Fraction:
     """The middle, on a logarithmic scale while the ends are far apart."""
     if low == 0:
@@ -78,6 +98,10 @@ def _log_ratio(value: Endpoint, target: Fraction) -> float:
     """log(value/target) as a float, -inf for 0; it only steers the search."""
     if isinstance(value, float) or value <= 0 or target <= 0:
         return -math.inf
-    ratio = value / target
-    shift = ratio.numerator.bit_length() - ratio.denominator.bit_length()
-    return math.log(ratio / Fraction(2) ** shift) + shift * math.log(2)
+    return log_of(value / target)
+
+
+def log_of(value: Fraction) -> float:
+    """Logarithm of a positive rational of any size, as a float that only steers a search."""
+    shift = value.numerator.bit_length() - value.denominator.bit_length()
+    return math.log(value / Fraction(2) ** shift) + shift * math.log(2)

@@ -12,6 +12,7 @@ from flint import arb
 from dpaudit.accounting.law import Bracketed
 from dpaudit.accounting.limits import infinite_loss
 from dpaudit.accounting.loss import PrivacyLoss
+from dpaudit.accounting.search import golden_section
 from dpaudit.exact import Enclosure, Reason, ball, ball_endpoints, working_precision
 
 OFFSETS: Final = tuple(Fraction(2) ** power for power in (-24, -16, -10, -5, 0))
@@ -79,19 +80,7 @@ class _Dual:
 
     def peak(self) -> Fraction:
         """Near where g is greatest; found by golden section, where a poor place costs width and never soundness."""
-        ratio = (math.sqrt(5) - 1) / 2
-        low, high = _SMALLEST, self._last()
-        left, right = high - ratio * (high - low), low + ratio * (high - low)
-        at_left, at_right = self._steering(left), self._steering(right)
-        for _ in range(_GOLDEN_STEPS):
-            if at_left >= at_right:
-                high, right, at_right = right, left, at_left
-                left = high - ratio * (high - low)
-                at_left = self._steering(left)
-            else:
-                low, left, at_left = left, right, at_right
-                right = low + ratio * (high - low)
-                at_right = self._steering(right)
+        low, high, _ = golden_section(lambda place: -self._steering(place), _SMALLEST, self._last(), _GOLDEN_STEPS)
         return Fraction(round((low + high) / 2 * 2**40), 2**40)
 
     def bounds(self, peak: Fraction) -> tuple[Fraction, Fraction]:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import TYPE_CHECKING, Final
+
+from dpaudit.lazy import lazily
 
 if TYPE_CHECKING:
     from dpaudit.auditor.auditing import audit as audit
@@ -17,29 +18,17 @@ if TYPE_CHECKING:
     from dpaudit.auditor.search.strategies import neighbours as neighbours
 
 _HOMES: Final = {
-    "AuditInterrupted": "dpaudit.auditor.progress",
-    "Finding": "dpaudit.auditor.checks.search",
-    "Progress": "dpaudit.auditor.progress",
-    "ReplayedTarget": "dpaudit.auditor.replaying",
-    "audit": "dpaudit.auditor.auditing",
-    "boundary_values": "dpaudit.auditor.search.boundary",
-    "check_properties": "dpaudit.auditor.checks.checking",
-    "neighbours": "dpaudit.auditor.search.strategies",
-    "replay": "dpaudit.auditor.replaying",
+    "AuditInterrupted": "progress",
+    "Finding": "checks.search",
+    "Progress": "progress",
+    "ReplayedTarget": "replaying",
+    "audit": "auditing",
+    "boundary_values": "search.boundary",
+    "check_properties": "checks.checking",
+    "neighbours": "search.strategies",
+    "replay": "replaying",
 }
 
 __all__ = sorted(_HOMES)
 
-
-def __getattr__(name: str) -> object:
-    """Load a public name on first use (PEP 562), so that importing the package stays cheap."""
-    if name not in _HOMES:
-        raise AttributeError(f"module 'dpaudit.auditor' has no attribute {name!r}")
-    value = getattr(import_module(_HOMES[name]), name)
-    globals()[name] = value
-    return value
-
-
-def __dir__() -> list[str]:
-    """Every public name, loaded or not."""
-    return sorted(__all__)
+__getattr__, __dir__ = lazily(__name__, _HOMES)

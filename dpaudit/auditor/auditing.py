@@ -19,7 +19,7 @@ from dpaudit.auditor.independence import INDEPENDENT
 from dpaudit.auditor.prices import Log, Logs, loss_of, price_of, same_noise
 from dpaudit.auditor.profiles import profile_epsilons, profile_of
 from dpaudit.auditor.progress import AuditInterrupted, Progress
-from dpaudit.auditor.proof_lookup import Finding, looked_up
+from dpaudit.auditor.proof_lookup import ProofFinding, looked_up
 from dpaudit.auditor.proof_status import Observed, doubted, gave_out, proof_of, returns_of
 from dpaudit.auditor.properties import Checks, check_target
 from dpaudit.auditor.records import copied
@@ -140,7 +140,7 @@ def _examine(
     count: int,
     executor: Executor | None,
     progress: Listener | None,
-    finding: Finding | None,
+    finding: ProofFinding | None,
 ) -> Evidence:
     """Checks, attack, price, profile and proof of one target."""
     checks = check_target(entry.subject, settings.seed, position)
@@ -159,7 +159,7 @@ def _examine(
     return evidence
 
 
-def _priced(entry: Entry, trial: Trial, checks: Checks, runs: tuple[Logs, bool], finding: Finding | None) -> Evidence:
+def _priced(entry: Entry, trial: Trial, checks: Checks, runs: tuple[Logs, bool], finding: ProofFinding | None) -> Evidence:
     """The evidence of a trial, with the price of what was logged, the privacy profile and the proof."""
     claim, (logs, returned) = entry.target.claim, runs
     epsilons = profile_epsilons(claim, trial.point, trial.attack.bound)
@@ -176,7 +176,7 @@ def _priced(entry: Entry, trial: Trial, checks: Checks, runs: tuple[Logs, bool],
     )
 
 
-def _logs(case: Case, pair: int, finding: Finding | None) -> tuple[Logs, bool]:
+def _logs(case: Case, pair: int, finding: ProofFinding | None) -> tuple[Logs, bool]:
     """The logs of two runs on each dataset of the attacked pair, and whether each gave out what a proven program returned."""
     code = None if finding is None else finding.code
     shown: list[bool] = []

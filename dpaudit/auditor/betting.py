@@ -10,12 +10,10 @@ import numpy as np
 
 from dpaudit.auditor.binning import Floats, Labels
 from dpaudit.auditor.bounds import ClaimPoint
-from dpaudit.auditor.event_bettor import EventBettor, EventPortfolio, Wager
+from dpaudit.auditor.event_bettor import EventPortfolio, Wager
 from dpaudit.auditor.events import RankedEvent
 from dpaudit.auditor.label_bettor import LabelBettor
 from dpaudit.errors import InvalidArgument
-
-__all__ = ["Bankroll", "EventBettor", "LabelBettor"]
 
 LABEL_SHARE: Final = 0.5
 """Share of the money that stays with the label bettor when it is divided over events."""

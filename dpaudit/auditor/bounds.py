@@ -9,7 +9,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Final
 
 from dpaudit.errors import InvalidArgument
-from dpaudit.exact import Exact, ball, ball_endpoints, float_outward, in_range, integer, rational, working_precision
+from dpaudit.exact import Exact, ball, ball_endpoints, float_outward, in_range, integer, non_negative, rational, working_precision
 from dpaudit.results import Counts
 
 if TYPE_CHECKING:
@@ -49,10 +49,7 @@ class ClaimPoint:
 
     def __post_init__(self) -> None:
         """Store both parts exactly."""
-        epsilon = rational(self.epsilon, "epsilon")
-        if epsilon < 0:
-            raise InvalidArgument("DPA103", f"epsilon must be at least 0, got {epsilon}.")
-        object.__setattr__(self, "epsilon", epsilon)
+        object.__setattr__(self, "epsilon", non_negative(self.epsilon, "epsilon"))
         object.__setattr__(self, "delta", in_range(self.delta, "delta", lower=0, upper=1, upper_open=True))
 
 
@@ -121,7 +118,7 @@ def epsilon_lower_bound(counts: Counts, *, delta: Exact, alpha: Exact) -> Fracti
       A number in nats that exceeds the true epsilon at `delta` with probability at most `alpha`, rounded down; negative
       where the event speaks against label 1, None where the counts bound nothing (no hit under label 1, or too little mass).
     Raises:
-      InvalidArgument: impossible counts, delta or alpha (DPA103).
+      InvalidArgument: impossible counts, delta or alpha (DPA103), or no numbers (DPA101, DPA102, DPA105).
     Source: docs/auditing_statistics.md, sections 2 and 3.
     Example:
       >>> bound = epsilon_lower_bound(Counts(ones=700, zeros=300, runs=3000), delta=0, alpha="0.05")
@@ -158,7 +155,7 @@ def p_value(counts: Counts, *, point: ClaimPoint) -> float:
     Returns:
       A p-value in (0, 1], rounded up.
     Raises:
-      InvalidArgument: impossible counts (DPA103).
+      InvalidArgument: impossible counts (DPA103), or no whole numbers (DPA105).
     Source: docs/auditing_statistics.md, sections 2 and 3.
     Example:
       >>> p_value(Counts(ones=90, zeros=10, runs=300), point=ClaimPoint(epsilon=1, delta=0)) < 1e-3
@@ -192,7 +189,8 @@ def profile_lower_bounds(counts: Counts, epsilons: Sequence[Exact], alpha: Exact
       One number in [0, 1] for each epsilon, rounded down. Two events of total probability alpha carry all of them, so they
       hold together; at the delta of `epsilon_lower_bound` they give back its epsilon.
     Raises:
-      InvalidArgument: impossible counts, an epsilon that is not finite, or alpha out of range (DPA102, DPA103).
+      InvalidArgument: impossible counts (DPA103, DPA105), an epsilon that is no finite number (DPA101, DPA102), or alpha out of
+        range (DPA103).
     Source: docs/auditing_statistics.md, section 3.
     Example:
       >>> profile_lower_bounds(Counts(ones=700, zeros=300, runs=3000), [0, 2], "0.05")[1]

@@ -1,4 +1,4 @@
-"""Bets on chosen events: a portfolio that follows the gains of up to a few events, and the same for one event."""
+"""Bets on chosen events: a portfolio of a few events, whose money follows their gains."""
 
 from __future__ import annotations
 
@@ -49,6 +49,14 @@ class EventPortfolio:
     Raises:
       InvalidArgument: no event or too many (DPA103).
     Source: docs/auditing_statistics.md, section 4.
+    Example:
+      >>> from fractions import Fraction
+      >>> from dpaudit.auditor.events import Threshold
+      >>> labels = np.arange(400, dtype=np.uint8) % 2
+      >>> wager = Wager(Threshold(0, 1.0, at_most=False), reverse=False)
+      >>> portfolio = EventPortfolio(ClaimPoint(epsilon=Fraction(1), delta=Fraction(0)), [wager])
+      >>> bool(portfolio.observe(labels[:, None].astype(np.float64), labels).sum() > np.log(20))
+      True
     """
 
     def __init__(self, point: ClaimPoint, wagers: Sequence[Wager]) -> None:
@@ -124,32 +132,6 @@ class EventPortfolio:
             mixed += share * (factors[:, ::-1] if wager.reverse else factors)[inside]
         self._log_factors = np.log(mixed - ROUNDING)
         self._settle_at = next_settlement(self._runs)
-
-
-class EventBettor:
-    """Bets against a claim on the labels of the hits of one event.
-
-    Args:
-      event: a set of outputs, fixed before the first run.
-      reverse: False to test P(S) <= e^epsilon Q(S) + delta, True for the other direction.
-      point: the claim under test.
-      expected: what a pilot on other runs said of the event, if it is to set the first stakes.
-    Source: docs/auditing_statistics.md, section 4.
-    Example:
-      >>> from fractions import Fraction
-      >>> from dpaudit.auditor.events import Threshold
-      >>> labels = np.arange(400, dtype=np.uint8) % 2
-      >>> bettor = EventBettor(Threshold(0, 1.0, at_most=False), False, ClaimPoint(epsilon=Fraction(1), delta=Fraction(0)))
-      >>> bool(bettor.observe(labels[:, None].astype(np.float64), labels).sum() > np.log(20))
-      True
-    """
-
-    def __init__(self, event: Event, reverse: bool, point: ClaimPoint, *, expected: RankedEvent | None = None) -> None:  # noqa: FBT001
-        self._portfolio = EventPortfolio(point, [Wager(event, reverse, expected)])
-
-    def observe(self, features: Floats, labels: Labels) -> Floats:
-        """Play the next runs, in their order; arguments, result and errors as for `EventPortfolio.observe`."""
-        return self._portfolio.observe(features, labels)
 
 
 def _imagined(expected: RankedEvent | None) -> Floats:

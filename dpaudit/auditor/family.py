@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import Final
 
-from dpaudit.errors import InvalidArgument
+from dpaudit.exact import word
 
 FAMILIES: Final = ("holm", "bonferroni")
 
@@ -27,8 +27,7 @@ def rejected(p_values: Sequence[float], alpha: Fraction, family: str = "holm") -
       >>> rejected([0.01, 0.9, 0.02], Fraction(1, 20))
       (True, False, True)
     """
-    if family not in FAMILIES:
-        raise InvalidArgument("DPA103", f"family must be one of {', '.join(FAMILIES)}, got {family!r}.")
+    word(family, "family", FAMILIES)
     decisions = [False] * len(p_values)
     for rank, place in enumerate(sorted(range(len(p_values)), key=lambda place: (p_values[place], place))):
         comparisons = len(p_values) - (rank if family == "holm" else 0)

@@ -68,7 +68,8 @@ def plan_of(runs: int, pairs: int) -> Plan:
     if each < 64:
         raise InvalidArgument(
             "DPA103",
-            f"{runs} runs are too few for {pairs} pairs of datasets: the pilot has {each} for each, at least 64 are needed.",
+            f"{runs} runs are too few for {pairs} pairs of datasets: the pilot has {each} for each, at least 64 are needed. "
+            "Ask for more runs, or give fewer pairs.",
         )
     return with_pilot(each * pairs, usable - each * pairs)
 

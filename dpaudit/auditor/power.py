@@ -10,6 +10,7 @@ import numpy as np
 from dpaudit.auditor.binning import Floats
 from dpaudit.auditor.bounds import MASS_SHARE, ClaimPoint
 from dpaudit.exact import in_range, integer
+from dpaudit.targets import MOST_RUNS
 
 _STRATA: Final = 400
 _BISECTIONS: Final = 50
@@ -33,7 +34,7 @@ def detectable_epsilon(*, mass: float, runs: int, point: ClaimPoint, alpha: floa
     Returns:
       Epsilon in nats, not below the claimed one; None where not even the largest violation would be found.
     Raises:
-      InvalidArgument: a mass, level or probability out of range, or no runs (DPA103).
+      InvalidArgument: a mass, level or probability out of range, or no runs (DPA103, DPA105).
     Source: docs/auditing_statistics.md, section 7.
     Example:
       >>> from fractions import Fraction
@@ -44,7 +45,7 @@ def detectable_epsilon(*, mass: float, runs: int, point: ClaimPoint, alpha: floa
     in_range(mass, "mass", lower=0, upper=1, lower_open=True)
     in_range(alpha, "alpha", lower=0, upper=1, lower_open=True, upper_open=True)
     in_range(probability, "probability", lower=0, upper=1, lower_open=True, upper_open=True)
-    hits, weights = _hits(mass, integer(runs, "runs", lower=1))
+    hits, weights = _hits(mass, integer(runs, "runs", lower=1, upper=MOST_RUNS))
     critical = _refuting(hits, runs, point, alpha)
     drain = float(point.delta) / (2 * mass)
 

@@ -29,7 +29,7 @@ _PROGRAM: Final = re.compile(r"(?P<place>.+):(?P<function>\w+)(\((?P<values>[^()
 
 
 @dataclass(frozen=True)
-class Finding:
+class ProofFinding:
     """What a named proof shows by itself, before it is set against what was audited.
 
     `logged` are the kinds of release that a claim of a graph speaks of; `contract`, `values` and `code` are those of a program.
@@ -45,7 +45,7 @@ class Finding:
     code: CodeType | None = None
 
 
-def looked_up(names: Iterable[str]) -> dict[str, Finding]:
+def looked_up(names: Iterable[str]) -> dict[str, ProofFinding]:
     """Check all proofs that targets name, each piece of evidence once.
 
     Args:
@@ -54,7 +54,7 @@ def looked_up(names: Iterable[str]) -> dict[str, Finding]:
       What each name stands for. A proof that does not load is "unknown", with the reason, and hides no other one.
     Source: docs/auditing.md, "The proof".
     """
-    found: dict[str, Finding] = {}
+    found: dict[str, ProofFinding] = {}
     graphs: dict[str, list[str]] = {}
     for name in dict.fromkeys(filter(None, names)):
         place, mark, node = name.partition("#")
@@ -67,17 +67,17 @@ def looked_up(names: Iterable[str]) -> dict[str, Finding]:
     return found
 
 
-def _in_graph(place: str, wanted: Sequence[str]) -> dict[str, Finding]:
+def _in_graph(place: str, wanted: Sequence[str]) -> dict[str, ProofFinding]:
     """Claims of the graph that a module holds, with all that they rest on."""
     try:
         module: Any = module_at(place)
         return _standing(module, wanted)
     except Exception as error:  # noqa: BLE001 - whatever stops a proof makes it unknown
         reason = str(error) if isinstance(error, DpauditError) else f"{place} gives no proof graph: {type(error).__name__}"
-        return dict.fromkeys(wanted, Finding("unknown", reason=reason))
+        return dict.fromkeys(wanted, ProofFinding("unknown", reason=reason))
 
 
-def _standing(module: Any, wanted: Sequence[str]) -> dict[str, Finding]:
+def _standing(module: Any, wanted: Sequence[str]) -> dict[str, ProofFinding]:
     """Whether claims stand, from the graph, its check and what mechanisms log."""
     from dpaudit.verifier.chain import rests_on
 
@@ -89,11 +89,11 @@ def _standing(module: Any, wanted: Sequence[str]) -> dict[str, Finding]:
         part = [node for node in nodes if node.id in below[name]]
         claims = [node for node in part if node.id == name and node.stage == "claim"]
         if not claims:
-            found[name] = Finding("unknown", reason=f"{name} is no claim of the graph {module.__name__}")
+            found[name] = ProofFinding("unknown", reason=f"{name} is no claim of the graph {module.__name__}")
             continue
         fallen = [f"{node.id}: {reasons[node.id]}" for node in part if reasons[node.id]]
         steps = tuple(ProofStep(node.id, _stated(node), node.kind) for node in part)
-        found[name] = Finding(
+        found[name] = ProofFinding(
             status=_status(steps, fallen),
             claim=claims[0].statement,
             reason="; ".join(one for one in fallen if ": rests on " not in one),
@@ -116,32 +116,32 @@ def _status(steps: Sequence[ProofStep], fallen: Sequence[str]) -> str:
     return "in part" if any(step.word in ("enumerated", "tested") for step in steps) else "proven"
 
 
-def _of_program(name: str) -> Finding:
+def _of_program(name: str) -> ProofFinding:
     """What is known of a program: front end and kernel check its certificate; without one a counterexample is looked for."""
     from dpaudit.binding import examine
     from dpaudit.verifier.frontend import parse
     from dpaudit.verifier.recheck import parsed, recheck
     from dpaudit.verifier.terms import Sort
-    from dpaudit.verifier.verifying import claimed
+    from dpaudit.verifier.verifying import claim_words
 
     try:
         place, attribute, values = _parts(name)
         function = getattr(module_at(place), attribute, None)
         if function is None:
-            return Finding("unknown", reason=f"{place} has no function {attribute}")
+            return ProofFinding("unknown", reason=f"{place} has no function {attribute}")
         program = parse(function)
         examine(function)
         sorts = {one.name: one.sort for one in program.parameters}
         for one, value in values.items():
             if sorts.get(one) not in (Sort.INT, Sort.REAL) or (sorts[one] is Sort.INT and value.denominator > 1):
-                return Finding("unknown", reason=f"{attribute} has no parameter {one} that can be {value}")
+                return ProofFinding("unknown", reason=f"{attribute} has no parameter {one} that can be {value}")
         text = _certificate(place, function)
-        known = Finding("unknown", claimed(program), contract=program.contract, values=values, code=function.__code__)
+        known = ProofFinding("unknown", claim_words(program), contract=program.contract, values=values, code=function.__code__)
         if text is None:
             return _without_certificate(program, known)
         found = recheck(program, parsed(text), quick=True)
     except DpauditError as error:
-        return Finding("unknown", reason=str(error))
+        return ProofFinding("unknown", reason=str(error))
     if found.status != "proven":
         return replace(known, status="stale" if found.reason.startswith("stale: ") else "unknown", reason=found.reason)
     shown = f"{found.obligations} obligations, made anew from the source; the kernel confirms them all without a solver"
@@ -172,7 +172,7 @@ def _certificate(place: str, function: Any) -> str | None:
     return None
 
 
-def _without_certificate(program: Program, known: Finding) -> Finding:
+def _without_certificate(program: Program, known: ProofFinding) -> ProofFinding:
     """A counterexample at the values that are given, certified; else nothing is known."""
     from dpaudit.verifier.refuter.search import search
     from dpaudit.verifier.refuter.witness import recheck

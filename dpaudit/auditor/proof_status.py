@@ -11,7 +11,7 @@ from types import CodeType, FrameType
 from typing import TYPE_CHECKING, Any, Final
 
 from dpaudit.auditor.prices import Logs
-from dpaudit.auditor.proof_lookup import Finding
+from dpaudit.auditor.proof_lookup import ProofFinding
 from dpaudit.auditor.records import same
 from dpaudit.claims import ZCDP, Adjacency, ApproxDP, Claim, PureDP
 from dpaudit.exact import ball, ball_endpoints, rational, working_precision
@@ -44,7 +44,7 @@ class Observed:
     returned: bool
 
 
-def proof_of(name: str, finding: Finding | None, seen: Observed | None) -> Proof | None:
+def proof_of(name: str, finding: ProofFinding | None, seen: Observed | None) -> Proof | None:
     """The proof witness of one target.
 
     Args:
@@ -97,7 +97,7 @@ def gave_out(returned: Sequence[Any], output: Any) -> bool:
     return len(returned) == 1 and same(returned[0], output)
 
 
-def _link(finding: Finding) -> str:
+def _link(finding: ProofFinding) -> str:
     """What ties a proof to the audited function, and remains to be taken on trust."""
     if finding.status == "refuted":
         return "That the program does what the audited function does is what its author says."
@@ -109,7 +109,7 @@ def _link(finding: Finding) -> str:
     )
 
 
-def _mismatch(finding: Finding, seen: Observed) -> str:
+def _mismatch(finding: ProofFinding, seen: Observed) -> str:
     """Why what was shown is not what was audited; empty where it is."""
     violated = [check for check in seen.properties if check.status == "violated"]
     if violated and finding.status in STANDS:

@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-import traceback
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
 
+from dpaudit.auditor.checks.exact_law import check_exact_law
 from dpaudit.auditor.checks.query_laws import check_laws, check_sensitivity
 from dpaudit.auditor.checks.replay import check_replay
-from dpaudit.auditor.exact_law import check_exact_law
 from dpaudit.auditor.features import FeatureMap, fit_features
 from dpaudit.auditor.outputs import Failure
 from dpaudit.auditor.pairs import Neighbours
 from dpaudit.auditor.records import copied, fingerprint
 from dpaudit.auditor.runs import CHECKS, Broken, Chunk, Manner, sample_many, sample_one
 from dpaudit.auditor.workload import Subject
-from dpaudit.errors import DpauditError
+from dpaudit.errors import DpauditError, origin_of
 from dpaudit.releases import recording
 from dpaudit.results import Property
 from dpaudit.targets import Target
@@ -125,9 +123,8 @@ def _why_failed(target: Target, pairs: Sequence[Neighbours], outputs: Sequence[A
     try:
         target.function(copied(pairs[0].first), *([] if target.run is not None else [1]), np.random.default_rng(0))
     except (Exception, SystemExit) as error:  # noqa: BLE001 - the place is what we are after
-        frame = traceback.extract_tb(error.__traceback__)[-1]
         said = f" ({error})" if isinstance(error, DpauditError) else ""
-        return f"DPA405 every run raised, the last one {type(error).__name__} at {Path(frame.filename).name}:{frame.lineno}{said}"
+        return f"DPA405 every run raised, the last one {origin_of(error)}{said}"
     return f"DPA405 no run gave an output: the function {outputs[-1].kind}"
 
 

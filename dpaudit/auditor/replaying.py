@@ -69,8 +69,9 @@ def replay(
       One entry for each target asked for. With the recorded seed every difference is listed; with a fresh one the repeated attack
       stands on its own, at the same error probability.
     Raises:
-      InvalidArgument: no target of that name (DPA103).
-      TargetFailure: a target no longer loads (DPA401 to DPA406), or fails in every run (DPA405).
+      InvalidArgument: no target of that name (DPA103), or no report, targets or executor (DPA105).
+      TargetFailure: a target no longer loads (DPA401 to DPA406), fails where several outputs are asked for (DPA405), or workers do
+        (DPA408).
       Unsupported: the report is that of canaries, whose learner it does not name (DPA506).
     Source: design rule 8 (every number in a report can be recomputed).
     Example:

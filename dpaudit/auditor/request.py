@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from itertools import count
 from typing import TypeAlias
 
@@ -15,13 +16,16 @@ from dpaudit.auditor.plans import Plan, plan_of
 from dpaudit.auditor.points import lines_of
 from dpaudit.auditor.workload import Subject, Workload, workload
 from dpaudit.errors import InvalidArgument, TargetFailure
-from dpaudit.exact import Exact, in_range, instance_of, integer, positive
+from dpaudit.exact import Exact, in_range, instance_of, integer, word
 from dpaudit.results import Settings
-from dpaudit.targets import FEWEST_RUNS, Reference, Target, load_targets
+from dpaudit.targets import FEWEST_RUNS, MOST_RUNS, MOST_SECONDS, Reference, Target, load_targets
 
 Given: TypeAlias = Target | Reference | str
 
 DEFAULT_RUNS = 1_000_000
+
+LEAST_ALPHA = Fraction(1, 10**100)
+"""Smaller error probabilities are refused: nothing is refuted at them, and floats would not hold their shares."""
 
 
 @dataclass(frozen=True)
@@ -55,20 +59,21 @@ def settings_of(
     """The settings, exact and checked.
 
     Raises:
-      InvalidArgument: a setting is no number or out of range (DPA101 to DPA105), or runs and seconds are both given (DPA106).
+      InvalidArgument: a setting is of another type or out of range (DPA101 to DPA105), or runs and seconds are both given (DPA106).
     """
     if runs is not None and seconds is not None:
         raise InvalidArgument("DPA106", "runs and seconds both bound the audit. Give one of them.")
-    if family not in FAMILIES:
-        raise InvalidArgument("DPA103", f"family must be one of {', '.join(FAMILIES)}, got {family!r}.")
+    word(family, "family", FAMILIES)
     return Settings(
-        alpha=in_range(alpha, "alpha", lower=0, upper=1, lower_open=True, upper_open=True),
-        runs=0 if seconds is not None else integer(DEFAULT_RUNS if runs is None else runs, "runs", lower=FEWEST_RUNS),
+        alpha=in_range(alpha, "alpha", lower=LEAST_ALPHA, upper=1, upper_open=True),
+        runs=0
+        if seconds is not None
+        else integer(DEFAULT_RUNS if runs is None else runs, "runs", lower=FEWEST_RUNS, upper=MOST_RUNS),
         seed=integer(seed, "seed", lower=0),
         family=family,
         power_target=in_range(power_target, "power_target", lower=1, upper=1000, lower_open=True),
         data=None if data is None else instance_of(data, str, "data"),
-        seconds=None if seconds is None else positive(seconds, "seconds"),
+        seconds=None if seconds is None else in_range(seconds, "seconds", lower=0, upper=MOST_SECONDS, lower_open=True),
     )
 
 

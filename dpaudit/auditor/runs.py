@@ -14,6 +14,7 @@ from dpaudit.auditor.features import FeatureMap
 from dpaudit.auditor.outputs import Failure, Matrix, Outputs
 from dpaudit.auditor.records import copied
 from dpaudit.auditor.workload import Subject, Workload, subject_of
+from dpaudit.errors import CODES, DpauditError
 from dpaudit.results import Counts
 from dpaudit.targets import Target
 
@@ -165,7 +166,7 @@ def sample_one(target: Target, data: Any, rng: np.random.Generator) -> Any:
         drawn = _checked(target.function(data, 1, rng), 1)
         return Failure(drawn.reason) if isinstance(drawn, Broken) else drawn[0]
     except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever the target raises is an output
-        return Failure(f"raised {type(error).__name__}")
+        return Failure(_raised(error))
 
 
 def sample_many(target: Target, data: Any, count: int, rng: np.random.Generator) -> Any:
@@ -173,7 +174,7 @@ def sample_many(target: Target, data: Any, count: int, rng: np.random.Generator)
     try:
         return _checked(target.function(data, count, rng), count)
     except (Exception, SystemExit) as error:  # noqa: BLE001 - reported as what broke the call
-        return Broken(f"raised {type(error).__name__}")
+        return Broken(_raised(error))
 
 
 def _run_each(run: Callable[..., Any], datasets: tuple[Any, Any], labels: Labels, rng: np.random.Generator) -> list[Any]:
@@ -183,8 +184,15 @@ def _run_each(run: Callable[..., Any], datasets: tuple[Any, Any], labels: Labels
         try:
             outputs.append(run(datasets[label], rng))
         except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever the target raises is an output
-            outputs.append(Failure(f"raised {type(error).__name__}"))
+            outputs.append(Failure(_raised(error)))
     return outputs
+
+
+def _raised(error: BaseException) -> str:
+    """The type of an error, and the code of one of ours; never its text, which may hold data."""
+    code = getattr(error, "code", None) if isinstance(error, DpauditError) else None
+    # Codes that are ours are fixed words; whatever else an error carries as its code may be data.
+    return f"raised {type(error).__name__}{f' {code}' if isinstance(code, str) and code in CODES else ''}"
 
 
 def _given(data: Any, manner: Manner) -> Any:

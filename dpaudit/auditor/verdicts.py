@@ -7,9 +7,9 @@ from fractions import Fraction
 from typing import Final
 
 from dpaudit.auditor.bounds import ClaimPoint
+from dpaudit.auditor.checks.exact_law import EXACT_LAW
 from dpaudit.auditor.checks.query_laws import SENSITIVITY
 from dpaudit.auditor.checks.replay import LOGGED_SENSITIVITY, MEASURED_PRICE, SAME_OUTPUT, SAME_PATH
-from dpaudit.auditor.exact_law import EXACT_LAW
 from dpaudit.auditor.independence import INDEPENDENT
 from dpaudit.auditor.prices import SAME_NOISE
 from dpaudit.claims import GDP, RDP, ZCDP, ApproxDP, Claim, PureDP

@@ -9,14 +9,14 @@ import click
 
 import dpaudit
 from dpaudit.cli.console import asks_for_json, emit_error
-from dpaudit.errors import DpauditError, EngineDisagreement, EntropyFailure, LedgerFailure, LedgerRefusal, TargetFailure
+from dpaudit.errors import DpauditError, EngineDisagreement, EntropyFailure, LedgerFailure, LedgerRefusal, TargetFailure, origin_of
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
 VERBS: Final = {
     "account": "Price a composition: certified epsilon and delta.",
-    "audit": "Audit privacy claims: price, attack, property checks, verdict.",
+    "audit": "Audit privacy claims: proof, price, attack, checks, verdict.",
     "calibrate": "Find the least noise that meets a budget.",
     "config": "Show every option, its value and where it is from.",
     "diff": "Say what changed from one report to the next.",
@@ -25,7 +25,7 @@ VERBS: Final = {
     "ledger": "Keep privacy budgets that programs share.",
     "prove": "Prove or refute claims from the source of functions.",
     "replay": "Make the recorded runs of a report again and compare.",
-    "report": "Show a report again, or write it as a page.",
+    "report": "Show a report again, or write it in another form.",
     "targets": "List the bundled targets.",
 }
 """Every verb with its line in the help; its module has its name and holds a command of its name."""
@@ -95,10 +95,10 @@ class Verbs(click.Group):
         except (click.exceptions.Exit, click.Abort):
             raise
         except Exception as error:  # noqa: BLE001 - the last resort for everything unforeseen
-            emit_error(ctx, "internal", f"internal error: {_place(error)}")
+            emit_error(ctx, "internal", f"internal error: {origin_of(error)}")
             _complain(
                 ctx,
-                f"internal error: {_place(error)}. This is a bug in dpaudit; no verdict can be taken from this run.",
+                f"internal error: {origin_of(error)}. This is a bug in dpaudit; no verdict can be taken from this run.",
                 hint="Please report it with what `dpaudit --debug ...` prints for the same command.",
             )
             ctx.exit(_exit_code("internal"))
@@ -193,14 +193,3 @@ def _complain(ctx: click.Context, message: str, hint: str = "") -> None:
     for line in (f"error: {message}", hint):
         if line:
             click.echo("".join(letter if letter.isprintable() else repr(letter)[1:-1] for letter in line), err=True)
-
-
-def _place(error: BaseException) -> str:
-    """Type of an error and the line that raised it; not its text, which may quote data."""
-    from pathlib import Path
-
-    trace = error.__traceback__
-    while trace is not None and trace.tb_next is not None:
-        trace = trace.tb_next
-    where = "" if trace is None else f" at {Path(trace.tb_frame.f_code.co_filename).name}:{trace.tb_lineno}"
-    return f"{type(error).__name__}{where}"

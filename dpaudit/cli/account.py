@@ -63,7 +63,7 @@ def account(
     if plot is not None:
         _draw(loss, answers, Path(plot))
     if as_json:
-        emit_json({"schema": "1", "loss": loss.describe(), "adjacency": str(loss.adjacency), "answers": answers})
+        emit_json({"loss": loss.describe(), "adjacency": str(loss.adjacency), "answers": answers})
     else:
         emit(_text(loss, answers, why=why))
 
@@ -114,6 +114,7 @@ def _between(interval: str) -> str:
 
 def _draw(loss: PrivacyLoss, answers: Sequence[dict[str, Any]], path: Path) -> None:
     """The privacy profile as an SVG file, from 0 to a little beyond the largest epsilon of the answers."""
+    from dpaudit.report import write_text
     from dpaudit.report.profile_file import profile_file
 
     if path.suffix.lower() != ".svg":
@@ -126,10 +127,7 @@ def _draw(loss: PrivacyLoss, answers: Sequence[dict[str, Any]], path: Path) -> N
     drawn = profile_file(points, loss.describe(), smallest=max(min(least, 1e-3) / 10, 1e-300))
     if drawn is None:
         raise InvalidArgument("DPA503", "there is nothing to draw: delta is 0 or smaller than any that was asked for.")
-    try:
-        path.write_text(drawn, encoding="utf-8")
-    except OSError as error:
-        raise InvalidArgument("DPA503", f"{path.name} cannot be written ({type(error).__name__}).") from error
+    write_text(drawn, path)
 
 
 def _reached(answer: dict[str, Any], name: str) -> float | str:

@@ -12,10 +12,10 @@ from dpaudit.cli import VERBS
 from dpaudit.cli.completion import file_paths, target_names
 from dpaudit.cli.console import emit, json_option, results_only, say, text_style
 from dpaudit.cli.dossiers import decide, is_dossier
+from dpaudit.cli.folders import make_folder
 from dpaudit.cli.outputs import forms, write_forms
 from dpaudit.cli.settings import strongest
 from dpaudit.cli.workers import workers
-from dpaudit.errors import InvalidArgument
 from dpaudit.results import Report, Settings, Verdict
 
 PROFILES: Final = {"quick": 200_000, "standard": 1_000_000, "thorough": 10_000_000}
@@ -153,35 +153,13 @@ def _audited(names: tuple[str, ...], settings: Settings, jobs: int | None, facto
     return replace(report, results=intake.merged(report.results))
 
 
-def make_folder(folder: Path) -> None:
-    """Make the folder of the results before the work, so that hours of it do not end at a closed door.
-
-    Args:
-      folder: its path.
-    Raises:
-      InvalidArgument: it cannot be made or written (DPA503).
-    Source: design, "Rules that hold everywhere", 6.
-    Example:
-      >>> make_folder(Path("."))
-    """
-    import os
-
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or "not a possible path"
-        raise InvalidArgument("DPA503", f"the folder {folder} cannot be made ({reason}). Name one that may be written.") from error
-    if not os.access(folder, os.W_OK | os.X_OK):
-        raise InvalidArgument("DPA503", f"the folder {folder} may not be written. Name one that may.")
-
-
 def _written(report: Report, folder: Path) -> str:
     """Write the report's files; the path of its JSON."""
     from dpaudit.report import write_html, write_json
 
     write_json(report, folder / DOCUMENT)
     write_html(report, folder / PAGE)
-    say(f"report: {folder / PAGE} and {folder / DOCUMENT}")
+    say(f"written: {folder / PAGE} and {folder / DOCUMENT}")
     return str(folder / DOCUMENT)
 
 

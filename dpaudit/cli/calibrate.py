@@ -42,7 +42,7 @@ def calibrate(  # noqa: PLR0913 - one argument for each option
         epsilon=epsilon, delta=delta, low=low, high=high, increasing=increasing, precision=precision,
     )  # fmt: skip
     if as_json:
-        emit_json({"schema": "1", "expression": expression, **_plain(found)})
+        emit_json({"expression": expression, **_plain(found)})
     else:
         emit(_text(found, expression))
 

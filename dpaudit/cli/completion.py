@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Final
-
 import click
 from click.shell_completion import CompletionItem, get_completion_class
-
-SHELLS: Final = ("bash", "fish", "zsh")
 
 
 def file_paths(_ctx: click.Context, _parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
@@ -38,5 +34,7 @@ def show_completion(ctx: click.Context, _parameter: click.Parameter, shell: str 
     made = get_completion_class(shell)
     assert made is not None, "click knows these shells"  # noqa: S101
     name = ctx.find_root().info_name or "dpaudit"
-    click.echo(made(ctx.command, {}, name, f"_{name.upper()}_COMPLETE").source())
+    source = made(ctx.command, {}, name, f"_{name.upper()}_COMPLETE").source()
+    # click's script for fish cuts a description at its first comma.
+    click.echo(source.replace('string split "," $completion', 'string split --max 1 "," $completion'))
     ctx.exit()

@@ -28,7 +28,7 @@ def config(*, verb: str | None, show_origin: bool, as_json: bool) -> None:
     found = [entry for name in (sorted(VERBS) if verb is None else [verb]) for entry in _options(name)]
     if as_json:
         path = find(Path.cwd())
-        emit_json({"schema": "1", "file": None if path is None else path.name, "options": found})
+        emit_json({"file": None if path is None else path.name, "options": found})
     else:
         shown = [entry for entry in found if show_origin or entry["origin"] != "default"]
         emit(
@@ -58,7 +58,7 @@ def _of_command(command: click.Command, name: str, parent: click.Context) -> Ite
             yield {
                 "verb": ctx.command_path.removeprefix(f"{PREFIX.lower()} "),
                 "option": max(one.opts, key=len),
-                "value": list(value) if isinstance(value, tuple) else None if value is None else value,
+                "value": list(value) if isinstance(value, tuple) else value,
                 "origin": _ORIGINS["DEFAULT" if source is None else source.name],
                 "variable": one.envvar,
             }

@@ -15,6 +15,9 @@ import click
 
 WIDTH_WITHOUT_TERMINAL: Final = 120
 
+SCHEMA: Final = "1"
+"""Version of every JSON document that a verb prints."""
+
 _ASKED: Final = "dpaudit.json_asked"
 _TOLD: Final = "dpaudit.results_told"
 
@@ -33,8 +36,8 @@ def emit(text: str) -> None:
 
 
 def emit_json(document: Mapping[str, Any]) -> None:
-    """Write one JSON document to stdout."""
-    emit(json.dumps(document, sort_keys=True, indent=1) + "\n")
+    """Write one JSON document to stdout, with the version of its form."""
+    emit(json.dumps({"schema": SCHEMA, **document}, sort_keys=True, indent=1) + "\n")
 
 
 def say(text: str) -> None:
@@ -72,7 +75,7 @@ json_option: Final = click.option(
 def emit_error(ctx: click.Context, code: str, message: str) -> None:
     """The error as the one document on stdout, where JSON was asked for and there is none yet; the report's schema has its form."""
     if ctx.meta.get(_ASKED) and not ctx.meta.get(_TOLD):
-        emit_json({"schema": "1", "error": {"code": code, "message": message}})
+        emit_json({"error": {"code": code, "message": message}})
 
 
 @contextmanager

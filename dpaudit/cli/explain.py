@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
+
 import click
 
 from dpaudit.cli import VERBS
@@ -22,7 +24,7 @@ def explain(*, code: str | None, as_json: bool) -> None:
     if entry is None:
         raise InvalidArgument("DPA504", f"there is no error code {code!r}. `dpaudit explain` lists all of them.")
     if as_json:
-        emit_json({"code": code.upper(), "title": entry.title, "meaning": entry.meaning, "remedy": entry.remedy})
+        emit_json({"code": code.upper(), **asdict(entry)})
     else:
         meaning, remedy = click.wrap_text(entry.meaning, 100), click.wrap_text(entry.remedy, 100)
         emit(f"{code.upper()} {entry.title}\n\n{meaning}\n\nWhat to do:\n{remedy}\n")
@@ -31,6 +33,6 @@ def explain(*, code: str | None, as_json: bool) -> None:
 def _list(*, as_json: bool) -> None:
     """Every code with its title."""
     if as_json:
-        emit_json({code: {"title": entry.title, "meaning": entry.meaning, "remedy": entry.remedy} for code, entry in CODES.items()})
+        emit_json({"codes": {code: asdict(entry) for code, entry in CODES.items()}})
     else:
         emit("".join(f"{code}  {entry.title}\n" for code, entry in CODES.items()))

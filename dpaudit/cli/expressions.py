@@ -106,8 +106,12 @@ def _document(path: Path) -> Mapping[str, Any]:
     try:
         text = path.read_text(encoding="utf-8")
         document = tomllib.loads(text) if path.suffix.lower() == ".toml" else json.loads(text)
-    except (OSError, UnicodeDecodeError, ValueError) as error:
-        raise InvalidArgument("DPA505", f"{path.name} cannot be read as TOML or JSON ({type(error).__name__}).") from error
+    except OSError as error:
+        raise InvalidArgument("DPA505", f"{path.name} cannot be read ({error.strerror}).") from error
+    except (ValueError, RecursionError) as error:
+        kind = "TOML" if path.suffix.lower() == ".toml" else "JSON, and a file of TOML ends in .toml"
+        where = "" if isinstance(error, (UnicodeDecodeError, RecursionError)) else f" ({error})"
+        raise InvalidArgument("DPA505", f"{path.name} cannot be read{where}. By its name it is {kind}.") from error
     if not isinstance(document, Mapping) or document.get("schema") != 1:
         raise InvalidArgument("DPA505", f"{path.name} must be a table with schema = 1; this program knows no other schema.")
     if not set(document) <= {"schema", "adjacency", "events", "note"} or not isinstance(document.get("events"), list):

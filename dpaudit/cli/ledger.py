@@ -10,14 +10,13 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from dpaudit.cli import VERBS
-from dpaudit.cli.console import emit, emit_json, json_option
+from dpaudit.cli.console import emit, emit_json, json_option, say
 from dpaudit.errors import InvalidArgument, LedgerFailure
 
 if TYPE_CHECKING:
     from dpaudit.claims import Guarantee
     from dpaudit.ledger import Entry, Ledger, Receipt, Verification
 
-_SCHEMA: Final = "1"
 _RECENT: Final = 10
 _SQLITE: Final = b"SQLite format 3\x00"
 
@@ -50,7 +49,7 @@ def ledger() -> None:
     """
 
 
-@ledger.command("init")
+@ledger.command("init", short_help="Make a ledger, and open a budget in it.")
 @_file
 @click.argument("scope", required=False)
 @click.option("--epsilon", metavar="E", help="A budget in (epsilon, delta), pure unless --delta is given.")
@@ -82,30 +81,30 @@ def init(
     _show(opened, None, as_json=as_json)
 
 
-@ledger.command("spend")
+@ledger.command("spend", short_help="Charge a budget and print the receipt.")
 @_spending
 @click.option("--note", default="", metavar="TEXT", help="Up to 200 letters for those who read the ledger.")
 def spend(*, path: Path, scope: str, expression: str, times: int, adjacency: str | None, note: str, as_json: bool) -> None:
     """Charge EXPRESSION to SCOPE and print the receipt; make the release only if this ends with code 0."""
     receipt = _opened(path).spend(_loss(expression, adjacency), scope=scope, times=times, note=note)
     if as_json:
-        emit_json({"schema": _SCHEMA, "receipt": receipt.to_dict()})
+        emit_json({"receipt": receipt.to_dict()})
     else:
         emit(_receipt(receipt))
 
 
-@ledger.command("check")
+@ledger.command("check", short_help="Say whether a budget covers a charge.")
 @_spending
 def check(*, path: Path, scope: str, expression: str, times: int, adjacency: str | None, as_json: bool) -> None:
     """Say whether EXPRESSION could be charged to SCOPE now; nothing is."""
     left = _opened(path).check(_loss(expression, adjacency), scope=scope, times=times)
     if as_json:
-        emit_json({"schema": _SCHEMA, "remaining": left})
+        emit_json({"remaining": left})
     else:
         emit("covered; left would be:\n" + _amounts(left))
 
 
-@ledger.command("show")
+@ledger.command("show", short_help="Show budgets, what is left, and entries.")
 @_file
 @click.argument("scope", required=False)
 @click.option("--entries", "count", default=_RECENT, show_default=True, metavar="N", help="How many of the newest entries.")
@@ -115,7 +114,7 @@ def show(*, path: Path, scope: str | None, count: int, as_json: bool) -> None:
     _show(_opened(path), scope, as_json=as_json, count=count)
 
 
-@ledger.command("verify")
+@ledger.command("verify", short_help="Check that nothing was changed.")
 @_file
 @click.option("--head", metavar="NUMBER:HASH", help="Of an earlier receipt: that entry must still be there.")
 @json_option
@@ -125,7 +124,6 @@ def verify(*, path: Path, head: str | None, as_json: bool) -> None:
     if as_json:
         emit_json(
             {
-                "schema": _SCHEMA,
                 "entries": found.entries,
                 "head": None if found.head is None else str(found.head),
                 "open_charges": list(found.open_charges),
@@ -141,7 +139,7 @@ def verify(*, path: Path, head: str | None, as_json: bool) -> None:
         raise click.exceptions.Exit(EXIT_CODES["ledger"])
 
 
-@ledger.command("export")
+@ledger.command("export", short_help="Write every entry as a line of JSON.")
 @_file
 @click.option("--output", metavar="FILE", type=click.Path(path_type=Path), help="Write there instead of stdout.")
 @click.option("--backup", metavar="FILE", type=click.Path(path_type=Path), help="Also copy the ledger itself to a new file.")
@@ -153,14 +151,16 @@ def export(*, path: Path, output: Path | None, backup: Path | None, as_json: boo
     lines = "".join(json.dumps(entry, sort_keys=True) + "\n" for entry in entries)
     if backup is not None:
         opened.backup(backup)
+        say(f"written: {backup}")
     if output is not None:
         try:
             with output.open("x", encoding="utf-8") as file:
                 file.write(lines)
         except OSError as error:
-            raise InvalidArgument("DPA503", f"{output.name} cannot be written ({type(error).__name__}).") from error
+            raise InvalidArgument("DPA503", f"{output.name} cannot be written ({error.strerror}).") from error
+        say(f"written: {output}")
     if as_json:
-        emit_json({"schema": _SCHEMA, "head": str(opened.head), "entries": entries})
+        emit_json({"head": str(opened.head), "entries": entries})
     elif output is None:
         emit(lines)
 
@@ -212,7 +212,6 @@ def _show(opened: Ledger, scope: str | None, *, as_json: bool, count: int = _REC
         entries = [entry.to_dict() for entry in newest]
         emit_json(
             {
-                "schema": _SCHEMA,
                 "ledger": opened.name,
                 "head": str(head),
                 "open_charges": pending,
@@ -286,7 +285,7 @@ def _verified(path: Path, head: str | None) -> Verification:
         with path.open("rb") as file:
             begins = file.read(len(_SQLITE))
     except OSError as error:
-        raise InvalidArgument("DPA801", f"there is no file {path.name} that can be read ({type(error).__name__}).") from error
+        raise InvalidArgument("DPA801", f"{path.name} cannot be read ({error.strerror}).") from error
     if begins == _SQLITE:
         return _opened(path).verify(head=head)
     return verify_entries(_exported(path), head=head)

@@ -19,9 +19,13 @@ SUMMARY: Final = "GITHUB_STEP_SUMMARY"
 """The variable by which a job of GitHub's names the file of its summary."""
 
 
+page_option: Final = click.option("--html", "page", metavar="FILE", help="Also write a page to this file.")
+github_option: Final = click.option("--github", is_flag=True, help="Annotate the code in a GitHub job, and write its summary.")
+
+
 def forms(command: Callable[..., None]) -> Callable[..., None]:
     """Add the options to a verb; they come as `junit`, `sarif` and `github`."""
-    command = click.option("--github", is_flag=True, help="Annotate the code in a GitHub job, and write its summary.")(command)
+    command = github_option(command)
     command = click.option("--sarif", metavar="FILE", help="Also write SARIF 2.1.0 to this file.")(command)
     return click.option("--junit", metavar="FILE", help="Also write JUnit XML to this file.")(command)
 
@@ -49,10 +53,15 @@ def write_forms(report: Report, *, junit: str | None, sarif: str | None, github:
             write_text(form(report), path)
             say(f"written: {path}")
     if github:
-        click.echo(to_annotations(report), err=True, nl=False)
-        if summary := os.environ.get(SUMMARY):
-            try:
-                with Path(summary).open("a", encoding="utf-8", errors="replace") as file:
-                    file.write(to_summary(report))
-            except OSError as error:
-                raise InvalidArgument("DPA503", f"the file of {SUMMARY} cannot be written ({type(error).__name__}).") from error
+        annotate(to_annotations(report), to_summary(report))
+
+
+def annotate(commands: str, summary: str) -> None:
+    """Print workflow commands to stderr, and add to the summary of the job, if there is one; DPA503 if it cannot be written."""
+    click.echo(commands, err=True, nl=False)
+    if path := os.environ.get(SUMMARY):
+        try:
+            with Path(path).open("a", encoding="utf-8", errors="replace") as file:
+                file.write(summary)
+        except OSError as error:
+            raise InvalidArgument("DPA503", f"the file of {SUMMARY} cannot be written ({error.strerror}).") from error

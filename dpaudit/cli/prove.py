@@ -14,7 +14,8 @@ import click
 from dpaudit.cli import VERBS
 from dpaudit.cli.completion import file_paths
 from dpaudit.cli.console import emit, emit_json, json_option, results_only, say
-from dpaudit.errors import DpauditError, InvalidArgument, TargetFailure
+from dpaudit.cli.folders import make_folder
+from dpaudit.errors import DpauditError, TargetFailure
 from dpaudit.results import EXIT_CODES
 
 if TYPE_CHECKING:
@@ -80,8 +81,6 @@ def prove(
     if recheck and output is not None:
         raise click.UsageError("--output writes certificates of new proofs; --recheck makes none.")
     if output is not None:
-        from dpaudit.cli.audit import make_folder
-
         make_folder(Path(output))
     with results_only():
         subjects = [subject for name in programs or ("proofs", SUITE) for subject in subjects_of(name, anything=bool(programs))]
@@ -228,14 +227,12 @@ def _write(outcome: Outcome, output: str | None) -> None:
     certificate = getattr(outcome.found, "certificate", None)
     if output is None or certificate is None:
         return
+    from dpaudit.report import write_text
     from dpaudit.verifier.certificates import text_of
 
     path = Path(output) / f"{outcome.subject.name}.json"
-    try:
-        path.write_text(text_of(certificate), encoding="utf-8")
-    except OSError as error:
-        raise InvalidArgument("DPA503", f"{path} cannot be written ({error.strerror}). Name a folder that may be.") from error
-    say(f"certificate: {path}")
+    write_text(text_of(certificate), path)
+    say(f"written: {path}")
 
 
 def _text(outcomes: Sequence[Outcome]) -> str:

@@ -7,12 +7,12 @@ import click
 from dpaudit.cli import VERBS
 from dpaudit.cli.completion import file_paths
 from dpaudit.cli.console import emit, json_option, say, text_style
-from dpaudit.cli.outputs import forms, write_forms
+from dpaudit.cli.outputs import forms, page_option, write_forms
 
 
 @click.command("report", short_help=VERBS["report"])
 @click.argument("path", metavar="REPORT.json", shell_complete=file_paths)
-@click.option("--html", "page", metavar="FILE", help="Write the page to this file.")
+@page_option
 @forms
 @json_option
 def report(*, path: str, page: str | None, junit: str | None, sarif: str | None, github: bool, as_json: bool) -> None:
@@ -25,6 +25,6 @@ def report(*, path: str, page: str | None, junit: str | None, sarif: str | None,
     found = read_report(path)
     if page is not None:
         write_html(found, page)
-        say(f"page: {page}")
+        say(f"written: {page}")
     write_forms(found, junit=junit, sarif=sarif, github=github)
     emit(to_json(found) if as_json else to_text(found, path=path, **text_style()))

@@ -42,14 +42,15 @@ def read(path: Path, verb: str, command: click.Command, verbs: Collection[str]) 
     Example:
       >>> read(Path("missing.toml"), "audit", click.Command("audit"), ["audit"])
       Traceback (most recent call last):
-      dpaudit.errors.InvalidArgument: DPA507 missing.toml cannot be read (FileNotFoundError).
+      dpaudit.errors.InvalidArgument: DPA507 missing.toml cannot be read (No such file or directory).
     """
     import tomllib
 
     try:
         tables = tomllib.loads(_content(path).decode("utf-8")).get("tool", {}).get("dpaudit", {})
     except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise InvalidArgument("DPA507", f"{path.name} cannot be read ({type(error).__name__}).") from error
+        where = "" if isinstance(error, UnicodeDecodeError) else f" ({error})"
+        raise InvalidArgument("DPA507", f"{path.name} cannot be read as TOML{where}.") from error
     for name in tables if isinstance(tables, dict) else ["tool.dpaudit"]:
         if name not in verbs:
             raise InvalidArgument("DPA507", f"[tool.dpaudit] of {path.name} holds a table for each verb; {name!r} is no verb.")
@@ -107,4 +108,4 @@ def _content(path: Path) -> bytes:
     try:
         return path.read_bytes()
     except OSError as error:
-        raise InvalidArgument("DPA507", f"{path.name} cannot be read ({type(error).__name__}).") from error
+        raise InvalidArgument("DPA507", f"{path.name} cannot be read ({error.strerror}).") from error

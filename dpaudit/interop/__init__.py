@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import TYPE_CHECKING, Final
+
+from dpaudit.lazy import lazily
 
 if TYPE_CHECKING:
     from dpaudit.interop.diffprivlib import from_diffprivlib as from_diffprivlib
@@ -15,27 +16,15 @@ if TYPE_CHECKING:
     from dpaudit.interop.sklearn import from_sklearn as from_sklearn
 
 _HOMES: Final = {
-    "from_diffprivlib": "dpaudit.interop.diffprivlib",
-    "from_dp_accounting": "dpaudit.interop.events",
-    "from_opacus": "dpaudit.interop.opacus",
-    "from_opendp": "dpaudit.interop.opendp",
-    "from_program": "dpaudit.interop.programs",
-    "from_sklearn": "dpaudit.interop.sklearn",
-    "to_dp_accounting": "dpaudit.interop.event_writing",
+    "from_diffprivlib": "diffprivlib",
+    "from_dp_accounting": "events",
+    "from_opacus": "opacus",
+    "from_opendp": "opendp",
+    "from_program": "programs",
+    "from_sklearn": "sklearn",
+    "to_dp_accounting": "event_writing",
 }
 
 __all__ = sorted(_HOMES)
 
-
-def __getattr__(name: str) -> object:
-    """Load a public name on first use (PEP 562)."""
-    if name not in _HOMES:
-        raise AttributeError(f"module 'dpaudit.interop' has no attribute {name!r}")
-    value = getattr(import_module(_HOMES[name]), name)
-    globals()[name] = value
-    return value
-
-
-def __dir__() -> list[str]:
-    """Every public name, loaded or not."""
-    return sorted(__all__)
+__getattr__, __dir__ = lazily(__name__, _HOMES)

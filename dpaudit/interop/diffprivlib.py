@@ -46,7 +46,8 @@ def from_diffprivlib(
     Returns:
       A Target, replayable: diffprivlib takes its randomness from `random_state` there, and not from the operating system.
     Raises:
-      InvalidArgument: neither a function nor a model (DPA105), or limits that are no claim (DPA101 to DPA103).
+      InvalidArgument: neither a function nor a model (DPA105), limits that are no claim (DPA101 to DPA103), or what a Target
+        refuses (DPA404).
       Unsupported: diffprivlib is not installed (DPA205).
     Source: docs/adapters.md, "diffprivlib".
     Example:
@@ -61,7 +62,7 @@ def from_diffprivlib(
     relation = Adjacency.of(adjacency)
     epsilon, delta = _limits(what, model=model) if accountant is None else (accountant.epsilon, accountant.delta)
     claim = Claim(ApproxDP(epsilon, delta) if delta else PureDP(epsilon), relation, "diffprivlib's parameters")
-    fit = fitted(what, tuple(released), rows, labels=labels) if model else None
+    fit = fitted(what, released, rows, labels=labels) if model else None
 
     def run(data: Any, rng: Generator) -> Any:
         own = {} if accountant is None else {"accountant": deepcopy(accountant)}
@@ -76,7 +77,10 @@ def from_diffprivlib(
 
 def _limits(what: Any, *, model: bool) -> tuple[Any, Any]:
     """Epsilon and delta among the parameters of a model, or of a function with its defaults."""
-    found = what.get_params() if model else {name: entry.default for name, entry in inspect.signature(what).parameters.items()}
+    try:
+        found = what.get_params() if model else {name: entry.default for name, entry in inspect.signature(what).parameters.items()}
+    except ValueError:  # functions in C may have no signature
+        found = {}
     if not isinstance(found.get("epsilon"), numbers.Real):
         raise InvalidArgument("DPA105", "no epsilon is among the parameters, so that nothing is claimed. Give accountant=.")
     return found["epsilon"], found.get("delta", 0)

@@ -31,7 +31,8 @@ def from_opendp(operation: Any, *, d_in: Exact = 1, delta: Exact = "1/1000", **o
     Returns:
       A Target. Its randomness is OpenDP's own, so that a report holds valid evidence but cannot be replayed run by run.
     Raises:
-      InvalidArgument: not an operation of OpenDP (DPA105), or a map without a finite bound (DPA102).
+      InvalidArgument: not an operation of OpenDP (DPA105), a map without a finite bound (DPA102), a distance or delta that is none
+        (DPA101, DPA103), or what a Target refuses (DPA404).
       Unsupported: a metric, measure or domain that has no counterpart here (DPA202).
     Source: docs/adapters.md, "OpenDP".
     Example:

@@ -38,7 +38,8 @@ def from_program(
     Returns:
       A Target. The seed is below 2**53; runs can be replayed if all the program's randomness comes from it.
     Raises:
-      InvalidArgument: a command that is a text or empty (DPA105), or no program of that name (DPA103), or no timeout (DPA104).
+      InvalidArgument: a command that is a text or empty (DPA105), no program of that name (DPA103), no timeout (DPA101,
+        DPA102, DPA104), or what a Target refuses (DPA404).
       TargetFailure: from runs: another exit code than 0 (DPA410), too slow (DPA411), or not the lines asked for (DPA412).
     Source: docs/adapters.md, "Programs".
     Example:

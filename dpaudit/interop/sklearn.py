@@ -31,7 +31,7 @@ def from_sklearn(
     Returns:
       A Target. Parameters called `random_state` are set from the audit's seed, nested ones too, so that runs can be replayed.
     Raises:
-      InvalidArgument: not an estimator (DPA105), or what a Target refuses (DPA404).
+      InvalidArgument: not an estimator, or no list of names (DPA105), or what a Target refuses (DPA404).
     Source: docs/adapters.md, "scikit-learn".
     Example:
       >>> import numpy as np
@@ -42,13 +42,16 @@ def from_sklearn(
       ['coef_']
     """
     others = {"name": type(estimator).__name__, **others}
-    return Target(run=fitted(estimator, tuple(released), rows, labels=labels), claim=claim, **others)
+    return Target(run=fitted(estimator, released, rows, labels=labels), claim=claim, **others)
 
 
-def fitted(estimator: Any, released: tuple[str, ...], rows: Any, *, labels: bool) -> Callable[..., dict[str, Any]]:
+def fitted(estimator: Any, released: Sequence[str], rows: Any, *, labels: bool) -> Callable[..., dict[str, Any]]:
     """The function that fits a clone and gives out parts of it by name."""
     if not all(callable(getattr(estimator, method, None)) for method in ("fit", "get_params", "set_params")):
-        raise InvalidArgument("DPA105", f"an estimator with fit, get_params and set_params is expected, got {estimator!r:.80}.")
+        kind = type(estimator).__name__
+        raise InvalidArgument("DPA105", f"an estimator with fit, get_params and set_params is expected, got a {kind}.")
+    if not isinstance(released, (list, tuple)) or not all(isinstance(name, str) for name in released):
+        raise InvalidArgument("DPA105", "released must be a list of names of attributes and methods, such as ['coef_', 'predict'].")
 
     def run(data: Any, rng: Generator, **settings: Any) -> dict[str, Any]:
         from sklearn.base import clone

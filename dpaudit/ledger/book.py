@@ -5,60 +5,22 @@ from __future__ import annotations
 import os
 import secrets
 import sqlite3
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, Self
 
-from dpaudit.accounting import PrivacyLoss
 from dpaudit.accounting.filters import Cap
-from dpaudit.accounting.laws.allocation import Allocated
-from dpaudit.accounting.laws.between import Between
-from dpaudit.accounting.laws.random_order import Ordered
-from dpaudit.accounting.laws.sampled import Sampled
-from dpaudit.accounting.laws.without_replacement import Swapped
 from dpaudit.claims import Adjacency, Guarantee
 from dpaudit.errors import InvalidArgument, LedgerFailure
 from dpaudit.exact import Exact, integer
-from dpaudit.ledger.accounts import Account, accounts_of, charged, keep, move, written
-from dpaudit.ledger.entries import LONGEST_NOTE, Entry, Head, Receipt, Scope
+from dpaudit.ledger.accounts import Account, accounts_of, charged, written
+from dpaudit.ledger.charges import Charge, asked, commit, reserve
+from dpaudit.ledger.entries import Entry, Head, Receipt, Scope
 from dpaudit.ledger.handle import LedgerBudget
-from dpaudit.ledger.plain import adjacency_to_dict, excess, guarantee_to_dict, release_to_dict
+from dpaudit.ledger.plain import adjacency_to_dict, guarantee_to_dict
 from dpaudit.ledger.store import Store, append, entries, entry_of, last_entry
 from dpaudit.ledger.verification import Verification, verify
-from dpaudit.releases import Release, recording
-
-
-class Charge:
-    """A charge whose releases are being made; `receipt` says what was reserved."""
-
-    def __init__(self, ledger: Ledger, receipt: Receipt, log: Sequence[Release]) -> None:
-        self.receipt = receipt
-        self.cancelled = False
-        self._ledger, self._log = ledger, log
-
-    def cancel(self) -> None:
-        """Give the reservation back: nothing was released and nothing will be.
-
-        Returns:
-          Nothing; the amounts are as if nothing had been reserved.
-        Raises:
-          LedgerFailure: a release was logged inside the block, so that there is something to pay for (DPA806).
-        Source: docs/ledger.md, "Charges".
-        Example:
-          >>> import tempfile
-          >>> from dpaudit import PureDP
-          >>> with tempfile.TemporaryDirectory() as folder:
-          ...     ledger = Ledger.create(f"{folder}/budget.ledger")
-          ...     _ = ledger.open_budget("survey/person", PureDP(epsilon=1))
-          ...     with ledger.charge(PureDP(epsilon=1), scope="survey/person/report") as charge:
-          ...         charge.cancel()
-          ...     ledger.remaining("survey/person")
-          {'survey/person': {'epsilon': '1'}}
-        """
-        if self._log:
-            raise LedgerFailure("DPA806", "noise was drawn under this charge; what was released stays paid for.")
-        self._ledger._settle(self.receipt.entry, "cancel", {})  # noqa: SLF001 - its ledger
-        self.cancelled = True
+from dpaudit.releases import recording
 
 
 class Ledger:
@@ -126,6 +88,7 @@ class Ledger:
           The entry.
         Raises:
           InvalidArgument: no scope or guarantee of that kind (DPA103, DPA105, DPA106), or the scope has a budget (DPA802).
+          LedgerFailure: the file cannot be used (DPA804, DPA805).
           Unsupported: the guarantee is a whole profile (DPA202).
         Source: docs/ledger.md, "Scopes".
         Example:
@@ -184,12 +147,12 @@ class Ledger:
           ...         charge.receipt.remaining
           {'survey/person': {'epsilon': '1/2'}}
         """
-        receipt = self._reserve("reserve", spending, scope, times, note)
+        receipt = reserve(self._store, self.name, "reserve", spending, scope, times, note)
         with recording() as log:
-            charge = Charge(self, receipt, log)
+            charge = Charge(self._store, receipt, log)
             yield charge
         if not charge.cancelled:
-            self._commit(receipt, log)
+            commit(self._store, receipt, log)
 
     def spend(self, spending: Any, *, scope: Scope | str, times: int = 1, note: str = "") -> Receipt:
         """Charge what is about to be released elsewhere; call it before the noise is drawn.
@@ -204,7 +167,9 @@ class Ledger:
         Raises:
           LedgerRefusal: a budget does not cover it, or there is none; nothing was spent (DPA810, DPA811).
           LedgerFailure: the file cannot be used (DPA804, DPA805).
-          InvalidArgument: as for `charge`.
+          InvalidArgument: a scope, count, note or spending of another kind (DPA103, DPA105).
+          AdjacencyMismatch: spending under another neighbouring relation (DPA201).
+          Unsupported: no finite cost in the currency of a budget (DPA202).
         Source: docs/ledger.md, "Charges".
         Example:
           >>> import tempfile
@@ -215,7 +180,7 @@ class Ledger:
           ...     ledger.spend(PureDP(epsilon="1/10"), scope="survey/person/report", times=10).remaining
           {'survey/person': {'epsilon': '0'}}
         """
-        return self._reserve("spend", spending, scope, times, note)
+        return reserve(self._store, self.name, "spend", spending, scope, times, note)
 
     def check(self, spending: Any, *, scope: Scope | str, times: int = 1) -> dict[str, dict[str, str]]:
         """What would be left if this were spent now; nothing is.
@@ -228,7 +193,10 @@ class Ledger:
           By the scope of each budget that would pay: exact text by the name of its currency.
         Raises:
           LedgerRefusal: a budget does not cover it, or there is none (DPA810, DPA811).
-          InvalidArgument: as for `charge`.
+          LedgerFailure: the file cannot be used (DPA804, DPA805).
+          InvalidArgument: a scope, count or spending of another kind (DPA103, DPA105).
+          AdjacencyMismatch: spending under another neighbouring relation (DPA201).
+          Unsupported: no finite cost in the currency of a budget (DPA202).
         Source: docs/ledger.md, "Charges".
         Example:
           >>> import tempfile
@@ -239,9 +207,9 @@ class Ledger:
           ...     ledger.check(PureDP(epsilon="3/4"), scope="survey/person/report")
           {'survey/person': {'epsilon': '1/4'}}
         """
-        place, asked = Scope.of(scope), _asked(spending)
+        place, loss = Scope.of(scope), asked(spending)
         with self._store.reading() as connection:
-            after, _ = charged(accounts_of(connection, place), place, asked, times)
+            after, _ = charged(accounts_of(connection, place), place, loss, times)
         return {str(account.scope): account.remaining for account in after}
 
     def accounts(self, scope: Scope | str | None = None) -> list[Account]:
@@ -253,6 +221,7 @@ class Ledger:
           In the order in which they were opened.
         Raises:
           InvalidArgument: no scope (DPA105).
+          LedgerFailure: the file cannot be used (DPA804, DPA805).
         Source: docs/ledger.md, "Scopes".
         Example:
           >>> import tempfile
@@ -273,6 +242,7 @@ class Ledger:
           By the scope of each budget: exact text by the name of its currency.
         Raises:
           InvalidArgument: no scope (DPA105).
+          LedgerFailure: the file cannot be used (DPA804, DPA805).
         Source: docs/ledger.md, "Scopes".
         Example:
           >>> import tempfile
@@ -322,6 +292,8 @@ class Ledger:
 
         Returns:
           As they stand in one state of the file.
+        Raises:
+          LedgerFailure: the file cannot be used (DPA804, DPA805).
         Source: docs/ledger.md, "Entries".
         Example:
           >>> import tempfile
@@ -341,6 +313,7 @@ class Ledger:
           As they stand in one state of the file.
         Raises:
           InvalidArgument: `count` is no count (DPA103, DPA105).
+          LedgerFailure: the file cannot be used (DPA804, DPA805).
         Source: docs/ledger.md, "Entries".
         Example:
           >>> import tempfile
@@ -395,84 +368,6 @@ class Ledger:
           True
         """
         self._store.backup(path)
-
-    def _reserve(self, kind: str, spending: Any, scope: Scope | str, times: int, note: str) -> Receipt:
-        """One durable charge."""
-        place, asked = Scope.of(scope), _asked(spending)
-        if not (isinstance(note, str) and len(note) <= LONGEST_NOTE and note.isprintable()):
-            raise InvalidArgument("DPA105", f"a note is printable text of at most {LONGEST_NOTE} letters.")
-        with self._store.writing() as connection:
-            after, amounts = charged(accounts_of(connection, place), place, asked, times)
-            spending_text = _described(asked, times)
-            body = {"scope": str(place), "spending": spending_text, "amounts": amounts, "note": note}
-            entry = append(connection, kind, body if kind == "spend" else {**body, "compared": not _amplified(asked)})
-            keep(connection, after)
-            if kind == "reserve":
-                connection.execute("INSERT INTO open_charge VALUES (?)", (entry.number,))
-        paid = {str(account.scope): amounts[str(account.number)] for account in after}
-        left = {str(account.scope): account.remaining for account in after}
-        return Receipt(self.name, entry.number, place, spending_text, paid, left, entry.head)
-
-    def _commit(self, receipt: Receipt, log: Sequence[Release]) -> None:
-        """Write down what ran; charge what was not reserved, and say so."""
-        over = self._overrun(receipt, log)
-        self._settle(receipt.entry, "commit", {"ran": [release_to_dict(release) for release in log]}, over)
-        if over:
-            raise LedgerFailure(
-                "DPA807",
-                f"what was released under entry {receipt.entry} costs more than was reserved; the difference was charged as well. "
-                "Reserve the loss of everything that the block releases.",
-            )
-
-    def _overrun(self, receipt: Receipt, log: Sequence[Release]) -> dict[str, dict[str, str]]:
-        """By number of budget: what ran beyond what was reserved; all that is left where what ran has no price."""
-        with self._store.reading() as connection:
-            accounts, charged = accounts_of(connection, receipt.scope), entry_of(connection, receipt.entry)
-        if charged is None or not charged.body["compared"]:
-            return {}
-        over = {}
-        for account in accounts:
-            reserved = charged.body["amounts"].get(str(account.number))
-            beyond = account.cap.nothing if reserved is None else excess(account.cap, log, account.cap.read(reserved))
-            beyond = account.left if beyond is None else beyond
-            if any(beyond):
-                over[str(account.number)] = account.cap.written(beyond)
-        return over
-
-    def _settle(self, number: int, kind: str, body: dict[str, Any], over: Mapping[str, Mapping[str, str]] | None = None) -> None:
-        """End an open charge."""
-        with self._store.writing() as connection:
-            if not connection.execute("DELETE FROM open_charge WHERE number = ?", (number,)).rowcount:
-                raise LedgerFailure("DPA806", f"entry {number} is no open charge; it was committed or cancelled before.")
-            append(connection, kind, {"charge": number, **body})
-            charged = entry_of(connection, number)
-            if kind == "cancel" and charged is not None:
-                move(connection, charged.body["amounts"], sign=-1)
-            if over:
-                append(connection, "overrun", {"charge": number, "amounts": over})
-                move(connection, over, sign=1)
-
-
-def _asked(spending: Any) -> PrivacyLoss | Guarantee:
-    """A loss or a guarantee; a mechanism or a record has a loss."""
-    loss = spending if isinstance(spending, (PrivacyLoss, Guarantee)) else getattr(spending, "loss", None)
-    if not isinstance(loss, (PrivacyLoss, Guarantee)):
-        kind = type(spending).__name__
-        raise InvalidArgument("DPA105", f"a budget is spent by a privacy loss, a guarantee or a mechanism, got a {kind}.")
-    return loss
-
-
-def _amplified(spending: PrivacyLoss | Guarantee) -> bool:
-    """Whether the loss counts on chance beside the noise, of which a release log knows nothing."""
-    chance = (Allocated, Between, Ordered, Sampled, Swapped)
-    return isinstance(spending, PrivacyLoss) and any(isinstance(law, chance) for law, _ in spending.parts)
-
-
-def _described(spending: PrivacyLoss | Guarantee, times: int) -> str:
-    """What was charged, in words of the accounting."""
-    text = spending.describe() if isinstance(spending, PrivacyLoss) else str(spending)
-    count = integer(times, "times", lower=0)
-    return text if count == 1 else f"{count} * {text}"
 
 
 def _newest(connection: sqlite3.Connection) -> Entry:

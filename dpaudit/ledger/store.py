@@ -166,7 +166,11 @@ def _connection(path: Path, *, new: bool) -> sqlite3.Connection:
     """An open file, checked to be a ledger unless it is being made."""
     if sqlite3.sqlite_version_info < _OLDEST_SQLITE:
         raise LedgerFailure("DPA804", f"ledgers need SQLite 3.37 or newer, this Python has {sqlite3.sqlite_version}.")
-    if not path.is_file():
+    try:
+        there = path.is_file()
+    except (OSError, ValueError):  # no name of a file, on this system
+        there = False
+    if not there:
         raise InvalidArgument("DPA801", f"there is no ledger {path.name}. Make one with `dpaudit ledger init`.")
     connection = sqlite3.connect(path, timeout=_PATIENCE, isolation_level=None, check_same_thread=False)
     if not new:
@@ -188,6 +192,6 @@ def _failures(path: Path) -> Iterator[None]:
     except sqlite3.OperationalError as error:
         busy = "locked" in str(error) or "busy" in str(error)
         reason = f"other programs kept it for {_PATIENCE:.0f} seconds" if busy else f"SQLite says: {error}"
-        raise LedgerFailure("DPA804", f"{path.name} cannot be used: {reason}. Nothing was spent.") from error
+        raise LedgerFailure("DPA804", f"{path.name} cannot be used: {reason}. Nothing was changed.") from error
     except sqlite3.DatabaseError as error:
-        raise LedgerFailure("DPA805", f"{path.name} is damaged; SQLite says: {error}. {_RESTORE}") from error
+        raise LedgerFailure("DPA805", f"{path.name} is no ledger, or damaged; SQLite says: {error}. {_RESTORE}") from error

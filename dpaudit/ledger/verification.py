@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from dpaudit.accounting.filters import Amounts, Cap
 from dpaudit.claims import ApproxDP
-from dpaudit.errors import DpauditError
+from dpaudit.errors import DpauditError, InvalidArgument
 from dpaudit.exact import instance_of
 from dpaudit.ledger.entries import KINDS, Entry, Head, Scope
 from dpaudit.ledger.plain import adjacency_from_dict, cap_of, excess
@@ -68,7 +68,7 @@ def verify(
     replay, last, wanted = _Replay(), None, None if head is None else Head.of(head)
     problems = [f"SQLite finds damage: {text}" for text in instance_of(damage, Sequence, "damage")]
     met = wanted is None
-    for entry in instance_of(entries, Iterable, "entries"):
+    for entry in _iterator(entries):
         if not instance_of(entry, Entry, "each of entries").follows(last):
             problems.append(f"entry {entry.number} does not continue the chain: it or the one before it was changed")
         problems += replay.read(entry)
@@ -85,6 +85,14 @@ def verify(
     problems += [f"entry {number} released more than it reserved, and that was never charged" for number in sorted(replay.owed)]
     number, newest = (0, None) if last is None else (last.number, last.head)
     return Verification(number, newest, tuple(sorted(replay.open)), tuple(replay.overruns), tuple(problems))
+
+
+def _iterator(entries: Iterable[Entry]) -> Iterator[Entry]:
+    """What goes through the entries, refused where nothing can."""
+    try:
+        return iter(entries)
+    except TypeError as error:
+        raise InvalidArgument("DPA105", f"entries must be entries one after the other, got a {type(entries).__name__}.") from error
 
 
 @dataclass

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import TYPE_CHECKING, Final
+
+from dpaudit.lazy import lazily
 
 if TYPE_CHECKING:
     from dpaudit.report.document import SCHEMA_VERSION as SCHEMA_VERSION
@@ -22,27 +23,15 @@ if TYPE_CHECKING:
     from dpaudit.report.terminal import to_text as to_text
 
 _HOMES: Final = {
-    **dict.fromkeys(("SCHEMA_VERSION", "evidence_bytes", "from_json", "to_json"), "dpaudit.report.document"),
-    **dict.fromkeys(("read_report", "write_html", "write_json", "write_text"), "dpaudit.report.files"),
-    **dict.fromkeys(("to_annotations", "to_summary"), "dpaudit.report.github"),
-    "to_junit": "dpaudit.report.junit",
-    "to_sarif": "dpaudit.report.sarif",
-    "to_html": "dpaudit.report.page",
-    "to_text": "dpaudit.report.terminal",
+    **dict.fromkeys(("SCHEMA_VERSION", "evidence_bytes", "from_json", "to_json"), "document"),
+    **dict.fromkeys(("read_report", "write_html", "write_json", "write_text"), "files"),
+    **dict.fromkeys(("to_annotations", "to_summary"), "github"),
+    "to_junit": "junit",
+    "to_sarif": "sarif",
+    "to_html": "page",
+    "to_text": "terminal",
 }
 
 __all__ = sorted(_HOMES)
 
-
-def __getattr__(name: str) -> object:
-    """Load a public name on first use (PEP 562), so that a JSON report costs no HTML."""
-    if name not in _HOMES:
-        raise AttributeError(f"module 'dpaudit.report' has no attribute {name!r}")
-    value = getattr(import_module(_HOMES[name]), name)
-    globals()[name] = value
-    return value
-
-
-def __dir__() -> list[str]:
-    """Every public name, loaded or not."""
-    return sorted(__all__)
+__getattr__, __dir__ = lazily(__name__, _HOMES)

@@ -45,7 +45,6 @@ def encode(value: Any, hint: Any) -> Json:
     if value is None:
         return None
     kind = _present(hint)
-    kind = _present(hint)
     if kind is Fraction:
         return numeral(value)
     if kind is Enclosure:
@@ -80,7 +79,6 @@ def decode(document: Any, hint: Any, where: str) -> Any:
     kind = _present(hint)
     if document is None and kind is not hint:
         return None
-    kind = _present(hint)
     if kind is Fraction:
         return _decode_numeral(document, where)
     if kind is Enclosure:

@@ -81,6 +81,8 @@ def from_json(text: str | bytes) -> Report:
         raise InvalidArgument("DPA501", "this is not a dpaudit report: it is not JSON.") from error
     if not isinstance(document, dict) or "schema" not in document:
         raise InvalidArgument("DPA501", "this is not a dpaudit report: it has no schema version.")
+    if str(document["schema"]).startswith("dossier"):
+        raise InvalidArgument("DPA501", "this is a dossier of `dpaudit audit papers` and no report; its page stands beside it.")
     if document["schema"] != SCHEMA_VERSION:
         raise InvalidArgument(
             "DPA501", f"the report's schema version is not {SCHEMA_VERSION}, the only one known here. Use a newer dpaudit."
@@ -112,12 +114,13 @@ def reproduce_command(result: TargetResult, path: str = "report.json") -> str | 
 
 
 def audit_command(report: Report) -> str | None:
-    """The command that repeats a whole audit; None where a target was given as an object, without a name to load.
+    """The command that repeats a whole audit, where there is one.
 
     Args:
       report: what an audit found.
     Returns:
-      One line for a POSIX shell.
+      One line for a POSIX shell, which makes the same evidence unless a time budget bought the runs; None where a target was given
+      as an object or did not load, where a setting has a value that only Python gives, and for an interrupted audit.
     Source: design rule 8 (every number in a report can be recomputed).
     Example:
       >>> from fractions import Fraction
@@ -127,6 +130,9 @@ def audit_command(report: Report) -> str | None:
     settings, references = report.settings, [result.reference for result in report.results]
     names = [reference.partition("#")[0] for reference in references if reference is not None]
     if not names or len(names) < len(references):
+        return None
+    # Shares of alpha depend on all targets, and the command line sets neither family nor power.
+    if not report.complete or (settings.family, settings.power_target) != (Settings.family, Settings.power_target):
         return None
     budget = f"--runs {settings.runs}" if settings.seconds is None else f"--time-budget {settings.seconds}"
     data = [] if settings.data is None else ["--data", shlex.quote(settings.data)]

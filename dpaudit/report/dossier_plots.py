@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from dpaudit.dossier import Dossier, Standing, Table, Witness
-from dpaudit.report.plots import Plot, finish, tick
+from dpaudit.report.plots import DASHED, Plot, finish, short, tick
 from dpaudit.report.svg import ATTACK, CLAIM, INK, PRICE, canvas, inline
 
 _STYLES: Final = (
@@ -108,7 +108,7 @@ def _shares(rows: list[tuple[str, Witness]], title: str, caption: str, key: str,
             )
         if beyond:
             axes.plot(*zip(*beyond, strict=True), color=ATTACK, marker=">", markersize=6, linestyle="none", label="without a limit")
-        axes.axvline(1, color=CLAIM, linewidth=1.6, linestyle=(0, (5.0, 2.0)), label="claim")
+        axes.axvline(1, color=CLAIM, linewidth=1.6, linestyle=DASHED, label="claim")
         axes.set_xscale(scale)
         axes.xaxis.set_major_formatter(lambda value, _: f"{value:g}")
         axes.set_yticks(range(len(spans)), [name for name, *_ in spans], fontsize=8.5)
@@ -116,10 +116,5 @@ def _shares(rows: list[tuple[str, Witness]], title: str, caption: str, key: str,
         axes.grid(visible=False, axis="y")
         finish(axes, "share of the claim", "", columns=2)
         svg = inline(figure, title=title, description=f"{caption} A table of the numbers follows.", key=key)
-    table = tuple((name, _share(attack), _share(price)) for name, attack, price in spans)
+    table = tuple((name, short(attack), short(price)) for name, attack, price in spans)
     return Plot(svg, title, caption, ("witness", "spent, from below", "price, from above"), table)
-
-
-def _share(value: float | None) -> str:
-    """A share of the claim with four digits; a dash where there is none."""
-    return "\u2013" if value is None else f"{value:.4g}"

@@ -34,7 +34,10 @@ def read_report(path: str | os.PathLike[str]) -> Report:
         raise InvalidArgument("DPA501", f"{path} cannot be read ({error.strerror}).") from error
     except ValueError as error:
         raise InvalidArgument("DPA501", "the path of the report has a character that no path may have.") from error
-    return from_json(content)
+    try:
+        return from_json(content)
+    except InvalidArgument as error:
+        raise InvalidArgument(error.code, f"{path}: {error.message}") from error
 
 
 def write_json(report: Report, path: str | os.PathLike[str]) -> None:
@@ -108,6 +111,8 @@ def _path(path: str | os.PathLike[str]) -> Path:
 
 def _write(content: bytes, path: Path) -> None:
     """Write beside `path` and move into place, so that readers never see half a file."""
+    if not path.name:
+        raise InvalidArgument("DPA503", "the path names no file. Give the name of one in a folder that may be written.")
     beside = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
     try:
         with beside.open("xb") as file:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
@@ -41,11 +42,19 @@ class Finding:
 def findings(report: Report) -> Iterator[Finding]:
     """Every finding of a report, in the order of its targets."""
     for result in instance_of(report, Report, "report").results:
-        for rule, level, text in _told(result):
+        for rule, level, text in told(result):
             yield Finding(result.name, result.claim.kind, rule, level, text, *(result.source or (None, None)))
 
 
-def _told(result: TargetResult) -> Iterator[tuple[str, str, str]]:
+def numbered(names: Iterable[str]) -> Iterator[str]:
+    """Each name of a finding as what it is recognised by from one run to the next: a second one of its name by its number."""
+    seen: Counter[str] = Counter()
+    for name in names:
+        seen[name] += 1
+        yield name if seen[name] == 1 else f"{name}\n{seen[name]}"
+
+
+def told(result: TargetResult) -> Iterator[tuple[str, str, str]]:
     """Rule, level and text of each finding about one target."""
     if result.verdict is Verdict.FAILED:
         yield "DPA-T01", "error", wording.sentence(result.failure or result.summary)
@@ -63,18 +72,15 @@ def _witnesses(result: TargetResult) -> Iterator[tuple[str, str, str]]:
     claim = result.claim.text
     if result.rejected_in_family:
         bound = result.lower_bound
-        known = "" if bound is None or bound.epsilon is None else f" Its epsilon is at least {wording.lower(bound.epsilon)}."
+        found = bound is not None and bound.epsilon is not None and bound.epsilon > 0
+        known = f" The attack found {wording.attacked(result.attack)}." if found else ""
         yield "DPA-E01", "error", f"{result.name} does not satisfy {claim}.{known}"
     if result.price is not None and result.price.status == "above" and result.price.value is not None:
         least = wording.lower(result.price.value.lower)
         yield "DPA-C01", "error", f"{result.name} claims {claim}; the {result.price.quantity} of its releases is at least {least}."
     for check in result.properties:
         if check.status == "violated":
-            yield (
-                "DPA-S01",
-                "error",
-                f"{result.name} claims {claim}. {wording.sentence(f'violated: {check.name}. {check.detail}'.strip())}",
-            )
+            yield "DPA-S01", "error", f"{result.name} claims {claim}. {wording.sentence(f'violated is {wording.checked(check)}')}"
     if result.proof is not None and result.proof.status in {"refuted", "stale", "unknown"}:
         level = "error" if result.proof.status == "refuted" else "warning"
         reason = wording.sentence(result.proof.reason) or wording.PROOFS[result.proof.status]

@@ -30,7 +30,7 @@ def to_annotations(report: Report) -> str:
       >>> to_annotations(Report(Settings(alpha=Fraction(1, 20), runs=1000, seed=0), results=()))
       ''
     """
-    return "".join(f"{_line(found)}\n" for found in findings(report))
+    return "".join(map(_of_finding, findings(report)))
 
 
 def to_summary(report: Report) -> str:
@@ -52,7 +52,7 @@ def to_summary(report: Report) -> str:
     lines = [f"## {wording.headline(report)}", ""]
     if report.results:
         lines += ["| target | claim | price | attack | proof | verdict |", "|---|---|---|---|---|---|"]
-        lines += [_row(result) for result in report.results]
+        lines += map(_of_result, report.results)
         lines += ["", wording.false_alarm(report), wording.power_target(report)]
         seen = [verdict for verdict in wording.ORDER if any(result.verdict is verdict for result in report.results)]
         lines += ["", *(f"* **{verdict}**: {wording.MEANINGS[verdict]}" for verdict in seen)]
@@ -61,15 +61,24 @@ def to_summary(report: Report) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _line(found: Finding) -> str:
-    """One finding as a command."""
-    given = {"file": found.path, "line": found.line, "title": f"{found.rule} {found.target}"}
+def workflow_command(level: str, text: str, *, title: str, path: str | None, line: int | None) -> str:
+    """A line that shows a text at its place in the code, or with the job where it has none."""
+    given = {"file": path, "line": line, "title": title}
     named = ",".join(f"{name}={printable(str(value)).translate(_PROPERTY)}" for name, value in given.items() if value is not None)
-    return f"::{found.level} {named}::{printable(found.text).translate(_MESSAGE)}"
+    return f"::{level} {named}::{printable(text).translate(_MESSAGE)}\n"
 
 
-def _row(result: TargetResult) -> str:
+def row(*cells: str) -> str:
+    """A row of a Markdown table, whose cells cannot end it."""
+    return f"| {' | '.join(printable(cell).translate(_CELL) for cell in cells)} |"
+
+
+def _of_finding(found: Finding) -> str:
+    """One finding as a command."""
+    return workflow_command(found.level, found.text, title=f"{found.rule} {found.target}", path=found.path, line=found.line)
+
+
+def _of_result(result: TargetResult) -> str:
     """One claim in the table."""
     price, attack, proof = wording.priced(result.price), wording.attacked(result.attack), wording.proof_status(result.proof)
-    cells = (result.name, result.claim.text, price, attack, proof, f"**{result.verdict}**")
-    return f"| {' | '.join(printable(cell).translate(_CELL) for cell in cells)} |"
+    return row(result.name, result.claim.text, price, attack, proof, f"**{result.verdict}**")

@@ -7,7 +7,7 @@ from xml.etree import ElementTree as ET
 
 from dpaudit.exact import instance_of
 from dpaudit.report import wording
-from dpaudit.report.findings import findings
+from dpaudit.report.findings import told
 from dpaudit.report.terminal import printable
 from dpaudit.results import Report, TargetResult, Verdict
 
@@ -43,21 +43,18 @@ def to_junit(report: Report) -> str:
         skipped="0",
         time=f"{sum(seconds.get(result.name, 0.0) for result in report.results):.3f}",
     )
-    told: dict[str, list[str]] = {}
-    for found in findings(report):
-        told.setdefault(found.target, []).append(f"{found.rule} {found.text}")
     for result, outcome in zip(report.results, outcomes, strict=True):
-        _case(suite, result, outcome, told.get(result.name, []), seconds.get(result.name, 0.0))
+        _case(suite, result, outcome, seconds.get(result.name, 0.0))
     ET.indent(suite)
     return f'<?xml version="1.0" encoding="UTF-8"?>\n{ET.tostring(suite, encoding="unicode")}\n'
 
 
-def _case(suite: ET.Element, result: TargetResult, outcome: str, told: list[str], seconds: float) -> None:
+def _case(suite: ET.Element, result: TargetResult, outcome: str, seconds: float) -> None:
     """One claim as a test."""
     named = {"classname": "dpaudit", "name": printable(f"{result.name}: {result.claim.text}"), "time": f"{seconds:.3f}"}
     where = {} if result.source is None else {"file": result.source[0], "line": str(result.source[1])}
     case = ET.SubElement(suite, "testcase", {**named, **where})
     if outcome:
         entry = ET.SubElement(case, outcome, {"type": str(result.verdict), "message": printable(result.summary)})
-        entry.text = "\n".join(map(printable, told))
+        entry.text = "\n".join(printable(f"{rule} {text}") for rule, _, text in told(result))
     ET.SubElement(case, "system-out").text = printable(wording.MEANINGS[result.verdict])

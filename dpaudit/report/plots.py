@@ -17,13 +17,13 @@ if TYPE_CHECKING:
 _MOST_POINTS: Final = 60
 _DECADES: Final = 6
 _LINEAR: Final = 300.0
-_LARGEST: Final = 1e6
+LARGEST: Final = 1e6
 """Numbers beyond this come from no audit and would only break the axes."""
 
 _STEEPEST: Final = 50.0
 """Beyond this epsilon a test that misses nothing is not to be told from one that is never wrong."""
 
-_DASHED: Final = (0, (5.0, 2.0))
+DASHED: Final = (0, (5.0, 2.0))
 _PROFILE_CAPTION: Final = (
     "How delta falls as epsilon grows. A sound release keeps the attack below the price and the price at or below the claim; "
     "the attack above the claim is a violation."
@@ -60,7 +60,7 @@ def profile_plot(profile: Sequence[ProfilePoint], name: str, key: str) -> Plot |
       The plot, or None where no delta is positive.
     Source: Balle, Barthe, Gaboardi 2018 (privacy profiles).
     """
-    profile = [point for point in profile if abs(point.epsilon) < _LARGEST]
+    profile = [point for point in profile if abs(point.epsilon) < LARGEST]
     positive = [value for point in profile for value in _ends(point) if value is not None and 0 < value <= 1]
     if not positive:
         return None
@@ -75,7 +75,7 @@ def profile_plot(profile: Sequence[ProfilePoint], name: str, key: str) -> Plot |
             axes.fill_between(epsilons, low, high, color=PRICE, alpha=0.4, linewidth=0)
             axes.plot(epsilons, high, color=PRICE, linewidth=4, alpha=0.6, label="price")
         if any(map(math.isfinite, claimed)):
-            axes.plot(epsilons, claimed, color=CLAIM, linewidth=1.6, linestyle=_DASHED, label="claim")
+            axes.plot(epsilons, claimed, color=CLAIM, linewidth=1.6, linestyle=DASHED, label="claim")
         if any((point.attack or 0) > 0 for point in profile):
             found = [value if value > floor / 10 else math.nan for value in attacked]
             beyond = [above > limit for above, limit in zip(attacked, claimed, strict=True)]
@@ -95,9 +95,7 @@ def profile_plot(profile: Sequence[ProfilePoint], name: str, key: str) -> Plot |
         )
         svg = inline(figure, title=title, description=description, key=key)
     header = ("epsilon", "claimed delta", "price, lower end", "price, upper end", "attack, lower bound")
-    return Plot(
-        svg, title, _PROFILE_CAPTION, header, tuple((_short(point.epsilon), *map(_short, _ends(point))) for point in profile)
-    )
+    return Plot(svg, title, _PROFILE_CAPTION, header, tuple((short(point.epsilon), *map(short, _ends(point))) for point in profile))
 
 
 def tradeoff_plot(profile: Sequence[ProfilePoint], bound: Bound | None, name: str, key: str) -> Plot | None:
@@ -125,7 +123,7 @@ def tradeoff_plot(profile: Sequence[ProfilePoint], bound: Bound | None, name: st
         if lines["price"]:
             axes.plot(*zip(*lines["price"], strict=True), color=PRICE, linewidth=4, alpha=0.6, label="price")
         if lines["claim"]:
-            axes.plot(*zip(*lines["claim"], strict=True), color=CLAIM, linewidth=1.6, linestyle=_DASHED, label="claim")
+            axes.plot(*zip(*lines["claim"], strict=True), color=CLAIM, linewidth=1.6, linestyle=DASHED, label="claim")
         if counted is not None:
             axes.plot(*zip(counted), color=ATTACK, marker="X", markersize=9, linestyle="none", label="attack")
         axes.set_xlim(0, 1.03)
@@ -154,8 +152,8 @@ def wealth_plot(bets: Sequential, name: str, key: str) -> Plot | None:
       The plot, or None if nothing was bet.
     Source: Shafer 2021 (testing by betting).
     """
-    path = thinned([point for point in bets.path if point.run > 0 and abs(point.log10_wealth) < _LARGEST])
-    if not path or not abs(bets.log10_threshold) < _LARGEST:
+    path = thinned([point for point in bets.path if point.run > 0 and abs(point.log10_wealth) < LARGEST])
+    if not path or not abs(bets.log10_threshold) < LARGEST:
         return None
     runs, wealth = [point.run for point in path], [point.log10_wealth for point in path]
     lowest, highest = min(0.0, *wealth), max(bets.log10_threshold, 0.1, *wealth)
@@ -163,7 +161,7 @@ def wealth_plot(bets: Sequential, name: str, key: str) -> Plot | None:
         from matplotlib.ticker import MaxNLocator
 
         axes.axhline(0, color=QUIET, linewidth=0.8)
-        axes.axhline(bets.log10_threshold, color=CLAIM, linewidth=1.6, linestyle=_DASHED, label="refutes the claim")
+        axes.axhline(bets.log10_threshold, color=CLAIM, linewidth=1.6, linestyle=DASHED, label="refutes the claim")
         axes.plot(runs, wealth, color=ATTACK, linewidth=1.8, label="wealth of the bets")
         if bets.stopped_at is not None:
             axes.plot(runs[-1:], wealth[-1:], color=ATTACK, marker="X", markersize=9, linestyle="none")
@@ -239,6 +237,6 @@ def _power(exponent: int) -> str:
     return {0: "1", 1: "10"}.get(exponent, "10" + str(exponent).translate(_SUPERSCRIPTS))
 
 
-def _short(value: float | None) -> str:
+def short(value: float | None) -> str:
     """A number of a table with four digits; a dash where there is none."""
     return "\u2013" if value is None else f"{value:.4g}"

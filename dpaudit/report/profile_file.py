@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from dpaudit.report.plots import finish, tick
+from dpaudit.report.plots import DASHED, finish, tick
 from dpaudit.report.svg import CLAIM, PRICE, alone, canvas, inline
 
 
@@ -31,7 +31,7 @@ def profile_file(points: Sequence[tuple[float, float, float]], name: str, *, sma
     with canvas() as (figure, axes):
         axes.fill_between(epsilons, low, high, color=PRICE, alpha=0.3, linewidth=0)
         axes.plot(epsilons, high, color=PRICE, linewidth=2.4, label="upper end, a valid claim")
-        axes.plot(epsilons, low, color=CLAIM, linewidth=1.4, linestyle=(0, (5.0, 2.0)), label="lower end")
+        axes.plot(epsilons, low, color=CLAIM, linewidth=1.4, linestyle=DASHED, label="lower end")
         axes.set_yscale("log")
         axes.set_ylim(smallest, min(1.5 * max(upper), 1.5))
         axes.yaxis.set_major_formatter(tick)

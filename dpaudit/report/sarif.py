@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections import Counter
-from collections.abc import Iterable, Iterator
 from typing import Any, Final
 from urllib.parse import quote
 
 from dpaudit.exact import instance_of
-from dpaudit.report.findings import RULES, Finding, findings
+from dpaudit.report.findings import RULES, Finding, findings, numbered
 from dpaudit.results import Report
 
 _SCHEMA: Final = "https://json.schemastore.org/sarif-2.1.0.json"
@@ -37,22 +35,15 @@ def to_sarif(report: Report) -> str:
     """
     rules = [{"id": name, "shortDescription": {"text": text}} for name, text in RULES.items()]
     driver = {"name": "dpaudit", "version": instance_of(report, Report, "report").version or "0", "rules": rules}
+    found = list(findings(report))
+    identities = numbered(f"{one.target}\n{one.kind}\n{one.rule}" for one in found)
     run = {
         "tool": {"driver": driver},
         "columnKind": "unicodeCodePoints",
-        "results": [_result(found, identity) for found, identity in _identified(findings(report))],
+        "results": [_result(one, identity) for one, identity in zip(found, identities, strict=True)],
         "invocations": [{"executionSuccessful": report.complete, "exitCode": report.exit_code}],
     }
     return json.dumps({"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]}, sort_keys=True, indent=1, ensure_ascii=True) + "\n"
-
-
-def _identified(told: Iterable[Finding]) -> Iterator[tuple[Finding, str]]:
-    """Each finding with what stays the same of it from one run to the next; a second one of its kind is told by its number."""
-    seen: Counter[str] = Counter()
-    for found in told:
-        text = f"{found.target}\n{found.kind}\n{found.rule}"
-        seen[text] += 1
-        yield found, text if seen[text] == 1 else f"{text}\n{seen[text]}"
 
 
 def _result(found: Finding, identity: str) -> dict[str, Any]:

@@ -90,7 +90,7 @@ def inline(figure: Figure, *, title: str, description: str, key: str) -> str:
       key: letters and digits that begin every id in the element, so that many fit on one page.
     Returns:
       The element, well-formed as XML and as HTML.
-    Source: harness specification, section 2.5; WAI-ARIA graphics: role img with a name and a description.
+    Source: WAI-ARIA graphics: role img with a name and a description.
     """
     output = io.StringIO()
     figure.savefig(output, format="svg", metadata=dict.fromkeys(("Creator", "Date", "Format", "Type")))

@@ -50,6 +50,8 @@ def to_text(report: Report, *, width: int = 100, colour: bool = False, ascii_onl
       No claim was audited.
     """
     width = max(integer(width, "width"), 40)
+    for name, flag in (("colour", colour), ("ascii_only", ascii_only)):
+        instance_of(flag, bool, name)
     return rendered(_parts(report, path, width=width, ascii_only=ascii_only), width=width, colour=colour)
 
 
@@ -179,7 +181,7 @@ def _lines(report: Report, result: TargetResult, path: str | None) -> Iterator[t
         yield "more", f"dpaudit explain {result.failure[:6]}"
     for check in result.properties:
         if check.status == "violated":
-            yield "violated", f"{check.name}: {check.detail}" if check.detail else check.name
+            yield "violated", wording.checked(check)
     if wording.inversion(result):
         yield "price", f"{wording.priced(result.price)}. {wording.inversion(result)}"
     if result.price is not None and result.price.status == "above":

@@ -28,6 +28,14 @@ MEANINGS: Final = {
     Verdict.PROVEN: "The claim follows from the source code, by a proof that a machine has checked.",
 }
 
+TERMS: Final = {
+    "Claim": "What the function's author promises, for neighbouring datasets as the claim defines them.",
+    "Certified price": "What the logged noise costs: an interval computed in exact arithmetic that contains the true value.",
+    "Attack": "A lower bound on the true value, from counting one event in many runs of the function.",
+    "Properties": "Checks of single runs, such as a declared sensitivity on the tested datasets.",
+}
+"""What stands beside a verdict."""
+
 LIMITS: Final = (
     "An attack can refute a claim but never establish it: only the datasets, events and numbers of runs named here were tried.",
     "Sampling sees no probability far below one in the number of runs. For a very small delta the price speaks, not the attack.",
@@ -257,12 +265,24 @@ def power(found: Power | None) -> str:
     )
 
 
+def detectable(attack: Attack | None) -> str:
+    """The true epsilons that an attack would have refuted: "finds epsilon >= 1.07"; empty for an early refutation, and for none."""
+    if attack is None or attack.sequential.stopped_at is not None:
+        return ""
+    return "finds nothing" if attack.power.epsilon is None else f"finds epsilon >= {attack.power.epsilon:.4g}"
+
+
 def properties(checks: tuple[Property, ...]) -> str:
     """How many deterministic checks hold: "5 hold", "1 violated, 4 hold"."""
     counts = Counter(check.status for check in checks)
     named = {"violated": "violated", "holds": "hold"}
     parts = [f"{counts[status]} {word}" for status, word in named.items() if counts[status]]
     return ", ".join(parts) or "none"
+
+
+def checked(check: Property) -> str:
+    """A check with what it found: "declared sensitivity: moves by more than 1"."""
+    return f"{check.name}: {check.detail}" if check.detail else check.name
 
 
 def proof_status(proof: Proof | None) -> str:

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import TYPE_CHECKING, Final
+
+from dpaudit.lazy import lazily
 
 if TYPE_CHECKING:
     from dpaudit.verifier.verifying import Verification as Verification
     from dpaudit.verifier.verifying import verify as verify
 
-__all__: Final = ["Verification", "verify"]
+_HOMES: Final = {"Verification": "verifying", "verify": "verifying"}
 
+__all__ = sorted(_HOMES)
 
-def __getattr__(name: str) -> object:
-    """Import on first use, so that the front end does not load what only the search for proofs needs."""
-    if name not in __all__:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module("dpaudit.verifier.verifying"), name)
+__getattr__, __dir__ = lazily(__name__, _HOMES)

@@ -53,6 +53,9 @@ ARGUMENTS: Final[Mapping[Law, tuple[str, ...]]] = {
 }
 """What a call of each law takes, in this order; `lattice` may be left out and is 1 then."""
 
+ON_LATTICE: Final = tuple(law for law, arguments in ARGUMENTS.items() if "lattice" in arguments)
+TWO_VALUED: Final = (Law.BERNOULLI, Law.RANDOMIZED_RESPONSE)
+
 
 @dataclass(frozen=True)
 class Assign:

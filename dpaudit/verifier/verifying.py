@@ -17,7 +17,7 @@ from dpaudit.verifier.ir import Draw, ListOf, Program, Relation
 from dpaudit.verifier.notation import shown
 from dpaudit.verifier.product.walk import statements
 from dpaudit.verifier.proving import Direction, Proof, prove
-from dpaudit.verifier.refuter.neighbours import Neighbours
+from dpaudit.verifier.refuter.neighbours import InputPair
 from dpaudit.verifier.refuter.reproducing import reproduced
 from dpaudit.verifier.refuter.search import search
 from dpaudit.verifier.refuter.witness import Witness, recheck
@@ -162,8 +162,12 @@ def verify(  # noqa: PLR0913 - the parts of a specification
       'proven'
     """
     started = time.monotonic()
-    given = Spec(claim, adjacency, requires, domain, public, cost, laws or {}, align or {}) if claim and adjacency else None
-    if (given is None) == (spec_of(source) is None) or (given is None and any((claim, adjacency, requires, domain, public, cost))):
+    given = None
+    if claim is not None and adjacency is not None:
+        given = Spec(claim, adjacency, requires, domain, public, cost, {} if laws is None else laws, {} if align is None else align)
+    parts = (claim, adjacency, requires, domain, public, cost)
+    loose = any(part is not None and not (isinstance(part, (list, tuple)) and not part) for part in parts)
+    if (given is None) == (spec_of(source) is None) or (given is None and loose):
         raise InvalidArgument("DPA731", "one specification is needed: @spec of a function, or claim= and adjacency= here.")
     program = parse(source, given, helpers=helpers)
     if not isinstance(source, str):
@@ -172,8 +176,8 @@ def verify(  # noqa: PLR0913 - the parts of a specification
     found = prove(program, seconds=seconds, confirmations=confirmations)
     if isinstance(found, Proof):
         return _proven(found, confirmations, started)
-    witness = search(program, seconds=REFUTATION_SECONDS, seeds=[Neighbours(*pair) for pair in found.examples])
-    common: dict[str, Any] = {"name": program.name, "claim": claimed(program), "assumptions": _assumptions(program)}
+    witness = search(program, seconds=REFUTATION_SECONDS, seeds=[InputPair(*pair) for pair in found.examples])
+    common: dict[str, Any] = {"name": program.name, "claim": claim_words(program), "assumptions": _assumptions(program)}
     confirmed = witness is not None and recheck(program, witness)
     if witness is not None and confirmed and reproduced(program, witness):
         words = witness_words(program, witness)
@@ -188,7 +192,7 @@ def verify(  # noqa: PLR0913 - the parts of a specification
 def _proven(proof: Proof, confirmations: Confirmations, started: float) -> Verification:
     """The verdict on a proof, once the kernel has confirmed what it can: all that is linear."""
     program = proof.program
-    rows: dict[str, Any] = {"name": program.name, "claim": claimed(program), "assumptions": _assumptions(program)}
+    rows: dict[str, Any] = {"name": program.name, "claim": claim_words(program), "assumptions": _assumptions(program)}
     checked = []
     for direction in proof.directions:
         for one in direction.obligations:
@@ -214,7 +218,7 @@ def _proven(proof: Proof, confirmations: Confirmations, started: float) -> Verif
     )
 
 
-def claimed(program: Program) -> str:
+def claim_words(program: Program) -> str:
     """The claim of a program in words."""
     contract = program.contract
     assert contract is not None, "programs that are verified have a contract"  # noqa: S101

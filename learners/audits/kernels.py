@@ -13,13 +13,14 @@ from dpaudit.claims import GDP, Adjacency, ApproxDP, Claim
 from dpaudit.targets import Target
 from learners.estimator import Public
 from learners.kernels.charged_updates import UpdatesTold
-from learners.kernels.gaussian_process import NoisyCoordinates, gaussian_release, mechanism_of
+from learners.kernels.gaussian_process import NoisyCoordinates, whole_budget_release
 from learners.kernels.guessing import Grid
 from learners.kernels.semi_interactive import noisy_values
 from learners.kernels.span import SpanTeller, span_told
 from learners.rows.labels import TARGET_UNIT
 from learners.rows.rows import Rows
 from learners.solvers.minimum import IMAGE_BITS, minimise, minimum
+from learners.solvers.plans import mechanism_of
 from mechanisms.laws import DiscreteLaplace
 from mechanisms.sampling.random import source_from
 
@@ -85,7 +86,7 @@ def silent_rounds(distance: int, count: int, rng: Generator) -> NDArray[np.int64
 
 
 FOUND: Final = minimum(records=RECORDS, columns=2, ridge=RIDGE)
-COORDINATES: Final = NoisyCoordinates(gaussian_release(MULTIPLIER_ONE, FOUND.sensitivity, 2))
+COORDINATES: Final = NoisyCoordinates(whole_budget_release(MULTIPLIER_ONE, FOUND.sensitivity, 2))
 SPAN: Final = span_told(FOUND, MULTIPLIER_ONE, values=2, tolerance=Fraction(1, 1000))
 
 
@@ -106,7 +107,7 @@ def weights_of(records: tuple[Record, ...]) -> NDArray[np.int64]:
 
 
 SQUARES: Final = minimum(records=RECORDS, columns=2, ridge=RIDGE, loss="residual")
-RIDGED: Final = NoisyCoordinates(gaussian_release(MULTIPLIER_ONE, SQUARES.sensitivity, 2))
+RIDGED: Final = NoisyCoordinates(whole_budget_release(MULTIPLIER_ONE, SQUARES.sensitivity, 2))
 ALONE: Final[tuple[Labelled, Labelled]] = ((ONE, 0, TARGET_UNIT), (ONE, 0, -TARGET_UNIT))
 """A record that no other says anything about, whose label goes from the one bound to the other; those of all others are zero."""
 

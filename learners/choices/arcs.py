@@ -10,6 +10,7 @@ import numpy as np
 from dpaudit.errors import InvalidArgument
 from learners.choices.counts import signs
 from learners.choices.levels import choose_level
+from learners.rows.images import dense
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -111,8 +112,7 @@ def arcs_of(rows: Rows, half_side: int = HALF_SIDE) -> Arcs:
         raise InvalidArgument("DPA105", f"arcs are of the plane, got rows in {rows.steps.shape[1]} dimensions. Project them first.")
     if half_side * (rows.bound + 1) >= _INTEGERS_HOLD:
         raise InvalidArgument("DPA108", "the square times a row might not fit 64 bits. Use a smaller square or a coarser lattice.")
-    dense = rows.steps if isinstance(rows.steps, np.ndarray) else rows.steps.toarray()
-    signed = dense.astype(np.int64) * signs(rows.labels)[:, np.newaxis]
+    signed = dense(rows, np.int64) * signs(rows.labels)[:, np.newaxis]
     first, second = signed.T
     begins, ends = [], []
     for side in range(4):

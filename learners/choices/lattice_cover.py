@@ -78,7 +78,8 @@ def lattice_cover(*, dimension: int, margin: Exact) -> LatticeCover:
     Returns:
       The cover, of at most 2**24 points.
     Raises:
-      InvalidArgument: out of range (DPA103, DPA104, DPA105), or a cover of more points (DPA103).
+      InvalidArgument: not numbers (DPA101, DPA102, DPA105), not positive (DPA104) or out of range (DPA103), or a cover of more
+        points (DPA103).
     Source: Bassily, Mohri, Suresh 2022, Algorithm 1, step 4; docs/choice_learners.md, "Lattice".
     Example:
       >>> lattice_cover(dimension=2, margin="1/2").size
@@ -89,11 +90,11 @@ def lattice_cover(*, dimension: int, margin: Exact) -> LatticeCover:
     squared = math.floor(k * (2 + gamma) ** 2 / (2 * gamma) ** 2)
     # The cubes around the points fill a ball that is larger by half their diagonal.
     reach = math.isqrt(squared) + 1 + Fraction(math.isqrt(k) + 1, 2)
-    if _ball_volume_above(k) * reach**k > 2 * MOST_POINTS:
+    if ball_volume_above(k) * reach**k > 2 * MOST_POINTS:
         raise InvalidArgument("DPA103", "the lattice would have more than 2**24 points. Take a larger margin or fewer dimensions.")
     return LatticeCover(k, squared)
 
 
-def _ball_volume_above(dimension: int) -> Fraction:
-    """At least the volume of the unit ball."""
+def ball_volume_above(dimension: int) -> Fraction:
+    """At least the volume of the unit ball of 1 to 4 dimensions."""
     return (Fraction(2), Fraction(22, 7), Fraction(88, 21), Fraction(5))[dimension - 1]

@@ -14,6 +14,7 @@ from dpaudit.exact import Exact, positive
 from learners.choices.counts import leads, signs
 from learners.rows.seeds import PublicBits
 from mechanisms.laws import RoundedGaussian
+from mechanisms.roots import whole_root_above
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -101,7 +102,7 @@ class RandomNetworks:
     def _block(self, start: int) -> Network:
         """A whole block, from bits of its own."""
         bits, unit = PublicBits(self.seed, "networks", self.columns, self.width, self.layers, start), 2**WEIGHT_BITS
-        inner = max(1, 2 * unit // (math.isqrt(self.width - 1) + 1))
+        inner = max(1, 2 * unit // whole_root_above(self.width))
         shapes = [(self.columns, self.width), *[(self.width, self.width)] * (self.layers - 2), (self.width, self.outputs)]
         sigmas = [unit // 2, *[inner] * (self.layers - 2), unit]
         drawn = [
@@ -155,8 +156,8 @@ def given_networks(networks: Sequence[Sequence[Any]], *, columns: int, feature_n
     Returns:
       The candidates.
     Raises:
-      InvalidArgument: none (DPA109), shapes that do not fit or entries that are no numbers (DPA105), or weights of 2**12 and more
-        (DPA103).
+      InvalidArgument: none (DPA109), shapes that do not fit or entries that are no numbers (DPA105), weights of 2**12 and more
+        (DPA103), or a norm that is no number (DPA101, DPA102) or not positive (DPA104).
     Source: docs/choice_learners.md, "Networks".
     Example:
       >>> given_networks([([[0.25]], [-1])], columns=1, feature_norm=2).network(0)[0].item()

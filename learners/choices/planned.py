@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from dpaudit.errors import InvalidArgument
 from learners.choices.levels import choice_release
 from learners.record import Charge
 
@@ -53,18 +52,3 @@ class ChoicePlan:
         if self.image is None:
             return rows
         return self.image.apply(rows, clip=2 * rows.bound * rows.step, lattice_bits=self.lattice_bits)
-
-
-def outputs_of(classes: int) -> int:
-    """Scores that tell so many classes apart: one for two classes, else one for each."""
-    return 1 if classes == 2 else classes
-
-
-def require_two(classes: int) -> None:
-    """DPA103 for more than two classes, where the margin is that of one class against another."""
-    if classes > 2:
-        raise InvalidArgument(
-            "DPA103",
-            f"Only binary classification is supported. The type of the target is multiclass: {classes} classes. "
-            "Use PrivateClassifier, or name two.",
-        )

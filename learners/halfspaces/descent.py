@@ -14,8 +14,7 @@ from learners.choices.counts import Listed, choose, errors, signs
 from learners.choices.levels import choice_release, counts_mechanism
 from learners.record import Charge
 from learners.solvers.phased import WEIGHT_BITS, on_ball
-from learners.solvers.plans import gaussian_release, noise_multiplier
-from mechanisms.gaussian import GaussianMechanism
+from learners.solvers.plans import gaussian_release, mechanism_of, noise_multiplier
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -24,6 +23,7 @@ if TYPE_CHECKING:
     from learners.estimator import Public
     from learners.rows.rows import Rows
     from mechanisms.exponential import ExponentialMechanism
+    from mechanisms.gaussian import GaussianMechanism
     from mechanisms.sampling.random import BitSource
 
 FEWEST_STEPS: Final = 20
@@ -81,7 +81,7 @@ class Descent:
 
     def noise(self, release: Release) -> GaussianMechanism:
         """The mechanism that makes a planned release."""
-        return GaussianMechanism(sensitivity=release.sensitivity, sigma=release.parameter("sigma"), adjacency=release.adjacency)
+        return mechanism_of(release)
 
 
 def descent(public: Public, *, columns: int, bound: int, high: int, low: int, runs: int, choice_share: Fraction) -> Descent:

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from dpaudit.exact import Exact, in_range, integer
-from learners.choices.planned import require_two
 from learners.estimator import Public
 from learners.halfspaces.descent import Descent, descend, descent
 from learners.halfspaces.literal import LiteralDescent, descend_literally, literal_descent
@@ -24,6 +23,7 @@ from learners.halfspaces.utility import (
     needed_columns,
     projection_failure,
 )
+from learners.rows.labels import require_two
 from learners.rows.signs import sign_map
 from learners.solvers.phased import WEIGHT_BITS
 

@@ -19,8 +19,8 @@ from learners.record import Charge
 from learners.rows.images import dense
 from learners.solvers.orders import random_places
 from learners.solvers.phased import WEIGHT_BITS, on_ball
+from learners.solvers.plans import mechanism_of
 from mechanisms.exponential import ExponentialMechanism
-from mechanisms.gaussian import GaussianMechanism
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -190,7 +190,7 @@ def hinge_scores(*, high: int, low: int, largest: int) -> tuple[Loss, int]:
 def _last_weights(records: NDArray[np.float64], plan: LiteralDescent, source: BitSource | None) -> NDArray[np.int64]:
     """One run. Noise does not know the records, so that of a few thousand steps is drawn at once, before they are made."""
     release, step = plan.release, 0
-    noise = GaussianMechanism(sensitivity=release.sensitivity, sigma=release.parameter("sigma"), adjacency=release.adjacency)
+    noise = mechanism_of(release)
     weights = np.zeros(release.dimension, dtype=np.int64)
     for batch in plan.batches:
         pushes = noise.releases(np.zeros(release.dimension, dtype=np.int64), batch.count, source)

@@ -11,11 +11,12 @@ from dpaudit.errors import InvalidArgument
 from dpaudit.exact import Exact, integer
 from learners.choices.counts import errors, totals
 from learners.choices.levels import choose_level, counts_mechanism
-from learners.choices.planned import ChoicePlan, require_two
+from learners.choices.planned import ChoicePlan
 from learners.estimator import Public
 from learners.halfspaces.shell import shell_net, threshold
 from learners.halfspaces.unit_records import UnitRecordClassifier, between
 from learners.halfspaces.utility import HalfspaceBound, choice_bound
+from learners.rows.labels import require_two
 from learners.rows.signs import sign_map
 
 if TYPE_CHECKING:

@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import math
-from fractions import Fraction
 from typing import Final
 
 from dpaudit.errors import InvalidArgument
 from dpaudit.exact import Exact, in_range, integer
-from learners.choices.lattice_cover import MOST_DIMENSIONS, LatticeCover
+from learners.choices.lattice_cover import MOST_DIMENSIONS, LatticeCover, ball_volume_above
 
 MOST_POINTS: Final = 5 * 10**6
-
-_VOLUMES: Final = (Fraction(2), Fraction(22, 7), Fraction(88, 21), Fraction(5))
-"""At least the volume of the unit ball, by dimension."""
 
 
 def shell_net(*, dimension: int, margin: Exact) -> LatticeCover:
@@ -28,7 +24,7 @@ def shell_net(*, dimension: int, margin: Exact) -> LatticeCover:
     Returns:
       The net, of at most 5 million points.
     Raises:
-      InvalidArgument: out of range (DPA103, DPA105), or a net of more points (DPA103).
+      InvalidArgument: not numbers (DPA101, DPA102, DPA105), out of range, or a net of more points (DPA103).
     Source: Nguyen, Ullman, Zakynthinou 2020, Algorithm 2; docs/halfspace_learners.md, Lemma 4.
     Example:
       >>> shell_net(dimension=2, margin="3/10").size
@@ -40,7 +36,7 @@ def shell_net(*, dimension: int, margin: Exact) -> LatticeCover:
     net = LatticeCover(columns, math.floor(outer), math.ceil(inner))
     # Cubes around the points fill a shell that is thicker by half of their diagonals on either side, at most 1.
     widest, narrowest = math.isqrt(net.radius_squared) + 2, max(0, math.isqrt(net.least_squared) - 1)
-    if _VOLUMES[columns - 1] * (widest**columns - narrowest**columns) > 4 * MOST_POINTS or net.size > MOST_POINTS:
+    if ball_volume_above(columns) * (widest**columns - narrowest**columns) > 4 * MOST_POINTS or net.size > MOST_POINTS:
         raise InvalidArgument("DPA103", f"the net would have more than {MOST_POINTS} points. Take a larger margin or fewer.")
     return net
 

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from dataclasses import replace
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -65,7 +63,7 @@ class UnitRecordClassifier(PrivateEstimator):
             "projection": "none" if plan.image is None else f"SignMap seed {plan.image.seed}",
             **self._facts(plan, public),
         }
-        return replace(record, public=MappingProxyType({**record.public, **facts}))
+        return record.stating(facts)
 
     def _rows(self, features: Features, labels: NDArray[np.int64], plan: Any) -> Rows:
         """Unit records in the columns that are learned in."""

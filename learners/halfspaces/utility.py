@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 from dpaudit.errors import InvalidArgument
 from learners.halfspaces.literal import SCORE_BITS
 from learners.solvers.phased import WEIGHT_BITS
+from mechanisms.roots import whole_root_above
 
 if TYPE_CHECKING:
     from learners.halfspaces.descent import Descent
@@ -79,11 +80,11 @@ def kept_margin(margin: Fraction, *, columns_in: int, columns: int, jl_fraction:
       >>> float(kept_margin(Fraction(1, 5), columns_in=50, columns=50, jl_fraction=Fraction(1, 2), lattice_bits=20)) > 0.19998
       True
     """
-    lost = Fraction(2 * (math.isqrt(columns_in - 1) + 1), 2**lattice_bits)
+    lost = Fraction(2 * whole_root_above(columns_in), 2**lattice_bits)
     kept = margin - lost
     if columns < columns_in:
         distortion = jl_fraction * margin
-        kept = (kept - distortion) / (1 + distortion) - Fraction(2 * (math.isqrt(columns - 1) + 1), 2**lattice_bits)
+        kept = (kept - distortion) / (1 + distortion) - Fraction(2 * whole_root_above(columns), 2**lattice_bits)
     if kept <= 0:
         raise InvalidArgument(
             "DPA103", "margin is lost on the lattice of so many features. Take a larger margin or fewer features."

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from types import MappingProxyType
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Protocol
 
 import numpy as np
 
 from dpaudit.exact import instance_of
-from learners.choices.planned import require_two
 from learners.estimator import PrivateModel
 from learners.kernels.spaces import Kernel, Polynomial
 from learners.rows.ingest import checked_features, to_rows
+from learners.rows.labels import require_two
 from learners.solvers.losses import Loss
 from learners.solvers.minimum import IMAGE_BITS, Minimum, minimise, minimum
 
@@ -157,4 +156,4 @@ class KernelModel(PrivateModel):
             return record
         facts = {"kernel": str(Polynomial() if self.kernel is None else self.kernel), "ridge": str(plan.minimum.objective.ridge)}
         facts |= {"columns": str(plan.minimum.objective.columns), "telling": type(plan.telling).__name__}
-        return replace(record, public=MappingProxyType({**record.public, **facts}))
+        return record.stating(facts)

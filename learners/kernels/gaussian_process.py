@@ -14,7 +14,7 @@ from dpaudit.exact import Exact, in_range, integer
 from dpaudit.releases import Release
 from learners.kernels.classifier import KernelClassifier
 from learners.record import Charge
-from mechanisms.gaussian import GaussianMechanism
+from learners.solvers.plans import mechanism_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -85,7 +85,7 @@ class GaussianProcessRelease(KernelClassifier):
 
     def _telling(self, public: Public, space: Space, found: Minimum) -> NoisyCoordinates:  # noqa: ARG002 - the space is in the rows
         """All coordinates."""
-        return NoisyCoordinates(gaussian_release(public, found.sensitivity, found.objective.columns))
+        return NoisyCoordinates(whole_budget_release(public, found.sensitivity, found.objective.columns))
 
 
 @dataclass(frozen=True)
@@ -99,7 +99,7 @@ class NoisyCoordinates:
       >>> from dpaudit.claims import Adjacency
       >>> from learners.estimator import Public
       >>> public = Public(9, 3, 2, Fraction(1), Fraction(1), Fraction(1, 100), Adjacency.of("replace_one"))
-      >>> telling = NoisyCoordinates(gaussian_release(public, 100, 3))
+      >>> telling = NoisyCoordinates(whole_budget_release(public, 100, 3))
       >>> telling.tell(np.array([10**6, 0, 0]), None)["weights_"].shape
       (3,)
     """
@@ -116,7 +116,7 @@ class NoisyCoordinates:
         return {"weights_": mechanism_of(self.release).release(weights, source)}
 
 
-def gaussian_release(public: Public, sensitivity: int, dimension: int) -> Release:
+def whole_budget_release(public: Public, sensitivity: int, dimension: int) -> Release:
     """A rounded Gaussian release of whole numbers that spends all of epsilon and delta.
 
     Args:
@@ -132,7 +132,7 @@ def gaussian_release(public: Public, sensitivity: int, dimension: int) -> Releas
       >>> from dpaudit.claims import Adjacency
       >>> from learners.estimator import Public
       >>> public = Public(9, 3, 2, Fraction(1), Fraction(1), Fraction(1, 10**6), Adjacency.of("replace_one"))
-      >>> gaussian_release(public, 1000, 3).parameter("sigma")
+      >>> whole_budget_release(public, 1000, 3).parameter("sigma")
       Fraction(4225, 1)
     """
     from dpaudit.accounting import calibrate, gaussian
@@ -146,8 +146,3 @@ def gaussian_release(public: Public, sensitivity: int, dimension: int) -> Releas
         raise InvalidArgument("DPA108", "epsilon and delta ask for more noise than 64 bits hold. Give more of them.")
     parameters = (("lattice", Fraction(1)), ("sigma", Fraction(sigma)))
     return Release("rounded_gaussian", parameters, Fraction(sensitivity), public.adjacency, dimension)
-
-
-def mechanism_of(release: Release) -> GaussianMechanism:
-    """The mechanism that makes a planned release."""
-    return GaussianMechanism(sensitivity=release.sensitivity, sigma=release.parameter("sigma"), adjacency=release.adjacency)

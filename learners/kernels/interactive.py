@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from dpaudit.errors import InvalidArgument
-from dpaudit.exact import Exact, in_range, integer
+from dpaudit.exact import Exact, in_range, integer, word
 from learners.kernels.charged_blocks import BlocksTold, blocks_told
 from learners.kernels.charged_updates import UpdatesTold, updates_told
 from learners.kernels.open_run import OpenRun, open_run
@@ -101,8 +101,7 @@ class InteractiveKernelPredictor:
 
     def _told(self, public: Public, space: Space, found: Minimum) -> UpdatesTold | BlocksTold:  # noqa: ARG002 - any space will do
         """What a run tells."""
-        if self.accounting not in _ACCOUNTINGS:
-            raise InvalidArgument("DPA103", f"accounting must be one of {', '.join(_ACCOUNTINGS)}, got {self.accounting!r}.")
+        word(self.accounting, "accounting", _ACCOUNTINGS)
         if public.delta == 0:
             raise InvalidArgument("DPA103", "delta must be positive: silence has no pure price. Give a small one, such as 1e-6.")
         asked = integer(self.questions, "questions", lower=1)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from learners.kernels.gaussian_process import NoisyCoordinates, gaussian_release
+from learners.kernels.gaussian_process import NoisyCoordinates, whole_budget_release
 from learners.kernels.regressor import KernelRegressor
 
 if TYPE_CHECKING:
@@ -40,4 +40,4 @@ class KernelRidgeRegressor(KernelRegressor):
 
     def _telling(self, public: Public, space: Space, found: Minimum) -> NoisyCoordinates:  # noqa: ARG002 - the space is in the rows
         """All coordinates."""
-        return NoisyCoordinates(gaussian_release(public, found.sensitivity, found.objective.columns))
+        return NoisyCoordinates(whole_budget_release(public, found.sensitivity, found.objective.columns))

@@ -21,7 +21,7 @@ from learners.kernels.settling import settled
 from learners.kernels.spaces import Polynomial
 from learners.kernels.spectrum import points_of
 from learners.record import Charge
-from learners.rows.rows import Rows
+from learners.rows.rows import Rows, as_array
 from learners.solvers.minimum import IMAGE_BITS
 from mechanisms.exponential import ExponentialMechanism
 from mechanisms.laplace import LaplaceMechanism
@@ -188,8 +188,7 @@ class Choices:
         products = replace(self.points).margins(moves)
         guesses = [(self.threshold * product + (1 << (2 * IMAGE_BITS - 1))) >> (2 * IMAGE_BITS) for product in products.tolist()]
         place = self.choice.release([abs(value - guess) for value, guess in zip(values, guesses, strict=True)], source)
-        steps = self.points.steps[[place]]
-        return (steps if isinstance(steps, np.ndarray) else steps.toarray())[0].astype(np.int64)
+        return as_array(self.points.steps[[place]])[0].astype(np.int64)
 
     @property
     def _per_step(self) -> Fraction:

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
-from dataclasses import replace
 from fractions import Fraction
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, NoReturn, Protocol
 
 import numpy as np
@@ -14,6 +12,7 @@ import numpy as np
 from dpaudit.errors import BudgetExceeded, InvalidArgument
 from learners.kernels.classifier import KernelClassifier
 from learners.kernels.fitting import Space, Telling
+from learners.rows.images import dense
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -161,8 +160,7 @@ class OpenRun:
 
     def _images(self, points: Any) -> NDArray[np.int64]:
         """Images of points, one in each row."""
-        steps = self._space.images(points).steps
-        return (steps if isinstance(steps, np.ndarray) else steps.toarray()).astype(np.int64)
+        return dense(self._space.images(points), np.int64)
 
     def __reduce__(self) -> NoReturn:
         """Refuse to be copied: two copies would spend the same noise twice, and both would hold private weights."""
@@ -184,8 +182,7 @@ class _Opened(KernelClassifier):
 
     def _planned(self, public: Public, classes: NDArray[Any], plan: KernelPlan | None) -> PrivacyRecord:  # type: ignore[override]
         """The record names the predictor."""
-        record = super()._planned(public, classes, plan)
-        return replace(record, public=MappingProxyType({**record.public, "learner": self.name}))
+        return super()._planned(public, classes, plan).stating({"learner": self.name})
 
 
 def open_run(

@@ -10,15 +10,17 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, Protocol
 import numpy as np
 
 from dpaudit.errors import InvalidArgument
-from dpaudit.exact import Exact
+from dpaudit.exact import Exact, word
 from dpaudit.releases import Release
 from learners.kernels.classifier import KernelClassifier
-from learners.kernels.gaussian_process import gaussian_release, mechanism_of
+from learners.kernels.gaussian_process import whole_budget_release
 from learners.kernels.spectrum import PublicPoints, largest_eigenvalue, points_of
 from learners.record import Charge
-from learners.rows.images import root_above
+from learners.rows.rows import as_array
 from learners.solvers.minimum import IMAGE_BITS
+from learners.solvers.plans import mechanism_of
 from mechanisms.laplace import LaplaceMechanism
+from mechanisms.roots import root_above
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -177,7 +179,7 @@ class NoisyValues:
         told, longest = values * unit, float(self.found.longest if self.together else plan.loss.steepest / plan.ridge)
         # Weights are images.T @ parts, or, where there are more points than columns, parts: of as few coordinates as there can be.
         few = images.shape[0] <= images.shape[1]
-        squares, basis = np.linalg.eigh(_dense(images @ images.T if few else images.T @ images))
+        squares, basis = np.linalg.eigh(as_array(images @ images.T if few else images.T @ images))
         squares = np.maximum(squares, 0.0)
         pulled = basis.T @ (told if few else images.T @ told)
 
@@ -224,8 +226,7 @@ def values_told(model: ReadsPoints, public: Public, space: Space, found: Minimum
       >>> values_told.__name__
       'values_told'
     """
-    if model.noise not in _NOISES:
-        raise InvalidArgument("DPA103", f"noise must be one of {', '.join(_NOISES)}, got {model.noise!r}.")
+    word(model.noise, "noise", _NOISES)
     return noisy_values(space.images(points_of(model, public)), public, found, model.noise)
 
 
@@ -260,9 +261,4 @@ def noisy_values(points: Rows, public: Public, found: Minimum, noise: Noise = "s
         )
     spread = Fraction(count) if noise == "independent" else largest_eigenvalue(points)
     moved = math.ceil(Fraction(alone, 1 << shift) * root_above(spread) + root_above(Fraction(count)))
-    return NoisyValues(points, found, shift, gaussian_release(public, moved, count), together=True)
-
-
-def _dense(matrix: Any) -> NDArray[np.float64]:
-    """An array of a product of arrays, or of sparse ones."""
-    return np.asarray(matrix if isinstance(matrix, np.ndarray) else matrix.toarray())
+    return NoisyValues(points, found, shift, whole_budget_release(public, moved, count), together=True)

@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from learners.kernels.gaussian_process import gaussian_release, mechanism_of
+from learners.kernels.gaussian_process import whole_budget_release
 from learners.kernels.open_run import Answer
 from learners.record import Charge
-from learners.rows.images import root_above
 from learners.solvers.minimum import IMAGE_BITS
+from learners.solvers.plans import mechanism_of
+from mechanisms.roots import root_above
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -78,7 +79,7 @@ def span_told(found: Minimum, public: Public, *, values: int, tolerance: Fractio
       'span_told'
     """
     sensitivity = math.ceil((found.sensitivity << IMAGE_BITS) * root_above(1 + SLACK))
-    return SpanTold(found, gaussian_release(public, sensitivity, values), tolerance)
+    return SpanTold(found, whole_budget_release(public, sensitivity, values), tolerance)
 
 
 class SpanTeller:

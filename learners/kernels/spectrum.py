@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 import numpy as np
 
 from dpaudit.exact import integer, positive
+from learners.rows.rows import as_array
 from learners.rows.seeds import PublicBits
 from learners.solvers.minimum import IMAGE_BITS
 
@@ -121,8 +122,7 @@ def public_points(columns: int, count: int, feature_norm: Exact, seed: int) -> N
 def _products(rows: Rows) -> NDArray[np.float64]:
     """Inner products of all points, whole numbers below 2**53, so that no order of sums rounds."""
     floats = replace(rows).floats
-    products = floats @ floats.T
-    return np.asarray(products if isinstance(products, np.ndarray) else products.toarray())
+    return as_array(floats @ floats.T)
 
 
 def _positive_definite(matrix: NDArray[np.float64]) -> bool:

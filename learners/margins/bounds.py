@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from dpaudit.exact import Exact, in_range, integer
+from learners.rows.labels import outputs_of
 
 if TYPE_CHECKING:
     from learners.margins.erm import ErmPlan
@@ -143,7 +144,7 @@ def utility_bound(plan: ErmPlan, *, failure: Exact = "1/20", dimension_in: int |
     if plan.replacement or not made.phases:
         return UtilityBound(0.0, 0.0, math.inf, 0.0, float(risk))
     slope, part = _slope(made), float(risk) / (2 if plan.choice is None else 3)
-    rivals, width = classes - 1, made.columns // (1 if classes == 2 else classes)
+    rivals, width = classes - 1, made.columns // outputs_of(classes)
     projected = dimension_in is not None and integer(dimension_in, "dimension_in", lower=1) > width
     projection = slope * math.sqrt(2 / width) if projected else 0.0
     deviation = 2 * slope / math.sqrt(count) + 3 * math.sqrt(math.log(6 / part) / (2 * count))

@@ -13,9 +13,10 @@ from dpaudit.accounting import RandomOrder, compose, gaussian
 from dpaudit.accounting.laws.random_order import multiplicity_squares, position_squares
 from dpaudit.claims import Adjacency
 from dpaudit.errors import InvalidArgument
-from dpaudit.exact import Exact, in_range, instance_of, outward, positive
-from dpaudit.releases import Release, recording
+from dpaudit.exact import Exact, in_range, instance_of, outward, positive, word
+from dpaudit.releases import recording
 from learners.choices.counts import Listed, choose, ramps
+from learners.choices.levels import choice_release
 from learners.record import Charge, PrivacyRecord
 from learners.rows.rows import Rows
 from learners.solvers.hinge import hinges
@@ -84,7 +85,7 @@ class ErmPlan:
             rounds=self.rounds,
         )
         passes = Charge(self.schedule.releases * self.rounds, scheme)
-        return (passes,) if self.choice is None else (passes, Charge((_planned(self.choice),)))
+        return (passes,) if self.choice is None else (passes, Charge((choice_release(self.choice),)))
 
     def known_order(self, delta: Exact) -> Fraction | float:
         """What a run costs if its orders are known: the most over all orders.
@@ -108,7 +109,7 @@ class ErmPlan:
         release = self.schedule.releases[0]
         once = gaussian(sigma=release.parameter("sigma"), sensitivity=release.sensitivity, adjacency=release.adjacency)
         loss = self.rounds * once
-        parts = [loss] if self.choice is None else [loss, Charge((_planned(self.choice),)).loss]
+        parts = [loss] if self.choice is None else [loss, Charge((choice_release(self.choice),)).loss]
         return compose(*parts).epsilon(delta=delta).upper
 
 
@@ -177,7 +178,9 @@ def erm_plan(  # noqa: PLR0913 - the public numbers of one run
       >>> erm_plan(records=100, columns=4, bound=2**16, margin="1/4", epsilon=1, delta="1e-5", variant="permutation").rounds
       4
     """
-    _one_of(variant=(variant, _VARIANTS), calibration=(calibration, _CALIBRATIONS), chosen_by=(chosen_by, _SCORES))
+    word(variant, "variant", _VARIANTS)
+    word(calibration, "calibration", _CALIBRATIONS)
+    word(chosen_by, "chosen_by", _SCORES)
     total, risk = positive(epsilon, "epsilon"), in_range(delta, "delta", lower=0, upper=1, lower_open=True, upper_open=True)
     failing = in_range(failure, "failure", lower=0, upper=1, lower_open=True, upper_open=True)
     share = in_range(choice_share, "choice_share", lower=0, upper=1, lower_open=True, upper_open=True)
@@ -323,12 +326,6 @@ def known_order_note(plan: ErmPlan, delta: Fraction) -> str:
     return KNOWN_ORDER.format(outward(epsilon, digits=6, up=True) if isinstance(epsilon, Fraction) else "infinite")
 
 
-def _planned(choice: ExponentialMechanism) -> Release:
-    """What the release log will hold of the choice."""
-    parameters = (("monotonic", Fraction(0)), ("temperature", choice.temperature))
-    return Release("exponential_mechanism", parameters, choice.sensitivity, choice.adjacency)
-
-
 def _hinge(margin: int, bound: int) -> tuple[Loss, int]:
     """The hinge loss on its grid for weights of norm at most 2**WEIGHT_BITS, with its sensitivity."""
     return hinges(margin=margin, bits=_SCORE_BITS, largest=bound << WEIGHT_BITS)
@@ -387,10 +384,3 @@ def _paper_multiplier(epsilon: Fraction, delta: Fraction, rounds: int) -> Fracti
     share = float(epsilon) / (4 * rounds * math.log(2 * rounds / float(delta)))
     risk = math.log(4 * rounds * math.log(2 * rounds / float(delta)) / float(delta) ** 2)
     return Fraction(math.ceil(2 * math.sqrt(risk) / share * 2**_MULTIPLIER_BITS), 2**_MULTIPLIER_BITS)
-
-
-def _one_of(**given: tuple[str, tuple[str, ...]]) -> None:
-    """DPA103 for a name that is none of those allowed."""
-    for name, (value, allowed) in given.items():
-        if value not in allowed:
-            raise InvalidArgument("DPA103", f"{name} must be one of {', '.join(allowed)}, got {value!r}.")

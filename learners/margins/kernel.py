@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 import numpy as np
 
 from dpaudit.errors import InvalidArgument
-from dpaudit.exact import positive
+from dpaudit.exact import positive, word
 from learners.margins.mapped import Learner, MappedPlan, mapped_plan
 from learners.margins.mapped_classifier import MappedClassifier, noted
 from learners.rows.fastfood import fastfood_map
@@ -125,17 +125,15 @@ class KernelMarginClassifier(MappedClassifier):
         """Fourier features."""
         columns, count, seed = public.features, self.frequencies, self.map_seed
         if self.fastfood:
-            if self.kernel != "gaussian":
+            if callable(self.kernel) or word(self.kernel, "a kernel that is no function", _KERNELS) != "gaussian":
                 raise InvalidArgument("DPA103", 'fastfood makes frequencies of the Gaussian kernel. Give kernel="gaussian".')
             return fastfood_map(dimension_in=columns, frequencies=count, width=self._width(public), seed=seed)
         return fourier_map(dimension_in=columns, frequencies=count, kernel=self._kernel(public), seed=seed)
 
     def _kernel(self, public: Public) -> Kernel:
         """The law of the frequencies."""
-        if isinstance(self.kernel, str):
-            if self.kernel not in _KERNELS:
-                raise InvalidArgument("DPA103", f'kernel must be "gaussian", "laplacian" or a function, got {self.kernel!r}.')
-            return _KERNELS[self.kernel](self._width(public))
+        if not callable(self.kernel):
+            return _KERNELS[word(self.kernel, "a kernel that is no function", _KERNELS)](self._width(public))
         if self.width is not None:
             raise InvalidArgument("DPA103", "width belongs to the named kernels; one that is given has its own. Leave it out.")
         return self.kernel

@@ -12,8 +12,9 @@ from dpaudit.claims import Adjacency
 from dpaudit.exact import Exact, integer, positive, rational
 from learners.choices.counts import Listed, choose, errors, per_class
 from learners.choices.levels import counts_mechanism
-from learners.choices.planned import ChoicePlan, outputs_of
+from learners.choices.planned import ChoicePlan
 from learners.estimator import PrivateEstimator, Public
+from learners.rows.labels import outputs_of
 from learners.rows.seeds import PublicBits
 from learners.rows.signs import sign_map
 

@@ -7,10 +7,12 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
+from dpaudit.errors import InvalidArgument
 from dpaudit.exact import Exact, in_range, integer, positive
-from learners.choices.planned import outputs_of
 from learners.margins.erm import ErmPlan, Variant, erm_plan, run
 from learners.margins.rivals import against_rivals, by_class, rival_bound
+from learners.rows.labels import outputs_of
+from learners.rows.rows import row_bound
 from learners.solvers.gradient import WEIGHT_BITS, solve
 from learners.solvers.phased import WEIGHT_BITS as BALL_BITS
 from learners.solvers.plans import SolverPlan, default_plan
@@ -97,7 +99,7 @@ class PhasedDescent:
         part, outputs = in_range(self.intercept, "intercept", lower=0, upper=1), outputs_of(public.classes)
         integer(self.rival_seed, "rival_seed", lower=0)
         constant = 0 if public.adjacency.kind == "zero_out" else math.floor(part * 2**_PHASED_BITS)
-        bound = math.isqrt(4**_PHASED_BITS + constant**2 - 1) + 1
+        bound = row_bound(_PHASED_BITS, constant)
         bound = bound if outputs == 1 else rival_bound(bound)
         largest = positive(self.weight_norm, "weight_norm") * public.feature_norm * bound / 2**_PHASED_BITS
         made = erm_plan(
@@ -189,7 +191,7 @@ def mapped_plan(public_map: PublicMap, learner: Learner | None, public: Public) 
     Returns:
       A plan whose charges are those of the learner on images.
     Raises:
-      InvalidArgument: the learner refuses such images.
+      InvalidArgument: no learner (DPA105), or it refuses such images.
       Unsupported: the learner's proof does not cover the neighbouring relation.
     Source: docs/feature_maps.md, "Learners behind maps".
     Example:
@@ -202,5 +204,8 @@ def mapped_plan(public_map: PublicMap, learner: Learner | None, public: Public) 
       11
     """
     used = NoisyDescent() if learner is None else learner
+    if not all(callable(getattr(used, part, None)) for part in ("plan", "learn", "scores")):
+        kind = type(used).__name__
+        raise InvalidArgument("DPA105", f"a learner behind a map has plan, learn and scores, such as NoisyDescent(), got a {kind}.")
     images = replace(public, features=public_map.dimension_out, feature_norm=public_map.image_norm(public.feature_norm))
     return MappedPlan(public_map, used, used.plan(images))

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from learners.estimator import PrivateEstimator
@@ -48,4 +46,4 @@ class MappedClassifier(PrivateEstimator):
 def noted(record: PrivacyRecord, plan: MappedPlan | None, facts: Mapping[str, str]) -> PrivacyRecord:
     """The record, which says which map and which learner it was."""
     images = {} if plan is None else {"columns": str(plan.public_map.dimension_out), "images": str(plan.learner)}
-    return replace(record, public=MappingProxyType({**record.public, **facts, **images}))
+    return record.stating({**facts, **images})

@@ -4,25 +4,25 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal
 
 import numpy as np
 
 from dpaudit.errors import InvalidArgument
 from dpaudit.exact import in_range, integer, positive
-from learners.choices.planned import outputs_of
 from learners.estimator import PrivateEstimator, Public
 from learners.margins.bounds import UtilityBound, utility_bound
 from learners.margins.erm import ErmPlan, Variant, erm_plan, known_order_note, run
 from learners.margins.rivals import against_rivals, by_class, rival_bound
 from learners.rows.hadamard import HadamardMap, hadamard_map
-from learners.rows.images import root_above
+from learners.rows.labels import outputs_of
+from learners.rows.rows import row_bound
 from learners.rows.signs import SignMap, sign_map
 from learners.solvers.gradient import WEIGHT_BITS, on_lattice
 from learners.solvers.phased import WEIGHT_BITS as BALL_BITS
+from mechanisms.roots import root_above
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -190,7 +190,7 @@ class MarginClassifier(PrivateEstimator):
         bits = _BITS if public.features < _MANY_COLUMNS else _COARSE_BITS
         intercept = math.floor(2**bits * _INTERCEPT) if self.fit_intercept else 0
         width = public.features + (intercept > 0)
-        bound = math.isqrt(4**bits + intercept**2 - 1) + 1
+        bound = row_bound(bits, intercept)
         norm = public.feature_norm * bound / 2**bits
         if margin > radius * norm:
             raise InvalidArgument("DPA103", "margin must be at most weight_norm * feature_norm: no record has a larger one.")
@@ -257,7 +257,7 @@ class MarginClassifier(PrivateEstimator):
             "utility": str(self._utility(plan)),
         }
         notes = [] if self.random_state is None else [known_order_note(made, public.delta)]
-        return replace(record, public=MappingProxyType({**record.public, **facts}), notes=(*record.notes, *notes))
+        return record.stating(facts, notes)
 
     def _learn(self, rows: Rows, plan: MarginPlan, source: BitSource | None) -> Mapping[str, Any]:  # type: ignore[override]
         """Images, passes, and the way back."""

@@ -6,7 +6,6 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, Self
 
 import numpy as np
@@ -14,17 +13,18 @@ from sklearn.base import BaseEstimator, clone
 
 from dpaudit.accounting import PrivacyLoss, compose
 from dpaudit.errors import InvalidArgument, Unsupported
-from dpaudit.exact import Exact, in_range, integer, positive
+from dpaudit.exact import Exact, in_range, integer, positive, word
 from dpaudit.releases import recording
 from learners.budget import BudgetLeftBehind
 from learners.choices.counts import Listed, errors, totals
 from learners.choices.generalized import GeneralizedExponential
 from learners.choices.hinge_minimum import Scale, least_hinge
 from learners.choices.levels import choice_release
-from learners.choices.planned import ChoicePlan, require_two
+from learners.choices.planned import ChoicePlan
 from learners.choices.random_cover import RandomCover
 from learners.estimator import Plan, PrivateEstimator, Public
 from learners.record import Charge
+from learners.rows.labels import require_two
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -192,8 +192,7 @@ class MarginSearch(PrivateEstimator):
     def _plan(self, public: Public) -> SearchPlan:
         """The choice, and the plan of the learner at every margin."""
         require_two(public.classes)
-        if self.score_by not in SCORES:
-            raise InvalidArgument("DPA103", f"score_by must be one of {', '.join(SCORES)}, got {self.score_by!r}.")
+        word(self.score_by, "score_by", SCORES)
         share = in_range(self.share, "share", lower=0, upper=1, lower_open=True, upper_open=True)
         largest = positive(self.norm_bound, "norm_bound") * public.feature_norm
         enough = (math.isqrt(public.records - 1).bit_length() if public.records > 1 else 0) + 1
@@ -220,7 +219,7 @@ class MarginSearch(PrivateEstimator):
         if plan is None:
             return record
         facts = {"searches": type(self.estimator).__name__, "margins": [str(margin) for margin in plan.margins]}
-        return replace(record, public=MappingProxyType({**record.public, **facts}))
+        return record.stating(facts)
 
     def _rows(self, features: Features, labels: NDArray[np.int64], plan: Plan) -> Rows:
         """Records as the learner reads them."""

@@ -11,8 +11,9 @@ from dpaudit.claims import Adjacency
 from dpaudit.exact import Exact, integer
 from learners.choices.levels import counts_mechanism
 from learners.choices.networks import ROW_BITS, WEIGHT_BITS, RandomNetworks, given_networks, network_errors, network_scores
-from learners.choices.planned import ChoicePlan, outputs_of
+from learners.choices.planned import ChoicePlan
 from learners.estimator import PrivateEstimator, Public
+from learners.rows.labels import outputs_of
 from learners.rows.signs import sign_map
 
 if TYPE_CHECKING:

@@ -10,14 +10,15 @@ from sklearn.utils.validation import check_is_fitted
 
 from dpaudit.claims import Adjacency
 from dpaudit.errors import InvalidArgument, Unsupported
-from dpaudit.exact import Exact, in_range, integer, positive
+from dpaudit.exact import Exact, in_range, integer, positive, word
 from learners.choices.arcs import choose_point
 from learners.choices.counts import choose, errors, per_class
 from learners.choices.lattice_cover import lattice_cover
 from learners.choices.levels import counts_mechanism
-from learners.choices.planned import LATTICE_BITS, ChoicePlan, outputs_of, require_two
+from learners.choices.planned import LATTICE_BITS, ChoicePlan
 from learners.choices.random_cover import RandomCover, cap_mass, excess_error
 from learners.estimator import PrivateEstimator, Public
+from learners.rows.labels import outputs_of, require_two
 from learners.rows.signs import sign_map
 
 if TYPE_CHECKING:
@@ -153,8 +154,7 @@ class PureMarginClassifier(PrivateEstimator):
 
     def _plan(self, public: Public) -> ChoicePlan:
         """Candidates and projection, from public numbers."""
-        if self.cover not in COVERS:
-            raise InvalidArgument("DPA103", f"cover must be one of {', '.join(COVERS)}, got {self.cover!r}.")
+        word(self.cover, "cover", COVERS)
         if self.cover != "random":
             require_two(public.classes)
         self._require_truth_values("intercept")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -10,6 +9,7 @@ from scipy.sparse import coo_array, csr_array
 
 from learners.rows.rows import Rows
 from learners.rows.seeds import PublicBits
+from mechanisms.roots import whole_root_above
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -50,7 +50,7 @@ def against_rivals(rows: Rows, *, classes: int, seed: int) -> Rows:
 
 def rival_bound(bound: int) -> int:
     """Norm of a row of norm `bound` beside its negative, rounded up: a whole number of steps."""
-    return math.isqrt(2 * bound**2 - 1) + 1
+    return whole_root_above(2 * bound**2)
 
 
 def by_class(weights: NDArray[np.int64], classes: int) -> NDArray[np.int64]:

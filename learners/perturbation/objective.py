@@ -13,10 +13,11 @@ from dpaudit.errors import InvalidArgument
 from dpaudit.exact import ball, ball_endpoints, shown, working_precision
 from dpaudit.releases import Release, note
 from learners.perturbation.output import noise_of, spherical_release
-from learners.perturbation.weights import Design, PerturbedClassifier, PerturbedPlan, ridge_of, root_above
+from learners.perturbation.weights import Design, PerturbedClassifier, PerturbedPlan, ridge_of
 from learners.solvers.certified import minimise, objective
 from mechanisms.euclidean import EuclideanLaplace
 from mechanisms.noise import bit_source
+from mechanisms.roots import whole_root_above
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -103,13 +104,13 @@ class ObjectivePerturbation(PerturbedClassifier):
         weight = ridge_of(self.ridge, _default_ridge(count, columns, inner, loss))
         weight, linear = (_papers if self.faithful else _linear_share)(count, weight, inner, loss)
         plan = perturbed_objective(records=count, columns=columns, ridge=weight, loss=loss)
-        bits = lattice_bits(plan)
+        bits = weight_bits(plan)
         fine = count * weight / 2**bits
         term = linear_release(plan, epsilon=linear, lattice=fine, adjacency=public.adjacency)
-        distance = math.ceil(2 * plan.radius * 2**bits) + 2 * root_above(columns)
+        distance = math.ceil(2 * plan.radius * 2**bits) + 2 * whole_root_above(columns)
         output = spherical_release(distance, _OUTPUT_SHARE * public.epsilon, public.adjacency, columns)
         longest = int((output.parameter("scale") + term.parameter("scale") / fine) * (2 * columns + 64)) + 1
-        largest = longest + int(plan.weight_norm * 2**bits) + root_above(columns)
+        largest = longest + int(plan.weight_norm * 2**bits) + whole_root_above(columns)
         return Design(plan, bits, (term, output), largest)
 
     def _perturb(self, rows: Rows, plan: PerturbedPlan, source: BitSource | None) -> NDArray[np.int64]:
@@ -140,9 +141,9 @@ def perturbed_objective(*, records: int, columns: int, ridge: Fraction, loss: Lo
     return objective(records=records, columns=columns, norm=1, ridge=ridge, loss=loss, tolerance=_TOLERANCE, offset=reach)
 
 
-def lattice_bits(plan: Objective) -> int:
+def weight_bits(plan: Objective) -> int:
     """Weights of the plan are released on multiples of 2**-bits: rounding moves them by less than the solver may be off."""
-    return max(0, math.ceil(root_above(plan.columns) / plan.radius).bit_length())
+    return max(0, math.ceil(whole_root_above(plan.columns) / plan.radius).bit_length())
 
 
 def linear_release(plan: Objective, *, epsilon: Fraction, lattice: Fraction, adjacency: Adjacency) -> Release:
@@ -197,7 +198,7 @@ def minimise_perturbed(
     Args:
       rows: of norm at most 1.
       plan: from `perturbed_objective`.
-      bits: from `lattice_bits`; the lattice of the term is n ridge / 2**bits.
+      bits: from `weight_bits`; the lattice of the term is n ridge / 2**bits.
       term: from `linear_release`.
       source: random bits; None takes the operating system's.
       offsets: added to the margins, of shape (n,), each a function of its record: minus the targets of a regression.
@@ -249,4 +250,4 @@ def _papers(records: int, ridge: Fraction, epsilon: Fraction, loss: Loss) -> tup
 
 def _default_ridge(records: int, columns: int, epsilon: Fraction, loss: Loss) -> Fraction:
     """The ridge at which the curvature costs a tenth of epsilon, or, in many columns, noise in the weights stays short."""
-    return max(loss.curvature / _STRETCH_SHARE, Fraction(_LENGTH * root_above(columns))) / (records * epsilon)
+    return max(loss.curvature / _STRETCH_SHARE, Fraction(_LENGTH * whole_root_above(columns))) / (records * epsilon)

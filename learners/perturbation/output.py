@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from dpaudit.releases import Release
-from learners.perturbation.weights import Design, PerturbedClassifier, PerturbedPlan, ridge_of, root_above
+from learners.perturbation.weights import Design, PerturbedClassifier, PerturbedPlan, ridge_of
 from learners.solvers.certified import minimise
 from learners.solvers.minimum import minimum
-from learners.solvers.plans import gaussian_release, noise_multiplier
+from learners.solvers.plans import gaussian_release, mechanism_of, noise_multiplier
 from mechanisms.euclidean import EuclideanLaplace, EuclideanMechanism
 from mechanisms.gaussian import GaussianMechanism
 from mechanisms.laplace import LaplaceMechanism
+from mechanisms.roots import whole_root_above
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -97,7 +98,7 @@ class OutputPerturbation(PerturbedClassifier):
                 found.objective,
                 found.weight_bits,
                 (release,),
-                found.largest + _GAUSSIAN_TAIL * int(release.parameter("sigma")) * root_above(columns),
+                found.largest + _GAUSSIAN_TAIL * int(release.parameter("sigma")) * whole_root_above(columns),
             )
         release = spherical_release(found.sensitivity, public.epsilon, public.adjacency, columns)
         largest = found.largest + int(release.parameter("scale") * (2 * columns + 64)) + 1
@@ -131,10 +132,10 @@ def noise_of(release: Release) -> EuclideanMechanism | GaussianMechanism | Lapla
     if release.kind == "discrete_laplace":
         return LaplaceMechanism(sensitivity=distance, scale=release.parameter("scale"), adjacency=relation)
     if release.kind == "rounded_gaussian":
-        return GaussianMechanism(sensitivity=distance, sigma=release.parameter("sigma"), adjacency=relation)
+        return mechanism_of(release)
     return EuclideanMechanism(sensitivity=distance, scale=release.parameter("scale"), adjacency=relation)
 
 
 def _pure_spread(columns: int) -> int:
     """Deviation of one coordinate of spherical Laplace noise of scale 1, the root of d + 1, rounded up."""
-    return root_above(columns + 1)
+    return whole_root_above(columns + 1)

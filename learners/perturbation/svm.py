@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 from dpaudit.errors import InvalidArgument
-from dpaudit.exact import positive
+from dpaudit.exact import positive, word
 from dpaudit.releases import Release
 from learners.perturbation.output import noisy_minimiser
-from learners.perturbation.weights import Design, PerturbedClassifier, PerturbedPlan, root_above
+from learners.perturbation.weights import Design, PerturbedClassifier, PerturbedPlan
 from learners.rows.fourier import FourierMap, GaussianKernel, LaplacianKernel, fourier_map
 from learners.solvers.minimum import minimum
 from mechanisms.laplace import LaplaceMechanism
+from mechanisms.roots import whole_root_above
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -144,12 +144,12 @@ class PrivateSVM(PerturbedClassifier):
         facts = {"kernel": self.kernel, "faithful": self.faithful}
         if plan is not None and plan.images is not None:
             facts |= {"width": str(self._width(public)), "frequencies": str(self.frequencies), "map_seed": str(self.map_seed)}
-        return replace(record, public=MappingProxyType({**record.public, **facts}))
+        return record.stating(facts)
 
     def _design(self, public: Public, columns: int, loss: Loss) -> Design:
         """Noise for what one record moves the rounded weights by, in the sum of the sizes of their entries."""
         paid = public.epsilon / 2 if self.faithful else public.epsilon
-        root = root_above(columns)
+        root = whole_root_above(columns)
         rule = 2 * _SPREAD * loss.steepest * root * _ROOT_OF_TWO / (public.records * paid)
         found = minimum(
             records=public.records, columns=columns, ridge=rule if self.C is None else 1 / positive(self.C, "C"), loss=loss
@@ -166,9 +166,7 @@ class PrivateSVM(PerturbedClassifier):
 
     def _images(self, public: Public) -> FourierMap | None:
         """The map of the kernel."""
-        if self.kernel not in _KERNELS:
-            raise InvalidArgument("DPA103", f'kernel must be "linear", "gaussian" or "laplacian", got {self.kernel!r}.')
-        law = _KERNELS[self.kernel]
+        law = _KERNELS[word(self.kernel, "kernel", _KERNELS)]
         if law is None:
             if self.width is not None:
                 raise InvalidArgument("DPA103", 'the linear kernel has no width. Leave it out, or give kernel="gaussian".')

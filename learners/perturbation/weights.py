@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -15,6 +14,8 @@ from dpaudit.errors import InvalidArgument
 from dpaudit.exact import positive
 from learners.estimator import PrivateEstimator, Public
 from learners.record import Charge
+from learners.rows.labels import require_two
+from learners.rows.rows import row_bound
 from learners.solvers.losses import Loss
 
 if TYPE_CHECKING:
@@ -60,7 +61,7 @@ class PerturbedPlan:
     @property
     def bound(self) -> int:
         """Largest norm of a row with its constant, in steps, rounded up: what stands for 1."""
-        return math.isqrt(4**self.lattice_bits + self.intercept**2 - 1) + 1
+        return row_bound(self.lattice_bits, self.intercept)
 
     @property
     def charges(self) -> tuple[Charge, ...]:
@@ -127,9 +128,7 @@ class PerturbedClassifier(PrivateEstimator):
 
     def _planned_on(self, public: Public, bits: int, intercept: int) -> PerturbedPlan:
         """The plan on rows of 2**bits steps that end in the intercept."""
-        if public.classes > 2:
-            message = f"Only binary classification is supported. The type of the target is multiclass: {public.classes} classes"
-            raise InvalidArgument("DPA103", f"{message}. PrivateClassifier learns several classes at one price.")
+        require_two(public.classes)
         design = self._design(public, public.features + (intercept > 0), checked_loss(self.loss))
         plan = PerturbedPlan(bits, intercept, design.objective, design.weight_bits, design.releases)
         if plan.bound * design.largest >= _ROOM:
@@ -170,8 +169,3 @@ def checked_loss(loss: object) -> Loss:
 def ridge_of(given: Exact | None, rule: Fraction) -> Fraction:
     """The ridge that was given, checked, or that of a rule."""
     return rule if given is None else positive(given, "ridge")
-
-
-def root_above(columns: int) -> int:
-    """The root of a number of columns, rounded up: the L2 norm of as many ones."""
-    return math.isqrt(columns - 1) + 1

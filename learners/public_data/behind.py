@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from types import MappingProxyType
 from typing import TYPE_CHECKING, TypeAlias, cast
 
 from learners.solvers.plans import SolverPlan
@@ -38,4 +36,4 @@ def noted(record: PrivacyRecord, plan: AnyPlan | None) -> PrivacyRecord:
     if image is None:
         return record
     facts = {"public_records": image.public_records, "directions": image.dimension_out, "clip": str(image.clip)}
-    return replace(record, public=MappingProxyType({**record.public, **facts}))
+    return record.stating(facts)

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from types import MappingProxyType
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 import numpy as np
@@ -12,11 +11,11 @@ import numpy as np
 from dpaudit.errors import InvalidArgument
 from dpaudit.exact import Exact, in_range, instance_of, integer, positive
 from learners.choices.levels import choice_release
-from learners.choices.planned import require_two
 from learners.estimator import PrivateEstimator, Public
 from learners.public_data.covers import Hypotheses, LinearCover
 from learners.public_data.subspace import RECORD_BITS
 from learners.record import Charge
+from learners.rows.labels import require_two
 from learners.solvers.hinge import hinges
 from mechanisms.exponential import ExponentialMechanism
 
@@ -172,4 +171,4 @@ class PublicCoverClassifier(PrivateEstimator):
         if plan is None:
             return record
         facts = {"candidates": plan.candidates.size, "cover_radius": round(plan.candidates.radius, 6)}
-        return replace(record, public=MappingProxyType({**record.public, **facts}))
+        return record.stating(facts)

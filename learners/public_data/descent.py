@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from dpaudit.exact import Exact, positive
-from learners.choices.planned import require_two
+from learners.rows.labels import require_two
 from learners.solvers.gradient import WEIGHT_BITS, on_lattice
 from learners.solvers.plans import SolverPlan, gaussian_release, noise_multiplier
 from learners.solvers.slopes import UNIT

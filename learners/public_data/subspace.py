@@ -13,7 +13,8 @@ from dpaudit.errors import InvalidArgument
 from dpaudit.exact import Exact, in_range, integer, positive
 from learners.rows.images import by_blocks, clipped, require_columns
 from learners.rows.ingest import checked_features, to_rows
-from learners.rows.rows import Rows
+from learners.rows.rows import Rows, as_array
+from mechanisms.noise import read_flag
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -171,8 +172,7 @@ def public_subspace(
     width = integer(columns, "columns", lower=1)
     power = float(in_range(whitening, "whitening", lower=0, upper=1))
     most = MOST_DIRECTIONS if dimension is None else integer(dimension, "dimension", lower=1, upper=MOST_DIRECTIONS)
-    if not isinstance(centred, bool):
-        raise InvalidArgument("DPA105", f"centred must be True or False, got a {type(centred).__name__}.")
+    read_flag(centred, "centred")
     rows, times = public_rows(public_X, width, feature_norm), positive(reach, "reach")
     touched, steps = _touched(rows)
     means = np.asarray(steps.mean(axis=0)).ravel() if centred else np.zeros(len(touched))
@@ -229,8 +229,7 @@ def _directions(steps: Any, means: NDArray[np.float64], most: int) -> tuple[NDAr
     if side == 0:
         raise InvalidArgument("DPA109", "all public records are zero. Give some that are not.")
     with threadpool_limits(limits=1, user_api="blas"):  # the same basis for any number of threads
-        product = steps @ steps.T if count <= width else steps.T @ steps
-        gram = product if isinstance(product, np.ndarray) else product.toarray()
+        gram = as_array(steps @ steps.T if count <= width else steps.T @ steps)
         least = _ROUNDING * float(np.trace(gram))
         if count <= width:
             along = np.asarray(steps @ means)

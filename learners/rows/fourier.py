@@ -19,7 +19,7 @@ from flint import arb, fmpq
 from dpaudit.errors import InvalidArgument
 from dpaudit.exact import Exact, in_range, integer, positive, working_precision
 from learners.rows.images import by_blocks, require_columns
-from learners.rows.rows import Rows
+from learners.rows.rows import Rows, row_bound
 from learners.rows.seeds import PublicBits
 
 if TYPE_CHECKING:
@@ -212,7 +212,7 @@ class FourierMap:
             places = phases(part) >> np.uint64(PHASE_BITS - _PART_BITS)
             steps = np.empty((len(places), 2 * count + (constant > 0)), dtype=np.int32)
             steps[:, :count], steps[:, count : 2 * count], steps[:, 2 * count :] = cosines[places], sines[places], constant
-            return Rows(steps, math.isqrt(4**bits + constant**2 - 1) + 1, Fraction(1, 2**bits), part.labels)
+            return Rows(steps, row_bound(bits, constant), Fraction(1, 2**bits), part.labels)
 
         return by_blocks(rows, count, image)
 

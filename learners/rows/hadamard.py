@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from dpaudit.exact import Exact, integer
-from learners.rows.images import by_blocks, clipped, dense, require_columns, require_exact, root_above
+from learners.rows.images import by_blocks, clipped, dense, require_columns, require_exact
 from learners.rows.rows import Rows
 from learners.rows.seeds import PublicBits
+from mechanisms.roots import root_above
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

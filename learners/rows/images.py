@@ -13,14 +13,13 @@ import numpy as np
 from dpaudit.errors import InvalidArgument
 from dpaudit.exact import Exact, positive
 from learners.rows.ingest import to_rows
-from learners.rows.rows import Rows
+from learners.rows.rows import Rows, as_array
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _ENTRIES: Final = 2**21
 _FLOATS_HOLD: Final = 2**53
-_ROOT_BITS: Final = 64
 
 
 class PublicMap(Protocol):
@@ -38,13 +37,6 @@ class PublicMap(Protocol):
     def apply(self, rows: Rows, *, lattice_bits: int, intercept: int) -> Rows:
         """Images as whole numbers of norm at most 2**lattice_bits, and a constant behind each."""
         ...
-
-
-def root_above(square: Fraction) -> Fraction:
-    """A rational number that is at least the root of another, and larger by less than a part in 2**60."""
-    shift = _ROOT_BITS + max(0, square.denominator.bit_length() - square.numerator.bit_length())
-    whole = square.numerator * 4**shift
-    return Fraction(math.isqrt(-(-whole // square.denominator) - 1) + 1, 2**shift) if square else Fraction(0)
 
 
 def by_blocks(rows: Rows, width: int, image: Callable[[Rows], Rows]) -> Rows:
@@ -70,8 +62,7 @@ def clipped(
 
 def dense(rows: Rows, dtype: Any) -> NDArray[Any]:
     """The steps of a few rows as an array."""
-    steps = rows.steps if isinstance(rows.steps, np.ndarray) else rows.steps.toarray()
-    return steps.astype(dtype, copy=False)
+    return as_array(rows.steps).astype(dtype, copy=False)
 
 
 def require_columns(rows: Rows, dimension_in: int) -> None:

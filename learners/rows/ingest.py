@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
@@ -13,7 +12,7 @@ import numpy as np
 from dpaudit.errors import InvalidArgument
 from dpaudit.exact import Exact, integer, positive
 from learners.rows.reading import as_numbers
-from learners.rows.rows import Rows
+from learners.rows.rows import Rows, row_bound
 from mechanisms.contributions import clipped_rows
 
 if TYPE_CHECKING:
@@ -97,12 +96,11 @@ def to_rows(
       ([[9, 12, 2], [4, 8, 2]], 17)
     """
     norm, constant = positive(feature_norm, "feature_norm"), integer(intercept, "intercept", lower=0, upper=_LARGEST_INTERCEPT)
-    radius = 2 ** integer(lattice_bits, "lattice_bits", lower=1, upper=26)
-    clipped_rows(np.zeros((0, 1)), norm_bound=norm, lattice_bits=lattice_bits)  # refuses the same parameters for all records
-    ball = _Ball(norm, lattice_bits)
+    bits = integer(lattice_bits, "lattice_bits", lower=1, upper=26)
+    clipped_rows(np.zeros((0, 1)), norm_bound=norm, lattice_bits=bits)  # refuses the same parameters for all records
+    ball = _Ball(norm, bits)
     steps = ball.array(features, constant) if isinstance(features, np.ndarray) else ball.sparse(features, constant)
-    bound = radius if constant == 0 else math.isqrt(radius**2 + constant**2 - 1) + 1
-    return Rows(steps, bound, Fraction(norm, radius), labels)
+    return Rows(steps, row_bound(bits, constant), norm / 2**bits, labels)
 
 
 @dataclass(frozen=True)

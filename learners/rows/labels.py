@@ -1,4 +1,7 @@
-"""Labels as whole numbers: positions among public classes, where others count as the first, or parts of a public bound."""
+"""Labels as whole numbers: positions among public classes, where others count as the first, or parts of a public bound.
+
+How many scores tell classes apart, and the refusal of more than two, are here too.
+"""
 
 from __future__ import annotations
 
@@ -148,6 +151,21 @@ def checked_labels(labels: Any) -> NDArray[Any]:
     if read.ndim != 1:
         raise InvalidArgument("DPA105", f"y should be a 1d array, got {read.ndim} dimensions.")
     return read
+
+
+def outputs_of(classes: int) -> int:
+    """Scores that tell so many classes apart: one for two classes, else one for each."""
+    return 1 if classes == 2 else classes
+
+
+def require_two(classes: int) -> None:
+    """DPA103 for more than two classes, where the margin is that of one class against another."""
+    if classes > 2:
+        raise InvalidArgument(
+            "DPA103",
+            f"Only binary classification is supported. The type of the target is multiclass: {classes} classes. "
+            "Use PrivateClassifier, or name two.",
+        )
 
 
 def _hashed(label: Any) -> Hashable:

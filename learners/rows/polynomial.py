@@ -13,8 +13,9 @@ import numpy as np
 
 from dpaudit.errors import InvalidArgument
 from dpaudit.exact import Exact, in_range, integer
-from learners.rows.images import by_blocks, clipped, dense, require_columns, root_above
+from learners.rows.images import by_blocks, clipped, dense, require_columns
 from learners.rows.rows import Rows
+from mechanisms.roots import root_above
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

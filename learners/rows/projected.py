@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Final
 
-from learners.rows.images import PublicMap, by_blocks, root_above
+from learners.rows.images import PublicMap, by_blocks
+from mechanisms.roots import root_above
 
 if TYPE_CHECKING:
     from learners.rows.hadamard import HadamardMap

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from dpaudit.errors import InvalidArgument
+from mechanisms.roots import whole_root_above
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -104,7 +105,7 @@ class Rows:
         total = np.zeros((width, width), dtype=np.int64)
         for rows, _ in self._blocks(self.bound**2):
             product = rows.T @ rows
-            total += _whole(product if isinstance(product, np.ndarray) else product.toarray())
+            total += _whole(as_array(product))
         return total
 
     @cached_property
@@ -126,6 +127,17 @@ class Rows:
             yield from ((self.floats[start : start + height], slice(start, start + height)) for start in range(0, count, height))
         else:
             yield self.steps.astype(np.int64), slice(None)
+
+
+def row_bound(lattice_bits: int, constant: int) -> int:
+    """Norm of a row of 2**lattice_bits steps with a constant behind it, in steps, rounded up; the constant is 0 for none."""
+    return whole_root_above(4**lattice_bits + constant**2)
+
+
+def as_array(matrix: Any) -> NDArray[Any]:
+    """A matrix as an array, whether it is stored densely or not."""
+    filled: NDArray[Any] = matrix if isinstance(matrix, np.ndarray) else matrix.toarray()
+    return filled
 
 
 def _norm_above(weights: NDArray[np.int64]) -> int:

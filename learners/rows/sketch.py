@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from dpaudit.exact import Exact, integer, positive
-from learners.rows.images import by_blocks, clipped, require_columns, root_above
+from learners.rows.images import by_blocks, clipped, require_columns
 from learners.rows.polynomial import checked_polynomial, kernel_norm
-from learners.rows.rows import Rows
+from learners.rows.rows import Rows, as_array
 from learners.rows.seeds import PublicBits
+from mechanisms.roots import root_above
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -71,8 +72,7 @@ class SketchMap:
         def image(part: Rows) -> Rows:
             """Images of a few records; the last place of every sketch belongs to the constant."""
             parts = [part.steps.astype(np.int64) @ matrix + constant * last for matrix, last in sketches]
-            arrays = [some if isinstance(some, np.ndarray) else some.toarray() for some in parts]
-            values = np.array([_convolved(each) for each in zip(*(some.tolist() for some in arrays), strict=True)])
+            values = np.array([_convolved(each) for each in zip(*(as_array(some).tolist() for some in parts), strict=True)])
             return clipped(values, part.labels, unit=unit, clip=limit, lattice_bits=lattice_bits, intercept=intercept)
 
         return by_blocks(rows, 8 * self.dimension_out, image)

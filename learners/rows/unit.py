@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 import numpy as np
 
-from learners.rows.images import dense, root_above
+from learners.rows.images import dense
 from learners.rows.ingest import to_rows
 from learners.rows.rows import Rows
+from mechanisms.roots import root_above
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple, Self
 
 import numpy as np
@@ -233,7 +232,7 @@ class PrivateGridSearchCV(PrivateEstimator):
             "held_out": plan.held_out,
             "score_scale": shown(plan.score.sigma if isinstance(plan.score, GaussianMechanism) else plan.score.scale),
         }
-        return replace(record, public=MappingProxyType({**record.public, **facts}))
+        return record.stating(facts)
 
     def _rows(self, features: Features, labels: NDArray[np.int64], plan: Any) -> Any:  # noqa: ARG002 - each candidate has its own
         """Records as they are."""

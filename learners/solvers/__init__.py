@@ -1,1 +1,1 @@
-"""Weights of a linear classifier from records as whole numbers, by sums with exact Gaussian noise and nothing else."""
+"""Weights from records as whole numbers: noisy sums, passes in secret orders, and certified minimisers for noise to hide."""

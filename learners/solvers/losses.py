@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from dpaudit.errors import InvalidArgument
-from dpaudit.exact import integer
+from dpaudit.exact import integer, word
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -51,8 +50,7 @@ class Loss:
 
     def __post_init__(self) -> None:
         """Refuse what is no loss here."""
-        if self.family not in FAMILIES:
-            raise InvalidArgument("DPA103", f"a loss is one of {', '.join(FAMILIES)}, got {self.family!r}.")
+        word(self.family, "loss", FAMILIES)
         integer(self.width_bits, "width_bits", lower=-_WIDEST, upper=_WIDEST)
 
     @property

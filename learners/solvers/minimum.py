@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from dpaudit.errors import InvalidArgument
-from learners.rows.images import root_above
 from learners.rows.labels import TARGET_UNIT
 from learners.solvers.certified import Objective, objective
 from learners.solvers.certified import minimise as minimised
 from learners.solvers.losses import Loss
+from mechanisms.roots import root_above, whole_root_above
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -53,7 +53,7 @@ class Minimum:
     @property
     def largest(self) -> int:
         """Norm of the rounded weights, in their units, rounded up."""
-        root = math.isqrt(self.objective.columns - 1) + 1
+        root = whole_root_above(self.objective.columns)
         return math.ceil(self.objective.weight_norm * (1 << self.weight_bits)) + root
 
     @property
@@ -91,7 +91,7 @@ def minimum(*, records: int, columns: int, ridge: Exact, loss: Loss | str = "log
     """
     chosen = Loss(loss) if isinstance(loss, str) else loss
     plan = objective(records=records, columns=columns, norm=1, ridge=ridge, loss=chosen, offset=int(chosen.family == "residual"))
-    root = math.isqrt(columns - 1) + 1
+    root = whole_root_above(columns)
     bits = max(0, math.ceil(_FINENESS * root / plan.sensitivity).bit_length())
     found = Minimum(plan, bits, math.ceil(plan.sensitivity * 2**bits) + root)
     if found.largest << IMAGE_BITS >= _ROOM:

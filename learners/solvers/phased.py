@@ -14,8 +14,10 @@ from dpaudit.claims import Adjacency
 from dpaudit.errors import InvalidArgument, Unsupported
 from dpaudit.exact import Exact, in_range, integer, positive
 from dpaudit.releases import Release
+from learners.rows.rows import as_array
 from learners.solvers.hinge import HingeStep
-from mechanisms.gaussian import GaussianMechanism
+from learners.solvers.plans import mechanism_of
+from mechanisms.roots import whole_root_above
 from mechanisms.sampling.envelope import floor_log2
 
 if TYPE_CHECKING:
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from learners.rows.rows import Rows
+    from mechanisms.gaussian import GaussianMechanism
     from mechanisms.sampling.random import BitSource
 
 WEIGHT_BITS: Final = 30
@@ -181,7 +184,7 @@ def schedule(
     phases = []
     for index, size in enumerate(sizes):
         step = HingeStep(reach, steepest / 4**index, first / 4**index)
-        length, root = Fraction(step.limit) * empty.norm, math.isqrt(width - 1) + 1
+        length, root = Fraction(step.limit) * empty.norm, whole_root_above(width)
         lattice = Fraction(2) ** floor_log2((length / size + drift) / (_FINENESS * root))
         moved = _MOVES[relation.kind] * length + 2 * size * drift + size * lattice * root
         sensitivity = math.ceil(moved / lattice)
@@ -367,8 +370,8 @@ def _released(rows: Rows, plan: Schedule, order: NDArray[np.int64], source: BitS
 
 @lru_cache(maxsize=128)
 def _mechanism(release: Release) -> GaussianMechanism:
-    """What makes a planned release."""
-    return GaussianMechanism(sensitivity=release.sensitivity, sigma=release.parameter("sigma"), adjacency=release.adjacency)
+    """What makes a planned release, once for all runs."""
+    return mechanism_of(release)
 
 
 def _signed(rows: Rows, places: NDArray[np.int64], unit: float) -> Iterator[NDArray[np.float64]]:
@@ -376,9 +379,7 @@ def _signed(rows: Rows, places: NDArray[np.int64], unit: float) -> Iterator[NDAr
     height = max(1, _BLOCK // rows.steps.shape[1])
     for start in range(0, len(places), height):
         some = places[start : start + height]
-        block: Any = rows.steps[some]
-        steps = block if isinstance(block, np.ndarray) else block.toarray()
-        yield steps * ((2 * rows.labels[some] - 1) * unit)[:, np.newaxis]
+        yield as_array(rows.steps[some]) * ((2 * rows.labels[some] - 1) * unit)[:, np.newaxis]
 
 
 def _first_limit(records: int, columns: int, norm: float, multiplier: float) -> float:

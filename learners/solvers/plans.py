@@ -1,4 +1,4 @@
-"""The default rule: solver, steps and noise of a linear classifier, from public quantities alone."""
+"""The default rule: solver, steps and noise of a linear classifier, from public quantities alone; how Gaussian noise is planned."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Final
 from dpaudit.errors import InvalidArgument, Unsupported
 from dpaudit.releases import Release
 from learners.record import Charge
+from learners.rows.labels import outputs_of
+from learners.rows.rows import row_bound
 from learners.solvers.quasi_newton import OFF_DIAGONAL, moment_sensitivity
 from learners.solvers.slopes import UNIT
 from mechanisms.gaussian import GaussianMechanism
@@ -87,7 +89,7 @@ class SolverPlan:
     @property
     def bound(self) -> int:
         """Largest norm of a row with its intercept, in steps, rounded up."""
-        return _bound(self.lattice_bits, self.intercept)
+        return row_bound(self.lattice_bits, self.intercept)
 
     @property
     def charges(self) -> tuple[Charge, ...]:
@@ -96,7 +98,7 @@ class SolverPlan:
 
     def noise(self, release: Release) -> GaussianMechanism:
         """The mechanism that makes a planned release."""
-        return GaussianMechanism(sensitivity=release.sensitivity, sigma=release.parameter("sigma"), adjacency=release.adjacency)
+        return mechanism_of(release)
 
 
 def default_plan(public: Public) -> SolverPlan:
@@ -124,10 +126,10 @@ def default_plan(public: Public) -> SolverPlan:
     newton = public.classes == 2 and public.features < MOST_COLUMNS
     bits = _MOMENT_BITS if newton else _GRADIENT_BITS
     intercept = 0 if public.adjacency.kind == "zero_out" else 1 << (bits - _INTERCEPT_BITS)
-    bound, columns = _bound(bits, intercept), public.features + (intercept > 0)
+    bound, columns = row_bound(bits, intercept), public.features + (intercept > 0)
     if public.records * bound * max(UNIT, OFF_DIAGONAL * bound * newton) > _ROOM:
         raise InvalidArgument("DPA108", f"sums over {public.records} records do not fit 64 bits. Fit on fewer.")
-    outputs = 1 if public.classes == 2 else public.classes
+    outputs = outputs_of(public.classes)
     travel, steps, moment, share = Fraction(0), _MOMENT_STEPS, None, 1 - _MOMENT_SHARE
     if newton:
         size = columns * (columns + 1) // 2
@@ -168,9 +170,9 @@ def gaussian_release(public: Public, sensitivity: int, variance: Fraction, dimen
     return Release("rounded_gaussian", parameters, Fraction(sensitivity), public.adjacency, dimension)
 
 
-def _bound(bits: int, intercept: int) -> int:
-    """Norm of 2**bits steps and the intercept, rounded up."""
-    return math.isqrt(4**bits + intercept**2 - 1) + 1
+def mechanism_of(release: Release) -> GaussianMechanism:
+    """The mechanism that makes a planned release of rounded Gaussian noise."""
+    return GaussianMechanism(sensitivity=release.sensitivity, sigma=release.parameter("sigma"), adjacency=release.adjacency)
 
 
 def noise_multiplier(epsilon: Fraction, delta: Fraction) -> Fraction:

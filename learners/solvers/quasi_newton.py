@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from learners.solvers.slopes import LOGISTIC, UNIT, SlopeRule
+from mechanisms.roots import whole_root_above
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -43,7 +44,7 @@ def moment_sensitivity(bound: int, moves: int) -> int:
       >>> moment_sensitivity(10, 1), moment_sensitivity(10, 2)
       (500, 708)
     """
-    return math.isqrt(moves * (DIAGONAL * bound**2) ** 2 - 1) + 1
+    return whole_root_above(moves * (DIAGONAL * bound**2) ** 2)
 
 
 def preconditioner(

@@ -11,7 +11,6 @@ import numpy as np
 
 from dpaudit.claims import Claim, PureDP
 from dpaudit.targets import Target
-from learners.rows.images import root_above
 from learners.rows.ingest import to_rows
 from learners.rows.polynomial import polynomial_map
 from learners.rows.rows import Rows
@@ -19,6 +18,7 @@ from learners.rows.signs import sign_map
 from learners.specimens.noisy import Noisy
 from mechanisms.gaussian import GaussianMechanism
 from mechanisms.response import RandomizedResponse
+from mechanisms.roots import root_above
 from mechanisms.sampling.random import source_from
 
 if TYPE_CHECKING:

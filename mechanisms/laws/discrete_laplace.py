@@ -65,7 +65,7 @@ class DiscreteLaplace:
         """Independent exact draws.
 
         Args:
-          n: how many, at least 0; None for a single Python int.
+          n: how many, from 0 to 2**32; None for a single Python int.
           source: random bits; None takes the operating system's.
           wide: whether draws of 2**62 and beyond are wanted, as Python integers.
           fixed_work: whether every draw shall take the same number of table look-ups and none be rejected, so that the time

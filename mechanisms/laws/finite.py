@@ -59,7 +59,8 @@ class FiniteLaw:
 
     def __init__(self, weights: Mapping[int, Exact] | Sequence[Exact]) -> None:
         """Check the weights and make them probabilities."""
-        if isinstance(weights, (str, bytes)) or not isinstance(weights, (Mapping, Sequence, np.ndarray)):
+        several = isinstance(weights, (Mapping, Sequence)) and not isinstance(weights, (str, bytes))
+        if not several and not (isinstance(weights, np.ndarray) and weights.ndim == 1):
             raise InvalidArgument("DPA105", f"weights must be a mapping or a sequence, got a {type(weights).__name__}.")
         pairs = weights.items() if isinstance(weights, Mapping) else enumerate(weights)
         if len(weights) > MOST_VALUES:

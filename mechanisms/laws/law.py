@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 LARGEST_SCALE: Final = 2**512
 """Larger scales are refused; no use is known for them."""
 
+MOST_DRAWS: Final = 2**32
+"""Draws of one call, which fill 32 GiB of memory; more are refused rather than begun."""
+
 MOST_GUARD_BITS: Final = 1100
 """Bits beyond the precision asked for, for what very wide and very narrow laws cancel."""
 
@@ -97,7 +100,7 @@ def sample(  # noqa: D417 - it is a method, whose first argument needs no descri
     """Independent exact draws.
 
     Args:
-      n: how many, at least 0; None for a single Python int.
+      n: how many, from 0 to 2**32; None for a single Python int.
       source: random bits; None takes the operating system's.
       wide: whether draws of 2**62 and beyond are wanted, as Python integers.
     Returns:
@@ -120,7 +123,7 @@ def sample(  # noqa: D417 - it is a method, whose first argument needs no descri
 
 def request(n: int | None, source: BitSource | None) -> tuple[int | None, BitSource]:
     """What was asked for, checked: how many draws (None for a single int), and the source of bits."""
-    count = None if n is None else integer(n, "n", lower=0)
+    count = None if n is None else integer(n, "n", lower=0, upper=MOST_DRAWS)
     if source is None:
         return count, default_source()
     if not (hasattr(source, "uniform") and hasattr(source, "bits")):

@@ -240,7 +240,7 @@ def _tagged(part: bytes | int, name: str) -> bytes:
     if isinstance(part, bytes):
         return b"b" + len(part).to_bytes(8, "big") + part
     if part < 0:
-        raise InvalidArgument("DPA103", f"{name} must be at least 0, got {part}.")
+        raise InvalidArgument("DPA103", f"{name} must be at least 0, got a negative number.")
     text = part.to_bytes((part.bit_length() + 7) // 8, "big")
     return b"i" + len(text).to_bytes(8, "big") + text
 

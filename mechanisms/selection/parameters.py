@@ -8,18 +8,17 @@ from typing import Any, Final
 from dpaudit.claims import Adjacency
 from dpaudit.errors import InvalidArgument
 from dpaudit.exact import Exact, positive
+from mechanisms.noise import read_flag
 
 _TEMPERATURE_EXPONENT: Final = 900
 
 
 def checked(*, sensitivity: Exact, epsilon: Exact, monotonic: bool, adjacency: Adjacency | str) -> dict[str, Any]:
     """The common parameters, exact; refused with DPA101, DPA102, DPA103, DPA104 or DPA105."""
-    if not isinstance(monotonic, bool):
-        raise InvalidArgument("DPA105", f"monotonic must be True or False, got a {type(monotonic).__name__}.")
     return {
         "sensitivity": positive(sensitivity, "sensitivity"),
         "epsilon": positive(epsilon, "epsilon"),
-        "monotonic": monotonic,
+        "monotonic": read_flag(monotonic, "monotonic"),
         "adjacency": Adjacency.of(adjacency),
     }
 

@@ -11,6 +11,7 @@ import numpy as np
 
 from dpaudit.errors import InvalidArgument
 from dpaudit.exact import rational
+from mechanisms.entries import exact_array
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -119,17 +120,7 @@ def _as_array(scores: Sequence[Any]) -> NDArray[Any]:
     """A sequence of scores as an array that holds each of them exactly."""
     if isinstance(scores, (str, bytes)) or not hasattr(scores, "__iter__"):
         raise InvalidArgument("DPA105", f"scores must be a sequence of numbers or an array, got a {type(scores).__name__}.")
-    if hasattr(scores, "__array__"):
-        return np.asarray(scores)
-    entries = list(scores)
-    if all(type(entry) is float for entry in entries):
-        return np.array(entries, dtype=np.float64)
-    if all(type(entry) is int and -(2**63) <= entry < 2**63 for entry in entries):
-        return np.array(entries, dtype=np.int64)
-    array = np.empty(len(entries), dtype=object)
-    for position, entry in enumerate(entries):
-        array[position] = entry
-    return array
+    return exact_array(scores)
 
 
 def _from_floats(values: NDArray[np.float64]) -> Scores:

@@ -47,7 +47,7 @@ def by_tests(
       statement: what holds, in words.
       tests: names in tests/learners, "file::test".
       needs: ids of nodes that it rests on.
-      binds: definitions of the learners that it is about, "file:name" below learners/.
+      binds: definitions that it is about, "file:name" below learners/, or from "mechanisms/" on.
       kind: the word for such tests.
     Returns:
       A node.
@@ -58,7 +58,7 @@ def by_tests(
       >>> by_tests("sums", "sensitivity", "sums are exact", ("rows/test_rows.py::test",), binds=("rows/rows.py:Rows",)).binds
       ('learners/rows/rows.py:Rows',)
     """
-    places = tuple(f"learners/{place}" for place in binds)
+    places = tuple(place if place.startswith("mechanisms/") else f"learners/{place}" for place in binds)
     return Node(name, stage, statement, kind, tuple(f"{_TESTS}{test}" for test in tests), needs, places)
 
 

@@ -78,7 +78,10 @@ NODES: Final = (
             f"{_AUDITS}one_record_moves_the_second_moment_by_no_more_than_its_sensitivity",
         ),
         *("moments.moves", "rows.sums"),
-        binds=("solvers/quasi_newton.py:moment_sensitivity", "solvers/quasi_newton.py:preconditioner"),
+        binds=(
+            *("solvers/quasi_newton.py:moment_sensitivity", "solvers/quasi_newton.py:preconditioner"),
+            "mechanisms/roots.py:whole_root_above",
+        ),
     ),
     by_tests(
         "descent",
@@ -92,7 +95,10 @@ NODES: Final = (
             f"{_AUDITS}a_watched_fit_is_the_fit",
         ),
         *("GaussianMechanism.source", "gradients", "moments", "rounding"),
-        binds=("solvers/gradient.py:solve", "solvers/plans.py:default_plan", "solvers/plans.py:gaussian_release"),
+        binds=(
+            "solvers/gradient.py:solve",
+            *(f"solvers/plans.py:{name}" for name in ("default_plan", "gaussian_release", "mechanism_of")),
+        ),
     ),
     by_tests(
         "PrivateClassifier.source",

@@ -129,7 +129,7 @@ NODES: Final = (
         binds=tuple(
             f"perturbation/objective.py:{name}"
             for name in (
-                *("ObjectivePerturbation", "perturbed_objective", "lattice_bits", "linear_release", "minimise_perturbed"),
+                *("ObjectivePerturbation", "perturbed_objective", "weight_bits", "linear_release", "minimise_perturbed"),
                 *("stretch_cost", "_linear_share", "_papers"),
             )
         ),

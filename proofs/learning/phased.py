@@ -153,8 +153,8 @@ NODES: Final = (
         ),
         *("GaussianMechanism.source", "ExponentialMechanism.source", "orders.drawn", "phases", "scores.passes"),
         binds=(
-            *(f"margins/erm.py:{name}" for name in ("ErmPlan", "erm_plan", "run", "private_erm", "_planned")),
-            "solvers/phased.py:phased_sgd",
+            *(f"margins/erm.py:{name}" for name in ("ErmPlan", "erm_plan", "run", "private_erm")),
+            *("solvers/phased.py:phased_sgd", "choices/levels.py:choice_release"),
         ),
     ),
     by_lemmas(
@@ -175,7 +175,7 @@ NODES: Final = (
             f"{_SEVERAL}the_noise_covers_the_longer_rows",
         ),
         *("rivals.norm", "rows.records"),
-        binds=("margins/rivals.py:against_rivals", "margins/rivals.py:rival_bound"),
+        binds=("margins/rivals.py:against_rivals", "margins/rivals.py:rival_bound", "mechanisms/roots.py:whole_root_above"),
     ),
     by_tests(
         "MarginClassifier.source",

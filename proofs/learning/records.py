@@ -39,7 +39,10 @@ NODES: Final = (
             "rows/test_labels.py::test_no_label_is_refused_and_each_has_its_place_whatever_stands_beside_it",
         ),
         *("rows", "rows.norms"),
-        binds=("rows/ingest.py:to_rows", "rows/ingest.py:_Ball", "rows/labels.py:positions"),
+        binds=(
+            *("rows/ingest.py:to_rows", "rows/ingest.py:_Ball", "rows/labels.py:positions", "rows/rows.py:row_bound"),
+            "mechanisms/roots.py:whole_root_above",
+        ),
     ),
     by_lemmas(
         "rows.exact",
@@ -75,7 +78,7 @@ NODES: Final = (
         ),
         "rows.records",
         binds=(
-            *("rows/images.py:clipped", "rows/images.py:by_blocks", "rows/images.py:root_above"),
+            *("rows/images.py:clipped", "rows/images.py:by_blocks", "mechanisms/roots.py:root_above"),
             *("rows/signs.py:SignMap", "rows/hadamard.py:HadamardMap", "rows/projected.py:ProjectedMap"),
             *("rows/fourier.py:FourierMap", "rows/polynomial.py:PolynomialMap", "rows/sketch.py:SketchMap"),
         ),

@@ -102,6 +102,7 @@ def test_the_two_parameters_are_as_close_as_asked(precision):
     [
         ({"low": 10}, Unsupported, "met all over"),
         ({"high": 2}, Unsupported, "not met even"),
+        ({"increasing": True}, Unsupported, "falls, so leave increasing out"),
         ({"low": 5, "high": 4}, InvalidArgument, "DPA103"),
         ({"low": 0}, InvalidArgument, "DPA104"),
         ({"epsilon": -1}, InvalidArgument, "DPA103"),

@@ -256,3 +256,9 @@ def test_a_loss_next_to_epsilon_counts_on_its_own_side_only(epsilon):
     found = (2 * explicit_pair(*pair)).delta(epsilon=epsilon)
     assert brute_delta([pair] * 2, low) >= found.lower
     assert brute_delta([pair] * 2, high) <= found.upper
+
+
+def test_parameters_of_thousands_of_digits_are_composed_too():
+    tiny = compose(pure_dp("1e-4999"), pure_dp("2e-4999"))
+    assert 0 <= tiny.epsilon(delta=0).lower <= tiny.epsilon(delta=0).upper < Fraction(1, 10**1000)
+    assert "about" in tiny.describe()

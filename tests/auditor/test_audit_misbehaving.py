@@ -11,6 +11,7 @@ from dpaudit.auditor.checks.query_laws import SENSITIVITY
 from dpaudit.auditor.independence import INDEPENDENT
 from dpaudit.auditor.prices import SAME_NOISE
 from dpaudit.claims import Adjacency
+from dpaudit.errors import InvalidArgument
 from dpaudit.releases import Release, note
 from dpaudit.results import Verdict
 
@@ -59,6 +60,18 @@ def test_a_target_that_raises_on_one_dataset_only_is_refuted():
 
     assert Verdict.REFUTED == result.verdict
     assert "violated" == status_of(result, "outputs have the same form on both datasets")
+
+
+def test_errors_of_ours_that_differ_in_their_codes_are_different_outputs():
+    def refusing(data, rng):
+        if rng.random() < 0.5:
+            raise InvalidArgument("DPA103" if data else "DPA105", "")
+        return 0.0
+
+    result = result_of(pair_target(run=refusing))
+
+    assert Verdict.REFUTED == result.verdict
+    assert "kind" in result.attack.event
 
 
 def test_a_sample_function_that_raises_on_one_dataset_only_is_refuted():

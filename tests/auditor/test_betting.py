@@ -11,10 +11,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import linprog
 
-from dpaudit.auditor.betting import Bankroll, EventBettor, LabelBettor
+from dpaudit.auditor.betting import Bankroll
 from dpaudit.auditor.bounds import ClaimPoint
 from dpaudit.auditor.event_bettor import MOST_EVENTS, EventPortfolio, Wager
 from dpaudit.auditor.events import Atoms, RankedEvent, Threshold
+from dpaudit.auditor.label_bettor import LabelBettor
 from dpaudit.errors import InvalidArgument
 
 PURE = ClaimPoint(1, 0)
@@ -40,7 +41,7 @@ def bettors_of(point):
     wagers = [Wager(LOW, reverse=True, expected=ranked(LOW, reverse=True)), Wager(HIGH, reverse=False)]
     # With two columns or more in the group of items part of the money bets on forecasts.
     labels = [LabelBettor(point), LabelBettor(point, groups=(0, 0, 0))]
-    return [*labels, EventBettor(LOW, reverse=True, point=point), EventPortfolio(point, wagers)]
+    return [*labels, EventPortfolio(point, [Wager(LOW, reverse=True)]), EventPortfolio(point, wagers)]
 
 
 def stopped_at(increments, threshold):
@@ -181,12 +182,9 @@ def test_positive_delta_is_refuted_by_a_rare_exact_value():
 
 def test_what_a_pilot_expects_sets_the_first_stakes():
     features, labels = laplace_runs(9, 2000, 2.0)
-    blank = EventBettor(LOW, reverse=True, point=PURE).observe(features, labels).sum()
-    told = (
-        EventBettor(LOW, reverse=True, point=PURE, expected=ranked(LOW, reverse=True, theta=0.88, hits=2000))
-        .observe(features, labels)
-        .sum()
-    )
+    expected = ranked(LOW, reverse=True, theta=0.88, hits=2000)
+    wagers = (Wager(LOW, reverse=True), Wager(LOW, reverse=True, expected=expected))
+    blank, told = (EventPortfolio(PURE, [wager]).observe(features, labels).sum() for wager in wagers)
     assert told > blank > 0
 
 

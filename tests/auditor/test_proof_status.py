@@ -11,7 +11,7 @@ import pytest
 
 from dpaudit import GDP, ZCDP, Adjacency, ApproxDP, Claim, PureDP, Sensitivity, Target, audit
 from dpaudit.auditor import replay
-from dpaudit.auditor.proof_lookup import Finding, looked_up
+from dpaudit.auditor.proof_lookup import ProofFinding, looked_up
 from dpaudit.auditor.proof_status import Observed, doubted, gave_out, proof_of, returns_of
 from dpaudit.releases import Release
 from dpaudit.report import evidence_bytes, from_json, to_json
@@ -212,7 +212,7 @@ def test_a_refuted_claim_takes_a_proof_that_stands_away():
 
 @pytest.mark.parametrize("status", ["stale", "unknown"])
 def test_a_proof_that_does_not_stand_keeps_its_word_and_reason(status):
-    lost = Finding(status, "a claim", "a reason", (ProofStep("a", "b", "proven"),))
+    lost = ProofFinding(status, "a claim", "a reason", (ProofStep("a", "b", "proven"),))
     found = proof_of(LAPLACE, lost, observed(Claim(PureDP(epsilon=1)), logged=["discrete_laplace"]))
     assert (status, "a claim", "a reason", lost.steps) == (found.status, found.claim, found.reason, found.steps)
 

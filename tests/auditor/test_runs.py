@@ -24,8 +24,10 @@ from dpaudit.auditor.runs import (
     Task,
     chunk_sizes,
     perform,
+    sample_one,
 )
 from dpaudit.auditor.workload import Subject, Workload
+from dpaudit.errors import InvalidArgument
 from dpaudit.results import Counts
 
 
@@ -114,6 +116,32 @@ def test_an_exception_is_the_output_of_its_run_and_of_no_other():
     kinds = perform(task(2000, run=sometimes)).features[:, 2]
 
     assert 0.25 < float((kinds != 0).mean()) < 0.35
+
+
+class Leaking(InvalidArgument):
+    """An error of ours whose code was replaced by what no output may hold."""
+
+    def __init__(self, code):
+        super().__init__("DPA103", "alice")
+        self.code = code
+
+
+@pytest.mark.parametrize(
+    ("error", "kind"),
+    [
+        (InvalidArgument("DPA103", "alice is 31"), "raised InvalidArgument DPA103"),
+        (KeyError("alice is 31"), "raised KeyError"),
+        (SystemExit("DPA103"), "raised SystemExit"),
+        (Leaking("alice"), "raised Leaking"),
+        (Leaking(["alice"]), "raised Leaking"),
+    ],
+)
+def test_of_an_error_the_type_is_kept_and_a_code_of_ours_and_nothing_else(error, kind):
+    def fails(data, rng):
+        raise error
+
+    target = Target(run=fails, claim=Claim(PureDP(epsilon=1)), neighbours=[(0, 1)])
+    assert Failure(kind) == sample_one(target, 0, np.random.default_rng(1))
 
 
 def test_a_sample_call_for_many_that_fails_breaks_the_chunk():

@@ -10,6 +10,7 @@ import jsonschema
 import pytest
 
 from dpaudit.cli import audit as verb
+from dpaudit.errors import InvalidArgument
 from dpaudit.report import evidence_bytes, from_json, read_report
 
 SURE = ("--alpha", "1e-9", "--runs", "60000")
@@ -105,7 +106,7 @@ def test_an_audit_of_failed_targets_alone_is_never_a_success(dpaudit):
         (("--alpha", "often"), "DPA101"),
         (("--runs", "3"), "DPA103"),
         (("--seed", "-1"), "DPA103"),
-        (("--time-budget", "0"), "DPA104"),
+        (("--time-budget", "0"), "DPA103"),
         (("--time-budget", "inf"), "DPA102"),
         (("--executor", "nothing"), "DPA105"),
         (("--executor", "no_such_module:make"), "DPA105"),
@@ -230,7 +231,7 @@ def test_without_a_name_every_bundled_target_is_audited(dpaudit, monkeypatch):
     from dpaudit.cli import intake
 
     monkeypatch.setattr(intake, "bundled_targets", lambda: {"releases.py:sound": (), "releases.py:broken": ()})
-    monkeypatch.setattr(intake, "broken_bundles", lambda: {"other:TARGETS": verb.InvalidArgument("DPA404", "incomplete.")})
+    monkeypatch.setattr(intake, "broken_bundles", lambda: {"other:TARGETS": InvalidArgument("DPA404", "incomplete.")})
     result = dpaudit("audit", *QUICK, "--json")
     assert 1 == result.exit_code
     assert {"sound": "inconclusive", "broken": "refuted", "other:TARGETS": "failed"} == verdicts(result)

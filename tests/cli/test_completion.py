@@ -1,4 +1,4 @@
-"""Completion: what each shell is told by click's protocol, and bash itself."""
+"""Completion: what each shell is told by click's protocol, and the shells themselves."""
 
 from __future__ import annotations
 
@@ -11,7 +11,9 @@ from pathlib import Path
 
 import pytest
 
-BASH = shutil.which("bash") or "bash"
+from dpaudit.cli import VERBS
+
+BASH, FISH, ZSH = (shutil.which(shell) or "" for shell in ("bash", "fish", "zsh"))
 BIN = Path(sys.executable).parent
 ENVIRONMENT = {**os.environ, "PATH": f"{BIN}{os.pathsep}{os.environ['PATH']}"}
 
@@ -70,6 +72,42 @@ def test_bash_completes_what_it_was_told_to_run(tmp_path):
     first, *offered = ran.stdout.splitlines()
     assert first.endswith(" _dpaudit_completion dpaudit")
     assert [f"DPA10{digit}" for digit in range(1, 10)] == offered
+
+
+@pytest.mark.skipif(not FISH, reason="fish is not installed")
+def test_fish_completes_what_it_was_told_to_run(tmp_path):
+    (tmp_path / "my_release.py").touch()
+    lines = ("dpaudit aud", "dpaudit explain dpa109", "dpaudit ledger sp", "dpaudit audit my_")
+    asked = "".join(f"complete -C '{line}'; " for line in lines)
+    ran = subprocess.run(
+        [FISH, "--no-config", "-c", f"dpaudit --show-completion fish | source; {asked}"],
+        env=ENVIRONMENT | {"HOME": str(tmp_path)}, cwd=tmp_path, capture_output=True, text=True, check=True, timeout=100,
+    )  # fmt: skip
+    offered = [f"audit\t{VERBS['audit']}", "DPA109\tempty input", "spend\tCharge a budget and print the receipt.", "my_release.py"]
+    assert "," in VERBS["audit"]
+    assert offered == [line for line in ran.stdout.splitlines() if line]
+
+
+@pytest.mark.skipif(not ZSH, reason="zsh is not installed")
+def test_zsh_completes_what_it_was_told_to_run(tmp_path):
+    script = """
+    compdef() { print -r -- "registered $*" }
+    compadd() { print -rl -- ${(P)argv[-1]} }
+    _describe() { print -rl -- ${(P)3} }
+    _path_files() { print files }
+    eval "$(dpaudit --show-completion zsh)"
+    offer() { words=(dpaudit $*) CURRENT=$(( $# + 1 )); _dpaudit_completion }
+    offer aud
+    offer explain DPA109
+    offer ledger sp
+    offer audit lapl
+    offer audit my_
+    """
+    ran = subprocess.run(
+        [ZSH, "-f", "-c", script], env=ENVIRONMENT, cwd=tmp_path, capture_output=True, text=True, check=True, timeout=100
+    )
+    offered = [f"audit:{VERBS['audit']}", "DPA109:empty input", "spend:Charge a budget and print the receipt.", "laplace", "files"]
+    assert ["registered _dpaudit_completion dpaudit", *offered] == ran.stdout.splitlines()
 
 
 BROKEN = {"raises": "raise KeyError('secret 4711')\n", "leaves": "import sys\nsys.exit(0)\n", "lacks": "OTHER = 3\n"}

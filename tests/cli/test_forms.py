@@ -49,3 +49,14 @@ def test_a_difference_for_the_worse_ends_with_exit_code_1(audited, dpaudit):
     assert {"broken", "crash"} == {change["target"] for change in json.loads(better.stdout)["changes"] if change["worse"]}
     assert "nothing differs" in dpaudit("diff", "one/report.json", "one/report.json").stdout
     assert 2 == dpaudit("diff", "one/report.json", "missing.json").exit_code
+
+
+def test_differences_come_as_a_page_and_in_a_job(audited, dpaudit, monkeypatch):
+    assert 0 == dpaudit("audit", "releases.py:sound", "--runs", "200000", "--report", "one").exit_code
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(audited / "summary.md"))
+    shown = dpaudit("diff", "out/report.json", "one/report.json", "--html", "diff.html", "--github", "--json")
+    assert (1, "1") == (shown.exit_code, json.loads(shown.stdout)["schema"])
+    assert shown.stderr.startswith("written: diff.html\n::error title=broken is worse::target: refuted -> gone\n")
+    assert (audited / "summary.md").read_text().startswith("## 2 targets gone, ")
+    assert "<h1>2 targets gone, " in (audited / "diff.html").read_text()
+    assert 2 == dpaudit("diff", "out/report.json", "one/report.json", "--html", "missing/diff.html").exit_code

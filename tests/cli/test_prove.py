@@ -88,7 +88,7 @@ def test_json_holds_every_program(dpaudit, programs):
 
 def test_certificates_are_written_and_rechecked_and_go_stale(dpaudit, programs):
     written = dpaudit("prove", "programs.py:sound", "--output", "proofs")
-    assert (0, "certificate: proofs/programs.sound.json\n") == (written.exit_code, written.stderr)
+    assert (0, "written: proofs/programs.sound.json\n") == (written.exit_code, written.stderr)
     for extra in ((), ("--quick",)):
         again = dpaudit("prove", "programs.py:sound", "--recheck", "--certificates", "proofs", *extra)
         assert (0, "sound: proven") == (again.exit_code, again.stdout.splitlines()[0])

@@ -16,6 +16,7 @@ from flint import arb, ctx
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from dpaudit.accounting import gaussian
 from dpaudit.errors import DpauditError, EngineDisagreement, InvalidArgument
 from dpaudit.exact import (
     SMALLEST_EXPONENT,
@@ -26,6 +27,7 @@ from dpaudit.exact import (
     float_outward,
     in_range,
     integer,
+    non_negative,
     outward,
     positive,
     rational,
@@ -124,6 +126,15 @@ def test_positive_takes_exactly_what_is_above_zero(value: Fraction):
             positive(value, "scale")
 
 
+@given(FRACTIONS)
+def test_non_negative_takes_zero_too(value: Fraction):
+    if value >= 0:
+        assert value == non_negative(value)
+    else:
+        with pytest.raises(InvalidArgument, match="DPA103 epsilon must be at least 0"):
+            non_negative(value, "epsilon")
+
+
 def test_the_refusal_of_a_zero_sensitivity_says_what_to_do_instead():
     with pytest.raises(InvalidArgument, match="needs no noise; release it directly"):
         positive(0, "sensitivity")
@@ -188,6 +199,10 @@ def test_refusals_of_numbers_too_long_to_print_are_still_sentences(size: str):
         positive(f"-{size}")
     with pytest.raises(InvalidArgument, match="must be in"):
         in_range(f"-{size}", "delta", lower=0, upper=1)
+    with pytest.raises(InvalidArgument, match="epsilon must be at least 0, got about"):
+        gaussian(sigma=1).delta(epsilon=f"-{size}")
+    with pytest.raises(InvalidArgument, match="runs must be at least 1, got about"):
+        integer(-(10**5000), "runs", lower=1)
 
 
 @given(FRACTIONS)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from fractions import Fraction
 from functools import partial
@@ -12,6 +13,7 @@ import pytest
 from hypothesis import given as drawn
 from hypothesis import strategies as st
 
+from dpaudit import accounting
 from dpaudit.accounting import (
     Poisson,
     Shuffle,
@@ -213,3 +215,10 @@ def test_the_library_is_named_where_it_is_missing(monkeypatch):
     monkeypatch.setitem(sys.modules, "dp_accounting.dp_event", None)
     with pytest.raises(Unsupported, match="DPA205 dp-accounting is not installed"):
         to_dp_accounting(gaussian(sigma=2))
+
+
+def test_the_refusal_of_a_selection_names_laws_that_there_are():
+    with pytest.raises(Unsupported) as caught:
+        from_dp_accounting(event("RepeatAndSelectDpEvent", event=GAUSSIAN, mean=5.0, shape=math.inf))
+    named = {word.strip(",.") for word in str(caught.value).split() if word.startswith("best_of")}
+    assert {"best_of_runs", "best_of_poisson_runs"} == named <= set(accounting.__all__)

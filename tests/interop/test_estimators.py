@@ -70,3 +70,8 @@ def test_a_model_without_noise_is_refuted():
 def test_what_is_no_estimator_is_refused(what):
     with pytest.raises(InvalidArgument, match="DPA105"):
         from_sklearn(what, claim=CLAIM)
+
+
+def test_the_refusal_shows_no_records():
+    with pytest.raises(InvalidArgument, match=r"expected, got a list\.$"):
+        from_sklearn([[4711.0]], claim=Claim(PureDP(epsilon=1)))

@@ -178,7 +178,7 @@ def test_bad_parameters_are_refused(code, arguments):
         ExponentialMechanism(**arguments)
 
 
-@pytest.mark.parametrize("count", [0, -1, 1.5, True, "3"])
+@pytest.mark.parametrize("count", [0, -1, 2**32 + 1, 1.5, True, "3"])
 def test_bad_counts_are_refused(count, unasked):
     with pytest.raises(DpauditError, match=r"DPA10[35]"):
         ExponentialMechanism(sensitivity=1, epsilon=1).releases([1, 2], count, unasked)

@@ -163,7 +163,7 @@ def test_whatever_is_released_either_works_or_is_refused_with_a_code(make, value
 
 
 @both
-@pytest.mark.parametrize("count", [0, -1, 2.0, True, "3", None])
+@pytest.mark.parametrize("count", [0, -1, 2**32 + 1, 2.0, True, "3", None])
 def test_bad_counts_are_refused(make, count, unasked):
     with pytest.raises(DpauditError, match=r"DPA10[35]"):
         make().releases(1.0, count, unasked)

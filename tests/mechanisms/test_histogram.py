@@ -19,7 +19,7 @@ from dpaudit.errors import DpauditError
 from dpaudit.exact import ball, working_precision
 from dpaudit.releases import recording
 from mechanisms import DiscreteLaplace, HistogramMechanism, RoundedGaussian, source_from
-from mechanisms.histogram import root_above
+from mechanisms.roots import root_above
 
 
 def histogram(**changes):
@@ -179,7 +179,7 @@ def test_a_person_counts_in_the_first_categories_of_the_own_records():
 
 @pytest.mark.parametrize("count", [1, 2, 3, 5, 16, 17, 2**24])
 def test_the_root_in_the_log_is_at_least_the_l2_sensitivity_and_hardly_more(count):
-    root = root_above(count)
+    root = root_above(Fraction(count))
     assert (root - Fraction(1, 2**64)) ** 2 < count <= root**2
 
 
@@ -189,10 +189,10 @@ def test_gaussian_noise_costs_what_all_moved_counts_cost_together(contributions)
     with recording() as log:
         mechanism.release(["a"], source(), people=[1])
     assert ["rounded_gaussian"] == [release.kind for release in log]
-    assert root_above(contributions) == log[0].sensitivity
+    assert root_above(Fraction(contributions)) == log[0].sensitivity
     assert mechanism.loss == mechanism.claim.guarantee.loss
     for epsilon in ("0", "1/2", "2"):
-        whole = gaussian(sigma=2, sensitivity=root_above(contributions)).delta(epsilon=epsilon)
+        whole = gaussian(sigma=2, sensitivity=root_above(Fraction(contributions))).delta(epsilon=epsilon)
         cost, priced = mechanism.loss.delta(epsilon=epsilon), price(log).delta(epsilon=epsilon)
         assert cost.lower <= whole.upper
         assert whole.upper <= priced.upper

@@ -229,7 +229,7 @@ def test_writing_steps_is_exact_in_every_format(lattice, steps):
     assert [step * lattice for step in steps] == [Fraction(entry) for entry in written.tolist()]
 
 
-@pytest.mark.parametrize("count", [0, -1, 2.0, True, "3", None])
+@pytest.mark.parametrize("count", [0, -1, 2**32 + 1, 2.0, True, "3", None])
 @every
 def test_bad_counts_are_refused(make, count, unasked):
     with pytest.raises(DpauditError, match=r"DPA10[35]"):

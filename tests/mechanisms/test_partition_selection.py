@@ -196,6 +196,7 @@ def test_the_log_shows_nothing_of_the_data_and_prices_a_release_at_its_promise()
         ("DPA105", {"values": [1], "people": [1, 2]}),
         ("DPA105", {"values": [1], "count": 1.0}),
         ("DPA103", {"values": [1], "count": 0}),
+        ("DPA103", {"values": [1], "count": 2**32 + 1}),
     ],
 )
 def test_bad_input_is_refused_before_bits_are_drawn_or_anything_is_logged(code, arguments, unasked):

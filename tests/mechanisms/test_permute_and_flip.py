@@ -156,7 +156,7 @@ def test_bad_scores_are_refused_before_bits_are_drawn_or_anything_is_logged(code
     assert [] == log
 
 
-@pytest.mark.parametrize("count", [0, -1, 1.5, True, "3"])
+@pytest.mark.parametrize("count", [0, -1, 2**32 + 1, 1.5, True, "3"])
 def test_bad_counts_are_refused(count, unasked):
     with pytest.raises(DpauditError, match=r"DPA10[35]"):
         PermuteAndFlip(sensitivity=1, epsilon=1).releases([1, 2], count, unasked)

@@ -241,6 +241,7 @@ def test_a_logged_threshold_that_the_theorem_does_not_allow_has_no_price():
         ("DPA105", {"values": [1], "people": [1, 2]}),
         ("DPA105", {"values": [1], "count": 1.0}),
         ("DPA103", {"values": [1], "count": 0}),
+        ("DPA103", {"values": [1], "count": 2**32 + 1}),
     ],
 )
 def test_bad_input_is_refused_before_bits_are_drawn_or_anything_is_logged(code, arguments, unasked):

@@ -32,7 +32,7 @@ from dpaudit.auditor.membership import (
 )
 from dpaudit.auditor.membership.profile_guesses import _certified
 from dpaudit.auditor.pairs import Neighbours
-from dpaudit.auditor.proof_lookup import Finding, _status, looked_up
+from dpaudit.auditor.proof_lookup import ProofFinding, _status, looked_up
 from dpaudit.auditor.proof_status import Observed, proof_of
 from dpaudit.auditor.runs import BETTING, BOUND, Chunk, Manner, Task, perform
 from dpaudit.auditor.scoring.fitting import fit_score
@@ -286,7 +286,7 @@ def a_proof_counts_only_for_what_was_audited():
     """A proof is called by its weakest step, where releases, price, checks, claim and neighbours are the proven ones."""
     name = "proofs.additive:array(scale=2, distance=2)"
     program = looked_up([name])[name]
-    chain = Finding("in part", logged=("discrete_laplace",))
+    chain = ProofFinding("in part", logged=("discrete_laplace",))
     other = (Release("noisy_max", (), Fraction(1), Adjacency("add_remove")),)
     noise = (Release("discrete_laplace", (), Fraction(1), Adjacency("add_remove")),)
 

@@ -24,7 +24,7 @@ from dpaudit.verifier.product.walk import draws, statements
 from dpaudit.verifier.product.witness import unreached
 from dpaudit.verifier.proving import obligations
 from dpaudit.verifier.refuter.events import BITS, Box, Event, probability
-from dpaudit.verifier.refuter.neighbours import Neighbours, admissible
+from dpaudit.verifier.refuter.neighbours import InputPair, admissible
 from dpaudit.verifier.refuter.paths import Undecided
 from dpaudit.verifier.refuter.pieces import Function, Piece
 from dpaudit.verifier.refuter.reproducing import reproduced
@@ -320,7 +320,7 @@ def outputs_of_other_types_are_other_outputs():
 def pairs_are_neighbours_as_the_specification_has_it():
     def pair(*moves):
         first = {"q": (Fraction(0),) * 3, "eps": Fraction(1)}
-        return Neighbours(first, {**first, "q": tuple(map(Fraction, moves))})
+        return InputPair(first, {**first, "q": tuple(map(Fraction, moves))})
 
     body = "return q[0] + laplace(1 / eps)"
     allowed = {
@@ -337,10 +337,10 @@ def pairs_are_neighbours_as_the_specification_has_it():
             assert (moves in right) is admissible(read, pair(*moves)), (relation, moves)
     read = program(body)
     near = pair(1, 0, 0)
-    assert not admissible(read, Neighbours(near.first, {**near.second, "q": (1, Fraction(0), Fraction(0))}))
-    assert not admissible(read, Neighbours(near.first, {**near.second, "eps": Fraction(2)}))
+    assert not admissible(read, InputPair(near.first, {**near.second, "q": (1, Fraction(0), Fraction(0))}))
+    assert not admissible(read, InputPair(near.first, {**near.second, "eps": Fraction(2)}))
     bare = {"eps": Fraction(-1)}
-    assert not admissible(read, Neighbours({**near.first, **bare}, {**near.second, **bare}))
+    assert not admissible(read, InputPair({**near.first, **bare}, {**near.second, **bare}))
 
 
 def exactly(number):
@@ -350,7 +350,7 @@ def exactly(number):
 
 def counterexamples_break_the_whole_promise():
     first = {"q": (Fraction(0),) * 3, "eps": Fraction(1)}
-    pair = Neighbours(first, {**first, "q": (Fraction(1), Fraction(0), Fraction(0))})
+    pair = InputPair(first, {**first, "q": (Fraction(1), Fraction(0), Fraction(0))})
     low = Event((Box(Fraction(-1), Fraction(0)),))
     body = "return q[0] + laplace(1 / eps)"
     assert weighed(program(body), pair, low).witness is None
@@ -367,7 +367,7 @@ def counterexamples_break_the_whole_promise():
 
 def outputs_on_the_same_line_are_no_counterexample():
     first = {"q": (Fraction(0),) * 3, "eps": Fraction(1)}
-    pair = Neighbours(first, {**first, "q": (Fraction(1), Fraction(0), Fraction(0))})
+    pair = InputPair(first, {**first, "q": (Fraction(1), Fraction(0), Fraction(0))})
     shared = "x = laplace(1 / eps)\n    return {} + x, {} + x"
     assert judged_space(program(shared.format("q[1]", "q[2]")), pair) is None
     assert judged_space(program(shared.format("q[0]", "q[1]")), pair) is not None
@@ -383,7 +383,7 @@ def counterexamples_are_run_by_python():
     promise = Spec(claim="eps", adjacency="one", requires=("eps > 0", "len(q) >= 1"))
     read = parse(HEAD + "return q[0] + laplace(1 / (2 * eps))", promise)
     inputs = ({"q": (Fraction(0),), "eps": Fraction(1)}, {"q": (Fraction(1),), "eps": Fraction(1)})
-    found = weighed(read, Neighbours(*inputs), Event((Box(Fraction(-1), Fraction(0)),))).witness
+    found = weighed(read, InputPair(*inputs), Event((Box(Fraction(-1), Fraction(0)),))).witness
     assert reproduced(read, found)
     assert not reproduced(read, replace(found, event=Event((Box(Fraction(1), Fraction(1)),))))
     others = ["q[0]", "1 + q[0] + laplace(1 / (2 * eps))", "q[0] + laplace(1 / (3 * eps))", "q[0] + exponential(1 / (2 * eps))"]

@@ -256,7 +256,7 @@ def test_a_file_that_is_no_python_has_no_definitions(tmp_path):
         ("choices/counts.py", "errors", "margins <= limit", "margins < limit", "PureMarginClassifier"),
         ("choices/generalized.py", "GeneralizedExponential", "sensitivity + self.grid", "sensitivity", "MarginSearch"),
         ("choices/hinge_minimum.py", "Scale", "+ self.tolerance", "", "MarginSearch"),
-        ("rows/ingest.py", "to_rows", "radius**2 + constant**2 - 1", "radius**2 - 1", "LabelPrivateClassifier"),
+        ("rows/rows.py", "row_bound", "4**lattice_bits + constant**2", "4**lattice_bits", "LabelPrivateClassifier"),
     ],
 )
 def test_a_fault_in_a_learner_takes_its_claim_away(tmp_path, path, name, old, new, learner):

@@ -28,8 +28,8 @@ from learners.kernels.span import SLACK, SpanTeller
 from learners.margins.rivals import against_rivals
 from learners.perturbation.objective import linear_release, perturbed_objective
 from learners.perturbation.svm import PrivateSVM
-from learners.rows.rows import Rows
-from learners.solvers import plans, slopes
+from learners.rows.rows import Rows, row_bound
+from learners.solvers import slopes
 from learners.solvers.hinge import HingeStep, hinges
 from learners.solvers.losses import Loss
 from learners.solvers.minimum import minimum
@@ -72,7 +72,7 @@ dyadic = st.integers(-(2**10), 2**10).map(lambda value: value / 2**8)
 
 @given(st.integers(1, 26), st.integers(0, 2**26))
 def test_the_bound_of_a_row_is_a_root_rounded_up(bits, constant):
-    bound = plans._bound(bits, constant)
+    bound = row_bound(bits, constant)
     assert meets("sums.root_above", k=bound - 1, s=4**bits + constant**2)
     assert meets("sums.constant", q=4**bits, R=4**bits, c=constant, B=bound)
 

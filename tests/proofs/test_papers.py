@@ -71,6 +71,30 @@ def test_a_quick_item_comes_out_as_it_was_committed(key):
     assert BY_KEY[key] == decided("papers", key, COMMITTED.runs)[0]
 
 
+def conditions_of(module):
+    """The conditions that a module of the papers turns into witnesses, and its names that are never more than True or False."""
+    nodes = list(ast.walk(ast.parse(module.read_text(encoding="utf-8"))))
+    calls = [node for node in nodes if isinstance(node, ast.Call) and getattr(node.func, "id", "") in ("computed", "Witness")]
+    conditions = [next((word.value for word in call.keywords if word.arg == "holds"), call.args[0]) for call in calls]
+    given = [(target, node.value) for node in nodes if isinstance(node, ast.Assign) for target in node.targets]
+    given += [(node.target, node.value) for node in nodes if isinstance(node, ast.AugAssign)]
+    computed = {ast.unparse(target) for target, value in given if getattr(value, "value", None) not in (True, False)}
+    return conditions, {ast.unparse(target) for target, _ in given} - computed
+
+
+@pytest.mark.parametrize("module", sorted((ROOT / "proofs/papers").glob("[!_]*.py")), ids=lambda module: module.stem)
+def test_no_witness_is_told_what_to_say(module):
+    conditions, stated = conditions_of(module)
+    for condition in conditions:
+        names = {node.id for node in ast.walk(condition) if isinstance(node, ast.Name)}
+        assert names - {"bool"} - stated, f"{module.name}:{condition.lineno}: nothing that was computed"
+
+
+def test_what_a_witness_says_is_read_from_every_module_but_the_chapter():
+    modules = {module.stem: conditions_of(module)[0] for module in (ROOT / "proofs/papers").glob("[!_]*.py")}
+    assert {"chapter"} == {name for name, conditions in modules.items() if not conditions}
+
+
 def test_the_document_is_written_as_it_is_read():
     text = (ROOT / "benchmarks/results/papers.json").read_text(encoding="ascii")
     assert text == to_json(COMMITTED)

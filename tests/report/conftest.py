@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 from fractions import Fraction
+from html.parser import HTMLParser
 
 import pytest
 
@@ -28,6 +29,43 @@ from dpaudit.results import (
     Verdict,
     WealthPoint,
 )
+
+VOID = {"meta", "br", "hr", "img", "input", "link"}
+REFERENCES = {"href", "src", "xlink:href"}
+
+
+class Page(HTMLParser):
+    """Checks that every element is closed in order, and keeps elements with their attributes and texts."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.open, self.elements, self.texts = [], [], []
+        self.feed(text)
+        self.close()
+        assert [] == self.open
+
+    def handle_starttag(self, tag, attrs):
+        self.elements.append((tag, dict(attrs), tuple(self.open)))
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag, attrs):
+        self.elements.append((tag, dict(attrs), tuple(self.open)))
+
+    def handle_endtag(self, tag):
+        assert tag == self.open.pop()
+
+    def handle_data(self, data):
+        self.texts.append(data)
+
+    def links(self):
+        """Where the page refers to."""
+        return [value for _, attributes, _ in self.elements for name, value in attributes.items() if name in REFERENCES]
+
+    def named(self, tag):
+        """Attributes of all elements of a kind."""
+        return [attributes for name, attributes, _ in self.elements if name == tag]
+
 
 LEVEL = math.log10(2e7)
 CHECKS = (Property("input is left unchanged", "holds", 16), Property("declared sensitivity", "holds", 2, "at most 1 in l1"))
@@ -149,3 +187,9 @@ def report():
         seconds=(("total", 41.7),),
         version="0.1.0",
     )
+
+
+@pytest.fixture(scope="session")
+def parsed():
+    """A page as its elements and texts; it must be well-formed."""
+    return Page

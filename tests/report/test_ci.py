@@ -22,11 +22,11 @@ def result(verdict, name="count", **parts):
     return TargetResult(name=name, description="", claim=CLAIM, verdict=verdict, **given)
 
 
-def report(*results, **parts):
+def made(*results, **parts):
     return Report(SETTINGS, tuple(results), **parts)
 
 
-EVERY_KIND = report(
+EVERY_KIND = made(
     result(Verdict.REFUTED, "attacked", rejected_in_family=True),
     result(
         Verdict.REFUTED,
@@ -55,6 +55,19 @@ TOLD = {
 def test_each_witness_against_a_claim_is_a_finding_and_nothing_else_is():
     assert TOLD == {found.target: (found.rule, found.level) for found in findings(EVERY_KIND)}
     assert len(TOLD) == len(list(findings(EVERY_KIND)))
+
+
+def test_a_finding_says_what_the_attack_or_a_check_found(report):
+    (attacked, checked, _) = findings(replace(report, results=report.results[8:9]))
+    assert "half_noise does not satisfy epsilon = 1 under add_remove. The attack found epsilon >= 1.71." == attacked.text
+    assert checked.text.endswith(" Violated is declared sensitivity: moves by more than 1.")
+    (bare, *_) = findings(made(result(Verdict.REFUTED, rejected_in_family=True)))
+    assert "count does not satisfy epsilon = 1 under add_remove." == bare.text
+
+
+def test_targets_of_one_name_keep_their_findings_apart():
+    suite = ET.fromstring(to_junit(made(result(Verdict.INCONCLUSIVE), result(Verdict.FAILED, failure="it fell"))))  # noqa: S314
+    assert ["DPA-I01 why.", "DPA-T01 It fell."] == [case[0].text for case in suite]
 
 
 def test_every_refuted_or_failed_target_has_an_error():
@@ -88,14 +101,14 @@ def test_a_fingerprint_stays_when_lines_and_numbers_move_and_differs_between_fin
         return [entry["partialFingerprints"]["dpaudit/v1"] for entry in json.loads(to_sarif(found))["runs"][0]["results"]]
 
     many = (Property("sensitivity", "violated", 3), Property("law", "violated", 1))
-    assert 2 == len(set(prints(report(result(Verdict.REFUTED, "leaky", properties=many)))))
-    moved = report(*(replace(one, source=("pkg/release.py", 99), summary="other numbers.") for one in EVERY_KIND.results))
+    assert 2 == len(set(prints(made(result(Verdict.REFUTED, "leaky", properties=many)))))
+    moved = made(*(replace(one, source=("pkg/release.py", 99), summary="other numbers.") for one in EVERY_KIND.results))
     assert prints(EVERY_KIND) == prints(moved)
     assert len(TOLD) == len(set(prints(EVERY_KIND)))
 
 
 def test_workflow_commands_name_file_line_and_title():
-    line = to_annotations(report(result(Verdict.INCONCLUSIVE, "100%, a:b", summary="first\nsecond"))).rstrip("\n")
+    line = to_annotations(made(result(Verdict.INCONCLUSIVE, "100%, a:b", summary="first\nsecond"))).rstrip("\n")
     assert "::warning file=pkg/release.py,line=7,title=DPA-I01 100%25%2C a%3Ab::first\\nsecond" == line
 
 
@@ -103,12 +116,12 @@ def test_a_summary_has_a_row_for_each_claim_and_says_what_is_missing():
     text = to_summary(replace(EVERY_KIND, complete=False))
     assert len(EVERY_KIND.results) == text.count("\n| ") - 1
     assert "interrupted" in text
-    assert "a \\| b" in to_summary(report(result(Verdict.CONSISTENT, "a | b")))
+    assert "a \\| b" in to_summary(made(result(Verdict.CONSISTENT, "a | b")))
 
 
 @given(name=st.text(min_size=1), summary=st.text(), path=st.text(alphabet="ab c/%é", min_size=1))
 def test_any_text_gives_well_formed_forms(name, summary, path):
-    found = report(result(Verdict.REFUTED, name, summary=summary, source=(f"{path}.py", 1)))
+    found = made(result(Verdict.REFUTED, name, summary=summary, source=(f"{path}.py", 1)))
     assert ET.fromstring(to_junit(found)).get("failures") == "1"  # noqa: S314 - made here
     assert json.loads(to_sarif(found))["runs"][0]["results"][0]["properties"]["target"] == name
     assert 1 == to_annotations(found).count("\n")
@@ -119,12 +132,14 @@ def test_nothing_differs_from_itself_or_from_other_times():
 
 
 def test_a_worse_verdict_and_a_target_that_is_gone_are_marked():
-    before = report(result(Verdict.CONSISTENT, "a"), result(Verdict.REFUTED, "b"), result(Verdict.PROVEN, "c"))
-    after = report(result(Verdict.INCONCLUSIVE, "a"), result(Verdict.CONSISTENT, "b"), result(Verdict.FAILED, "d"))
+    before = made(result(Verdict.CONSISTENT, "a"), result(Verdict.REFUTED, "b"), result(Verdict.PROVEN, "c"))
+    after = made(result(Verdict.INCONCLUSIVE, "a"), result(Verdict.CONSISTENT, "b"), result(Verdict.FAILED, "d"))
     told = {(one.target, one.what): (one.before, one.after, one.worse) for one in changes(before, after)}
     assert {
         ("a", "verdict"): ("consistent", "inconclusive", True),
+        ("a", "finding"): ("", "DPA-I01 why.", False),
         ("b", "verdict"): ("refuted", "consistent", False),
+        ("b", "finding"): ("DPA-E01 why.", "", False),
         ("c", "target"): ("proven", "", True),
         ("d", "target"): ("", "new, failed", False),
     } == told
@@ -137,5 +152,5 @@ def test_settings_versions_and_interruptions_are_told():
 
 
 def test_targets_of_one_name_are_matched_in_their_order():
-    twice = report(result(Verdict.CONSISTENT, "a"), result(Verdict.REFUTED, "a"))
+    twice = made(result(Verdict.CONSISTENT, "a"), result(Verdict.REFUTED, "a"))
     assert [] == changes(twice, twice)

@@ -269,6 +269,9 @@ def test_the_command_that_repeats_an_audit_names_each_source_once():
     assert expected == audit_command(report)
     timed = replace(report, settings=replace(EMPTY.settings, runs=0, seconds=Fraction(60)))
     assert "--time-budget 60" in (audit_command(timed) or "")
+    for other in (replace(settings, family="bonferroni"), replace(settings, power_target=Fraction(2))):
+        assert audit_command(replace(report, settings=other)) is None
+    assert audit_command(replace(report, complete=False)) is None
 
 
 @pytest.mark.parametrize(

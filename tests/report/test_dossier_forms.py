@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from html.parser import HTMLParser
 from xml.etree import ElementTree as ET
 
 import pytest
@@ -67,28 +66,13 @@ def test_the_text_fits_its_width_and_tells_what_does_not_hold(dossier, width):
     assert to_text(dossier, width=width, ascii_only=True).isascii()
 
 
-class Elements(HTMLParser):
-    """Ids, inner links and scripts of a page."""
-
-    def __init__(self, text):
-        super().__init__()
-        self.ids, self.links, self.tags = [], [], set()
-        self.feed(text)
-
-    def handle_starttag(self, tag, attributes):
-        found = dict(attributes)
-        self.tags.add(tag)
-        self.ids += [found["id"]] if "id" in found else []
-        self.links += [found[name] for name in ("href", "xlink:href", "src") if name in found]
-
-
-def test_the_page_loads_and_runs_nothing_and_its_links_lead_somewhere(dossier):
+def test_the_page_loads_and_runs_nothing_and_its_links_lead_somewhere(dossier, parsed):
     page = to_html(dossier)
-    found = Elements(page)
-    assert "script" not in found.tags
-    assert len(found.ids) == len(set(found.ids))
-    assert {link.removeprefix("#") for link in found.links} <= set(found.ids)
-    assert all(link.startswith("#") for link in found.links)
+    found = parsed(page)
+    ids = [attributes["id"] for _, attributes, _ in found.elements if "id" in attributes]
+    assert [] == found.named("script")
+    assert len(ids) == len(set(ids))
+    assert set(found.links()) <= {f"#{name}" for name in ids}
     assert "A1 &lt;promised&gt;" in page
     assert page == to_html(dossier)
 

@@ -8,7 +8,7 @@ import re
 import subprocess
 import sys
 from dataclasses import replace
-from html.parser import HTMLParser
+from fractions import Fraction
 from importlib.resources import files
 from itertools import pairwise, takewhile
 from statistics import NormalDist
@@ -21,45 +21,14 @@ from dpaudit.report import read_report, to_html, to_text, wording, write_html, w
 from dpaudit.report.plots import profile_plot, thinned, tradeoff_plot, wealth_plot
 from dpaudit.results import ProfilePoint, Report, Verdict, WealthPoint
 
-VOID = {"meta", "br", "hr", "img", "input", "link"}
-
-
-class Page(HTMLParser):
-    """Checks that every element is closed in order, and keeps elements with their attributes and texts."""
-
-    def __init__(self, text):
-        super().__init__()
-        self.open, self.elements, self.texts = [], [], []
-        self.feed(text)
-        self.close()
-        assert [] == self.open
-
-    def handle_starttag(self, tag, attrs):
-        self.elements.append((tag, dict(attrs), tuple(self.open)))
-        if tag not in VOID:
-            self.open.append(tag)
-
-    def handle_startendtag(self, tag, attrs):
-        self.elements.append((tag, dict(attrs), tuple(self.open)))
-
-    def handle_endtag(self, tag):
-        assert tag == self.open.pop()
-
-    def handle_data(self, data):
-        self.texts.append(data)
-
-    def named(self, tag):
-        """Attributes of all elements of a kind."""
-        return [attributes for name, attributes, _ in self.elements if name == tag]
-
 
 @pytest.fixture(scope="module")
 def page(report):
     return to_html(report)
 
 
-def test_the_page_is_well_formed(page):
-    Page(page)
+def test_the_page_is_well_formed(page, parsed):
+    parsed(page)
 
 
 def test_every_plot_is_well_formed_xml(page):
@@ -69,11 +38,8 @@ def test_every_plot_is_well_formed_xml(page):
         assert ET.fromstring(drawing).tag.endswith("svg")  # noqa: S314 - our own drawing
 
 
-def test_the_page_refers_to_nothing_outside_itself(page):
-    parsed = Page(page)
-    references = [
-        value for _, attributes, _ in parsed.elements for name, value in attributes.items() if name in ("href", "src", "xlink:href")
-    ]
+def test_the_page_refers_to_nothing_outside_itself(page, parsed):
+    references = parsed(page).links()
     assert references
     assert all(reference.startswith("#") for reference in references)
     assert all(target.startswith("#") for target in re.findall(r"url\(([^)]*)\)", page))
@@ -81,20 +47,20 @@ def test_the_page_refers_to_nothing_outside_itself(page):
     assert "@import" not in page
 
 
-def test_the_page_runs_nothing(page):
-    parsed = Page(page)
-    assert [] == parsed.named("script")
-    assert not any(name.startswith("on") for _, attributes, _ in parsed.elements for name in attributes)
-    policies = [meta["content"] for meta in parsed.named("meta") if meta.get("http-equiv") == "Content-Security-Policy"]
+def test_the_page_runs_nothing(page, parsed):
+    found = parsed(page)
+    assert [] == found.named("script")
+    assert not any(name.startswith("on") for _, attributes, _ in found.elements for name in attributes)
+    policies = [meta["content"] for meta in found.named("meta") if meta.get("http-equiv") == "Content-Security-Policy"]
     assert ["default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"] == policies
 
 
-def test_ids_are_unique_and_every_inner_link_leads_somewhere(page):
-    parsed = Page(page)
-    ids = [attributes["id"] for _, attributes, _ in parsed.elements if "id" in attributes]
+def test_ids_are_unique_and_every_inner_link_leads_somewhere(page, parsed):
+    found = parsed(page)
+    ids = [attributes["id"] for _, attributes, _ in found.elements if "id" in attributes]
     assert len(set(ids)) == len(ids)
-    wanted = {attributes[name][1:] for _, attributes, _ in parsed.elements for name in ("href", "xlink:href") if name in attributes}
-    wanted |= {name for _, attributes, _ in parsed.elements for name in attributes.get("aria-labelledby", "").split()}
+    wanted = {link[1:] for link in found.links()}
+    wanted |= {name for _, attributes, _ in found.elements for name in attributes.get("aria-labelledby", "").split()}
     assert wanted <= set(ids)
 
 
@@ -113,18 +79,18 @@ def test_every_attacked_target_has_three_plots_with_their_numbers(page, report):
         assert "<details><summary>" in figure
 
 
-def test_plots_tell_their_names_to_those_who_cannot_see_them(page):
-    for attributes in Page(page).named("svg"):
+def test_plots_tell_their_names_to_those_who_cannot_see_them(page, parsed):
+    for attributes in parsed(page).named("svg"):
         assert "img" == attributes["role"]
         assert attributes["aria-labelledby"]
     assert page.count("<title id=") == page.count("<desc id=") == page.count("<svg")
 
 
-def test_tables_have_captions_and_their_headings_a_scope(page):
-    parsed = Page(page)
-    assert len(parsed.named("table")) == len(parsed.named("caption"))
-    assert all("scope" in attributes for attributes in parsed.named("th"))
-    assert ["en"] == [attributes["lang"] for attributes in parsed.named("html")]
+def test_tables_have_captions_and_their_headings_a_scope(page, parsed):
+    found = parsed(page)
+    assert len(found.named("table")) == len(found.named("caption"))
+    assert all("scope" in attributes for attributes in found.named("th"))
+    assert ["en"] == [attributes["lang"] for attributes in found.named("html")]
 
 
 def test_every_text_colour_stands_out_from_its_background_in_light_and_dark():
@@ -154,8 +120,8 @@ def test_a_refutation_beyond_the_price_is_explained(page, report):
     assert 1 == to_text(report, width=200).count("The attack found more than the logged noise pays for")
 
 
-def test_headings_do_not_skip_a_level(page):
-    levels = [int(tag[1]) for tag, _, _ in Page(page).elements if re.fullmatch(r"h[1-6]", tag)]
+def test_headings_do_not_skip_a_level(page, parsed):
+    levels = [int(tag[1]) for tag, _, _ in parsed(page).elements if re.fullmatch(r"h[1-6]", tag)]
     assert 1 == levels[0]
     assert all(after <= before + 1 for before, after in pairwise(levels))
 
@@ -273,10 +239,10 @@ def test_a_page_explains_the_words_of_its_proofs_and_no_others(page):
     assert "<dt>Proof proven</dt>" not in page
 
 
-def test_names_from_targets_cannot_write_into_the_page(report):
+def test_names_from_targets_cannot_write_into_the_page(report, parsed):
     hostile = replace(report.results[0], name="<script>alert(1)</script>\" onload='x'", description="</style><b>", summary="<i>&")
     page = to_html(replace(report, results=(hostile,)))
-    Page(page)
+    parsed(page)
     assert "<script" not in page
     assert "&lt;script&gt;" in page
 
@@ -286,10 +252,17 @@ def test_characters_that_utf_8_cannot_say_do_not_stop_the_page(report, tmp_path)
     assert (tmp_path / "index.html").read_text(encoding="utf-8").startswith("<!DOCTYPE html>")
 
 
-def test_a_report_without_results_is_a_page_too(report):
+def test_a_report_without_results_is_a_page_too(report, parsed):
     page = to_html(Report(report.settings, ()))
-    Page(page)
+    parsed(page)
     assert "No claim was audited" in page
+
+
+def test_a_time_budget_is_not_said_to_repeat_the_evidence(report):
+    assert "This command makes the same evidence again" in to_html(replace(report, results=report.results[:1]))
+    timed = to_html(replace(report, results=report.results[:1], settings=replace(report.settings, runs=0, seconds=Fraction(60))))
+    assert "This command makes the same evidence again" not in timed
+    assert "--time-budget 60" in timed
 
 
 def test_an_interrupted_audit_is_said_to_be_one(report):

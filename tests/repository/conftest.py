@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -80,8 +79,3 @@ def script(tmp_path: Path) -> Callable[[str], Path]:
         return path
 
     return make
-
-
-@pytest.fixture
-def python() -> str:
-    return sys.executable

@@ -123,9 +123,14 @@ def test_a_mistake_in_an_input_is_told_and_is_never_a_success(step, tmp_path):
 
 def test_the_page_shows_inputs_and_hooks_that_exist():
     page = (ROOT / "docs" / "ci.md").read_text(encoding="utf-8")
-    job, hooks, more = map(yaml.safe_load, re.findall(r"^```yaml\n(.*?)^```", page, flags=re.MULTILINE | re.DOTALL))
+    job, hooks, more, steps = map(yaml.safe_load, re.findall(r"^```yaml\n(.*?)^```", page, flags=re.MULTILINE | re.DOTALL))
     assert set() == set(job["jobs"]["claims"]["steps"][-1]["with"]) - set(ACTION["inputs"])
     assert set() == {hook["id"] for hook in [*hooks["repos"][0]["hooks"], *more]} - set(HOOKS)
+    shown = [shlex.split(step["run"]) for step in steps if step.get("run", "").startswith("dpaudit ")]
+    assert ["audit", "audit", "diff"] == [verb for _, verb, *_ in shown]
+    for _, verb, *words in shown:
+        known = {option for parameter in main.get_command(Context(main), verb).params for option in parameter.opts}
+        assert set() == {word for word in words if word.startswith("--")} - known
 
 
 @pytest.mark.parametrize("name", HOOKS)

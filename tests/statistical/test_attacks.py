@@ -83,7 +83,7 @@ def test_precision_breaks_the_textbook_formula_and_also_good_noise_that_is_round
     assert attacks.precision(lambda value, count: value + good(0.0, count), RUNS, float(false_alarm_level)) > 3
 
 
-def test_real_gaussian_noise_has_all_digits_on_both_values(false_alarm_level):
+def test_real_gaussian_noise_has_all_digits_on_both_values():
     # Not pure, so no epsilon refutes it; but nearly all outputs near 0 have digits beyond 2**-53 whichever the value is.
     sampler = noise_of(RealGaussianMechanism(sensitivity=1, sigma=1), 214)
     for value in attacks.NEIGHBOURS:

@@ -13,7 +13,7 @@ from dpaudit.spec import One
 from dpaudit.verifier import verifying
 from dpaudit.verifier.confirming import Confirmations
 from dpaudit.verifier.product.obligations import Obligation
-from dpaudit.verifier.refuter.neighbours import Neighbours
+from dpaudit.verifier.refuter.neighbours import InputPair
 from dpaudit.verifier.solving import Answer, Outcome
 from dpaudit.verifier.suite import SUITE
 from dpaudit.verifier.suite.basic import laplace_mechanism
@@ -120,7 +120,7 @@ def test_data_that_defeat_alignments_are_where_the_search_for_a_counterexample_b
     assert "refuted" == found.status
     assert Fraction(17) in (*found.witness.pair.first["q"], *found.witness.pair.second["q"])
     monkeypatch.setattr(verifying, "REFUTATION_SECONDS", 3.0)
-    monkeypatch.setattr(verifying, "Neighbours", lambda first, second: Neighbours({**first, "q": ()}, {**second, "q": ()}))
+    monkeypatch.setattr(verifying, "InputPair", lambda first, second: InputPair({**first, "q": ()}, {**second, "q": ()}))
     assert "unknown" == verify(SEVENTEEN, **PROMISE).status
 
 

@@ -354,12 +354,7 @@ def _nearest(law: Distribution, grid: Grid) -> tuple[list[arb], list[arb]]:
 
 def _between(sides: Sequence[Sides]) -> list[tuple[arb, arb]]:
     """P and Q mass below the first place and between neighbouring ones."""
-    found = [(sides[0].p_below, sides[0].q_below)]
-    for left, right in pairwise(sides):
-        p_mass = right.p_below - left.p_below if right.p_below < left.p_above else left.p_above - right.p_above
-        q_mass = right.q_below - left.q_below if right.q_below < left.q_above else left.q_above - right.q_above
-        found.append((p_mass, q_mass))
-    return found
+    return [(sides[0].p_below, sides[0].q_below), *(left.up_to(right) for left, right in pairwise(sides))]
 
 
 def _coefficients(poly: arb_poly) -> list[arb]:

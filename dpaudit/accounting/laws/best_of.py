@@ -144,7 +144,7 @@ def best_of_runs(loss: PrivacyLoss, *, shape: Exact, stop: Exact) -> PrivacyLoss
     Returns:
       A loss known from above only: pure where a run's is, with (2 + shape) times its epsilon.
     Raises:
-      InvalidArgument: not numbers (DPA101, DPA102), or out of range (DPA103).
+      InvalidArgument: no privacy loss (DPA105), no numbers (DPA101, DPA102), or out of range (DPA103).
       Unsupported: a run has neither a finite epsilon nor a finite rho (DPA202).
     Source: Papernot, Steinke 2022, Theorem 2; Liu, Talwar 2019; docs/accounting.md, "The best of a random number of runs".
     Example:
@@ -170,7 +170,7 @@ def best_of_poisson_runs(loss: PrivacyLoss, *, mean: Exact) -> PrivacyLoss:
     Returns:
       A loss known from above only.
     Raises:
-      InvalidArgument: not a number (DPA101, DPA102), not positive (DPA104), or out of range (DPA103).
+      InvalidArgument: no privacy loss (DPA105), no number (DPA101, DPA102), not positive (DPA104), or out of range (DPA103).
       Unsupported: a run has no mu (DPA202).
     Source: Papernot, Steinke 2022, Theorem 6; docs/accounting.md, "The best of a random number of runs".
     Example:

@@ -8,7 +8,7 @@ from fractions import Fraction
 from flint import arb
 
 from dpaudit.accounting.law import Law
-from dpaudit.accounting.laws.response import Response
+from dpaudit.accounting.laws.response import pure_response
 from dpaudit.accounting.loss import PrivacyLoss, single
 from dpaudit.accounting.values import LossValue
 from dpaudit.claims import Adjacency
@@ -62,7 +62,7 @@ class BoundedRange:
 
     def below(self) -> Law:
         """The symmetric member of the class: randomized response with half the range."""
-        return Response(self.epsilon / 2, f"pure_dp(epsilon={shown(self.epsilon / 2)})")
+        return pure_response(self.epsilon / 2)
 
 
 def bounded_range(epsilon: Exact, *, adjacency: Adjacency | str = "add_remove") -> PrivacyLoss:

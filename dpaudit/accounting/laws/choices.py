@@ -6,7 +6,7 @@ from fractions import Fraction
 
 from dpaudit.accounting.law import Law
 from dpaudit.accounting.laws.between import Between
-from dpaudit.accounting.laws.response import Response
+from dpaudit.accounting.laws.response import Response, pure_response
 from dpaudit.accounting.loss import PrivacyLoss, single
 from dpaudit.claims import Adjacency
 from dpaudit.exact import Exact, ball, ball_endpoints, positive, shown, working_precision
@@ -74,27 +74,22 @@ def flipped(epsilon: Fraction) -> Law:
     name = f"permute_and_flip(epsilon={shown(epsilon)})"
     kept = Response(Fraction(exchanged), f"{name} between two exchanged scores") if exchanged > 0 else None
     ground = "pure epsilon-DP (McKenna, Sheldon 2020); exchanged scores at distance epsilon/2 have odds 2 exp(epsilon/2) - 1 to 1"
-    return Between(name, _pure(epsilon), kept, ground)
+    return Between(name, pure_response(epsilon), kept, ground)
 
 
 def noisiest(epsilon: Fraction) -> Law:
     """Report noisy max: pure, in any order of tied candidates that does not depend on the scores."""
     ground = "noise whose tail falls by at most a factor exp(-d / scale) in d steps; docs/selection.md"
-    return Between(f"noisy_max(epsilon={shown(epsilon)})", _pure(epsilon), None, ground)
+    return Between(f"noisy_max(epsilon={shown(epsilon)})", pure_response(epsilon), None, ground)
 
 
 def chosen(epsilon: Fraction, choice: Law | None = None) -> Law:
     """One of k choices: the others see fewer candidates, and which ones is known from the choices before; pure unless stated."""
     ground = "each choice is made by a mechanism of this guarantee among the candidates that are left; docs/selection.md"
-    return Between(f"choice_of_top_k(epsilon={shown(epsilon)})", choice or _pure(epsilon), None, ground)
+    return Between(f"choice_of_top_k(epsilon={shown(epsilon)})", choice or pure_response(epsilon), None, ground)
 
 
 def compared(kind: str, epsilon: Fraction) -> Law:
     """A run of noisy comparisons with one noisy threshold."""
     ground = "a whole run is pure epsilon-DP (Lyu, Su, Li 2017; docs/queries.md); what is lost below epsilon is not bounded"
-    return Between(f"{kind}(epsilon={shown(epsilon)})", _pure(epsilon), None, ground)
-
-
-def _pure(epsilon: Fraction) -> Response:
-    """The worst pair of a pure promise."""
-    return Response(epsilon, f"pure_dp(epsilon={shown(epsilon)})")
+    return Between(f"{kind}(epsilon={shown(epsilon)})", pure_response(epsilon), None, ground)

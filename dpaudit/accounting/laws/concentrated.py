@@ -12,8 +12,7 @@ from dpaudit.accounting.law import Law
 from dpaudit.accounting.loss import PrivacyLoss, single
 from dpaudit.accounting.values import LossValue
 from dpaudit.claims import RDP, Adjacency
-from dpaudit.errors import InvalidArgument
-from dpaudit.exact import Exact, ball, rational, shown
+from dpaudit.exact import Exact, ball, non_negative, shown
 
 
 @dataclass(frozen=True)
@@ -108,10 +107,7 @@ def zcdp(rho: Exact, *, adjacency: Adjacency | str = "add_remove") -> PrivacyLos
       >>> print(zcdp("1/2").epsilon(delta="1e-6"))
       [0, 5.22154]
     """
-    exact = rational(rho, "rho")
-    if exact < 0:
-        raise InvalidArgument("DPA103", f"rho must be at least 0, got {shown(exact)}.")
-    return single(Concentrated(exact), adjacency)
+    return single(Concentrated(non_negative(rho, "rho")), adjacency)
 
 
 def rdp(orders: Mapping[Exact, Exact], *, adjacency: Adjacency | str = "add_remove") -> PrivacyLoss:

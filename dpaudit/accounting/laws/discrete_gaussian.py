@@ -111,7 +111,10 @@ def discrete_gaussian(
       >>> print(discrete_gaussian(sigma=10).delta(epsilon="1/10"))
       [0.00876235, 0.00876236]
     """
-    if (sigma is None) == (sigma_squared is None):
+    if sigma is not None and sigma_squared is None:
+        square = positive(sigma, "sigma") ** 2
+    elif sigma is None and sigma_squared is not None:
+        square = positive(sigma_squared, "sigma_squared")
+    else:
         raise InvalidArgument("DPA106", "discrete_gaussian needs exactly one of sigma and sigma_squared.")
-    square = positive(sigma, "sigma") ** 2 if sigma is not None else positive(sigma_squared or 0, "sigma_squared")
     return single(DiscreteGaussian(square, integer(sensitivity, "sensitivity", lower=1)), adjacency)

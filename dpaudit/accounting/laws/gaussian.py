@@ -11,8 +11,7 @@ from dpaudit.accounting.laws.normal_tails import twice_upper_tail
 from dpaudit.accounting.loss import PrivacyLoss, single
 from dpaudit.accounting.values import LossValue
 from dpaudit.claims import Adjacency
-from dpaudit.errors import InvalidArgument
-from dpaudit.exact import Exact, ball, positive, rational, shown
+from dpaudit.exact import Exact, ball, non_negative, positive, shown
 
 PROFILE_SOURCE = "Balle and Wang 2018, Theorem 8: delta(e) = Phi(mu/2 - e/mu) - exp(e) Phi(-mu/2 - e/mu)"
 
@@ -104,7 +103,5 @@ def gdp(mu: Exact, *, adjacency: Adjacency | str = "add_remove") -> PrivacyLoss:
       >>> print(gdp(1).delta(epsilon=1))
       [0.126936, 0.126937]
     """
-    exact = rational(mu, "mu")
-    if exact < 0:
-        raise InvalidArgument("DPA103", f"mu must be at least 0, got {shown(exact)}.")
+    exact = non_negative(mu, "mu")
     return single(Gaussian(exact, f"gdp(mu={shown(exact)})"), adjacency)

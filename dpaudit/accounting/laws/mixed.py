@@ -18,7 +18,7 @@ from dpaudit.accounting.laws.response import Response
 from dpaudit.accounting.loss import PrivacyLoss, single
 from dpaudit.accounting.values import LossValue
 from dpaudit.errors import InvalidArgument, Unsupported
-from dpaudit.exact import Exact, ball, fmpq_of, in_range, shown
+from dpaudit.exact import Exact, ball, fmpq_of, in_range, instance_of, shown
 
 if TYPE_CHECKING:
     from dpaudit.accounting.numeric.distributions import Distribution
@@ -121,6 +121,7 @@ def mixture(parts: Sequence[tuple[Exact, PrivacyLoss]], *, revealed: bool = True
       >>> print(half.epsilon(delta=0), half.delta(epsilon="1/4"))
       1 [0.156355, 0.156356]
     """
+    instance_of(revealed, bool, "revealed")
     if not isinstance(parts, Sequence) or not all(_is_component(part) for part in parts):
         raise InvalidArgument("DPA105", "parts must be (probability, loss) pairs in a sequence, such as [(1, gaussian(sigma=1))].")
     if not parts:

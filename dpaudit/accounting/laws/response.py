@@ -11,8 +11,7 @@ from dpaudit.accounting.law import Atom, Atoms
 from dpaudit.accounting.loss import PrivacyLoss, single
 from dpaudit.accounting.values import LossValue
 from dpaudit.claims import Adjacency
-from dpaudit.errors import InvalidArgument
-from dpaudit.exact import Exact, ball, fmpq_of, in_range, integer, positive, rational, shown
+from dpaudit.exact import Exact, ball, fmpq_of, in_range, integer, non_negative, positive, shown
 
 
 @dataclass(frozen=True)
@@ -96,6 +95,11 @@ def answered(epsilon: Fraction, categories: int) -> Response:
     return Response(epsilon, name, others=Fraction(categories - 2), categories=categories)
 
 
+def pure_response(epsilon: Fraction) -> Response:
+    """The worst pair of a pure promise: binary randomized response."""
+    return Response(epsilon, f"pure_dp(epsilon={shown(epsilon)})")
+
+
 def pure_dp(epsilon: Exact, *, adjacency: Adjacency | str = "add_remove") -> PrivacyLoss:
     """Privacy loss that pure epsilon-DP allows.
 
@@ -111,8 +115,7 @@ def pure_dp(epsilon: Exact, *, adjacency: Adjacency | str = "add_remove") -> Pri
       >>> print((10 * pure_dp("1/10")).epsilon(delta="1e-3"))
       [0.753573, 0.753574]
     """
-    exact = _non_negative(epsilon)
-    return single(Response(exact, f"pure_dp(epsilon={shown(exact)})"), adjacency)
+    return single(pure_response(non_negative(epsilon, "epsilon")), adjacency)
 
 
 def approx_dp(epsilon: Exact, *, delta: Exact, adjacency: Adjacency | str = "add_remove") -> PrivacyLoss:
@@ -131,13 +134,5 @@ def approx_dp(epsilon: Exact, *, delta: Exact, adjacency: Adjacency | str = "add
       >>> print(approx_dp(1, delta="1e-6").epsilon(delta="1e-6"))
       1
     """
-    exact, failure = _non_negative(epsilon), in_range(delta, "delta", lower=0, upper=1, upper_open=True)
+    exact, failure = non_negative(epsilon, "epsilon"), in_range(delta, "delta", lower=0, upper=1, upper_open=True)
     return single(Response(exact, f"approx_dp(epsilon={shown(exact)}, delta={shown(failure)})", infinity=failure), adjacency)
-
-
-def _non_negative(epsilon: Exact) -> Fraction:
-    """Exact value of an epsilon that must not be below zero."""
-    exact = rational(epsilon, "epsilon")
-    if exact < 0:
-        raise InvalidArgument("DPA103", f"epsilon must be at least 0, got {shown(exact)}.")
-    return exact

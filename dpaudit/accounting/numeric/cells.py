@@ -13,7 +13,7 @@ from typing import Final, NamedTuple, TypeAlias
 import numpy as np
 from flint import arb
 
-from dpaudit.accounting.numeric.distributions import Distribution, Points, Sides
+from dpaudit.accounting.numeric.distributions import Distribution, Points
 from dpaudit.accounting.numeric.transform import SMALLEST, Reals
 from dpaudit.exact import ball
 
@@ -107,7 +107,7 @@ def cells_of(law: Distribution, raster: Raster, tilt: Fraction, log_scale: Fract
         fall, rise = spreads[width]
         whole_excess, whole_deficit = arb(0), arb(0)
         for half in (2 * cell, 2 * cell + 1):
-            p_mass, q_mass = _between(sides[half], sides[half + 1])
+            p_mass, q_mass = sides[half].up_to(sides[half + 1])
             over, under = p_mass - growth[cell] * q_mass, growth[cell + 1] * q_mass - p_mass
             if half in extra:
                 diffuse[half] = row(over, under, q_mass, cell)
@@ -187,13 +187,6 @@ def _inside(loss: arb, index: int, edges: Sequence[arb]) -> bool:
     if not 0 <= index <= len(edges):
         return False
     return bool((index == 0 or loss > edges[index - 1]) and (index == len(edges) or loss < edges[index]))
-
-
-def _between(left: Sides, right: Sides) -> tuple[arb, arb]:
-    """Diffuse P and Q mass between two places, from the tails on the side where they are smaller."""
-    p_mass = right.p_below - left.p_below if right.p_below < left.p_above else left.p_above - right.p_above
-    q_mass = right.q_below - left.q_below if right.q_below < left.q_above else left.q_above - right.q_above
-    return p_mass, q_mass
 
 
 def _at_least(mass: arb) -> float:

@@ -24,13 +24,13 @@ from dpaudit.accounting.numeric.tilted import (
     TILTS_PER_OCTAVE,
     Parts,
     lattice_for,
-    log_of,
     parts_of,
     sketches_of,
     tilted_lattice,
 )
 from dpaudit.accounting.numeric.transform import is_standard
 from dpaudit.accounting.questions import DeltaAt, EpsilonAt, Question
+from dpaudit.accounting.search import log_of
 from dpaudit.exact import Enclosure, Endpoint, Reason, ball, ball_endpoints, outward, working_precision
 
 BITS: Final = 160

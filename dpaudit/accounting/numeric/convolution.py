@@ -9,7 +9,7 @@ from typing import Final
 import numpy as np
 
 from dpaudit.accounting.numeric.lattice import Lattice
-from dpaudit.accounting.numeric.transform import ROOT_FIVE, UNIT, Complexes, Reals, error_constant, inverse, transform
+from dpaudit.accounting.numeric.transform import ROOT_FIVE, UNIT, Complexes, Reals, error_constant, inverse, product, transform
 
 NEGLIGIBLE: Final = 300.0
 """Frequencies at which the transform is proved to be below e^-300 are set to 0."""
@@ -42,7 +42,7 @@ class _Side:
     def take(self, factor: Complexes, size: Reals, count: int, error: float) -> None:
         """Multiply by the `count`-th power of a factor of absolute value at most `size`, known up to `error`."""
         power, grown = _power(factor, size, count)
-        self.value, self.size = _product(self.value, power), self.size * grown
+        self.value, self.size = product(self.value, power), self.size * grown
         self.ratio = self.ratio + count * error / size
 
     def keep(self, chosen: np.ndarray[tuple[int, ...], np.dtype[np.bool_]]) -> None:
@@ -111,16 +111,11 @@ def _joined(sides: Sequence[_Side], at: np.ndarray[tuple[int, ...], np.dtype[np.
     return real, imaginary
 
 
-def _product(left: Complexes, right: Complexes) -> Complexes:
-    """The textbook product, nothing fused."""
-    return left[0] * right[0] - left[1] * right[1], left[0] * right[1] + left[1] * right[0]
-
-
 def _power(factor: Complexes, size: Reals, count: int) -> tuple[Complexes, Reals]:
     """`count`-th powers of the factor and of its bound, by squaring."""
     value, grown = factor, size
     for digit in f"{count:b}"[1:]:
-        value, grown = _product(value, value), grown * grown
+        value, grown = product(value, value), grown * grown
         if digit == "1":
-            value, grown = _product(value, factor), grown * size
+            value, grown = product(value, factor), grown * size
     return value, grown

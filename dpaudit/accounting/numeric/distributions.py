@@ -47,6 +47,12 @@ class Sides(NamedTuple):
     q_below: arb
     q_above: arb
 
+    def up_to(self, right: Sides) -> tuple[arb, arb]:
+        """P and Q mass between this place and a later one, from the tails on the side where they are smaller."""
+        p_mass = right.p_below - self.p_below if right.p_below < self.p_above else self.p_above - right.p_above
+        q_mass = right.q_below - self.q_below if right.q_below < self.q_above else self.q_above - right.q_above
+        return p_mass, q_mass
+
 
 Point: TypeAlias = tuple[arb, arb, arb]
 """One value of the loss with its P and Q mass."""

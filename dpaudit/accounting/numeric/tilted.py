@@ -22,6 +22,7 @@ from dpaudit.accounting.numeric.plan import WIDTH, Sketch, planned, sketched, ti
 from dpaudit.accounting.numeric.transform import is_standard
 from dpaudit.accounting.profile import Profile
 from dpaudit.accounting.questions import DeltaAt, Question
+from dpaudit.accounting.search import log_of
 from dpaudit.exact import Enclosure, Reason
 
 TAILS: Final = (1200, 320)
@@ -167,9 +168,3 @@ def _built(parts: Parts, tail: int, place: int, widths: tuple[float, ...]) -> Ev
             lattices.append(lattice)
         return Evaluated(plan, tuple(lattices))
     return None
-
-
-def log_of(value: Fraction) -> float:
-    """Logarithm of a positive rational of any size."""
-    shift = value.numerator.bit_length() - value.denominator.bit_length()
-    return math.log(value / Fraction(2) ** shift) + shift * math.log(2)

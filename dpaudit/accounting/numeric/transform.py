@@ -74,7 +74,7 @@ def transform(values: Complexes) -> Complexes:
     turned = np.empty((columns, rows)), np.empty((columns, rows))
     for chunk in _chunks(columns, rows):
         inner = _down_the_columns((matrix[0][:, chunk], matrix[1][:, chunk]))
-        twisted = _times(inner, _twists(rows, columns, chunk))
+        twisted = product(inner, _twists(rows, columns, chunk))
         turned[0][chunk], turned[1][chunk] = twisted[0].T, twisted[1].T
     result = np.empty((columns, rows)), np.empty((columns, rows))
     for chunk in _chunks(rows, columns):
@@ -133,21 +133,21 @@ def _butterflies(values: Complexes, rest: int) -> Complexes:
         if index and rest > 1:
             cosines, sines = roots(rest * radix)
             places = np.arange(rest) * index
-            twiddled = _times(part, (cosines[places][:, None], sines[places][:, None]))
+            twiddled = product(part, (cosines[places][:, None], sines[places][:, None]))
         out[0][:, index], out[1][:, index] = twiddled
     return out
 
 
-def _times(left: Complexes, right: Complexes) -> Complexes:
+def product(left: Complexes, right: Complexes) -> Complexes:
     """The textbook product, each operation its own array operation, so that nothing is fused."""
     return left[0] * right[0] - left[1] * right[1], left[0] * right[1] + left[1] * right[0]
 
 
 @lru_cache(maxsize=64)
-def roots(size: int) -> Complexes:
-    """exp(-2 pi i n/size) for n below `size`: each part the double nearest to a ball narrower than 2^-80."""
+def roots(size: int, count: int | None = None) -> Complexes:
+    """exp(-2 pi i n/size) for n below `count`, or `size`: each part the double nearest to a ball narrower than 2^-80."""
     with working_precision(128):
-        angles = [fmpq(2 * index, size) for index in range(size)]
+        angles = [fmpq(2 * index, size) for index in range(size if count is None else count)]
         cosines = np.array([float(arb.cos_pi_fmpq(angle)) for angle in angles])
         sines = np.array([-float(arb.sin_pi_fmpq(angle)) for angle in angles])
     return cosines, sines
@@ -156,16 +156,6 @@ def roots(size: int) -> Complexes:
 def _twists(rows: int, columns: int, chunk: slice) -> Complexes:
     """exp(-2 pi i a b/(rows columns)) for every row a and the columns b of a chunk, as products of two tabulated roots."""
     steps = np.arange(rows)[:, None] * np.arange(chunk.start, chunk.stop)[None, :]
-    coarse, fine = roots(rows), _first_roots(rows * columns, columns)
+    coarse, fine = roots(rows), roots(rows * columns, columns)
     high, low = steps >> (columns.bit_length() - 1), steps & (columns - 1)
-    return _times((coarse[0][high], coarse[1][high]), (fine[0][low], fine[1][low]))
-
-
-@lru_cache(maxsize=16)
-def _first_roots(size: int, count: int) -> Complexes:
-    """The first `count` of the roots of unity of order `size`."""
-    with working_precision(128):
-        angles = [fmpq(2 * index, size) for index in range(count)]
-        cosines = np.array([float(arb.cos_pi_fmpq(angle)) for angle in angles])
-        sines = np.array([-float(arb.sin_pi_fmpq(angle)) for angle in angles])
-    return cosines, sines
+    return product((coarse[0][high], coarse[1][high]), (fine[0][low], fine[1][low]))

@@ -15,7 +15,8 @@ from dpaudit.auditor.auditing import audit
 from dpaudit.auditor.execution import probes
 from dpaudit.auditor.progress import Progress
 from dpaudit.errors import TargetFailure
-from dpaudit.exact import Exact, positive
+from dpaudit.exact import Exact, in_range
+from dpaudit.targets import MOST_SECONDS
 
 PASSED: Final = "passed"
 FAILED: Final = "FAILED"
@@ -96,7 +97,8 @@ def check_executor(executor: Executor, *, timeout: Exact = 60, end_a_worker: boo
       ...     all(finding.state in {"passed", "skipped"} for finding in check_executor(executor))
       True
     """
-    seconds, trial = float(positive(timeout, "timeout")), _Trial(executor, end_a_worker)
+    seconds = float(in_range(timeout, "timeout", lower=0, upper=MOST_SECONDS, lower_open=True))
+    trial = _Trial(executor, end_a_worker)
     findings: list[Finding] = []
     stuck = ""
     for name, check in _CHECKS.items():

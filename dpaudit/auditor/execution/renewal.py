@@ -9,7 +9,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from dpaudit.errors import DpauditError, InvalidArgument, TargetFailure
+from dpaudit.errors import DpauditError, InvalidArgument, TargetFailure, origin_of
 from dpaudit.exact import instance_of
 
 
@@ -86,7 +86,7 @@ def _made(factory: Callable[[], Executor]) -> Executor:
     except DpauditError:
         raise
     except Exception as error:
-        raise TargetFailure("DPA408", f"{name} raised {type(error).__name__} instead of giving an executor.") from error
+        raise TargetFailure("DPA408", f"{name} raised {origin_of(error)} instead of giving an executor.") from error
     if not callable(getattr(executor, "submit", None)):
         raise InvalidArgument("DPA105", f"{name} must give an executor with submit(), gave a {type(executor).__name__}.")
     return executor

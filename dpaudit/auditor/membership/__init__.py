@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import TYPE_CHECKING, Final
+
+from dpaudit.lazy import lazily
 
 if TYPE_CHECKING:
     from dpaudit.auditor.membership.canaries import CanaryAudit as CanaryAudit
@@ -43,20 +44,8 @@ _MODULES: Final = {
     "public_data": ("AccuracyTest", "least_squared_distance", "refute_by_accuracy"),
     "rates": ("OperatingPoint", "operating_point", "threshold_at"),
 }
-_HOMES: Final = {name: f"{__name__}.{module}" for module, names in _MODULES.items() for name in names}
+_HOMES: Final = {name: module for module, names in _MODULES.items() for name in names}
 
 __all__ = sorted(_HOMES)
 
-
-def __getattr__(name: str) -> object:
-    """Load a public name on first use (PEP 562), so that importing the package stays cheap."""
-    if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(import_module(_HOMES[name]), name)
-    globals()[name] = value
-    return value
-
-
-def __dir__() -> list[str]:
-    """Every public name, loaded or not."""
-    return sorted(__all__)
+__getattr__, __dir__ = lazily(__name__, _HOMES)

@@ -22,13 +22,13 @@ from dpaudit.claims import Claim
 from dpaudit.errors import InvalidArgument, TargetFailure
 from dpaudit.exact import Exact, in_range, integer, outward
 from dpaudit.results import Property, Report, Settings, TargetResult, Verdict
-from dpaudit.targets import Target
+from dpaudit.targets import MOST_RUNS, Target
 
-Inclusion: TypeAlias = NDArray[np.bool_]
 Scores: TypeAlias = NDArray[np.float64]
 Training: TypeAlias = Callable[[Any, Generator], Any]
 Scoring: TypeAlias = Callable[[Any], Any]
 
+_MOST_CANARIES: Final = 2**32
 PROPERTY: Final = "canaries cannot be told apart"
 
 
@@ -156,7 +156,8 @@ def audit_canaries(  # noqa: PLR0913 - every argument but the first two is an op
             "DPA105", f"claim must be a Claim, got a {type(claim).__name__}. For instance Claim(PureDP(epsilon=1))."
         )
     require_executor(executor)
-    count, trainings = integer(canaries, "canaries", lower=2), integer(runs, "runs", lower=1)
+    count = integer(canaries, "canaries", lower=2, upper=_MOST_CANARIES)
+    trainings = integer(runs, "runs", lower=1, upper=MOST_RUNS)
     each = integer(max(2, count // 4) if guessed is None else guessed, "guessed", lower=1, upper=count)
     level = in_range(alpha, "alpha", lower=0, upper=1, lower_open=True, upper_open=True)
     tasks = [_Task(fit, score, count, each, integer(seed, "seed", lower=0), run) for run in range(trainings)]

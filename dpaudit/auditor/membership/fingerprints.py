@@ -124,7 +124,7 @@ def tracing_target(
     Returns:
       A target whose output is the tracing score over the distance of the estimate from the means.
     Raises:
-      InvalidArgument: a number that is not whole (DPA105) or out of range (DPA101 to DPA103).
+      InvalidArgument: a number that is not whole (DPA105) or out of range (DPA101 to DPA103), or a part of the wrong kind (DPA404).
       AdjacencyMismatch: the claim speaks of other neighbours (DPA201).
     Source: Dwork, Smith, Steinke, Ullman, Vadhan 2015; docs/membership.md, section 7.
     Example:
@@ -175,9 +175,7 @@ class _Tracing:
 def _refuse_too_many(records: int, dimension: int) -> None:
     """Refuse to draw more signs than fit into memory."""
     if records * dimension > _MOST_SIGNS:
-        raise InvalidArgument(
-            "DPA103", f"records times dimension must be at most {_MOST_SIGNS:,}, got {records} times {dimension}."
-        )
+        raise InvalidArgument("DPA103", f"records times dimension must be at most {_MOST_SIGNS:,}. Ask for fewer of either.")
 
 
 def _checked(estimate: Any, means: Any, rows: Any) -> tuple[Vector, Vector, Vector]:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpaudit.errors import DpauditError, InvalidArgument, TargetFailure
+from dpaudit.errors import DpauditError, InvalidArgument, TargetFailure, origin_of
 
 
 def finite_array(value: Any, name: str) -> NDArray[np.float64]:
@@ -29,7 +29,8 @@ def finite_array(value: Any, name: str) -> NDArray[np.float64]:
     try:
         found = np.asarray(value)
         if found.dtype.kind in "biufO":
-            found = found.astype(np.float64)
+            with np.errstate(over="ignore"):
+                found = found.astype(np.float64)
     except (TypeError, ValueError, OverflowError):
         found = np.array("")
     if found.dtype != np.float64 or not np.isfinite(found).all():
@@ -38,7 +39,7 @@ def finite_array(value: Any, name: str) -> NDArray[np.float64]:
 
 
 def result_of(function: Callable[..., Any], *arguments: Any) -> Any:
-    """What a function of the caller gives; DPA405 where it raises, with the type of the error alone.
+    """What a function of the caller gives; DPA405 where it raises, with the type and place of the error but not its text.
 
     Args:
       function: of the caller.
@@ -61,4 +62,4 @@ def result_of(function: Callable[..., Any], *arguments: Any) -> Any:
         raise
     except Exception as error:
         name = getattr(function, "__name__", type(function).__name__)
-        raise TargetFailure("DPA405", f"{name} raised {type(error).__name__}.") from error
+        raise TargetFailure("DPA405", f"{name} raised {origin_of(error)}.") from error

@@ -54,7 +54,7 @@ def guess_p_value(guesses: Guesses, *, epsilon: Exact, delta: Exact) -> float:
     Returns:
       A p-value in (0, 1], rounded up. Where every canary is guessed a mechanism of the claim attains it: no smaller p-value holds.
     Raises:
-      InvalidArgument: epsilon or delta is no finite number (DPA101, DPA102) or out of range (DPA103).
+      InvalidArgument: epsilon or delta is no finite number (DPA101, DPA102) or out of range (DPA103), or no Guesses (DPA105).
     Source: Steinke, Nasr, Jagielski 2023, section 5, for delta = 0; docs/membership.md, section 1, for the exact delta term.
     Example:
       >>> guess_p_value(Guesses(canaries=100, guessed=100, correct=85), epsilon=1, delta="1e-5") < 0.01
@@ -80,7 +80,7 @@ def guess_epsilon(guesses: Guesses, *, delta: Exact, alpha: Exact) -> Fraction:
       A number in nats, at least 0, that exceeds the true epsilon at `delta` with probability at most `alpha`; rounded down
       by at most 1e-9 of its size.
     Raises:
-      InvalidArgument: delta or alpha is no finite number (DPA101, DPA102) or out of range (DPA103).
+      InvalidArgument: delta or alpha is no finite number (DPA101, DPA102) or out of range (DPA103), or no Guesses (DPA105).
     Source: Steinke, Nasr, Jagielski 2023, section 5; docs/membership.md, section 1.
     Example:
       >>> round(float(guess_epsilon(Guesses(canaries=1000, guessed=1000, correct=731), delta=0, alpha="0.05")), 2)

@@ -82,6 +82,8 @@ class NoisyGradients:
           hooks: what an audit does inside the training.
         Returns:
           Shape (dimension,).
+        Raises:
+          InvalidArgument: no finite matrix of records, no generator, or no hooks (DPA105).
         """
         instance_of(rng, Generator, "rng")
         if hooks is not None:

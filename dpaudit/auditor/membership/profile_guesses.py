@@ -41,6 +41,7 @@ def guess_p_value_of_claim(guesses: Guesses, claim: Claim) -> float:
     Returns:
       A p-value in (0, 1], rounded up; at most that of `guess_p_value` at any of the points of the curve that were used.
     Raises:
+      InvalidArgument: no Guesses or no Claim (DPA105).
       Unsupported: the claim is a Curve of something that was not built with `dpaudit.accounting` (DPA202).
     Source: Mahloujifar, Melis, Chaudhuri 2025, for nested events; docs/membership.md, section 2, for all events at once.
     Example:
@@ -70,7 +71,7 @@ def guess_mu(guesses: Guesses, *, alpha: Exact) -> Fraction:
       A number, at least 0 and below 16: if the mechanism is mu-GDP, it exceeds mu with probability at most `alpha`. Rounded down
       by at most 1/1024.
     Raises:
-      InvalidArgument: alpha is no finite number (DPA101, DPA102) or out of range (DPA103).
+      InvalidArgument: alpha is no finite number (DPA101, DPA102) or out of range (DPA103), or no Guesses (DPA105).
     Source: Mahloujifar, Melis, Chaudhuri 2025; docs/membership.md, section 2.
     Example:
       >>> float(guess_mu(Guesses(canaries=100, guessed=50, correct=50), alpha="0.05")) > 1

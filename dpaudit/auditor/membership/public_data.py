@@ -30,6 +30,7 @@ from dpaudit.exact import (
     working_precision,
 )
 from dpaudit.results import Property
+from dpaudit.targets import MOST_RUNS
 
 PROPERTY: Final = "a mean is no more accurate than its claim allows"
 
@@ -155,7 +156,7 @@ def refute_by_accuracy(
             "DPA201", f"the least error is known for replaced records, but the claim is under {claim.relation}. Claim replace_one."
         )
     level = in_range(alpha, "alpha", lower=0, upper=1, lower_open=True, upper_open=True)
-    most, root = integer(runs, "runs", lower=1), integer(seed, "seed", lower=0)
+    most, root = integer(runs, "runs", lower=1, upper=MOST_RUNS), integer(seed, "seed", lower=0)
     sizes = {"dimension": dimension, "private": private, "public": public}
     floor = max(least_squared_distance(**sizes, epsilon=line.epsilon, delta=line.delta) for line in lines_of(claim))
     least = float(floor) * (1 - _ROUNDING)

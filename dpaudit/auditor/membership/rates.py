@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from dpaudit.auditor.bounds import clopper_pearson_lower, clopper_pearson_upper
 from dpaudit.auditor.membership.foreign import finite_array
 from dpaudit.errors import InvalidArgument
-from dpaudit.exact import Exact, ball, ball_endpoints, float_outward, in_range, rational, working_precision
+from dpaudit.exact import Exact, ball, ball_endpoints, float_outward, in_range, working_precision
 
 _BITS = 128
 
@@ -101,14 +101,15 @@ def operating_point(member_scores: Any, other_scores: Any, *, threshold: float, 
     Returns:
       Counts, bounds on both rates, and on epsilon.
     Raises:
-      InvalidArgument: scores that are not finite (DPA105), a threshold that is not (DPA102), alpha out of range (DPA103).
+      InvalidArgument: scores that are not finite (DPA105), a threshold that is not (DPA101, DPA102), alpha out of range
+        (DPA103).
     Source: Clopper, Pearson 1934; docs/membership.md, section 5.
     Example:
       >>> point = operating_point([3.0, 2.0, 1.0], [0.0, 1.0], threshold=2.0, alpha="0.05")
       >>> point.true_positives, point.false_positives
       (2, 0)
     """
-    limit = float(rational(threshold, "threshold"))
+    limit = float(in_range(threshold, "threshold", lower=-(2**1000), upper=2**1000))
     members, others = _finite(member_scores, "member_scores"), _finite(other_scores, "other_scores")
     return OperatingPoint(
         threshold=limit,

@@ -45,10 +45,10 @@ def boundary_values(kind: Kind, bounds: tuple[float, float] | None = None) -> Se
     """
     from hypothesis import strategies as st
 
-    if bounds is not None and kind in _NO_NUMBERS:
+    if bounds is not None and _is_no_number(kind):
         raise InvalidArgument("DPA106", "bounds belong to numbers only. Leave them out for texts and truth values.")
     plain = plain_values(kind)
-    if kind in _NO_NUMBERS:
+    if _is_no_number(kind):
         return st.sampled_from(_TEXTS) | plain if kind is str else plain
     dtype = _number_type(kind)
     if dtype.kind == "f":
@@ -56,11 +56,16 @@ def boundary_values(kind: Kind, bounds: tuple[float, float] | None = None) -> Se
     return st.sampled_from(_integers(int(np.iinfo(dtype).min), int(np.iinfo(dtype).max), bounds)) | plain
 
 
+def _is_no_number(kind: Kind) -> bool:
+    """Whether a kind is that of truth values or texts."""
+    return isinstance(kind, (type, str)) and kind in _NO_NUMBERS
+
+
 def plain_values(kind: Kind) -> SearchStrategy[Any]:
     """Ordinary values of a kind: small numbers, truth values, short texts."""
     from hypothesis import strategies as st
 
-    if kind in _NO_NUMBERS:
+    if _is_no_number(kind):
         return st.text(max_size=4) if kind is str else st.booleans()
     dtype = _number_type(kind)
     if dtype.kind == "f":

@@ -12,7 +12,7 @@ from dpaudit.auditor.search.graphs import toggled, without_node
 from dpaudit.auditor.search.vectors import entries_of, moved_by, within_ball
 from dpaudit.claims import Adjacency
 from dpaudit.errors import InvalidArgument
-from dpaudit.exact import integer, rational
+from dpaudit.exact import integer, rational, word
 
 if TYPE_CHECKING:
     from hypothesis.strategies import DrawFn, SearchStrategy
@@ -45,8 +45,8 @@ def neighbours(
     Returns:
       A strategy of pairs (first, second) of lists, or of mappings for graphs, whose sides differ. They shrink together.
     Raises:
-      InvalidArgument: an unknown adjacency, mode or kind of rows (DPA103), a size below 1 (DPA103), or rows of the wrong
-        type (DPA105).
+      InvalidArgument: an unknown adjacency, mode or kind of rows (DPA103), a norm ball by its name alone (DPA106), a size below 1
+        (DPA103), or rows of the wrong type (DPA105).
     Source: docs/auditing.md, "Which neighbours".
     Example:
       >>> from hypothesis import find
@@ -56,8 +56,7 @@ def neighbours(
     from hypothesis import strategies as st
 
     relation = Adjacency.of(adjacency)
-    if mode not in MODES:
-        raise InvalidArgument("DPA103", f"mode must be one of {', '.join(MODES)}, got {mode!r}.")
+    word(mode, "mode", MODES)
     most = integer(max_size, "max_size", lower=1)
     records = _records(rows, mode)
     if relation.kind == "norm_ball":

@@ -9,11 +9,9 @@ from dpaudit.verifier.frontend.expressions import number, term, truth, whole
 from dpaudit.verifier.frontend.readers import Reader
 from dpaudit.verifier.frontend.refusals import place_of, refused, take
 from dpaudit.verifier.frontend.scopes import Source
-from dpaudit.verifier.ir import ARGUMENTS, Draw, Invoke, Law, ListOf, Program
+from dpaudit.verifier.ir import ARGUMENTS, ON_LATTICE, TWO_VALUED, Draw, Invoke, Law, ListOf, Program
 from dpaudit.verifier.terms import ONE, Sort, Term, number_of, variable
 
-_DISCRETE: Final = (Law.DISCRETE_LAPLACE, Law.GEOMETRIC, Law.DISCRETE_GAUSSIAN)
-_TRUTHS: Final = (Law.BERNOULLI, Law.RANDOMIZED_RESPONSE)
 _INTEGERS: Final = (Law.EXPONENTIAL_CHOICE, Law.UNIFORM_INT)
 
 
@@ -29,15 +27,15 @@ def draw(reader: Reader, node: ast.Call, law: Law, name: str | None) -> Term:
     _unguarded(reader, node, f"a draw from {law.value}")
     # Arguments are evaluated in the order in which they are written, and stand in the order of the law.
     scores: str | None = None
-    read: dict[str, tuple[Term, ...]] = {"lattice": (ONE,)} if law in _DISCRETE else {}
+    read: dict[str, tuple[Term, ...]] = {"lattice": (ONE,)} if law in ON_LATTICE else {}
     for what, value in _arguments(node, law).items():
         if what == "scores":
             scores, read[what] = _scores(reader, value)
         else:
             read[what] = (_argument(reader, what, value),)
     args = tuple(part for what in ARGUMENTS[law] for part in read[what])
-    sort = Sort.BOOL if law in _TRUTHS else Sort.INT if law in _INTEGERS else Sort.REAL
-    if law in _DISCRETE and number_of(args[-1]) == 1:
+    sort = Sort.BOOL if law in TWO_VALUED else Sort.INT if law in _INTEGERS else Sort.REAL
+    if law in ON_LATTICE and number_of(args[-1]) == 1:
         sort = Sort.INT
     site = next(reader.shared.sites)
     target = name or f"{law.value}.{site}"

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from dpaudit.verifier.solving import Answer
+from dpaudit.verifier.solving.back_ends import answered
 
 _DECLARED: Final = re.compile(r"\(declare-const (\w+) ")
 
@@ -86,7 +87,7 @@ def _by_z3(text: str, milliseconds: int) -> Reply:
     solver = z3.Solver(ctx=z3.Context())
     solver.set("timeout", milliseconds)
     solver.from_string(text)
-    answer = _answer(solver.check())
+    answer = answered(solver.check())
     if answer is not Answer.SAT:
         return Reply(answer, {})
     model = solver.model()
@@ -107,15 +108,10 @@ def _by_cvc5(text: str, milliseconds: int) -> Reply:
     answer = Answer.UNKNOWN
     while not (command := parser.nextCommand()).isNull():
         if command.getCommandName() == "check-sat":
-            answer = _answer(solver.checkSat())
+            answer = answered(solver.checkSat())
         else:
             command.invoke(solver, names)
     if answer is not Answer.SAT:
         return Reply(answer, {})
     values = {term.getSymbol(): int(solver.getValue(term).getBitVectorValue(10)) for term in names.getDeclaredTerms()}
     return Reply(answer, {name: values[name] for name in _DECLARED.findall(text)})
-
-
-def _answer(result: object) -> Answer:
-    """The answer that a solver's own result is, by its text."""
-    return {"unsat": Answer.UNSAT, "sat": Answer.SAT}.get(str(result), Answer.UNKNOWN)

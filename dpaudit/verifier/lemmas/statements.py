@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from dpaudit.verifier.certify import certificate
+from dpaudit.verifier.confirming import accepted
 from dpaudit.verifier.frontend import expression
-from dpaudit.verifier.kernel import KernelRejects, check
 from dpaudit.verifier.solving import Answer, satisfiable
 from dpaudit.verifier.terms import Sort, Term, conjunction, implies, negation
 
@@ -122,10 +122,4 @@ def _worst(answers: list[Answer]) -> Answer:
 def _accepted(obligation: Term, seconds: float) -> bool:
     """Whether a certificate is found that the kernel accepts."""
     found = certificate(obligation, seconds=seconds)
-    if found is None:
-        return False
-    try:
-        check(obligation, found)
-    except KernelRejects:
-        return False
-    return True
+    return found is not None and accepted(obligation, found)

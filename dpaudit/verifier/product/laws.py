@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Final
 
-from dpaudit.verifier.ir import Draw, Law, Relation
+from dpaudit.verifier.ir import ON_LATTICE, TWO_VALUED, Draw, Law, Relation
 from dpaudit.verifier.product.adjacency import Neighbours
 from dpaudit.verifier.product.rational import below, reduced
 from dpaudit.verifier.terms import (
@@ -70,10 +70,7 @@ class Asked:
     odds: Term
 
 
-DISCRETE: Final = (Law.DISCRETE_LAPLACE, Law.GEOMETRIC, Law.DISCRETE_GAUSSIAN)
 NORMAL: Final = (Law.GAUSSIAN, Law.DISCRETE_GAUSSIAN)
-SIGNED: Final = (Law.EXPONENTIAL, Law.GEOMETRIC)
-TWO_VALUED: Final = (Law.BERNOULLI, Law.RANDOMIZED_RESPONSE)
 FINITE: Final = (Law.EXPONENTIAL_CHOICE, Law.UNIFORM_INT, *TWO_VALUED)
 
 
@@ -150,7 +147,7 @@ def _piecewise(law: Law, noise: Term, shift: Term) -> bool:
     """Whether a shift may be what it is by its form: a normal law's must not look at its own noise at all."""
     if law in NORMAL:
         return noise not in variables(shift)
-    return law in DISCRETE or law in FINITE or not moves(shift, noise)
+    return law in ON_LATTICE or law in FINITE or not moves(shift, noise)
 
 
 def moves(shift: Term, noise: Term) -> bool:
@@ -164,7 +161,7 @@ def moves(shift: Term, noise: Term) -> bool:
 
 def _on_lattice(draw: Draw, shift: Term) -> Term:
     """Whether a shift is a whole multiple of the lattice, decided by its form; TRUE where there is no lattice."""
-    if draw.law not in DISCRETE:
+    if draw.law not in ON_LATTICE:
         return constant(value=draw.law not in FINITE or shift.sort is not Sort.REAL)
     step = number_of(draw.args[-1])
     return constant(value=step is not None and step > 0 and _multiple(shift, Fraction(step)))

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from dpaudit.verifier.ir import Program
 from dpaudit.verifier.refuter.events import Box, Event
-from dpaudit.verifier.refuter.neighbours import Neighbours, admissible
+from dpaudit.verifier.refuter.neighbours import InputPair, admissible
 from dpaudit.verifier.refuter.paths import Undecided
 from dpaudit.verifier.refuter.witness import Witness, weighed
 
@@ -47,7 +47,7 @@ def likely(program: Program, witness: Witness, *, seconds: float = SECONDS) -> W
     return best if best.runs <= MOST_RUNS else None
 
 
-def _judged(program: Program, pair: Neighbours, event: Event) -> Witness | None:
+def _judged(program: Program, pair: InputPair, event: Event) -> Witness | None:
     """The witness that a pair and an event are, if they are one."""
     try:
         return weighed(program, pair, event).witness if admissible(program, pair) else None
@@ -55,7 +55,7 @@ def _judged(program: Program, pair: Neighbours, event: Event) -> Witness | None:
         return None
 
 
-def _around(witness: Witness) -> Iterator[tuple[Neighbours, Event]]:
+def _around(witness: Witness) -> Iterator[tuple[InputPair, Event]]:
     """Pairs and events that differ in one thing; none for a space, which has no neighbours."""
     pair, event = witness.pair, witness.event
     if not isinstance(event, Event):
@@ -66,7 +66,7 @@ def _around(witness: Witness) -> Iterator[tuple[Neighbours, Event]]:
         for step in (*_STEPS, *(() if isinstance(value, tuple) else (value, -value / 2))):
             if type(value) in {tuple, int, Fraction}:
                 sides = ({**side, name: _moved(side[name], step)} for side in (pair.first, pair.second))
-                yield Neighbours(*sides), event
+                yield InputPair(*sides), event
 
 
 def _moved(value: Any, step: Fraction) -> Any:

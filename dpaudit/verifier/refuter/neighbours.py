@@ -16,15 +16,15 @@ _TYPES: Final = {Sort.INT: int, Sort.REAL: Fraction, Sort.BOOL: bool}
 
 
 @dataclass(frozen=True)
-class Neighbours:
+class InputPair:
     """Two datasets of one program, the first being the one on which an event is too likely."""
 
     first: Inputs
     second: Inputs
 
-    def reversed(self) -> Neighbours:
+    def reversed(self) -> InputPair:
         """The same two the other way round."""
-        return Neighbours(self.second, self.first)
+        return InputPair(self.second, self.first)
 
 
 def contract_of(program: Program) -> Contract:
@@ -38,7 +38,7 @@ def contract_of(program: Program) -> Contract:
     return program.contract
 
 
-def admissible(program: Program, pair: Neighbours) -> bool:
+def admissible(program: Program, pair: InputPair) -> bool:
     """Whether both datasets are allowed and neighbours in the direction first to second."""
     contract = contract_of(program)
     if not all(_typed(parameter, inputs) for parameter in program.parameters for inputs in (pair.first, pair.second)):
@@ -88,7 +88,7 @@ def _each(clause: Term, inputs: Inputs) -> bool:
     return all(_holds(clause, inputs, {EACH: index}) for index in range(longest))
 
 
-def _near(change: Change, pair: Neighbours, name: str) -> bool:
+def _near(change: Change, pair: InputPair, name: str) -> bool:
     """Whether a list changes by no more than its relation allows."""
     bound = value_of(change.bound, pair.first)
     moves = [after - before for before, after in zip(pair.first[name], pair.second[name], strict=True)]

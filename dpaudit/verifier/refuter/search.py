@@ -15,7 +15,7 @@ from flint import fmpq
 from dpaudit.verifier.ir import Contract, ListOf, Parameter, Program, Relation
 from dpaudit.verifier.refuter.events import Box, Event, Leaf
 from dpaudit.verifier.refuter.forms import Form
-from dpaudit.verifier.refuter.neighbours import Neighbours, admissible, claimed, contract_of
+from dpaudit.verifier.refuter.neighbours import InputPair, admissible, claimed, contract_of
 from dpaudit.verifier.refuter.paths import Inputs, Path, Undecided, paths_of
 from dpaudit.verifier.refuter.witness import Witness, judged_space, weighed
 from dpaudit.verifier.terms import Sort, Term, variables
@@ -94,7 +94,7 @@ def search(
     program: Program,
     *,
     seconds: float = SECONDS,
-    seeds: Iterable[Neighbours] = (),
+    seeds: Iterable[InputPair] = (),
     longest: int = LONGEST,
     events: float = float("inf"),
 ) -> Witness | None:
@@ -129,7 +129,7 @@ def search(
     return None
 
 
-def _from_seeds(course: _Search, seeds: Iterable[Neighbours], seconds: float) -> Witness | None:
+def _from_seeds(course: _Search, seeds: Iterable[InputPair], seconds: float) -> Witness | None:
     """Look at the data of seeds and grow them, in a part of the time."""
     names = [name for name, _ in contract_of(course.program).changes]
     starts = []
@@ -201,7 +201,7 @@ def _tried(course: _Search, candidate: Candidate) -> Witness | Candidate | None:
     return None if found.lower is None else replace(candidate, score=float(found.lower - claim))
 
 
-def _support(course: _Search, pair: Neighbours) -> Witness | None:
+def _support(course: _Search, pair: InputPair) -> Witness | None:
     """The witness by the spaces of the outputs, if there is one."""
     if not admissible(course.program, pair):
         return None
@@ -290,7 +290,7 @@ def _longer(event: Event, place: int) -> Iterator[Event]:
             yield Event((*event.values[:index], value + 1, *event.values[index + 1 :]))
 
 
-def _pair(program: Program, candidate: Candidate) -> Neighbours | None:
+def _pair(program: Program, candidate: Candidate) -> InputPair | None:
     """The datasets of a candidate, if the specification allows them."""
     contract = contract_of(program)
     sides: list[dict[str, Any]] = [{}, {}]
@@ -298,7 +298,7 @@ def _pair(program: Program, candidate: Candidate) -> Neighbours | None:
     for parameter in program.parameters:
         for side, inputs in enumerate(sides):
             inputs[parameter.name] = _argument(parameter, candidate, names, moved=bool(side))
-    pair = Neighbours(*sides)
+    pair = InputPair(*sides)
     try:
         return pair if admissible(program, pair) else None
     except (ArithmeticError, IndexError):
@@ -317,7 +317,7 @@ def _argument(parameter: Parameter, candidate: Candidate, names: list[str], *, m
     return tuple(make(column.levels[index] + (column.moves[index] if moved else 0)) for column in candidate.columns)
 
 
-def _small_pairs(program: Program) -> Iterator[Neighbours]:
+def _small_pairs(program: Program) -> Iterator[InputPair]:
     """Pairs of one or two elements."""
     for scalars, columns in product(_scalars(program, _EPSILONS[0]), _screened(contract_of(program))):
         pair = _pair(program, Candidate(scalars, columns, Event()))

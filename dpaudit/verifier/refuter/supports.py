@@ -20,7 +20,7 @@ from dpaudit.exact import ball_endpoints, working_precision
 from dpaudit.verifier.ir import Program
 from dpaudit.verifier.refuter.events import BITS
 from dpaudit.verifier.refuter.forms import Form
-from dpaudit.verifier.refuter.neighbours import Neighbours
+from dpaudit.verifier.refuter.neighbours import InputPair
 from dpaudit.verifier.refuter.paths import Path, Undecided, paths_of
 from dpaudit.verifier.refuter.regions import mass_of
 
@@ -39,7 +39,7 @@ class Space:
     equations: Rows
 
 
-def lonely_space(program: Program, pair: Neighbours) -> tuple[Space, Fraction] | None:
+def lonely_space(program: Program, pair: InputPair) -> tuple[Space, Fraction] | None:
     """A space that has positive probability on the first dataset and none on the second but for smaller parts of it.
 
     Returns:

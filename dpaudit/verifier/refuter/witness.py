@@ -12,7 +12,7 @@ from flint import arb
 from dpaudit.exact import Enclosure, ball, ball_endpoints, working_precision
 from dpaudit.verifier.ir import Program
 from dpaudit.verifier.refuter.events import BITS, Event, probability
-from dpaudit.verifier.refuter.neighbours import Neighbours, admissible, claimed, contract_of
+from dpaudit.verifier.refuter.neighbours import InputPair, admissible, claimed, contract_of
 from dpaudit.verifier.refuter.paths import Undecided
 from dpaudit.verifier.refuter.supports import Space, lonely_space
 
@@ -27,14 +27,14 @@ _MANY: Final = 10**18
 
 @dataclass(frozen=True)
 class Witness:
-    """Neighbours and an event that break a claim.
+    """InputPair and an event that break a claim.
 
     `event` is an event of the typed output, or the affine space in which outputs lie on the first dataset but not on the second.
     `first` and `second` enclose its probability on the two datasets; `lower` is a certified lower bound of the privacy loss in
     nats, ln((first - delta) / second), None where the second probability is 0. `runs` is about how many runs would show it.
     """
 
-    pair: Neighbours
+    pair: InputPair
     event: Event | Space
     first: Enclosure
     second: Enclosure
@@ -50,7 +50,7 @@ class Weighed:
     lower: Fraction | None
 
 
-def weighed(program: Program, pair: Neighbours, event: Event) -> Weighed:
+def weighed(program: Program, pair: InputPair, event: Event) -> Weighed:
     """How likely an event is on both datasets: a lower bound of the privacy loss, None where it is infinite, and a witness.
 
     Raises:
@@ -63,7 +63,7 @@ def weighed(program: Program, pair: Neighbours, event: Event) -> Weighed:
     return Weighed(_broken(program, pair, event, first, second), log_ratio(first, second, delta))
 
 
-def judged_space(program: Program, pair: Neighbours) -> Witness | None:
+def judged_space(program: Program, pair: InputPair) -> Witness | None:
     """The witness that a pair is by the affine spaces of its outputs, if there is one."""
     found = lonely_space(program, pair)
     if found is None:
@@ -114,7 +114,7 @@ def runs_needed(first: Enclosure, second: Enclosure, factor: float, delta: Fract
     return min(math.ceil(hits / mass), _MANY)
 
 
-def _broken(program: Program, pair: Neighbours, event: Event | Space, first: Enclosure, second: Enclosure) -> Witness | None:
+def _broken(program: Program, pair: InputPair, event: Event | Space, first: Enclosure, second: Enclosure) -> Witness | None:
     """The witness if P(first) > odds e^claim P(second) + delta for certain."""
     claim, odds, delta = claimed(program, pair.first)
     with working_precision(BITS):

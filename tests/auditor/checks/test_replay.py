@@ -231,7 +231,7 @@ def test_releases_under_another_adjacency_are_not_compared():
 def test_without_a_release_or_with_no_wish_for_it_nothing_is_replayed():
     assert {} == laws(lambda rows, rng: rng.laplace())
     assert {} == laws(wrong_sensitivity, primitives=None)
-    with pytest.raises(InvalidArgument, match="DPA404"):
+    with pytest.raises(InvalidArgument, match="DPA103"):
         target_of(wrong_sensitivity, primitives="all")
 
 

@@ -42,7 +42,7 @@ def test_whatever_else_is_refused_and_not_shown(value):
     assert refusal.value.__context__ is None
 
 
-def test_a_function_of_the_caller_fails_with_a_code_and_a_type_alone():
+def test_a_function_of_the_caller_fails_with_a_code_a_type_and_a_place_alone():
     def secret(value):
         raise KeyError(value)
 
@@ -50,7 +50,7 @@ def test_a_function_of_the_caller_fails_with_a_code_and_a_type_alone():
         raise Unsupported("DPA202", "as asked.")
 
     assert 3 == result_of(len, "abc")
-    with pytest.raises(TargetFailure, match=r"^DPA405 secret raised KeyError\.$"):
+    with pytest.raises(TargetFailure, match=r"^DPA405 secret raised KeyError at test_foreign\.py:\d+\.$"):
         result_of(secret, 4711)
     with pytest.raises(Unsupported, match="DPA202"):
         result_of(unsupported, 1)

@@ -149,6 +149,8 @@ def test_a_budget_stops_a_fit_before_records_are_read(name, data):
         ("phased", {"adjacency": "add_remove", "n_nominal": 100}, "DPA604"),
         ("phased", {"learner": PhasedDescent(margin="1/20", rival_seed=-1)}, "DPA103"),
         ("phased", {"learner": PhasedDescent(margin=3)}, "DPA103"),
+        ("fourier", {"learner": "descent"}, "DPA105"),
+        ("fourier", {"kernel": np.zeros(3)}, "DPA103"),
         ("fourier", {"adjacency": "add_remove"}, "DPA603"),
         ("fourier", {"kernel": "cubic"}, "DPA103"),
         ("fourier", {"kernel": lambda *_: np.zeros(3)}, "DPA105"),

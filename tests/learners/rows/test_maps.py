@@ -15,7 +15,6 @@ from learners.rows import images
 from learners.rows.fastfood import fastfood_map
 from learners.rows.fourier import GaussianKernel, LaplacianKernel, fourier_map
 from learners.rows.hadamard import hadamard_map
-from learners.rows.images import root_above
 from learners.rows.ingest import to_rows
 from learners.rows.polynomial import polynomial_map
 from learners.rows.projected import ProjectedMap
@@ -23,6 +22,7 @@ from learners.rows.rows import Rows
 from learners.rows.seeds import PublicBits
 from learners.rows.signs import sign_map
 from learners.rows.sketch import sketch_map
+from mechanisms.roots import root_above
 
 WIDTH = 11
 _FOURIER = fourier_map(dimension_in=WIDTH, frequencies=20, kernel=GaussianKernel("1/2"), seed=4)

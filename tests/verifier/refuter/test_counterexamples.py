@@ -13,7 +13,7 @@ from dpaudit.spec import Inc, Spec
 from dpaudit.verifier.frontend import parse
 from dpaudit.verifier.ir import Program
 from dpaudit.verifier.refuter.events import Box, Event, probability
-from dpaudit.verifier.refuter.neighbours import Neighbours, admissible
+from dpaudit.verifier.refuter.neighbours import InputPair, admissible
 from dpaudit.verifier.refuter.paths import Undecided
 from dpaudit.verifier.refuter.search import search
 from dpaudit.verifier.refuter.witness import recheck, weighed
@@ -145,7 +145,7 @@ def test_pairs_outside_the_specification_are_no_witnesses() -> None:
     """Too far apart, against the direction, of the wrong type, of another length: all refused."""
     grows = parse(LAPLACE, Spec(claim="eps", adjacency=Inc(1), requires=["eps > 0"]))
     one = Fraction(1)
-    good = Neighbours({"q": (one,), "eps": one}, {"q": (2 * one,), "eps": one})
+    good = InputPair({"q": (one,), "eps": one}, {"q": (2 * one,), "eps": one})
     assert admissible(grows, good)
     assert not admissible(grows, good.reversed())
     for second in (
@@ -154,8 +154,8 @@ def test_pairs_outside_the_specification_are_no_witnesses() -> None:
         {"q": (2,), "eps": one},
         {"q": (), "eps": one},
     ):
-        assert not admissible(grows, Neighbours(good.first, second))
-    assert not admissible(grows, Neighbours({"q": (one,), "eps": -one}, {"q": (one,), "eps": -one}))
+        assert not admissible(grows, InputPair(good.first, second))
+    assert not admissible(grows, InputPair({"q": (one,), "eps": -one}, {"q": (one,), "eps": -one}))
 
 
 def test_a_changed_witness_does_not_hold() -> None:
@@ -164,7 +164,7 @@ def test_a_changed_witness_does_not_hold() -> None:
     witness = search(target, seconds=30)
     assert witness is not None
     assert recheck(target, witness)
-    far = Neighbours(witness.pair.first, {**witness.pair.second, "q": (Fraction(9),)})
+    far = InputPair(witness.pair.first, {**witness.pair.second, "q": (Fraction(9),)})
     assert not recheck(target, replace(witness, pair=far))
     assert not recheck(target, replace(witness, event=Event((Box(Fraction(-(10**6)), Fraction(10**6)),))))
     assert not recheck(program(LAPLACE, requires=("eps > 0", "len(q) == 1")), witness)
@@ -175,7 +175,7 @@ def test_what_cannot_be_integrated_is_said_to_be_undecided() -> None:
     product = "def f(q: list[Fraction], eps: Fraction, *, laplace):\n    x = laplace(1 / eps)\n    return q[0] + x * x\n"
     normal = "def f(q: list[Fraction], eps: Fraction, *, gaussian):\n    return q[0] + gaussian(1 / eps)\n"
     inputs = {"q": (Fraction(0),), "eps": Fraction(1)}
-    pair = Neighbours(inputs, {**inputs, "q": (Fraction(1),)})
+    pair = InputPair(inputs, {**inputs, "q": (Fraction(1),)})
     for source in (product, normal):
         with pytest.raises(Undecided):
             weighed(program(source), pair, Event((Box(Fraction(0), Fraction(1)),)))

@@ -11,7 +11,7 @@ from dpaudit.spec import Spec
 from dpaudit.verifier.frontend import parse
 from dpaudit.verifier.refuter import regions, supports, witness
 from dpaudit.verifier.refuter.events import Box, Event
-from dpaudit.verifier.refuter.neighbours import Neighbours
+from dpaudit.verifier.refuter.neighbours import InputPair
 from dpaudit.verifier.refuter.paths import Undecided
 from dpaudit.verifier.refuter.search import search
 from dpaudit.verifier.refuter.witness import Witness, judged_space, recheck, weighed
@@ -41,7 +41,7 @@ ONE = Fraction(1)
 def test_a_smaller_lattice_has_mass_on_both_sides(monkeypatch):
     # The two outputs are equal on one side, and equal with probability 0.905 on the other: ln(1/0.905) = 0.1 and delta = 0.095 do.
     program = parse(ON_LATTICE, Spec(claim=("1/5", "1/8"), adjacency="one", requires=["len(q) == 1"]))
-    pair = Neighbours({"q": (0,)}, {"q": (1,)})
+    pair = InputPair({"q": (0,)}, {"q": (1,)})
     assert search(program, seconds=1.0) is None
     with pytest.raises(Undecided, match="not all continuous"):
         judged_space(program, pair)
@@ -51,7 +51,7 @@ def test_a_smaller_lattice_has_mass_on_both_sides(monkeypatch):
 
 def test_an_equality_of_continuous_noise_has_probability_0(monkeypatch):
     program = parse(ON_A_LINE, Spec(claim=1, adjacency="one", requires=["len(q) == 1"]))
-    pair = Neighbours({"q": (0 * ONE,)}, {"q": (ONE,)})
+    pair = InputPair({"q": (0 * ONE,)}, {"q": (ONE,)})
     near = Event((Box(-ONE / 10, ONE / 10),))
     assert weighed(program, pair, near).witness is None
     take_out(monkeypatch, [(regions.mass_of, "return arb(0)", "continue")])
@@ -60,7 +60,7 @@ def test_an_equality_of_continuous_noise_has_probability_0(monkeypatch):
 
 def test_data_that_are_too_far_apart_show_nothing(monkeypatch):
     program = parse(LAPLACE, Spec(claim=1, adjacency="one", requires=["len(q) == 1"]))
-    pair = Neighbours({"q": (0 * ONE,)}, {"q": (2 * ONE,)})
+    pair = InputPair({"q": (0 * ONE,)}, {"q": (2 * ONE,)})
     far = weighed(program, pair, Event((Box(-2 * ONE, -ONE),))).witness
     assert isinstance(far, Witness)
     assert isinstance(far.first, Enclosure)

@@ -6,7 +6,7 @@ import pytest
 
 from dpaudit import GDP, RDP, ZCDP, ApproxDP, Claim, Curve, PureDP, Target, Verdict, audit
 from dpaudit.accounting import explicit_pair
-from dpaudit.auditor.exact_law import EXACT_LAW, check_exact_law
+from dpaudit.auditor.checks.exact_law import EXACT_LAW, check_exact_law
 from dpaudit.auditor.pairs import candidate_pairs
 
 

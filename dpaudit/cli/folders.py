@@ -1,0 +1,28 @@
+"""Folders of results, made before the work, so that hours of it do not end at a closed door."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from dpaudit.errors import InvalidArgument
+
+
+def make_folder(folder: Path) -> None:
+    """Make a folder, unless it is there, and see that it may be written.
+
+    Args:
+      folder: its path.
+    Raises:
+      InvalidArgument: it cannot be made or written (DPA503).
+    Source: design, "Rules that hold everywhere", 6.
+    Example:
+      >>> make_folder(Path("."))
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or "not a possible path"
+        raise InvalidArgument("DPA503", f"the folder {folder} cannot be made ({reason}). Name one that may be written.") from error
+    if not os.access(folder, os.W_OK | os.X_OK):
+        raise InvalidArgument("DPA503", f"the folder {folder} may not be written. Name one that may.")

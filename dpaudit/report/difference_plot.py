@@ -1,0 +1,108 @@
+"""The plot of a target in two reports: claim, certified price and attack before, above those after, on one scale."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, Final
+
+from dpaudit.report import wording
+from dpaudit.report.codec import nearest
+from dpaudit.report.plots import DASHED, LARGEST, Plot, finish, short
+from dpaudit.report.svg import ATTACK, CLAIM, INK, PRICE, canvas, inline
+from dpaudit.results import TargetResult
+
+_SHARE: Final = "share of the claim"
+_LONGEST: Final = 8.0
+"""Claims, of which the largest is this long, still fill a visible part of the scale; what is beyond it is drawn at its end."""
+
+_CLAIMED: Final[dict[str, Any]] = {"color": CLAIM, "linewidth": 1.8, "linestyle": DASHED}
+_PRICED: Final[dict[str, Any]] = {"color": PRICE, "linewidth": 9, "alpha": 0.58}
+_FOUND: Final[dict[str, Any]] = {"color": ATTACK, "marker": ">", "markersize": 9, "markeredgecolor": INK, "linestyle": "none"}
+_CAPTION: Final = (
+    "The dashed line is the claim, the bar the certified price, pale where that is an interval, the triangle what the attack found "
+    "at least. Where all is well, the triangle is within the bar and the bar does not pass the line."
+)
+
+
+@dataclass(frozen=True)
+class Span:
+    """What one report says of a target, as numbers of one unit; None for what it does not say."""
+
+    claim: float | None
+    price: tuple[float, float] | None
+    attack: float | None
+
+
+def interval_plot(before: TargetResult, after: TargetResult, key: str) -> Plot | None:
+    """Both results on one scale: epsilon where all of it is epsilon at one delta, else shares of what each claim allows.
+
+    Args:
+      before: the earlier result.
+      after: the later one.
+      key: letters and digits that begin every id in the drawing.
+    Returns:
+      The plot, or None where there is nothing to draw or both say the same.
+    Source: docs/ci.md, "What changed".
+    """
+    units = {_unit(result) for result in (before, after)}
+    unit = units.pop() if len(units) == 1 else _SHARE
+    spans = {"before": _span(before, unit), "after": _span(after, unit)}
+    told = [end for span in spans.values() for end in (*(span.price or ()), span.attack) if end is not None]
+    if not told or spans["before"] == spans["after"]:
+        return None
+    claims = [span.claim for span in spans.values() if span.claim]
+    longest = min(LARGEST, _LONGEST * max(claims, default=LARGEST))
+    limit = 1.08 * min(max(0.0, *(end for end in (*told, *claims) if math.isfinite(end))), longest) or 1.0
+    with canvas() as (figure, axes):
+        figure.set_size_inches(5.4, 2.3)
+        axes.set_position((0.13, 0.24, 0.83, 0.58))
+        for place, span in enumerate(spans.values()):
+            if span.price is not None:
+                for end in span.price:
+                    axes.barh(place, min(max(end, 0.0), limit), height=0.36, color=PRICE, alpha=0.35, linewidth=0)
+            if span.claim is not None:
+                claim = min(span.claim, limit)
+                axes.plot((claim, claim), (place - 0.42, place + 0.42), **_CLAIMED)
+            if span.attack is not None:
+                at = min(max(span.attack, 0.0), 0.985 * limit)
+                axes.plot((at,), (place,), **_FOUND)
+        # Drawn nowhere, for the legend alone: what is above may be drawn twice.
+        for label, style in (("claim", _CLAIMED), ("price", _PRICED), ("attack", _FOUND)):
+            if any(getattr(span, label) is not None for span in spans.values()):
+                axes.plot((), (), **style, label=label)
+        axes.set_xlim(0, limit)
+        axes.set_ylim(len(spans) - 0.4, -0.6)
+        axes.set_yticks(range(len(spans)), list(spans))
+        axes.xaxis.set_major_formatter(lambda value, _: f"{value:g}")
+        axes.grid(visible=False, axis="y")
+        finish(axes, unit, "")
+        title = f"Claim, price and attack of {after.name}"
+        description = f"Before above after, each on the scale of {unit}. A table of the numbers follows."
+        svg = inline(figure, title=title, description=description, key=key)
+    header = (unit, "claim", "price, lower end", "price, upper end", "attack, lower bound")
+    rows = tuple((when, *map(short, (span.claim, *(span.price or (None, None)), span.attack))) for when, span in spans.items())
+    return Plot(svg, title, _CAPTION, header, rows)
+
+
+def _unit(result: TargetResult) -> str:
+    """Epsilon at the delta of the claim, where attack and price both speak of it; else shares."""
+    claim, price = result.claim, result.price
+    if claim.tested_epsilon is None:
+        return _SHARE
+    priced = None if price is None or price.value is None else (price.limit, price.quantity.partition(" ")[0])
+    if priced not in (None, (claim.tested_epsilon, "epsilon")):
+        return _SHARE
+    return f"epsilon at delta = {wording.upper(claim.tested_delta)}" if claim.tested_delta else "epsilon"
+
+
+def _span(result: TargetResult, unit: str) -> Span:
+    """The numbers of a result in that unit."""
+    attack, price = wording.shares(result)
+    found = None if attack is None or attack <= 0 else attack
+    if unit == _SHARE:
+        return Span(None if attack is None and price is None else 1.0, price, found)
+    allowed = nearest(result.claim.tested_epsilon or Fraction(0))
+    ends = None if price is None else (allowed * price[0], allowed * price[1])
+    return Span(allowed, ends, None if found is None else allowed * found)

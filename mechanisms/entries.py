@@ -1,0 +1,26 @@
+"""Sequences of numbers as arrays that hold each of them exactly: as floats, as integers, or as the objects they are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+def exact_array(values: Iterable[Any] | NDArray[Any]) -> NDArray[Any]:
+    """The values as float64 where all are floats, int64 where all are ints that fit, else objects; an array stays as it is."""
+    if hasattr(values, "__array__"):
+        return np.asarray(values)
+    entries = list(values)
+    if all(type(entry) is float for entry in entries):
+        return np.array(entries, dtype=np.float64)
+    if all(type(entry) is int and -(2**63) <= entry < 2**63 for entry in entries):
+        return np.array(entries, dtype=np.int64)
+    array = np.empty(len(entries), dtype=object)
+    for position, entry in enumerate(entries):
+        array[position] = entry
+    return array
