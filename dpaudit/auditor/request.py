@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, replace
-from fractions import Fraction
 from itertools import count
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from dpaudit.auditor.bounds import ClaimPoint
 from dpaudit.auditor.family import FAMILIES
@@ -24,7 +23,7 @@ Given: TypeAlias = Target | Reference | str
 
 DEFAULT_RUNS = 1_000_000
 
-LEAST_ALPHA = Fraction(1, 10**100)
+LEAST_ALPHA: Final = "1e-100"
 """Smaller error probabilities are refused: nothing is refuted at them, and floats would not hold their shares."""
 
 

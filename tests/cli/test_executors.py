@@ -62,7 +62,7 @@ def test_an_executor_that_is_stuck_does_not_keep_the_program(pools):
     [
         (("mend", "crews:Silent"), 2, "Invalid value"),
         (("check", "crews"), 2, "DPA105"),
-        (("check", "crews:Silent", "--timeout", "0"), 2, "DPA104"),
+        (("check", "crews:Silent", "--timeout", "0"), 2, "DPA103"),
         (("check", "crews:Silent", "--jobs", "2"), 2, "give one of them"),
         (("check", "--jobs", "1"), 2, "--jobs"),
     ],

@@ -278,7 +278,7 @@ def test_fractions_are_of_pythons_own_ints(wrong):
 
 @pytest.mark.parametrize("wrong", WRONG_LISTS, ids=repr)
 def test_lists_are_pythons_own(wrong):
-    with pytest.raises(InvalidArgument, match=r"DPA724.*q must be a list"):
+    with pytest.raises(InvalidArgument, match=r"DPA724.*q must be of type list"):
         bind(twice, production={}).with_test_samplers(wrong, ONE, laplace=never)
 
 

@@ -46,7 +46,9 @@ def test_arrays_and_their_numbers_are_refused(array):
                 bind(total, production={}).with_test_samplers(values, laplace=never)
 
 
-@pytest.mark.parametrize(("kept", "said"), [((), None), ((AS_LIST,), "q must be a list"), ((AS_NUMBER,), r"q\[0\] must be a int")])
+@pytest.mark.parametrize(
+    ("kept", "said"), [((), None), ((AS_LIST,), "q must be of type list"), ((AS_NUMBER,), r"q\[0\] must be of type int")]
+)
 def test_only_without_both_checks_a_sum_wraps_around(kept, said, monkeypatch):
     for function, old, new in {AS_LIST, AS_NUMBER} - set(kept):
         monkeypatch.setattr(function, "__code__", unhidden(function, (old, new)))

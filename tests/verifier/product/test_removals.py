@@ -73,7 +73,7 @@ REMOVALS = {
     ],
     "T04": [(laws.asked, "support = less_equal(ZERO, noise), less_equal(ZERO, add(noise, shift))", "support = TRUE, TRUE")],
     "T05": [ONE_DIRECTION],
-    "T06": [(laws._on_lattice, "draw.law not in DISCRETE", "True")],
+    "T06": [(laws._on_lattice, "draw.law not in ON_LATTICE", "True")],
     "T07": [(Meter.name, "not names <= self.fixed", "False")],
     "T08": [(laws.asked, "same = conjunction(*(equal(one, other) for one, other in args))\n    still", "same = TRUE\n    still")],
     "T09": [(requests.draw, 'book.prove("valid", line, ', "book.know(")],
