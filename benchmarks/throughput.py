@@ -6,7 +6,7 @@ The audits have a claim that nothing refutes, so that all runs are made. Process
 worth what they save in wall time: run this on a machine that does nothing else. Where that cannot be, processor seconds say what
 two processes promise. They pay only in long audits: one of a second or two is over before they have made many runs.
 
-Needs: a quiet machine. Size: audits of up to 6 10^8 runs, four minutes.
+Needs: a quiet machine. Size: audits of up to 1.2 10^9 runs, four minutes.
 """
 
 from __future__ import annotations
@@ -138,7 +138,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--runs", type=int, default=10_000_000)
     parser.add_argument("--scalar-runs", type=int, default=1_000_000)
-    parser.add_argument("--long-runs", type=int, default=600_000_000, help="of one call for many, for two processes")
+    parser.add_argument("--long-runs", type=int, default=1_200_000_000, help="of one call for many, for two processes")
     parser.add_argument("--long-scalar-runs", type=int, default=100_000_000)
     parser.add_argument("--one-audit", action="store_true", help="make one audit and print nothing")
     parser.add_argument("--output", type=Path)

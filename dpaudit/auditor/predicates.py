@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Final, TypeAlias
@@ -10,7 +11,7 @@ from typing import Final, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from dpaudit.auditor.binning import Floats
+from dpaudit.auditor.binning import Floats, binned
 from dpaudit.auditor.scoring.table import ScoreTable, mixed
 
 Hits: TypeAlias = NDArray[np.bool_]
@@ -116,6 +117,9 @@ class ScoreThreshold:
 
     def hits(self, features: Floats) -> Hits:
         """Which rows are inside."""
+        if self._is_of_one:
+            lowest, turns = self._turns
+            return np.asarray((binned(features[:, self.table.columns[0]], turns) % 2 == 1) != lowest)
         return self.of_scores(self.table.scores(features))
 
     def of_scores(self, scores: Floats) -> Hits:
@@ -130,6 +134,18 @@ class ScoreThreshold:
         more = f", and {len(self.table.columns) - _SHOWN} more" if len(self.table.columns) > _SHOWN else ""
         return f"score of ({', '.join(shown)}{more}) {'<=' if self.at_most else '>='} {_number(self.limit)}"
 
+    @property
+    def _is_of_one(self) -> bool:
+        """Whether the score is one of a single column: its event is a union of ranges, which are quicker to tell than bins."""
+        return len(self.table.columns) == 1 and not self.table.symbols
+
+    @cached_property
+    def _turns(self) -> tuple[bool, Floats]:
+        """Of a score of one column: whether the lowest bin is inside, and the cuts at which that turns."""
+        inside = self._inside()
+        turns = [cut for cut, below, above in zip(self.table.cuts[0], inside, inside[1:], strict=False) if below != above]
+        return inside[0], np.array(turns)
+
     def _inside(self) -> list[bool]:
         """For each bin of a score of one column whether its outputs are in the event."""
         scores = [self.table.offset + value for value in self.table.values[0]]
@@ -138,6 +154,19 @@ class ScoreThreshold:
 
 Event: TypeAlias = Threshold | Atoms | ScoreThreshold
 """A set of outputs, chosen on runs other than those it is counted on."""
+
+
+def hits_of(events: Sequence[Event], features: Floats) -> Iterator[Hits]:
+    """Which rows are inside each event; a score of several columns that several events share is computed once."""
+    scores: dict[int, Floats] = {}
+    for event in events:
+        if isinstance(event, ScoreThreshold) and len(event.columns) > 1:
+            place = id(event.table)
+            if place not in scores:
+                scores[place] = event.table.scores(features)
+            yield event.of_scores(scores[place])
+        else:
+            yield event.hits(features)
 
 
 def _ranges(name: str, cuts: tuple[float, ...], inside: list[bool]) -> str:

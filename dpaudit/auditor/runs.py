@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from dpaudit.auditor.events import Event
 from dpaudit.auditor.features import FeatureMap
 from dpaudit.auditor.outputs import Failure, Matrix, Outputs
+from dpaudit.auditor.predicates import hits_of
 from dpaudit.auditor.records import copied
 from dpaudit.auditor.workload import Subject, Workload, subject_of
 from dpaudit.errors import CODES, DpauditError
@@ -129,7 +130,7 @@ def perform(task: Task) -> Outcome:
         return ChunkRuns(features.matrix(outputs, score), labels)
     columns = sorted({column for event in task.events for column in event.columns})
     matrix = features.matrix(outputs, score, tuple(columns))
-    return tuple(_counted(event.hits(matrix), labels) for event in task.events)
+    return tuple(_counted(hits, labels) for hits in hits_of(task.events, matrix))
 
 
 def _counted(hits: NDArray[np.bool_], labels: Labels) -> Counts:
