@@ -17,7 +17,7 @@ SLOW = {"svt34_parallel", "porous_laplace"}  # seconds of quadrature or enumerat
 RECOMPUTED = [row for row in EVERY if row[0] == "1/2" and row[1].name not in SLOW]
 DRAWS = 60_000
 
-INDEPENDENT = {  # from a script written earlier for the project's specification, with other code and other quadrature
+INDEPENDENT = {  # computed with other code and other quadrature, before the zoo was written
     ("1/10", "noisy_max1"): 0.0946, ("1/10", "noisy_max2"): 0.1, ("1/10", "noisy_max3"): 0.25, ("1/10", "prefix_sum_all"): 1.0,
     ("1/10", "svt1"): 0.0885, ("1/10", "svt2"): 0.0875, ("1/10", "svt4"): 0.1725, ("1/10", "svt6"): 0.4145,
     ("1/10", "numerical_svt"): 0.0803, ("1/10", "rappor_one_hash"): 0.3001, ("1/10", "one_time_rappor_one_hash"): 0.6005,
