@@ -57,7 +57,7 @@ def calibrate(
       make: the privacy loss at a parameter, monotone in it; the parameter is an exact positive Fraction.
       epsilon: budget in nats, exact, at least 0.
       delta: budget, exact, in [0, 1), dimensionless.
-      low: one end of the range searched, exact, positive, in the units of the parameter; 1e-3 unless given.
+      low: one end of the range searched, exact, from 1e-300 to 1e300, in the units of the parameter; 1e-3 unless given.
       high: the other end, above `low`; 1e6 unless given.
       increasing: whether the loss grows with the parameter (a sampling rate, a sensitivity) instead of falling (a noise scale).
       precision: relative distance of the two parameters of the answer, exact, from 1e-12 to 1/2.

@@ -73,9 +73,10 @@ def audit(  # noqa: PLR0913 - every argument but the first is an option given by
 
     Args:
       targets: a Target, a name that `dpaudit.targets.load_targets` knows, a Reference, or a sequence of them; one claim each.
-      alpha: probability of refuting any true claim, over all targets together, exact, in (0, 1).
-      runs: mechanism calls for each target in all, both datasets, all pairs and checks included; 1,000,000 unless given.
-      seconds: time for the whole audit instead of `runs`; turned into runs of each target at the end of its pilot.
+      alpha: probability of refuting any true claim, over all targets together, exact, from 1e-100 to below 1.
+      runs: mechanism calls for each target in all, both datasets, all pairs and checks included, 500 to 2**40;
+        1,000,000 unless given.
+      seconds: time for the whole audit instead of `runs`, at most 10**9; turned into runs of each target at the end of its pilot.
       executor: any executor of `concurrent.futures` kind; None runs in this thread. The evidence does not depend on it.
       seed: root of all randomness, an integer from 0 on.
       power_target: a surviving claim is consistent if a violation by this factor would have been found, else inconclusive.

@@ -89,7 +89,7 @@ def check_executor(executor: Executor, *, timeout: Exact = 60, end_a_worker: boo
     Returns:
       One finding for each check, always the same checks in the same order.
     Raises:
-      InvalidArgument: `timeout` is no positive number (DPA101 to DPA104).
+      InvalidArgument: `timeout` is no number above 0 and at most 10**9 (DPA101 to DPA103).
     Source: docs/executors.md, "The check"; PEP 3148.
     Example:
       >>> from concurrent.futures import ThreadPoolExecutor
