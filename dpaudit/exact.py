@@ -1,4 +1,4 @@
-"""Exact numbers at the border: one conversion of what callers write, and `Enclosure`, an interval that contains the truth."""
+"""The border: what callers write becomes exact numbers and known words, once; and `Enclosure`, an interval around the truth."""
 
 from __future__ import annotations
 
