@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from typing import Final, TypeAlias
 
 import numpy as np
@@ -93,10 +94,10 @@ class Menu:
     zeros: Floats
     log_prior: Floats
 
-    @property
-    def sides(self) -> Floats:
-        """How many of the two sets each family uses: 1 or 2."""
-        return np.asarray(self.ones.any(axis=1).astype(np.float64) + self.zeros.any(axis=1))
+    @cached_property
+    def row(self) -> NDArray[np.intp]:
+        """The row of the game for each family: 0 where it uses one of the two sets, 1 where it uses both."""
+        return np.asarray(self.ones.any(axis=1) & self.zeros.any(axis=1), dtype=np.intp)
 
 
 def menu_of(mass: Floats, game: Game) -> Menu:
@@ -168,32 +169,35 @@ def telltale_menu(counts: Floats, exact: Mask, game: Game) -> Menu:
     return Menu(ones[used], zeros[used], prior[None][used])
 
 
-def settle(counts: Floats, menus: tuple[Menu, ...], game: Game) -> tuple[Floats, float]:
+def settle(counts: Floats, menus: tuple[Menu, ...], game: Game) -> tuple[Floats, Floats]:
     """What the accounts together bet next, after the runs counted so far.
 
     Args:
-      counts: runs so far, a row for each bin, columns label 0 and label 1.
+      counts: runs so far, shape (..., bins, 2), columns label 0 and label 1; each leading place is a column or event of its own.
       menus: the sets to back.
       game: the claim.
     Returns:
       The factor of the next run by bin and label, with money divided as prior times past gain; and the natural logarithm of
       what all accounts together would own had they played from the first run on.
     """
-    ones, zeros = (np.concatenate([getattr(menu, part) for menu in menus]) for part in ("ones", "zeros"))
-    if not len(ones):
-        return np.ones((len(counts), 2)), 0.0
-    row = (np.concatenate([menu.sides for menu in menus]) - 1).astype(np.intp)
-    prior = np.concatenate([np.broadcast_to(menu.log_prior, (len(menu.ones), len(game.excess))) for menu in menus])
-    right = ones @ counts[:, 1] + zeros @ counts[:, 0]
-    wrong = ones @ counts[:, 0] + zeros @ counts[:, 1]
-    idle = counts.sum() - right - wrong
-    gains = right[:, None] * game.log_right[row] + wrong[:, None] * game.log_wrong[row] + idle[:, None] * game.log_idle[row]
-    gains += prior + game.log_weights
-    best = float(gains.max())
+    menus = tuple(menu for menu in menus if len(menu.ones))
+    if not menus:
+        return np.ones(counts.shape), np.zeros(counts.shape[:-2])
+    ones, zeros, row = (np.concatenate([getattr(menu, part) for menu in menus]) for part in ("ones", "zeros", "row"))
+    right = counts[..., 1] @ ones.T + counts[..., 0] @ zeros.T
+    wrong = counts[..., 0] @ ones.T + counts[..., 1] @ zeros.T
+    idle = counts.sum(axis=(-2, -1))[..., None] - right - wrong
+    gains = right[..., None] * game.log_right[row]
+    gains += wrong[..., None] * game.log_wrong[row]
+    gains += idle[..., None] * game.log_idle[row]
+    start = 0
+    for menu in menus:
+        gains[..., start : (start := start + len(menu.ones)), :] += menu.log_prior + game.log_weights
+    best = gains.max(axis=(-2, -1), keepdims=True)
     money = np.exp(gains - best)
-    total = float(money.sum())
-    invested = (money * game.stakes[row]).sum(axis=1) / total
-    drain = game.half_delta * float((invested * (row + 1)).sum())
+    total = money.sum(axis=(-2, -1), keepdims=True)
+    invested = (money * game.stakes[row]).sum(axis=-1) / total[..., 0]
+    rest = 1 - game.half_delta * (invested @ (row + 1))[..., None]
     for_one, for_zero = invested @ ones, invested @ zeros
-    factors = np.stack([1 - drain - game.odds * for_one + for_zero, 1 - drain + for_one - game.odds * for_zero], axis=1)
-    return factors, best + math.log(total)
+    factors = np.stack([rest - game.odds * for_one + for_zero, rest + for_one - game.odds * for_zero], axis=-1)
+    return factors, (best + np.log(total))[..., 0, 0]

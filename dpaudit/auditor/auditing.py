@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, replace
+from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from typing import Final, TypeAlias
 
@@ -260,6 +261,7 @@ def _environment() -> tuple[tuple[str, str], ...]:
     return tuple(sorted(found))
 
 
+@cache
 def _version(name: str) -> str:
     """The installed version of a distribution; this package's own also where it is not installed."""
     if name == "dpaudit":

@@ -13,6 +13,7 @@ from dpaudit.auditor.bounds import ClaimPoint
 from dpaudit.auditor.event_bettor import EventPortfolio, Wager
 from dpaudit.auditor.events import RankedEvent
 from dpaudit.auditor.label_bettor import LabelBettor
+from dpaudit.auditor.log_sums import log_sum
 from dpaudit.errors import InvalidArgument
 
 LABEL_SHARE: Final = 0.5
@@ -131,6 +132,5 @@ def _log_sum(paths: list[Floats], rest: float) -> Floats:
     first, *others = paths
     total = first
     for amount in others if rest == -math.inf else [*others, np.full(1, rest)]:
-        # As logaddexp, which is several times slower.
-        total = np.maximum(total, amount) + np.log1p(np.exp(-np.abs(total - amount)))
+        total = log_sum(total, amount)
     return total

@@ -22,6 +22,7 @@ _MOST_ATOMS: Final = 8
 _FINE_BINS: Final = 128
 _TAIL_RATIO: Final = 1.6
 _MOST_COMPARED: Final = 48
+_FEWEST_COMPARED: Final = 16
 _BLOCK: Final = 2**14
 
 
@@ -73,9 +74,9 @@ def _at_levels(increasing: Floats, levels: Floats) -> Floats:
 
 def binned(values: Floats, cuts: Floats) -> Bins:
     """The bin of each value: how many cuts are at most as large; NaN is in the last bin."""
-    if cuts.size > _MOST_COMPARED:
+    if cuts.size > _MOST_COMPARED or len(values) < _FEWEST_COMPARED * cuts.size:
         return np.searchsorted(cuts, values, side="right")
-    # A few comparisons in cache are several times faster than a search.
+    # For many values a few comparisons in cache are several times faster than a search.
     bins = np.full(len(values), cuts.size, dtype=np.uint8)
     for start in range(0, len(values), _BLOCK):
         part, found = values[start : start + _BLOCK], bins[start : start + _BLOCK]

@@ -6,14 +6,12 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
+from dpaudit.auditor.binomial_tails import upper_tail
 from dpaudit.errors import InvalidArgument
 from dpaudit.exact import Exact, ball, ball_endpoints, float_outward, in_range, integer, non_negative, rational, working_precision
 from dpaudit.results import Counts
-
-if TYPE_CHECKING:
-    from flint import arb
 
 MASS_SHARE: Final = Fraction(1, 10)
 """Share of alpha that pays for the lower bound on the event's mass when delta > 0; the rest pays for the labels."""
@@ -167,7 +165,7 @@ def p_value(counts: Counts, *, point: ClaimPoint) -> float:
     if point.delta == 0:
         with working_precision(_BITS):
             odds = ball(point.epsilon).exp()
-            tail = _tail(counts.ones, counts.ones + counts.zeros, odds / (1 + odds))
+            tail = upper_tail(counts.ones, counts.ones + counts.zeros, odds / (1 + odds))
             return min(1.0, float_outward(ball_endpoints(tail)[1], up=True))
     near = _least_level(lambda level: _refutes_in_floats(counts, point, level))  # floats only tell where to ask
     for level in (near * (1 + slack) for slack in _SLACKS):
@@ -251,22 +249,17 @@ def _refutes(counts: Counts, point: ClaimPoint, level: float) -> bool:
     with working_precision(_BITS):
         odds = ball(point.epsilon).exp()
         limit = (odds + ball(point.delta / (2 * mass))) / (1 + odds)
-        return bool(_tail(counts.ones, hits, limit) <= ball(exact * (1 - MASS_SHARE)))
+        return bool(limit < 1 and upper_tail(counts.ones, hits, limit) <= ball(exact * (1 - MASS_SHARE)))
 
 
 def _tail_is_at_most(successes: int, trials: int, probability: Fraction, level: Fraction) -> bool:
     """Whether P[Bin(trials, probability) >= successes] <= level, certified."""
     for bits in (_FEW_BITS, _BITS):
         with working_precision(bits):
-            tail, limit = _tail(successes, trials, ball(probability)), ball(level)
+            tail, limit = upper_tail(successes, trials, ball(probability)), ball(level)
             if tail <= limit or tail > limit:
                 return bool(tail <= limit)
     return False
-
-
-def _tail(successes: int, trials: int, probability: arb) -> arb:
-    """P[Bin(trials, probability) >= successes] for successes >= 1: the regularised incomplete beta function."""
-    return probability.beta_lower(successes, trials - successes + 1, 1)
 
 
 def _level(alpha: Exact) -> Fraction:

@@ -110,17 +110,17 @@ def _sides(column: Ordered, curve: Curve, make: _Maker, handicap: float = 0.0, m
     families = []
     for at_most in (True, False):
         ends = np.searchsorted(values, limits, side="right" if at_most else "left")
-        start, stop = (np.zeros_like(ends), ends) if at_most else (ends, np.full_like(ends, size))
-        proper = (stop > start) & (stop - start < size)
+        proper = (ends > 0) & (ends < size)
         if not proper.any():
             continue
-        start, stop, kept = start[proper], stop[proper], limits[proper]
-        hits = (column.ones[stop] - column.ones[start]).astype(np.float64)
-        model, spread = curve.between(column, start, stop)
-        inside = stop - start
+        ends, kept = ends[proper], limits[proper]
+        model, spread = curve.tails(column, ends, below=at_most)
+        below = column.ones[ends]
+        inside = ends if at_most else size - ends
+        ones = (below if at_most else column.ones[-1] - below).astype(np.float64)
         doubt = _doubt(model, _THRESHOLD_DOUBT) + _JUMP_DOUBT * curve.jump(kept, model)
         maker = _maker(make, kept, inside, at_most=at_most)
-        families.append(Family(maker, hits, inside - hits, model, doubt, spread, handicap, merit))
+        families.append(Family(maker, ones, inside - ones, model, doubt, spread, handicap, merit))
     return families
 
 

@@ -65,7 +65,7 @@ class EventPortfolio:
         self._game = game_of(point)
         self._wagers = tuple(wagers)
         self._counts = np.stack([_imagined(wager.expected) for wager in wagers])
-        self._at_start = np.array([settle(counts, (_SIDE,), self._game)[1] for counts in self._counts])
+        self._at_start = settle(self._counts, (_SIDE,), self._game)[1]
         # Entry (event, pattern) says whether runs of that pattern of hits are inside the event.
         self._inside = (np.arange(1 << len(wagers))[None, :] >> np.arange(len(wagers))[:, None]) & 1
         self._log_factors = np.zeros((1 << len(wagers), 2))
@@ -124,11 +124,11 @@ class EventPortfolio:
 
     def _settle(self) -> None:
         """Fix shares and stakes until the next settlement."""
-        settled = [settle(counts, (_SIDE,), self._game) for counts in self._counts]
-        gains = np.array([gain for _, gain in settled]) - self._at_start
+        settled, gains = settle(self._counts, (_SIDE,), self._game)
+        gains = gains - self._at_start
         shares = np.exp(gains - np.logaddexp.reduce(gains))
         mixed = np.zeros_like(self._log_factors)
-        for share, (factors, _), inside, wager in zip(shares, settled, self._inside, self._wagers, strict=True):
+        for share, factors, inside, wager in zip(shares, settled, self._inside, self._wagers, strict=True):
             mixed += share * (factors[:, ::-1] if wager.reverse else factors)[inside]
         self._log_factors = np.log(mixed - ROUNDING)
         self._settle_at = next_settlement(self._runs)

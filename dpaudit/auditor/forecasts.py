@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Final
 
 import numpy as np
@@ -32,8 +33,7 @@ def forecast(counts: Floats, game: Game) -> tuple[Floats, float]:
     """
     tally = counts + 0.5
     ratios, variance = np.log(tally[:, 1] / tally[:, 0]), (1 / tally).sum(axis=1)
-    place = np.arange(len(counts))
-    likeness = _DEVIATION**2 * np.exp(-np.abs(place[:, None] - place[None, :]) / _REACH)
+    likeness = _likeness(len(counts))
     root = np.linalg.cholesky(likeness + np.diag(variance))
     white = np.linalg.solve(root, ratios)
     chance = 1 / (1 + np.exp(-likeness @ np.linalg.solve(root.T, white)))
@@ -41,18 +41,25 @@ def forecast(counts: Floats, game: Game) -> tuple[Floats, float]:
     return _bets(chance, tally.sum(axis=1) / tally.sum(), game), float(evidence)
 
 
+@lru_cache
+def _likeness(size: int) -> Floats:
+    """Covariance of the log-odds of so many bins before anything was counted."""
+    place = np.arange(size)
+    likeness = _DEVIATION**2 * np.exp(-np.abs(place[:, None] - place[None, :]) / _REACH)
+    likeness.flags.writeable = False
+    return np.asarray(likeness)
+
+
 def _bets(chance: Floats, mass: Floats, game: Game) -> Floats:
     """Factors that grow fastest if label 1 has this chance in each bin: the best stake of each bin, up to the best common cap."""
     limit = game.odds / (1 + game.odds)
     largest = _LARGEST_STAKE / (game.odds + 2 * game.half_delta)
     for_one, for_zero = (np.clip(one / limit - 1, 0, largest) for one in (chance, 1 - chance))
-    best, growth = np.ones((len(chance), 2)), 0.0
-    for cap in largest * _CAPS:
-        ones, zeros = np.minimum(for_one, cap), np.minimum(for_zero, cap)
-        # Stakes are at most their largest one times a function into [0, 1], whose mean the claim bounds by delta / 2.
-        rest = 1 - game.half_delta * float(ones.max() + zeros.max())
-        factors = np.stack([rest - game.odds * ones + zeros, rest + ones - game.odds * zeros], axis=1)
-        promised = float(mass @ (np.log(factors[:, 0]) * (1 - chance) + np.log(factors[:, 1]) * chance))
-        if promised > growth:
-            best, growth = factors, promised
-    return best
+    caps = (largest * _CAPS)[:, None]
+    ones, zeros = np.minimum(for_one, caps), np.minimum(for_zero, caps)
+    # Stakes are at most their largest one times a function into [0, 1], whose mean the claim bounds by delta / 2.
+    rest = 1 - game.half_delta * (ones.max(axis=1) + zeros.max(axis=1))[:, None]
+    on_zero, on_one = rest - game.odds * ones + zeros, rest + ones - game.odds * zeros
+    promised = (np.log(on_zero) * (1 - chance) + np.log(on_one) * chance) @ mass
+    best = int(np.argmax(promised))
+    return np.stack([on_zero[best], on_one[best]], axis=1) if promised[best] > 0 else np.ones((len(chance), 2))

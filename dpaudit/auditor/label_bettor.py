@@ -179,9 +179,9 @@ class LabelBettor:
                 learned_menu(column.counts, self._game),
                 telltale_menu(column.counts, column.exact, self._game),
             )
-            factors, gain = settle(column.counts, menus, self._game)
+            factors, gained = settle(column.counts, menus, self._game)
             column.factors = factors - ROUNDING
-            gains.append(gain + column.log_prior)
+            gains.append(float(gained) + column.log_prior)
         if gains:
             total = float(np.logaddexp.reduce(gains))
             for column, gain in zip(self._columns, gains, strict=True):

@@ -87,21 +87,23 @@ class Curve:
         known = self.odds
         return np.asarray(np.max([np.abs(known[np.clip(place + step, 0, last)] - odds) for step in beside], axis=0))
 
-    def between(self, column: Ordered, start: Places, stop: Places) -> tuple[Floats, Floats]:
-        """Log-odds of label 1 among the rows from each start to its stop, and their standard deviation."""
+    def tails(self, column: Ordered, ends: Places, *, below: bool) -> tuple[Floats, Floats]:
+        """Log-odds of label 1 among the rows before (`below`) or from each end on, and their standard deviation.
+
+        Bins are taken to be even inside.
+        """
         edges = column.ends(self.cuts)
-        theta, rows = self.theta, np.diff(edges)
-        weight = np.concatenate([[0.0], np.cumsum(rows * theta)])
-        pulled = (rows * np.sqrt(theta * (1 - theta)) / 2)[:, None] * self.loads
-        pull = np.concatenate([np.zeros((1, len(self.variances))), np.cumsum(pulled, axis=0)])
-
-        def summed(sums: Floats) -> Floats:
-            return _between(edges, sums, stop) - _between(edges, sums, start)
-
-        ones, inside = summed(weight[:, None])[:, 0] + 1e-9, stop - start
+        rows, theta, total = np.diff(edges), self.theta, edges[-1]
+        low = np.clip(np.searchsorted(edges, ends, side="right") - 1, 0, len(rows) - 1)
+        share = (ends - edges[low]) / np.maximum(rows[low], 1)
+        weight = _sums_to(rows * theta, below=below)
+        pull = _sums_to((rows * np.sqrt(theta * (1 - theta)) / 2)[:, None] * self.loads, below=below)
+        ones, inside = weight[low] + share * np.diff(weight)[low] + 1e-9, ends if below else total - ends
         zeros = np.maximum(inside - ones, 1e-9)
-        spread = np.sqrt(summed(pull) ** 2 @ self.variances) * inside / (ones * zeros)
-        return np.log(ones / zeros), spread
+        # The variance of a mixture of two neighbouring edges, from their variances and their covariance.
+        own, both = np.square(pull) @ self.variances, (pull[:-1] * pull[1:]) @ self.variances
+        variance = (1 - share) ** 2 * own[low] + 2 * share * (1 - share) * both[low] + share**2 * own[low + 1]
+        return np.log(ones / zeros), np.sqrt(np.maximum(variance, 0.0)) * inside / (ones * zeros)
 
 
 def column_model(column: Ordered, *, scored: bool = False) -> Curve:
@@ -171,8 +173,7 @@ def _slope(seen: Floats, variance: Floats, reach: Floats) -> tuple[float, float]
     return mean, float(chance @ (kept / bend + (kept * found) ** 2)) - mean**2
 
 
-def _between(edges: Places, sums: Floats, places: Places) -> Floats:
-    """Running sums at places between the edges, bins being even."""
-    low = np.clip(np.searchsorted(edges, places, side="right") - 1, 0, len(edges) - 2)
-    share = (places - edges[low]) / np.maximum(edges[low + 1] - edges[low], 1)
-    return np.asarray(sums[low] + share[:, None] * (sums[low + 1] - sums[low]))
+def _sums_to(parts: Floats, *, below: bool) -> Floats:
+    """Sums of the parts (rows) before each edge, or of those behind it."""
+    sums = np.concatenate([np.zeros((1, *parts.shape[1:])), np.cumsum(parts, axis=0)])
+    return sums if below else np.asarray(sums[-1] - sums)

@@ -42,18 +42,18 @@ def test_no_bin_is_backed_for_both_labels_by_one_account(counts):
 
     for menu in (menu_of(counts.sum(axis=1), GAME), learned_menu(counts, GAME), telltale_menu(counts, exact, GAME)):
         assert not (menu.ones * menu.zeros).any()
-        assert np.all(menu.sides > 0)
+        assert np.all((menu.ones + menu.zeros).any(axis=1))
 
 
 def test_tails_too_large_to_break_the_claim_have_no_money():
     mass = np.full(10, 0.1)
     menu = menu_of(mass, GAME)
-    tails = menu.sides == 1
+    tails = menu.row == 0
 
     assert ((menu.ones + menu.zeros)[tails] @ mass).max() <= (1 + math.exp(-1)) / 2
     # At epsilon 0 every proper set may break the claim.
     fair = menu_of(mass, game_of(ClaimPoint(0, "0.1")))
-    assert ((fair.ones + fair.zeros)[fair.sides == 1] @ mass).max() == pytest.approx(0.9)
+    assert ((fair.ones + fair.zeros)[fair.row == 0] @ mass).max() == pytest.approx(0.9)
 
 
 def test_values_that_tell_are_those_seen_twice_and_with_one_label_only():

@@ -16,8 +16,8 @@ def column(seed, rows, values_of):
 
 def below(column, share, *, scored=False):
     """Modelled log-ratio of the lowest share of a column, and its standard deviation."""
-    start, stop = np.array([0]), np.array([int(share * len(column.values))])
-    model, spread = column_model(column, scored=scored).between(column, start, stop)
+    ends = np.array([int(share * len(column.values))])
+    model, spread = column_model(column, scored=scored).tails(column, ends, below=True)
     return float(model[0]), float(spread[0])
 
 

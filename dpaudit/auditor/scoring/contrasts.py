@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 from itertools import product
 from typing import Final
 
 import numpy as np
 
 from dpaudit.auditor.binning import Floats
+from dpaudit.auditor.log_sums import log_sum
 
 _SHARES: Final = (0.02, 0.1, 0.3, 0.9)
 _SIZES: Final = tuple(0.01 * 2.0**power for power in range(11))
@@ -50,10 +52,6 @@ class Tree:
             start += coarse.shape[-1]
         return means[..., self.before : self.before + self.bins]
 
-    def depths(self) -> Floats:
-        """How many halvings led to each contrast."""
-        return np.concatenate([[0.0], *(np.full(level.shape[-1], float(depth)) for depth, level in enumerate(self.levels[:0:-1]))])
-
     def _padded(self, values: Floats) -> Floats:
         """Values with empty bins at both ends."""
         padded = np.zeros((*values.shape[:-1], self.levels[0].shape[-1]))
@@ -81,19 +79,19 @@ def believed(tree: Tree, contrasts: Floats) -> tuple[Floats, Floats, float]:
 
     Source: Johnstone and Silverman 2005, empirical Bayes thresholding, with a normal in place of their heavy tail.
     """
-    variances, depths = tree.variances(), tree.depths()
+    variances = tree.variances()
     known = np.isfinite(variances)
     noise, seen = np.where(known, variances, 1.0), np.where(known, contrasts, 0.0)
     nothing = -0.5 * seen**2 / noise - 0.5 * np.log(noise)
-    sizes = np.stack([size * decay**depths for size, decay in product(_SIZES, _DECAYS)])
-    spread = np.expand_dims(sizes, tuple(range(1, seen.ndim))) ** 2
+    spread = np.expand_dims(_spreads(len(tree.levels)), tuple(range(1, seen.ndim)))
     something = -0.5 * seen**2 / (noise + spread) - 0.5 * np.log(noise + spread)
     kept = spread / (spread + noise)
     square = kept * noise + (kept * seen) ** 2
     evidence, means, squares = [], [], []
     for share in _SHARES:
-        either = np.logaddexp(np.log1p(-share) + nothing, np.log(share) + something)
-        chance = np.exp(np.log(share) + something - either)
+        likely = np.log(share) + something
+        either = log_sum(np.log1p(-share) + nothing, likely)
+        chance = np.exp(likely - either)
         evidence.append(np.ascontiguousarray(either[:, known]).sum(axis=-1))
         means.append(chance * kept * seen)
         squares.append(chance * square)
@@ -108,6 +106,15 @@ def plateaus(deviation: Floats, variance: Floats) -> Floats:
     """Deviations along ordered bins, one row for each column, without the contrasts that noise explains."""
     tree = tree_of(1 / variance)
     return tree.values(believed(tree, tree.contrasts(deviation))[0])
+
+
+@cache
+def _spreads(levels: int) -> Floats:
+    """Variances of the contrasts in trees of so many levels, one row for each answer that is tried."""
+    depths = np.concatenate([[0.0], *(np.full(1 << depth, float(depth)) for depth in range(levels - 1))])
+    spreads = np.stack([size * decay**depths for size, decay in product(_SIZES, _DECAYS)]) ** 2
+    spreads.flags.writeable = False
+    return np.asarray(spreads)
 
 
 def _halves(level: Floats) -> Floats:

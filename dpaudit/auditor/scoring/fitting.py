@@ -144,9 +144,9 @@ def _order(pilot: _Pilot) -> list[list[int]]:
         odds = _scores(pilot, _fitted(pilot, fitted, order), judged)
         return -float(np.log1p(np.exp(np.where(pilot.labels[judged] == 1, -odds, odds).astype(np.float32))).sum(dtype=np.float64))
 
-    found.sort(key=lambda group: -gain([group]))
-    kept, best = found[:1], gain(found[:1])
-    for group in found[1:]:
+    (best, first), *others = sorted(((gain([group]), group) for group in found), key=lambda entry: -entry[0])
+    kept = [first]
+    for _, group in others:
         if (reached := gain([*kept, group])) > best + 1:
             kept, best = [*kept, group], reached
     return kept
