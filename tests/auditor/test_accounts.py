@@ -100,3 +100,22 @@ def test_a_leak_of_one_in_a_thousand_is_refuted_after_few_hits():
         stops.append(int(np.argmax(path >= math.log(20))) if path.max() >= math.log(20) else math.inf)
     # Before values that tell had an account of their own the median was above 50,000.
     assert np.median(stops) <= 33_000
+
+
+@given(counts=st.lists(COUNTS.filter(lambda rows: len(rows) > 3).map(lambda rows: rows[:4]), min_size=1, max_size=4))
+def test_columns_settled_together_are_settled_as_if_alone(counts):
+    counts = np.array(counts, dtype=np.float64)
+    menus = (menu_of(np.full(4, 0.25), LEAKY), learned_menu(counts[0], LEAKY))
+    factors, gains = settle(counts, menus, LEAKY)
+    alone = [settle(one, menus, LEAKY) for one in counts]
+
+    assert factors == pytest.approx(np.stack([one for one, _ in alone]), abs=1e-12)
+    assert gains == pytest.approx(np.stack([gain for _, gain in alone]), abs=1e-9)
+
+
+def test_no_sets_are_no_bets():
+    empty = telltale_menu(np.ones((3, 2)), np.zeros(3, dtype=bool), GAME)
+    factors, gains = settle(np.ones((2, 3, 2)), (empty,), GAME)
+
+    assert np.array_equal(np.ones((2, 3, 2)), factors)
+    assert np.array_equal(np.zeros(2), gains)

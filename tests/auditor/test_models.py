@@ -79,3 +79,23 @@ def test_a_column_of_few_values_has_a_bin_for_each():
     curve = column_model(found)
     assert [1.0] == curve.cuts.tolist()
     assert [-math.log(1.5), math.log(1.5)] == pytest.approx(curve.odds.tolist(), abs=0.05)
+
+
+@pytest.mark.parametrize("below_end", [True, False])
+def test_a_tail_is_as_sure_as_all_its_rows_together(below_end):
+    # The same sums, row by row: every row moves with the unknowns of its bin.
+    found = column(6, 4_000, lambda stream, labels: np.round(stream.normal(size=len(labels)) + labels, 1))
+    curve = column_model(found)
+    bins = np.searchsorted(curve.cuts, found.values, side="right")
+    theta = curve.theta[bins]
+    moved = (np.sqrt(theta * (1 - theta)) / 2)[:, None] * curve.loads[bins]
+    ends = np.array([1, 10, 1234, 2000, 3500, 3999])
+    model, spread = curve.tails(found, ends, below=below_end)
+    for place, end in enumerate(ends.tolist()):
+        # Inside a bin its rows are alike, so that a cut bin weighs by its share.
+        inside = slice(0, end) if below_end else slice(end, None)
+        ones = theta[inside].sum()
+        zeros = len(theta[inside]) - ones
+        assert model[place] == pytest.approx(math.log(ones / zeros), abs=1e-6)
+        deviation = math.sqrt(moved[inside].sum(axis=0) ** 2 @ curve.variances)
+        assert spread[place] == pytest.approx(deviation * (ones + zeros) / (ones * zeros), rel=1e-6)

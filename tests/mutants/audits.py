@@ -12,6 +12,7 @@ import numpy as np
 from scipy.stats import beta, binom, multivariate_normal
 
 from dpaudit.auditor.accounts import game_of
+from dpaudit.auditor.binomial_tails import upper_tail
 from dpaudit.auditor.bounds import ClaimPoint, epsilon_lower_bound, p_value, profile_lower_bounds
 from dpaudit.auditor.checks.tapes import Recorder
 from dpaudit.auditor.checks.values import least_distance, read_further
@@ -42,6 +43,7 @@ from dpaudit.auditor.search.tallies import cells_of, promises, tally_of
 from dpaudit.auditor.workload import Subject, Workload
 from dpaudit.claims import Adjacency, Claim, PureDP
 from dpaudit.errors import DpauditError
+from dpaudit.exact import ball, ball_endpoints, working_precision
 from dpaudit.releases import Release
 from dpaudit.results import Counts, Price, ProofStep, Property
 from dpaudit.targets import Target
@@ -155,6 +157,24 @@ def bounds_of_one_event_keep_their_size():
             sizes += [float((law * part).sum()) for part in over]
         assert max(sizes) <= 0.05
         assert delta or 0.001 < max(sizes)
+
+
+def tails_of_binomials_are_enclosed():
+    # The last has more trials than are summed; half of an odd number of them is the same on both sides.
+    cases = [(3, 7, "1/3"), (7, 7, "1/3"), (1, 40, "9/10"), (260, 700, "1/3"), (230, 700, "1/3"), (2**20 + 1, 2**21 + 1, "1/2")]
+    for successes, trials, chance in cases:
+        with working_precision(128):
+            tail = ball_endpoints(upper_tail(successes, trials, ball(chance)))
+        part = Fraction(chance)
+        truth = Fraction(1, 2) if part == Fraction(1, 2) else binomial_tail(successes, trials, part)
+        assert tail[0] <= truth <= tail[1]
+        assert tail[1] - tail[0] < truth * Fraction(1, 2**80)
+
+
+def binomial_tail(successes, trials, chance):
+    inside, outside = chance.numerator, chance.denominator - chance.numerator
+    terms = (math.comb(trials, hits) * inside**hits * outside ** (trials - hits) for hits in range(successes, trials + 1))
+    return Fraction(sum(terms), chance.denominator**trials)
 
 
 def an_event_of_one_dataset_alone_refutes_no_more_than_alpha():
@@ -378,6 +398,7 @@ CHECKS = (
     likelihood_ratios_are_those_of_the_fitted_laws,
     a_private_mean_is_as_far_off_as_the_theorem_says,
     bounds_of_one_event_keep_their_size,
+    tails_of_binomials_are_enclosed,
     an_event_of_one_dataset_alone_refutes_no_more_than_alpha,
     many_claims_share_one_alpha,
     runs_are_made_once_in_order_whoever_dies,
