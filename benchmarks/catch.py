@@ -28,6 +28,7 @@ from measuring import Bar, bars_table, code_of, incomplete, table, versions, wri
 from resuming import Found, Job, results  # noqa: E402
 
 from dpaudit import audit  # noqa: E402
+from dpaudit.auditor.bounds import clopper_pearson_upper  # noqa: E402
 from dpaudit.results import Verdict  # noqa: E402
 
 ALPHA: Final = "1e-6"
@@ -106,9 +107,12 @@ def report(rows: list[dict[str, Any]], options: argparse.Namespace) -> tuple[str
         f"{options.runs:,} runs, and their sound twins at {options.seeds} seeds with {options.twin_runs:,} runs each; "
         f"alpha {ALPHA} for each audit, processor seconds of the slowest."
     )
+    flagged, audits = (sum(numbers) for numbers in zip(*((row["flagged"], row["audits"][1]) for row in rows), strict=True))
+    rarer = int(1 / clopper_pearson_upper(flagged, audits, "0.05"))
     legend = (
-        "Runs are the median number at which the bets refute, or all runs where another part does. What each name stands for is in "
-        "docs/catch_list.md."
+        f"Some part of an audit spoke against a sound twin in {flagged:,} of {audits:,} audits: with 95 % confidence it does so, on "
+        f"average over the twins, in less than one of {rarer:,}. Runs are the median number at which the bets refute, or all runs "
+        "where another part does. What each name stands for is in docs/catch_list.md."
     )
     cells = [
         [
