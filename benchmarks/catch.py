@@ -110,7 +110,7 @@ def report(rows: list[dict[str, Any]], options: argparse.Namespace) -> tuple[str
     flagged, audits = (sum(numbers) for numbers in zip(*((row["flagged"], row["audits"][1]) for row in rows), strict=True))
     rarer = int(1 / clopper_pearson_upper(flagged, audits, "0.05"))
     legend = (
-        f"Some part of an audit spoke against a sound twin in {flagged:,} of {audits:,} audits: with 95 % confidence it does so, on "
+        f"Part of an audit spoke against a sound twin in {flagged:,} of {audits:,} audits: with 95 % confidence it does so, on "
         f"average over the twins, in less than one of {rarer:,}. Runs are the median number at which the bets refute, or all runs "
         "where another part does. What each name stands for is in docs/catch_list.md."
     )
