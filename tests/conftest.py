@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from fractions import Fraction
 
 import pytest
@@ -11,6 +12,10 @@ pytest_plugins = ["pytester"]
 
 settings.register_profile("dpaudit", derandomize=True, database=None, deadline=None)
 settings.load_profile("dpaudit")
+
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    # So a shell starts what runs in the background, and the programs that tests interrupt would inherit it.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_collection_modifyitems(items):
