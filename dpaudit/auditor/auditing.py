@@ -1,60 +1,23 @@
-"""`audit`: checks, price, attack and verdict for each target, under one error probability for all of them."""
+"""`audit`: every target examined, and the claims judged together under one error probability."""
 
 from __future__ import annotations
 
-import math
 import platform
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from concurrent.futures import Executor
-from dataclasses import dataclass, replace
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
-from typing import Final, TypeAlias
 
 import dpaudit
-from dpaudit.auditor.bounds import ClaimPoint
-from dpaudit.auditor.course import Case
+from dpaudit.auditor.examining import Examined, Listener, examined
 from dpaudit.auditor.family import rejected
-from dpaudit.auditor.independence import INDEPENDENT
-from dpaudit.auditor.prices import Log, Logs, loss_of, price_of, same_noise
-from dpaudit.auditor.profiles import profile_epsilons, profile_of
-from dpaudit.auditor.progress import AuditInterrupted, Progress
-from dpaudit.auditor.proof_lookup import ProofFinding, looked_up
-from dpaudit.auditor.proof_status import Observed, doubted, gave_out, proof_of, returns_of
-from dpaudit.auditor.properties import Checks, check_target
-from dpaudit.auditor.records import copied
-from dpaudit.auditor.request import Entry, Given, entries_of, settings_of
-from dpaudit.auditor.runs import PRICE, Chunk, sample_one
-from dpaudit.auditor.trial import Trial, try_claim
-from dpaudit.auditor.verdicts import summary_of, verdict_of
-from dpaudit.errors import InvalidArgument, TargetFailure
+from dpaudit.auditor.progress import AuditInterrupted
+from dpaudit.auditor.proof_lookup import looked_up
+from dpaudit.auditor.request import Given, entries_of, settings_of
+from dpaudit.errors import InvalidArgument
 from dpaudit.exact import Exact
-from dpaudit.releases import recording
-from dpaudit.results import Attack, Price, ProfilePoint, Proof, Property, Report, Settings, TargetResult, Verdict
-
-PRICE_RUNS: Final = 4
-
-Listener: TypeAlias = Callable[[Progress], None]
-
-
-@dataclass(frozen=True)
-class Evidence:
-    """What was found about one target before the claims are judged together."""
-
-    properties: tuple[Property, ...] = ()
-    attack: Attack | None = None
-    point: ClaimPoint | None = None
-    price: Price | None = None
-    profile: tuple[ProfilePoint, ...] = ()
-    proof: Proof | None = None
-    failure: str = ""
-
-    @property
-    def p_value(self) -> float:
-        """The attack's p-value; 1 where there is none, or where dependent runs make it meaningless."""
-        dependent = any(check.name == INDEPENDENT and check.status == "violated" for check in self.properties)
-        return 1.0 if self.attack is None or dependent else self.attack.p_value
+from dpaudit.results import Report, Settings
 
 
 def audit(  # noqa: PLR0913 - every argument but the first is an option given by name
@@ -103,7 +66,7 @@ def audit(  # noqa: PLR0913 - every argument but the first is an option given by
     if progress is not None and not callable(progress):
         raise InvalidArgument("DPA105", f"progress must be a function of a Progress, got a {type(progress).__name__}.")
     entries = entries_of(targets, settings, executor)
-    found: list[Evidence] = []
+    found: list[Examined] = []
     times: list[tuple[str, float]] = []
     began = time.monotonic()
     try:
@@ -111,145 +74,24 @@ def audit(  # noqa: PLR0913 - every argument but the first is an option given by
         for position, entry in enumerate(entries):
             start = time.monotonic()
             finding = proofs.get(entry.target.proof)
-            found.append(_examine(entry, settings, position, len(entries), executor, progress, finding))
+            found.append(examined(entry, settings, position, len(entries), executor=executor, progress=progress, finding=finding))
             times.append((entry.target.name, time.monotonic() - start))
     except KeyboardInterrupt as interruption:
-        raise AuditInterrupted(_report(entries, found, settings, times, began)) from interruption
-    return _report(entries, found, settings, times, began)
+        raise AuditInterrupted(_report(len(entries), found, settings, times, began)) from interruption
+    return _report(len(entries), found, settings, times, began)
 
 
-def case_of(entry: Entry, settings: Settings, position: int, count: int, checks: Checks, executor: Executor | None = None) -> Case:
-    """The case of one target among `count`."""
-    return Case(
-        subject=entry.subject,
-        work=entry.work,
-        manner=checks.manner,
-        root=settings.seed,
-        position=position,
-        alpha=settings.alpha / count,
-        lines=entry.lines,
-        plan=entry.plan,
-        seconds=math.inf if settings.seconds is None else float(settings.seconds / count),
-        executor=executor,
-        checked=checks.runs + PRICE_RUNS,
-    )
-
-
-def _examine(
-    entry: Entry,
-    settings: Settings,
-    position: int,
-    count: int,
-    executor: Executor | None,
-    progress: Listener | None,
-    finding: ProofFinding | None,
-) -> Evidence:
-    """Checks, attack, price, profile and proof of one target."""
-    checks = check_target(entry.subject, settings.seed, position)
-    unseen = proof_of(entry.target.proof, finding, None)
-    if checks.failure:
-        return Evidence(checks.properties, proof=unseen, failure=checks.failure)
-    case = case_of(entry, settings, position, count, checks, executor)
-    tell = _teller(progress, entry.target.name, position, count, case.log_threshold)
-    tell("checks", case.checked, None if case.plan is None else case.plan.total + case.checked, 0.0)
-    try:
-        trial = try_claim(replace(case, told=tell))
-    except TargetFailure as failure:
-        return Evidence(checks.properties, proof=unseen, failure=str(failure))
-    evidence = _priced(entry, trial, checks, _logs(case, trial.attack.pair.index, finding), finding)
-    tell("done", trial.attack.runs, trial.attack.runs, trial.attack.sequential.log10_wealth * math.log(10))
-    return evidence
-
-
-def _priced(entry: Entry, trial: Trial, checks: Checks, runs: tuple[Logs, bool], finding: ProofFinding | None) -> Evidence:
-    """The evidence of a trial, with the price of what was logged, the privacy profile and the proof."""
-    claim, (logs, returned) = entry.target.claim, runs
-    epsilons = profile_epsilons(claim, trial.point, trial.attack.bound)
-    price = price_of(claim, logs, epsilons)
-    loss = loss_of(claim, logs[1][0]) if price.value is not None else None
-    properties = (*checks.properties, trial.independence, same_noise(logs))
-    return Evidence(
-        properties=properties,
-        attack=trial.attack,
-        point=trial.point,
-        price=price,
-        profile=profile_of(claim, loss, trial.attack.bound, epsilons),
-        proof=proof_of(entry.target.proof, finding, Observed(claim, logs, price, properties, returned)),
-    )
-
-
-def _logs(case: Case, pair: int, finding: ProofFinding | None) -> tuple[Logs, bool]:
-    """The logs of two runs on each dataset of the attacked pair, and whether each gave out what a proven program returned."""
-    code = None if finding is None else finding.code
-    shown: list[bool] = []
-
-    def log(label: int, run: int) -> Log:
-        data = case.subject.pairs[pair].side(label)
-        rng = Chunk(case.position, pair, PRICE, 2 * label + run, 1).generator(case.root, 1)
-        with recording() as releases, returns_of(code) as returned:
-            output = sample_one(case.subject.target, copied(data) if case.manner.copies else data, rng)
-        shown.append(gave_out(returned, output))
-        return tuple(releases)
-
-    logs = (log(0, 0), log(0, 1)), (log(1, 0), log(1, 1))
-    return logs, all(shown)
-
-
-def _teller(
-    progress: Listener | None, name: str, position: int, count: int, log_threshold: float
-) -> Callable[[str, int, int | None, float], None]:
-    """A function that turns what a trial tells into `Progress`."""
-
-    def tell(stage: str, done: int, planned: int | None, log_wealth: float) -> None:
-        if progress is not None:
-            scale = math.log(10)
-            progress(Progress(name, position, count, stage, done, planned, log_wealth / scale, log_threshold / scale))
-
-    return tell
-
-
-def _report(
-    entries: Sequence[Entry], found: Sequence[Evidence], settings: Settings, times: Sequence[tuple[str, float]], began: float
-) -> Report:
+def _report(count: int, found: Sequence[Examined], settings: Settings, times: Sequence[tuple[str, float]], began: float) -> Report:
     """The claims judged together; those that were not finished count as not refuted."""
-    p_values = [evidence.p_value for evidence in found] + [1.0] * (len(entries) - len(found))
+    p_values = [one.p_value for one in found] + [1.0] * (count - len(found))
     decisions = rejected(p_values, settings.alpha, settings.family)
     return Report(
         settings=settings,
-        results=tuple(
-            _result(entry, evidence, settings, rejects=rejects)
-            for entry, evidence, rejects in zip(entries, found, decisions, strict=False)
-        ),
+        results=tuple(one.refuted if rejects else one.survived for one, rejects in zip(found, decisions, strict=False)),
         env=_environment(),
         seconds=tuple(sorted((*times, ("total", time.monotonic() - began)))),
-        complete=len(found) == len(entries),
+        complete=len(found) == count,
         version=dpaudit.__version__,
-    )
-
-
-def _result(entry: Entry, evidence: Evidence, settings: Settings, *, rejects: bool) -> TargetResult:
-    """One target's result, with its verdict."""
-    target = entry.target
-    verdict, summary = Verdict.FAILED, f"The target failed to run: {evidence.failure}."
-    if evidence.attack is not None:
-        verdict, summary = verdict_of(
-            evidence.attack, evidence.properties, evidence.price, rejected=rejects, power_target=settings.power_target
-        )
-    return TargetResult(
-        name=target.name,
-        description=target.description,
-        claim=summary_of(target.claim, evidence.point),
-        verdict=verdict,
-        summary=summary,
-        reference=entry.name,
-        source=target.source,
-        price=evidence.price,
-        attack=evidence.attack,
-        properties=evidence.properties,
-        profile=evidence.profile,
-        failure=evidence.failure,
-        rejected_in_family=rejects,
-        proof=doubted(evidence.proof, verdict),
     )
 
 

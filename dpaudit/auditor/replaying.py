@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, fields, replace
 
-from dpaudit.auditor.auditing import case_of
+from dpaudit.auditor.examining import case_of
 from dpaudit.auditor.membership.canaries import PROPERTY as CANARIES
 from dpaudit.auditor.plans import Plan
 from dpaudit.auditor.properties import check_target

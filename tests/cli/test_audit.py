@@ -264,14 +264,14 @@ def test_a_given_executor_is_shut_down(dpaudit, folder, monkeypatch):
 def test_an_interrupted_audit_keeps_what_was_finished(dpaudit, folder, monkeypatch):
     from dpaudit.auditor import auditing
 
-    examine = auditing._examine
+    examine = auditing.examined
 
-    def interrupted(entry, *rest):
+    def interrupted(entry, *rest, **options):
         if entry.target.name == "crash":
             raise KeyboardInterrupt
-        return examine(entry, *rest)
+        return examine(entry, *rest, **options)
 
-    monkeypatch.setattr(auditing, "_examine", interrupted)
+    monkeypatch.setattr(auditing, "examined", interrupted)
     result = dpaudit("audit", "releases.py:sound", "releases.py:crash", *QUICK, "--report", "out")
     assert 3 == result.exit_code
     report = read_report(folder / "out/report.json")
