@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from enum import StrEnum
 from fractions import Fraction
+from typing import Final
 
 from dpaudit.exact import Enclosure
 
@@ -174,9 +175,18 @@ class Attack:
     minimal: Minimal | None = None
 
 
+PROPERTY_STATUSES: Final = ("violated", "not run", "note", "holds", "not applicable")
+"""What a check may come to, in the order in which it wants attention."""
+
+
 @dataclass(frozen=True)
 class Property:
-    """One deterministic check: `status` is "holds", "violated" or "not applicable"; `cases` were tried."""
+    """One check of single runs, of declared parts or of the release log; `cases` were looked at, `detail` says what was seen.
+
+    `status` is one of `PROPERTY_STATUSES`: "violated"; "not run" (it could be made but was not, or on too little to see anything:
+    `detail` says why, and nothing is known); "note" (worth knowing, and nothing against the claim); "holds" (on every case that was
+    looked at, of which there was at least one); "not applicable" (it cannot be stated of this target).
+    """
 
     name: str
     status: str

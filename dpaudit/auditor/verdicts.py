@@ -57,7 +57,7 @@ def verdict_of(
     for name, said in _DISPROVED.items():
         if name in violated:
             return Verdict.REFUTED, f"{said}: {violated[name].detail}."
-    found = _what_was_found(attack)
+    found = " ".join((_what_was_found(attack), *_not_run(properties)))
     reservation = _reservation(violated, price)
     if reservation:
         return Verdict.INCONCLUSIVE, f"{reservation} {found}"
@@ -80,6 +80,11 @@ def _reservation(violated: Mapping[str, Property], price: Price | None) -> str:
         excess = f"{price.quantity} is at least {outward(price.value.lower, digits=4, up=False)} for the worst neighbours"
         return f"The logged noise does not support the claim: {excess}."
     return ""
+
+
+def _not_run(properties: Sequence[Property]) -> list[str]:
+    """What nobody looked at, a sentence each."""
+    return [f"Not run: {check.name} ({check.detail})." for check in properties if check.status == "not run"]
 
 
 def _refutation(attack: Attack) -> str:

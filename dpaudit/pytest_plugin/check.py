@@ -93,13 +93,18 @@ class Check:
         return self.share
 
     def _note(self, report: Report, evidence: Path | None) -> None:
-        """Properties of the test, which pytest writes to its JUnit file: verdicts, the least power, where the evidence is."""
+        """Properties of the test, written to its JUnit file: verdicts, the least power, checks not run, the evidence."""
         verdicts = "; ".join(f"{result.name}: {result.verdict}" for result in report.results)
         self.item.user_properties.append(("dp_verdict", verdicts))
         powers = [result.power for result in report.results if result.power is not None]
         factors = [math.inf if power.epsilon is None else power.factor for power in powers]
         if known := [factor for factor in factors if factor is not None]:
             self.item.user_properties.append(("dp_power", f"{max(known):.3g} with probability {powers[0].probability:g}"))
+        unseen = [
+            f"{result.name}: {check.name}" for result in report.results for check in result.properties if check.status == "not run"
+        ]
+        if unseen:
+            self.item.user_properties.append(("dp_not_run", "; ".join(unseen)))
         if evidence is not None:
             self.item.user_properties.append(("dp_evidence", evidence.name))
 
@@ -128,7 +133,7 @@ def describe(result: TargetResult) -> str:
     lines = [f"dpaudit: {result.name} is {result.verdict}: {result.summary}", f"  claim:    {result.claim.text}"]
     if result.source is not None:
         lines.append("  source:   {}:{}".format(*result.source))
-    lines += [f"  violated: {check.name}. {check.detail}" for check in result.properties if check.status == "violated"]
+    lines += [f"  {status + ':':9} {text}" for status, text in wording.remarks(result)]
     if result.failure:
         lines.append(f"  failure:  {result.failure}")
     attack = result.attack

@@ -59,7 +59,7 @@ def session_seed(config: pytest.Config) -> int:
 
 
 def summary(config: pytest.Config, reports: Sequence[Any], *, verbose: bool) -> Iterator[str]:
-    """The lines at the end of a run: what was spent, and the least power among tests that passed; all of them if `verbose`."""
+    """The lines at the end of a run: what was spent, the least power among tests that passed (all if `verbose`), checks not run."""
     found = {report.nodeid: dict(report.user_properties) for report in reports}
     spent = [Fraction(properties["dp_alpha"]) for properties in found.values() if "dp_alpha" in properties]
     tests = "1 test" if len(spent) == 1 else f"{len(spent)} tests"
@@ -73,6 +73,8 @@ def summary(config: pytest.Config, reports: Sequence[Any], *, verbose: bool) -> 
         found_it = f"epsilon {factor} times the claimed one would have been found {chance}"
         what = "even the largest violation would have been missed" if factor == "inf" else found_it
         yield f"dpaudit: {'least power' if place == 0 else 'power'}: {what} ({node})"
+    for node in sorted(node for node, properties in found.items() if node in passed and "dp_not_run" in properties):
+        yield f"dpaudit: checks not run: {found[node]['dp_not_run']} ({node})"
 
 
 def _refuse_repeats(config: pytest.Config, items: Sequence[pytest.Item]) -> None:

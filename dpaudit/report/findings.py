@@ -18,6 +18,8 @@ RULES: Final = {
     "DPA-P01": "A proof is refuted, stale or does not stand.",
     "DPA-T01": "A target could not be loaded or run, so nothing is known about its claim.",
     "DPA-I01": "An audit could have missed a violation.",
+    "DPA-N01": "A check was not run, so nothing is known of what it looks at.",
+    "DPA-N02": "A check noted something that does not speak against the claim.",
 }
 """What a finding may be about; names stay what they are, since CI systems recognise findings by them."""
 
@@ -26,8 +28,8 @@ RULES: Final = {
 class Finding:
     """Something that a report has to say about one target.
 
-    `rule` is one of `RULES`, `level` "error" or "warning", `text` one or two sentences; `path` and `line` are where the target's
-    function stands, as the report has it: from the folder of the audit, or from where it is imported; None where that is not known.
+    `rule` is one of `RULES`, `level` "error", "warning" or "note", `text` one or two sentences; `path` and `line` are where
+    the target's function stands, as the report has it: from the folder of the audit, or from where it is imported; None where that is not known.
     """
 
     target: str
@@ -58,6 +60,7 @@ def told(result: TargetResult) -> Iterator[tuple[str, str, str]]:
     """Rule, level and text of each finding about one target."""
     if result.verdict is Verdict.FAILED:
         yield "DPA-T01", "error", wording.sentence(result.failure or result.summary)
+        yield from _remarks(result)
         return
     witnesses = list(_witnesses(result))
     yield from witnesses
@@ -65,6 +68,16 @@ def told(result: TargetResult) -> Iterator[tuple[str, str, str]]:
         yield "DPA-E01", "error", result.summary
     if result.verdict is Verdict.INCONCLUSIVE:
         yield "DPA-I01", "warning", result.summary
+    yield from _remarks(result)
+
+
+def _remarks(result: TargetResult) -> Iterator[tuple[str, str, str]]:
+    """What checks say that is nothing against the claim: those that were not run, and notes."""
+    for status, text in wording.remarks(result):
+        if status == "not run":
+            yield "DPA-N01", "warning", f"{result.name}: a check was not run. {wording.sentence(text)}"
+        if status == "note":
+            yield "DPA-N02", "note", f"{result.name}: {wording.sentence(text)}"
 
 
 def _witnesses(result: TargetResult) -> Iterator[tuple[str, str, str]]:

@@ -20,7 +20,7 @@ def to_annotations(report: Report) -> str:
     Args:
       report: what an audit found.
     Returns:
-      A line `::error file=...,line=...,title=...::text` or `::warning ...` for each finding; nothing for a report without findings.
+      A line `::error file=...,line=...,title=...::text`, `::warning ...` or `::notice ...` for each finding; nothing without one.
     Raises:
       Nothing; every report has such lines.
     Source: GitHub, "Workflow commands for GitHub Actions"; docs/ci.md, "GitHub".
@@ -56,9 +56,17 @@ def to_summary(report: Report) -> str:
         lines += ["", wording.false_alarm(report), wording.power_target(report)]
         seen = [verdict for verdict in wording.ORDER if any(result.verdict is verdict for result in report.results)]
         lines += ["", *(f"* **{verdict}**: {wording.MEANINGS[verdict]}" for verdict in seen)]
+        lines += _unseen(report)
     if not report.complete:
         lines += ["", wording.incomplete(report)]
     return "\n".join(lines) + "\n"
+
+
+def _unseen(report: Report) -> list[str]:
+    """What checks that were not run, and notes, say of each target."""
+    said = [(result, status, text) for result in report.results for status, text in wording.remarks(result) if status != "violated"]
+    lines = [printable(f"{result.name}, {status}: {wording.sentence(text)}").translate(_CELL) for result, status, text in said]
+    return ["", *(f"* {line}" for line in lines)] if lines else []
 
 
 def workflow_command(level: str, text: str, *, title: str, path: str | None, line: int | None) -> str:
@@ -75,7 +83,8 @@ def row(*cells: str) -> str:
 
 def _of_finding(found: Finding) -> str:
     """One finding as a command."""
-    return workflow_command(found.level, found.text, title=f"{found.rule} {found.target}", path=found.path, line=found.line)
+    level = "notice" if found.level == "note" else found.level
+    return workflow_command(level, found.text, title=f"{found.rule} {found.target}", path=found.path, line=found.line)
 
 
 def _of_result(result: TargetResult) -> str:

@@ -91,6 +91,7 @@ def _parts(report: Report, path: str | None, *, width: int, ascii_only: bool) ->
             yield _title(result)
             yield _grid((label, printable(text)) for label, text in _lines(report, result, path))
     yield f"{wording.headline(report)}."
+    yield from _unseen(report)
     if not report.complete:
         yield wording.incomplete(report)
     if any(result.attack for result in report.results):
@@ -101,6 +102,15 @@ def _parts(report: Report, path: str | None, *, width: int, ascii_only: bool) ->
     yield from _meanings(report)
     if any(result.verdict in (Verdict.CONSISTENT, Verdict.INCONCLUSIVE) for result in report.results):
         yield wording.power_target(report)
+
+
+def _unseen(report: Report) -> Iterator[str]:
+    """What was not looked at, and what was noted, of the claims that are not told in full."""
+    for result in report.results:
+        if result.verdict not in (Verdict.REFUTED, Verdict.FAILED):
+            for status, text in wording.remarks(result):
+                if status != "violated":
+                    yield printable(f"{result.name}, {status}: {wording.sentence(text)}")
 
 
 def _meanings(report: Report) -> Iterator[str]:
@@ -179,9 +189,7 @@ def _lines(report: Report, result: TargetResult, path: str | None) -> Iterator[t
         yield "found", result.failure or result.summary
     if result.failure[:3] == "DPA":
         yield "more", f"dpaudit explain {result.failure[:6]}"
-    for check in result.properties:
-        if check.status == "violated":
-            yield "violated", wording.checked(check)
+    yield from ((status, printable(text)) for status, text in wording.remarks(result))
     if wording.inversion(result):
         yield "price", f"{wording.priced(result.price)}. {wording.inversion(result)}"
     if result.price is not None and result.price.status == "above":

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Final
@@ -12,7 +13,19 @@ from typing import Final
 from dpaudit.claims import KINDS
 from dpaudit.exact import Endpoint, instance_of, outward, shown
 from dpaudit.report.codec import nearest
-from dpaudit.results import Attack, Bound, Minimal, Power, Price, Proof, Property, Report, TargetResult, Verdict
+from dpaudit.results import (
+    PROPERTY_STATUSES,
+    Attack,
+    Bound,
+    Minimal,
+    Power,
+    Price,
+    Proof,
+    Property,
+    Report,
+    TargetResult,
+    Verdict,
+)
 
 ORDER: Final = (Verdict.REFUTED, Verdict.FAILED, Verdict.INCONCLUSIVE, Verdict.CONSISTENT, Verdict.PROVEN)
 """Verdicts in the order in which they want attention."""
@@ -273,11 +286,23 @@ def detectable(attack: Attack | None) -> str:
 
 
 def properties(checks: tuple[Property, ...]) -> str:
-    """How many deterministic checks hold: "5 hold", "1 violated, 4 hold"."""
+    """How many checks came to what: "5 hold", "1 violated, 2 not run, 4 hold"; those that cannot be stated are left out."""
     counts = Counter(check.status for check in checks)
-    named = {"violated": "violated", "holds": "hold"}
-    parts = [f"{counts[status]} {word}" for status, word in named.items() if counts[status]]
+    parts = [f"{counts[status]} {_counted(status, counts[status])}" for status in PROPERTY_STATUSES[:-1] if counts[status]]
     return ", ".join(parts) or "none"
+
+
+def _counted(status: str, number: int) -> str:
+    """The status of several checks in a word."""
+    return {"holds": "hold", "note": "note" if number == 1 else "notes"}.get(status, status)
+
+
+def remarks(result: TargetResult) -> Iterator[tuple[str, str]]:
+    """Status and text of every check that is violated, was not run, or notes something, in this order."""
+    for status in PROPERTY_STATUSES[:3]:
+        for check in result.properties:
+            if check.status == status:
+                yield status, checked(check)
 
 
 def checked(check: Property) -> str:

@@ -196,6 +196,13 @@ def test_the_summary_names_the_least_power_among_tests_that_passed(pytester):
     assert blind == list(summary(config, [*reports, report("d", "inf")], verbose=False))[1]
 
 
+def test_the_summary_names_checks_that_were_not_run_in_tests_that_passed(pytester):
+    found = [("dp_alpha", "1/8"), ("dp_not_run", "count: forms")]
+    reports = [SimpleNamespace(nodeid="a", when="call", passed=True, user_properties=found)]
+    lines = list(summary(pytester.parseconfigure(), reports, verbose=False))
+    assert "dpaudit: checks not run: count: forms (a)" == lines[-1]
+
+
 def test_share_and_seed_stand_in_the_junit_file(pytester):
     pytester.makeconftest(STUB)
     pytester.makepyfile("def test_it(dpaudit_check):\n    dpaudit_check('consistent')\n")

@@ -65,6 +65,23 @@ def test_a_finding_says_what_the_attack_or_a_check_found(report):
     assert "count does not satisfy epsilon = 1 under add_remove." == bare.text
 
 
+UNSEEN = (Property("forms", "not run", 0, "too few runs"), Property("repeats", "note", 1, "randomness of its own"))
+
+
+def test_checks_that_were_not_run_and_notes_are_findings_and_no_errors():
+    for verdict in Verdict:
+        found = {one.rule: (one.level, one.text) for one in findings(made(result(verdict, properties=UNSEEN)))}
+        assert ("warning", "count: a check was not run. Forms: too few runs.") == found["DPA-N01"]
+        assert ("note", "count: Repeats: randomness of its own.") == found["DPA-N02"]
+    survived = made(result(Verdict.CONSISTENT, properties=UNSEEN))
+    assert ["::warning", "::notice"] == [line.split()[0] for line in to_annotations(survived).splitlines()]
+    assert "* count, not run: Forms: too few runs." in to_summary(survived).splitlines()
+    assert ["warning", "note"] == [one["level"] for one in json.loads(to_sarif(survived))["runs"][0]["results"]]
+    case = ET.fromstring(to_junit(survived))[0]  # noqa: S314 - made here
+    assert ["system-out"] == [child.tag for child in case]
+    assert ["not run: forms: too few runs", "note: repeats: randomness of its own"] == case[0].text.splitlines()[1:]
+
+
 def test_targets_of_one_name_keep_their_findings_apart():
     suite = ET.fromstring(to_junit(made(result(Verdict.INCONCLUSIVE), result(Verdict.FAILED, failure="it fell"))))  # noqa: S314
     assert ["DPA-I01 why.", "DPA-T01 It fell."] == [case[0].text for case in suite]

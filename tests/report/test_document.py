@@ -19,6 +19,7 @@ from dpaudit.exact import Enclosure, Reason
 from dpaudit.report import evidence_bytes, from_json, to_html, to_json, to_text, wording
 from dpaudit.report.document import audit_command, reproduce_command
 from dpaudit.results import (
+    PROPERTY_STATUSES,
     Attack,
     Bound,
     ClaimSummary,
@@ -119,9 +120,7 @@ results = st.builds(
     source=st.none() | st.tuples(words, counts),
     price=st.none() | prices,
     attack=st.none() | attacks,
-    properties=st.lists(
-        st.builds(Property, words, st.sampled_from(["holds", "violated", "not applicable"]), counts, words), max_size=2
-    ).map(tuple),
+    properties=st.lists(st.builds(Property, words, st.sampled_from(PROPERTY_STATUSES), counts, words), max_size=2).map(tuple),
     profile=profiles,
     failure=words,
     rejected_in_family=st.booleans(),
@@ -212,6 +211,10 @@ def test_the_schema_allows_no_field_that_results_do_not_have(validator):
 def test_the_schema_asks_for_every_field_that_results_have(validator):
     names = {field.name for field in fields(TargetResult)}
     assert names < set(validator.schema["$defs"]["result"]["required"])
+
+
+def test_every_status_of_a_check_is_in_the_schema(validator):
+    assert list(PROPERTY_STATUSES) == validator.schema["$defs"]["property"]["properties"]["status"]["enum"]
 
 
 def test_every_word_of_the_proof_witness_is_in_the_schema_and_has_a_meaning(validator):

@@ -19,7 +19,7 @@ import pytest
 from dpaudit.auditor.family import FAMILIES, rejected
 from dpaudit.report import read_report, to_html, to_text, wording, write_html, write_json
 from dpaudit.report.plots import profile_plot, thinned, tradeoff_plot, wealth_plot
-from dpaudit.results import ProfilePoint, Report, Verdict, WealthPoint
+from dpaudit.results import ProfilePoint, Property, Report, Verdict, WealthPoint
 
 
 @pytest.fixture(scope="module")
@@ -53,6 +53,13 @@ def test_the_page_runs_nothing(page, parsed):
     assert not any(name.startswith("on") for _, attributes, _ in found.elements for name in attributes)
     policies = [meta["content"] for meta in found.named("meta") if meta.get("http-equiv") == "Content-Security-Policy"]
     assert ["default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"] == policies
+
+
+def test_a_check_that_was_not_run_stands_out_on_the_page_with_its_reason(report):
+    checks = (Property("forms", "not run", 0, "too few runs"),)
+    text = to_html(replace(report, results=(replace(report.results[0], properties=checks),)))
+    assert '<small>too few runs</small></th><td class="unseen">not run</td><td>0</td>' in text
+    assert ">1 not run</td>" in text
 
 
 def test_ids_are_unique_and_every_inner_link_leads_somewhere(page, parsed):

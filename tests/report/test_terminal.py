@@ -10,7 +10,7 @@ import pytest
 
 from dpaudit.exact import Enclosure
 from dpaudit.report import to_text, wording
-from dpaudit.results import Pair, Price, Report, Verdict
+from dpaudit.results import Pair, Price, Property, Report, Verdict
 
 ANSI = re.compile(r"\x1b\[[0-9;]*m")
 
@@ -40,6 +40,20 @@ def test_a_refuted_claim_is_told_with_pair_event_counts_seed_and_command(report)
         "source release.py:12",
     ):
         assert part in text
+
+
+@pytest.mark.parametrize("place", [0, 8])
+def test_a_check_that_was_not_run_is_told_beside_any_verdict(report, place):
+    checks = (
+        Property("forms", "not run", 0, "too few runs"),
+        Property("repeats", "note", 1, "own noise"),
+        Property("s", "holds", 2),
+    )
+    text = " ".join(to_text(replace(report, results=(replace(report.results[place], properties=checks),)), width=130).split())
+    assert "1 not run, 1 note, 1 hold" in text
+    assert "too few runs" in text
+    assert "own noise" in text
+    assert text.count("not run") == 2
 
 
 def test_a_proof_by_tests_is_never_called_proven(report):
