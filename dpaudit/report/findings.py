@@ -28,8 +28,9 @@ RULES: Final = {
 class Finding:
     """Something that a report has to say about one target.
 
-    `rule` is one of `RULES`, `level` "error", "warning" or "note", `text` one or two sentences; `path` and `line` are where
-    the target's function stands, as the report has it: from the folder of the audit, or from where it is imported; None where that is not known.
+    `rule` is one of `RULES`, `level` "error", "warning" or "note", `text` one or two sentences; `path` and `line` are where the
+    target's function stands, as the report has it: from the folder of the audit, or from where it is imported; None where that is
+    not known.
     """
 
     target: str
