@@ -227,6 +227,26 @@ CODES: Final[dict[str, Explanation]] = {
         "A program that is audited has to write one line of JSON, in UTF-8, for each line that it reads, and nothing else.",
         "Write everything else to standard error.",
     ),
+    "DPA413": Explanation(
+        "target ended its process",
+        "Every target is audited in a process of its own. This one ended without a result: by an exit, a signal or an error.",
+        "Look in the function for os._exit, signals, native code that crashes, and changes to modules that others use.",
+    ),
+    "DPA414": Explanation(
+        "target took too long",
+        "The target reached its time limit, or no call of its function came back for ten minutes.",
+        "If it is merely slow, give a limit in seconds, --time-limit, --dp-time-limit or time_limit=, in place of the ten minutes.",
+    ),
+    "DPA415": Explanation(
+        "target took too much memory",
+        "All processes of the target together held more memory than its limit, or there were too many of them.",
+        "If it needs that much, raise the limit with --memory-limit, --dp-memory-limit or memory_limit=, for instance to 16 GiB.",
+    ),
+    "DPA416": Explanation(
+        "targets cannot be supervised here",
+        "Supervision gives each target a forked process, with an executor made there; this system or this executor forbids it.",
+        "Give the executor as a function that makes one, or a RenewableExecutor; without fork, leave out the limits.",
+    ),
     "DPA501": Explanation(
         "unreadable report",
         "The file is not a dpaudit report of a schema version that this program knows.",

@@ -234,10 +234,13 @@ class Reference:
 
     def load(self) -> Target:
         """The target; raises TargetFailure (DPA401 to DPA406) when that fails."""
-        targets = load_targets(self.text, data=self.data)
+        targets = each_target(self.text, data=self.data)
         if self.position >= len(targets):
             raise TargetFailure("DPA401", f"{self.text} holds {len(targets)} targets, asked for number {self.position}.")
-        return targets[self.position]
+        found = targets[self.position]
+        if isinstance(found, TargetFailure):
+            raise found
+        return found
 
 
 def load_targets(text: str, *, data: str | None = None) -> tuple[Target, ...]:
@@ -256,61 +259,103 @@ def load_targets(text: str, *, data: str | None = None) -> tuple[Target, ...]:
       >>> [target.name for target in load_targets("laplace")]
       ['laplace']
     """
-    targets = _all_of(text) if text.endswith(".py") else _from_code(text) if ":" in text else _from_bundle(text)
+    found = each_target(text, data=data)
+    for one in found:
+        if isinstance(one, TargetFailure):
+            raise one
+    return tuple(one for one in found if isinstance(one, Target))
+
+
+def each_target(text: str, *, data: str | None = None) -> tuple[Target | TargetFailure, ...]:
+    """The targets that a name stands for, and an error in the place of each part of a list that is none.
+
+    Args:
+      text: as for `load_targets`.
+      data: as for `load_targets`.
+    Returns:
+      One or more targets or errors (DPA403), in their order.
+    Raises:
+      TargetFailure: as for `load_targets`, where there is no target at all.
+    Source: docs/audit_your_own.md.
+    Example:
+      >>> [target.name for target in each_target("laplace")]
+      ['laplace']
+    """
+    found = _all_of(text) if text.endswith(".py") else _from_code(text) if ":" in text else _from_bundle(text)
     if data is None:
-        return targets
+        return found
     from dpaudit.records import read_csv
 
     records = read_csv(data)
-    return tuple(replace(target, data=records, neighbours=None, public_data=False) for target in targets)
+    return tuple(
+        replace(one, data=records, neighbours=None, public_data=False) if isinstance(one, Target) else one for one in found
+    )
 
 
-def bundled_targets() -> dict[str, tuple[str, int]]:
+def bundle_locations() -> dict[str, bool]:
+    """MODULE:ATTRIBUTE of every entry point for targets, and whether it is this distribution's own; own ones come first."""
+    from importlib.metadata import entry_points
+
+    own = {point.value: point.dist is not None and point.dist.name == "dpaudit" for point in entry_points(group=ENTRY_POINT_GROUP)}
+    return dict(sorted(own.items(), key=lambda one: (not one[1], one[0])))
+
+
+def bundled_targets(locations: Iterable[str] | None = None) -> dict[str, tuple[str, int]]:
     """Names of all targets that installed packages offer, each with the MODULE:ATTRIBUTE and position it loads from.
 
-    A package whose targets fail to load is left out here and reported by `broken_bundles`.
+    A package whose targets fail to load is left out here and reported by `broken_bundles`. `locations` are those of
+    `bundle_locations` to look at; all unless given.
     """
     names: dict[str, tuple[str, int]] = {}
-    for location, targets in _bundles()[0].items():
+    for location, targets in _bundles(locations)[0].items():
         for position, target in enumerate(targets):
             names.setdefault(target.name, (location, position))
     return names
 
 
-def broken_bundles() -> dict[str, DpauditError]:
-    """Entry points that failed to load, each with its error."""
-    return _bundles()[1]
+def broken_bundles(locations: Iterable[str] | None = None) -> dict[str, DpauditError]:
+    """Entry points that failed to load, each with its error; `locations` as for `bundled_targets`."""
+    return _bundles(locations)[1]
 
 
-def _bundles() -> tuple[dict[str, tuple[Target, ...]], dict[str, DpauditError]]:
-    """Targets by location, and errors by location, over all entry points in the order of their names."""
-    from importlib.metadata import entry_points
-
+def _bundles(locations: Iterable[str] | None) -> tuple[dict[str, tuple[Target, ...]], dict[str, DpauditError]]:
+    """Targets by location, and errors by location."""
     loaded: dict[str, tuple[Target, ...]] = {}
     broken: dict[str, DpauditError] = {}
-    for location in sorted({point.value for point in entry_points(group=ENTRY_POINT_GROUP)}):
+    for location in bundle_locations() if locations is None else locations:
         try:
-            loaded[location] = _from_code(location)
+            loaded[location] = _only_targets(_from_code(location))
         except DpauditError as error:
             broken[location] = error
     return loaded, broken
 
 
-def _from_bundle(name: str) -> tuple[Target, ...]:
+def _only_targets(found: Iterable[Target | TargetFailure]) -> tuple[Target, ...]:
+    """The targets, refused where anything else is among them."""
+    targets = []
+    for one in found:
+        if isinstance(one, TargetFailure):
+            raise one
+        targets.append(one)
+    return tuple(targets)
+
+
+def _from_bundle(name: str) -> tuple[Target | TargetFailure, ...]:
     """A bundled target or a specimen by its name, or all targets of the entry point or group of that name."""
     from importlib.metadata import entry_points
 
     if name in ZOO:
         return _from_code(ZOO[name])
-    if name.startswith("zoo_") and (found := [target for target in _from_code(ZOO["zoo"]) if target.name == name]):
+    if name.startswith("zoo_") and (found := [one for one in _only_targets(_from_code(ZOO["zoo"])) if one.name == name]):
         return tuple(found)
     for point in entry_points(group=ENTRY_POINT_GROUP):
         if point.name == name:
             return _from_code(point.value)
+    for location in bundle_locations():  # one at a time: a package of somebody else's is not loaded where the name is ours
+        names = bundled_targets([location])
+        if name in names:
+            return (_from_code(location)[names[name][1]],)
     names = bundled_targets()
-    if name in names:
-        location, position = names[name]
-        return (_from_code(location)[position],)
     from difflib import get_close_matches
 
     near = ", ".join(get_close_matches(name, (*ZOO, *names)))
@@ -321,7 +366,7 @@ def _from_bundle(name: str) -> tuple[Target, ...]:
     )
 
 
-def _from_code(text: str) -> tuple[Target, ...]:
+def _from_code(text: str) -> tuple[Target | TargetFailure, ...]:
     """Targets at MODULE:ATTRIBUTE or FILE.py:ATTRIBUTE."""
     place, _, attribute = text.rpartition(":")
     if not place or not attribute:
@@ -330,8 +375,8 @@ def _from_code(text: str) -> tuple[Target, ...]:
     if not hasattr(module, attribute):
         raise TargetFailure("DPA401", f"{place} has no attribute {attribute!r}.{_targets_within(module)}")
     found = getattr(module, attribute)
-    targets = _targets_of(found)
-    if not targets:
+    targets = _targets_of(found, text)
+    if not any(isinstance(one, Target) for one in targets):
         raise TargetFailure(
             "DPA403",
             f"{text} is a {type(found).__name__}, not a Target or a non-empty sequence of Targets.{_targets_within(module)}",
@@ -339,11 +384,11 @@ def _from_code(text: str) -> tuple[Target, ...]:
     return targets
 
 
-def _all_of(file: str) -> tuple[Target, ...]:
+def _all_of(file: str) -> tuple[Target | TargetFailure, ...]:
     """Every target that a file holds by a name of its own or in a list of them, once each, in the order of the names."""
-    values = list(vars(module_at(file)).values())
-    listed = [one for value in values for one in (value if isinstance(value, (list, tuple)) else (value,))]
-    targets = tuple({id(one): one for one in listed if isinstance(one, Target)}.values())
+    values = list(vars(module_at(file)).items())
+    listed = [one for name, value in values for one in _targets_of(value, f"{file}:{name}")]
+    targets = tuple({id(one): one for one in listed}.values())
     if not targets:
         raise TargetFailure("DPA403", f"{file} holds no Target at module level.")
     return targets
@@ -351,14 +396,19 @@ def _all_of(file: str) -> tuple[Target, ...]:
 
 def _targets_within(module: ModuleType) -> str:
     """Which targets the module does hold, for an error message."""
-    names = [name for name, value in vars(module).items() if _targets_of(value)]
+    names = [name for name, value in vars(module).items() if _targets_of(value, name)]
     return f" It has {', '.join(names)}." if names else " It has no Target at module level."
 
 
-def _targets_of(value: Any) -> tuple[Target, ...]:
-    """The target that a value is, or those that it lists; none where anything else is among them."""
+def _targets_of(value: Any, text: str) -> tuple[Target | TargetFailure, ...]:
+    """The target that a value is, or those that it lists, with an error for each other part; nothing where none is a target."""
     listed = tuple(value) if isinstance(value, (list, tuple)) else (value,)
-    return listed if all(isinstance(one, Target) for one in listed) else ()
+    if not any(isinstance(one, Target) for one in listed):
+        return ()
+    return tuple(
+        one if isinstance(one, Target) else TargetFailure("DPA403", f"{text}[{place}] is a {type(one).__name__}, not a Target.")
+        for place, one in enumerate(listed)
+    )
 
 
 def module_at(place: str) -> ModuleType:
@@ -389,7 +439,9 @@ def _import_module(name: str) -> ModuleType:
         if error.name and (name == error.name or name.startswith(error.name + ".")):
             raise TargetFailure("DPA401", f"no module named {name!r}. Check the spelling, or write FILE.py:NAME.") from error
         raise TargetFailure("DPA402", f"{name} needs the module {error.name!r}, which is not installed.") from error
-    except (Exception, SystemExit) as error:
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:
         raise TargetFailure("DPA402", f"{name} raised {_where(error)} while it was imported.") from error
 
 
@@ -423,8 +475,11 @@ def _import_file(path: str) -> ModuleType:
     sys.modules[name] = module
     try:
         specification.loader.exec_module(module)
-    except (Exception, SystemExit) as error:
-        del sys.modules[name]
+    except KeyboardInterrupt:
+        sys.modules.pop(name, None)
+        raise
+    except BaseException as error:
+        sys.modules.pop(name, None)
         if isinstance(error, ModuleNotFoundError):
             raise TargetFailure("DPA402", f"{path} needs the module {error.name!r}, which is not installed.") from error
         raise TargetFailure("DPA402", f"{path} raised {_where(error)} while it was imported.") from error

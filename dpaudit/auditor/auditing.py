@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import platform
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import Executor
+from dataclasses import replace
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
+from typing import cast
 
 import dpaudit
 from dpaudit.auditor.examining import Examined, Listener, examined
@@ -15,6 +17,9 @@ from dpaudit.auditor.family import rejected
 from dpaudit.auditor.progress import AuditInterrupted
 from dpaudit.auditor.proof_lookup import looked_up
 from dpaudit.auditor.request import Given, entries_of, settings_of
+from dpaudit.auditor.supervision.apart import can_supervise
+from dpaudit.auditor.supervision.audits import Job, MakeExecutor, examined_apart, jobs_of, maker_of, proofs_of, require_supervision
+from dpaudit.auditor.supervision.limits import Limits, limits_of
 from dpaudit.errors import InvalidArgument
 from dpaudit.exact import Exact
 from dpaudit.results import Report, Settings
@@ -26,12 +31,15 @@ def audit(  # noqa: PLR0913 - every argument but the first is an option given by
     alpha: Exact = "0.05",
     runs: int | None = None,
     seconds: Exact | None = None,
-    executor: Executor | None = None,
+    executor: Executor | Callable[[], Executor] | None = None,
     seed: int = 0,
     power_target: Exact = "1.25",
     family: str = "holm",
     data: str | None = None,
     progress: Listener | None = None,
+    supervised: bool = False,
+    time_limit: Exact | None = None,
+    memory_limit: int | str | None = None,
 ) -> Report:
     """Audit privacy claims: a certified price, an attack on neighbouring datasets, property checks, proofs, and a verdict for each.
 
@@ -41,17 +49,26 @@ def audit(  # noqa: PLR0913 - every argument but the first is an option given by
       runs: mechanism calls for each target in all, both datasets, all pairs and checks included, 500 to 2**40;
         1,000,000 unless given.
       seconds: time for the whole audit instead of `runs`, at most 10**9; turned into runs of each target at the end of its pilot.
-      executor: any executor of `concurrent.futures` kind; None runs in this thread. The evidence does not depend on it.
+      executor: any executor of `concurrent.futures` kind; None runs in this thread. The evidence does not depend on it. With
+        `supervised`, a function that makes one, or a `RenewableExecutor`, since every target makes its own.
       seed: root of all randomness, an integer from 0 on.
       power_target: a surviving claim is consistent if a violation by this factor would have been found, else inconclusive.
       family: "holm" or "bonferroni", how the claims share alpha.
       data: path of a CSV file whose records replace the data of targets given by name.
       progress: called with a `Progress` after every chunk of runs.
+      supervised: whether every target is loaded and run in a forked process of its own, so that whatever it does to its process, an
+        exit, a crash or a hang, makes one failed result; also where one of the limits is given. Not a default here, since forking
+        is not safe in programs with threads of their own; `dpaudit audit` and the pytest fixture always supervise. Where the system
+        cannot fork, targets run in this process, and `env` of the report says so.
+      time_limit: seconds for each target, above 0; it is ended then. Without it a target is ended after 600 seconds in
+        which no call of its function came back.
+      memory_limit: bytes for each target with all its processes, an integer or a text such as "4 GiB"; 4 GiB unless given.
     Returns:
       A report with one result for each target, in their order. A claim that survives is never called private.
     Raises:
-      InvalidArgument: an argument or a target's datasets are not usable (DPA101 to DPA109, DPA404, DPA407).
-      Unsupported: neighbours cannot be made for the claim's adjacency (DPA409).
+      InvalidArgument: an argument or a target's datasets are not usable (DPA101 to DPA109, DPA404, DPA407); of a supervised target
+        its datasets are its own failure.
+      Unsupported: neighbours cannot be made for the claim's adjacency (DPA409), or limits cannot be kept here (DPA416).
       TargetFailure: a target does not load (DPA401 to DPA406) or cannot be sent to workers (DPA408). Workers that fail later make
         one failed result of the target they were at.
       AuditInterrupted: the user interrupted; its `report` holds what was finished.
@@ -65,7 +82,13 @@ def audit(  # noqa: PLR0913 - every argument but the first is an option given by
     settings = settings_of(alpha=alpha, runs=runs, seconds=seconds, seed=seed, power_target=power_target, family=family, data=data)
     if progress is not None and not callable(progress):
         raise InvalidArgument("DPA105", f"progress must be a function of a Progress, got a {type(progress).__name__}.")
-    entries = entries_of(targets, settings, executor)
+    if supervised or time_limit is not None or memory_limit is not None:
+        limits = limits_of(time_limit, memory_limit)
+        if time_limit is not None or memory_limit is not None:
+            require_supervision()
+        return _supervised(targets, settings, limits, maker_of(executor), progress)
+    workers = cast("Executor | None", executor)  # whatever else it is, `entries_of` refuses it
+    entries = entries_of(targets, settings, workers)
     found: list[Examined] = []
     times: list[tuple[str, float]] = []
     began = time.monotonic()
@@ -74,21 +97,63 @@ def audit(  # noqa: PLR0913 - every argument but the first is an option given by
         for position, entry in enumerate(entries):
             start = time.monotonic()
             finding = proofs.get(entry.target.proof)
-            found.append(examined(entry, settings, position, len(entries), executor=executor, progress=progress, finding=finding))
+            found.append(examined(entry, settings, position, len(entries), executor=workers, progress=progress, finding=finding))
             times.append((entry.target.name, time.monotonic() - start))
     except KeyboardInterrupt as interruption:
         raise AuditInterrupted(_report(len(entries), found, settings, times, began)) from interruption
     return _report(len(entries), found, settings, times, began)
 
 
-def _report(count: int, found: Sequence[Examined], settings: Settings, times: Sequence[tuple[str, float]], began: float) -> Report:
+def _supervised(
+    targets: Given | Sequence[Given], settings: Settings, limits: Limits, make: MakeExecutor | None, progress: Listener | None
+) -> Report:
+    """The report of an audit that gives each target a process of its own; targets that do not load are failed results."""
+    began = time.monotonic()
+    found: list[Examined] = []
+    times: list[tuple[str, float]] = []
+    jobs, ready = list[Job](), list[Job]()
+
+    def report() -> Report:
+        return _with_failures(_report(len(ready), found, settings, times, began, supervised=can_supervise()), jobs)
+
+    try:
+        jobs = jobs_of(targets, settings, limits)
+        ready = [job for job in jobs if job.failure is None]
+        proofs = proofs_of(ready)
+        for position, job in enumerate(ready):
+            start = time.monotonic()
+            found.append(
+                examined_apart(job, settings, position, len(ready), limits=limits, make=make, proofs=proofs, progress=progress)
+            )
+            times.append((job.candidate.name, time.monotonic() - start))
+    except KeyboardInterrupt as interruption:
+        raise AuditInterrupted(report() if jobs else replace(report(), complete=False)) from interruption
+    return report()
+
+
+def _with_failures(report: Report, jobs: Sequence[Job]) -> Report:
+    """The report with the results of those targets that could not be loaded, all in the order of the jobs."""
+    audited = iter(report.results)
+    results = (job.failure or next(audited, None) for job in jobs)
+    return replace(report, results=tuple(result for result in results if result is not None))
+
+
+def _report(
+    count: int,
+    found: Sequence[Examined],
+    settings: Settings,
+    times: Sequence[tuple[str, float]],
+    began: float,
+    *,
+    supervised: bool = False,
+) -> Report:
     """The claims judged together; those that were not finished count as not refuted."""
     p_values = [one.p_value for one in found] + [1.0] * (count - len(found))
     decisions = rejected(p_values, settings.alpha, settings.family)
     return Report(
         settings=settings,
         results=tuple(one.refuted if rejects else one.survived for one, rejects in zip(found, decisions, strict=False)),
-        env=_environment(),
+        env=tuple(sorted((*_environment(), ("supervised", "yes" if supervised else "no")))),
         seconds=tuple(sorted((*times, ("total", time.monotonic() - began)))),
         complete=len(found) == count,
         version=dpaudit.__version__,

@@ -22,7 +22,7 @@ from dpaudit.auditor.request import Entry
 from dpaudit.auditor.runs import PRICE, Chunk, sample_one
 from dpaudit.auditor.trial import Trial, try_claim
 from dpaudit.auditor.verdicts import summary_of, verdict_of
-from dpaudit.errors import TargetFailure
+from dpaudit.errors import TargetFailure, origin_of
 from dpaudit.releases import recording
 from dpaudit.results import Attack, Price, ProfilePoint, Proof, Property, Settings, TargetResult, Verdict
 
@@ -88,7 +88,12 @@ def examined(
       KeyboardInterrupt: the user interrupted.
     Source: docs/auditing.md, "The course of an audit".
     """
-    evidence = _evidence(entry, settings, position, count, executor, progress, finding)
+    try:
+        evidence = _evidence(entry, settings, position, count, executor, progress, finding)
+    except (Exception, KeyboardInterrupt):
+        raise
+    except BaseException as error:  # noqa: BLE001 - SystemExit and its like must not pass for an audit's end
+        evidence = Evidence(failure=f"DPA413 its audit ended with {origin_of(error)}")
     refuted, survived = (_result(entry, evidence, settings, rejects=rejects) for rejects in (True, False))
     return Examined(evidence.p_value, refuted, survived)
 
@@ -120,8 +125,11 @@ def _evidence(
     finding: ProofFinding | None,
 ) -> Evidence:
     """Checks, attack, price, profile and proof of one target."""
-    checks = check_target(entry.subject, settings.seed, position)
     unseen = proof_of(entry.target.proof, finding, None)
+    try:
+        checks = check_target(entry.subject, settings.seed, position)
+    except TargetFailure as failure:
+        return Evidence(proof=unseen, failure=str(failure))
     if checks.failure:
         return Evidence(checks.properties, proof=unseen, failure=checks.failure)
     case = case_of(entry, settings, position, count, checks, executor)

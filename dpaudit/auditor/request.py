@@ -104,14 +104,20 @@ def require_executor(executor: object) -> None:
 
 def _told_apart(loaded: Sequence[tuple[Target, Reference | None]]) -> list[tuple[Target, Reference | None]]:
     """The targets with names that differ: a second one of the same name becomes "name (2)"."""
-    taken: set[str] = set()
-    apart = []
-    for target, reference in loaded:
-        names = (target.name if number == 1 else f"{target.name} ({number})" for number in count(1))
-        name = next(name for name in names if name not in taken)
-        taken.add(name)
-        apart.append((target if name == target.name else replace(target, name=name), reference))
-    return apart
+    names = names_apart([target.name for target, _ in loaded])
+    return [
+        (target if name == target.name else replace(target, name=name), reference)
+        for name, (target, reference) in zip(names, loaded, strict=True)
+    ]
+
+
+def names_apart(given: Sequence[str]) -> list[str]:
+    """The names, made different: a second "name" becomes "name (2)"."""
+    taken: dict[str, None] = {}
+    for one in given:
+        names = (one if number == 1 else f"{one} ({number})" for number in count(1))
+        taken[next(name for name in names if name not in taken)] = None
+    return list(taken)
 
 
 def entry_of(target: Target, reference: Reference | None, settings: Settings, executor: Executor | None) -> Entry:

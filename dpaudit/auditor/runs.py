@@ -9,13 +9,14 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from dpaudit.auditor import pulse
 from dpaudit.auditor.events import Event
 from dpaudit.auditor.features import FeatureMap
 from dpaudit.auditor.outputs import Failure, Matrix, Outputs
 from dpaudit.auditor.predicates import hits_of
 from dpaudit.auditor.records import copied
 from dpaudit.auditor.workload import Subject, Workload, subject_of
-from dpaudit.errors import CODES, DpauditError
+from dpaudit.errors import CODES, DpauditError, TargetFailure
 from dpaudit.results import Counts
 from dpaudit.targets import Target
 
@@ -161,32 +162,56 @@ def draw(subject: Subject, pair: int, labels: Labels, rng: np.random.Generator, 
 
 def sample_one(target: Target, data: Any, rng: np.random.Generator) -> Any:
     """One output of a target; an exception or a wrong number of outputs becomes a `Failure`."""
+    mark = pulse.entered()
     try:
         if target.run is not None:
             return target.run(data, rng)
         drawn = _checked(target.function(data, 1, rng), 1)
         return Failure(drawn.reason) if isinstance(drawn, Broken) else drawn[0]
-    except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever the target raises is an output
+    except KeyboardInterrupt:
+        raise
+    except MemoryError as error:
+        raise _out_of_memory() from error
+    except BaseException as error:  # noqa: BLE001 - whatever else the target raises is an output
         return Failure(_raised(error))
+    finally:
+        pulse.returned(mark)
 
 
 def sample_many(target: Target, data: Any, count: int, rng: np.random.Generator) -> Any:
     """`count` outputs of one call of a `sample` function, or `Broken`."""
+    mark = pulse.entered()
     try:
         return _checked(target.function(data, count, rng), count)
-    except (Exception, SystemExit) as error:  # noqa: BLE001 - reported as what broke the call
+    except KeyboardInterrupt:
+        raise
+    except MemoryError as error:
+        raise _out_of_memory() from error
+    except BaseException as error:  # noqa: BLE001 - reported as what broke the call
         return Broken(_raised(error))
+    finally:
+        pulse.returned(mark)
 
 
 def _run_each(run: Callable[..., Any], datasets: tuple[Any, Any], labels: Labels, rng: np.random.Generator) -> list[Any]:
     """Outputs of single runs, one generator for all: runs of one chunk read disjoint parts of one random stream."""
-    outputs = []
+    outputs, mark, returned = [], pulse.entered(), pulse.returned
     for label in labels.tolist():
         try:
             outputs.append(run(datasets[label], rng))
-        except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever the target raises is an output
+        except KeyboardInterrupt:
+            raise
+        except MemoryError as error:
+            raise _out_of_memory() from error
+        except BaseException as error:  # noqa: BLE001 - whatever else the target raises is an output
             outputs.append(Failure(_raised(error)))
+        returned(mark)
     return outputs
+
+
+def _out_of_memory() -> TargetFailure:
+    """The failure of a target that wants more memory than there is: that depends on the machine, so no claim is judged by it."""
+    return TargetFailure("DPA415", "a run of it ended for want of memory; see --memory-limit.")
 
 
 def _raised(error: BaseException) -> str:

@@ -8,6 +8,7 @@ from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
+from dpaudit.auditor.forking import ForkedWorkers
 from dpaudit.auditor.pairs import Neighbours, candidate_pairs
 from dpaudit.errors import TargetFailure
 from dpaudit.targets import Reference, Target
@@ -23,10 +24,14 @@ class Subject:
 
 @dataclass(frozen=True)
 class Workload:
-    """What a worker needs to make a subject: itself, or bytes that hold it or its reference; compared by digest."""
+    """What a worker needs to make a subject: itself, or bytes that hold it or its reference; None where it was forked with it."""
 
     digest: str
-    content: Subject | bytes = field(compare=False, repr=False)
+    content: Subject | bytes | None = field(compare=False, repr=False)
+
+
+_inherited: dict[str, Subject] = {}
+"""Subjects that workers find in themselves, since they are forked from this process after it put them here."""
 
 
 def workload(target: Target, pairs: tuple[Neighbours, ...], reference: Reference | None, executor: Executor | None) -> Workload:
@@ -46,6 +51,10 @@ def workload(target: Target, pairs: tuple[Neighbours, ...], reference: Reference
     kind = getattr(executor, "current", executor)  # a renewable executor is as the one it holds
     if kind is None or isinstance(kind, ThreadPoolExecutor):
         return Workload("", Subject(target, pairs))
+    if isinstance(kind, ForkedWorkers):
+        digest = str(len(_inherited))
+        _inherited[digest] = Subject(target, pairs)
+        return Workload(digest, None)
     made = target.neighbours is None or isinstance(target.neighbours, tuple)
     source: Reference | Target = reference or replace(
         target, neighbours=tuple((pair.first, pair.second) for pair in pairs), data=None
@@ -65,14 +74,15 @@ def workload(target: Target, pairs: tuple[Neighbours, ...], reference: Reference
 
 def subject_of(work: Workload) -> Subject:
     """The subject that a workload stands for, loaded once per worker."""
-    return work.content if isinstance(work.content, Subject) else _loaded(work)
+    if work.content is None:
+        return _inherited[work.digest]
+    return _loaded(work) if isinstance(work.content, bytes) else work.content
 
 
 @lru_cache(maxsize=4)
 def _loaded(work: Workload) -> Subject:
     """The subject inside shipped bytes; cached, so that a worker loads each target once."""
-    if not isinstance(work.content, bytes):
-        return work.content
+    assert isinstance(work.content, bytes), "subject_of knows the others"  # noqa: S101
     source, pairs = pickle.loads(work.content)  # noqa: S301 - bytes that this program's own driver wrote for its workers
     target = source.load() if isinstance(source, Reference) else source
     return Subject(target, candidate_pairs(target) if pairs is None else pairs)

@@ -13,10 +13,11 @@ from dpaudit.cli.completion import file_paths, target_names
 from dpaudit.cli.console import emit, json_option, results_only, say, text_style
 from dpaudit.cli.dossiers import decide, is_dossier
 from dpaudit.cli.folders import make_folder
+from dpaudit.cli.limits import limits
 from dpaudit.cli.outputs import forms, write_forms
 from dpaudit.cli.settings import strongest
-from dpaudit.cli.workers import workers
-from dpaudit.results import Report, Settings, Verdict
+from dpaudit.cli.workers import maker
+from dpaudit.results import EXIT_CODES, Report, Settings, Verdict
 
 PROFILES: Final = {"quick": 200_000, "standard": 1_000_000, "thorough": 10_000_000}
 """Runs for each target by profile."""
@@ -37,6 +38,7 @@ DOCUMENT: Final = "report.json"
 @click.option("--seed", type=int, default=0, metavar="N", show_default=True, help="Root of all randomness.")
 @click.option("--jobs", type=click.IntRange(1, 1024), metavar="N", help="Worker processes; the evidence does not depend on it.")
 @click.option("--executor", metavar="MODULE:FACTORY", help="An executor of your own, instead of --jobs.")
+@limits
 @click.option("--report", "folder", metavar="DIR", help=f"Write {PAGE} and {DOCUMENT} to this folder.")
 @json_option
 @forms
@@ -54,6 +56,8 @@ def audit(  # noqa: PLR0913 - one argument for each option
     seed: int,
     jobs: int | None,
     executor: str | None,
+    time_limit: str | None,
+    memory_limit: str | None,
     folder: str | None,
     as_json: bool,
     junit: str | None,
@@ -93,11 +97,14 @@ def audit(  # noqa: PLR0913 - one argument for each option
         if place is not None:
             make_folder(Path(place))
     with results_only():
-        report = _audited(targets, settings, jobs, executor)
+        report = _audited(targets, settings, jobs, executor, time_limit, memory_limit)
     path = None if folder is None else _written(report, Path(folder))
     write_forms(report, junit=junit, sarif=sarif, github=github)
     _print(report, path, as_json=as_json)
-    ctx.exit(exit_code_of(report, allow_skips=allow_skips))
+    code = exit_code_of(report, allow_skips=allow_skips)
+    if code == EXIT_CODES["survived"] and len(report.results) < len(set(targets)):
+        raise RuntimeError("there are fewer verdicts than targets")  # an internal error: never a success
+    ctx.exit(code)
 
 
 def _runs(*, runs: int | None, profile: str | None, time_budget: str | None) -> int | None:
@@ -123,34 +130,53 @@ def exit_code_of(report: Report, *, allow_skips: bool) -> int:
     return replace(report, results=rest).exit_code if allow_skips and rest else report.exit_code
 
 
-def _audited(names: tuple[str, ...], settings: Settings, jobs: int | None, factory: str | None) -> Report:
+def _audited(
+    names: tuple[str, ...],
+    settings: Settings,
+    jobs: int | None,
+    factory: str | None,
+    time_limit: str | None,
+    memory_limit: str | None,
+) -> Report:
     """The report on all named targets; after an interruption, on those that were finished."""
     import dpaudit
     from dpaudit.auditor import AuditInterrupted
-    from dpaudit.cli.intake import take_in
+    from dpaudit.auditor.supervision.apart import can_supervise
+    from dpaudit.auditor.supervision.limits import limits_of
+    from dpaudit.cli.intake import bundled
     from dpaudit.cli.progress import progress_bar
 
-    with workers(jobs, factory) as executor:
-        intake = take_in(names, settings)
-        report = Report(settings, (), version=dpaudit.__version__)
-        if intake.references:
-            try:
-                with progress_bar() as tell:
-                    report = dpaudit.audit(
-                        intake.references,
-                        alpha=settings.alpha,
-                        runs=settings.runs if settings.seconds is None else None,
-                        seconds=settings.seconds,
-                        executor=executor,
-                        seed=settings.seed,
-                        data=settings.data,
-                        power_target=settings.power_target,
-                        family=settings.family,
-                        progress=tell,
-                    )
-            except AuditInterrupted as interruption:
-                report = interruption.report
-    return replace(report, results=intake.merged(report.results))
+    limits_of(time_limit, memory_limit)
+    if not can_supervise():
+        say("targets are not supervised here: they share this process, which one that exits or hangs takes with it.")
+    if settings.data is not None:
+        from dpaudit.records import read_csv
+
+        read_csv(settings.data)
+    make = maker(jobs, factory)
+    listed, broken = (list(names), []) if names else bundled()
+    report = Report(settings, (), version=dpaudit.__version__)
+    if listed:
+        try:
+            with progress_bar() as tell:
+                report = dpaudit.audit(
+                    listed,
+                    alpha=settings.alpha,
+                    runs=settings.runs if settings.seconds is None else None,
+                    seconds=settings.seconds,
+                    executor=make,
+                    seed=settings.seed,
+                    data=settings.data,
+                    power_target=settings.power_target,
+                    family=settings.family,
+                    progress=tell,
+                    supervised=True,
+                    time_limit=time_limit,
+                    memory_limit=memory_limit,
+                )
+        except AuditInterrupted as interruption:
+            report = interruption.report
+    return replace(report, results=(*report.results, *broken))
 
 
 def _written(report: Report, folder: Path) -> str:

@@ -1,81 +1,72 @@
-"""The targets that a command line names: those that can be audited, and those that cannot, each with its reason."""
+"""The names that an audit without any takes: all bundled targets, found in processes of their own, and bundles that do not load."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection
+from typing import TYPE_CHECKING
 
-from dpaudit.errors import DpauditError, InvalidArgument
-from dpaudit.results import ClaimSummary, Settings, TargetResult, Verdict
-from dpaudit.targets import Reference, broken_bundles, bundled_targets, load_targets
+from dpaudit.errors import InvalidArgument, TargetFailure
+from dpaudit.results import TargetResult, Verdict
+from dpaudit.targets import broken_bundles, bundle_locations, bundled_targets
 
-NO_CLAIM = ClaimSummary(kind="unknown", parameters=(), adjacency="", text="unknown")
-
-
-@dataclass(frozen=True)
-class Intake:
-    """What was named, in order: a reference to a target that can be audited, or the result of one that cannot."""
-
-    items: tuple[Reference | TargetResult, ...]
-
-    @property
-    def references(self) -> list[Reference]:
-        """The targets that can be audited."""
-        return [item for item in self.items if isinstance(item, Reference)]
-
-    def merged(self, results: Sequence[TargetResult]) -> tuple[TargetResult, ...]:
-        """All results in the order of the names; `results` are those of `references`, perhaps fewer."""
-        audited = iter(results)
-        found = (item if isinstance(item, TargetResult) else next(audited, None) for item in self.items)
-        return tuple(result for result in found if result is not None)
+if TYPE_CHECKING:
+    from dpaudit.auditor.supervision.child import Json, Send
 
 
-def take_in(names: Sequence[str], settings: Settings) -> Intake:
-    """Load every target that is named, or all bundled ones, and see whether its datasets can be used.
+def bundled() -> tuple[list[str], list[TargetResult]]:
+    """Names of all bundled targets, and a failed result for each installed package whose targets do not load.
 
-    Args:
-      names: as given on the command line; none for all bundled targets.
-      settings: of the audit; its data file replaces the records of every target.
     Returns:
-      The targets, in the order of the names.
+      Names and results; a package that ends its process while it is loaded hides no other one.
     Raises:
-      InvalidArgument: nothing is named and nothing is bundled (DPA109), or a setting does not fit a target (DPA103).
-      TargetFailure: the data file cannot be read (DPA406).
+      InvalidArgument: nothing is bundled at all (DPA109).
     Source: design, "Verdict and exit codes": one target that fails does not hide the others.
     """
-    if settings.data is not None:
-        from dpaudit.records import read_csv
-
-        read_csv(settings.data)
-    items = [item for name in names or bundled_targets() for item in _loaded(name, settings)]
-    if not names:
-        items += [_failed(location, error) for location, error in broken_bundles().items()]
-    if not items:
+    names, broken = _bundles()
+    if not names and not broken:
         raise InvalidArgument("DPA109", "no target is bundled with the installed packages. Name one, FILE.py:NAME or MODULE:NAME.")
-    return Intake(tuple(items))
+    return names, [_failed(location, failure) for location, failure in broken.items()]
 
 
-def _loaded(name: str, settings: Settings) -> Iterator[Reference | TargetResult]:
-    """The targets of one name, each checked as the audit will check it."""
-    from dpaudit.auditor.request import entry_of
+def _bundles() -> tuple[list[str], dict[str, str]]:
+    """Names, and failures by location: from one process, or from one for each location where that one died."""
+    from dpaudit.auditor.supervision.apart import apart
+    from dpaudit.auditor.supervision.limits import Limits
 
     try:
-        targets = load_targets(name, data=settings.data)
-    except DpauditError as error:
-        yield _failed(name, error)
-        return
-    for position, target in enumerate(targets):
-        reference = Reference(name, position, settings.data)
-        try:
-            entry_of(target, reference, settings, None)
-        except DpauditError as error:
-            if not error.code.startswith("DPA4"):
-                raise
-            yield _failed(target.name, error)
-        else:
-            yield reference
+        return _texts(apart(_listing(None), Limits()))
+    except TargetFailure:
+        names: list[str] = []
+        broken: dict[str, str] = {}
+        for location in bundle_locations():
+            try:
+                more, refused = _texts(apart(_listing([location]), Limits()))
+            except TargetFailure as failure:
+                more, refused = [], {location: str(failure)}
+            names += [name for name in more if name not in names]
+            broken |= refused
+        return names, broken
 
 
-def _failed(name: str, error: DpauditError) -> TargetResult:
-    """The result of a target that could not be audited."""
-    return TargetResult(name, "", NO_CLAIM, Verdict.FAILED, "The target could not be audited.", failure=str(error))
+def _listing(locations: Collection[str] | None) -> Callable[[Send], Json]:
+    """Work that lists the bundles at these locations, or at all."""
+
+    def work(_: Send) -> Json:
+        # Not given where all are meant, as the functions of a test take nothing.
+        given = () if locations is None else (locations,)
+        return [list(bundled_targets(*given)), {place: str(error) for place, error in broken_bundles(*given).items()}]
+
+    return work
+
+
+def _texts(found: Json) -> tuple[list[str], dict[str, str]]:
+    """What a process sent, as texts."""
+    names, broken = found
+    return [str(name) for name in names], {str(place): str(failure) for place, failure in broken.items()}
+
+
+def _failed(name: str, failure: str) -> TargetResult:
+    """The result of a package whose targets could not be loaded."""
+    from dpaudit.auditor.supervision.candidates import NO_CLAIM
+
+    return TargetResult(name, "", NO_CLAIM, Verdict.FAILED, "The target could not be audited.", failure=failure)

@@ -27,11 +27,15 @@ def progress_bar() -> Iterator[Callable[[Progress], None] | None]:
         TaskProgressColumn(),
         TimeRemainingColumn(compact=True),
     )
-    with Display(*columns, console=Console(stderr=True), transient=True, redirect_stdout=False, redirect_stderr=False) as display:
+    # No thread refreshes it: targets run in processes that are forked from this one, and a fork copies no thread.
+    with Display(
+        *columns, console=Console(stderr=True), transient=True, redirect_stdout=False, redirect_stderr=False, auto_refresh=False
+    ) as display:
         bar = display.add_task("loading", total=1.0)
 
         def tell(progress: Progress) -> None:
             display.update(bar, completed=progress.fraction, description=described(progress))
+            display.refresh()
 
         yield tell
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import Executor
 from contextlib import contextmanager
 from functools import partial
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from dpaudit.cli.console import say
+from dpaudit.errors import InvalidArgument, TargetFailure
 
 if TYPE_CHECKING:
     from dpaudit.auditor.execution import RenewableExecutor
@@ -33,6 +34,55 @@ def workers(jobs: int | None, factory: str | None) -> Iterator[RenewableExecutor
         executor.shutdown()
         if executor.renewals:
             say(f"workers died and were replaced, {executor.renewals} times; the chunks that were lost were run again.")
+
+
+def maker(jobs: int | None, factory: str | None) -> Callable[[], Executor] | None:
+    """The function by which each supervised target makes the workers that --jobs or --executor asks for; None for no workers.
+
+    Args:
+      jobs: worker processes, or None.
+      factory: MODULE:FACTORY, or None.
+    Returns:
+      A function, or None. It was tried once, in a process of its own.
+    Raises:
+      UsageError: both are given.
+      InvalidArgument: the factory cannot be imported or gives no executor (DPA105).
+      TargetFailure: the factory raises (DPA408), or ends its process (DPA413).
+    Source: docs/executors.md, "On the command line".
+    """
+    if jobs is not None and factory is not None:
+        raise click.UsageError("--jobs and --executor both choose the workers; give one of them.")
+    if factory is None and jobs in (None, 1):
+        return None
+    from dpaudit.auditor.forking import ForkedWorkers
+    from dpaudit.auditor.supervision.apart import can_supervise
+
+    if factory is None:
+        return partial(ForkedWorkers if can_supervise() else _processes, jobs or 1)
+    make = partial(_named, factory)
+    _try(make)
+    return make
+
+
+def _named(factory: str) -> Executor:
+    """What the named factory gives; run where the target is, since it is code of the user's."""
+    from dpaudit.auditor.execution.renewal import executor_factory, made_by
+
+    return made_by(executor_factory(factory))
+
+
+def _try(make: Callable[[], Executor]) -> None:
+    """Make an executor once in a process of its own, to refuse one that cannot be made before any target is run."""
+    from dpaudit.auditor.execution.renewal import RenewableExecutor
+    from dpaudit.auditor.supervision.apart import apart
+    from dpaudit.auditor.supervision.limits import Limits
+
+    try:
+        apart(lambda _: RenewableExecutor(make).shutdown(), Limits())
+    except TargetFailure as error:
+        if error.code == "DPA105":
+            raise InvalidArgument(error.code, error.message) from error
+        raise
 
 
 def _processes(jobs: int) -> Executor:

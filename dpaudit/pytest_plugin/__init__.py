@@ -16,13 +16,17 @@ DEFAULT_BUDGET: Final = "1e-6"
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Add the three options and their ini forms."""
+    """Add the options and their ini forms."""
     group = parser.getgroup("dpaudit", "statistical audits of differential privacy claims")
     group.addoption("--dp-budget", metavar="P", help=f"probability of one or more false alarms in the whole run ({DEFAULT_BUDGET})")
     group.addoption("--dp-seed", metavar="N", type=int, help="seed from which each test's own seed is made (0)")
     group.addoption("--dp-evidence", metavar="DIR", help="write the report of every audit to this folder, for `dpaudit replay`")
+    group.addoption("--dp-time-limit", metavar="SECONDS", help="end a target that takes longer, and fail its test")
+    group.addoption("--dp-memory-limit", metavar="SIZE", help="end a target that holds more memory, and fail its test (4 GiB)")
     parser.addini("dp_budget", "as --dp-budget", default=DEFAULT_BUDGET)
     parser.addini("dp_seed", "as --dp-seed", default="0")
+    parser.addini("dp_time_limit", "as --dp-time-limit")
+    parser.addini("dp_memory_limit", "as --dp-memory-limit")
 
 
 def pytest_configure(config: pytest.Config) -> None:

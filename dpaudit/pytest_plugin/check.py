@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 import pytest
 
 from dpaudit.errors import BudgetExceeded
-from dpaudit.pytest_plugin.session import session_seed
+from dpaudit.pytest_plugin.session import limits_of_run, session_seed
 from dpaudit.pytest_plugin.shares import Share
 
 if TYPE_CHECKING:
@@ -45,11 +45,13 @@ class Check:
     ) -> Report:
         """Audit a target, or several together, and fail the test unless every claim survives.
 
+        Every target runs in a forked process of its own: one that exits, crashes or hangs fails this test, and the session goes on.
+
         Args:
           target: a Target, a name that loads one, or a list of these.
           runs: runs per target; the default of `dpaudit.audit` unless given.
           allow_inconclusive: whether an audit too weak to find the violation it was asked for passes.
-          options: further keyword arguments of `dpaudit.audit`, such as executor=.
+          options: further keyword arguments of `dpaudit.audit`, such as time_limit=, or executor= as a function that makes one.
         Returns:
           The report, for further assertions.
         Raises:
@@ -62,8 +64,9 @@ class Check:
         from dpaudit.pytest_plugin.evidence import keep, with_references
 
         self.spend()
-        chosen = options if runs is None else {"runs": runs, **options}
-        report = with_references(audit(target, alpha=self.alpha, seed=self.seed, **chosen), target, self.item)
+        chosen = limits_of_run(self.item.config) | ({} if runs is None else {"runs": runs}) | options
+        found = audit(target, alpha=self.alpha, seed=self.seed, supervised=True, **chosen)
+        report = with_references(found, target, self.item)
         evidence = keep(report, self.item)
         self._note(report, evidence)
         failing = [result for result in report.results if not _passes(result, allow_inconclusive=allow_inconclusive)]

@@ -58,6 +58,13 @@ def session_seed(config: pytest.Config) -> int:
         raise pytest.UsageError(f"the ini option dp_seed must be a whole number, got {config.getini('dp_seed')!r}.") from error
 
 
+def limits_of_run(config: pytest.Config) -> dict[str, str]:
+    """The limits of every target, as arguments of `dpaudit.audit`, as far as they are set."""
+    names = ("time_limit", "memory_limit")
+    found = {name: config.getoption(f"dp_{name}", None) or config.getini(f"dp_{name}") for name in names}
+    return {name: str(value) for name, value in found.items() if value}
+
+
 def summary(config: pytest.Config, reports: Sequence[Any], *, verbose: bool) -> Iterator[str]:
     """The lines at the end of a run: what was spent, the least power among tests that passed (all if `verbose`), checks not run."""
     found = {report.nodeid: dict(report.user_properties) for report in reports}

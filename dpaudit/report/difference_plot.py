@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Final
 
+from dpaudit.codec import nearest
 from dpaudit.report import wording
-from dpaudit.report.codec import nearest
 from dpaudit.report.plots import DASHED, LARGEST, Plot, finish, short
 from dpaudit.report.svg import ATTACK, CLAIM, INK, PRICE, canvas, inline
 from dpaudit.results import TargetResult

@@ -6,9 +6,9 @@ import json
 import shlex
 from typing import Any, Final
 
+from dpaudit.codec import check_names, decode, encode
 from dpaudit.errors import InvalidArgument
 from dpaudit.exact import instance_of
-from dpaudit.report.codec import check_names, decode, encode
 from dpaudit.results import Report, Settings, TargetResult
 
 SCHEMA_VERSION: Final = "1"

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, Final
 
+from dpaudit.codec import check_names, decode, encode
 from dpaudit.dossier import KINDS, MEANINGS, Decided, Dossier, Standing
 from dpaudit.errors import InvalidArgument
-from dpaudit.report.codec import check_names, decode, encode
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

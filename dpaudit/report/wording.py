@@ -11,8 +11,8 @@ from fractions import Fraction
 from typing import Final
 
 from dpaudit.claims import KINDS
+from dpaudit.codec import nearest
 from dpaudit.exact import Endpoint, instance_of, outward, shown
-from dpaudit.report.codec import nearest
 from dpaudit.results import (
     PROPERTY_STATUSES,
     Attack,

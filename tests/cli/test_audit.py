@@ -255,23 +255,27 @@ def test_an_executor_whose_factory_raises_is_refused(dpaudit, folder):
 
 
 def test_a_given_executor_is_shut_down(dpaudit, folder, monkeypatch):
-    ended = []
-    monkeypatch.setattr(ThreadPoolExecutor, "shutdown", lambda self, **how: ended.append(how))
+    def ended(self, **how):
+        with (folder / "ended").open("a") as file:
+            file.write(f"{sorted(how.items())}\n")
+
+    monkeypatch.setattr(ThreadPoolExecutor, "shutdown", ended)
     dpaudit("audit", "releases.py:sound", *QUICK, "--executor", "concurrent.futures:ThreadPoolExecutor")
-    assert [{"wait": True}] == ended
+    # once when it was tried, once for the one target
+    assert 2 * "[('wait', True)]\n" == (folder / "ended").read_text()
 
 
 def test_an_interrupted_audit_keeps_what_was_finished(dpaudit, folder, monkeypatch):
     from dpaudit.auditor import auditing
 
-    examine = auditing.examined
+    examine = auditing.examined_apart
 
-    def interrupted(entry, *rest, **options):
-        if entry.target.name == "crash":
+    def interrupted(job, *rest, **options):
+        if job.candidate.name == "crash":
             raise KeyboardInterrupt
-        return examine(entry, *rest, **options)
+        return examine(job, *rest, **options)
 
-    monkeypatch.setattr(auditing, "examined", interrupted)
+    monkeypatch.setattr(auditing, "examined_apart", interrupted)
     result = dpaudit("audit", "releases.py:sound", "releases.py:crash", *QUICK, "--report", "out")
     assert 3 == result.exit_code
     report = read_report(folder / "out/report.json")

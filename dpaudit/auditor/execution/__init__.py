@@ -2,7 +2,23 @@
 
 from __future__ import annotations
 
-from dpaudit.auditor.execution.conformance import Finding, check_executor
-from dpaudit.auditor.execution.renewal import RenewableExecutor, executor_factory
+from typing import TYPE_CHECKING, Final
 
-__all__ = ["Finding", "RenewableExecutor", "check_executor", "executor_factory"]
+from dpaudit.lazy import lazily
+
+if TYPE_CHECKING:
+    from dpaudit.auditor.execution.conformance import Finding as Finding
+    from dpaudit.auditor.execution.conformance import check_executor as check_executor
+    from dpaudit.auditor.execution.renewal import RenewableExecutor as RenewableExecutor
+    from dpaudit.auditor.execution.renewal import executor_factory as executor_factory
+
+_HOMES: Final = {
+    "Finding": "conformance",
+    "RenewableExecutor": "renewal",
+    "check_executor": "conformance",
+    "executor_factory": "renewal",
+}
+
+__all__ = sorted(_HOMES)
+
+__getattr__, __dir__ = lazily(__name__, _HOMES)

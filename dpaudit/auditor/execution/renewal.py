@@ -32,8 +32,13 @@ class RenewableExecutor(Executor):
 
     def __init__(self, factory: Callable[[], Executor]) -> None:
         self._factory = factory
-        self.current = _made(factory)
+        self.current = made_by(factory)
         self.renewals = 0
+
+    @property
+    def factory(self) -> Callable[[], Executor]:
+        """The function that makes the executor."""
+        return self._factory
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
         """Hand a call to the executor that is current."""
@@ -42,7 +47,7 @@ class RenewableExecutor(Executor):
     def renew(self) -> None:
         """Put a new executor in the place of one that has lost its workers."""
         _close(self.current, wait=False)
-        self.current = _made(self._factory)
+        self.current = made_by(self._factory)
         self.renewals += 1
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:  # noqa: FBT001, FBT002 - PEP 3148
@@ -78,8 +83,8 @@ def executor_factory(text: str) -> Callable[[], Executor]:
     return factory  # type: ignore[no-any-return]
 
 
-def _made(factory: Callable[[], Executor]) -> Executor:
-    """What the factory gives, if it is an executor."""
+def made_by(factory: Callable[[], Executor]) -> Executor:
+    """What the factory gives, if it is an executor (DPA105); an error of the factory names it (DPA408)."""
     name = getattr(factory, "__name__", type(factory).__name__)
     try:
         executor = factory()

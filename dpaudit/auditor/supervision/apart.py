@@ -1,0 +1,295 @@
+"""Work done apart: in a process of its own under a keeper, with its messages checked as data and its end always explained."""
+
+from __future__ import annotations
+
+import json
+import os
+import selectors
+import signal
+import sys
+import time
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from mmap import mmap
+from typing import Final
+
+from dpaudit.auditor import pulse
+from dpaudit.auditor.supervision.child import Json, Work, said
+from dpaudit.auditor.supervision.keeper import keep
+from dpaudit.auditor.supervision.limits import Limits
+from dpaudit.errors import CODES, TargetFailure
+
+SHOWN: Final = 2**16
+"""Bytes of a target's output that are passed on to stderr; the rest is counted and dropped."""
+
+_LONGEST: Final = 2**28
+"""Bytes of messages that are kept; results are a thousandth of it."""
+
+_PIECE: Final = 2**18
+_TOO_LONG: Final = "DPA414"
+_PAUSE: Final = 0.2
+_PATIENCE: Final = 10.0
+"""Seconds that a keeper gets to end everything, before it is ended itself."""
+
+
+def can_supervise() -> bool:
+    """True if targets can be given processes of their own here: the system forks, and no MPI was started, which forks break."""
+    return hasattr(os, "fork") and "mpi4py.MPI" not in sys.modules
+
+
+def apart(work: Work, limits: Limits, heard: Callable[[Json], None] | None = None) -> Json:
+    """The result of work that is done in a process of its own, and nothing of what it did to that process.
+
+    Args:
+      work: from a function that sends messages to the result; both are JSON values. It may use whatever this process holds.
+      limits: of time, silence and memory.
+      heard: called with each message.
+    Returns:
+      The result. It was made by a process in which a target ran: decode it as data of which nothing is known. Where the system
+      cannot fork, the work is done in this process.
+    Raises:
+      TargetFailure: the process ended before it gave a result (DPA413), or reached a limit of time (DPA414) or memory (DPA415); or
+        the error that the work raised, by its code.
+    Source: docs/auditing.md, "Supervision".
+    Example:
+      >>> apart(lambda send: 1 + 1, Limits())
+      2
+    """
+    hear = heard or (lambda _: None)
+    if not can_supervise():
+        return _here(work, hear)
+    with _kept(work, limits) as kept:
+        watch = _Watch(limits, kept.cell)
+        with selectors.DefaultSelector() as selector:
+            for descriptor in (kept.messages, kept.output, kept.account):
+                selector.register(descriptor, selectors.EVENT_READ)
+            while not kept.has_ended():
+                _read(selector, kept)
+                for message in kept.messages_heard():
+                    watch.reset()
+                    hear(message)
+                if reason := kept.flood() or watch.over():
+                    kept.stop(reason)
+        kept.drain()
+        for message in kept.messages_heard():
+            hear(message)
+        kept.report_output()
+        return kept.result()
+
+
+def _read(selector: selectors.BaseSelector, kept: _Kept) -> None:
+    """Read what the pipes hold, or wait for a moment."""
+    for key, _ in selector.select(_PAUSE):
+        data = os.read(key.fd, _PIECE)
+        if not data:
+            selector.unregister(key.fd)
+        kept.take(key.fd, data)
+
+
+def _here(work: Work, hear: Callable[[Json], None]) -> Json:
+    """The result of the work done in this process, its errors as they would come from another one."""
+    try:
+        return work(hear)
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:
+        code, message = said(error)
+        raise TargetFailure(code, message) from error
+
+
+@dataclass
+class _Watch:
+    """How long the work has taken, and how long it has given no sign of life."""
+
+    limits: Limits
+    cell: mmap
+    total: float = 0.0
+    silent: float = 0.0
+    last: float = field(default_factory=time.monotonic)
+
+    def reset(self) -> None:
+        """Note a sign of life."""
+        self.silent = 0.0
+
+    def over(self) -> str:
+        """The limit of time that is reached, in words; empty where none is."""
+        now = time.monotonic()
+        # A long step means that this process was stopped, or the machine asleep: the target could not be heard meanwhile.
+        step, self.last = min(now - self.last, 5 * _PAUSE), now
+        self.total += step
+        self.silent = 0.0 if self.cell[0] else self.silent + step
+        self.cell[0] = 0
+        seconds, silence = self.limits.seconds, self.limits.silence
+        if seconds is not None:
+            return (
+                f"{_TOO_LONG} it took longer than the limit of {seconds:g} seconds; see --time-limit."
+                if self.total > seconds
+                else ""
+            )
+        if self.silent > silence:
+            return f"{_TOO_LONG} no call of its function came back within {silence:g} seconds; see --time-limit."
+        return ""
+
+
+@dataclass
+class _Kept:
+    """A keeper at work, seen from the auditor: descriptors to read, and what was read."""
+
+    keeper: int
+    messages: int
+    output: int
+    account: int
+    control: int
+    cell: mmap
+    reason: str = ""
+    flooded: bool = False
+    done: bool = False
+    value: Json = None
+    printed: int = 0
+    read: int = 0
+    gone: bool = False
+    lines: bytearray = field(default_factory=bytearray)
+    accounts: bytearray = field(default_factory=bytearray)
+
+    def take(self, descriptor: int, data: bytes) -> None:
+        """Keep what was read, as far as it is wanted."""
+        if descriptor == self.account:
+            self.accounts += data
+            self.gone = self.gone or not data
+        elif descriptor == self.messages:
+            self.read += len(data)
+            self.flooded = self.read > _LONGEST
+            if not self.flooded:
+                self.lines += data
+        else:
+            _pass_on(data[: max(0, SHOWN - self.printed)])
+            self.printed += len(data)
+
+    def messages_heard(self) -> Iterator[Json]:
+        """Messages that are complete; the result is kept, and what is no message ends the work."""
+        while (end := self.lines.find(b"\n")) >= 0:
+            line = bytes(self.lines[:end])
+            del self.lines[: end + 1]
+            try:
+                ((kind, value),) = json.loads(line).items()
+            except (ValueError, AttributeError, RecursionError):
+                self.stop("DPA413 it wrote to the pipe of its results something that is none.")
+                return
+            if self.done or self.reason:
+                return
+            if kind == "heard":
+                yield value
+            elif kind == "done":
+                self.done, self.value = True, value
+            else:
+                self.reason = _failure(value)
+
+    def has_ended(self) -> bool:
+        """Whether the keeper has given its account, or has ended without."""
+        if self.gone or self.accounts.count(b"\n") >= 2:
+            return True
+        with suppress(ChildProcessError):
+            self.gone = os.waitpid(self.keeper, os.WNOHANG)[0] != 0
+        return self.gone and not self.accounts.count(b"\n") >= 2
+
+    def flood(self) -> str:
+        """Why too many messages end the work; empty where there are not."""
+        return "DPA413 it sent more than any result holds." if self.flooded else ""
+
+    def stop(self, reason: str) -> None:
+        """Have everything ended, for this reason."""
+        self.reason = self.reason or reason
+        with suppress(OSError):
+            os.write(self.control, b"x")
+
+    def drain(self) -> None:
+        """Read what is left in the pipes."""
+        for descriptor in (self.messages, self.output, self.account):
+            os.set_blocking(descriptor, False)
+            with suppress(OSError):
+                while data := os.read(descriptor, _PIECE):
+                    self.take(descriptor, data)
+
+    def report_output(self) -> None:
+        """Say that output was dropped."""
+        if self.printed > SHOWN:
+            _pass_on(f"\n[{self.printed - SHOWN:,} more bytes of output dropped]\n".encode("ascii"))
+
+    def result(self) -> Json:
+        """The result; raises the failure where there is none."""
+        if self.done:
+            return self.value
+        code, _, message = (self.reason or self._end()).partition(" ")
+        raise TargetFailure(code, message)
+
+    def _end(self) -> str:
+        """How the process ended, from the keeper's account."""
+        for line in self.accounts.splitlines():
+            with suppress(ValueError, AttributeError):
+                if "end" in (told := json.loads(line)):
+                    return str(told["end"]) or "DPA413 it ended its process before there was a result."
+        return "DPA413 it ended the process that supervised it."
+
+    def close(self) -> None:
+        """End the keeper and with it everything it keeps, and let go of all descriptors."""
+        self.stop("")
+        os.close(self.control)
+        deadline = time.monotonic() + _PATIENCE
+        with suppress(ChildProcessError):
+            while os.waitpid(self.keeper, os.WNOHANG)[0] == 0:
+                if time.monotonic() > deadline:
+                    os.kill(self.keeper, signal.SIGKILL)
+                time.sleep(0.002)
+        for line in self.accounts.splitlines()[:1]:
+            # A keeper that was killed could not end the target's process; its number is the first thing that it told.
+            if self.accounts.count(b"\n") == 1:
+                with suppress(ValueError, KeyError, ProcessLookupError, PermissionError):
+                    os.killpg(json.loads(line)["process"], signal.SIGKILL)
+        for descriptor in (self.messages, self.output, self.account):
+            os.close(descriptor)
+
+
+@contextmanager
+def _kept(work: Work, limits: Limits) -> Iterator[_Kept]:
+    """A keeper at work; it and all that it keeps has ended after the block, however that ends."""
+    cell = pulse.share()
+    (messages, says), (output, prints), (account, tells), (hears, control) = (os.pipe() for _ in range(4))
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(OSError, ValueError, AttributeError):
+            stream.flush()  # what waits in a buffer would be written by both processes
+    blocked = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        with warnings.catch_warnings():
+            # Of other threads only their locks matter, and the child takes none of them: its streams are its own.
+            warnings.simplefilter("ignore", DeprecationWarning)
+            keeper = os.fork()
+        if keeper == 0:
+            for descriptor in (messages, output, account, control):
+                os.close(descriptor)
+            keep(work, limits, says, prints, hears, tells)
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, blocked)
+    for descriptor in (says, prints, tells, hears):
+        os.close(descriptor)
+    kept = _Kept(keeper, messages, output, account, control, cell)
+    try:
+        yield kept
+    finally:
+        kept.close()
+
+
+def _failure(value: Json) -> str:
+    """Code and words of an error that the process sent, as far as they are what they should be."""
+    if isinstance(value, list) and len(value) == 2 and value[0] in CODES and isinstance(value[1], str):
+        return f"{value[0]} {value[1][:2000]}"
+    return "DPA413 it wrote to the pipe of its results something that is none."
+
+
+def _pass_on(data: bytes) -> None:
+    """Show what a target prints to whoever watches this program, which may be nobody."""
+    if data:
+        with suppress(OSError, ValueError, AttributeError):
+            sys.stderr.write(data.decode("utf-8", "backslashreplace"))
+            sys.stderr.flush()

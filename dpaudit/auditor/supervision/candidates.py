@@ -1,0 +1,170 @@
+"""Candidates: what is known of targets before they are run, found out in processes of their own, one for each name."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Final
+
+from dpaudit.auditor.request import entry_of, names_apart
+from dpaudit.auditor.supervision.apart import apart
+from dpaudit.auditor.supervision.child import Json, Send
+from dpaudit.auditor.supervision.limits import Limits
+from dpaudit.auditor.verdicts import summary_of
+from dpaudit.codec import decode, encode
+from dpaudit.errors import CODES, DpauditError, InvalidArgument, TargetFailure
+from dpaudit.results import ClaimSummary, Settings, TargetResult, Verdict
+from dpaudit.targets import Reference, Target, each_target
+
+NO_CLAIM: Final = ClaimSummary(kind="unknown", parameters=(), adjacency="", text="unknown")
+_TARGET_CODES: Final = "DPA4"
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A target as data; `place` is its position among those of `text`, the name that it loads from, empty for objects.
+
+    `refusal` is the code and the words of an error, two empty texts for a target that can be run; `usage` says that it is the
+    settings that do not fit.
+    """
+
+    name: str
+    description: str
+    claim: ClaimSummary
+    source: tuple[str, int] | None
+    proof: str
+    text: str
+    place: int
+    refusal: tuple[str, str] = ("", "")
+
+    @property
+    def reference(self) -> str | None:
+        """The name that loads this one target again."""
+        return (f"{self.text}#{self.place}" if self.place else self.text) or None
+
+    def failed(self, failure: DpauditError, summary: str = "The target could not be audited.") -> TargetResult:
+        """The result of a target that could not be audited."""
+        source = self.source or _line_of(self.text, failure)
+        return TargetResult(
+            self.name, self.description, self.claim, Verdict.FAILED, summary, self.reference, source, failure=str(failure)
+        )
+
+
+def candidate_of(target: Target, text: str = "", place: int = 0) -> Candidate:
+    """What is known of a loaded target."""
+    claim = summary_of(target.claim, None)
+    return Candidate(target.name, target.description, claim, target.source, target.proof, text, place)
+
+
+def candidates_of(names: Sequence[str], settings: Settings, limits: Limits) -> list[list[Candidate]]:
+    """The targets of each name, found out in processes of their own.
+
+    Args:
+      names: as `load_targets` takes them.
+      settings: of the audit; each target is checked as the audit will check it.
+      limits: of each process.
+    Returns:
+      For each name its candidates, at least one; what does not load or cannot be used is one with a refusal.
+    Raises:
+      InvalidArgument: a setting does not fit a target (DPA103).
+    """
+    found: dict[int, list[Candidate]] = {}
+    # Names of installed packages can share a process: loading one of them does nothing to the others.
+    together = [place for place, name in enumerate(names) if is_bundled(name)]
+    if len(together) > 1:
+        found |= _loaded([(place, names[place]) for place in together], settings, limits)
+    for place, name in enumerate(names):
+        if place not in found or any(one.refusal[0] for one in found[place]):
+            found |= _loaded([(place, name)], settings, limits)
+    for one in (one for listed in found.values() for one in listed):
+        if one.refusal[0] and not one.refusal[0].startswith(_TARGET_CODES) and one.claim != NO_CLAIM:
+            raise InvalidArgument(*one.refusal)
+    return [found[place] for place in range(len(names))]
+
+
+def told_apart(candidates: Iterable[Candidate]) -> list[Candidate]:
+    """The candidates with names that differ."""
+    listed = list(candidates)
+    return [replace(one, name=name) for one, name in zip(listed, names_apart([one.name for one in listed]), strict=True)]
+
+
+def is_bundled(name: str) -> bool:
+    """Whether a name is looked up in installed packages."""
+    return ":" not in name and not name.endswith(".py")
+
+
+def _loaded(names: Sequence[tuple[int, str]], settings: Settings, limits: Limits) -> dict[int, list[Candidate]]:
+    """Candidates by place, as far as one process came; the name at which it ended is refused where it was the only one."""
+    found: dict[int, list[Candidate]] = {}
+
+    def work(send: Send) -> Json:
+        for place, name in names:
+            candidates = tuple(_described(name, settings))
+            send([place, encode(candidates, tuple[Candidate, ...])])
+        return None
+
+    def hear(message: Json) -> None:
+        place, candidates = message
+        if place in {place for place, _ in names}:
+            found[place] = list(decode(candidates, tuple[Candidate, ...], "candidates"))
+
+    try:
+        apart(work, limits, hear)
+        error: DpauditError = TargetFailure("DPA413", "it ended its process before its targets were known.")
+    except (ValueError, TypeError):
+        error = TargetFailure("DPA413", "it wrote to the pipe of its results something that is none.")
+    except TargetFailure as failure:
+        error = failure
+    place, name = names[0]
+    if len(names) == 1 and not found.get(place):
+        found[place] = [_refused(name, TargetFailure(error.code, f"{name} could not be loaded: {error.message}"), name, 0)]
+    return found
+
+
+def _described(name: str, settings: Settings) -> Iterator[Candidate]:
+    """The targets of one name, each checked as the audit will check it; runs the user's code."""
+    try:
+        targets = each_target(name, data=settings.data)
+    except DpauditError as error:
+        yield _refused(name, error, name, 0)
+        return
+    for place, target in enumerate(targets):
+        if isinstance(target, TargetFailure):
+            yield _refused(f"{name}[{place}]", target, name, place)
+            continue
+        candidate = candidate_of(target, name, place)
+        try:
+            entry_of(target, Reference(name, place, settings.data), settings, None)
+        except DpauditError as error:
+            candidate = replace(candidate, refusal=(error.code, error.message))
+        yield candidate
+
+
+def _refused(name: str, error: DpauditError, text: str, place: int) -> Candidate:
+    """A name that stands for nothing that could be described."""
+    return Candidate(name, "", NO_CLAIM, _line_of(text, error), "", text, place, (error.code, error.message))
+
+
+def _line_of(text: str, error: DpauditError) -> tuple[str, int] | None:
+    """File and line of what failed to load: where the file raised, else its first line; None where no file was named."""
+    file = text if text.endswith(".py") else text.rpartition(":")[0]
+    path = Path(file if file.endswith(".py") else file.replace(".", "/") + ".py")
+    if not file or not path.is_file():
+        return None
+    cause, lines = error.__cause__, [1]
+    if isinstance(cause, SyntaxError) and cause.filename and os.path.realpath(cause.filename) == str(path.resolve()):
+        lines.append(cause.lineno or 1)
+    trace = None if cause is None else cause.__traceback__
+    while trace is not None:
+        if os.path.realpath(trace.tb_frame.f_code.co_filename) == str(path.resolve()):
+            lines.append(trace.tb_lineno)
+        trace = trace.tb_next
+    return (path.as_posix() if not path.is_absolute() else path.name), lines[-1]
+
+
+def refusal_of(candidate: Candidate) -> DpauditError:
+    """The error of a candidate that cannot be run."""
+    code, message = candidate.refusal
+    return TargetFailure(code if code in CODES else "DPA413", message)

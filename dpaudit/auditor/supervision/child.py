@@ -1,0 +1,141 @@
+"""The supervised process: a session of its own, bounded memory, output to a pipe, and messages to whoever supervises it."""
+
+from __future__ import annotations
+
+import builtins
+import faulthandler
+import io
+import json
+import os
+import signal
+import sys
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, Final, NoReturn, TypeAlias
+
+from dpaudit.auditor.supervision.processes import LINUX, die_with_parent
+from dpaudit.errors import DpauditError, origin_of
+
+Json: TypeAlias = Any
+Send: TypeAlias = Callable[[Json], None]
+Work: TypeAlias = Callable[[Send], Json]
+
+_OURS: Final = ("dpaudit", "numpy", "scipy", "flint")
+"""Packages whose modules decide verdicts: a verdict made after one of them was replaced is none."""
+
+_FREE: Final = {
+    "_",
+    "__import__",
+    "__build_class__",
+    "breakpoint",
+    "copyright",
+    "credits",
+    "exit",
+    "help",
+    "input",
+    "license",
+    "open",
+}
+_FREE_TOO: Final = {"print", "quit"}
+"""Builtins that decide no verdict, and that harmless libraries replace."""
+
+
+def live(work: Work, messages: int, output: int, memory: int) -> NoReturn:
+    """Do the work in this process, which was just forked, send what came of it, and end.
+
+    Args:
+      work: from a function that sends messages to the result, both JSON values.
+      messages: file descriptor for messages, one line of JSON each; the last has "done" or "failed".
+      output: file descriptor for whatever is printed.
+      memory: bytes that may be allocated beyond what is held now.
+    """
+    owner, before = os.getpid(), _relied_on()
+
+    def send(kind: str, value: Json) -> None:
+        if os.getpid() != owner:
+            os._exit(1)  # a process that the target forked speaks for nobody
+        line = json.dumps({kind: value}).encode("ascii") + b"\n"
+        while line:
+            line = line[os.write(messages, line) :]
+
+    try:
+        _settle(output, memory)
+        done = work(lambda message: send("heard", message))
+        if changed := _changed(before):
+            send("failed", ["DPA413", f"it replaced {changed}, which the auditor itself relies on."])
+        else:
+            send("done", done)
+    except BaseException as error:  # noqa: BLE001 - whatever it is, it ends here
+        with suppress(BaseException):
+            send("failed", said(error))
+    finally:
+        os._exit(0)
+
+
+def _settle(output: int, memory: int) -> None:
+    """Leave the terminal's session, forget the parent's handlers, print to the pipe, and take no more memory than allowed."""
+    os.setsid()
+    die_with_parent()
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    for name in (signal.SIGTERM, signal.SIGHUP, signal.SIGALRM, signal.SIGCHLD):
+        signal.signal(name, signal.SIG_DFL)
+    signal.pthread_sigmask(signal.SIG_SETMASK, ())
+    nothing = os.open(os.devnull, os.O_RDWR)
+    for number, source in ((0, nothing), (1, output), (2, output)):
+        os.dup2(source, number)
+    sys.stdin = io.TextIOWrapper(io.BufferedReader(io.FileIO(0, closefd=False)), encoding="utf-8")
+    sys.stdout, sys.stderr = _printing_to(1), _printing_to(2)
+    if faulthandler.is_enabled():
+        faulthandler.enable(2)  # where a crash was, for whoever reads the output; it was the parent's stream
+    for stream in ("stdin", "stdout", "stderr"):
+        setattr(sys, f"__{stream}__", getattr(sys, stream))
+    _bound_memory(memory)
+
+
+def _printing_to(number: int) -> io.TextIOWrapper:
+    """A stream that holds nothing back."""
+    raw = io.BufferedWriter(io.FileIO(number, "w", closefd=False))
+    return io.TextIOWrapper(raw, encoding="utf-8", errors="backslashreplace", write_through=True, line_buffering=True)
+
+
+def _bound_memory(memory: int) -> None:
+    """Let allocations fail beyond the limit, and let the kernel end this process first if the machine has none left.
+
+    Private writable memory is bounded, not addresses: libraries reserve far more of those than they use.
+    """
+    if not LINUX:
+        return
+    import resource
+
+    with suppress(OSError, ValueError, StopIteration):
+        status = Path("/proc/self/status").read_text(encoding="ascii").splitlines()
+        held = 1024 * int(next(line for line in status if line.startswith("VmData")).split()[1])
+        _, hard = resource.getrlimit(resource.RLIMIT_DATA)
+        allowed = held + memory
+        resource.setrlimit(resource.RLIMIT_DATA, (allowed if hard < 0 else min(hard, allowed), hard))
+    with suppress(OSError):
+        Path("/proc/self/oom_score_adj").write_text("1000", encoding="ascii")
+
+
+def said(error: BaseException) -> list[str]:
+    """Code and words for an error; never its own text, unless it is an error of dpaudit."""
+    if isinstance(error, DpauditError):
+        return [error.code, error.message]
+    if isinstance(error, MemoryError):
+        return ["DPA415", "it ended for want of memory; see --memory-limit."]
+    return ["DPA413", f"it ended with {origin_of(error)}."]
+
+
+def _relied_on() -> dict[str, object]:
+    """What verdicts rely on and a target can replace: builtins, and modules."""
+    free = _FREE | _FREE_TOO
+    relied: dict[str, object] = {f"the builtin {name}": value for name, value in vars(builtins).items() if name not in free}
+    relied |= {f"the module {name}": module for name, module in sys.modules.items() if name.partition(".")[0] in _OURS}
+    return relied
+
+
+def _changed(before: dict[str, object]) -> str:
+    """The first thing that was replaced or removed; empty where there is none."""
+    now = _relied_on()
+    return next((name for name, value in before.items() if now.get(name) is not value), "")

@@ -1,0 +1,105 @@
+"""The keeper: a process between the auditor and a target's, which runs no code of the target and ends whatever it leaves."""
+
+from __future__ import annotations
+
+import json
+import os
+import select
+import signal
+from contextlib import suppress
+from typing import Final, NoReturn
+
+from dpaudit.auditor.supervision.child import Work, live
+from dpaudit.auditor.supervision.limits import MOST_PROCESSES, Limits, size_in_words
+from dpaudit.auditor.supervision.processes import adopt_orphans, descendants, end_all, resident
+
+_PAUSE: Final = 0.1
+"""Seconds between two looks at memory and processes; a single process is bounded by its own limit in between."""
+
+
+def keep(work: Work, limits: Limits, messages: int, output: int, control: int, account: int) -> NoReturn:
+    """Fork the process that does the work, watch it, end it and all that it started, and give an account of its end.
+
+    Args:
+      work: what the process does.
+      limits: of memory; time is watched by the auditor, which alone knows when it was stopped itself.
+      messages: descriptor that the process writes to.
+      output: descriptor for what it prints.
+      control: descriptor that has something to read, or its end, when everything is to be ended.
+      account: descriptor for two lines of JSON: the process's number, and how it ended.
+    """
+    try:
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGPIPE):
+            signal.signal(number, signal.SIG_IGN)
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)  # the parent's choice could make children end without a trace
+        adopt_orphans()
+        process = os.fork()
+        if process == 0:
+            os.close(control)
+            os.close(account)
+            live(work, messages, output, limits.memory)
+        os.close(messages)
+        os.close(output)
+        _tell(account, {"process": process})
+        end = _watched(process, limits, control)
+        if not end_all(os.getpid(), process):
+            end = "it left processes behind that cannot be ended"
+        _tell(account, {"end": end})
+    finally:
+        os._exit(0)
+
+
+def _tell(account: int, value: object) -> None:
+    """Write one line."""
+    os.write(account, json.dumps(value).encode("ascii") + b"\n")
+
+
+def _watched(process: int, limits: Limits, control: int) -> str:
+    """How the process ended, in words; empty where it was asked to be ended or ended by itself with status 0."""
+    own, workers = resident(os.getpid()), os.cpu_count() or 1
+    watched = [control]
+    with suppress(OSError, AttributeError):
+        watched.append(os.pidfd_open(process))
+    while True:
+        ready, _, _ = select.select(watched, (), (), _PAUSE)
+        if (end := _ended(process)) is not None:
+            return end
+        if control in ready:
+            return ""
+        family = descendants(os.getpid())
+        # Pages that were there before the fork are not the target's: each process is charged for what it holds beyond them.
+        if sum(max(0, resident(one) - own) for one in family) > limits.memory:
+            return f"DPA415 it needed more memory than the limit of {size_in_words(limits.memory)}; see --memory-limit."
+        if len(family) > MOST_PROCESSES + workers:
+            return f"DPA415 it started more than {MOST_PROCESSES} processes."
+
+
+def _ended(process: int) -> str | None:
+    """How the process has ended; None while it lives. Orphans that were adopted and have ended are let go."""
+    with suppress(ChildProcessError):
+        while True:
+            found, status = os.waitpid(-1, os.WNOHANG | os.WUNTRACED)
+            if found == 0:
+                break
+            if found == process:
+                return _in_words(status)
+    return None
+
+
+def _in_words(status: int) -> str:
+    """The end of a process in words."""
+    if os.WIFSTOPPED(status):
+        return f"DPA413 it stopped its process with {_signal(os.WSTOPSIG(status))}."
+    if os.WIFSIGNALED(status):
+        number = os.WTERMSIG(status)
+        guess = " (out of memory, or by itself)" if number == signal.SIGKILL else ""
+        return f"DPA413 its process was ended by {_signal(number)}{guess}."
+    return f"DPA413 it ended its process with exit status {os.WEXITSTATUS(status)}."
+
+
+def _signal(number: int) -> str:
+    """A signal by number and name."""
+    try:
+        return f"signal {number} ({signal.Signals(number).name})"
+    except ValueError:
+        return f"signal {number}"
