@@ -20,6 +20,14 @@ class Verdict(StrEnum):
     FAILED = "failed"
 
 
+class Values(StrEnum):
+    """What a result says of the values of datasets and outputs in it, which are private unless somebody says otherwise."""
+
+    HIDDEN = "values of the data are not shown"
+    PUBLIC = "values of the data are shown: the target declares its data public"
+    ASKED = "values of the data are shown: --show-values was given"
+
+
 EXIT_CODES = {"survived": 0, "refuted": 1, "usage": 2, "inconclusive": 3, "failed": 4, "ledger": 5, "internal": 6}
 
 
@@ -239,7 +247,7 @@ class TargetResult:
 
     `reference` loads the target again (None when it was given as an object); `source` is (file name, line) of its
     function; `summary` is one sentence for people; `failure` names what stopped the audit when the verdict is FAILED; `proof` is
-    None where the target names none.
+    None where the target names none; `values` says whether values of the data stand in the texts above, and why.
     """
 
     name: str
@@ -256,6 +264,7 @@ class TargetResult:
     failure: str = ""
     rejected_in_family: bool = False
     proof: Proof | None = None
+    values: Values = Values.HIDDEN
 
     @property
     def lower_bound(self) -> Bound | None:
@@ -273,7 +282,7 @@ class Settings:
     """What the audit was asked to do; together with the targets it determines the evidence bit for bit.
 
     `runs` is for each target; it is 0 where `seconds`, a time budget for the whole audit, was given instead: the runs that it
-    was turned into stand in each attack's `plan`.
+    was turned into stand in each attack's `plan`. `show_values` is whether the caller asked to see values of private data.
     """
 
     alpha: Fraction
@@ -283,6 +292,7 @@ class Settings:
     power_target: Fraction = Fraction(5, 4)
     data: str | None = None
     seconds: Fraction | None = None
+    show_values: bool = False
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ import re
 import reprlib
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from importlib.machinery import SourceFileLoader
 from pathlib import Path
 from types import CodeType, ModuleType
@@ -93,7 +93,7 @@ class Target:
       proof: where the claim's proof stands, checked again by every audit: "MODULE#NODE", a claim of a proof graph such as
         "proofs.chain#LaplaceMechanism.claim", or "MODULE:FUNCTION(name=value, ...)", a function with `@spec` that the audited one
         calls, or is the like of, and its public parameters at this claim; "" for none.
-      public_data: whether datasets may be printed in reports; False unless they are synthetic or public.
+      public_data: whether values of datasets and outputs may be printed in reports; False unless they are synthetic or public.
       most_runs: an audit for a number of runs makes no more of this target, at least 500; None for as many as are asked for. For
         functions that take long, such as the training of a model.
       name: how reports call it; the function's name unless given.
@@ -112,8 +112,8 @@ class Target:
     claim: Claim
     run: Callable[[Any, Generator], Any] | None = None
     sample: Callable[[Any, int, Generator], Sequence[Any] | NDArray[Any]] | None = None
-    neighbours: Sequence[tuple[Any, Any]] | SearchStrategy[tuple[Any, Any]] | None = None
-    data: Any = None
+    neighbours: Sequence[tuple[Any, Any]] | SearchStrategy[tuple[Any, Any]] | None = field(default=None, repr=False)
+    data: Any = field(default=None, repr=False)
     sensitivity: Sensitivity | None = None
     pmf: Callable[[Any], Mapping[Any, Exact]] | None = None
     primitives: str | None = "auto"

@@ -36,6 +36,7 @@ def audit(  # noqa: PLR0913 - every argument but the first is an option given by
     power_target: Exact = "1.25",
     family: str = "holm",
     data: str | None = None,
+    show_values: bool = False,
     progress: Listener | None = None,
     supervised: bool = False,
     time_limit: Exact | None = None,
@@ -55,6 +56,7 @@ def audit(  # noqa: PLR0913 - every argument but the first is an option given by
       power_target: a surviving claim is consistent if a violation by this factor would have been found, else inconclusive.
       family: "holm" or "bonferroni", how the claims share alpha.
       data: path of a CSV file whose records replace the data of targets given by name.
+      show_values: whether values of datasets and outputs may stand in the report also where the data are private.
       progress: called with a `Progress` after every chunk of runs.
       supervised: whether every target is loaded and run in a forked process of its own, so that whatever it does to its process, an
         exit, a crash or a hang, makes one failed result; also where one of the limits is given. Not a default here, since forking
@@ -79,7 +81,16 @@ def audit(  # noqa: PLR0913 - every argument but the first is an option given by
       >>> audit(leaky, runs=20_000, seed=7).results[0].verdict
       <Verdict.REFUTED: 'refuted'>
     """
-    settings = settings_of(alpha=alpha, runs=runs, seconds=seconds, seed=seed, power_target=power_target, family=family, data=data)
+    settings = settings_of(
+        alpha=alpha,
+        runs=runs,
+        seconds=seconds,
+        seed=seed,
+        power_target=power_target,
+        family=family,
+        data=data,
+        show_values=show_values,
+    )
     if progress is not None and not callable(progress):
         raise InvalidArgument("DPA105", f"progress must be a function of a Progress, got a {type(progress).__name__}.")
     if supervised or time_limit is not None or memory_limit is not None:

@@ -11,7 +11,7 @@ from itertools import chain
 from typing import Final, TypeAlias
 
 from dpaudit.auditor.runs import Outcome, Task, perform
-from dpaudit.errors import DpauditError, TargetFailure
+from dpaudit.errors import DpauditError, TargetFailure, class_name
 
 _MOST_DEATHS: Final = 3
 _SECONDS_A_CALL: Final = 0.1
@@ -60,7 +60,7 @@ def in_order(executor: Executor | None, tasks: Iterable[Task]) -> Generator[Outc
                 pending.clear()
                 continue
             except Exception as error:
-                raise _unreachable(error.message if isinstance(error, DpauditError) else type(error).__name__) from error
+                raise _unreachable(error.message if isinstance(error, DpauditError) else class_name(type(error))) from error
             alone, deaths, pace = max(alone - len(batch), 0), 0, seconds / sum(task.chunk.size for task in batch)
             yield from outcomes
     finally:
@@ -95,7 +95,7 @@ def _submitted(executor: Executor, batch: _Batch) -> Future[_Answer]:
         broken.set_exception(error)
         return broken
     except Exception as error:
-        raise _unreachable(type(error).__name__) from error
+        raise _unreachable(class_name(type(error))) from error
 
 
 def _renew(executor: Executor, batch: _Batch, deaths: int, error: BrokenExecutor) -> None:
@@ -103,7 +103,7 @@ def _renew(executor: Executor, batch: _Batch, deaths: int, error: BrokenExecutor
     renew: Callable[[], None] | None = getattr(executor, "renew", None)
     if renew is None:
         raise _unreachable(
-            f"its workers died ({type(error).__name__}) and it cannot be made again. Give a RenewableExecutor"
+            f"its workers died ({class_name(type(error))}) and it cannot be made again. Give a RenewableExecutor"
         ) from error
     if deaths == _MOST_DEATHS:
         size = batch[0].chunk.size

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from dpaudit.errors import InvalidArgument
+from dpaudit.errors import InvalidArgument, class_name
 
 _OF_THE_BOUND: Final = Fraction(1, 2**24)
 _OF_AN_ENTRY: Final = Fraction(1, 2**40)
@@ -45,7 +45,7 @@ def numbers_in(value: Any) -> list[Fraction]:
         return [number for key in sorted(value, key=repr) for number in numbers_in(value[key])]
     if isinstance(value, Iterable) and not isinstance(value, (str, bytes)):
         return [number for item in value for number in numbers_in(item)]
-    raise InvalidArgument("DPA105", f"a query's value must be numbers, got a {type(value).__name__}.")
+    raise InvalidArgument("DPA105", f"a query's value must be numbers, got a {class_name(type(value))}.")
 
 
 def distance_exceeds(first: Any, second: Any, metric: str, bound: Fraction) -> bool:

@@ -10,6 +10,7 @@ from typing import Final, TypeAlias
 
 from dpaudit.auditor.bounds import ClaimPoint
 from dpaudit.auditor.course import Case
+from dpaudit.auditor.disclosure import values_of, without_values
 from dpaudit.auditor.independence import INDEPENDENT
 from dpaudit.auditor.prices import Log, Logs, loss_of, price_of, same_noise
 from dpaudit.auditor.profiles import profile_epsilons, profile_of
@@ -149,13 +150,14 @@ def _priced(entry: Entry, trial: Trial, checks: Checks, runs: tuple[Logs, bool],
     claim, (logs, returned) = entry.target.claim, runs
     epsilons = profile_epsilons(claim, trial.point, trial.attack.bound)
     price = price_of(claim, logs, epsilons)
-    loss = loss_of(claim, logs[1][0]) if price.value is not None else None
+    shown = without_values(price, logs[1][0], checks.releases, entry.target)
+    loss = loss_of(claim, logs[1][0]) if shown.value is not None else None
     properties = (*checks.properties, trial.independence, same_noise(logs))
     return Evidence(
         properties=properties,
         attack=trial.attack,
         point=trial.point,
-        price=price,
+        price=shown,
         profile=profile_of(claim, loss, trial.attack.bound, epsilons),
         proof=proof_of(entry.target.proof, finding, Observed(claim, logs, price, properties, returned)),
     )
@@ -214,4 +216,5 @@ def _result(entry: Entry, evidence: Evidence, settings: Settings, *, rejects: bo
         failure=evidence.failure,
         rejected_in_family=rejects,
         proof=doubted(evidence.proof, verdict),
+        values=values_of(target, settings),
     )

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from dpaudit.auditor.outputs import LARGEST, Group, Matrix, Outputs, Path, groups, read, stable_code
 from dpaudit.auditor.scoring.encoding import DERIVED, ITEMS
+from dpaudit.auditor.shapes import shape_of
 
 MAX_ITEMS: Final = 32
 """Outputs with more numbers than this are seen through sums of that many contiguous blocks."""
@@ -20,7 +21,9 @@ MAX_ITEMS: Final = 32
 Places: TypeAlias = slice
 """Neighbouring columns within one part of the matrix."""
 
-_UNSEEN: Final = 1000
+UNSEEN: Final = 1000
+"""Forms of output that the map has not seen have codes from here on."""
+
 _SIGNIFICAND: Final = 53
 _NO_BIT: Final = 1100
 
@@ -40,6 +43,7 @@ class FeatureMap:
       length: whether the number of numbers gets a column.
       score: whether the target's own score gets a column.
       bits: whether plain numbers get columns for how floating point holds them: exponent, lowest bit that is set, last 8 bits.
+      shapes: for each of `kinds` what it is in words that hold no value and no key.
     """
 
     kinds: tuple[str, ...]
@@ -52,6 +56,7 @@ class FeatureMap:
     length: bool = False
     score: bool = False
     bits: bool = False
+    shapes: tuple[str, ...] = ()
 
     @property
     def groups(self) -> tuple[int, ...]:
@@ -81,7 +86,7 @@ class FeatureMap:
 
     def kind_code(self, kind: str) -> float:
         """The number that stands for a form of output in the column "kind"."""
-        return float(self.kinds.index(kind)) if kind in self.kinds else float(_UNSEEN + stable_code(kind))
+        return float(self.kinds.index(kind)) if kind in self.kinds else float(UNSEEN + stable_code(kind))
 
     def legend(self) -> str:
         """What the codes of the column "kind" mean, for forms that were seen when the map was made."""
@@ -139,9 +144,11 @@ def fit_features(outputs: Sequence[Any], *, score: bool = False, show_keys: bool
       ('value', 'parity', 'kind')
     """
     forms: dict[str, tuple[Path, ...]] = {}
+    shapes: dict[str, str] = {}
     for output in outputs:
         kind, leaves = read(output)
         forms.setdefault(kind, tuple(path for path, _ in leaves))
+        shapes.setdefault(kind, shape_of(output))
     paths = tuple(sorted({path for places in forms.values() for path in places}, key=_order))
     blocks = _blocks(len(paths))
     width = max(blocks, default=-1) + 1
@@ -160,7 +167,9 @@ def fit_features(outputs: Sequence[Any], *, score: bool = False, show_keys: bool
     names += ["length"] if length else []
     names += ["kind"]
     names += ["score"] if score else []
-    return FeatureMap(tuple(forms), paths, blocks, tuple(names), parity, summaries, differences, length, score, bits)
+    return FeatureMap(
+        tuple(forms), paths, blocks, tuple(names), parity, summaries, differences, length, score, bits, tuple(shapes.values())
+    )
 
 
 def _order(path: Path) -> tuple[tuple[int, int, str], ...]:

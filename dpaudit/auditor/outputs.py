@@ -7,7 +7,7 @@ import math
 import numbers
 from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import dataclass, field, fields, is_dataclass
 from decimal import Decimal
 from itertools import chain
 from typing import Any, Final, TypeAlias
@@ -29,9 +29,13 @@ Path: TypeAlias = tuple[int | str, ...]
 
 @dataclass(frozen=True)
 class Failure:
-    """The output of a run that gave none: `kind` says what happened; an exception's own text may hold data and is not kept."""
+    """The output of a run that gave none; an exception's own text may hold data and is not kept.
+
+    `kind` says what happened; `shown` says it without the name of a class made at run time, which may be data.
+    """
 
     kind: str
+    shown: str = field(default="gave no output", compare=False)
 
 
 def stable_code(text: str | bytes) -> int:

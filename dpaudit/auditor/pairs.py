@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from dpaudit.auditor.search.drawing import drawn_pairs
@@ -17,8 +17,8 @@ from dpaudit.targets import Target
 class Neighbours:
     """A candidate pair: label 0 stands for `first`, label 1 for `second`; `difference` tells them apart by position."""
 
-    first: Any
-    second: Any
+    first: Any = field(repr=False)
+    second: Any = field(repr=False)
     difference: str
 
     def side(self, label: int) -> Any:

@@ -11,6 +11,7 @@ import numpy as np
 from dpaudit.auditor.checks.exact_law import check_exact_law
 from dpaudit.auditor.checks.query_laws import check_laws, check_sensitivity
 from dpaudit.auditor.checks.replay import check_replay
+from dpaudit.auditor.disclosure import common_releases, shows_values, text_of
 from dpaudit.auditor.features import FeatureMap, fit_features
 from dpaudit.auditor.outputs import Failure
 from dpaudit.auditor.pairs import Neighbours
@@ -18,7 +19,7 @@ from dpaudit.auditor.records import copied, fingerprint
 from dpaudit.auditor.runs import CHECKS, Broken, Chunk, Manner, sample_many, sample_one
 from dpaudit.auditor.workload import Subject
 from dpaudit.errors import DpauditError, origin_of
-from dpaudit.releases import recording
+from dpaudit.releases import Release, recording
 from dpaudit.results import Property
 from dpaudit.targets import Target
 
@@ -34,12 +35,16 @@ _DRAWN: Final = 200
 
 @dataclass(frozen=True)
 class Checks:
-    """What the first runs showed: how to run the target, properties, and `failure`, empty unless nothing can be tested."""
+    """What the first runs showed: how to run the target, properties, and `failure`, empty unless nothing can be tested.
+
+    `releases` are those that every run on every dataset tried wrote to the release log, as text.
+    """
 
     manner: Manner
     properties: tuple[Property, ...]
     runs: int
     failure: str = ""
+    releases: frozenset[str] = frozenset()
 
 
 def check_target(subject: Subject, root: int, position: int) -> Checks:
@@ -59,10 +64,11 @@ def check_target(subject: Subject, root: int, position: int) -> Checks:
     with recording() as log:
         trials = [_on_a_copy(target, tried[0].side(label), _rng(root, position, 0, label * _MOST_EACH)) for label in (0, 1)]
     copies = any(changed for _, changed in trials)
+    logs: list[Sequence[Release]] = []
     outputs = [
         [
             [
-                _once(target, pair.side(label), _rng(root, position, place, label * _MOST_EACH + run), copies=copies)
+                _logged(logs, target, pair.side(label), _rng(root, position, place, label * _MOST_EACH + run), copies=copies)
                 for run in range(each)
             ]
             for label in (0, 1)
@@ -71,7 +77,7 @@ def check_target(subject: Subject, root: int, position: int) -> Checks:
     ]
     flat = [output for sides in outputs for side in sides for output in side]
     single = any(isinstance(output, Failure) for output in flat)
-    features = fit_features(flat, score=target.score is not None, show_keys=target.public_data, bits=target.float_bits)
+    features = fit_features(flat, score=target.score is not None, show_keys=shows_values(target), bits=target.float_bits)
     failure = _why_failed(target, tried, flat)
     runs = len(trials) + len(flat)
     if target.sample is not None and not single:
@@ -86,7 +92,7 @@ def check_target(subject: Subject, root: int, position: int) -> Checks:
         *(found.property for found in (check_replay(target, pairs) if log else ())),
         *check_exact_law(target, pairs),
     )
-    return Checks(Manner(features, single=single, copies=copies), properties, runs, failure)
+    return Checks(Manner(features, single=single, copies=copies), properties, runs, failure, common_releases(logs))
 
 
 def _of_the_query(target: Target, pairs: tuple[Neighbours, ...]) -> list[Property]:
@@ -103,9 +109,12 @@ def _rng(root: int, position: int, pair: int, index: int) -> np.random.Generator
     return Chunk(position, pair, CHECKS, index, 1).generator(root, 1)
 
 
-def _once(target: Target, data: Any, rng: np.random.Generator, *, copies: bool) -> Any:
-    """One run, on a copy of the dataset where the function is known to change it."""
-    return sample_one(target, copied(data) if copies else data, rng)
+def _logged(logs: list[Sequence[Release]], target: Target, data: Any, rng: np.random.Generator, *, copies: bool) -> Any:
+    """One run, on a copy of the dataset where the function is known to change it; what it released is added to the logs."""
+    with recording() as log:
+        output = sample_one(target, copied(data) if copies else data, rng)
+    logs.append(log)
+    return output
 
 
 def _on_a_copy(target: Target, data: Any, rng: np.random.Generator) -> tuple[Any, bool]:
@@ -123,9 +132,9 @@ def _why_failed(target: Target, pairs: Sequence[Neighbours], outputs: Sequence[A
     try:
         target.function(copied(pairs[0].first), *([] if target.run is not None else [1]), np.random.default_rng(0))
     except (Exception, SystemExit) as error:  # noqa: BLE001 - the place is what we are after
-        said = f" ({error})" if isinstance(error, DpauditError) else ""
+        said = f" ({text_of(error, target)})" if isinstance(error, DpauditError) else ""
         return f"DPA405 every run raised, the last one {origin_of(error)}{said}"
-    return f"DPA405 no run gave an output: the function {outputs[-1].kind}"
+    return f"DPA405 no run gave an output: the function {outputs[-1].shown}"
 
 
 def _fails_together(target: Target, pair: Neighbours, root: int, position: int, *, copies: bool) -> str:

@@ -9,6 +9,7 @@ from itertools import count
 from typing import Final, TypeAlias
 
 from dpaudit.auditor.bounds import ClaimPoint
+from dpaudit.auditor.disclosure import permitted
 from dpaudit.auditor.family import FAMILIES
 from dpaudit.auditor.pairs import candidate_pairs
 from dpaudit.auditor.plans import Plan, plan_of
@@ -53,7 +54,15 @@ def reference_of(name: str, data: str | None) -> Reference:
 
 
 def settings_of(
-    *, alpha: Exact, runs: int | None, seconds: Exact | None, seed: int, power_target: Exact, family: str, data: str | None
+    *,
+    alpha: Exact,
+    runs: int | None,
+    seconds: Exact | None,
+    seed: int,
+    power_target: Exact,
+    family: str,
+    data: str | None,
+    show_values: bool = False,
 ) -> Settings:
     """The settings, exact and checked.
 
@@ -73,6 +82,7 @@ def settings_of(
         power_target=in_range(power_target, "power_target", lower=1, upper=1000, lower_open=True),
         data=None if data is None else instance_of(data, str, "data"),
         seconds=None if seconds is None else in_range(seconds, "seconds", lower=0, upper=MOST_SECONDS, lower_open=True),
+        show_values=instance_of(show_values, bool, "show_values"),
     )
 
 
@@ -122,6 +132,7 @@ def names_apart(given: Sequence[str]) -> list[str]:
 
 def entry_of(target: Target, reference: Reference | None, settings: Settings, executor: Executor | None) -> Entry:
     """One target with its pairs, tested points, plan and workload."""
+    target = permitted(target, settings)
     pairs = candidate_pairs(target)
     plan = plan_of(min(settings.runs, target.most_runs or settings.runs), len(pairs)) if settings.seconds is None else None
     work = workload(target, pairs, reference, executor)

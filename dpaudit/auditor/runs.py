@@ -16,7 +16,7 @@ from dpaudit.auditor.outputs import Failure, Matrix, Outputs
 from dpaudit.auditor.predicates import hits_of
 from dpaudit.auditor.records import copied
 from dpaudit.auditor.workload import Subject, Workload, subject_of
-from dpaudit.errors import CODES, DpauditError, TargetFailure
+from dpaudit.errors import CODES, DpauditError, TargetFailure, class_name
 from dpaudit.results import Counts
 from dpaudit.targets import Target
 
@@ -167,13 +167,13 @@ def sample_one(target: Target, data: Any, rng: np.random.Generator) -> Any:
         if target.run is not None:
             return target.run(data, rng)
         drawn = _checked(target.function(data, 1, rng), 1)
-        return Failure(drawn.reason) if isinstance(drawn, Broken) else drawn[0]
+        return Failure(drawn.reason, drawn.reason) if isinstance(drawn, Broken) else drawn[0]
     except KeyboardInterrupt:
         raise
     except MemoryError as error:
         raise _out_of_memory() from error
     except BaseException as error:  # noqa: BLE001 - whatever else the target raises is an output
-        return Failure(_raised(error))
+        return _failure(error)
     finally:
         pulse.returned(mark)
 
@@ -204,7 +204,7 @@ def _run_each(run: Callable[..., Any], datasets: tuple[Any, Any], labels: Labels
         except MemoryError as error:
             raise _out_of_memory() from error
         except BaseException as error:  # noqa: BLE001 - whatever else the target raises is an output
-            outputs.append(Failure(_raised(error)))
+            outputs.append(_failure(error))
         returned(mark)
     return outputs
 
@@ -214,11 +214,16 @@ def _out_of_memory() -> TargetFailure:
     return TargetFailure("DPA415", "a run of it ended for want of memory; see --memory-limit.")
 
 
-def _raised(error: BaseException) -> str:
+def _failure(error: BaseException) -> Failure:
+    """An error as an output: told apart by the whole name of its class, and shown by what source code names."""
+    return Failure(_raised(error, type(error).__name__), _raised(error))
+
+
+def _raised(error: BaseException, name: str = "") -> str:
     """The type of an error, and the code of one of ours; never its text, which may hold data."""
     code = getattr(error, "code", None) if isinstance(error, DpauditError) else None
     # Codes that are ours are fixed words; whatever else an error carries as its code may be data.
-    return f"raised {type(error).__name__}{f' {code}' if isinstance(code, str) and code in CODES else ''}"
+    return f"raised {name or class_name(type(error))}{f' {code}' if isinstance(code, str) and code in CODES else ''}"
 
 
 def _given(data: Any, manner: Manner) -> Any:
@@ -229,7 +234,7 @@ def _given(data: Any, manner: Manner) -> Any:
 def _checked(drawn: Any, count: int) -> Any:
     """The outputs of a `sample` call, or `Broken` if they are not a sequence of `count` outputs."""
     if isinstance(drawn, (str, bytes, Mapping)) or not hasattr(drawn, "__len__"):
-        return Broken(f"returned a {type(drawn).__name__} instead of a sequence of outputs")
+        return Broken(f"returned a {class_name(type(drawn))} instead of a sequence of outputs")
     if len(drawn) != count:
         return Broken("returned another number of outputs than asked for")
     return drawn if isinstance(drawn, np.ndarray) else list(drawn)

@@ -11,8 +11,9 @@ from typing import Any, Final
 from dpaudit.auditor.betting import Bankroll
 from dpaudit.auditor.bounds import ClaimPoint, epsilon_lower_bound, p_value
 from dpaudit.auditor.course import Case, Course, joined, late_chunks
-from dpaudit.auditor.events import SHORT, Atoms, Event, RankedEvent, Shortlist, rank_events
-from dpaudit.auditor.features import FeatureMap
+from dpaudit.auditor.disclosure import shows_values
+from dpaudit.auditor.event_words import described
+from dpaudit.auditor.events import SHORT, RankedEvent, Shortlist, rank_events
 from dpaudit.auditor.independence import check_independence
 from dpaudit.auditor.outputs import Matrix
 from dpaudit.auditor.pairs import Neighbours
@@ -105,7 +106,7 @@ def _attacked(case: Case) -> Trial:
     attack = Attack(
         pair=pair_of(case.subject.target, choice.pair, pairs[choice.pair]),
         pairs_tried=len(pairs),
-        event="" if ranked is None else _described(case.manner.features, ranked.event),
+        event="" if ranked is None else described(case.manner.features, ranked, shown=shows_values(case.subject.target)),
         sequential=sequential,
         bound=bound,
         power=Power(None, None, POWER) if course.stopped_at is not None else _power(case, choice.point, ranked, runs),
@@ -232,20 +233,9 @@ def _ranked(
     )
 
 
-def _described(features: FeatureMap, event: Event) -> str:
-    """The event for people; codes of forms are explained where it speaks of them."""
-    if isinstance(event, Atoms) and {"value", "kind"} <= {features.names[column] for column in event.columns}:
-        kind, value = (event.columns.index(features.names.index(name)) for name in ("kind", "value"))
-        if all(row[kind] == 0 for row in event.values):
-            # One form of output, and its value says the rest.
-            event = Atoms((event.columns[value],), tuple((row[value],) for row in event.values))
-    text = event.describe(features.names)
-    return f"{text} (kinds: {features.legend()}; others are codes of forms not seen at first)" if "kind" in text else text
-
-
 def pair_of(target: Target, place: int, pair: Neighbours) -> Pair:
     """A pair as a result; the datasets themselves only where they are public."""
-    witness = (_shown(pair.first), _shown(pair.second)) if target.public_data else None
+    witness = (_shown(pair.first), _shown(pair.second)) if shows_values(target) else None
     return Pair(place, pair.difference, witness)
 
 

@@ -76,7 +76,9 @@ def _reservation(violated: Mapping[str, Property], price: Price | None) -> str:
     for leak in (SAME_PATH, SAME_OUTPUT):
         if leak in violated:
             return f"Private data reach the result past the logged releases ({violated[leak].detail}), which no price covers."
-    if price is not None and price.status == "above" and price.value is not None:
+    if price is not None and price.status == "above":
+        if price.value is None:
+            return "The logged noise does not support the claim."
         excess = f"{price.quantity} is at least {outward(price.value.lower, digits=4, up=False)} for the worst neighbours"
         return f"The logged noise does not support the claim: {excess}."
     return ""

@@ -10,7 +10,7 @@ from functools import lru_cache
 
 from dpaudit.auditor.forking import ForkedWorkers
 from dpaudit.auditor.pairs import Neighbours, candidate_pairs
-from dpaudit.errors import TargetFailure
+from dpaudit.errors import TargetFailure, class_name
 from dpaudit.targets import Reference, Target
 
 
@@ -65,7 +65,7 @@ def workload(target: Target, pairs: tuple[Neighbours, ...], reference: Reference
         if isinstance(kind, ProcessPoolExecutor):
             raise TargetFailure(
                 "DPA408",
-                f"target {target.name} cannot be sent to worker processes ({type(error).__name__}). "
+                f"target {target.name} cannot be sent to worker processes ({class_name(type(error))}). "
                 "Give it by import string, MODULE:ATTRIBUTE or FILE.py:ATTRIBUTE, or define its functions at module level.",
             ) from error
         return Workload("", Subject(target, pairs))

@@ -42,6 +42,7 @@ DOCUMENT: Final = "report.json"
 @click.option("--report", "folder", metavar="DIR", help=f"Write {PAGE} and {DOCUMENT} to this folder.")
 @json_option
 @forms
+@click.option("--show-values", is_flag=True, help="Show values of private data in the report, which then says so.")
 @click.option("--allow-skips", is_flag=True, help="Targets that fail to load or run do not count for the exit code.")
 @click.pass_context
 def audit(  # noqa: PLR0913 - one argument for each option
@@ -63,6 +64,7 @@ def audit(  # noqa: PLR0913 - one argument for each option
     junit: str | None,
     sarif: str | None,
     github: bool,
+    show_values: bool,
     allow_skips: bool,
 ) -> None:
     """Audit privacy claims: proof, certified price, attack, property checks and a verdict for each.
@@ -92,6 +94,7 @@ def audit(  # noqa: PLR0913 - one argument for each option
         power_target="1.25",
         family="holm",
         data=data,
+        show_values=show_values,
     )
     for place in (folder, *(Path(file).parent for file in (junit, sarif) if file is not None)):
         if place is not None:
@@ -167,6 +170,7 @@ def _audited(
                     executor=make,
                     seed=settings.seed,
                     data=settings.data,
+                    show_values=settings.show_values,
                     power_target=settings.power_target,
                     family=settings.family,
                     progress=tell,

@@ -32,7 +32,7 @@ def diff(ctx: click.Context, *, before: str, after: str, page: str | None, githu
     nothing is worse.
     """
     from dpaudit.report import read_report, write_text
-    from dpaudit.report.changes import changes
+    from dpaudit.report.changes import changes, disclosures
     from dpaudit.report.difference import to_annotations, to_html, to_summary
 
     both = read_report(before), read_report(after)
@@ -43,15 +43,15 @@ def diff(ctx: click.Context, *, before: str, after: str, page: str | None, githu
     if github:
         annotate(to_annotations(*both), to_summary(*both))
     if as_json:
-        emit_json({"changes": [asdict(change) for change in found]})
+        emit_json({"changes": [asdict(change) for change in found], "values": disclosures(*both)})
     else:
-        emit(_text(found))
+        emit(_text(found, disclosures(*both)))
     ctx.exit(int(any(change.worse for change in found)))
 
 
-def _text(found: Sequence[Change]) -> str:
-    """The differences for a person."""
+def _text(found: Sequence[Change], shown: Sequence[str]) -> str:
+    """The differences for a person, and in which report values of the data are shown."""
     from dpaudit.report.terminal import printable
 
     lines = [printable(f"{'!' if change.worse else ' '} {change.about}: {' -> '.join(change.sides)}") for change in found]
-    return "\n".join(lines or ["nothing differs"]) + "\n"
+    return "\n".join([*(lines or ["nothing differs"]), *shown]) + "\n"

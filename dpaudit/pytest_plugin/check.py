@@ -134,6 +134,7 @@ def describe(result: TargetResult) -> str:
     from dpaudit.report import wording
 
     lines = [f"dpaudit: {result.name} is {result.verdict}: {result.summary}", f"  claim:    {result.claim.text}"]
+    lines.append(f"  values:   {result.values}")
     if result.source is not None:
         lines.append("  source:   {}:{}".format(*result.source))
     lines += [f"  {status + ':':9} {text}" for status, text in wording.remarks(result)]

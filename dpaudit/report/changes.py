@@ -10,7 +10,7 @@ from typing import Final
 from dpaudit.exact import instance_of
 from dpaudit.report import wording
 from dpaudit.report.findings import numbered, told
-from dpaudit.results import Report, TargetResult, Verdict
+from dpaudit.results import Report, TargetResult, Values, Verdict
 
 _RANK: Final = {Verdict.REFUTED: 0, Verdict.FAILED: 1, Verdict.INCONCLUSIVE: 2, Verdict.CONSISTENT: 3, Verdict.PROVEN: 4}
 
@@ -19,9 +19,9 @@ _RANK: Final = {Verdict.REFUTED: 0, Verdict.FAILED: 1, Verdict.INCONCLUSIVE: 2, 
 class Change:
     """One difference between two reports.
 
-    `target` is its name, empty for what is about the whole audit; `what` is "verdict", "claim", "price", "attack", "power",
-    "proof", "finding", "target", a setting or a library; `before` and `after` are words of the reports, empty where there was
-    nothing; `worse` says that a verdict fell, that a target is gone, or that the later audit was interrupted.
+    `target` is its name, empty for what is about the whole audit; `what` is "verdict", "values", "claim", "price", "attack",
+    "power", "proof", "finding", "target", a setting or a library; `before` and `after` are words of the reports, empty where there
+    was nothing; `worse` says that a verdict fell, that a target is gone, or that the later audit was interrupted.
     """
 
     target: str
@@ -87,7 +87,7 @@ def compared(before: Report, after: Report) -> list[Compared]:
 
 def of_the_audits(before: Report, after: Report) -> Iterator[Change]:
     """What differs in how the audits were made."""
-    for name in ("alpha", "runs", "seconds", "power_target", "family", "data"):
+    for name in ("alpha", "runs", "seconds", "power_target", "family", "data", "show_values"):
         first, second = (getattr(instance_of(report, Report, "report").settings, name) for report in (before, after))
         if first != second:
             yield Change("", name.replace("_", " "), _setting(first), _setting(second))
@@ -99,8 +99,16 @@ def of_the_audits(before: Report, after: Report) -> Iterator[Change]:
         yield Change("", "complete", str(before.complete).lower(), str(after.complete).lower(), worse=not after.complete)
 
 
+def disclosures(before: Report, after: Report) -> list[str]:
+    """Where values of the data stand in a report of two, a sentence each; none where they are not shown."""
+    found = [(which, result.values) for which, one in (("earlier", before), ("later", after)) for result in one.results]
+    return [f"In the {which} report {said}." for which, said in dict.fromkeys(found) if said is not Values.HIDDEN]
+
+
 def _setting(value: Fraction | str | int | None) -> str:
     """A setting in words; nothing where it was not given."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
     return wording.decimal(value) if isinstance(value, Fraction) else "" if value is None else str(value)
 
 
@@ -128,6 +136,7 @@ def _words(result: TargetResult) -> dict[str, str]:
     """What is compared of a target, in words of the report."""
     return {
         "verdict": str(result.verdict),
+        "values": str(result.values),
         "claim": result.claim.text,
         "price": wording.priced(result.price),
         "attack": wording.attacked(result.attack),

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from typing import Final
 
 from dpaudit.report import wording
-from dpaudit.report.changes import Change, Compared, compared, of_the_audits
+from dpaudit.report.changes import Change, Compared, compared, disclosures, of_the_audits
 from dpaudit.report.difference_plot import interval_plot
 from dpaudit.report.github import row, workflow_command
 from dpaudit.results import Report
@@ -76,6 +76,7 @@ def to_html(before: Report, after: Report) -> str:
         headline=headline(before, after),
         audits=list(of_the_audits(before, after)),
         targets=targets,
+        disclosures=disclosures(before, after),
         unchanged=[one.name for one in found if not one.changes],
         verdicts=[verdict for verdict in wording.ORDER if verdict in verdicts],
         before=before,
@@ -106,6 +107,8 @@ def to_summary(before: Report, after: Report) -> str:
     lines = [f"## {headline(before, after)}"]
     if told:
         lines += ["", "| target | what | before | after |", "|---|---|---|---|", *map(_row, told)]
+    if shown := disclosures(before, after):
+        lines += ["", *shown]
     return "\n".join(lines) + "\n"
 
 

@@ -136,8 +136,9 @@ def audit_command(report: Report) -> str | None:
         return None
     budget = f"--runs {settings.runs}" if settings.seconds is None else f"--time-budget {settings.seconds}"
     data = [] if settings.data is None else ["--data", shlex.quote(settings.data)]
+    shown = ["--show-values"] if settings.show_values else []
     targets = [shlex.quote(name) for name in dict.fromkeys(names)]
-    return " ".join(["dpaudit audit", *targets, *data, f"--alpha {settings.alpha} {budget} --seed {settings.seed}"])
+    return " ".join(["dpaudit audit", *targets, *data, *shown, f"--alpha {settings.alpha} {budget} --seed {settings.seed}"])
 
 
 def _evidence(report: Report) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from typing import Final
 from dpaudit.report import wording
 from dpaudit.report.findings import Finding, findings
 from dpaudit.report.terminal import printable
-from dpaudit.results import Report, TargetResult
+from dpaudit.results import Report, TargetResult, Values
 
 _MESSAGE: Final = str.maketrans({"%": "%25", "\r": "%0D", "\n": "%0A"})
 _PROPERTY: Final = str.maketrans({"%": "%25", "\r": "%0D", "\n": "%0A", ":": "%3A", ",": "%2C"})
@@ -30,7 +30,9 @@ def to_annotations(report: Report) -> str:
       >>> to_annotations(Report(Settings(alpha=Fraction(1, 20), runs=1000, seed=0), results=()))
       ''
     """
-    return "".join(map(_of_finding, findings(report)))
+    shown = dict.fromkeys(result.values for result in report.results if result.values is not Values.HIDDEN)
+    notices = [workflow_command("notice", f"In this report {said}.", title="dpaudit", path=None, line=None) for said in shown]
+    return "".join([*map(_of_finding, findings(report)), *notices])
 
 
 def to_summary(report: Report) -> str:
@@ -57,6 +59,7 @@ def to_summary(report: Report) -> str:
         seen = [verdict for verdict in wording.ORDER if any(result.verdict is verdict for result in report.results)]
         lines += ["", *(f"* **{verdict}**: {wording.MEANINGS[verdict]}" for verdict in seen)]
         lines += _unseen(report)
+        lines += ["", *(printable(said).translate(_CELL) for said in wording.disclosures(report))]
     if not report.complete:
         lines += ["", wording.incomplete(report)]
     return "\n".join(lines) + "\n"

@@ -57,5 +57,6 @@ def _case(suite: ET.Element, result: TargetResult, outcome: str, seconds: float)
     if outcome:
         entry = ET.SubElement(case, outcome, {"type": str(result.verdict), "message": printable(result.summary)})
         entry.text = "\n".join(printable(f"{rule} {text}") for rule, _, text in told(result))
-    told_of = [printable(text) for text in (wording.MEANINGS[result.verdict], *map(": ".join, wording.remarks(result)))]
+    remarks = map(": ".join, wording.remarks(result))
+    told_of = [printable(text) for text in (wording.MEANINGS[result.verdict], *remarks, f"In this report {result.values}.")]
     ET.SubElement(case, "system-out").text = "\n".join(told_of)

@@ -8,6 +8,7 @@ from typing import Any, Final
 from urllib.parse import quote
 
 from dpaudit.exact import instance_of
+from dpaudit.report import wording
 from dpaudit.report.findings import RULES, Finding, findings, numbered
 from dpaudit.results import Report
 
@@ -41,6 +42,7 @@ def to_sarif(report: Report) -> str:
         "tool": {"driver": driver},
         "columnKind": "unicodeCodePoints",
         "results": [_result(one, identity) for one, identity in zip(found, identities, strict=True)],
+        "properties": {"values": wording.disclosures(report)},
         "invocations": [{"executionSuccessful": report.complete, "exitCode": report.exit_code}],
     }
     return json.dumps({"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]}, sort_keys=True, indent=1, ensure_ascii=True) + "\n"

@@ -92,6 +92,7 @@ def _parts(report: Report, path: str | None, *, width: int, ascii_only: bool) ->
             yield _grid((label, printable(text)) for label, text in _lines(report, result, path))
     yield f"{wording.headline(report)}."
     yield from _unseen(report)
+    yield from map(printable, wording.disclosures(report))
     if not report.complete:
         yield wording.incomplete(report)
     if any(result.attack for result in report.results):

@@ -153,6 +153,16 @@ def power_target(report: Report) -> str:
     )
 
 
+def disclosures(report: Report) -> list[str]:
+    """Whether values of the data stand in the report, and why, a sentence for each answer."""
+    found: dict[str, list[str]] = {}
+    for result in report.results:
+        found.setdefault(str(result.values), []).append(result.name)
+    if len(found) == 1:
+        return [f"In this report {said}." for said in found]
+    return [f"{', '.join(names)}: {said}." for said, names in found.items()]
+
+
 def incomplete(report: Report) -> str:
     """A warning when the audit was interrupted, else nothing."""
     return "" if report.complete else "The audit was interrupted; only the targets that were finished are listed."

@@ -16,7 +16,10 @@ from dpaudit.auditor.binomial_tails import upper_tail
 from dpaudit.auditor.bounds import ClaimPoint, epsilon_lower_bound, p_value, profile_lower_bounds
 from dpaudit.auditor.checks.tapes import Recorder
 from dpaudit.auditor.checks.values import least_distance, read_further
+from dpaudit.auditor.disclosure import common_releases, permitted, shows_values, text_of, values_of, without_values
 from dpaudit.auditor.dispatch import in_order
+from dpaudit.auditor.event_words import described
+from dpaudit.auditor.events import RankedEvent
 from dpaudit.auditor.family import rejected
 from dpaudit.auditor.features import fit_features
 from dpaudit.auditor.forecasts import forecast
@@ -33,6 +36,7 @@ from dpaudit.auditor.membership import (
 )
 from dpaudit.auditor.membership.profile_guesses import _certified
 from dpaudit.auditor.pairs import Neighbours
+from dpaudit.auditor.predicates import Atoms, Threshold
 from dpaudit.auditor.proof_lookup import ProofFinding, _status, looked_up
 from dpaudit.auditor.proof_status import Observed, proof_of
 from dpaudit.auditor.runs import BETTING, BOUND, Chunk, Manner, Task, perform
@@ -42,10 +46,10 @@ from dpaudit.auditor.search.shrinking import smaller_pair
 from dpaudit.auditor.search.tallies import cells_of, promises, tally_of
 from dpaudit.auditor.workload import Subject, Workload
 from dpaudit.claims import Adjacency, Claim, PureDP
-from dpaudit.errors import DpauditError
+from dpaudit.errors import DpauditError, InvalidArgument
 from dpaudit.exact import ball, ball_endpoints, working_precision
 from dpaudit.releases import Release
-from dpaudit.results import Counts, Price, ProofStep, Property
+from dpaudit.results import Counts, Price, ProofStep, Property, Settings, Values
 from dpaudit.targets import Target
 
 ONE = Claim(PureDP(epsilon=1))
@@ -389,6 +393,36 @@ def bets_on_forecasts_are_fair_and_of_columns_that_tell():
     assert weights[0][1] > 100 * weights[0][0]
 
 
+def values_are_shown_of_declared_data_and_on_request_alone():
+    private, public = (Target(run=len, claim=ONE, data=[1], public_data=declared) for declared in (False, True))
+    silent, asked = (Settings(alpha=Fraction(1, 20), runs=1000, seed=0, show_values=given) for given in (False, True))
+    cases = ((private, silent), (public, silent), (private, asked))
+    assert [False, True, True] == [shows_values(permitted(target, settings)) for target, settings in cases]
+    assert list(Values) == [values_of(permitted(target, settings), settings) for target, settings in cases]
+    error = InvalidArgument("DPA104", "scale must be positive, got -31.")
+    assert ["31" in text_of(error, target) for target in (private, public)] == [False, True]
+
+
+def a_release_that_varies_keeps_its_parameters():
+    scales = (Fraction(31), Fraction(32))
+    logs = [[Release("discrete_laplace", (("scale", scale),), Fraction(1), Adjacency("add_remove"))] for scale in scales]
+    price = Price("above", "epsilon", None, Fraction(1), ("discrete_laplace(scale=31)",), ("scale 31",))
+    target = Target(run=len, claim=ONE, data=[1])
+    hidden = without_values(price, logs[0], common_releases(logs), target)
+    assert "31" not in repr(hidden)
+    assert hidden.status == "above"
+    assert price == without_values(price, logs[0], common_releases(logs[:1]), target)
+
+
+def an_event_on_private_data_holds_no_value():
+    features = fit_features([31.5, 33.5])
+    for event in (Threshold(0, 31.5, at_most=False), Atoms((0,), ((31.5,),)), Atoms((0, 2), ((31.5, 0.0),))):
+        ranked = RankedEvent(event, reverse=False, predicted=1.0, mass=0.02, theta=0.9)
+        assert "31.5" in described(features, ranked, shown=True)
+        assert "31.5" not in described(features, ranked, shown=False)
+        assert "2 % of the outputs" in described(features, ranked, shown=False)
+
+
 CHECKS = (
     one_run_is_bounded_by_its_worst_mechanism,
     any_price_of_a_point_is_paid_for,
@@ -412,4 +446,7 @@ CHECKS = (
     cells_of_exact_values_and_numbers_add_up,
     bets_on_forecasts_are_fair_and_of_columns_that_tell,
     a_proof_counts_only_for_what_was_audited,
+    values_are_shown_of_declared_data_and_on_request_alone,
+    a_release_that_varies_keeps_its_parameters,
+    an_event_on_private_data_holds_no_value,
 )

@@ -10,11 +10,12 @@ from itertools import accumulate
 from typing import TYPE_CHECKING, Any, Final
 
 from dpaudit.auditor.bounds import ClaimPoint
+from dpaudit.auditor.disclosure import text_of
 from dpaudit.auditor.pairs import Neighbours
 from dpaudit.auditor.points import lines_of
 from dpaudit.auditor.records import copied
 from dpaudit.claims import RDP, ZCDP, ApproxDP, Claim, PureDP
-from dpaudit.errors import DpauditError, InvalidArgument
+from dpaudit.errors import DpauditError, InvalidArgument, class_name
 from dpaudit.exact import Endpoint, outward, rational
 from dpaudit.results import Property
 from dpaudit.targets import Target
@@ -61,9 +62,9 @@ def check_exact_law(target: Target, pairs: Sequence[Neighbours]) -> tuple[Proper
             sides = _probabilities(target.pmf(copied(pair.first)), target.pmf(copied(pair.second)))
             found = next(_broken(target.claim, promised, sides), "")
         except DpauditError as error:
-            return (Property(EXACT_LAW, "not applicable", place + 1, f"pair {place}: {error.message}"),)
+            return (Property(EXACT_LAW, "not applicable", place + 1, f"pair {place}: {text_of(error, target)}"),)
         except Exception as error:  # noqa: BLE001 - whatever the user's function raises is reported by type
-            return (Property(EXACT_LAW, "not applicable", place + 1, f"pair {place}: pmf raises {type(error).__name__}"),)
+            return (Property(EXACT_LAW, "not applicable", place + 1, f"pair {place}: pmf raises {class_name(type(error))}"),)
         if found:
             return (Property(EXACT_LAW, "violated", place + 1, f"pair {place} ({pair.difference}): {found}"),)
     return (Property(EXACT_LAW, "holds", len(pairs), _held(promised)),)
@@ -97,7 +98,7 @@ def _probabilities(first: Any, second: Any) -> tuple[list[Any], list[Any]]:
     """The probabilities of both laws, in the same order of outputs."""
     for law in (first, second):
         if not isinstance(law, Mapping):
-            raise InvalidArgument("DPA105", f"pmf must return a mapping from output to probability, got a {type(law).__name__}.")
+            raise InvalidArgument("DPA105", f"pmf must return a mapping from output to probability, got a {class_name(type(law))}.")
     outputs = dict.fromkeys((*first, *second))
     return [first.get(output, 0) for output in outputs], [second.get(output, 0) for output in outputs]
 

@@ -14,7 +14,7 @@ from dpaudit.auditor.distance import distance_exceeds, numbers_in, tolerance
 from dpaudit.auditor.outputs import Failure
 from dpaudit.auditor.pairs import Neighbours
 from dpaudit.auditor.records import copied, fingerprint, is_dataset
-from dpaudit.errors import DpauditError
+from dpaudit.errors import DpauditError, class_name
 from dpaudit.exact import rational, shown
 from dpaudit.results import Property
 from dpaudit.targets import Sensitivity, Target
@@ -99,7 +99,7 @@ def _value(query: Any, data: Any) -> Any:
     except DpauditError:
         return Failure("gives no finite numbers")
     except Exception as error:  # noqa: BLE001 - whatever the query raises is reported by type
-        return Failure(f"raises {type(error).__name__}")
+        return Failure(f"raises {class_name(type(error))}")
     return value
 
 
@@ -175,7 +175,7 @@ def _depends_on_container(declared: Sensitivity, data: Any) -> str:
         return ""
     for other in _containers(data):
         if _differs(declared, value, other):
-            kind = f"an array of {other.dtype}" if isinstance(other, np.ndarray) else f"a {type(other).__name__}"
+            kind = f"an array of {other.dtype}" if isinstance(other, np.ndarray) else f"a {class_name(type(other))}"
             return f"the query's value depends on the type of the dataset: another one for {kind}"
     return ""
 

@@ -10,6 +10,7 @@ import numpy as np
 from dpaudit.auditor.checks.search import Broken, Finding, counterexample
 from dpaudit.auditor.checks.tapes import Held, Recorder
 from dpaudit.auditor.checks.values import ADDITIVE, METRICS, least_distance, read_further
+from dpaudit.auditor.disclosure import as_text, common_releases, shows_values
 from dpaudit.auditor.outputs import Failure
 from dpaudit.auditor.pairs import Neighbours
 from dpaudit.auditor.prices import price_of
@@ -62,8 +63,9 @@ def check_replay(target: Target, pairs: tuple[Neighbours, ...], *, examples: int
     def both(first: Any, second: Any) -> tuple[Played, Played]:
         return known.get((id(first), id(second))) or _both(target, first, second)
 
+    public = common_releases([entry.release for entry in play.entries] for plays in known.values() for play in plays)
     laws: dict[str, Broken] = {
-        LOGGED_SENSITIVITY: lambda first, second: _too_far(target, *both(first, second)),
+        LOGGED_SENSITIVITY: lambda first, second: _too_far(target, public, *both(first, second)),
         SAME_PATH: lambda first, second: _other_path(*both(first, second)),
         SAME_OUTPUT: lambda first, second: _other_output(*both(first, second)),
     }
@@ -141,7 +143,7 @@ def _what_differs(before: Release, after: Release) -> str:
     return next(part for part in _PARTS if getattr(before, part) != getattr(after, part))
 
 
-def _too_far(target: Target, recorded: Played, replayed: Played) -> str:
+def _too_far(target: Target, public: frozenset[str], recorded: Played, replayed: Played) -> str:
     """The first release whose values on the two datasets are further apart than the sensitivity that was logged.
 
     Later releases than the one at which the runs part are not compared, nor are those that speak of other neighbours.
@@ -154,7 +156,9 @@ def _too_far(target: Target, recorded: Played, replayed: Played) -> str:
             continue
         metric, bound = METRICS[release.kind], release.sensitivity
         if any(read_further(one, other, metric, bound) for one, other in zip(before.values, after.values, strict=False)):
-            return f"release {place} ({release.kind}) reads values further apart than its sensitivity {shown(bound)} in {metric}"
+            # A sensitivity that is logged may have been computed from the data.
+            least = f" {shown(bound)}" if shows_values(target) or as_text(release) in public else ""
+            return f"release {place} ({release.kind}) reads values further apart than its sensitivity{least} in {metric}"
     return ""
 
 
@@ -180,6 +184,9 @@ def _unpaid(target: Target, first: Any, second: Any) -> str:
     price = price_of(target.claim, ((log, log), (log, log)), ())
     if price.status != "above" or price.value is None:
         return ""
+    if not shows_values(target):
+        # Distances of unclipped values are these values, and so is what noise of a known scale costs at them.
+        return f"at the distances that were read {price.quantity} is more than claimed"
     return f"at the distances that were read {price.quantity} is at least {outward(price.value.lower, digits=4, up=False)}"
 
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
+from dpaudit.auditor.disclosure import shows_values
 from dpaudit.auditor.pairs import Neighbours
 from dpaudit.auditor.records import fingerprint
 from dpaudit.auditor.search.drawing import shrunk
@@ -110,7 +111,7 @@ def _violated(target: Target, name: str, cases: int, broken: Broken, pair: tuple
     """The finding; values only where the datasets are public."""
     pair = _with_fewer_records(target, pair, broken)
     found = describe(*pair)
-    if target.public_data:
+    if shows_values(target):
         short = reprlib.Repr()
         short.maxlist = short.maxtuple = short.maxarray = short.maxdict = _ITEMS_SHOWN
         short.maxstring = short.maxother = _LETTERS_SHOWN

@@ -7,13 +7,14 @@ from typing import Any, Final
 import numpy as np
 
 from dpaudit.auditor.checks.search import Finding
+from dpaudit.auditor.disclosure import shows_values
 from dpaudit.auditor.pairs import Neighbours
 from dpaudit.auditor.prices import price_of
 from dpaudit.auditor.records import copied
 from dpaudit.auditor.runs import sample_one
 from dpaudit.exact import outward
 from dpaudit.releases import Release, recording
-from dpaudit.results import Property
+from dpaudit.results import Price, Property
 from dpaudit.targets import Target
 
 SPENDING: Final = "logged releases cost what is claimed"
@@ -47,9 +48,14 @@ def check_spending(target: Target, pair: Neighbours) -> Finding | None:
             return Finding(Property(SPENDING, "violated", _RUNS, f"{price.quantity} is at least {least}, over {releases} releases"))
     for price, _ in prices:
         if price.status != "within":
-            reason = "; ".join(price.why[:1]) if price.value is None else "the limit lies inside the certified interval"
+            reason = _unpriced(price, target) if price.value is None else "the limit lies inside the certified interval"
             return Finding(Property(SPENDING, "not applicable", _RUNS, reason))
     return Finding(Property(SPENDING, "holds", _RUNS))
+
+
+def _unpriced(price: Price, target: Target) -> str:
+    """Why releases have no price; without the parameters that the reason may quote where these may come from private data."""
+    return "; ".join(price.why[:1]) if shows_values(target) else "no certified method prices the releases"
 
 
 def _log(target: Target, data: Any, seed: int) -> tuple[Release, ...]:

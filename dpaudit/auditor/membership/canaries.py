@@ -19,7 +19,7 @@ from dpaudit.auditor.membership.profile_guesses import curve_points, p_value_on
 from dpaudit.auditor.request import require_executor
 from dpaudit.auditor.verdicts import summary_of
 from dpaudit.claims import Claim
-from dpaudit.errors import InvalidArgument, TargetFailure
+from dpaudit.errors import InvalidArgument, TargetFailure, class_name
 from dpaudit.exact import Exact, in_range, integer, outward
 from dpaudit.results import Property, Report, Settings, TargetResult, Verdict
 from dpaudit.targets import MOST_RUNS, Target
@@ -164,7 +164,7 @@ def audit_canaries(  # noqa: PLR0913 - every argument but the first two is an op
     try:
         correct = sum(map(_right_guesses, tasks) if executor is None else executor.map(_right_guesses, tasks))
     except BrokenExecutor as error:
-        kind = type(error).__name__
+        kind = class_name(type(error))
         raise TargetFailure("DPA408", f"a worker died during a training ({kind}). Run it without executor=.") from error
     guesses = Guesses(canaries=count * trainings, guessed=each * trainings, correct=correct)
     points = curve_points(claim, guesses.canaries)

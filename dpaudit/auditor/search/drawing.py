@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from dpaudit.auditor.records import same
-from dpaudit.errors import InvalidArgument
+from dpaudit.errors import InvalidArgument, class_name
 
 if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
@@ -47,7 +47,7 @@ def drawn_pairs(strategy: SearchStrategy[tuple[Any, Any]]) -> tuple[tuple[Any, A
 
     def keep(pair: Any) -> bool:
         if not isinstance(pair, tuple) or len(pair) != 2:
-            raise InvalidArgument("DPA404", f"the strategy must draw pairs (first, second), got a {type(pair).__name__}.")
+            raise InvalidArgument("DPA404", f"the strategy must draw pairs (first, second), got a {class_name(type(pair))}.")
         if not same(*pair) and not any(same(pair, other) for other in found):
             found.append(pair)
         return False

@@ -30,7 +30,7 @@ from dpaudit.auditor.records import (
 from dpaudit.auditor.search.graphs import graph_edits
 from dpaudit.auditor.search.vectors import vector_edits
 from dpaudit.claims import Adjacency
-from dpaudit.errors import InvalidArgument, Unsupported
+from dpaudit.errors import InvalidArgument, Unsupported, class_name
 from dpaudit.exact import rational
 from dpaudit.targets import Sensitivity
 
@@ -87,7 +87,7 @@ def _required(data: Any) -> Dataset:
     if not is_dataset(data):
         raise InvalidArgument(
             "DPA105",
-            f"data= must be a list, tuple or array of records, got a {type(data).__name__}. For other inputs give neighbours=.",
+            f"data= must be a list, tuple or array of records, got a {class_name(type(data))}. For other inputs give neighbours=.",
         )
     if len(data) == 0:
         raise InvalidArgument("DPA109", "data= holds no record, so it has no neighbour to make. Give at least one record.")

@@ -7,7 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from dpaudit.auditor.search.relations import graph_of
-from dpaudit.errors import InvalidArgument
+from dpaudit.errors import InvalidArgument, class_name
 
 if TYPE_CHECKING:
     from dpaudit.auditor.search.edits import Edit
@@ -22,7 +22,7 @@ def graph_edits(data: Any, kind: str) -> Iterator[Edit]:
         raise InvalidArgument(
             "DPA105",
             f"data= under {kind} must be a mapping from each node to a list of the nodes it is joined to, got a "
-            f"{type(data).__name__}.",
+            f"{class_name(type(data))}.",
         )
     if not data:
         raise InvalidArgument("DPA109", "data= holds no node, so it has no neighbour to make. Give at least one.")

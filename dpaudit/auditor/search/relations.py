@@ -20,7 +20,7 @@ from dpaudit.auditor.records import (
     same,
 )
 from dpaudit.claims import KINDS, Adjacency
-from dpaudit.errors import DpauditError, InvalidArgument
+from dpaudit.errors import DpauditError, InvalidArgument, class_name
 from dpaudit.exact import rational
 
 _REMEDY: Final = "Give neighbours, or claim the adjacency that they have"
@@ -69,7 +69,7 @@ def describe(first: Any, second: Any) -> str:
     if is_labelled(first) and is_labelled(second) and len(first[1]) == len(second[1]) and same(first[0], second[0]):
         return describe(first[1], second[1]).replace("record", "label")
     if not (is_dataset(first) and is_dataset(second)):
-        kinds = type(first).__name__, type(second).__name__
+        kinds = class_name(type(first)), class_name(type(second))
         return f"two inputs of type {kinds[0]}" if kinds[0] == kinds[1] else f"inputs of type {kinds[0]} and {kinds[1]}"
     start, taken, put = changed_places(first, second)
     count = f"{len(first)} -> {len(second)} records" if len(first) != len(second) else f"{len(first)} records"

@@ -11,7 +11,7 @@ from dpaudit.auditor.search.boundary import Kind, boundary_values, lengths, plai
 from dpaudit.auditor.search.graphs import toggled, without_node
 from dpaudit.auditor.search.vectors import entries_of, moved_by, within_ball
 from dpaudit.claims import Adjacency
-from dpaudit.errors import InvalidArgument
+from dpaudit.errors import InvalidArgument, class_name
 from dpaudit.exact import integer, rational, word
 
 if TYPE_CHECKING:
@@ -138,7 +138,7 @@ def _users(draw: DrawFn, records: SearchStrategy[Any], adjacency: Adjacency, mos
         found = draw(rows)
         for row in found:
             if not isinstance(row, Mapping):
-                raise InvalidArgument("DPA105", f"rows under {adjacency} must be mappings, got a {type(row).__name__}.")
+                raise InvalidArgument("DPA105", f"rows under {adjacency} must be mappings, got a {class_name(type(row))}.")
         return [{**row, field: user} for row in found]
 
     others = [row for user in range(draw(st.integers(0, most - 1))) for row in owned(user + 1)][: most - 1]

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from dpaudit.claims import Adjacency
-from dpaudit.errors import InvalidArgument
+from dpaudit.errors import InvalidArgument, class_name
 from dpaudit.exact import rational
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ def vector_edits(data: Any, adjacency: Adjacency) -> Iterator[Edit]:
     values = entries_of(data)
     if values is None:
         raise InvalidArgument(
-            "DPA105", f"data= under {adjacency} must be a number or a vector of numbers, got a {type(data).__name__}."
+            "DPA105", f"data= under {adjacency} must be a number or a vector of numbers, got a {class_name(type(data))}."
         )
     if not values:
         raise InvalidArgument("DPA109", "data= is a vector without entries. Give at least one.")

@@ -1,0 +1,85 @@
+"""What a report may show of data and outputs: one decision, and the words for what it keeps back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import Final
+
+from dpaudit.errors import CODES, DpauditError
+from dpaudit.releases import DISTRIBUTIONS, Release
+from dpaudit.results import Price, Settings, Values
+from dpaudit.targets import Target
+
+_WITHHELD: Final = "its parameters are not the same in every run on every dataset tried, so they are not shown"
+_VARIES: Final = "the releases vary between runs or datasets, and only a fixed list of them is priced"
+
+
+def shows_values(target: Target) -> bool:
+    """Whether values of a target's datasets and outputs may stand in a report; every text of an audit asks here.
+
+    A broken function gives out raw data, so outputs, exceptions and parameters of noise are as private as the data are.
+
+    Args:
+      target: as the audit runs it, after `permitted`.
+    Returns:
+      True where the data are declared public, or the caller asked for values.
+    Source: docs/threat_model.md, "What a report shows".
+    Example:
+      >>> from dpaudit import Claim, PureDP
+      >>> shows_values(Target(run=len, claim=Claim(PureDP(epsilon=1)), data=[1]))
+      False
+    """
+    return target.public_data
+
+
+def permitted(target: Target, settings: Settings) -> Target:
+    """The target as an audit runs it: with data that may be shown where the caller asked for that."""
+    return replace(target, public_data=True) if settings.show_values and not target.public_data else target
+
+
+def values_of(target: Target, settings: Settings) -> Values:
+    """What the report of a target says of the values in it."""
+    if settings.show_values:
+        return Values.ASKED
+    return Values.PUBLIC if shows_values(target) else Values.HIDDEN
+
+
+def text_of(error: DpauditError, target: Target) -> str:
+    """An error of dpaudit that a target's function caused: its text quotes what it was given, so only its code may be shown."""
+    if shows_values(target):
+        return str(error)
+    code = error.code if isinstance(error.code, str) and error.code in CODES else "an error"
+    return f"{code}, whose text may quote values and is not shown"
+
+
+def common_releases(logs: Iterable[Sequence[Release]]) -> frozenset[str]:
+    """The releases that stand in every log, as text; what varies between datasets may be a value of them."""
+    sets = [frozenset(map(as_text, log)) for log in logs]
+    return frozenset.intersection(*sets) if sets else frozenset()
+
+
+def without_values(price: Price, log: Sequence[Release], common: frozenset[str], target: Target) -> Price:
+    """A price in which no release shows parameters that may come from the data.
+
+    Args:
+      price: of the releases in `log`, one line for each.
+      log: what was priced.
+      common: what every run on every dataset tried released.
+      target: whose data are public or not.
+    Returns:
+      The price itself where values may be shown or nothing varies; else one without numbers, and with the kinds of what varies.
+    Source: docs/threat_model.md, "What a report shows".
+    """
+    varies = [as_text(release) not in common for release in log]
+    if shows_values(target) or not any(varies):
+        return price
+    kinds = [release.kind if release.kind in DISTRIBUTIONS else "a release" for release in log]
+    lines = [f"{kind}: {_WITHHELD}" if hidden else line for kind, line, hidden in zip(kinds, price.releases, varies, strict=True)]
+    # A price above the claim speaks against it without its number too.
+    return Price("above" if price.status == "above" else "unpriced", releases=tuple(lines), why=(_VARIES,))
+
+
+def as_text(release: Release) -> str:
+    """A release without what depends on the source of bits; as text, since own code may log what has no hash."""
+    return repr(replace(release, secure=True))
