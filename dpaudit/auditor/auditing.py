@@ -138,7 +138,9 @@ def _supervised(
             )
             times.append((job.candidate.name, time.monotonic() - start))
     except KeyboardInterrupt as interruption:
-        raise AuditInterrupted(report() if jobs else replace(report(), complete=False)) from interruption
+        if not jobs:
+            raise  # nothing is known yet, not even what would be missing
+        raise AuditInterrupted(report()) from interruption
     return report()
 
 

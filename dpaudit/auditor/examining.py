@@ -196,7 +196,7 @@ def _teller(
 def _result(entry: Entry, evidence: Evidence, settings: Settings, *, rejects: bool) -> TargetResult:
     """One target's result, with its verdict."""
     target = entry.target
-    verdict, summary = Verdict.FAILED, f"The target failed to run: {evidence.failure}."
+    verdict, summary = Verdict.FAILED, f"The target failed to run: {evidence.failure.rstrip('.')}."
     if evidence.attack is not None:
         verdict, summary = verdict_of(
             evidence.attack, evidence.properties, evidence.price, rejected=rejects, power_target=settings.power_target

@@ -131,7 +131,9 @@ def _why_failed(target: Target, pairs: Sequence[Neighbours], outputs: Sequence[A
         return ""
     try:
         target.function(copied(pairs[0].first), *([] if target.run is not None else [1]), np.random.default_rng(0))
-    except (Exception, SystemExit) as error:  # noqa: BLE001 - the place is what we are after
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # noqa: BLE001 - the place is what we are after
         said = f" ({text_of(error, target)})" if isinstance(error, DpauditError) else ""
         return f"DPA405 every run raised, the last one {origin_of(error)}{said}"
     return f"DPA405 no run gave an output: the function {outputs[-1].shown}"

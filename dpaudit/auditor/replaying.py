@@ -3,20 +3,28 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, fields, replace
+from typing import Final, cast
 
 from dpaudit.auditor.examining import case_of
 from dpaudit.auditor.membership.canaries import PROPERTY as CANARIES
 from dpaudit.auditor.plans import Plan
 from dpaudit.auditor.properties import check_target
 from dpaudit.auditor.request import entry_of, reference_of, require_executor
+from dpaudit.auditor.supervision.apart import apart
+from dpaudit.auditor.supervision.audits import MakeExecutor, executor_of, load_shared, maker_of, require_supervision
+from dpaudit.auditor.supervision.child import Json, Send
+from dpaudit.auditor.supervision.limits import Limits, limits_of
 from dpaudit.auditor.trial import try_claim
-from dpaudit.errors import InvalidArgument, Unsupported
-from dpaudit.exact import instance_of
+from dpaudit.codec import decode, encode
+from dpaudit.errors import InvalidArgument, TargetFailure, Unsupported
+from dpaudit.exact import Exact, instance_of
 from dpaudit.results import Attack, Report, Settings, TargetResult
 from dpaudit.targets import Target
+
+_NO_RUNS: Final = "the report holds no runs of it"
 
 
 @dataclass(frozen=True)
@@ -55,7 +63,10 @@ def replay(
     only: str | None = None,
     fresh: bool = False,
     targets: Sequence[Target] = (),
-    executor: Executor | None = None,
+    executor: Executor | Callable[[], Executor] | None = None,
+    supervised: bool = False,
+    time_limit: Exact | None = None,
+    memory_limit: int | str | None = None,
 ) -> tuple[ReplayedTarget, ...]:
     """Repeat the runs of a report.
 
@@ -64,7 +75,11 @@ def replay(
       only: name of the one target to repeat; all unless given.
       fresh: use a new seed from the operating system instead of the recorded one, as an independent confirmation.
       targets: the Targets that were given as objects, found again by their names; those given by name load themselves.
-      executor: any executor of `concurrent.futures` kind; None runs in this thread.
+      executor: any executor of `concurrent.futures` kind, None for this thread; with `supervised`, a function that makes one.
+      supervised: whether every target is loaded and run in a forked process of its own, as by `dpaudit.audit`; one that does not
+        load or ends its process is then an entry with the reason among its differences.
+      time_limit: seconds for each target, as for `dpaudit.audit`.
+      memory_limit: bytes for each target, as for `dpaudit.audit`.
     Returns:
       One entry for each target asked for. With the recorded seed every difference is listed; with a fresh one the repeated attack
       stands on its own, at the same error probability.
@@ -72,7 +87,7 @@ def replay(
       InvalidArgument: no target of that name (DPA103), or no report, targets or executor (DPA105).
       TargetFailure: a target no longer loads (DPA401 to DPA406), fails where several outputs are asked for (DPA405), or workers do
         (DPA408).
-      Unsupported: the report is that of canaries, whose learner it does not name (DPA506).
+      Unsupported: the report is that of canaries, whose learner it does not name (DPA506), or limits cannot be kept here (DPA416).
     Source: design rule 8 (every number in a report can be recomputed).
     Example:
       >>> from fractions import Fraction
@@ -84,11 +99,54 @@ def replay(
         names = ", ".join(result.name for result in report.results) or "none"
         raise InvalidArgument("DPA103", f"the report has no target called {only!r}. It has: {names}.")
     seed = secrets.randbits(63) if fresh else report.settings.seed
-    require_executor(executor)
+    apart_from_us = supervised or time_limit is not None or memory_limit is not None
+    if not apart_from_us:
+        require_executor(executor)
+    if any(check.name == CANARIES for result in chosen for check in result.properties):
+        raise _of_canaries(chosen)
     given = [instance_of(target, Target, "each of targets") for target in instance_of(targets, Sequence, "targets")]
     objects = {target.name: target for target in given}
     settings = replace(report.settings, seed=seed)
-    return tuple(_replayed(result, objects.get(result.name), settings, fresh=fresh, executor=executor) for result in chosen)
+    if not apart_from_us:
+        workers = cast("Executor | None", executor)  # whatever else it is, was refused
+        return tuple(_replayed(result, objects.get(result.name), settings, fresh=fresh, executor=workers) for result in chosen)
+    if time_limit is not None or memory_limit is not None:
+        require_supervision()
+    limits, make = limits_of(time_limit, memory_limit), maker_of(executor)
+    load_shared(result.reference for result in chosen if result.reference is not None)
+    return tuple(_replayed_apart(result, objects.get(result.name), settings, limits, make, fresh=fresh) for result in chosen)
+
+
+def _of_canaries(chosen: Sequence[TargetResult]) -> Unsupported:
+    """The refusal of a report of canaries."""
+    name = next(result.name for result in chosen if any(check.name == CANARIES for check in result.properties))
+    return Unsupported(
+        "DPA506",
+        f"{name} was audited with canaries, whose learner and score a report does not name. "
+        "Call audit_canaries again with the same functions and arguments and the seed of the report.",
+    )
+
+
+def _replayed_apart(
+    result: TargetResult, target: Target | None, settings: Settings, limits: Limits, make: MakeExecutor | None, *, fresh: bool
+) -> ReplayedTarget:
+    """One target run again in a process of its own."""
+    if result.attack is None:
+        return ReplayedTarget(result.name, settings.seed, None, None, reason=_NO_RUNS)
+
+    def work(_: Send) -> Json:
+        with executor_of(make) as executor:
+            return encode(_replayed(result, target, settings, fresh=fresh, executor=executor), ReplayedTarget)
+
+    try:
+        found: ReplayedTarget = decode(apart(work, limits), ReplayedTarget, "replayed")
+    except (TargetFailure, InvalidArgument) as failure:
+        return ReplayedTarget(result.name, settings.seed, result.attack, None, (f"not run: {failure}",), str(failure))
+    # Only what was repeated is news from that process; the rest is as it stands in the report.
+    differences = () if fresh or found.repeated is None or result.attack is None else _differences(result.attack, found.repeated)
+    return replace(
+        found, name=result.name, seed=settings.seed, recorded=result.attack, differences=differences or found.differences
+    )
 
 
 def _replayed(
@@ -96,14 +154,8 @@ def _replayed(
 ) -> ReplayedTarget:
     """One target run again."""
     recorded = result.attack
-    if any(check.name == CANARIES for check in result.properties):
-        raise Unsupported(
-            "DPA506",
-            f"{result.name} was audited with canaries, whose learner and score a report does not name. "
-            "Call audit_canaries again with the same functions and arguments and the seed of the report.",
-        )
     if recorded is None:
-        return ReplayedTarget(result.name, settings.seed, None, None, reason="the report holds no runs of it")
+        return ReplayedTarget(result.name, settings.seed, None, None, reason=_NO_RUNS)
     reference = None if result.reference is None else reference_of(result.reference, settings.data)
     if reference is not None:
         target = reference.load()

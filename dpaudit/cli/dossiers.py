@@ -12,12 +12,16 @@ import click
 
 from dpaudit.cli.console import emit, results_only, say, text_style
 from dpaudit.cli.workers import workers
+from dpaudit.errors import InvalidArgument, TargetFailure
 
 if TYPE_CHECKING:
     from dpaudit.dossier import Decided, Dossier
 
 RUNS: Final = 20_000
 """Of every attack, unless told otherwise: enough for every specimen; most items are decided by exact laws, proofs and prices."""
+
+_LONGEST: Final = 86_400.0
+"""Seconds that all decisions may take on workers of the user's own making."""
 
 _TAKEN: Final = {"targets", "runs", "profile", "jobs", "executor", "folder", "as_json"}
 
@@ -66,13 +70,31 @@ def decide(name: str, *, runs: int | None, jobs: int | None, factory: str | None
     from dpaudit.report.files import write_text
 
     with results_only():
-        dossier = decided_dossier(name, runs or RUNS, jobs, factory)
+        dossier = _decided_apart(name, runs or RUNS, factory) if factory else decided_dossier(name, runs or RUNS, jobs)
     if folder is not None:
         for file, text in (("index.html", to_html(dossier)), (f"{name}.json", to_json(dossier))):
             write_text(text, Path(folder) / file)
             say(f"written: {Path(folder) / file}")
     emit(to_json(dossier) if as_json else to_text(dossier, **text_style()))
     return dossier.exit_code
+
+
+def _decided_apart(name: str, runs: int, factory: str) -> Dossier:
+    """All decisions by workers of the user's own making, whose factory is run in a process of its own."""
+    from dpaudit.auditor.supervision.apart import apart
+    from dpaudit.auditor.supervision.limits import MOST_MEMORY, Limits
+    from dpaudit.codec import decode, encode
+    from dpaudit.dossier import Dossier
+
+    limits = Limits(memory=MOST_MEMORY, silence=_LONGEST)
+    try:
+        sent = apart(lambda _: encode(decided_dossier(name, runs, None, factory), Dossier), limits)
+    except TargetFailure as failure:
+        if failure.code == "DPA105":
+            raise InvalidArgument(failure.code, failure.message) from failure
+        raise
+    dossier: Dossier = decode(sent, Dossier, "dossier")
+    return dossier
 
 
 def decided_dossier(name: str, runs: int = RUNS, jobs: int | None = None, factory: str | None = None) -> Dossier:

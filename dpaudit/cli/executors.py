@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
 from dpaudit.cli import VERBS
 from dpaudit.cli.console import emit, emit_json, json_option, results_only
 from dpaudit.cli.workers import workers
+from dpaudit.errors import InvalidArgument, TargetFailure
 from dpaudit.results import EXIT_CODES
 
 if TYPE_CHECKING:
     from dpaudit.auditor.execution import Finding
 
 _WIDTH = 18
+_LONGEST: Final = 3600.0
+"""Seconds that all checks together may take."""
 
 
 @click.command("executors", short_help=VERBS["executors"])
@@ -36,22 +39,53 @@ def executors(
     one, the worker processes of --jobs are checked. Exit code 0 says that every check passed or was skipped, 4 that one failed.
     """
     assert action == "check", "the only choice"  # noqa: S101
-    from dpaudit.auditor.execution import check_executor
+    if jobs is not None and executor is not None:
+        raise click.UsageError("--jobs and --executor both choose the workers; give one of them.")
+    from dpaudit.auditor.execution import Finding, check_executor
+    from dpaudit.auditor.supervision.apart import apart, can_supervise
+    from dpaudit.auditor.supervision.limits import MOST_MEMORY, Limits
+    from dpaudit.codec import decode, encode
 
-    with workers(2 if executor is None and jobs is None else jobs, executor) as pool:
-        assert pool is not None, "there is a factory, or two or more processes"  # noqa: S101
-        with results_only():
-            findings = check_executor(pool, timeout=timeout, end_a_worker=end_a_worker)
-        conforms = all(finding.state in {"passed", "skipped"} for finding in findings)
-        if as_json:
-            checks = [{"name": finding.name, "state": finding.state, "detail": finding.detail} for finding in findings]
-            emit_json({"conforms": conforms, "checks": checks})
-        else:
-            emit(_table(findings))
-        code = EXIT_CODES["survived" if conforms else "failed"]
-        if any(finding.state == "STUCK" for finding in findings):
-            os._exit(code)  # an executor that is stuck would keep this process from ending too
-    ctx.exit(code)
+    findings: list[Finding] = []
+
+    def check(send: Callable[[Any], None]) -> None:
+        with workers(2 if executor is None and jobs is None else jobs, executor) as pool:
+            assert pool is not None, "there is a factory, or two or more processes"  # noqa: S101
+            found = check_executor(pool, timeout=timeout, end_a_worker=end_a_worker)
+            send(encode(tuple(found), tuple[Finding, ...]))
+            if can_supervise() and _is_stuck(found):
+                os._exit(0)  # its shutdown would wait for ever
+
+    def hear(message: Any) -> None:
+        findings.extend(decode(message, tuple[Finding, ...], "findings"))
+        if not can_supervise() and _is_stuck(findings):
+            os._exit(_shown(findings, as_json=as_json))  # an executor that is stuck would keep this process from ending too
+
+    with results_only():
+        try:
+            apart(check, Limits(memory=MOST_MEMORY, silence=_LONGEST), hear)
+        except TargetFailure as failure:
+            if failure.code in {"DPA103", "DPA105"}:
+                raise InvalidArgument(failure.code, failure.message) from failure
+            if not findings:
+                raise
+    ctx.exit(_shown(findings, as_json=as_json))
+
+
+def _is_stuck(findings: Sequence[Finding]) -> bool:
+    """Whether a check did not come to an end."""
+    return any(finding.state == "STUCK" for finding in findings)
+
+
+def _shown(findings: Sequence[Finding], *, as_json: bool) -> int:
+    """The exit code, once the findings are printed."""
+    conforms = bool(findings) and all(finding.state in {"passed", "skipped"} for finding in findings)
+    if as_json:
+        checks = [{"name": finding.name, "state": finding.state, "detail": finding.detail} for finding in findings]
+        emit_json({"conforms": conforms, "checks": checks})
+    else:
+        emit(_table(findings))
+    return EXIT_CODES["survived" if conforms else "failed"]
 
 
 def _table(findings: Sequence[Finding]) -> str:

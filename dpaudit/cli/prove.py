@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
@@ -38,16 +39,19 @@ class Subject:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of one subject: a verdict, a recheck, or the error that its source gave."""
+    """What became of one function, as data: it can come from the process in which a file of the user's was loaded.
 
-    subject: Subject
-    found: Verification | Rechecked | None
-    error: str = ""
+    `status` is proven, refuted, unknown or unsupported, `lines` are for people, `document` is JSON; `aligned` says that a proof by
+    alignment is among them.
+    """
 
-    @property
-    def status(self) -> str:
-        """One of proven, refuted, unknown, unsupported."""
-        return "unsupported" if self.found is None else self.found.status
+    program: str
+    published: str
+    status: str
+    lines: tuple[str, ...]
+    document: str
+    certificate: str | None = None
+    aligned: bool = False
 
 
 @click.command("prove", short_help=VERBS["prove"])
@@ -82,14 +86,16 @@ def prove(
         raise click.UsageError("--output writes certificates of new proofs; --recheck makes none.")
     if output is not None:
         make_folder(Path(output))
-    with results_only():
-        subjects = [subject for name in programs or ("proofs", SUITE) for subject in subjects_of(name, anything=bool(programs))]
-        if recheck:
-            subjects = [subject for subject in subjects if subject.published == "proven"]
-            folder = installed() if certificates is None else Path(certificates)
-            outcomes = [_attempted(subject, lambda one: _rechecked(one, folder, quick=quick)) for subject in _told(subjects)]
-        else:
-            outcomes = [_attempted(subject, _verified) for subject in _told(subjects)]
+    how = _How(recheck=recheck, quick=quick, folder=certificates, anything=bool(programs))
+    outcomes: list[Outcome] = []
+    with results_only(), _progress() as tell:
+        for name in programs or ("proofs", SUITE):
+            try:
+                outcomes += _outcomes(name, how, tell)
+            except TargetFailure as failure:
+                if len(programs) < 2:
+                    raise
+                outcomes.append(_unread(name, "proven", failure))
     for outcome in outcomes:
         _write(outcome, output)
     if as_json:
@@ -134,7 +140,7 @@ def subjects_of(name: str, *, anything: bool = True) -> list[Subject]:
 
 def exit_code_of(outcomes: Sequence[Outcome]) -> int:
     """The exit code of a run: see the help of the command."""
-    statuses = {outcome.status for outcome in outcomes if outcome.status != outcome.subject.published}
+    statuses = {outcome.status for outcome in outcomes if outcome.status != outcome.published}
     for status, code in (("refuted", "refuted"), ("unsupported", "failed"), ("unknown", "inconclusive")):
         if status in statuses:
             return EXIT_CODES[code]
@@ -191,67 +197,120 @@ def _rechecked(subject: Subject, folder: Path, *, quick: bool) -> Rechecked:
     return recheck(program, parsed(text), quick=quick)
 
 
-def _attempted(subject: Subject, work: Callable[[Subject], Verification | Rechecked]) -> Outcome:
-    """What became of one subject; one that cannot be read does not hide the others."""
-    try:
-        return Outcome(subject, work(subject))
-    except DpauditError as error:
-        return Outcome(subject, None, str(error))
+@dataclass(frozen=True)
+class _How:
+    """What is done with each function, and whether it is an error that a name has none."""
+
+    recheck: bool
+    quick: bool
+    folder: str | None
+    anything: bool
 
 
-def _told(subjects: Sequence[Subject]) -> Iterator[Subject]:
-    """The subjects, with a line on the terminal that says which one is being worked on."""
-    with _progress(len(subjects)) as tell:
-        for place, subject in enumerate(subjects):
-            tell(place, subject.name)
-            yield subject
+def _outcomes(name: str, how: _How, tell: Callable[[str], None]) -> list[Outcome]:
+    """What became of the functions of a name; a file or module of the user's is loaded in a process of its own."""
+    from dpaudit.auditor.supervision.apart import apart
+    from dpaudit.auditor.supervision.limits import MOST_MEMORY, Limits
+    from dpaudit.codec import decode, encode
+
+    def work(send: Callable[[Any], None]) -> Any:
+        return encode(tuple(_each(name, how, send)), tuple[Outcome, ...])
+
+    if name == SUITE or name.partition(":")[0].partition(".")[0] in _OWN:
+        return list(_each(name, how, tell))
+    limits = Limits(memory=MOST_MEMORY, silence=_LONGEST)
+    return list(decode(apart(work, limits, lambda one: tell(str(one))), tuple[Outcome, ...], "outcomes"))
+
+
+def _each(name: str, how: _How, tell: Callable[[str], None]) -> Iterator[Outcome]:
+    """What became of each function, one after the other; one that cannot be read does not hide the others."""
+    folder = (installed() if how.folder is None else Path(how.folder)) if how.recheck else None
+    for subject in subjects_of(name, anything=how.anything):
+        if folder is not None and subject.published != "proven":
+            continue
+        tell(subject.name)
+        try:
+            found = _verified(subject) if folder is None else _rechecked(subject, folder, quick=how.quick)
+        except DpauditError as error:
+            yield _unread(subject.name, subject.published, error, subject.function.__name__)
+        else:
+            yield _outcome(subject, found)
+
+
+def _outcome(subject: Subject, found: Verification | Rechecked) -> Outcome:
+    """A verdict or a recheck as data."""
+    from dataclasses import asdict
+
+    from dpaudit.verifier.certificates import text_of
+    from dpaudit.verifier.recheck import Rechecked
+    from dpaudit.verifier.telling import as_data, lines, rechecked_lines
+
+    checked = isinstance(found, Rechecked)
+    certificate = getattr(found, "certificate", None)
+    return Outcome(
+        program=subject.name,
+        published=subject.published,
+        status=found.status,
+        lines=tuple(rechecked_lines(found) if isinstance(found, Rechecked) else lines(found)),
+        document=json.dumps(asdict(found) if isinstance(found, Rechecked) else as_data(found)),
+        certificate=None if certificate is None else text_of(certificate),
+        aligned=not checked and bool(getattr(found, "alignment", ())),
+    )
+
+
+def _unread(program: str, published: str, error: DpauditError, function: str = "") -> Outcome:
+    """A function, or all of a name, that could not be read."""
+    document = json.dumps({"name": function or program, "error": str(error)})
+    return Outcome(program, published, "unsupported", (f"{program}: unsupported", f"  {error}"), document)
 
 
 @contextmanager
-def _progress(count: int) -> Iterator[Callable[[int, str], None]]:
-    """A bar on stderr; nothing where nobody would see it."""
+def _progress() -> Iterator[Callable[[str], None]]:
+    """A function to name the one that is being worked on; nothing on stderr where nobody would see it."""
     if not sys.stderr.isatty():
-        yield lambda _place, _name: None
+        yield lambda _: None
         return
     from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+    from rich.progress import Progress, TextColumn, TimeElapsedColumn
 
-    columns = (TextColumn("{task.description}", markup=False), BarColumn(bar_width=None), MofNCompleteColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True, redirect_stdout=False, redirect_stderr=False) as display:
-        bar = display.add_task("loading", total=count)
-        yield lambda place, name: display.update(bar, completed=place, description=name.rpartition(".")[2][:32])
+    columns = (TextColumn("{task.description}", markup=False), TextColumn("{task.completed} done"), TimeElapsedColumn())
+    # No thread refreshes it: files of the user's are loaded in processes that are forked from this one.
+    with Progress(
+        *columns, console=Console(stderr=True), transient=True, redirect_stdout=False, redirect_stderr=False, auto_refresh=False
+    ) as display:
+        line = display.add_task("loading", total=None, completed=-1)
+
+        def tell(name: str) -> None:
+            display.update(line, advance=1, description=name.rpartition(".")[2][:32])
+            display.refresh()
+
+        yield tell
 
 
 def _write(outcome: Outcome, output: str | None) -> None:
     """Write the certificate of a proof."""
-    certificate = getattr(outcome.found, "certificate", None)
-    if output is None or certificate is None:
+    if output is None or outcome.certificate is None:
         return
     from dpaudit.report import write_text
-    from dpaudit.verifier.certificates import text_of
 
-    path = Path(output) / f"{outcome.subject.name}.json"
-    write_text(text_of(certificate), path)
+    path = Path(output) / f"{Path(outcome.program).name}.json"
+    write_text(outcome.certificate, path)
     say(f"written: {path}")
 
 
 def _text(outcomes: Sequence[Outcome]) -> str:
     """What is printed for people."""
-    from dpaudit.verifier.recheck import Rechecked
-    from dpaudit.verifier.telling import LEGEND, lines, rechecked_lines
+    from dpaudit.verifier.telling import LEGEND
     from dpaudit.verifier.verifying import TRUSTED
 
     printed: list[str] = []
     for outcome in outcomes:
-        if outcome.found is None:
-            printed += [f"{outcome.subject.name}: unsupported", f"  {outcome.error}"]
-        else:
-            printed += rechecked_lines(outcome.found) if isinstance(outcome.found, Rechecked) else lines(outcome.found)
-        if outcome.subject.published == "refuted":
+        printed += outcome.lines
+        if outcome.published == "refuted":
             printed.append("  published   as broken")
         printed.append("")
     counts = {status: sum(outcome.status == status for outcome in outcomes) for status in _STATUSES}
-    if any(getattr(outcome.found, "alignment", ()) for outcome in outcomes):
+    if any(outcome.aligned for outcome in outcomes):
         printed += [*LEGEND, ""]
     if counts["proven"]:
         printed += ["A proof rests on:", *(f"  - {one}" for one in TRUSTED), ""]
@@ -259,18 +318,13 @@ def _text(outcomes: Sequence[Outcome]) -> str:
     return "\n".join(printed) + "\n"
 
 
-_STATUSES = ("proven", "refuted", "unknown", "unsupported")
-
-
 def _as_data(outcome: Outcome) -> dict[str, Any]:
     """One outcome as plain data."""
-    from dataclasses import asdict
+    found: dict[str, Any] = json.loads(outcome.document)
+    return {**found, "program": outcome.program, "status": outcome.status, "published": outcome.published}
 
-    from dpaudit.verifier.recheck import Rechecked
-    from dpaudit.verifier.telling import as_data
 
-    if outcome.found is None:
-        found: dict[str, Any] = {"name": outcome.subject.function.__name__, "error": outcome.error}
-    else:
-        found = asdict(outcome.found) if isinstance(outcome.found, Rechecked) else as_data(outcome.found)
-    return {**found, "program": outcome.subject.name, "status": outcome.status, "published": outcome.subject.published}
+_STATUSES: Final = ("proven", "refuted", "unknown", "unsupported")
+_OWN: Final = ("dpaudit", "learners", "mechanisms", "proofs")
+_LONGEST: Final = 3600.0
+"""Seconds that the verification of one function of the user's may take, or the loading of its file."""

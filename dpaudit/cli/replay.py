@@ -11,7 +11,8 @@ import click
 from dpaudit.cli import VERBS
 from dpaudit.cli.completion import file_paths
 from dpaudit.cli.console import emit, emit_json, json_option, results_only
-from dpaudit.cli.workers import workers
+from dpaudit.cli.limits import limits
+from dpaudit.cli.workers import maker
 from dpaudit.errors import TargetFailure
 from dpaudit.results import EXIT_CODES, Attack
 
@@ -24,9 +25,20 @@ if TYPE_CHECKING:
 @click.option("--fresh", is_flag=True, help="Use a new seed: an independent confirmation instead of the same runs.")
 @click.option("--jobs", type=click.IntRange(1, 1024), metavar="N", help="Worker processes.")
 @click.option("--executor", metavar="MODULE:FACTORY", help="An executor of your own, instead of --jobs.")
+@limits
 @json_option
 @click.pass_context
-def replay(ctx: click.Context, *, recorded: str, fresh: bool, jobs: int | None, executor: str | None, as_json: bool) -> None:
+def replay(
+    ctx: click.Context,
+    *,
+    recorded: str,
+    fresh: bool,
+    jobs: int | None,
+    executor: str | None,
+    time_limit: str | None,
+    memory_limit: str | None,
+    as_json: bool,
+) -> None:
     """Make the recorded runs of a report again, of one target or of all, and compare every count.
 
     Exit code 0 says that every number came out the same, 4 that one did not or that a target no longer loads, 3 that something
@@ -37,8 +49,16 @@ def replay(ctx: click.Context, *, recorded: str, fresh: bool, jobs: int | None, 
 
     path, only = split(recorded)
     report = read_report(path)
-    with results_only(), workers(jobs, executor) as pool:
-        found = repeat(report, only=only, fresh=fresh, executor=pool)
+    with results_only():
+        found = repeat(
+            report,
+            only=only,
+            fresh=fresh,
+            executor=maker(jobs, executor),
+            supervised=True,
+            time_limit=time_limit,
+            memory_limit=memory_limit,
+        )
     if as_json:
         emit_json({"targets": [_as_data(target, fresh=fresh) for target in found]})
     else:

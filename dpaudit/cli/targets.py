@@ -14,18 +14,26 @@ from dpaudit.cli.console import emit, emit_json, json_option, results_only, say
 @json_option
 def targets(*, as_json: bool) -> None:
     """List the targets that `dpaudit audit` knows by name, with what each promises."""
-    from dpaudit.targets import broken_bundles
+    from dpaudit.auditor.supervision.apart import apart
+    from dpaudit.auditor.supervision.limits import Limits
 
     with results_only():
-        found, broken = _bundled(), broken_bundles()
+        found, broken = apart(_listed, Limits())
     if as_json:
-        failures = [{"location": place, "code": error.code, "message": error.message} for place, error in broken.items()]
-        emit_json({"targets": found, "broken": failures})
+        emit_json({"targets": found, "broken": broken})
     else:
         width = max((len(target["name"]) for target in found), default=0)
         emit("".join(f"{target['name']:<{width}}  {target['claim']}\n{'':<{width}}  {target['description']}\n" for target in found))
-    for place, error in broken.items():
-        say(f"{place} cannot be loaded: {error}")
+    for error in broken:
+        say("{location} cannot be loaded: {code} {message}".format(**error))
+
+
+def _listed(_: object) -> list[list[dict[str, Any]]]:
+    """Targets and bundles that do not load, as plain data; run in a process of its own, since packages of others are loaded."""
+    from dpaudit.targets import broken_bundles
+
+    failures = [{"location": place, "code": error.code, "message": error.message} for place, error in broken_bundles().items()]
+    return [_bundled(), failures]
 
 
 def _bundled() -> list[dict[str, Any]]:

@@ -47,7 +47,13 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
     """Say how many tests audited something, what that cost of the budget, and what would have been found."""
-    reports = [report for group in terminalreporter.stats.values() for report in group if hasattr(report, "user_properties")]
+    # Tests that were deselected are listed too, as items that never ran.
+    reports = [
+        report
+        for group in terminalreporter.stats.values()
+        for report in group
+        if hasattr(report, "user_properties") and hasattr(report, "when")
+    ]
     if any(name == "dp_alpha" for report in reports for name, _ in report.user_properties):
         from dpaudit.pytest_plugin.session import summary
 

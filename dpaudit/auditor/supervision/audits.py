@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Executor
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -105,10 +105,7 @@ def jobs_of(targets: Given | Sequence[Given], settings: Settings, limits: Limits
     if not isinstance(listed, Sequence):
         raise InvalidArgument("DPA105", f"targets must be a Target, a name, or a sequence of them, got a {type(targets).__name__}.")
     names = list(dict.fromkeys(one if isinstance(one, str) else one.text for one in listed if isinstance(one, (str, Reference))))
-    for name in _SHARED:
-        import_module(name)
-    if any(map(is_bundled, names)):
-        _load_bundles()
+    load_shared(names)
     candidates = dict(zip(names, candidates_of(names, settings, limits), strict=True))
     jobs = [job for given in listed for job in _jobs(given, candidates, settings)]
     if not jobs:
@@ -140,7 +137,7 @@ def examined_apart(
     """
 
     def work(send: Send) -> Json:
-        with _executor(make) as executor:
+        with executor_of(make) as executor:
             candidate = job.candidate
             reference = Reference(candidate.text, candidate.place, settings.data) if job.target is None else None
             target = job.target if reference is None else reference.load()
@@ -197,11 +194,17 @@ def _jobs(given: Given, candidates: dict[str, list[Candidate]], settings: Settin
         raise InvalidArgument("DPA105", f"a target must be a Target, a Reference or a name, got a {type(given).__name__}.")
 
 
-def _load_bundles() -> None:
-    """Import the packages of this distribution that offer targets, so that no process of a target has to."""
-    for location, own in bundle_locations().items():
-        if own:
-            import_module(location.partition(":")[0])
+def load_shared(names: Iterable[str]) -> None:
+    """Import what every audit needs, and the packages of this distribution that offer the targets of these names.
+
+    The processes of the targets are forked afterwards, so that none has to do it again.
+    """
+    for module in _SHARED:
+        import_module(module)
+    if any(map(is_bundled, names)):
+        for location, own in bundle_locations().items():
+            if own:
+                import_module(location.partition(":")[0])
 
 
 def _is_own(proof: str) -> bool:
@@ -221,7 +224,7 @@ def _own_modules_first() -> Iterator[None]:
 
 
 @contextmanager
-def _executor(make: MakeExecutor | None) -> Iterator[RenewableExecutor | None]:
+def executor_of(make: MakeExecutor | None) -> Iterator[RenewableExecutor | None]:
     """The executor of one target's process."""
     if make is None:
         yield None
