@@ -174,6 +174,7 @@ def _certificate(place: str, function: Any) -> str | None:
 
 def _without_certificate(program: Program, known: ProofFinding) -> ProofFinding:
     """A counterexample at the values that are given, certified; else nothing is known."""
+    from dpaudit.promise import with_values
     from dpaudit.verifier.refuter.search import search
     from dpaudit.verifier.refuter.witness import recheck
     from dpaudit.verifier.telling import witness_words
@@ -182,7 +183,9 @@ def _without_certificate(program: Program, known: ProofFinding) -> ProofFinding:
     assert program.contract is not None, "programs with @spec have a contract"  # noqa: S101
     sorts = {one.name: one.sort for one in program.parameters if isinstance(one.sort, Sort)}
     fixed = [equal(variable(name, sorts[name]), constant(value)) for name, value in known.values.items()]
-    there = replace(program, contract=replace(program.contract, requires=(*program.contract.requires, *fixed)))
+    contract = program.contract
+    requires, promise = (*contract.requires, *fixed), with_values(contract.promise, known.values)
+    there = replace(program, contract=replace(contract, requires=requires, promise=promise))
     witness = search(there, seconds=SECONDS, events=EVENTS)
     if witness is None or not recheck(there, witness):
         return replace(known, reason="there is neither a certificate nor a quick counterexample; try `dpaudit prove`")

@@ -13,6 +13,7 @@ from enum import Enum
 from fractions import Fraction
 from typing import Final, TypeAlias
 
+from dpaudit.promise import Promise
 from dpaudit.verifier.terms import Sort, Term
 
 
@@ -224,7 +225,8 @@ class Contract:
     is `delta` besides, for "zcdp" `claim` is rho. `requires` holds in both runs, since it speaks of what is public. `domain` holds
     in each run by itself; `EACH` in it stands for every whole number, and the range where lists are defined is a premise already.
     `obligations` are formulas with their kind that must be valid as they stand: what `requires` must imply for the specification
-    to have a meaning. `align` is text, by the name of a draw or by "law.site".
+    to have a meaning. `align` is text, by the name of a draw or by "law.site". `promise` is the same as trees, whose values
+    decide what arguments, data and counterexamples meet it.
     """
 
     claim: Term
@@ -237,10 +239,7 @@ class Contract:
     domain: tuple[Term, ...]
     obligations: tuple[tuple[str, Term], ...]
     align: tuple[tuple[str, str], ...]
-
-
-EACH: Final = "ghost.each"
-"""Name of the variable that stands for every index in a clause about the domain."""
+    promise: Promise = field(repr=False)
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ from fractions import Fraction
 
 from flint import arb, fmpq
 
+from dpaudit import clauses
 from dpaudit.errors import Unsupported
 from dpaudit.exact import Enclosure, working_precision
 from dpaudit.spec import All, Change, Spec
@@ -15,6 +16,7 @@ from dpaudit.verifier.alignment.users import user_alignment
 from dpaudit.verifier.certify import certificate
 from dpaudit.verifier.evaluation import value_of
 from dpaudit.verifier.frontend import parse
+from dpaudit.verifier.frontend.clauses import stated
 from dpaudit.verifier.ir import Check
 from dpaudit.verifier.kernel import KernelRejects, check
 from dpaudit.verifier.product.adjacency import directions
@@ -31,12 +33,14 @@ from dpaudit.verifier.refuter.reproducing import reproduced
 from dpaudit.verifier.refuter.witness import judged_space, log_ratio, runs_needed, weighed
 from dpaudit.verifier.solving import Answer, satisfiable
 from dpaudit.verifier.solving.back_ends import answered
+from dpaudit.verifier.solving.models import Model
 from dpaudit.verifier.terms import (
     ONE,
     TRUE,
     ZERO,
     Sort,
     add,
+    apply,
     conjunction,
     constant,
     divide,
@@ -48,6 +52,7 @@ from dpaudit.verifier.terms import (
     negation,
     quotient,
     remainder,
+    replaced,
     variable,
 )
 
@@ -394,7 +399,23 @@ def counterexamples_are_run_by_python():
     assert 2 == unreached(replace(read, source=read.source.replace("q[0]", "1 + q[0]")), pairs)
 
 
+def a_clause_speaks_only_where_everything_that_its_text_names_is_there():
+    cases = (
+        ("0 * q[each + 1] + q[each] >= 0", [-1], True),
+        ("0 * q[each + 1] + q[each] >= 0", [-1, 0], False),
+        ("q[each] >= 0 or (False and q[each + 1] > 0)", [-1], True),
+        ("1 / q[each] > 0", [0], False),
+    )
+    for text, data, expected in cases:
+        clause = clauses.read_clause(text, clauses.Scope({}, {"q": "int"}, has_places=True))
+        assert expected is clauses.holds(clause, {"q": data, clauses.EACH: 0})
+        put = {variable("len(q)", Sort.INT): constant(len(data)), variable(clauses.EACH, Sort.INT): ZERO}
+        elements = {apply("q", (constant(place),), Sort.INT): constant(item) for place, item in enumerate(data)}
+        assert expected is Model({}, {}).value(replaced(replaced(stated(clause), put), elements))
+
+
 CHECKS = (
+    a_clause_speaks_only_where_everything_that_its_text_names_is_there,
     counterexamples_are_run_by_python,
     what_an_expression_needs_is_owed_just_where_python_evaluates_it,
     what_python_would_not_do_exactly_is_refused,

@@ -11,17 +11,11 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from dpaudit import binding
 from dpaudit.binding import Bound, bind, examine
 from dpaudit.errors import InvalidArgument
 from dpaudit.guard import Guard
-from dpaudit.spec import Spec
-from dpaudit.verifier.evaluation import value_of
-from dpaudit.verifier.frontend import expression
-from dpaudit.verifier.terms import Sort
 from tests.verifier import bound_programs
 from tests.verifier.bound_programs import eager, noisy, ranged, twice
 
@@ -418,40 +412,3 @@ def test_names_are_given_once():
 def test_data_outside_the_domain_are_refused_by_position():
     with pytest.raises(InvalidArgument, match="at position 2"):
         bind(ranged, production={}).with_test_samplers([0, 3, 4], ONE, flag=True, laplace=never)
-
-
-NUMBERS = ("n", "m", "x", "y", "1", "2", "1/3", "0.5", "1e-1", "-1", "0")
-CLAUSES = st.recursive(
-    st.builds(
-        "{} {} {}".format, st.sampled_from(NUMBERS), st.sampled_from(("<", "<=", "==", "!=", ">", ">=")), st.sampled_from(NUMBERS)
-    )
-    | st.builds(
-        "{0} {2} {1} < {3} / 7 + min({0}, {1}) ** 2 - abs({3})".format,
-        st.sampled_from(("n", "m", "2", "-1")),
-        st.sampled_from(("1", "2", "5")),
-        st.sampled_from(("//", "%", "*", "+", "-", "/")),
-        st.sampled_from(NUMBERS),
-    ),
-    lambda inner: (
-        st.builds("({}) {} ({})".format, inner, st.sampled_from(("and", "or")), inner)
-        | st.builds("not ({})".format, inner)
-        | st.builds("(1 if {} else 2) < (x if {} else n)".format, inner, inner)
-    ),
-    max_leaves=4,
-)
-
-
-def defined(term, values):
-    """Whether the verifier's reading has a value."""
-    try:
-        return value_of(term, values)
-    except ZeroDivisionError:
-        return False
-
-
-@given(text=CLAUSES, n=st.integers(-3, 3), m=st.integers(-3, 3), x=st.fractions(-3, 3), y=st.fractions(-3, 3))
-def test_the_guard_reads_clauses_as_the_verifier_does(text, n, m, x, y):
-    sorts = {"n": Sort.INT, "m": Sort.INT, "x": Sort.REAL, "y": Sort.REAL}
-    values = {"n": n, "m": m, "x": x, "y": y}
-    guard = Guard("f", (), (), Spec(claim=1, adjacency="one", requires=[text]))
-    assert defined(expression(text, sorts, {}).term, values) is guard._holds(text, values)

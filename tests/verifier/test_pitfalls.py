@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from dpaudit import promise
 from dpaudit.binding import bind
 from dpaudit.errors import InvalidArgument
-from dpaudit.guard import Guard
 from dpaudit.spec import Spec
 from dpaudit.verifier import proving
 from dpaudit.verifier.alignment import search
@@ -152,7 +152,16 @@ def test_what_is_required_is_asked_of_every_call(monkeypatch):
     call = partial(bind(noisy, production={}).with_test_samplers, [Fraction(3)], Fraction(-1), laplace=lambda scale: scale)
     with pytest.raises(InvalidArgument, match="requires eps > 0"):
         call()
-    take_out(monkeypatch, [(Guard.checked, "if self._holds(text, values) is not True:", "if False:")])
+    take_out(
+        monkeypatch,
+        [
+            (
+                promise.first_violation,
+                'if not holds(one.clause, values):\n            return Violation("requires"',
+                'if False:\n            return Violation("requires"',
+            )
+        ],
+    )
     assert 2 == call()
 
 

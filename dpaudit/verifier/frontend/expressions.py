@@ -8,7 +8,8 @@ from contextlib import contextmanager
 from fractions import Fraction
 from typing import Any, Final
 
-from dpaudit.exact import rational
+from dpaudit.clauses import HIGHEST_POWER
+from dpaudit.verifier.frontend.clauses import length
 from dpaudit.verifier.frontend.readers import Reader
 from dpaudit.verifier.frontend.refusals import refused, take, unread
 from dpaudit.verifier.frontend.scopes import Source, Standard
@@ -39,10 +40,7 @@ from dpaudit.verifier.terms import (
     quotient,
     remainder,
     subtract,
-    variable,
 )
-
-HIGHEST_POWER: Final = 4
 
 
 def term(reader: Reader, node: ast.expr) -> Term:
@@ -80,14 +78,12 @@ def truth(reader: Reader, node: ast.expr, what: str) -> Term:
 _SORTS: Final = {Sort.INT: "an int", Sort.REAL: "a Fraction", Sort.BOOL: "a bool"}
 
 
-def literal(reader: Reader, node: ast.Constant) -> Term:
+def literal(_: Reader, node: ast.Constant) -> Term:
     """A literal."""
     take(node, "value")
     value = node.value
     if isinstance(value, int):
         return constant(value)
-    if type(value) is float and reader.text is not None:
-        return constant(rational(ast.get_source_segment(reader.text, node) or ""))
     hint = "write `Fraction(1, 2)` for 0.5" if type(value) is float else "programs compute with int, Fraction and bool only"
     raise refused(node, f"a literal of type {type(value).__name__}", hint, "DPA703")
 
@@ -110,14 +106,6 @@ def _name(reader: Reader, node: ast.Name) -> Term:
         reader.shared.constants[reader.prefix + name] = found
         return constant(found)
     raise refused(node, f"the name {name}", "use parameters, local names, and global int, Fraction or bool constants", "DPA702")
-
-
-def _ghost(reader: Reader, node: ast.Attribute) -> Term:
-    """A ghost, in the texts that may speak of them."""
-    take(node, "value", "attr")
-    if isinstance(node.value, ast.Name) and f"{node.value.id}.{node.attr}" in reader.symbols:
-        return reader.symbols[f"{node.value.id}.{node.attr}"]
-    raise unread(node)
 
 
 def _unary(reader: Reader, node: ast.UnaryOp) -> Term:
@@ -148,7 +136,7 @@ def arithmetic(reader: Reader, node: ast.AST, operator: ast.operator, left: Term
         return (quotient if isinstance(operator, ast.FloorDiv) else remainder)(left, right)
     right = number(reader, operand, "in arithmetic")
     if isinstance(operator, ast.Div):
-        if reader.text is None and left.sort is Sort.INT and right.sort is Sort.INT:
+        if left.sort is Sort.INT and right.sort is Sort.INT:
             raise refused(node, "int / int, which is a float", "write `Fraction(a, b)`", "DPA703")
         reader.check(node, "divisor", negation(equal(right, ZERO)))
         return divide(left, right)
@@ -231,14 +219,13 @@ def _conditional(reader: Reader, node: ast.IfExp) -> Term:
         then = term(reader, node.body)
     with reader.under(negation(test)):
         otherwise = term(reader, node.orelse)
-    _same(reader, node, "the branches of a conditional expression", then, otherwise)
+    _same(node, "the branches of a conditional expression", then, otherwise)
     return choose(test, then, otherwise)
 
 
-def _same(reader: Reader, node: ast.AST, what: str, first: Term, second: Term) -> None:
-    """Two values of one sort, so that the type of the result does not depend on the data; in texts, two numbers or truth values."""
-    numbers = reader.text is not None and Sort.BOOL not in (first.sort, second.sort)
-    if first.sort is not second.sort and not numbers:
+def _same(node: ast.AST, what: str, first: Term, second: Term) -> None:
+    """Two values of one sort, so that the type of the result does not depend on the data."""
+    if first.sort is not second.sort:
         raise refused(
             node,
             f"{what} are {_SORTS[first.sort]} and {_SORTS[second.sort]}",
@@ -251,7 +238,7 @@ def _element(reader: Reader, node: ast.Subscript) -> Term:
     """An element of a list parameter."""
     take(node, "value", "slice")
     base = ast.unparse(node.value)
-    if not isinstance(node.value, (ast.Name, ast.Attribute)) or base not in reader.lists:
+    if not isinstance(node.value, ast.Name) or base not in reader.lists:
         raise refused(node, "an index into something that is no list parameter", "only list parameters are read by index", "DPA705")
     name, sort = reader.lists[base]
     index = whole(reader, node.slice, "as an index")
@@ -260,11 +247,6 @@ def _element(reader: Reader, node: ast.Subscript) -> Term:
         raise refused(node.slice, "a negative index", f"write `{base}[len({base}) - 1]` for the last element")
     reader.check(node, "index", conjunction(less_equal(ZERO, index), less(index, length(name))))
     return apply(name, (index,), sort)
-
-
-def length(name: str) -> Term:
-    """The length of a list parameter."""
-    return variable(f"len({name})", Sort.INT)
 
 
 def _call(reader: Reader, node: ast.Call) -> Term:
@@ -301,7 +283,7 @@ def _standard(reader: Reader, node: ast.Call, name: str) -> Term:
     values = [number(reader, argument, f"in {name}") for argument in node.args]
     if name == "abs":
         return absolute(values[0])
-    _same(reader, node, f"the arguments of {name}", *values)
+    _same(node, f"the arguments of {name}", *values)
     return (least if name == "min" else largest)(*values)
 
 
@@ -313,7 +295,6 @@ def list_named(reader: Reader, node: ast.Call) -> str:
 
 
 _READERS: Final[Mapping[type[ast.expr], Callable[[Reader, Any], Term]]] = {
-    ast.Attribute: _ghost,
     ast.BinOp: _binary,
     ast.BoolOp: _connective,
     ast.Call: _call,

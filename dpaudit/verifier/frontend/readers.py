@@ -15,25 +15,6 @@ from dpaudit.verifier.ir import Check, Law, Program, Statement
 from dpaudit.verifier.terms import TRUE, Sort, Term, conjunction, implies
 
 
-@dataclass(frozen=True)
-class Expression:
-    """A text of the expression language as a term.
-
-    Args:
-      term: its value, over variables of the symbols' names.
-      checks: what makes it defined, in the order of evaluation.
-    Source: docs/verification.md, what the verifier reads.
-    Example:
-      >>> from dpaudit.verifier.frontend import expression
-      >>> from dpaudit.verifier.terms import Sort
-      >>> expression("1 / x", {"x": Sort.REAL}, {}).checks[0].kind
-      'divisor'
-    """
-
-    term: Term
-    checks: tuple[Check, ...]
-
-
 @dataclass
 class Shared:
     """What a function and the helpers inlined in it count and collect together."""
@@ -66,7 +47,6 @@ class Reader:
       lists: the list parameters: name in the program and sort of elements.
       defined: scalars and outputs that have a value on every path to here; None where no path leads.
       call: reads calls of samplers and helpers; None where there are none.
-      text: the source, where decimals and int / int are read exactly; None in programs, which Python runs.
       prefix: what the names of an inlined helper begin with.
       path: the functions that are being read, to see recursion.
       samplers: the sampler parameters.
@@ -87,7 +67,6 @@ class Reader:
     lists: Mapping[str, tuple[str, Sort]]
     defined: set[str] | None
     call: Callable[[Reader, ast.Call, Law | Source], Term] | None = None
-    text: str | None = None
     prefix: str = ""
     path: tuple[str, ...] = ()
     samplers: Mapping[str, Law] = field(default_factory=dict)

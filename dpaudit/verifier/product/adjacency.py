@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Final
 
-from dpaudit.verifier.ir import EACH, Contract, ListOf, Program, Relation
+from dpaudit.clauses import EACH
+from dpaudit.verifier.ir import Contract, ListOf, Program, Relation
 from dpaudit.verifier.terms import (
     ONE,
     ZERO,

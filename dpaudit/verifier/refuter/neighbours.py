@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, Final
+from typing import Final
 
-from dpaudit.verifier.evaluation import value_of
-from dpaudit.verifier.ir import EACH, Change, Contract, ListOf, Parameter, Program, Relation
+from dpaudit.clauses import Clause, value
+from dpaudit.promise import violation
+from dpaudit.verifier.ir import Contract, ListOf, Parameter, Program, Relation
 from dpaudit.verifier.refuter.paths import Inputs
-from dpaudit.verifier.terms import Sort, Term, variables
+from dpaudit.verifier.terms import Sort
 
 _TYPES: Final = {Sort.INT: int, Sort.REAL: Fraction, Sort.BOOL: bool}
 
@@ -47,52 +47,31 @@ def admissible(program: Program, pair: InputPair) -> bool:
     same = all(pair.first[one.name] == pair.second[one.name] for one in program.parameters if one.name not in changed)
     if not same or any(len(pair.first[name]) != len(pair.second[name]) for name in changed):
         return False
-    stated = all(_holds(clause, inputs) for inputs in (pair.first, pair.second) for clause in contract.requires)
-    return (
-        stated
-        and all(_each(clause, inputs) for inputs in (pair.first, pair.second) for clause in contract.domain)
-        and all(_near(change, pair, name) for name, change in contract.changes)
-    )
+    if any(violation(contract.promise, inputs) is not None for inputs in (pair.first, pair.second)):
+        return False
+    return all(_near(Relation(relation), bound.clause, pair, name) for name, relation, bound in contract.promise.changes)
 
 
 def claimed(program: Program, inputs: Inputs) -> tuple[Fraction, Fraction, Fraction]:
     """What the promise is on these data: epsilon, odds (epsilon + ln(odds) is the bound) and delta, or rho, 1 and 0."""
-    contract = contract_of(program)
-    claim, odds, delta = (Fraction(value_of(term, inputs)) for term in _parts(contract))
+    promise = contract_of(program).promise
+    claim, odds, delta = (Fraction(value(part, inputs)) for part in (promise.claim, promise.odds, promise.delta))
     return claim, odds, delta
-
-
-def _parts(contract: Contract) -> tuple[Term, Term, Term]:
-    """The terms of a promise."""
-    return contract.claim, contract.odds, contract.delta
 
 
 def _typed(parameter: Parameter, inputs: Inputs) -> bool:
     """Whether a value has exactly the type of its parameter."""
-    value = inputs[parameter.name]
+    given = inputs[parameter.name]
     if isinstance(parameter.sort, ListOf):
-        return isinstance(value, tuple) and all(type(item) is _TYPES[parameter.sort.element] for item in value)
-    return type(value) is _TYPES[parameter.sort]
+        return isinstance(given, tuple) and all(type(item) is _TYPES[parameter.sort.element] for item in given)
+    return type(given) is _TYPES[parameter.sort]
 
 
-def _holds(clause: Term, inputs: Inputs, names: Mapping[str, Any] | None = None) -> bool:
-    """Whether a clause is true of the data."""
-    return bool(value_of(clause, {**inputs, **(names or {})}))
-
-
-def _each(clause: Term, inputs: Inputs) -> bool:
-    """Whether a clause about every element is true; outside the lists its premise is false."""
-    if not any(str(one.value) == EACH for one in variables(clause)):
-        return _holds(clause, inputs)
-    longest = max((len(value) for value in inputs.values() if isinstance(value, tuple)), default=0)
-    return all(_holds(clause, inputs, {EACH: index}) for index in range(longest))
-
-
-def _near(change: Change, pair: InputPair, name: str) -> bool:
+def _near(relation: Relation, size: Clause, pair: InputPair, name: str) -> bool:
     """Whether a list changes by no more than its relation allows."""
-    bound = value_of(change.bound, pair.first)
+    bound = value(size, pair.first)
     moves = [after - before for before, after in zip(pair.first[name], pair.second[name], strict=True)]
-    match change.relation:
+    match relation:
         case Relation.ONE:
             return sum(move != 0 for move in moves) <= 1 and all(abs(move) <= bound for move in moves)
         case Relation.ALL:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from dpaudit.clauses import EACH
 from dpaudit.errors import Unsupported
 from dpaudit.spec import L1, Change, Dec, One, Spec
 from dpaudit.verifier.frontend import parse
-from dpaudit.verifier.ir import EACH, Relation
+from dpaudit.verifier.ir import Relation
 from dpaudit.verifier.terms import ONE, ZERO
 
 TEXT = "def f(q: list[Fraction], r: list[int], n: int, eps: Fraction, b: bool) -> int:\n    n = n + 1\n    return 0\n"

@@ -7,8 +7,9 @@ import textwrap
 
 import pytest
 
+from dpaudit import promise
 from dpaudit.errors import Unsupported
-from dpaudit.verifier.frontend import contracts, expressions, parsing, refusals, scopes, statements
+from dpaudit.verifier.frontend import expressions, parsing, refusals, scopes, statements
 from dpaudit.verifier.ir import Program
 
 REMOVALS = {
@@ -22,20 +23,19 @@ REMOVALS = {
     "T14": [(statements._range, "1 <= len(node.args) <= 2", "True")],
     "T14-iterator": [(statements._range, 'reader.meaning(node.func.id) != Standard("range")', "False")],
     "T16": [(statements._branch, "after & reader.defined", "after | reader.defined")],
-    "T23": [(expressions.arithmetic, "reader.text is None and left.sort", "False and left.sort")],
+    "T23": [(expressions.arithmetic, "left.sort is Sort.INT and right.sort is Sort.INT", "False")],
     "T29": [
         (scopes.of_text, "len(nodes) != 1 or", "False and"),
         (scopes.of_text, "tree = nodes[0]", "tree = nodes[-1]"),
     ],
-    "T32": [(contracts._lists, "sorted(named) != sorted(promises.lists)", "False")],
+    "T32": [(promise._lists, "sorted(named) != sorted(scope.lists)", "False")],
     "T43": [
-        (expressions.literal, "type(value) is float and reader.text is not None", "type(value) is float"),
-        (expressions.literal, 'rational(ast.get_source_segment(reader.text, node) or "")', "rational(value)"),
+        (expressions.literal, "if isinstance(value, int):", "if isinstance(value, (int, float)):"),
     ],
-    "T44": [(expressions._same, "and not numbers", "and False")],
+    "T44": [(expressions._same, "first.sort is not second.sort", "False")],
     "T45": [(statements._returned, "reader.shape not in (None, shape)", "False")],
     "T45-none": [(parsing._program, "reader.defined is not None", "False")],
-    "T46": [(contracts._Promises.public, "part.op is Op.APPLY", "False")],
+    "T46": [(promise._public, "if reads(found):", "if False:")],
     "T51": [
         (statements._target, "name in reader.lists or name in reader.outputs", "name in reader.lists"),
         (statements._output, "reader.level or reader.prefix or name in reader.symbols", "False"),
