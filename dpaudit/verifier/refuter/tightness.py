@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Final
 
+from dpaudit.clauses import Clause
 from dpaudit.verifier.ir import Program
 from dpaudit.verifier.proving import Proof, prove
 from dpaudit.verifier.refuter.neighbours import claimed, contract_of
@@ -97,4 +98,10 @@ def _is_proven(program: Program, factor: Fraction, seconds: float) -> bool:
 def scaled(program: Program, factor: Fraction) -> Program:
     """The program with a multiple of its claim; what the specification owes holds of every multiple above 0."""
     contract = contract_of(program)
-    return replace(program, contract=replace(contract, claim=multiply(constant(factor, Sort.REAL), contract.claim)))
+    claim = Clause("*", "Fraction", (Clause("number", "Fraction", value=factor), contract.promise.claim))
+    scaled_contract = replace(
+        contract,
+        claim=multiply(constant(factor, Sort.REAL), contract.claim),
+        promise=replace(contract.promise, claim=claim),
+    )
+    return replace(program, contract=scaled_contract)
