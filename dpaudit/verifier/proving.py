@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Final
@@ -11,6 +10,7 @@ from dpaudit.errors import Unsupported
 from dpaudit.verifier.alignment.search import Inputs, Search
 from dpaudit.verifier.alignment.users import user_alignment
 from dpaudit.verifier.confirming import Confirmations
+from dpaudit.verifier.fuel import OutOfFuel, clock, left, limited
 from dpaudit.verifier.invariants.candidates import candidates
 from dpaudit.verifier.invariants.houdini import Houdini
 from dpaudit.verifier.ir import Draw, Law, Program, While
@@ -25,6 +25,7 @@ NO_ALIGNMENT: Final = (
     "no alignment was found among those that are searched (sums of distances with whole coefficients from -2 to 2, one on each "
     "side of the first test that the noise is in; others may be given by align=), and with the last an obligation does not follow"
 )
+TIME_IS_UP: Final = "time is up"
 NO_FLIPS: Final = "values of bernoulli draws are not moved, and "
 _UNREADABLE, _EXHAUSTED, _ATTEMPTED = range(3)
 """How far the search for a proof came in one mode: the alignment does not fit it, none was found, or one did not do."""
@@ -112,27 +113,35 @@ def prove(program: Program, *, seconds: float = 60.0, confirmations: Confirmatio
     Raises:
       ValueError: the program has no contract.
     """
-    started = time.process_time()
-    deadline = started + seconds
-    confirmations = confirmations or Confirmations()
+    started = clock()
+    try:
+        with limited(seconds):
+            found = _proven(program, confirmations or Confirmations())
+    except OutOfFuel:
+        found = Failed(TIME_IS_UP)
+    return found if isinstance(found, Failed) else Proof(program, found, clock() - started)
+
+
+def _proven(program: Program, confirmations: Confirmations) -> tuple[Direction, ...] | Failed:
+    """A proof for each direction, and those of helpers."""
     found: list[Direction] = []
     for _, helper in program.helpers:
-        inner = prove(helper, seconds=deadline - time.process_time(), confirmations=confirmations)
+        inner = _proven(helper, confirmations)
         if isinstance(inner, Failed):
             return Failed(f"helper {helper.name}: {inner.reason}", inner.obligation, inner.line)
-        found += inner.directions
+        found += inner
     for pairs in directions(program):
-        result = _in_direction(program, pairs, deadline, confirmations)
+        result = _in_direction(program, pairs, confirmations)
         if isinstance(result, Failed):
             return result
         found.append(result)
         line = unreached(program, pairs)
         if line is not None:
             return Failed("vacuity: no short run on data that meet what is required leads to this output", "vacuity", line)
-    return Proof(program, tuple(found), time.process_time() - started)
+    return tuple(found)
 
 
-def _in_direction(program: Program, pairs: Neighbours, deadline: float, confirmations: Confirmations) -> Direction | Failed:
+def _in_direction(program: Program, pairs: Neighbours, confirmations: Confirmations) -> Direction | Failed:
     """A proof for one direction: one alignment for all outputs, or else one for each discrete output."""
     try:
         ways = modes(program, pairs)
@@ -146,8 +155,8 @@ def _in_direction(program: Program, pairs: Neighbours, deadline: float, confirma
         except (Misused, Unsupported) as error:
             failures.append((_UNREADABLE, Failed(str(error))))
             continue
-        search = Search(program, pairs, pointwise, given, seconds=max(0.0, deadline - time.process_time()))
-        result = _by_search(search, deadline, confirmations)
+        search = Search(program, pairs, pointwise, given)
+        result = _by_search(search, confirmations)
         if isinstance(result, Direction):
             return result
         failures.append(result)
@@ -157,7 +166,7 @@ def _in_direction(program: Program, pairs: Neighbours, deadline: float, confirma
     return replace(last, examples=tuple(examples))
 
 
-def _by_search(search: Search, deadline: float, confirmations: Confirmations) -> Direction | tuple[int, Failed]:
+def _by_search(search: Search, confirmations: Confirmations) -> Direction | tuple[int, Failed]:
     """A proof with one of the alignments that a search finds, or how far it came and what stood in the way."""
     last: tuple[int, Failed] | None = None
     try:
@@ -166,16 +175,18 @@ def _by_search(search: Search, deadline: float, confirmations: Confirmations) ->
             if isinstance(result, Direction):
                 return result
             last = (_ATTEMPTED if result.obligation else _EXHAUSTED, result)
-            search.late = time.process_time() > deadline
+            search.late = left() <= 0
             if search.late:
                 break
+    except OutOfFuel:
+        search.late = True
     except (Misused, Unsupported) as error:
         return _UNREADABLE, Failed(str(error))
     if last is None:
         stuck = search.stuck()
         last = _EXHAUSTED, Failed(NO_ALIGNMENT) if stuck is None else Failed(NO_ALIGNMENT, stuck.id, stuck.line)
     flips = any(isinstance(one, Draw) and one.law is Law.BERNOULLI for one in draws(search.program.body))
-    reason = "time is up" if search.late else (NO_FLIPS if flips else "") + last[1].reason
+    reason = TIME_IS_UP if search.late else (NO_FLIPS if flips else "") + last[1].reason
     return last[0], replace(last[1], reason=reason)
 
 

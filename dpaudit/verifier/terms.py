@@ -10,6 +10,8 @@ from fractions import Fraction
 from typing import Any, Final, TypeAlias
 from weakref import WeakValueDictionary
 
+from dpaudit.verifier.fuel import spend
+
 Number: TypeAlias = int | Fraction | bool
 
 
@@ -288,6 +290,8 @@ def largest(first: Term, second: Term) -> Term:
 
 def subterms(*terms: Term) -> Iterator[Term]:
     """Every term inside, each once, arguments before what they are in."""
+    # Whatever works on terms comes by here, so that no such work outlasts its limit.
+    spend()
     seen: set[Term] = set()
     stack = [(term, False) for term in reversed(terms)]
     while stack:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from typing import Any, Final, Literal
 
 from dpaudit.binding import examine
@@ -13,10 +14,11 @@ from dpaudit.spec import Adjacent, Cost, Expression, Spec, spec_of
 from dpaudit.verifier.certificates import written
 from dpaudit.verifier.confirming import Confirmations, is_linear
 from dpaudit.verifier.frontend import parse
+from dpaudit.verifier.fuel import OutOfFuel, limited
 from dpaudit.verifier.ir import Draw, ListOf, Program, Relation
 from dpaudit.verifier.notation import shown
 from dpaudit.verifier.product.walk import statements
-from dpaudit.verifier.proving import Direction, Proof, prove
+from dpaudit.verifier.proving import TIME_IS_UP, Direction, Failed, Proof, prove
 from dpaudit.verifier.refuter.neighbours import InputPair
 from dpaudit.verifier.refuter.reproducing import reproduced
 from dpaudit.verifier.refuter.search import search
@@ -25,8 +27,11 @@ from dpaudit.verifier.solving import Answer
 from dpaudit.verifier.telling import witness_words
 from dpaudit.verifier.terms import ONE, TRUE, Sort
 
-PROOF_SECONDS: Final = 60.0
+SECONDS: Final = 70.0
 REFUTATION_SECONDS: Final = 10.0
+"""The most that the search for a counterexample takes."""
+_SHARE: Final = Fraction(6, 7)
+"""The part of the time that the search for a proof may take; certificates and counterexamples have what is left."""
 UNBOUNDED: Final = "every length of the lists and every value of the parameters that meets what is required"
 TRUSTED: Final = (
     "the alignment theorem, proved in docs/verification.md and read by people",
@@ -127,7 +132,7 @@ def verify(  # noqa: PLR0913 - the parts of a specification
     laws: Mapping[str, str] | None = None,
     align: Mapping[str, Expression] | None = None,
     helpers: Mapping[str, tuple[str, Spec | None]] | None = None,
-    seconds: float = PROOF_SECONDS,
+    seconds: float = SECONDS,
 ) -> Verification:
     """Prove or refute the privacy claim of a function from its source.
 
@@ -142,7 +147,8 @@ def verify(  # noqa: PLR0913 - the parts of a specification
       laws: as for `spec`.
       align: as for `spec`.
       helpers: for a text, texts of the functions that it calls, by name, with their specifications, None for pure ones.
-      seconds: processor time for the search for a proof, above 0; the search for a counterexample has 10 seconds besides.
+      seconds: processor time for the whole call, above 0; the search for a proof takes at most six sevenths of it, the search for
+        a counterexample at most 10 seconds.
     Returns:
       "proven" for every length and every value of the parameters, with a certificate; "refuted" with neighbours and an event
       whose probabilities are certified; or "unknown" with what stood in the way, which says nothing about the claim.
@@ -161,7 +167,6 @@ def verify(  # noqa: PLR0913 - the parts of a specification
       ... ).status
       'proven'
     """
-    started = time.monotonic()
     given = None
     if claim is not None and adjacency is not None:
         given = Spec(claim, adjacency, requires, domain, public, cost, {} if laws is None else laws, {} if align is None else align)
@@ -172,24 +177,49 @@ def verify(  # noqa: PLR0913 - the parts of a specification
     program = parse(source, given, helpers=helpers)
     if not isinstance(source, str):
         examine(source)
+    began = time.monotonic()
+    with limited(seconds):
+        found = _decided(program, seconds)
+    return replace(found, seconds=time.monotonic() - began)
+
+
+def _decided(program: Program, seconds: float) -> Verification:
+    """The verdict on a program: a proof, or else a counterexample, or else what stood in the way of a proof."""
     confirmations = Confirmations()
-    found = prove(program, seconds=seconds, confirmations=confirmations)
-    if isinstance(found, Proof):
-        return _proven(found, confirmations, started)
-    witness = search(program, seconds=REFUTATION_SECONDS, seeds=[InputPair(*pair) for pair in found.examples])
     common: dict[str, Any] = {"name": program.name, "claim": claim_words(program), "assumptions": _assumptions(program)}
-    confirmed = witness is not None and recheck(program, witness)
-    if witness is not None and confirmed and reproduced(program, witness):
-        words = witness_words(program, witness)
-        return Verification(**common, status="refuted", witness=witness, words=words, seconds=time.monotonic() - started)
-    if confirmed:
-        reason = "a counterexample was computed, but runs by Python itself do not give its event"
-        return Verification(**common, status="unknown", reason=reason, seconds=time.monotonic() - started)
-    reason = found.reason + (f": {found.obligation}" if found.obligation else "")
-    return Verification(**common, status="unknown", reason=reason, line=found.line, seconds=time.monotonic() - started)
+    found = prove(program, seconds=float(seconds * _SHARE), confirmations=confirmations)
+    if isinstance(found, Proof):
+        try:
+            return _proven(found, confirmations)
+        except OutOfFuel:
+            return Verification(
+                **common, status="unknown", reason=f"{TIME_IS_UP}: certificates for the kernel were looked for last"
+            )
+    try:
+        with limited(REFUTATION_SECONDS):
+            return _refuted(program, found, common)
+    except OutOfFuel:
+        return _unknown(found, common)
 
 
-def _proven(proof: Proof, confirmations: Confirmations, started: float) -> Verification:
+def _refuted(program: Program, failed: Failed, common: dict[str, Any]) -> Verification:
+    """The verdict where no proof was found: that of a counterexample, if one is."""
+    witness = search(program, seconds=REFUTATION_SECONDS, seeds=[InputPair(*pair) for pair in failed.examples])
+    if witness is None or not recheck(program, witness):
+        return _unknown(failed, common)
+    if reproduced(program, witness):
+        return Verification(**common, status="refuted", witness=witness, words=witness_words(program, witness))
+    reason = "a counterexample was computed, but runs by Python itself do not give its event"
+    return Verification(**common, status="unknown", reason=reason)
+
+
+def _unknown(failed: Failed, common: dict[str, Any]) -> Verification:
+    """What stood in the way of a proof."""
+    reason = failed.reason + (f": {failed.obligation}" if failed.obligation else "")
+    return Verification(**common, status="unknown", reason=reason, line=failed.line)
+
+
+def _proven(proof: Proof, confirmations: Confirmations) -> Verification:
     """The verdict on a proof, once the kernel has confirmed what it can: all that is linear."""
     program = proof.program
     rows: dict[str, Any] = {"name": program.name, "claim": claim_words(program), "assumptions": _assumptions(program)}
@@ -202,7 +232,7 @@ def _proven(proof: Proof, confirmations: Confirmations, started: float) -> Verif
             by_kernel, linear = confirmations.by_kernel(one.formula), is_linear(one.formula)
             if linear and not by_kernel:
                 reason = f"the kernel does not confirm obligation {one.id}"
-                return Verification(**rows, status="unknown", reason=reason, line=one.line, seconds=time.monotonic() - started)
+                return Verification(**rows, status="unknown", reason=reason, line=one.line)
             both = confirmations.solvers[one.formula]
             solvers = all(outcome.answer is Answer.UNSAT for outcome in both)
             times = (both[0].seconds, both[1].seconds)
@@ -214,7 +244,6 @@ def _proven(proof: Proof, confirmations: Confirmations, started: float) -> Verif
         alignment=tuple(line for one in proof.directions for line in _aligned(program, one, several=len(proof.directions) > 1)),
         obligations=tuple(checked),
         certificate=written(proof, confirmations),
-        seconds=time.monotonic() - started,
     )
 
 

@@ -15,8 +15,9 @@ from dpaudit.spec import All, Change, Spec
 from dpaudit.verifier.alignment.users import user_alignment
 from dpaudit.verifier.certify import certificate
 from dpaudit.verifier.evaluation import value_of
-from dpaudit.verifier.frontend import parse
+from dpaudit.verifier.frontend import expression, parse
 from dpaudit.verifier.frontend.clauses import stated
+from dpaudit.verifier.fuel import clock
 from dpaudit.verifier.ir import Check
 from dpaudit.verifier.kernel import KernelRejects, check
 from dpaudit.verifier.product.adjacency import directions
@@ -414,7 +415,17 @@ def a_clause_speaks_only_where_everything_that_its_text_names_is_there():
         assert expected is Model({}, {}).value(replaced(replaced(stated(clause), put), elements))
 
 
+def a_search_ends_in_its_time():
+    chosen = " + ".join(f"(x{place} if b{place} else 0)" for place in range(3))
+    sizes = " + ".join(f"abs(x{place})" for place in range(3))
+    symbols = {f"x{place}": Sort.REAL for place in range(3)} | {f"b{place}": Sort.BOOL for place in range(3)}
+    before = clock()
+    assert certificate(expression(f"abs({chosen}) <= {sizes}", symbols, {}).term, seconds=0.2) is None
+    assert clock() - before <= 0.74
+
+
 CHECKS = (
+    a_search_ends_in_its_time,
     a_clause_speaks_only_where_everything_that_its_text_names_is_there,
     counterexamples_are_run_by_python,
     what_an_expression_needs_is_owed_just_where_python_evaluates_it,

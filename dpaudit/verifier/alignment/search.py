@@ -5,7 +5,6 @@ Loops are run a few rounds and parameters of scales and claims are fixed, so tha
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -13,6 +12,7 @@ from itertools import product
 from typing import Any, Final, TypeAlias
 
 from dpaudit.verifier.alignment.templates import templates
+from dpaudit.verifier.fuel import spend
 from dpaudit.verifier.ir import ListOf, Program
 from dpaudit.verifier.product.adjacency import Neighbours
 from dpaudit.verifier.product.costs import Meter
@@ -91,20 +91,17 @@ class Search:
       pairs: the neighbours.
       pointwise: whether the alignment is for one output.
       given: shifts that the user gave.
-      seconds: processor time of the whole search.
     """
 
     program: Program
     pairs: Neighbours
     pointwise: bool = False
     given: Alignment = field(default_factory=dict)
-    seconds: float = 20.0
     defeats: list[Defeat] = field(default_factory=list, init=False)
     late: bool = field(default=False, init=False)
 
     def found(self) -> Iterator[Alignment]:
         """Alignments that no example defeats, with few non-zero coefficients first."""
-        deadline = time.process_time() + self.seconds
         shapes = [shape for shape in templates(self.program, self.pairs, self._output()) if shape.site not in self.given]
         if not shapes:
             yield dict(self.given)
@@ -119,9 +116,7 @@ class Search:
         rounds = ROUNDS if loops(self.program) else ROUNDS[:1]
         size = 0
         while size <= len(unknowns):
-            self.late = time.process_time() >= deadline
-            if self.late:
-                return
+            spend()
             outcome = solver.check(less_equal(count, constant(size)))
             if outcome.answer is not Answer.SAT or outcome.model is None:
                 size += 1

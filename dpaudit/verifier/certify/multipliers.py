@@ -8,6 +8,7 @@ from fractions import Fraction
 from itertools import combinations, combinations_with_replacement, islice
 from typing import Any, Final
 
+from dpaudit.verifier.fuel import interrupted, spend
 from dpaudit.verifier.kernel.checker import MOST_FACTORS
 from dpaudit.verifier.kernel.polynomials import UNIT, Monomial, Polynomial, Row, plus, times
 from dpaudit.verifier.solving.limits import limit_z3
@@ -57,6 +58,7 @@ def _chosen(rows: Sequence[Row], count: int) -> Iterator[tuple[int, ...]]:
 
 def _part(rows: Sequence[Row], chosen: tuple[int, ...]) -> _Part:
     """The product of rows, with the sign that makes it at most 0."""
+    spend()
     product: Polynomial = plus({}, UNIT, -1)
     for index in chosen:
         product = plus({}, times(product, rows[index][1]), -1)
@@ -69,6 +71,7 @@ def _multiples(rows: Sequence[Row], index: int, needed: set[Monomial], degree: i
     own = rows[index][1]
     factors = {factor for monomial in needed for one in own if (factor := _divided(monomial, one))}
     for factor in sorted(factors, key=lambda one: (len(one), one)):
+        spend()
         if len(factor) < degree:
             yield _Part(times(own, {factor: Fraction(1)}), (index,), strict=False, free=True, monomial=factor)
 
@@ -101,6 +104,7 @@ def _null_space(parts: Sequence[_Part]) -> list[Fraction] | None:
     table = [[part.polynomial.get(name, Fraction(0)) for part in parts] for name in names]
     pivots: list[int] = []
     for column in range(len(parts)):
+        spend()
         pivot = next((row for row in range(len(pivots), len(table)) if table[row][column]), None)
         if pivot is None:
             continue
@@ -152,7 +156,9 @@ def _by_simplex(parts: Sequence[_Part], seconds: float, context: Any) -> list[Fr
     solver.add(constant >= 0, z3.Sum([constant, *strict]) >= 1)
     for products in by_monomial.values():
         solver.add(z3.Sum([z3.RealVal(0, ctx=context), *products]) == 0)
-    if solver.check() != z3.sat:
+    with interrupted(context):
+        answer = solver.check()
+    if answer != z3.sat:
         return None
     model = solver.model()
     values = [model.eval(multiplier, model_completion=True) for multiplier in unknown]

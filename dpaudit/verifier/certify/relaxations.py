@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from typing import Any, Literal, TypeAlias
 
+from dpaudit.verifier.fuel import interrupted
 from dpaudit.verifier.kernel.clauses import Clauses
 from dpaudit.verifier.kernel.polynomials import Monomial, Polynomial, Row
 from dpaudit.verifier.solving.limits import limit_z3
@@ -86,7 +87,8 @@ class Relaxation:
 
     def _core(self, names: list[str]) -> list[str] | None:
         """Some truth values that cannot hold together."""
-        result = self._solver.check(*map(self._truth, names))
+        with interrupted(self._context):
+            result = self._solver.check(*map(self._truth, names))
         if result != self._z3.unsat:
             return None
         needed = {literal.sexpr() for literal in self._solver.unsat_core()}

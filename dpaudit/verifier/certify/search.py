@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from fractions import Fraction
 from math import floor
@@ -10,6 +9,7 @@ from typing import Any, Final
 
 from dpaudit.verifier.certify import multipliers
 from dpaudit.verifier.certify.relaxations import Relaxation
+from dpaudit.verifier.fuel import OutOfFuel, limited, spend
 from dpaudit.verifier.kernel.checker import Cases
 from dpaudit.verifier.kernel.clauses import Clauses, conjuncts
 from dpaudit.verifier.kernel.polynomials import UNIT, Polynomial, plus
@@ -35,6 +35,7 @@ def certificate(obligation: Term, *, seconds: float = 20.0) -> dict[str, Any] | 
       A certificate, of plain lists, whole numbers and texts; None where none was found, which says nothing of the obligation.
     Raises:
       IllSorted: the term is a number.
+      OutOfFuel: the limit around this search is reached.
     Source: Farkas 1902; Krivine 1964 and Stengle 1974; Nieuwenhuis, Oliveras, Tinelli 2006 for lemmas from a theory.
     Example:
       >>> from dpaudit.verifier.terms import Sort, constant, implies, less_equal, variable
@@ -45,17 +46,21 @@ def certificate(obligation: Term, *, seconds: float = 20.0) -> dict[str, Any] | 
     import z3  # type: ignore[import-untyped]
 
     parts = conjuncts(obligation)
-    deadline = time.process_time() + seconds
     # A context of its own lets the same question be answered in the same way.
     context = z3.Context()
-    kept = _sufficient(parts, seconds, context)
-    if kept is None:
-        return None
-    search = _Search(Clauses([parts[index] for index in kept]), deadline, context)
     try:
-        search.close()
-        return {"keep": kept, "atoms": search.atoms, **search.proof()}
+        with limited(seconds):
+            kept = _sufficient(parts, seconds, context)
+            if kept is None:
+                return None
+            search = _Search(Clauses([parts[index] for index in kept]), context)
+            search.close()
+            return {"keep": kept, "atoms": search.atoms, **search.proof()}
     except _GivenUp:
+        return None
+    except OutOfFuel:
+        # Only this certificate is given up, unless the time of all that it is for is over too.
+        spend()
         return None
 
 
@@ -75,11 +80,10 @@ def _sufficient(parts: Sequence[Term], seconds: float, context: Any) -> list[int
 class _Search:
     """The lemmas that leave no case open."""
 
-    def __init__(self, problem: Clauses, deadline: float, context: Any) -> None:
+    def __init__(self, problem: Clauses, context: Any) -> None:
         """A search that has found nothing yet."""
         self.atoms: list[Any] = []
         self._problem = problem
-        self._deadline = deadline
         self._context = context
         self._clauses = list(problem.clauses)
         self._lemmas: list[Any] = []
@@ -88,8 +92,7 @@ class _Search:
 
     def close(self, assumed: tuple[int, ...] = ()) -> None:
         """Find lemmas by which unit propagation closes every case below the literals that are assumed."""
-        if time.process_time() > self._deadline:
-            raise _GivenUp
+        spend()
         cases = Cases(self._clauses)
         if cases.assume(list(assumed)) and not self._excluded(self._linear, cases.trail):
             literal = _branch(self._clauses, cases.trail)
@@ -166,6 +169,7 @@ def _tree(base: Sequence[tuple[int, ...]], lemmas: Sequence[Any], most: int | No
     nodes: list[int] = []
     stack: list[tuple[int, ...]] = [()]
     while stack:
+        spend()
         assumed = stack.pop()
         cases = Cases(clauses)
         literal = _branch(clauses, cases.trail) if cases.assume(list(assumed)) else 0

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from dpaudit.verifier.fuel import spend
 from dpaudit.verifier.ir import (
     Append,
     Assign,
@@ -166,6 +167,7 @@ class Execution:
 
     def statement(self, statement: Statement, runs: tuple[Run, Run]) -> None:
         """Run one statement."""
+        spend()
         match statement:
             case Assign(name=name, value=value):
                 for run, new in zip(runs, self.both(value, runs), strict=True):

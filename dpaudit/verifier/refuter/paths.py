@@ -11,6 +11,7 @@ from typing import Any, Final, TypeAlias
 from flint import arb, fmpq
 
 from dpaudit.exact import fmpq_of
+from dpaudit.verifier.fuel import spend
 from dpaudit.verifier.interpreter import TooLong, run
 from dpaudit.verifier.ir import Append, Draw, Invoke, Law, Program
 from dpaudit.verifier.refuter.forms import Condition, Form, NotLinear
@@ -174,6 +175,7 @@ def paths_of(
     waiting: list[tuple[int, ...]] = [()]
     decisions = 0
     while waiting:
+        spend()
         course = _Course(waiting.pop())
         if decisions > MOST_DECISIONS:
             raise Undecided(f"the paths on these data take more than {MOST_DECISIONS} decisions")

@@ -9,6 +9,7 @@ from enum import Enum
 from fractions import Fraction
 from typing import Any, Final, Literal, TypeAlias
 
+from dpaudit.verifier.fuel import OutOfFuel, interrupted
 from dpaudit.verifier.solving.child import Values, cvc5_here
 from dpaudit.verifier.solving.limits import limit_z3
 from dpaudit.verifier.solving.models import Model
@@ -63,6 +64,7 @@ def satisfiable(formulas: Sequence[Term], *, solver: Solver = "z3", seconds: flo
       `UNKNOWN`: out of time, an error of the solver, or a model that does not hold.
     Raises:
       KeyError: there is no solver of this name.
+      OutOfFuel: the limit around this question is reached.
     Source: de Moura, Bjorner 2008 for z3; Barbosa et al. 2022 for cvc5.
     Example:
       >>> from dpaudit.verifier.terms import Sort, constant, equal, less, multiply, variable
@@ -80,6 +82,8 @@ def satisfiable(formulas: Sequence[Term], *, solver: Solver = "z3", seconds: flo
             model = model_of(formulas, values)
             if not model.satisfies(*formulas):
                 answer, model = Answer.UNKNOWN, None
+    except OutOfFuel:
+        raise
     except Exception:  # noqa: BLE001 - whatever a solver does wrong, it has not answered.
         answer, model = Answer.UNKNOWN, None
     return Outcome(answer, model, time.monotonic() - started, solver)
@@ -101,10 +105,12 @@ def _by_z3(text: str, seconds: float) -> tuple[Answer, Values | None]:
     """The answer of z3 to a text, and the values of its constants."""
     import z3  # type: ignore[import-untyped]
 
-    solver = z3.Solver(ctx=z3.Context())
+    context = z3.Context()
+    solver = z3.Solver(ctx=context)
     limit_z3(solver, seconds)
     solver.from_string(text)
-    answer = answered(solver.check())
+    with interrupted(context):
+        answer = answered(solver.check())
     return answer, z3_values(solver.model()) if answer is Answer.SAT else None
 
 

@@ -1,6 +1,7 @@
 """cvc5 in a process of its own, which ends when it has computed for too long: not all of its parts count their steps.
 
-The child reads one request a line, {"text": ..., "seconds": ...}, and answers each by one line, {"answer": ..., "values": ...}.
+The child reads one request a line, {"text": ..., "seconds": ..., "most": ...}, and answers each by one line, {"answer": ...,
+"values": ..., "spent": ...}; `most` ends it, whatever it does, and `spent` is the processor time it took.
 """
 
 from __future__ import annotations
@@ -10,11 +11,13 @@ import json
 import subprocess
 import sys
 import threading
+import time
 from fractions import Fraction
 from functools import lru_cache
 from os import getpid
 from typing import IO, Any, Final, TypeAlias
 
+from dpaudit.verifier.fuel import left, spend, spent_elsewhere
 from dpaudit.verifier.solving.limits import GUARD, cvc5_options, limit_process
 
 Values: TypeAlias = dict[str, int | Fraction | bool]
@@ -39,14 +42,16 @@ class Child:
 
     def ask(self, text: str, seconds: float) -> tuple[str, Values | None]:
         """What cvc5 says of a text ("unknown" if it ended without an answer), and the values of its constants if it says "sat"."""
+        spend()
         with self._turn:
             process = self._running()
             if process.stdin is None or process.stdout is None:
                 raise OSError("the solver's process has no pipes")
             clock = threading.Timer(GUARD * (seconds + _GRACE), process.kill)
             clock.start()
+            most = min(seconds + _GRACE, max(left(), 0.0))
             try:
-                process.stdin.write(json.dumps({"text": text, "seconds": seconds}) + "\n")
+                process.stdin.write(json.dumps({"text": text, "seconds": seconds, "most": most}) + "\n")
                 process.stdin.flush()
                 line = process.stdout.readline()
             except OSError:
@@ -55,8 +60,12 @@ class Child:
                 clock.cancel()
             if not line:
                 self.stop()
+                spent_elsewhere(most)
+                spend()
                 return "unknown", None
         reply = json.loads(line)
+        spent_elsewhere(reply["spent"])
+        spend()
         return reply["answer"], None if reply["values"] is None else {name: _read(value) for name, value in reply["values"].items()}
 
     def stop(self) -> None:
@@ -139,10 +148,11 @@ def serve(requests: IO[str], replies: IO[str]) -> None:
     replies.flush()
     for line in requests:
         request = json.loads(line)
-        limit_process(request["seconds"] + _GRACE)
+        limit_process(request["most"])
+        began = time.process_time()
         try:
             answer, values = _answer(request["text"], request["seconds"])
         except Exception:  # noqa: BLE001 - whatever a solver does wrong, it has not answered.
             answer, values = "unknown", None
-        replies.write(json.dumps({"answer": answer, "values": values}) + "\n")
+        replies.write(json.dumps({"answer": answer, "values": values, "spent": time.process_time() - began}) + "\n")
         replies.flush()

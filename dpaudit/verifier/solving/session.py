@@ -6,6 +6,7 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
+from dpaudit.verifier.fuel import interrupted
 from dpaudit.verifier.solving.back_ends import Answer, Outcome, answered, z3_values
 from dpaudit.verifier.solving.limits import limit_z3
 from dpaudit.verifier.solving.models import Model
@@ -72,7 +73,8 @@ class Session:
             self.push()
         try:
             literals = [self._literal(term) for term in assumptions]
-            answer = answered(self._solver.check(*literals))
+            with interrupted(self._context):
+                answer = answered(self._solver.check(*literals))
             if answer is Answer.UNSAT:
                 meant = {found.get_id(): term for found, term in zip(literals, assumptions, strict=True)}
                 core = [meant[found.get_id()] for found in self._solver.unsat_core()]

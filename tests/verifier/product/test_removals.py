@@ -22,7 +22,7 @@ from tests.verifier.conftest import traps
 
 ONE_DIRECTION = (adjacency.directions, "if directed", "if False")
 NO_CHECKS = (Execution.statement, "self.book.prove(kind, place.line, implies(run.path, holds))", "pass")
-NO_WITNESS = (proving.prove, "line is not None", "False")
+NO_WITNESS = (proving._proven, "if empty is not None:", "if False:")
 NO_TRIP = (loops.cut, 'book.prove("trip", line, equal(heads[0].path, heads[1].path))', "pass")
 NO_SIGNS = (rational.below, "conjunction(*signs, ", "conjunction(")
 UNGUARDED = (totals._named, "facts.append(implies(less_equal(ONE, second), meaning))", "facts.append(meaning)")

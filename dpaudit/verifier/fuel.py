@@ -1,0 +1,134 @@
+"""What a search may spend: processor time, of this process and of the solver beside it, so that a busy machine answers the same.
+
+The limit holds for everything that runs inside `limited`, however deep: each search spends from it in its innermost loop, and a
+solver that is thinking is interrupted. A question inside another one gets the smaller of the two limits.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+_DEADLINE: Final[ContextVar[float]] = ContextVar("deadline", default=math.inf)
+_PERIOD: Final = 0.02
+"""Seconds between two looks of the watchdog."""
+
+
+class OutOfFuel(Exception):
+    """The processor time of a search is spent."""
+
+
+@dataclass
+class _Elsewhere:
+    """Processor time that other processes spent for this one."""
+
+    seconds: float = 0.0
+
+
+_ELSEWHERE: Final = _Elsewhere()
+
+
+def clock() -> float:
+    """Processor time so far, in seconds, with that of the solver's own process."""
+    return time.process_time() + _ELSEWHERE.seconds
+
+
+def spent_elsewhere(seconds: float) -> None:
+    """Charge processor time of another process."""
+    _ELSEWHERE.seconds += max(0.0, seconds)
+
+
+@contextmanager
+def limited(seconds: float) -> Iterator[None]:
+    """Limit what runs inside to so many seconds of processor time, and to what is left of limits around it.
+
+    Args:
+      seconds: processor time, of all threads together; below 0 as 0.
+    """
+    mark = _DEADLINE.set(min(_DEADLINE.get(), clock() + max(0.0, seconds)))
+    try:
+        yield
+    finally:
+        _DEADLINE.reset(mark)
+
+
+def spend() -> None:
+    """Go on only while something is left.
+
+    Raises:
+      OutOfFuel: the limit is reached.
+    """
+    if left() <= 0:
+        raise OutOfFuel
+
+
+def left() -> float:
+    """Seconds of processor time that are left; infinite where there is no limit."""
+    return _DEADLINE.get() - clock()
+
+
+@contextmanager
+def interrupted(context: Any) -> Iterator[None]:
+    """Let a z3 context be interrupted when the limit is reached, and go on only if something is left afterwards.
+
+    Raises:
+      OutOfFuel: the limit is reached, before the question or while it was asked.
+    """
+    spend()
+    deadline = _DEADLINE.get()
+    if deadline == math.inf:
+        yield
+        return
+    dog = _watchdog()
+    with dog.changed:
+        place = dog.number = dog.number + 1
+        dog.watched[place] = (deadline, context)
+        dog.changed.notify()
+    try:
+        yield
+    finally:
+        with dog.changed:
+            del dog.watched[place]
+    spend()
+
+
+@dataclass
+class _Watchdog:
+    """A thread that looks at the clock while z3 thinks: nothing else runs then that could."""
+
+    process: int
+    watched: dict[int, tuple[float, Any]] = field(default_factory=dict)
+    changed: threading.Condition = field(default_factory=threading.Condition)
+    number: int = 0
+
+    def run(self) -> None:
+        """Interrupt contexts whose time is up, again and again, since z3 may be between two places where it listens."""
+        while True:
+            with self.changed:
+                while not self.watched:
+                    self.changed.wait()
+                now = clock()
+                for deadline, context in self.watched.values():
+                    if now > deadline:
+                        context.interrupt()
+            time.sleep(_PERIOD)
+
+
+_DOGS: Final[list[_Watchdog]] = []
+_ONE: Final = threading.Lock()
+
+
+def _watchdog() -> _Watchdog:
+    """The watchdog of this process; a forked process has no thread of its parent's."""
+    with _ONE:
+        if not _DOGS or _DOGS[-1].process != os.getpid():
+            _DOGS.append(_Watchdog(os.getpid()))
+            threading.Thread(target=_DOGS[-1].run, name="fuel of the verifier", daemon=True).start()
+        return _DOGS[-1]
