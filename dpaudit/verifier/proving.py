@@ -19,7 +19,7 @@ from dpaudit.verifier.product.execution import Execution
 from dpaudit.verifier.product.obligations import Obligation
 from dpaudit.verifier.product.runs import Alignment, Invariants, Misused
 from dpaudit.verifier.product.walk import draws, statements
-from dpaudit.verifier.product.witness import unreached
+from dpaudit.verifier.product.witness import Empty, unreached, witnesses
 
 NO_ALIGNMENT: Final = (
     "no alignment was found among those that are searched (sums of distances with whole coefficients from -2 to 2, one on each "
@@ -76,12 +76,14 @@ class Failed:
       obligation: the id of the obligation that did not follow with the alignment that came furthest, where there was one.
       line: its line in the source, 0 where it has none.
       examples: neighbours that defeated alignments, from which the search for a counterexample may begin.
+      vacuous: whether no two neighbours differ, so that there is no counterexample either.
     """
 
     reason: str
     obligation: str = ""
     line: int = 0
     examples: tuple[tuple[Inputs, Inputs], ...] = ()
+    vacuous: bool = False
 
 
 def obligations(
@@ -128,16 +130,19 @@ def _proven(program: Program, confirmations: Confirmations) -> tuple[Direction, 
     for _, helper in program.helpers:
         inner = _proven(helper, confirmations)
         if isinstance(inner, Failed):
-            return Failed(f"helper {helper.name}: {inner.reason}", inner.obligation, inner.line)
+            return replace(inner, reason=f"helper {helper.name}: {inner.reason}", examples=(), vacuous=False)
         found += inner
+    real = witnesses(program)
+    if isinstance(real, Empty) and real.certain:
+        return Failed(real.reason, vacuous=True)
     for pairs in directions(program):
         result = _in_direction(program, pairs, confirmations)
         if isinstance(result, Failed):
             return result
         found.append(result)
-        line = unreached(program, pairs)
-        if line is not None:
-            return Failed("vacuity: no short run on data that meet what is required leads to this output", "vacuity", line)
+    empty = real if isinstance(real, Empty) else unreached(real)
+    if empty is not None:
+        return Failed(empty.reason, "vacuity", empty.line)
     return tuple(found)
 
 

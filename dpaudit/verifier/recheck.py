@@ -19,7 +19,7 @@ from dpaudit.verifier.product.execution import Execution
 from dpaudit.verifier.product.obligations import Obligation
 from dpaudit.verifier.product.runs import Misused
 from dpaudit.verifier.product.walk import draws, loops
-from dpaudit.verifier.product.witness import unreached
+from dpaudit.verifier.product.witness import Empty, unreached, witnesses
 from dpaudit.verifier.proving import modes, obligations
 from dpaudit.verifier.terms import TRUE, IllSorted, Sort, Term, variables
 
@@ -219,11 +219,12 @@ def _confirmed(made: list[tuple[Obligation, Any]], *, quick: bool) -> tuple[int,
 
 
 def _unreached(program: Program) -> str:
-    """Whether an output cannot be reached on data that meet what is required."""
-    for one, pairs in expected(program):
-        line = unreached(one, pairs)
-        if line is not None:
-            return f"no short run on data that meet what is required leads to the output of line {line}"
+    """Why the proof may say nothing: no neighbours that differ, or an output that no run reaches; else empty."""
+    for one in (one for one, pairs in expected(program) if not pairs.reverse):
+        real = witnesses(one)
+        empty = real if isinstance(real, Empty) else unreached(real)
+        if empty is not None:
+            return empty.reason + (f": line {empty.line}" if empty.line else "")
     return ""
 
 

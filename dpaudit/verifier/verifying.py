@@ -195,6 +195,8 @@ def _decided(program: Program, seconds: float) -> Verification:
             return Verification(
                 **common, status="unknown", reason=f"{TIME_IS_UP}: certificates for the kernel were looked for last"
             )
+    if found.vacuous:
+        return _unknown(found, common)
     try:
         with limited(REFUTATION_SECONDS):
             return _refuted(program, found, common)

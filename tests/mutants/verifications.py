@@ -24,8 +24,8 @@ from dpaudit.verifier.product.adjacency import directions
 from dpaudit.verifier.product.costs import SPENT, Meter
 from dpaudit.verifier.product.ledger import tail
 from dpaudit.verifier.product.walk import draws, statements
-from dpaudit.verifier.product.witness import unreached
-from dpaudit.verifier.proving import obligations
+from dpaudit.verifier.product.witness import Empty, Witnesses, unreached, witnesses
+from dpaudit.verifier.proving import obligations, prove
 from dpaudit.verifier.refuter.events import BITS, Box, Event, probability
 from dpaudit.verifier.refuter.neighbours import InputPair, admissible
 from dpaudit.verifier.refuter.paths import Undecided
@@ -395,9 +395,23 @@ def counterexamples_are_run_by_python():
     others = ["q[0]", "1 + q[0] + laplace(1 / (2 * eps))", "q[0] + laplace(1 / (3 * eps))", "q[0] + exponential(1 / (2 * eps))"]
     for done in (*others, "q[0] + laplace(1 / (2 * eps)) + laplace(1)", "0 * laplace(1 / (2 * eps)) - Fraction(1, 2)"):
         assert not reproduced(replace(read, source=HEAD + "return " + done), found)
-    pairs = directions(read)[0]
-    assert unreached(read, pairs) is None
-    assert 2 == unreached(replace(read, source=read.source.replace("q[0]", "1 + q[0]")), pairs)
+    assert unreached(witnesses(read)) is None
+    assert isinstance(witnesses(replace(read, source=read.source.replace("q[0]", "1 + q[0]"))), Empty)
+
+
+def neighbours_that_differ_are_found_or_shown_not_to_be():
+    parts = {"claim": "eps", "requires": ("eps > 0", "len(q) >= 6")}
+    text = HEAD.replace("list[Fraction]", "list[int]") + "return q[0] + laplace(1 / eps)"
+    found = witnesses(parse(text, Spec(adjacency="one", **parts)))
+    assert isinstance(found, Witnesses)
+    assert 6 == len(found.pairs[0].first["q"])
+    assert found.pairs[0].first["q"] != found.pairs[0].second["q"]
+    none = witnesses(parse(text, Spec(adjacency=Change("one", "1/2"), **parts)))
+    assert isinstance(none, Empty)
+    assert none.certain
+    assert prove(parse(text, Spec(adjacency=Change("one", "1/2"), **parts)), seconds=20).vacuous
+    long = Spec(claim="eps", adjacency="one", requires=("eps > 0", "len(q) >= 65"))
+    assert "vacuity" == prove(parse(text, long), seconds=20).obligation
 
 
 def a_clause_speaks_only_where_everything_that_its_text_names_is_there():
@@ -425,6 +439,7 @@ def a_search_ends_in_its_time():
 
 
 CHECKS = (
+    neighbours_that_differ_are_found_or_shown_not_to_be,
     a_search_ends_in_its_time,
     a_clause_speaks_only_where_everything_that_its_text_names_is_there,
     counterexamples_are_run_by_python,

@@ -1,96 +1,277 @@
-"""Real runs that lead to every output: what is proven about data or places that cannot be, means nothing."""
+"""Real neighbours and real runs: what is proven about data that cannot be, or places that no run reaches, means nothing.
+
+A solver proposes neighbours that differ in a given list, lengths being unknowns; they count only if the clauses and the relation
+hold of their exact values and Python itself runs the program on both to an end. The relations are their own reverse, or are proven
+both ways, so that a pair stands for changes of either sign.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Final
+from itertools import islice
+from typing import Any, Final
 
+from dpaudit.clauses import OutsideLists
+from dpaudit.promise import violation
 from dpaudit.verifier.interpreter import TooLong, Undefined, run
-from dpaudit.verifier.ir import Draw, Invoke, ListOf, Program
-from dpaudit.verifier.product.adjacency import Neighbours
+from dpaudit.verifier.ir import ON_LATTICE, Draw, Invoke, Law, ListOf, Program
+from dpaudit.verifier.product.adjacency import Neighbours, neighbours
 from dpaudit.verifier.product.execution import Execution
 from dpaudit.verifier.product.obligations import Reached
+from dpaudit.verifier.refuter.neighbours import InputPair, admissible
 from dpaudit.verifier.replay import Differs, Drawn, alike, python_run
-from dpaudit.verifier.solving import Answer, satisfiable
+from dpaudit.verifier.solving import Answer, Session, satisfiable
 from dpaudit.verifier.solving.models import Model
-from dpaudit.verifier.terms import TRUE, Number, Sort, Term, apply, constant, equal, replaced, variable
+from dpaudit.verifier.terms import (
+    FALSE,
+    TRUE,
+    ZERO,
+    Number,
+    Sort,
+    Term,
+    conjunction,
+    constant,
+    disjunction,
+    equal,
+    less,
+    less_equal,
+    negation,
+    variable,
+)
 
-LENGTHS: Final = (1, 2, 3, 5, 0)
-"""Lengths of lists that are tried; loops get one round more."""
+LONGEST: Final = 64
+"""The longest lists that are tried."""
+VACUOUS: Final = "vacuous: no two different neighbours meet the specification"
+_SHAPES: Final = 12
+"""How many lengths are tried, the smallest first."""
+_SECONDS: Final = 2.0
+_SMALL: Final = 64
+"""Integer parameters up to this size are tried first, so that loops over them end soon."""
+_LARGE: Final = 10**6
+_TAPES: Final[tuple[Callable[[int], int], ...]] = (
+    lambda _: 0,
+    lambda _: 1,
+    lambda _: -1,
+    lambda _: _LARGE,
+    lambda _: -_LARGE,
+    lambda place: _LARGE if place % 2 else -_LARGE,
+    lambda place: -_LARGE if place % 2 else _LARGE,
+    lambda place: place,
+)
+"""Noise by its number in the run: none, a little, much, and in turns, which reaches most outputs without a solver."""
 
 
-def unreached(program: Program, pairs: Neighbours) -> int | None:
-    """The line of the first output to which no short run on valid data leads; None where all are reached.
+@dataclass(frozen=True)
+class Empty:
+    """Why what is proven may say nothing.
 
     Args:
-      program: the program.
-      pairs: the neighbours, in one direction.
+      reason: in words.
+      line: of the output that no run reaches, else 0.
+      certain: whether it is shown that no two neighbours differ; nothing needs to be looked for then.
     """
-    wanted: dict[int, None] = {}
-    for length in LENGTHS:
-        execution = Execution(program, pairs, {}, {}, rounds=length + 1)
+
+    reason: str
+    line: int = 0
+    certain: bool = False
+
+
+@dataclass
+class Witnesses:
+    """Neighbours of a program that were found, and the lines of outputs that real runs on their data reached."""
+
+    program: Program
+    pairs: list[InputPair] = field(default_factory=list)
+    lines: set[int] = field(default_factory=set)
+
+
+def witnesses(program: Program) -> Witnesses | Empty:
+    """Find, for each private list, two neighbours that differ in it and on which Python runs the program to an end."""
+    found, meaning = Witnesses(program), neighbours(program)
+    several = len(meaning.contract.changes) > 1
+    for name, _ in meaning.contract.changes:
+        shapes = islice(_shapes(meaning, name), _SHAPES)
+        pair = next((pair for shape in shapes for pair in _differing(program, meaning, name, shape)), None)
+        if pair is None:
+            return _empty(meaning, name, several=several)
+        lines = [_lines(program, side) for side in (pair.first, pair.second)]
+        if not all(lines):
+            return Empty("vacuity: no run by Python on two different neighbours came to an end")
+        found.pairs.append(pair)
+        found.lines.update(*lines)
+    return found
+
+
+def unreached(found: Witnesses) -> Empty | None:
+    """The first output that no real run on valid data reaches; None where all are reached.
+
+    Lines that the runs of witnesses did not come by are searched for, with loops unrolled.
+    """
+    program, meaning = found.program, neighbours(found.program)
+    execution = Execution(program, meaning, {}, {}, rounds=2)
+    wanted = {place.line for place in execution.run().reached if place.kind == "out"} - found.lines
+    for shape in islice(_shapes(meaning, least=0), _SHAPES) if wanted else ():
+        execution = Execution(program, meaning, {}, {}, rounds=max(shape.values(), default=0) + 1)
         # Runs that fail are runs.
         execution.meter.cuts.clear()
-        reached = execution.run().reached
-        if length == LENGTHS[0]:
-            wanted = {place.line: None for place in reached if place.kind == "out"}
-        for place in reached:
-            if place.line in wanted and _real(execution, place, length):
-                del wanted[place.line]
+        for place in execution.run().reached:
+            if place.line in wanted and place.line in _searched(execution, place, shape):
+                wanted.remove(place.line)
         if not wanted:
-            return None
-    return min(wanted)
+            break
+    if not wanted:
+        return None
+    return Empty("vacuity: no short run on data that meet what is required leads to this output", min(wanted))
 
 
-def _real(execution: Execution, place: Reached, length: int) -> bool:
-    """Whether data of this length lead to a place, by a model that the interpreter follows there, and Python with it."""
-    pairs = execution.pairs
-    facts: list[Term] = [place.formula]
-    for name, _ in pairs.elements:
-        facts.append(equal(variable(f"len({name})", Sort.INT), constant(length)))
-        for index in range(length):
-            facts += pairs.at(name, constant(index))
-    outcome = satisfiable(facts, seconds=2.0)
-    if outcome.answer is not Answer.SAT or outcome.model is None:
+def _empty(meaning: Neighbours, name: str, *, several: bool) -> Empty:
+    """Why no neighbours differ in a list: since none can, at whatever place, or since none were found."""
+    place = meaning.position(name)
+    inside = less_equal(ZERO, place), less(place, _length(name))
+    facts = [*meaning.at_entry(), *meaning.at(name, place), *inside, _moves(meaning, name, place)]
+    rest = f" that differ in {name}" if several else ""
+    if satisfiable(facts, seconds=_SECONDS).answer is Answer.UNSAT:
+        return Empty(f"{VACUOUS}{rest}; the claim says nothing" + (f" of {name}" if several else ""), certain=True)
+    return Empty(f"vacuity: no two different neighbours{rest} that meet the specification were found")
+
+
+def _shapes(meaning: Neighbours, private: str | None = None, least: int = 1) -> Iterator[Mapping[str, int]]:
+    """Lengths that meet what is required, the smallest first: equal ones, a private list longer than others, and shorter."""
+    session, names = Session(seconds=_SECONDS), [name for name, _ in meaning.elements]
+    session.add(*meaning.contract.requires, *(less_equal(ZERO, _length(name)) for name in names))
+    for longest in (*range(least or 1, LONGEST + 1), *((0,) if least == 0 else ())):
+        bound = constant(longest)
+        equals = [equal(_length(name), bound) for name in names]
+        below = [less_equal(_length(name), bound) for name in names]
+        mixed = conjunction(disjunction(*equals), negation(conjunction(*equals)), *below)
+        ways = [TRUE] if private is None else [equal(_length(private), bound), less(ZERO, _length(private))]
+        for asked in (conjunction(*equals), *(conjunction(mixed, way) for way in ways)):
+            model = None if asked is FALSE else session.check(asked).model
+            if model is not None:
+                yield {name: int(model.value(_length(name))) for name in names}
+
+
+def _differing(program: Program, meaning: Neighbours, name: str, shape: Mapping[str, int]) -> Iterator[InputPair]:
+    """Neighbours of these lengths that differ in a list, if a solver gives some and their exact values are neighbours."""
+    places = [constant(place) for place in range(shape[name])]
+    facts = [*_about(meaning, shape), disjunction(*(_moves(meaning, name, place) for place in places))]
+    numbers = [variable(one.name, Sort.INT) for one in program.parameters if one.sort is Sort.INT]
+    small = [conjunction(less_equal(constant(-_SMALL), one), less_equal(one, constant(_SMALL))) for one in numbers]
+    for asked in ([*facts, *small], facts) if small else (facts,):
+        model = satisfiable(asked, seconds=_SECONDS).model
+        if model is not None:
+            pair = InputPair(*(_inputs(program, meaning, model, shape, number) for number in (1, 2)))
+            if _is_neighbouring(program, pair) and pair.first[name] != pair.second[name]:
+                yield pair
+
+
+def _is_neighbouring(program: Program, pair: InputPair) -> bool:
+    """Whether exact data are neighbours of the specification."""
+    try:
+        return admissible(program, pair)
+    except (ArithmeticError, OutsideLists):
         return False
-    return place.line in tuple(_lines(execution, outcome.model, length))
 
 
-def _lines(execution: Execution, model: Model, length: int) -> Iterator[int]:
-    """The lines of outputs that a real run on a model's data and noise comes by; none if it does not meet what is required."""
-    program = execution.program
-    sorts = dict(execution.pairs.elements)
-    inputs: dict[str, object] = {}
+def _about(meaning: Neighbours, shape: Mapping[str, int]) -> list[Term]:
+    """What is known of neighbours of these lengths, at every place."""
+    facts = [*meaning.at_entry()]
+    for name, length in shape.items():
+        facts.append(equal(_length(name), constant(length)))
+        for place in range(length):
+            facts += meaning.at(name, constant(place))
+    return facts
+
+
+def _moves(meaning: Neighbours, name: str, place: Term) -> Term:
+    """That a list differs at a place."""
+    return negation(equal(meaning.change(name, place), constant(0, dict(meaning.elements)[name])))
+
+
+def _length(name: str) -> Term:
+    """The length of a list."""
+    return variable(f"len({name})", Sort.INT)
+
+
+def _inputs(program: Program, meaning: Neighbours, model: Model, shape: Mapping[str, int], number: int) -> dict[str, Any]:
+    """The data of one run of a model."""
+    sorts, inputs = dict(meaning.elements), dict[str, Any]()
     for one in program.parameters:
         if isinstance(one.sort, ListOf):
-            inputs[one.name] = [_typed(model, apply(one.name, (constant(index),), sorts[one.name])) for index in range(length)]
+            read = (meaning.read(number, one.name, constant(place)) for place in range(shape[one.name]))
+            inputs[one.name] = tuple(_typed(model.value(term), sorts[one.name]) for term in read)
         else:
-            inputs[one.name] = _typed(model, variable(one.name, one.sort))
-    scalars = {one.name: one.sort for one in program.parameters if not isinstance(one.sort, ListOf)}
-    symbols = {variable(name, sort): constant(_typed(model, variable(name, sort)), sort) for name, sort in scalars.items()}
-    symbols |= {variable(f"len({name})", Sort.INT): constant(length) for name in sorts}
-    noise = iter([_typed(model, noise) for noise, here in execution.drawn if model.value(here) is True])
-    lines: list[int] = []
+            inputs[one.name] = _typed(model.value(variable(one.name, one.sort)), one.sort)
+    return inputs
 
+
+def _typed(value: Number, sort: Sort) -> Number:
+    """A value as Python has it: what is REAL is a Fraction."""
+    return Fraction(value) if sort is Sort.REAL else value
+
+
+def _lines(program: Program, inputs: Mapping[str, Any]) -> set[int]:
+    """The lines of outputs that runs on some fixed noises come by; empty where none comes to an end."""
+    return {line for tape in _TAPES for line in _real(program, inputs, _Taped(program, tape))}
+
+
+@dataclass
+class _Taped:
+    """Noise from a tape."""
+
+    program: Program
+    tape: Callable[[int], int]
+    place: int = -1
+
+    def __call__(self, statement: Draw | Invoke, args: tuple[Any, ...]) -> Number:
+        """The value of the next draw."""
+        self.place += 1
+        return _noise(self.program, statement, args, self.tape(self.place))
+
+
+def _noise(program: Program, statement: Draw | Invoke, args: tuple[Any, ...], value: int) -> Number:
+    """A value that a draw can have, from one of a tape."""
+    sort = dict(program.sorts)[statement.name]
+    if isinstance(statement, Draw):
+        if statement.law in (Law.EXPONENTIAL, Law.GEOMETRIC):
+            value = abs(value)
+        if statement.law is Law.UNIFORM_INT:
+            value %= max(1, args[0])
+        elif statement.law is Law.EXPONENTIAL_CHOICE:
+            value %= max(1, len(args) - 2)
+        elif statement.law in ON_LATTICE:
+            value *= args[-1]
+    return value > 0 if sort is Sort.BOOL else _typed(value, sort)
+
+
+def _real(program: Program, inputs: Mapping[str, Any], noise: Callable[[Draw | Invoke, tuple[Any, ...]], Number]) -> Iterator[int]:
+    """The lines of outputs of a run that our interpreter and Python bring to the same end."""
+    lines: list[int] = []
     drawn: list[Drawn] = []
 
-    def draw(statement: Draw | Invoke, args: tuple[object, ...]) -> Number:
-        value = next(noise)
+    def draw(statement: Draw | Invoke, args: tuple[Any, ...]) -> Number:
+        value = noise(statement, args)
         drawn.append(Drawn(statement, args, value))
         return value
 
     try:
-        if all(replaced(clause, symbols) is TRUE for clause in execution.pairs.contract.requires):
-            ended = run(program, inputs, draw=draw, emit=lambda statement, _: lines.append(statement.place.line))
-            # Python itself must come to the same end on the same draws.
-            if alike(ended, python_run(program, inputs, drawn)):
-                yield from (*lines, ended.line)
+        ended = run(program, inputs, draw=draw, emit=lambda statement, _: lines.append(statement.place.line))
+        if alike(ended, python_run(program, inputs, drawn)):
+            yield from (*lines, ended.line)
     except (Undefined, TooLong, StopIteration, ZeroDivisionError, Differs):
         return
 
 
-def _typed(model: Model, term: Term) -> Number:
-    """A model's value as Python has it: what is REAL is a Fraction."""
-    value = model.value(term)
-    return Fraction(value) if term.sort is Sort.REAL else value
+def _searched(execution: Execution, place: Reached, shape: Mapping[str, int]) -> set[int]:
+    """The lines that a real run comes by, on data of these lengths and noise by which a solver leads to a place."""
+    program, meaning = execution.program, execution.pairs
+    model = satisfiable([place.formula, *_about(meaning, shape)], seconds=_SECONDS).model
+    if model is None:
+        return set()
+    inputs = _inputs(program, meaning, model, shape, 1)
+    if violation(meaning.contract.promise, inputs) is not None:
+        return set()
+    noise = iter([_typed(model.value(one), one.sort) for one, here in execution.drawn if model.value(here) is True])
+    return set(_real(program, inputs, lambda _statement, _args: next(noise)))

@@ -126,7 +126,8 @@ def _number(value: Number, sort: Sort) -> str:
 def _logic(formulas: Sequence[Term]) -> str:
     """The smallest logic that holds the formulas, by its standard name."""
     parts = list(subterms(*formulas))
-    named = [term for term in parts if term.op is not Op.CONSTANT]
+    # An integer constant fits numbers of both sorts; one that is real makes real numbers of the integers beside it.
+    named = [term for term in parts if term.op is not Op.CONSTANT or term.sort is Sort.REAL]
     sorts = {one.sort for term in named for one in ((term, *term.args) if term.op is Op.APPLY else (term,))}
     functions = "UF" if any(term.op is Op.APPLY for term in parts) else ""
     products = any(sum(number_of(argument) is None for argument in term.args) > 1 for term in parts if term.op is Op.MULTIPLY)
