@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from types import MappingProxyType
 from typing import Any, Final
 
 from dpaudit.errors import InvalidArgument
@@ -56,8 +57,8 @@ class Guard:
           Traceback (most recent call last):
           dpaudit.errors.InvalidArgument: DPA724 f: n must be of type int, got a bool. Convert it exactly first.
         """
-        given = self._by_name(arguments, named)
-        values = {name: self._copied(name, kind, given[name]) for name, kind in self.parameters}
+        copies = self.copied(arguments, named)
+        values = dict(zip((name for name, _ in self.parameters), copies, strict=True))
         requires, domain = read_conditions(self.promise, self.parameters)
         found = first_violation(requires, domain, values)
         if found is not None and found.what == "requires":
@@ -65,7 +66,12 @@ class Guard:
         if found is not None:
             place = "" if found.place is None else f" at position {found.place}"
             raise InvalidArgument("DPA724", f"{self.name}: data outside the domain {found.text}{place}. Map them into it first.")
-        return tuple(values.values())
+        return copies
+
+    def copied(self, arguments: Sequence[object], named: Mapping[str, object] = MappingProxyType({})) -> tuple[Any, ...]:
+        """Fresh copies of the arguments, in the order of the parameters, of exactly their types; no clause is asked."""
+        given = self._by_name(arguments, named)
+        return tuple(self._copied(name, kind, given[name]) for name, kind in self.parameters)
 
     def _by_name(self, arguments: Sequence[object], named: Mapping[str, object]) -> dict[str, object]:
         """Each parameter with the value given for it."""

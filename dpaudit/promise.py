@@ -139,6 +139,11 @@ def has_places(clause: Clause) -> bool:
     return any(part.op == "each" for part in parts_of(clause))
 
 
+def has_lengths(clause: Clause) -> bool:
+    """True if a clause speaks of the length of a list."""
+    return any(part.op == "len" for part in parts_of(clause))
+
+
 def with_values(promise: Promise, values: Mapping[str, Any]) -> Promise:
     """The promise for these values of parameters only."""
     names = scope_of(promise.parameters).names
@@ -150,6 +155,59 @@ def with_values(promise: Promise, values: Mapping[str, Any]) -> Promise:
         for name, value in values.items()
     ]
     return replace(promise, requires=(*promise.requires, *fixed))
+
+
+def claim_text(promise: Promise) -> str:
+    """Return the claim of a function in words: every part of its specification, as it was written.
+
+    Args:
+      promise: the specification, read for the parameters of the function.
+    Returns:
+      The guarantee; how neighbours differ, and what their records are; what is required; between which data it holds; public
+      lists; laws of samplers; alignments that were given. Specifications that differ have different texts.
+    Source: docs/verification.md, "Specifications".
+    Example:
+      >>> claim_text(read_promise(Spec(claim="eps", adjacency="one", requires=["eps > 0"]), (("q", "list[int]"), ("eps", "int"))))
+      'eps-DP when one element of q (int) changes by at most 1, if eps > 0'
+    """
+    spec, lists = promise.spec, scope_of(promise.parameters).lists
+    claim = ", ".join(map(_shown, spec.claim if isinstance(spec.claim, tuple) else (spec.claim,)))
+    kinds = {"pure": f"{claim}-DP", "approx": f"({claim})-DP", "zcdp": f"{claim}-zCDP"}
+    changes = [
+        _CHANGES[relation].format(name=f"{name} ({lists[name]})", bound=_shown(bound.text))
+        for name, relation, bound in promise.changes
+    ]
+    parts = [f"{kinds[str(spec.cost)]} when {' and '.join(changes)}"]
+    if promise.requires:
+        parts.append("if " + _several(one.text for one in promise.requires))
+    if promise.domain:
+        parts.append("between databases in which " + _several(one.text for one in promise.domain))
+    if spec.public:
+        parts.append("with the same " + ", ".join(f"{name} ({lists[str(name)]})" for name in map(str, spec.public)) + " in both")
+    parts += [f"{name} draws from the law {law}" for name, law in dict(spec.laws).items()]
+    parts += [f"{name} is moved by {_shown(str(shift))}" for name, shift in dict(spec.align).items()]
+    return ", ".join(parts)
+
+
+def _several(texts: Iterable[str]) -> str:
+    """Clauses, each as it was written; several in brackets of their own, so that where each ends is seen."""
+    shown = [_shown(text) for text in texts]
+    return shown[0] if len(shown) == 1 else " and ".join(f"[{one}]" for one in shown)
+
+
+def _shown(text: object) -> str:
+    """A text on one line."""
+    return str(text).replace("\n", "\\n")
+
+
+_CHANGES: Final[Mapping[str, str]] = {
+    "one": "one element of {name} changes by at most {bound}",
+    "all": "every element of {name} may change by at most {bound}",
+    "inc": "every element of {name} may grow by at most {bound}",
+    "dec": "every element of {name} may fall by at most {bound}",
+    "l1": "the sizes of all changes of {name} add up to at most {bound}",
+    "l2": "the squares of all changes of {name} add up to at most the square of {bound}",
+}
 
 
 def _clause(what: str, text: str, scope: Scope, tree: ast.expr | None = None) -> Clause:

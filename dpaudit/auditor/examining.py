@@ -16,7 +16,7 @@ from dpaudit.auditor.prices import Log, Logs, loss_of, price_of, same_noise
 from dpaudit.auditor.profiles import profile_epsilons, profile_of
 from dpaudit.auditor.progress import Progress
 from dpaudit.auditor.proof_lookup import ProofFinding
-from dpaudit.auditor.proof_status import Observed, doubted, gave_out, proof_of, returns_of
+from dpaudit.auditor.proof_status import Observed, asks_of_data, calls_of, doubted, gave_out, proof_of, uncovered
 from dpaudit.auditor.properties import Checks, check_target
 from dpaudit.auditor.records import copied
 from dpaudit.auditor.request import Entry
@@ -140,14 +140,14 @@ def _evidence(
         trial = try_claim(replace(case, told=tell))
     except TargetFailure as failure:
         return Evidence(checks.properties, proof=unseen, failure=str(failure))
-    evidence = _priced(entry, trial, checks, _logs(case, trial.attack.pair.index, finding), finding)
+    evidence = _priced(entry, trial, checks, _watched(case, trial.attack.pair.index, finding), finding)
     tell("done", trial.attack.runs, trial.attack.runs, trial.attack.sequential.log10_wealth * math.log(10))
     return evidence
 
 
-def _priced(entry: Entry, trial: Trial, checks: Checks, runs: tuple[Logs, bool], finding: ProofFinding | None) -> Evidence:
+def _priced(entry: Entry, trial: Trial, checks: Checks, runs: tuple[Logs, bool, str], finding: ProofFinding | None) -> Evidence:
     """The evidence of a trial, with the price of what was logged, the privacy profile and the proof."""
-    claim, (logs, returned) = entry.target.claim, runs
+    claim, (logs, returned, outside) = entry.target.claim, runs
     epsilons = profile_epsilons(claim, trial.point, trial.attack.bound)
     price = price_of(claim, logs, epsilons)
     shown = without_values(price, logs[1][0], checks.releases, entry.target)
@@ -159,25 +159,35 @@ def _priced(entry: Entry, trial: Trial, checks: Checks, runs: tuple[Logs, bool],
         point=trial.point,
         price=shown,
         profile=profile_of(claim, loss, trial.attack.bound, epsilons),
-        proof=proof_of(entry.target.proof, finding, Observed(claim, logs, price, properties, returned)),
+        proof=proof_of(entry.target.proof, finding, Observed(claim, logs, price, properties, returned, outside)),
     )
 
 
-def _logs(case: Case, pair: int, finding: ProofFinding | None) -> tuple[Logs, bool]:
-    """The logs of two runs on each dataset of the attacked pair, and whether each gave out what a proven program returned."""
+def _watched(case: Case, pair: int, finding: ProofFinding | None) -> tuple[Logs, bool, str]:
+    """Runs on each dataset of the attacked pair: their logs, whether each gave out what a proven program returned, and why not.
+
+    What a proof assumes of data is asked of each dataset of the other pairs too, by one run.
+    """
     code = None if finding is None else finding.code
     shown: list[bool] = []
+    outside: list[str] = []
 
-    def log(label: int, run: int) -> Log:
-        data = case.subject.pairs[pair].side(label)
-        rng = Chunk(case.position, pair, PRICE, 2 * label + run, 1).generator(case.root, 1)
-        with recording() as releases, returns_of(code) as returned:
+    def log(number: int, label: int, run: int) -> Log:
+        data = case.subject.pairs[number].side(label)
+        rng = Chunk(case.position, number, PRICE, 2 * label + run, 1).generator(case.root, 1)
+        with recording() as releases, calls_of(code) as calls:
             output = sample_one(case.subject.target, copied(data) if case.manner.copies else data, rng)
-        shown.append(gave_out(returned, output))
+        shown.append(gave_out(calls, output))
+        if finding is not None and (reason := uncovered(finding, calls, f"dataset {label + 1} of pair {number + 1}")):
+            outside.append(reason)
         return tuple(releases)
 
-    logs = (log(0, 0), log(0, 1)), (log(1, 0), log(1, 1))
-    return logs, all(shown)
+    logs = (log(pair, 0, 0), log(pair, 0, 1)), (log(pair, 1, 0), log(pair, 1, 1))
+    if asks_of_data(finding) and not outside:
+        for number in range(len(case.subject.pairs)):
+            for label in (0, 1) if number != pair else ():
+                log(number, label, 0)
+    return logs, all(shown), next(iter(outside), "")
 
 
 def _teller(

@@ -14,7 +14,11 @@ from dpaudit.auditor.prices import Logs
 from dpaudit.auditor.proof_lookup import ProofFinding
 from dpaudit.auditor.records import same
 from dpaudit.claims import ZCDP, Adjacency, ApproxDP, Claim, PureDP
+from dpaudit.clauses import holds, value
+from dpaudit.errors import InvalidArgument
 from dpaudit.exact import ball, ball_endpoints, rational, working_precision
+from dpaudit.guard import Guard
+from dpaudit.promise import Promise, has_lengths, violation
 from dpaudit.results import Price, Proof, ProofStep, Property, Verdict
 
 if TYPE_CHECKING:
@@ -35,13 +39,17 @@ _LINK: Final = "audited function"
 
 @dataclass(frozen=True)
 class Observed:
-    """What the audit saw of a target: its claim, logs, price and checks, and whether runs gave out what the program returned."""
+    """What the audit saw of a target: its claim, logs, price and checks, and whether runs gave out what the program returned.
+
+    `outside` is why the data of some run are not among those that the proof is about; empty where all are.
+    """
 
     claim: Claim
     logs: Logs
     price: Price
     properties: Sequence[Property]
     returned: bool
+    outside: str = ""
 
 
 def proof_of(name: str, finding: ProofFinding | None, seen: Observed | None) -> Proof | None:
@@ -73,28 +81,79 @@ def doubted(proof: Proof | None, verdict: Verdict) -> Proof | None:
     return Proof("unknown", proof.name, proof.claim, reason, proof.steps)
 
 
+@dataclass(frozen=True)
+class Call:
+    """One call of the program: its arguments as they were given, lists copied, and what it returned."""
+
+    arguments: Mapping[str, Any]
+    value: Any
+
+
 @contextmanager
-def returns_of(code: CodeType | None) -> Iterator[list[Any]]:
-    """What calls of a code object give back in this thread while the context is open."""
-    returned: list[Any] = []
+def calls_of(code: CodeType | None) -> Iterator[list[Call]]:
+    """The calls of a code object that end in this thread while the context is open."""
+    ended: list[Call] = []
+    begun: dict[FrameType, Mapping[str, Any]] = {}
 
     def listen(frame: FrameType, event: str, value: Any) -> None:
-        if event == "return" and frame.f_code is code:
-            returned.append(value)
+        if frame.f_code is not code:
+            return
+        if event == "call":
+            given = ((name, frame.f_locals[name]) for name in code.co_varnames[: code.co_argcount])
+            begun[frame] = {name: list(one) if type(one) is list else one for name, one in given}
+        elif event == "return":
+            ended.append(Call(begun.pop(frame, {}), value))
 
     before = sys.getprofile()
     if code is not None:
         sys.setprofile(listen)
     try:
-        yield returned
+        yield ended
     finally:
         if code is not None:
             sys.setprofile(before)
 
 
-def gave_out(returned: Sequence[Any], output: Any) -> bool:
+def gave_out(calls: Sequence[Call], output: Any) -> bool:
     """Whether the output of a run is what its one call of the program returned."""
-    return len(returned) == 1 and same(returned[0], output)
+    return len(calls) == 1 and same(calls[0].value, output)
+
+
+def asks_of_data(finding: ProofFinding | None) -> bool:
+    """Whether what the proof assumes of data and their lengths must be asked of every dataset."""
+    promise = None if finding is None or finding.contract is None or finding.status not in STANDS else finding.contract.promise
+    return promise is not None and bool(promise.domain or any(has_lengths(one.clause) for one in promise.requires))
+
+
+def uncovered(finding: ProofFinding, calls: Sequence[Call], where: str) -> str:
+    """Why a proof does not cover the calls that a run made of the program; empty where it does.
+
+    Args:
+      finding: of a program, with its contract and the values that its name gives.
+      calls: of the program, in one run.
+      where: which dataset the run was on, such as "dataset 2 of pair 1"; values are never shown.
+    """
+    contract = finding.contract
+    if contract is None:
+        return ""
+    promise = contract.promise
+    for call in calls:
+        try:
+            arguments = [call.arguments[name] for name, _ in promise.parameters]
+            values = dict(
+                zip(call.arguments, Guard("the program", promise.parameters, (), promise.spec).copied(arguments), strict=True)
+            )
+        except (InvalidArgument, KeyError) as error:
+            return f"{where} is given to the program as something that the proof is not about: {error}"
+        if others := [name for name, value in finding.values.items() if values[name] != value]:
+            return f"{where} is run with another {others[0]} than the one that the proof is named with"
+        found = violation(promise, values)
+        if found is not None and found.what == "domain":
+            place = "" if found.place is None else f", place {found.place}"
+            return f"{where} is outside the domain ({found.text}{place})"
+        if found is not None:
+            return f"{where} does not meet what the program requires ({found.text})"
+    return ""
 
 
 def _link(finding: ProofFinding) -> str:
@@ -118,7 +177,7 @@ def _mismatch(finding: ProofFinding, seen: Observed) -> str:
         reason = _other_claim(finding.contract, finding.values, seen.claim, refuted=finding.status == "refuted")
         if not reason and finding.status in STANDS and not seen.returned:
             reason = "no run gave out what one call of the program returned"
-        return reason
+        return reason or (seen.outside if finding.status in STANDS else "")
     kinds = {release.kind for side in seen.logs for log in side for release in log}
     others = sorted(kinds - set(finding.logged))
     if others or not kinds:
@@ -129,17 +188,17 @@ def _mismatch(finding: ProofFinding, seen: Observed) -> str:
 
 def _other_claim(contract: Contract, values: Mapping[str, Fraction], claim: Claim, *, refuted: bool) -> str:
     """Why the claim of a program, at the values given for its parameters, is none from which the audited one follows, or fails."""
-    from dpaudit.verifier.evaluation import value_of
-
-    changed = dict(contract.changes)
+    promise, changed = contract.promise, dict(contract.changes)
     if len(changed) != 1:
         return "the program has several private lists, and the audited claim speaks of one dataset"
     (change,) = changed.values()
     try:
-        if not all("len(" in str(clause) or value_of(clause, values) for clause in contract.requires):
+        # Clauses about lengths are asked of the data of every run instead.
+        plain = [one.clause for one in promise.requires if not has_lengths(one.clause)]
+        if not all(holds(clause, values) for clause in plain):
             return "the values given do not meet what the program requires"
-        low, high = _bound(contract, values)
-        radius, delta = Fraction(value_of(change.bound, values)), Fraction(value_of(contract.delta, values))
+        low, high = _bound(promise, values)
+        radius, delta = Fraction(value(promise.changes[0][2].clause, values)), Fraction(value(promise.delta, values))
     except KeyError as error:
         return f"no value is given for the parameter {error.args[0]}"
     except ZeroDivisionError:
@@ -159,11 +218,9 @@ def _other_claim(contract: Contract, values: Mapping[str, Fraction], claim: Clai
     return "" if fits else "at the values given, the claim of the program does not decide the audited one"
 
 
-def _bound(contract: Contract, values: Mapping[str, Fraction]) -> tuple[Fraction, Fraction]:
+def _bound(promise: Promise, values: Mapping[str, Fraction]) -> tuple[Fraction, Fraction]:
     """The bound that a program claims, enclosed: a number and perhaps a logarithm."""
-    from dpaudit.verifier.evaluation import value_of
-
-    claim, odds = Fraction(value_of(contract.claim, values)), Fraction(value_of(contract.odds, values))
+    claim, odds = Fraction(value(promise.claim, values)), Fraction(value(promise.odds, values))
     if odds == 1:
         return claim, claim
     with working_precision(_BITS):

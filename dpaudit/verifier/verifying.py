@@ -10,12 +10,13 @@ from typing import Any, Final, Literal
 
 from dpaudit.binding import examine
 from dpaudit.errors import InvalidArgument
+from dpaudit.promise import claim_text
 from dpaudit.spec import Adjacent, Cost, Expression, Spec, spec_of
 from dpaudit.verifier.certificates import written
 from dpaudit.verifier.confirming import Confirmations, is_linear
 from dpaudit.verifier.frontend import parse
 from dpaudit.verifier.fuel import OutOfFuel, limited
-from dpaudit.verifier.ir import Draw, ListOf, Program, Relation
+from dpaudit.verifier.ir import Draw, ListOf, Program
 from dpaudit.verifier.notation import shown
 from dpaudit.verifier.product.walk import statements
 from dpaudit.verifier.proving import TIME_IS_UP, Direction, Failed, Proof, prove
@@ -25,7 +26,7 @@ from dpaudit.verifier.refuter.search import search
 from dpaudit.verifier.refuter.witness import Witness, recheck
 from dpaudit.verifier.solving import Answer
 from dpaudit.verifier.telling import witness_words
-from dpaudit.verifier.terms import ONE, TRUE, Sort
+from dpaudit.verifier.terms import TRUE, Sort
 
 SECONDS: Final = 70.0
 REFUTATION_SECONDS: Final = 10.0
@@ -43,16 +44,6 @@ TRUSTED: Final = (
     "that nobody sees time, memory, logs, or an error about private data",
 )
 """What a proof rests on; printed with every one."""
-
-
-_CHANGES: Final[Mapping[Relation, str]] = {
-    Relation.ONE: "one element of {name} changes by at most {bound}",
-    Relation.ALL: "every element of {name} may change by at most {bound}",
-    Relation.INC: "every element of {name} may grow by at most {bound}",
-    Relation.DEC: "every element of {name} may fall by at most {bound}",
-    Relation.L1: "the sizes of all changes of {name} add up to at most {bound}",
-    Relation.L2: "the squares of all changes of {name} add up to at most the square of {bound}",
-}
 
 
 @dataclass(frozen=True)
@@ -251,16 +242,8 @@ def _proven(proof: Proof, confirmations: Confirmations) -> Verification:
 
 def claim_words(program: Program) -> str:
     """The claim of a program in words."""
-    contract = program.contract
-    assert contract is not None, "programs that are verified have a contract"  # noqa: S101
-    bound = shown(contract.claim)
-    if contract.odds is not ONE:
-        odds = f"log({shown(contract.odds)})"
-        bound = odds if bound == "0" else f"{bound} + {odds}"
-    kinds = {"pure": f"{bound}-DP", "approx": f"({bound}, {shown(contract.delta)})-DP", "zcdp": f"{bound}-zCDP"}
-    changes = [_CHANGES[change.relation].format(name=name, bound=shown(change.bound)) for name, change in contract.changes]
-    clauses = [shown(clause) for clause in contract.requires]
-    return f"{kinds[contract.cost]} when {' and '.join(changes)}" + (f", if {' and '.join(clauses)}" if clauses else "")
+    assert program.contract is not None, "programs that are verified have a contract"  # noqa: S101
+    return claim_text(program.contract.promise)
 
 
 def _assumptions(program: Program) -> tuple[str, ...]:

@@ -12,7 +12,7 @@ import pytest
 from dpaudit import GDP, ZCDP, Adjacency, ApproxDP, Claim, PureDP, Sensitivity, Target, audit
 from dpaudit.auditor import replay
 from dpaudit.auditor.proof_lookup import ProofFinding, looked_up
-from dpaudit.auditor.proof_status import Observed, doubted, gave_out, proof_of, returns_of
+from dpaudit.auditor.proof_status import Observed, calls_of, doubted, gave_out, proof_of
 from dpaudit.releases import Release
 from dpaudit.report import evidence_bytes, from_json, to_json
 from dpaudit.results import Price, ProofStep, Property, Verdict
@@ -63,7 +63,7 @@ def test_a_program_that_was_seen_to_give_the_output_is_proven():
     found = proof_in(target())
     assert ("proven", "", NOISY_MAX) == (found.status, found.reason, found.name)
     assert ["proven", "axiom"] == [step.word for step in found.steps]
-    assert "eps-DP when every element of q may change by at most 1, if 0 < eps" == found.claim
+    assert "eps-DP when every element of q (Fraction) may change by at most 1, if eps > 0" == found.claim
 
 
 @pytest.mark.parametrize(
@@ -224,7 +224,7 @@ def test_only_what_the_very_code_returns_is_noticed():
     def program(value):
         return value
 
-    with returns_of(program.__code__) as returned:
+    with calls_of(program.__code__) as returned:
         program(np.arange(3))
         twin(4)
     program(5)

@@ -25,7 +25,7 @@ from dpaudit.verifier.product.costs import SPENT, Meter
 from dpaudit.verifier.product.ledger import tail
 from dpaudit.verifier.product.walk import draws, statements
 from dpaudit.verifier.product.witness import Empty, Witnesses, unreached, witnesses
-from dpaudit.verifier.proving import obligations, prove
+from dpaudit.verifier.proving import Failed, obligations, prove
 from dpaudit.verifier.refuter.events import BITS, Box, Event, probability
 from dpaudit.verifier.refuter.neighbours import InputPair, admissible
 from dpaudit.verifier.refuter.paths import Undecided
@@ -411,7 +411,7 @@ def neighbours_that_differ_are_found_or_shown_not_to_be():
     assert none.certain
     assert prove(parse(text, Spec(adjacency=Change("one", "1/2"), **parts)), seconds=20).vacuous
     long = Spec(claim="eps", adjacency="one", requires=("eps > 0", "len(q) >= 65"))
-    assert "vacuity" == prove(parse(text, long), seconds=20).obligation
+    assert isinstance(prove(parse(text, long), seconds=20), Failed)
 
 
 def a_clause_speaks_only_where_everything_that_its_text_names_is_there():

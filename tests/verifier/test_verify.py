@@ -43,7 +43,7 @@ def test_the_verdict_is_the_published_one(case):
 def test_a_text_is_verified_like_a_function():
     found = verify(HEAD + "q[0] + laplace(1 / eps)", **PROMISE)
     assert "proven" == found.status
-    assert "eps-DP when one element of q changes by at most 1, if 0 < eps and 1 <= len(q)" == found.claim
+    assert "eps-DP when one element of q (Fraction) changes by at most 1, if [eps > 0] and [len(q) >= 1]" == found.claim
     assert "proven" == verify(HEAD + "q[0] + laplace(width / eps)".replace("width", "3"), **{**PROMISE, "adjacency": One(3)}).status
 
 

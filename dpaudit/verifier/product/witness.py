@@ -93,14 +93,17 @@ def witnesses(program: Program) -> Witnesses | Empty:
     several = len(meaning.contract.changes) > 1
     for name, _ in meaning.contract.changes:
         shapes = islice(_shapes(meaning, name), _SHAPES)
-        pair = next((pair for shape in shapes for pair in _differing(program, meaning, name, shape)), None)
-        if pair is None:
-            return _empty(meaning, name, several=several)
-        lines = [_lines(program, side) for side in (pair.first, pair.second)]
-        if not all(lines):
-            return Empty("vacuity: no run by Python on two different neighbours came to an end")
-        found.pairs.append(pair)
-        found.lines.update(*lines)
+        empty = True
+        for pair in (pair for shape in shapes for pair in _differing(program, meaning, name, shape)):
+            empty = False
+            lines = [_lines(program, side) for side in (pair.first, pair.second)]
+            if all(lines):
+                found.pairs.append(pair)
+                found.lines.update(*lines)
+                break
+        else:
+            never = "vacuity: no run by Python on two different neighbours came to an end"
+            return _empty(meaning, name, several=several) if empty else Empty(never)
     return found
 
 

@@ -12,9 +12,8 @@ from dpaudit.spec import Spec
 from dpaudit.verifier import verifying
 from dpaudit.verifier.frontend import parse
 from dpaudit.verifier.interpreter import Halt
-from dpaudit.verifier.product.adjacency import neighbours
 from dpaudit.verifier.product.walk import draws
-from dpaudit.verifier.product.witness import unreached
+from dpaudit.verifier.product.witness import Empty, Witnesses, unreached, witnesses
 from dpaudit.verifier.refuter.events import Box, Event
 from dpaudit.verifier.refuter.reproducing import reproduced
 from dpaudit.verifier.refuter.search import search
@@ -118,13 +117,14 @@ def test_ends_are_compared_with_their_types():
 
 def test_outputs_are_reached_only_if_python_comes_there_too():
     program = parse(LOUD, PROMISE)
-    pairs = neighbours(program)
-    assert unreached(program, pairs) is None
-    assert 2 == unreached(replace(program, source=LOUD.replace("q[0] +", "1 + q[0] +")), pairs)
+    assert unreached(witnesses(program)) is None
+    other = replace(program, source=LOUD.replace("q[0] +", "1 + q[0] +"))
+    assert isinstance(witnesses(other), Empty)
+    assert 2 == unreached(Witnesses(other)).line
 
 
 def test_each_return_has_to_be_reached():
     text = HEAD.format("Fraction") + "    if eps > 1:\n        return laplace(1 / eps)\n    return q[0] + laplace(1 / eps)\n"
-    assert unreached(parse(text, PROMISE), neighbours(parse(text, PROMISE))) is None
+    assert unreached(witnesses(parse(text, PROMISE))) is None
     never = replace(PROMISE, requires=("eps > 0", "eps <= 1", "len(q) >= 1"))
-    assert 3 == unreached(parse(text, never), neighbours(parse(text, never)))
+    assert 3 == unreached(witnesses(parse(text, never))).line
