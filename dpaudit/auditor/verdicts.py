@@ -45,8 +45,8 @@ def verdict_of(
         counts as consistent.
     Returns:
       Refuted where the statistics reject, a declared sensitivity is false on a pair, or a declared output law breaks the claim on
-      one; consistent where the claim survives, a violation by `power_target` would have been found, and no check speaks against
-      it; inconclusive otherwise.
+      one; consistent where the claim survives, a violation by `power_target` would have been found, and no check is violated;
+      inconclusive otherwise.
     Source: docs/auditing.md, "Verdicts".
     """
     violated = {check.name: check for check in properties if check.status == "violated"}
@@ -81,7 +81,7 @@ def _reservation(violated: Mapping[str, Property], price: Price | None) -> str:
             return "The logged noise does not support the claim."
         excess = f"{price.quantity} is at least {outward(price.value.lower, digits=4, up=False)} for the worst neighbours"
         return f"The logged noise does not support the claim: {excess}."
-    return ""
+    return " ".join(f"Violated: {check.name} ({check.detail})." for check in violated.values())
 
 
 def _not_run(properties: Sequence[Property]) -> list[str]:

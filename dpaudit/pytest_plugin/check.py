@@ -123,9 +123,11 @@ class Check:
 
 
 def _passes(result: TargetResult, *, allow_inconclusive: bool) -> bool:
-    """Whether a verdict lets the test pass; an audit without power does not, unless the test says so."""
+    """Whether a result lets the test pass: no check is violated, and the audit has power unless the test says that it need not."""
     from dpaudit.results import Verdict
 
+    if any(check.status == "violated" for check in result.properties):
+        return False
     return result.verdict in {Verdict.PROVEN, Verdict.CONSISTENT} or (allow_inconclusive and result.verdict is Verdict.INCONCLUSIVE)
 
 

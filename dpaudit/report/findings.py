@@ -61,6 +61,7 @@ def told(result: TargetResult) -> Iterator[tuple[str, str, str]]:
     """Rule, level and text of each finding about one target."""
     if result.verdict is Verdict.FAILED:
         yield "DPA-T01", "error", wording.sentence(result.failure or result.summary)
+        yield from _witnesses(result)
         yield from _remarks(result)
         return
     witnesses = list(_witnesses(result))

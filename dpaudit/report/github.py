@@ -57,18 +57,18 @@ def to_summary(report: Report) -> str:
         lines += map(_of_result, report.results)
         lines += ["", wording.false_alarm(report), wording.power_target(report)]
         seen = [verdict for verdict in wording.ORDER if any(result.verdict is verdict for result in report.results)]
-        lines += ["", *(f"* **{verdict}**: {wording.MEANINGS[verdict]}" for verdict in seen)]
-        lines += _unseen(report)
+        lines += ["", *(f"* **{verdict}**: {wording.meaning(verdict, report.results)}" for verdict in seen)]
+        lines += _found(report)
         lines += ["", *(printable(said).translate(_CELL) for said in wording.disclosures(report))]
     if not report.complete:
         lines += ["", wording.incomplete(report)]
     return "\n".join(lines) + "\n"
 
 
-def _unseen(report: Report) -> list[str]:
-    """What checks that were not run, and notes, say of each target."""
-    said = [(result, status, text) for result in report.results for status, text in wording.remarks(result) if status != "violated"]
-    lines = [printable(f"{result.name}, {status}: {wording.sentence(text)}").translate(_CELL) for result, status, text in said]
+def _found(report: Report) -> list[str]:
+    """What was found about each claim, but for those that survived with nothing to say."""
+    said = [(result, label, text) for result in report.results for label, text in wording.found(result)]
+    lines = [printable(f"{result.name}, {label}: {text}").translate(_CELL) for result, label, text in said]
     return ["", *(f"* {line}" for line in lines)] if lines else []
 
 

@@ -44,12 +44,13 @@ def to_junit(report: Report) -> str:
         time=f"{sum(seconds.get(result.name, 0.0) for result in report.results):.3f}",
     )
     for result, outcome in zip(report.results, outcomes, strict=True):
-        _case(suite, result, outcome, seconds.get(result.name, 0.0))
+        meaning = wording.meaning(result.verdict, report.results)
+        _case(suite, result, outcome, seconds.get(result.name, 0.0), meaning)
     ET.indent(suite)
     return f'<?xml version="1.0" encoding="UTF-8"?>\n{ET.tostring(suite, encoding="unicode")}\n'
 
 
-def _case(suite: ET.Element, result: TargetResult, outcome: str, seconds: float) -> None:
+def _case(suite: ET.Element, result: TargetResult, outcome: str, seconds: float, meaning: str) -> None:
     """One claim as a test."""
     named = {"classname": "dpaudit", "name": printable(f"{result.name}: {result.claim.text}"), "time": f"{seconds:.3f}"}
     where = {} if result.source is None else {"file": result.source[0], "line": str(result.source[1])}
@@ -58,5 +59,6 @@ def _case(suite: ET.Element, result: TargetResult, outcome: str, seconds: float)
         entry = ET.SubElement(case, outcome, {"type": str(result.verdict), "message": printable(result.summary)})
         entry.text = "\n".join(printable(f"{rule} {text}") for rule, _, text in told(result))
     remarks = map(": ".join, wording.remarks(result))
-    told_of = [printable(text) for text in (wording.MEANINGS[result.verdict], *remarks, f"In this report {result.values}.")]
+    lines = (meaning, result.summary, *remarks, f"In this report {result.values}.")
+    told_of = [printable(line) for line in lines if line]
     ET.SubElement(case, "system-out").text = "\n".join(told_of)

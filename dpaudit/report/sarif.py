@@ -42,7 +42,10 @@ def to_sarif(report: Report) -> str:
         "tool": {"driver": driver},
         "columnKind": "unicodeCodePoints",
         "results": [_result(one, identity) for one, identity in zip(found, identities, strict=True)],
-        "properties": {"values": wording.disclosures(report)},
+        "properties": {
+            "values": wording.disclosures(report),
+            "verdicts": [{"target": one.name, "verdict": str(one.verdict), "summary": one.summary} for one in report.results],
+        },
         "invocations": [{"executionSuccessful": report.complete, "exitCode": report.exit_code}],
     }
     return json.dumps({"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]}, sort_keys=True, indent=1, ensure_ascii=True) + "\n"

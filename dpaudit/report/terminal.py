@@ -91,7 +91,7 @@ def _parts(report: Report, path: str | None, *, width: int, ascii_only: bool) ->
             yield _title(result)
             yield _grid((label, printable(text)) for label, text in _lines(report, result, path))
     yield f"{wording.headline(report)}."
-    yield from _unseen(report)
+    yield from _others(report)
     yield from map(printable, wording.disclosures(report))
     if not report.complete:
         yield wording.incomplete(report)
@@ -105,20 +105,18 @@ def _parts(report: Report, path: str | None, *, width: int, ascii_only: bool) ->
         yield wording.power_target(report)
 
 
-def _unseen(report: Report) -> Iterator[str]:
-    """What was not looked at, and what was noted, of the claims that are not told in full."""
+def _others(report: Report) -> Iterator[str]:
+    """What was found about the claims that are not told in full, line by line."""
     for result in report.results:
         if result.verdict not in (Verdict.REFUTED, Verdict.FAILED):
-            for status, text in wording.remarks(result):
-                if status != "violated":
-                    yield printable(f"{result.name}, {status}: {wording.sentence(text)}")
+            yield from (printable(f"{result.name}, {label}: {text}") for label, text in wording.found(result))
 
 
 def _meanings(report: Report) -> Iterator[str]:
     """What the verdicts, and the words of the proof witness, mean."""
     for verdict in wording.ORDER:
         if any(result.verdict is verdict for result in report.results):
-            yield f"{verdict}: {wording.MEANINGS[verdict]}"
+            yield f"{verdict}: {wording.meaning(verdict, report.results)}"
     for status, meaning in wording.PROOFS.items():
         if any(result.proof is not None and result.proof.status == status for result in report.results):
             yield f"proof {status}: {meaning}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Final
@@ -34,12 +34,22 @@ MEANINGS: Final = {
     Verdict.REFUTED: "The claim is false. A test whose chance of a false alarm is stated with it, a certified price above the "
     "claim, or an exact counterexample shows it.",
     Verdict.FAILED: "The target could not be loaded or run, so nothing is known about its claim.",
+    Verdict.INCONCLUSIVE: "The claim is neither refuted nor supported: the audit could have missed a violation, or a check speaks "
+    "against the claim or was not run. What was found stands with each target.",
+    Verdict.CONSISTENT: "The attack did not refute the claim, and would probably have found the violation that is stated with it. "
+    "That is not a proof of privacy.",
+    Verdict.PROVEN: "A machine has checked a proof of the claim from the source code that the proof names.",
+}
+"""What each verdict means, whatever else was found."""
+
+_UNOPPOSED: Final = {
     Verdict.INCONCLUSIVE: "Nothing speaks against the claim, but the audit could have missed a violation; more runs or other "
     "neighbours may tell.",
     Verdict.CONSISTENT: "Nothing speaks against the claim, and the audit would probably have found the violation that is stated "
     "with it. That is not a proof of privacy.",
     Verdict.PROVEN: "The claim follows from the source code, by a proof that a machine has checked.",
 }
+"""What a verdict means where every check was run and nothing of what is shown beside it speaks against a claim."""
 
 TERMS: Final = {
     "Claim": "What the function's author promises, for neighbouring datasets as the claim defines them.",
@@ -96,8 +106,38 @@ class FamilyRow:
     refuted: bool
 
 
+def is_unopposed(result: TargetResult) -> bool:
+    """True if every check that can be stated was run and neither a check nor the price nor the proof speaks against the claim."""
+    checked_all = all(check.status not in ("violated", "not run") for check in result.properties)
+    above = result.price is not None and result.price.status == "above"
+    doubted = result.proof is not None and result.proof.status in ("refuted", "stale", "unknown")
+    survived = result.verdict in (Verdict.INCONCLUSIVE, Verdict.CONSISTENT, Verdict.PROVEN)
+    return checked_all and survived and not (above or doubted or result.failure or result.rejected_in_family)
+
+
+def meaning(verdict: Verdict, beside: Iterable[TargetResult]) -> str:
+    """What a verdict means, in words that fit everything that is shown beside it.
+
+    Args:
+      verdict: to explain.
+      beside: every result in the same form of the report.
+    Returns:
+      A sentence or two; that nothing speaks against a claim only where that is so of every result.
+    Source: docs/auditing.md, "Verdicts".
+    """
+    return _UNOPPOSED.get(verdict, MEANINGS[verdict]) if all(map(is_unopposed, beside)) else MEANINGS[verdict]
+
+
+def found(result: TargetResult) -> Iterator[tuple[str, str]]:
+    """Label and text of what a form has to say of a claim that it does not tell in full: verdict, checks, price, proof."""
+    if result.verdict is not Verdict.CONSISTENT or not is_unopposed(result):
+        yield str(result.verdict), sentence(result.summary or result.failure)
+    for status, text in remarks(result):
+        yield status, sentence(text)
+
+
 def headline(report: Report) -> str:
-    """How many claims got which verdict: "2 of 10 claims refuted, 8 consistent"."""
+    """How many claims got which verdict: "2 of 10 claims refuted, 8 consistent"; and of how many others a check is violated."""
     counts = Counter(result.verdict for result in instance_of(report, Report, "report").results)
     total = len(report.results)
     if not total:
@@ -105,7 +145,13 @@ def headline(report: Report) -> str:
     first, *rest = [verdict for verdict in ORDER if counts[verdict]]
     claims = "claim" if total == 1 else "claims"
     start = f"{counts[first]} of {total} {claims} {first}"
-    return ", ".join([start, *(f"{counts[verdict]} {verdict}" for verdict in rest)])
+    told = ", ".join([start, *(f"{counts[verdict]} {verdict}" for verdict in rest)])
+    violated = sum(
+        any(check.status == "violated" for check in result.properties)
+        for result in report.results
+        if result.verdict not in (Verdict.REFUTED, Verdict.FAILED)
+    )
+    return f"{told}; a check is violated of {violated} not refuted" if violated else told
 
 
 def false_alarm(report: Report) -> str:

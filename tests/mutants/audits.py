@@ -44,12 +44,13 @@ from dpaudit.auditor.scoring.fitting import fit_score
 from dpaudit.auditor.search.relations import check
 from dpaudit.auditor.search.shrinking import smaller_pair
 from dpaudit.auditor.search.tallies import cells_of, promises, tally_of
+from dpaudit.auditor.verdicts import verdict_of
 from dpaudit.auditor.workload import Subject, Workload
 from dpaudit.claims import Adjacency, Claim, PureDP
 from dpaudit.errors import DpauditError, InvalidArgument
 from dpaudit.exact import ball, ball_endpoints, working_precision
 from dpaudit.releases import Release
-from dpaudit.results import Counts, Price, ProofStep, Property, Settings, Values
+from dpaudit.results import Attack, Counts, Pair, Power, Price, ProofStep, Property, Sequential, Settings, Values, Verdict
 from dpaudit.targets import Target
 
 ONE = Claim(PureDP(epsilon=1))
@@ -423,6 +424,16 @@ def an_event_on_private_data_holds_no_value():
         assert "2 % of the outputs" in described(features, ranked, shown=False)
 
 
+def a_violated_check_keeps_a_claim_from_being_consistent():
+    bets = Sequential(0.0, 0.0, 2.0, 100, None, 1.0)
+    attack = Attack(Pair(0, ""), 1, "value = 1", bets, None, Power(1.1, 1.1), 1.0, Fraction(1, 20), 100, (0, 0))
+    for status, expected in (("holds", Verdict.CONSISTENT), ("note", Verdict.CONSISTENT), ("violated", Verdict.INCONCLUSIVE)):
+        check = Property("a law of the query", status, 1, "why")
+        verdict, summary = verdict_of(attack, [check], None, rejected=False, power_target=Fraction(5, 4))
+        assert expected is verdict
+        assert (status == "violated") == ("a law of the query (why)" in summary)
+
+
 CHECKS = (
     one_run_is_bounded_by_its_worst_mechanism,
     any_price_of_a_point_is_paid_for,
@@ -449,4 +460,5 @@ CHECKS = (
     values_are_shown_of_declared_data_and_on_request_alone,
     a_release_that_varies_keeps_its_parameters,
     an_event_on_private_data_holds_no_value,
+    a_violated_check_keeps_a_claim_from_being_consistent,
 )
