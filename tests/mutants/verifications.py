@@ -9,6 +9,8 @@ from fractions import Fraction
 from flint import arb, fmpq
 
 from dpaudit import clauses
+from dpaudit.auditor.proof_lookup import ProofFinding
+from dpaudit.auditor.proof_status import Call, asks_of_data, uncovered
 from dpaudit.errors import Unsupported
 from dpaudit.exact import Enclosure, working_precision
 from dpaudit.spec import All, Change, Spec
@@ -438,7 +440,23 @@ def a_search_ends_in_its_time():
     assert clock() - before <= 0.74
 
 
+def a_proof_covers_only_the_data_that_it_speaks_of():
+    contract = parse(HEAD + "return q[0]", Spec("eps", "one", ["eps > 0", "len(q) >= 2"], ["q[each] <= 1"])).contract
+    finding, one = ProofFinding("proven", contract=contract, values={"eps": Fraction(1)}), Fraction(1)
+    assert asks_of_data(finding)
+    for data, eps, said in (
+        ([one, one], one, ""),
+        ([one, 2 * one], one, "place 1"),
+        ([one], one, "len(q)"),
+        ([one, one], 2 * one, "eps"),
+    ):
+        reason = uncovered(finding, [Call({"q": data, "eps": eps}, None)], "dataset 1 of pair 1")
+        assert bool(said) is bool(reason)
+        assert said in reason
+
+
 CHECKS = (
+    a_proof_covers_only_the_data_that_it_speaks_of,
     neighbours_that_differ_are_found_or_shown_not_to_be,
     a_search_ends_in_its_time,
     a_clause_speaks_only_where_everything_that_its_text_names_is_there,
