@@ -458,9 +458,23 @@ CODES: Final[dict[str, Explanation]] = {
     ),
     "DPA807": Explanation(
         "more released than reserved",
-        "The release log of the block costs more than its charge. The difference was charged too, also beyond the budget, since "
-        "the releases were made.",
+        "The release log of the block costs more than its charge, or has no price in a budget at all. The difference, or all that "
+        "was left, was charged too, also beyond the budget, since the releases were made.",
         "Reserve the loss of everything that the block releases.",
+    ),
+    "DPA808": Explanation(
+        "release outside its charge",
+        "A charge sees the releases of its block, and of asyncio tasks and contexts that were copied inside it. This release would "
+        "be made in another thread, task or process while the charge is open, or after it has ended, and nobody would pay for it. "
+        "No noise was drawn.",
+        "Start threads with contextvars.copy_context().run, end them before the charge, and make a charge of its own in each "
+        "process. What no charge is about is released in `with dpaudit.releases.outside_charges():`.",
+    ),
+    "DPA809": Explanation(
+        "insecure noise in a charge",
+        "The noise of a release that a ledger pays for would come from a seeded, recorded or enumerated source. Whoever knows the "
+        "seed can take the noise away. No noise was drawn.",
+        "Leave out source and random_state in what is released; tests that need a seed run outside of charges, without the budget.",
     ),
     "DPA810": Explanation(
         "charge refused",

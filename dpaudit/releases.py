@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -10,6 +11,7 @@ from fractions import Fraction
 from typing import Any, Final, Protocol, TypeVar
 
 from dpaudit.claims import Adjacency
+from dpaudit.errors import LedgerFailure
 from dpaudit.exact import integer, rational
 
 DISTRIBUTIONS: Final = (
@@ -104,7 +106,67 @@ class Tape(Protocol):
         ...
 
 
-_logs: ContextVar[tuple[list[Release] | Tape, ...]] = ContextVar("dpaudit_release_logs", default=())
+class Tally:
+    """The releases of one block that is paid for; it takes none after the block, and none of another process or an insecure source.
+
+    Args:
+      of: the block, in words of an error.
+      pays: whether noise in it has to be unpredictable, and belongs to this process.
+    Source: docs/ledger.md, "Threads, tasks and processes".
+    Example:
+      >>> tally = Tally("the charge of entry 3")
+      >>> tally.close()
+      ()
+    """
+
+    def __init__(self, of: str, *, pays: bool = True) -> None:
+        self.of, self.pays = of, pays
+        self.process, self.closed = os.getpid(), False
+        self._releases: list[Release] = []
+
+    def require_open(self, release: Release) -> None:
+        """Refuse a release that this block does not pay for: DPA808, and DPA809 for an insecure source."""
+        self.require_process()
+        if self.closed:
+            raise LedgerFailure("DPA808", f"{self.of} has ended, and a release that is made now would not be paid for. {_OWN}")
+        if self.pays and not release.secure:
+            raise LedgerFailure(
+                "DPA809",
+                f"noise of {self.of} would come from a seeded or recorded source, which whoever knows the seed can take away. "
+                "Leave out source and random_state; tests that need a seed run outside of charges.",
+            )
+
+    def require_process(self) -> None:
+        """Refuse another process than the one that made the block (DPA808)."""
+        if self.pays and self.process != os.getpid():
+            raise LedgerFailure("DPA808", f"{self.of} belongs to the process that made it, and this is another. {_OWN}")
+
+    def take(self, release: Release) -> None:
+        """Note a release. It is written down before the block is looked at: what a block that ends meanwhile misses is refused."""
+        self._releases.append(release)
+        self.require_open(release)
+
+    def close(self) -> tuple[Release, ...]:
+        """Take nothing from now on; what was taken."""
+        self.closed = True
+        return tuple(self._releases)
+
+    def close_if_empty(self) -> bool:
+        """Take nothing from now on, unless something was taken before; whether it is closed."""
+        self.closed = True
+        self.closed = not self._releases
+        return self.closed
+
+
+_OWN: Final = (
+    "Make a charge of its own in the thread, task or process that releases, or, for a release that no charge is about, put it into "
+    "`with dpaudit.releases.outside_charges():`."
+)
+
+_logs: ContextVar[tuple[list[Release] | Tape | Tally, ...]] = ContextVar("dpaudit_release_logs", default=())
+
+_paying: set[Tally] = set()
+"""Blocks of this process that are open, of all its threads and tasks."""
 
 
 @contextmanager
@@ -118,11 +180,11 @@ def recording() -> Iterator[list[Release]]:
       1
     """
     log: list[Release] = []
-    token = _logs.set((*_logs.get(), log))
+    _logs.set((*_logs.get(), log))
     try:
         yield log
     finally:
-        _logs.reset(token)
+        _leave(log)
 
 
 @contextmanager
@@ -138,11 +200,107 @@ def taping(tape: Tape) -> Iterator[None]:
       >>> tape.entries[0].values
       [40]
     """
-    token = _logs.set((*_logs.get(), tape))
+    _logs.set((*_logs.get(), tape))
+    try:
+        yield
+    finally:
+        _leave(tape)
+
+
+@contextmanager
+def paying(tally: Tally) -> Iterator[None]:
+    """Let a tally take the releases made inside the block, and refuse those of this process that no tally takes meanwhile.
+
+    A context that is copied inside the block, as asyncio tasks do and `contextvars.copy_context().run`, belongs to it.
+
+    Example:
+      >>> with paying(tally := Tally("the charge of entry 3")):
+      ...     note(Release("discrete_laplace", (("scale", Fraction(2)),), Fraction(1), Adjacency("add_remove")))
+      >>> len(tally.close())
+      1
+    """
+    try:
+        _paying.add(tally)
+        with belonging(tally):
+            yield
+    finally:
+        _paying.discard(tally)
+
+
+@contextmanager
+def belonging(tally: Tally) -> Iterator[None]:
+    """Let a tally take the releases made inside the block, whatever other threads and tasks release meanwhile.
+
+    For a block that makes all its releases itself, as the fit of a learner does, which compares them with its plan.
+
+    Example:
+      >>> with belonging(tally := Tally("a fit")):
+      ...     note(Release("discrete_laplace", (("scale", Fraction(2)),), Fraction(1), Adjacency("add_remove")))
+      >>> len(tally.close())
+      1
+    """
+    try:
+        # What ended belongs to a block around the one that made this context; a block of its own pays for all that follows.
+        _logs.set((*(log for log in _logs.get() if not _is_over(log)), tally))
+        yield
+    finally:
+        try:
+            _leave(tally)
+        finally:
+            tally.close()
+
+
+@contextmanager
+def outside_charges() -> Iterator[None]:
+    """Say that the releases inside the block belong to no charge of a ledger, though one is open in another thread or task.
+
+    Raises:
+      LedgerFailure: this thread or task is inside an open charge (DPA808).
+    Source: docs/ledger.md, "Threads, tasks and processes".
+    Example:
+      >>> with outside_charges(), recording() as log:
+      ...     note(Release("discrete_laplace", (("scale", Fraction(2)),), Fraction(1), Adjacency("add_remove")))
+      >>> len(log)
+      1
+    """
+    before = _logs.get()
+    kept = tuple(log for log in before if not _is_over(log))
+    if any(isinstance(log, Tally) and log.pays for log in kept):
+        raise LedgerFailure("DPA808", "this is inside an open charge, which pays for every release of its block. End it before.")
+    token = _logs.set((*kept, Tally("a block outside of charges", pays=False)))
     try:
         yield
     finally:
         _logs.reset(token)
+
+
+def _is_over(log: list[Release] | Tape | Tally) -> bool:
+    """Whether a block has ended, or belongs to the process from which this one was forked."""
+    return isinstance(log, Tally) and (log.closed or log.process != os.getpid())
+
+
+def _leave(log: list[Release] | Tape | Tally) -> None:
+    """Take a log out of this context, wherever it is in it: generators may end in another order than they began."""
+    _logs.set(tuple(one for one in _logs.get() if one is not log))
+
+
+def _require_place(logs: tuple[list[Release] | Tape | Tally, ...], release: Release) -> None:
+    """Refuse a release that a charge should pay for and would not see, before any log takes it."""
+    placed = False
+    for log in logs:
+        if isinstance(log, Tally):
+            log.require_open(release)
+            placed = True
+    if placed or not _paying:
+        return
+    for tally in tuple(_paying):
+        if tally.process == os.getpid() and not tally.closed:
+            raise LedgerFailure(
+                "DPA808",
+                f"{tally.of} is open in another thread or task, and would not see this release. If it belongs to it, start its "
+                "thread with `contextvars.copy_context().run`, as in `pool.submit(contextvars.copy_context().run, release)`. "
+                f"{_OWN}",
+            )
 
 
 def note(release: Release) -> Hold | None:
@@ -153,15 +311,22 @@ def note(release: Release) -> Hold | None:
     Returns:
       None, unless a tape is open: then the function through which the mechanism has to pass the value that it read and the output
       that it drew, and whose result it has to give instead.
+    Raises:
+      LedgerFailure: a charge of a ledger is open that does not see this release, or has ended (DPA808), or its noise would be
+        insecure (DPA809); no log took the release.
     Source: docs/property_tests.md, "Record and replay".
     Example:
       >>> note(Release("discrete_laplace", (("scale", Fraction(2)),), Fraction(1), Adjacency("add_remove"))) is None
       True
     """
-    hold = None
-    for log in _logs.get():
+    hold, logs = None, _logs.get()
+    if logs or _paying:
+        _require_place(logs, release)
+    for log in logs:
         if isinstance(log, list):
             log.append(release)
+        elif isinstance(log, Tally):
+            log.take(release)
         else:
             hold = log.hold(release)
     return hold
@@ -182,8 +347,10 @@ def as_one(release: Release) -> Iterator[None]:
       (True, 1)
     """
     note(release)
-    token = _logs.set(())
+    inside = Tally("a block whose releases are priced as one", pays=False)
+    token = _logs.set((inside,))
     try:
         yield
     finally:
+        inside.close()
         _logs.reset(token)

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from fractions import Fraction
-from typing import NoReturn, Protocol, Self, runtime_checkable
+from typing import TYPE_CHECKING, NoReturn, Protocol, Self, runtime_checkable
 
 from dpaudit.accounting import Filter, PrivacyLoss
 from dpaudit.claims import Adjacency, Guarantee
-from dpaudit.errors import BudgetExceeded, Unsupported
+from dpaudit.errors import BudgetExceeded, LedgerFailure, Unsupported
 from dpaudit.exact import Exact
+from dpaudit.releases import Tally, belonging
+
+if TYPE_CHECKING:
+    from mechanisms.sampling.random import BitSource
 
 _IN_ONE_PROCESS = (
     "a budget stays in the process that made it, since two copies would each spend all of it. "
@@ -23,6 +29,39 @@ class Reserves(Protocol):
     def reserve(self, loss: PrivacyLoss, /) -> None:
         """Take the price of a fit that is about to be made, or raise BudgetExceeded."""
         ...
+
+
+@contextmanager
+def paid(budget: Reserves | None, loss: PrivacyLoss | None, source: BitSource | None) -> Iterator[None]:
+    """Reserve the price of a fit, then let the releases inside the block belong to it; DPA809 for seeded noise of a ledger.
+
+    Args:
+      budget: of the estimator; None for none.
+      loss: the price of the fit; None where nothing is released.
+      source: where the noise comes from; None for the operating system.
+    Returns:
+      A context manager.
+    Raises:
+      LedgerFailure: a budget of a ledger, and noise that can be repeated; nothing was reserved (DPA809).
+      BudgetExceeded: the budget does not cover the fit (DPA204, DPA810).
+    Source: docs/learners.md, "Budgets".
+    Example:
+      >>> with paid(None, None, None):
+      ...     pass
+    """
+    if budget is None or loss is None:
+        yield
+        return
+    only_secure = bool(getattr(budget, "secure_only", False))
+    if only_secure and source is not None and not source.secure:
+        raise LedgerFailure(
+            "DPA809",
+            "a budget of a ledger pays for noise that nobody can repeat, and this fit has a seed. Leave out random_state, or fit "
+            "without the budget for a test.",
+        )
+    budget.reserve(loss)
+    with belonging(Tally("a fit", pays=only_secure)):
+        yield
 
 
 class Budget:

@@ -18,7 +18,7 @@ from dpaudit.claims import Adjacency
 from dpaudit.errors import InvalidArgument, Unsupported
 from dpaudit.exact import Exact, in_range, integer, positive
 from dpaudit.releases import recording
-from learners.budget import BudgetLeftBehind, Reserves
+from learners.budget import BudgetLeftBehind, Reserves, paid
 from learners.record import Charge, PrivacyRecord
 from learners.rows.ingest import Features, checked_features, to_rows
 from learners.rows.labels import checked_classes, checked_labels, positions, read_classes
@@ -179,9 +179,8 @@ class PrivateModel(BaseEstimator):  # type: ignore[misc]
         learned: dict[str, Any] = {}
         if plan is not None:
             self._rows(np.zeros((1, public.features)), np.zeros(1, dtype=np.int64), plan)  # refuses what is public, here already
-            if self.budget is not None and record.loss is not None:
-                self.budget.reserve(record.loss)
-            learned, record = self._run(self._rows(features, self._positions(labels, classes), plan), plan, record, source)
+            with paid(self.budget, record.loss, source):
+                learned, record = self._run(self._rows(features, self._positions(labels, classes), plan), plan, record, source)
         self.__dict__.pop("feature_names_in_", None)
         self.__dict__.update(columns, plan_=plan, privacy_=record, **learned)
         self._keep(classes)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Sequence
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -18,7 +20,8 @@ if TYPE_CHECKING:
     from dpaudit.ledger import Entry, Ledger, Receipt, Verification
 
 _RECENT: Final = 10
-_SQLITE: Final = b"SQLite format 3\x00"
+_PROBLEMS: Final = 50
+"""That the text form lists; JSON lists all."""
 
 _file = click.argument("path", metavar="FILE", type=click.Path(path_type=Path))
 _scope = click.argument("scope")
@@ -119,18 +122,14 @@ def show(*, path: Path, scope: str | None, count: int, as_json: bool) -> None:
 @click.option("--head", metavar="NUMBER:HASH", help="Of an earlier receipt: that entry must still be there.")
 @json_option
 def verify(*, path: Path, head: str | None, as_json: bool) -> None:
-    """Check the chain of hashes, every total and every price of a ledger or of its export; code 5 if something was changed."""
-    found = _verified(path, head)
+    """Check the chain of hashes, every total and every price of a ledger or of its export; code 5 if it is not intact."""
+    from dpaudit.ledger import verify_file
+
+    found = verify_file(path, head=head)
+    if not found.is_read:
+        raise LedgerFailure("DPA805", f"{path.name} {found.problems[0]}. It may be no ledger, or a damaged one.")
     if as_json:
-        emit_json(
-            {
-                "entries": found.entries,
-                "head": None if found.head is None else str(found.head),
-                "open_charges": list(found.open_charges),
-                "overruns": list(found.overruns),
-                "problems": list(found.problems),
-            }
-        )
+        emit_json({**asdict(found), "head": None if found.head is None else str(found.head)})
     else:
         emit(_verification(found))
     if found.problems:
@@ -154,7 +153,7 @@ def export(*, path: Path, output: Path | None, backup: Path | None, as_json: boo
         say(f"written: {backup}")
     if output is not None:
         try:
-            with output.open("x", encoding="utf-8") as file:
+            with open(output, "x", encoding="utf-8", opener=_for_owner) as file:
                 file.write(lines)
         except OSError as error:
             raise InvalidArgument("DPA503", f"{output.name} cannot be written ({error.strerror}).") from error
@@ -236,10 +235,13 @@ def _show(opened: Ledger, scope: str | None, *, as_json: bool, count: int = _REC
 def _line(entry: Entry) -> str:
     """An entry for a person."""
     body = entry.body
+    from dpaudit.ledger.entries import printable
+
     what = {"ledger": "made", "budget": "opened for "}.get(entry.kind, "")
     told = [what + str(body.get("scope", "")), str(body.get("spending", "")), f"entry {body['charge']}" if "charge" in body else ""]
     note = str(body.get("note", ""))
-    return f"{entry.number:>6}  {entry.time}  {entry.kind:<8}" + "  ".join(text for text in (*told, note and f"({note})") if text)
+    line = f"{entry.number:>6}  {entry.time}  {entry.kind:<8}" + "  ".join(text for text in (*told, note and f"({note})") if text)
+    return printable(line)  # a file from elsewhere may hold what a terminal would obey
 
 
 def _receipt(receipt: Receipt) -> str:
@@ -266,47 +268,34 @@ def _number(value: Any, *, up: bool) -> str:
     return outward(value, digits=6, up=up)
 
 
+def _numbers(numbers: Sequence[int]) -> str:
+    """Some numbers of entries, and how many more there are."""
+    shown = ", ".join(map(str, numbers[:_RECENT]))
+    return shown if len(numbers) <= _RECENT else f"{shown} and {len(numbers) - _RECENT} more"
+
+
+def _for_owner(path: str, flags: int) -> int:
+    """Make a file that only its owner may read, whatever the umask."""
+    return os.open(path, flags, 0o600)
+
+
 def _verification(found: Verification) -> str:
     """What was found, for a person."""
     lines = [f"{found.entries} entries; " + ("the chain, the totals and the prices agree" if not found.problems else "NOT INTACT")]
-    lines += [f"    {problem}" for problem in found.problems]
+    lines += [f"    {problem}" for problem in found.problems[:_PROBLEMS]]
+    lines += [f"    and {len(found.problems) - _PROBLEMS} problems more"] if len(found.problems) > _PROBLEMS else []
     if found.open_charges:
         lines.append(f"open charges, counted as spent: {', '.join(map(str, found.open_charges))}")
     if found.overruns:
         lines.append(f"released more than reserved, charged too: entries {', '.join(map(str, found.overruns))}")
+    lines += [
+        f"{what}: entries {_numbers(which)}"
+        for what, which in (
+            ("not compared with what ran, which is made elsewhere", found.elsewhere),
+            ("not compared with what ran, since they count on sampling or a random order", found.uncompared),
+            ("nothing ran under them that the release log saw", found.unseen),
+            ("of an old ledger that keeps no losses, so that their amounts were not computed again", found.taken),
+        )
+        if which
+    ]
     return "\n".join([*lines, *([] if found.head is None else [f"head {found.head}"]), ""])
-
-
-def _verified(path: Path, head: str | None) -> Verification:
-    """The check of a ledger or of an export."""
-    from dpaudit.ledger import verify as verify_entries
-
-    try:
-        with path.open("rb") as file:
-            begins = file.read(len(_SQLITE))
-    except OSError as error:
-        raise InvalidArgument("DPA801", f"{path.name} cannot be read ({error.strerror}).") from error
-    if begins == _SQLITE:
-        return _opened(path).verify(head=head)
-    return verify_entries(_exported(path), head=head)
-
-
-def _exported(path: Path) -> Sequence[Entry]:
-    """The entries of an export."""
-    from dpaudit.ledger import Entry
-
-    found: list[Entry] = []
-    for number, line in enumerate(_lines(path), start=1):
-        try:
-            found.append(Entry.from_dict(json.loads(line)))
-        except (KeyError, TypeError, ValueError) as error:
-            raise LedgerFailure("DPA805", f"line {number} of {path.name} is no entry of a ledger.") from error
-    return found
-
-
-def _lines(path: Path) -> Iterable[str]:
-    """The lines of a text file."""
-    try:
-        return path.read_text(encoding="utf-8").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        raise InvalidArgument("DPA801", f"{path.name} is neither a ledger nor an export of one.") from error

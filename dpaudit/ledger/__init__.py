@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from dpaudit.ledger.entries import Head as Head
     from dpaudit.ledger.entries import Receipt as Receipt
     from dpaudit.ledger.entries import Scope as Scope
+    from dpaudit.ledger.examination import verify_file as verify_file
     from dpaudit.ledger.handle import LedgerBudget as LedgerBudget
     from dpaudit.ledger.verification import Verification as Verification
     from dpaudit.ledger.verification import verify as verify
@@ -25,6 +26,7 @@ _HOMES: Final = {
     "Scope": "entries",
     "Verification": "verification",
     "verify": "verification",
+    "verify_file": "examination",
 }
 
 __all__ = [*sorted(_HOMES)]

@@ -7,7 +7,7 @@ import sqlite3
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Final
+from typing import Any, Final
 
 from dpaudit.accounting import PrivacyLoss
 from dpaudit.accounting.filters import Amounts, Cap
@@ -15,10 +15,10 @@ from dpaudit.claims import Guarantee
 from dpaudit.errors import LedgerFailure, LedgerRefusal
 from dpaudit.ledger.entries import Scope
 from dpaudit.ledger.plain import cap_of
-from dpaudit.ledger.store import entry_of
+from dpaudit.ledger.store import entry_from_row
 
-_ALL: Final = "SELECT number, dataset, unit, purpose, spent FROM budget"
-_COVERING: Final = f"{_ALL} WHERE dataset = ? AND unit = ? AND purpose IN ('', ?)"
+ALL: Final = "SELECT number, dataset, unit, purpose, spent FROM budget"
+_COVERING: Final = f"{ALL} WHERE dataset = ? AND unit = ? AND purpose IN ('', ?)"
 
 
 @dataclass(frozen=True)
@@ -44,23 +44,42 @@ class Account:
 def accounts_of(connection: sqlite3.Connection, scope: Scope | None) -> list[Account]:
     """The budgets that pay for a scope, or all."""
     if scope is None:
-        rows = connection.execute(f"{_ALL} ORDER BY number").fetchall()
+        rows = connection.execute(f"{ALL} ORDER BY number").fetchall()
     else:
         rows = connection.execute(f"{_COVERING} ORDER BY number", (scope.dataset, scope.unit, scope.purpose or "")).fetchall()
-    found = []
-    for number, dataset, unit, purpose, spent in rows:
-        opened = entry_of(connection, number)
-        if opened is None or opened.kind != "budget":
-            raise LedgerFailure("DPA805", f"budget {number} was never opened. Find out with `dpaudit ledger verify` what changed.")
-        cap = _cap(opened.digest, json.dumps(dict(opened.body)))
-        found.append(Account(number, Scope(dataset, unit, purpose or None), cap, cap.read(json.loads(spent))))
-    return found
+    return [account_from_row(connection, row) for row in rows]
+
+
+def account_from_row(connection: sqlite3.Connection, row: tuple[Any, ...]) -> Account:
+    """One budget from its row and its entry; DPA805 where either was changed."""
+    number, dataset, unit, purpose, spent = row
+    try:
+        scope = Scope(dataset, unit, purpose or None)
+        rows = connection.execute("SELECT * FROM entry WHERE number IN (?, ?) ORDER BY number", (number - 1, number)).fetchall()
+        cap = _cap(number, scope, tuple(rows))
+        return Account(number, scope, cap, cap.read(json.loads(spent)))
+    except (LedgerFailure, sqlite3.Error):
+        raise
+    except Exception as error:  # whatever the file holds there
+        raise _changed(number, "cannot be read") from error
 
 
 @lru_cache(maxsize=256)
-def _cap(digest: bytes, body: str) -> Cap:  # noqa: ARG001 - the digest makes the key cheap to compare
-    """The cap of an entry, kept because every charge needs it."""
-    return cap_of(json.loads(body))
+def _cap(number: int, scope: Scope, rows: tuple[tuple[Any, ...], ...]) -> Cap:
+    """The cap of a budget from the rows of its entry and the one before, whose hash is checked; kept, as every charge asks."""
+    before, opened = map(entry_from_row, rows)
+    if not opened.follows(before):
+        raise _changed(number, "is not the one that was opened: its entry, or the one before, was changed")
+    if (opened.number, opened.kind, opened.body["scope"]) != (number, "budget", str(scope)):
+        raise _changed(number, "was never opened for its scope")
+    return cap_of(opened.body)
+
+
+def _changed(number: object, what: str) -> LedgerFailure:
+    """A budget that is not what the ledger wrote."""
+    return LedgerFailure(
+        "DPA805", f"budget {number!r:.20} {what}. Find out with `dpaudit ledger verify` since when, and go on from a copy."
+    )
 
 
 def charged(

@@ -14,13 +14,15 @@ from dpaudit.claims import Adjacency, Guarantee
 from dpaudit.errors import InvalidArgument, LedgerFailure
 from dpaudit.exact import Exact, integer
 from dpaudit.ledger.accounts import Account, accounts_of, charged, written
-from dpaudit.ledger.charges import Charge, asked, commit, reserve
+from dpaudit.ledger.charges import Charge, asked, commit, reserve, settle_after_error
 from dpaudit.ledger.entries import Entry, Head, Receipt, Scope
+from dpaudit.ledger.examination import examine
 from dpaudit.ledger.handle import LedgerBudget
 from dpaudit.ledger.plain import adjacency_to_dict, guarantee_to_dict
-from dpaudit.ledger.store import Store, append, entries, entry_of, last_entry
-from dpaudit.ledger.verification import Verification, verify
-from dpaudit.releases import recording
+from dpaudit.ledger.store import Store, append, entries, entry_of, last_entry, open_charges
+from dpaudit.ledger.tables import VERSION
+from dpaudit.ledger.verification import Verification
+from dpaudit.releases import Tally, paying
 
 
 class Ledger:
@@ -51,8 +53,7 @@ class Ledger:
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self._store = Store(path)
-        with self._store.reading() as connection:
-            self.name = _name(connection)
+        self.name = self._store.read(_name)
 
     @classmethod
     def create(cls, path: str | os.PathLike[str]) -> Self:
@@ -71,7 +72,7 @@ class Ledger:
           ...     Ledger.create(f"{folder}/budget.ledger").head.number
           1
         """
-        Store.create(path, {"name": secrets.token_hex(16), "format": 1})
+        Store.create(path, {"name": secrets.token_hex(16), "format": VERSION})
         return cls(path)
 
     def open_budget(
@@ -107,12 +108,15 @@ class Ledger:
             "limits": cap.written(cap.limits),
         }
         key = (place.dataset, place.unit, place.purpose or "")
-        with self._store.writing() as connection:
+
+        def change(connection: sqlite3.Connection) -> Head:
             if connection.execute("SELECT 1 FROM budget WHERE dataset = ? AND unit = ? AND purpose = ?", key).fetchone():
                 raise InvalidArgument("DPA802", f"{place} has a budget already, and budgets are fixed. Choose another scope.")
             entry = append(connection, "budget", body)
             connection.execute("INSERT INTO budget VALUES (?, ?, ?, ?, ?)", (entry.number, *key, written(cap, cap.nothing)))
-        return entry.head
+            return entry.head
+
+        return self._store.write(change)
 
     @contextmanager
     def charge(self, spending: Any, *, scope: Scope | str, times: int = 1, note: str = "") -> Iterator[Charge]:
@@ -148,11 +152,27 @@ class Ledger:
           {'survey/person': {'epsilon': '1/2'}}
         """
         receipt = reserve(self._store, self.name, "reserve", spending, scope, times, note)
-        with recording() as log:
-            charge = Charge(self._store, receipt, log)
-            yield charge
-        if not charge.cancelled:
-            commit(self._store, receipt, log)
+        tally, over = Tally(f"the charge of entry {receipt.entry}"), None
+        # Two nested ends, each of which does all that is left to do: an interrupt may arrive in the first.
+        try:
+            try:
+                with paying(tally):
+                    yield Charge(self._store, receipt, tally)
+                    cancelled = tally.closed
+                tally.require_process()
+                over = False if cancelled else commit(self._store, receipt, tally.close())
+            finally:
+                if over is None:
+                    settle_after_error(self._store, receipt, tally)
+        finally:
+            if over is None:
+                settle_after_error(self._store, receipt, tally)
+        if over:
+            raise LedgerFailure(
+                "DPA807",
+                f"what was released under entry {receipt.entry} costs more than was reserved, or has no price in a budget; the "
+                "difference, or all that was left, was charged as well. Reserve the loss of everything that the block releases.",
+            )
 
     def spend(self, spending: Any, *, scope: Scope | str, times: int = 1, note: str = "") -> Receipt:
         """Charge what is about to be released elsewhere; call it before the noise is drawn.
@@ -208,8 +228,7 @@ class Ledger:
           {'survey/person': {'epsilon': '1/4'}}
         """
         place, loss = Scope.of(scope), asked(spending)
-        with self._store.reading() as connection:
-            after, _ = charged(accounts_of(connection, place), place, loss, times)
+        after, _ = self._store.read(lambda connection: charged(accounts_of(connection, place), place, loss, times))
         return {str(account.scope): account.remaining for account in after}
 
     def accounts(self, scope: Scope | str | None = None) -> list[Account]:
@@ -230,8 +249,7 @@ class Ledger:
           []
         """
         place = None if scope is None else Scope.of(scope)
-        with self._store.reading() as connection:
-            return accounts_of(connection, place)
+        return self._store.read(lambda connection: accounts_of(connection, place))
 
     def remaining(self, scope: Scope | str) -> dict[str, dict[str, str]]:
         """What may still be spent on a scope, for each budget that pays for it.
@@ -278,14 +296,12 @@ class Ledger:
     @property
     def head(self) -> Head:
         """The newest entry; keep it elsewhere to be able to show that nothing was cut off."""
-        with self._store.reading() as connection:
-            return _newest(connection).head
+        return self._store.read(_newest).head
 
     @property
     def open_charges(self) -> list[int]:
         """Entries that reserved and neither committed nor cancelled: under way, or ended by an error; they are spent."""
-        with self._store.reading() as connection:
-            return [number for (number,) in connection.execute("SELECT number FROM open_charge ORDER BY number")]
+        return self._store.read(open_charges)
 
     def entries(self) -> list[Entry]:
         """Every entry, the oldest first.
@@ -301,8 +317,7 @@ class Ledger:
           ...     [entry.kind for entry in Ledger.create(f"{folder}/budget.ledger").entries()]
           ['ledger']
         """
-        with self._store.reading() as connection:
-            return list(entries(connection))
+        return self._store.read(lambda connection: list(entries(connection)))
 
     def recent(self, count: int) -> list[Entry]:
         """The newest entries, the oldest of them first.
@@ -322,9 +337,7 @@ class Ledger:
           1
         """
         most = integer(count, "count", lower=0)
-        with self._store.reading() as connection:
-            first = _newest(connection).number - most
-            return list(entries(connection, after=first))
+        return self._store.read(lambda connection: list(entries(connection, after=_newest(connection).number - most)))
 
     def verify(self, *, head: Head | str | None = None) -> Verification:
         """Check the chain, every total and every price again.
@@ -334,8 +347,7 @@ class Ledger:
         Returns:
           What was found; its `problems` are empty where all is well.
         Raises:
-          InvalidArgument: no head (DPA105).
-          LedgerFailure: the file cannot be read (DPA804, DPA805).
+          InvalidArgument: no head (DPA105). What the file holds raises nothing: it is a problem of the verdict.
         Source: docs/ledger.md, "What the chain shows".
         Example:
           >>> import tempfile
@@ -343,11 +355,7 @@ class Ledger:
           ...     Ledger.create(f"{folder}/budget.ledger").verify().problems
           ()
         """
-        with self._store.reading() as connection:
-            damage = [text for (text,) in connection.execute("PRAGMA integrity_check(8)") if text != "ok"]
-            totals = {account.number: account.cap.written(account.spent) for account in accounts_of(connection, None)}
-            pending = frozenset(number for (number,) in connection.execute("SELECT number FROM open_charge"))
-            return verify(entries(connection), head=head, totals=totals, pending=pending, damage=damage)
+        return examine(self._store, head)
 
     def backup(self, path: str | os.PathLike[str]) -> None:
         """Copy the ledger as it is now to a new file.

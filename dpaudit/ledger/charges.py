@@ -2,32 +2,32 @@
 
 from __future__ import annotations
 
+import os
+import sqlite3
+import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from dpaudit.accounting import PrivacyLoss
-from dpaudit.accounting.laws.allocation import Allocated
-from dpaudit.accounting.laws.between import Between
-from dpaudit.accounting.laws.random_order import Ordered
-from dpaudit.accounting.laws.sampled import Sampled
-from dpaudit.accounting.laws.without_replacement import Swapped
+from dpaudit.accounting.filters import Amounts
 from dpaudit.claims import Guarantee
-from dpaudit.errors import InvalidArgument, LedgerFailure
+from dpaudit.errors import DpauditError, InvalidArgument, LedgerFailure
 from dpaudit.exact import integer
-from dpaudit.ledger.accounts import accounts_of, charged, keep, move
-from dpaudit.ledger.entries import LONGEST_NOTE, Receipt, Scope
-from dpaudit.ledger.plain import excess, release_to_dict
-from dpaudit.ledger.store import Store, append, entry_of
-from dpaudit.releases import Release
+from dpaudit.ledger.accounts import Account, accounts_of, charged, keep, move
+from dpaudit.ledger.entries import LONGEST_NOTE, Entry, Receipt, Scope
+from dpaudit.ledger.losses import MOST_TIMES, described, is_compared, kept
+from dpaudit.ledger.plain import all_left, excess, release_to_dict
+from dpaudit.ledger.store import Store, append, entry_of, open_charges
+from dpaudit.releases import Release, Tally
 
 
 class Charge:
     """A charge whose releases are being made; `receipt` says what was reserved."""
 
-    def __init__(self, store: Store, receipt: Receipt, log: Sequence[Release]) -> None:
+    def __init__(self, store: Store, receipt: Receipt, tally: Tally) -> None:
         self.receipt = receipt
         self.cancelled = False
-        self._store, self._log = store, log
+        self._store, self._tally = store, tally
 
     def cancel(self) -> None:
         """Give the reservation back: nothing was released and nothing will be.
@@ -50,7 +50,7 @@ class Charge:
           ...     ledger.remaining("survey/person")
           {'survey/person': {'epsilon': '1'}}
         """
-        if self._log:
+        if not self._tally.close_if_empty():
             raise LedgerFailure("DPA806", "noise was drawn under this charge; what was released stays paid for.")
         _settle(self._store, self.receipt.entry, "cancel", {})
         self.cancelled = True
@@ -62,29 +62,39 @@ def reserve(store: Store, ledger: str, kind: str, spending: Any, scope: Scope | 
     if not (isinstance(note, str) and len(note) <= LONGEST_NOTE and note.isprintable()):
         got = f"{len(note)} letters, or some that cannot be printed" if isinstance(note, str) else f"a {type(note).__name__}"
         raise InvalidArgument("DPA105", f"note must be printable text of at most {LONGEST_NOTE} letters, got {got}.")
-    with store.writing() as connection:
-        after, amounts = charged(accounts_of(connection, place), place, loss, times)
-        text = _described(loss, times)
-        body = {"scope": str(place), "spending": text, "amounts": amounts, "note": note}
-        entry = append(connection, kind, body if kind == "spend" else {**body, "compared": not _amplified(loss)})
+    count = integer(times, "times", lower=0, upper=MOST_TIMES)
+    text = described(loss, count)
+    said = {"scope": str(place), "spending": text, "loss": kept(loss), "times": count, "note": note}
+    body = said if kind == "spend" else {**said, "compared": is_compared(loss)}
+
+    def change(connection: sqlite3.Connection) -> tuple[Entry, list[Account], dict[str, dict[str, str]]]:
+        after, amounts = charged(accounts_of(connection, place), place, loss, count)
+        entry = append(connection, kind, {**body, "amounts": amounts})
         keep(connection, after)
         if kind == "reserve":
             connection.execute("INSERT INTO open_charge VALUES (?)", (entry.number,))
+        return entry, after, amounts
+
+    entry, after, amounts = store.write(change)
     paid = {str(account.scope): amounts[str(account.number)] for account in after}
     left = {str(account.scope): account.remaining for account in after}
     return Receipt(ledger, entry.number, place, text, paid, left, entry.head)
 
 
-def commit(store: Store, receipt: Receipt, log: Sequence[Release]) -> None:
-    """Write down what ran; charge what was not reserved, and say so."""
-    over = _overrun(store, receipt, log)
-    _settle(store, receipt.entry, "commit", {"ran": [release_to_dict(release) for release in log]}, over)
-    if over:
-        raise LedgerFailure(
-            "DPA807",
-            f"what was released under entry {receipt.entry} costs more than was reserved; the difference was charged as well. "
-            "Reserve the loss of everything that the block releases.",
-        )
+def settle_after_error(store: Store, receipt: Receipt, tally: Tally) -> None:
+    """Charge what an interrupted block released beyond its reservation; where there is nothing beyond, the charge stays open."""
+    ran, error = tally.close(), sys.exception()
+    if not ran or tally.process != os.getpid():
+        return
+    told = ""
+    try:
+        if commit(store, receipt, ran, only_beyond=True):
+            told = f"What was released under entry {receipt.entry} costs more than was reserved, and was charged (DPA807)."
+    except DpauditError as failure:
+        if failure.code != "DPA806":  # the error came after the charge had ended
+            told = f"What was released under entry {receipt.entry} could not be compared with its charge: {failure}"
+    if told and error is not None:
+        error.add_note(told)
 
 
 def asked(spending: Any) -> PrivacyLoss | Guarantee:
@@ -96,46 +106,61 @@ def asked(spending: Any) -> PrivacyLoss | Guarantee:
     return loss
 
 
-def _overrun(store: Store, receipt: Receipt, log: Sequence[Release]) -> dict[str, dict[str, str]]:
-    """By number of budget: what ran beyond what was reserved; all that is left where what ran has no price."""
-    with store.reading() as connection:
-        accounts, reserved = accounts_of(connection, receipt.scope), entry_of(connection, receipt.entry)
-    if reserved is None or not reserved.body["compared"]:
-        return {}
-    over = {}
-    for account in accounts:
-        amounts = reserved.body["amounts"].get(str(account.number))
-        beyond = account.cap.nothing if amounts is None else excess(account.cap, log, account.cap.read(amounts))
-        beyond = account.left if beyond is None else beyond
-        if any(beyond):
-            over[str(account.number)] = account.cap.written(beyond)
+def commit(store: Store, receipt: Receipt, ran: Sequence[Release], *, only_beyond: bool = False) -> bool:
+    """End an open charge with what ran; or only if that costs more than was reserved, which is charged too. Whether it does."""
+    accounts, reserved = store.read(
+        lambda connection: (accounts_of(connection, receipt.scope), entry_of(connection, receipt.entry))
+    )
+    beyond: dict[str, Amounts | None] = {}
+    if reserved is not None and reserved.body["compared"]:
+        for account in accounts:
+            amounts = reserved.body["amounts"].get(str(account.number))
+            if amounts is not None:
+                beyond[str(account.number)] = excess(account.cap, ran, account.cap.read(amounts))
+    over = any(amounts is None or any(amounts) for amounts in beyond.values())
+    if over or not only_beyond:
+        _settle(store, receipt.entry, "commit", {"ran": [release_to_dict(release) for release in ran]}, beyond)
     return over
 
 
 def _settle(
-    store: Store, number: int, kind: str, body: Mapping[str, Any], over: Mapping[str, Mapping[str, str]] | None = None
+    store: Store, number: int, kind: str, body: Mapping[str, Any], beyond: Mapping[str, Amounts | None] | None = None
 ) -> None:
-    """End an open charge."""
-    with store.writing() as connection:
+    """End an open charge; charge what was released beyond it, and all that is left where that has no price (None)."""
+
+    def change(connection: sqlite3.Connection) -> None:
         if not connection.execute("DELETE FROM open_charge WHERE number = ?", (number,)).rowcount:
             raise LedgerFailure("DPA806", f"entry {number} is no open charge; it was committed or cancelled before.")
         append(connection, kind, {"charge": number, **body})
         reserved = entry_of(connection, number)
         if kind == "cancel" and reserved is not None:
             move(connection, reserved.body["amounts"], sign=-1)
+        over = _over(connection, beyond or {})
         if over:
             append(connection, "overrun", {"charge": number, "amounts": over})
             move(connection, over, sign=1)
 
-
-def _amplified(loss: PrivacyLoss | Guarantee) -> bool:
-    """Whether the loss counts on chance beside the noise, of which a release log knows nothing."""
-    chance = (Allocated, Between, Ordered, Sampled, Swapped)
-    return isinstance(loss, PrivacyLoss) and any(isinstance(law, chance) for law, _ in loss.parts)
+    store.write(change)
 
 
-def _described(loss: PrivacyLoss | Guarantee, times: int) -> str:
-    """What was charged, in words of the accounting."""
-    text = loss.describe() if isinstance(loss, PrivacyLoss) else str(loss)
-    count = integer(times, "times", lower=0)
-    return text if count == 1 else f"{count} * {text}"
+def _over(connection: sqlite3.Connection, beyond: Mapping[str, Amounts | None]) -> dict[str, dict[str, str]]:
+    """By number of budget: what is charged beyond a reservation, for an entry that says so even where nothing is left to charge."""
+    over = {}
+    for account in accounts_of(connection, None):
+        amounts = beyond.get(str(account.number), account.cap.nothing)
+        if amounts is None or any(amounts):
+            if amounts is None:
+                amounts = all_left(account.cap.limits, account.spent, _pending(connection, account))
+            over[str(account.number)] = account.cap.written(amounts)
+    return over
+
+
+def _pending(connection: sqlite3.Connection, account: Account) -> list[Amounts]:
+    """What open charges could still give back to a budget."""
+    found = []
+    for number in open_charges(connection):
+        reserved = entry_of(connection, number)
+        amounts = None if reserved is None else reserved.body["amounts"].get(str(account.number))
+        if amounts is not None:
+            found.append(account.cap.read(amounts))
+    return found

@@ -12,7 +12,7 @@ from typing import Any, Final, Self
 from dpaudit.errors import InvalidArgument
 from dpaudit.exact import instance_of
 
-KINDS: Final = ("ledger", "budget", "spend", "reserve", "commit", "cancel", "overrun")
+KINDS: Final = ("ledger", "format", "budget", "spend", "reserve", "commit", "cancel", "overrun")
 """What an entry may say; docs/ledger.md explains each."""
 
 LONGEST_NOTE: Final = 200
@@ -214,6 +214,11 @@ class Receipt:
             "remaining": {scope: dict(amounts) for scope, amounts in self.remaining.items()},
             "head": str(self.head),
         }
+
+
+def printable(text: str) -> str:
+    """The text with an escape for each character that a terminal would obey instead of show, line ends included."""
+    return "".join(letter if letter.isprintable() else letter.encode("unicode_escape").decode("ascii") for letter in text)
 
 
 def canonical(value: object) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, ClassVar, Self
 
 if TYPE_CHECKING:
     from dpaudit.accounting import PrivacyLoss
@@ -31,6 +31,9 @@ class LedgerBudget:
       ...     handle.remaining
       {'survey/person': {'rho': '3/4'}}
     """
+
+    secure_only: ClassVar[bool] = True
+    """A fit with a seeded source is refused: the budget of a ledger pays for releases, not for tests."""
 
     def __init__(self, ledger: Ledger, scope: Scope, note: str = "") -> None:
         self.ledger, self.scope, self.note = ledger, scope, note

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields
 from fractions import Fraction
 from typing import Any, Final
@@ -68,3 +68,9 @@ def excess(cap: Cap, ran: Sequence[Release], reserved: Amounts) -> Amounts | Non
     except DpauditError:
         return None
     return tuple(max(one - kept, Fraction(0)) for one, kept in zip(cost, reserved, strict=True))
+
+
+def all_left(limits: Amounts, spent: Amounts, pending: Iterable[Amounts]) -> Amounts:
+    """What a release without a price takes: all that is left of a budget, and all that open charges could give back to it."""
+    left = [max(limit - taken, Fraction(0)) for limit, taken in zip(limits, spent, strict=True)]
+    return tuple(sum(parts, Fraction(0)) for parts in zip(left, *pending, strict=True))

@@ -5,46 +5,32 @@ from __future__ import annotations
 import json
 import os
 import sqlite3
+import stat
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
+import time
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from dpaudit.errors import InvalidArgument, LedgerFailure
 from dpaudit.exact import instance_of
-from dpaudit.ledger.entries import Entry, canonical
-
-APPLICATION: Final = 0x4450_4C31
-"""Marks an SQLite file as a ledger."""
-
-VERSION: Final = 1
-"""Of the tables."""
+from dpaudit.ledger.entries import Entry, canonical, printable
+from dpaudit.ledger.tables import APPLICATION, SETTINGS, VERSION, VERSIONS, differences, make_tables
 
 _OLDEST_SQLITE: Final = (3, 37, 0)
 _PATIENCE: Final = 60.0
-"""Seconds for which a writer waits for the others."""
+"""Seconds for which a program waits for the others."""
+
+_TURN: Final = 0.1
+"""Seconds of this wait that pass inside SQLite, which no signal interrupts."""
 
 _RESTORE: Final = "Find out with `dpaudit ledger verify` since when, and go on from a copy."
+_SIDE_FILES: Final = ("-journal", "-wal", "-shm")
 
-_TABLES: Final = (
-    """CREATE TABLE entry (
-        number INTEGER PRIMARY KEY, kind TEXT NOT NULL, time TEXT NOT NULL, body TEXT NOT NULL,
-        hash BLOB NOT NULL CHECK (length(hash) = 32)
-    ) STRICT""",
-    "CREATE TRIGGER no_change BEFORE UPDATE ON entry BEGIN SELECT RAISE(ABORT, 'entries are never changed'); END",
-    "CREATE TRIGGER no_removal BEFORE DELETE ON entry BEGIN SELECT RAISE(ABORT, 'entries are never removed'); END",
-    """CREATE TABLE budget (
-        number INTEGER PRIMARY KEY REFERENCES entry, dataset TEXT NOT NULL, unit TEXT NOT NULL, purpose TEXT NOT NULL,
-        spent TEXT NOT NULL, UNIQUE (dataset, unit, purpose)
-    ) STRICT""",
-    "CREATE TABLE open_charge (number INTEGER PRIMARY KEY REFERENCES entry) STRICT",
-)
-# A rollback journal, not a write-ahead log: that can corrupt files under several writers before SQLite 3.51.3, and needs shared
-# memory that network disks lack. EXTRA also syncs the folder, so that a journal that is gone stays gone after a loss of power.
-SETTINGS: Final = ("journal_mode = TRUNCATE", "synchronous = EXTRA", "foreign_keys = ON", "trusted_schema = OFF")
+_Found = TypeVar("_Found")
 
 
 class Store:
@@ -59,64 +45,101 @@ class Store:
     def create(cls, path: str | os.PathLike[str], body: dict[str, Any]) -> Store:
         """A new file that only its owner may read, with its first entry; DPA803 where there is a file already."""
         store = cls(path)
-        try:
-            os.close(os.open(store.path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
-        except FileExistsError:
-            raise LedgerFailure("DPA803", f"{store.path.name} exists already; a ledger is never written over.") from None
-        except OSError as error:
-            raise LedgerFailure("DPA803", f"{store.path.name} cannot be made ({type(error).__name__}).") from error
-        with _failures(store.path):
-            connection = store._connected(new=True)
-            connection.execute("BEGIN EXCLUSIVE")
-            for statement in _TABLES:
-                connection.execute(statement)
+        make_file(store.path, "DPA803", "a ledger is never written over")
+
+        def filled(connection: sqlite3.Connection) -> None:
+            make_tables(connection)
             append(connection, "ledger", body)
-            connection.execute(f"PRAGMA application_id = {APPLICATION}")
-            connection.execute(f"PRAGMA user_version = {VERSION}")
-            connection.execute("COMMIT")
+
+        store._transaction("BEGIN EXCLUSIVE", filled, new=True)
         return store
 
-    @contextmanager
-    def writing(self) -> Iterator[sqlite3.Connection]:
-        """One change: all of it is on the disk when the block ends, or none of it after an error."""
-        with self._transaction("BEGIN IMMEDIATE") as connection:
-            yield connection
+    def write(self, change: Callable[[sqlite3.Connection], _Found]) -> _Found:
+        """Make one change: all of it is on the disk afterwards, or none of it after an error."""
 
-    @contextmanager
-    def reading(self) -> Iterator[sqlite3.Connection]:
-        """One state of the file, whatever others write meanwhile."""
-        with self._transaction("BEGIN") as connection:
-            yield connection
+        def checked(connection: sqlite3.Connection) -> _Found:
+            self._require_tables(connection, for_writing=True)
+            if connection.execute("PRAGMA user_version").fetchone()[0] != VERSION:
+                append(connection, "format", {"format": VERSION})
+                connection.execute(f"PRAGMA user_version = {VERSION}")
+            return change(connection)
 
-    @contextmanager
-    def _transaction(self, begin: str) -> Iterator[sqlite3.Connection]:
-        """A transaction that ends with the block."""
-        with _failures(self.path):
-            connection = self._connected()
-            connection.execute(begin)
+        return self._transaction("BEGIN IMMEDIATE", checked)
+
+    def read(self, question: Callable[[sqlite3.Connection], _Found]) -> _Found:
+        """Read one state of the file, whatever others write meanwhile."""
+
+        def checked(connection: sqlite3.Connection) -> _Found:
+            self._require_tables(connection, for_writing=False)
+            return question(connection)
+
+        return self._transaction("BEGIN", checked)
+
+    def examine(self, question: Callable[[sqlite3.Connection], _Found]) -> _Found:
+        """Read one state of the file with no look at its tables, for who looks at them himself."""
+        return self._transaction("BEGIN", question)
+
+    def _transaction(self, begin: str, task: Callable[[sqlite3.Connection], _Found], *, new: bool = False) -> _Found:
+        """A task in a transaction of its own, which ends with it however it ends."""
         try:
-            with _failures(self.path):
-                yield connection
-                connection.execute("COMMIT")
-        except BaseException:
-            if connection.in_transaction:
-                connection.execute("ROLLBACK")
-            raise
+            connection = self._connected(new=new)
+            # One function with two nested ends, not a context manager: a signal that arrives between the entry of a manager and its
+            # block, or in the first end, would leave the transaction open, and everybody else locked out.
+            try:
+                try:
+                    _begin(connection, begin)
+                    found = task(connection)
+                    _patiently(lambda: connection.execute("COMMIT"))
+                finally:
+                    connection.rollback()
+            finally:
+                connection.rollback()
+        except (sqlite3.Error, OverflowError) as error:  # a number that SQLite cannot hold
+            raise _failure(self.path, error) from error
+        return found
 
     def backup(self, path: str | os.PathLike[str]) -> None:
-        """A copy of the file as it is now; DPA803 where there is a file already."""
-        if Path(path).exists():
-            raise LedgerFailure("DPA803", f"{Path(path).name} exists already; a ledger is never written over.")
-        with _failures(self.path):
-            self._connected().execute("VACUUM INTO ?", (str(path),))
+        """A copy of the file as it is now, for its owner only; DPA803 where there is a file already."""
+        target = Path(path)
+        make_file(target, "DPA803", "a ledger is never written over")
+        try:
+            connection = self._connected()
+            _patiently(lambda: connection.execute("VACUUM INTO ?", (str(target),)))
+        except BaseException as error:
+            with suppress(OSError):
+                target.unlink()
+            if isinstance(error, sqlite3.Error):
+                raise _failure(self.path, error) from error
+            raise
+
+    def _require_tables(self, connection: sqlite3.Connection, *, for_writing: bool) -> None:
+        """DPA805 where the tables, or for a change anything beside them, are not those of a ledger; looks when they changed."""
+        cookie = (connection.execute("PRAGMA schema_version").fetchone()[0], for_writing)
+        if getattr(self._local, "checked", None) == cookie:
+            return
+        tables, others = differences(connection)
+        if tables or (for_writing and others):
+            raise LedgerFailure("DPA805", f"{self._name}: {'; '.join([*tables, *others])}. {_RESTORE}")
+        self._local.checked = cookie
 
     def _connected(self, *, new: bool = False) -> sqlite3.Connection:
-        """The connection of this thread in this process; one that was made before a fork is left to the parent."""
+        """The connection of this thread in this process; one that was made before a fork is left to the parent.
+
+        A connection that is in a transaction is in use by a frame below this one, which a signal handler interrupted, and is left
+        to it; if there is no such frame it dies here, and what it held is free.
+        """
         here = (os.getpid(), threading.get_ident())
-        if getattr(self._local, "here", None) != here:
+        connection: sqlite3.Connection | None = getattr(self._local, "connection", None)
+        if connection is None or self._local.here != here or connection.in_transaction:
+            connection = None
+            self._local.connection = self._local.checked = None
             self._local.connection, self._local.here = _connection(self.path, new=new), here
-        connection: sqlite3.Connection = self._local.connection
-        return connection
+        return self._local.connection  # type: ignore[no-any-return]
+
+    @property
+    def _name(self) -> str:
+        """The name of the file, for messages."""
+        return printable(self.path.name)
 
     def __getstate__(self) -> dict[str, Any]:
         """What another process needs."""
@@ -127,43 +150,88 @@ class Store:
         self.__init__(state["path"])  # type: ignore[misc]
 
 
+def make_file(path: Path, code: str, why: str) -> None:
+    """A new empty file that only its owner may read, whatever the umask; refused where there is one already."""
+    try:
+        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+    except FileExistsError:
+        raise LedgerFailure(code, f"{printable(path.name)} exists already; {why}.") from None
+    except (OSError, ValueError) as error:
+        raise LedgerFailure(code, f"{printable(path.name)} cannot be made ({type(error).__name__}).") from error
+
+
 def append(connection: sqlite3.Connection, kind: str, body: dict[str, Any]) -> Entry:
     """Add an entry to the chain, inside a transaction that writes."""
-    time = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-    entry = Entry.after(last_entry(connection), kind, time, body)
-    connection.execute("INSERT INTO entry VALUES (?, ?, ?, ?, ?)", (entry.number, kind, time, canonical(body), entry.digest))
+    moment = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    entry = Entry.after(last_entry(connection), kind, moment, body)
+    connection.execute("INSERT INTO entry VALUES (?, ?, ?, ?, ?)", (entry.number, kind, moment, canonical(body), entry.digest))
     return entry
 
 
 def last_entry(connection: sqlite3.Connection) -> Entry | None:
     """The newest entry."""
     row = connection.execute("SELECT * FROM entry ORDER BY number DESC LIMIT 1").fetchone()
-    return None if row is None else _entry(row)
+    return None if row is None else entry_from_row(row)
 
 
 def entry_of(connection: sqlite3.Connection, number: int) -> Entry | None:
     """One entry."""
     row = connection.execute("SELECT * FROM entry WHERE number = ?", (number,)).fetchone()
-    return None if row is None else _entry(row)
+    return None if row is None else entry_from_row(row)
 
 
 def entries(connection: sqlite3.Connection, after: int = 0) -> Iterator[Entry]:
     """Every entry after that number, the oldest first."""
     for row in connection.execute("SELECT * FROM entry WHERE number > ? ORDER BY number", (after,)):
-        yield _entry(row)
+        yield entry_from_row(row)
 
 
-def _entry(row: tuple[int, str, str, str, bytes]) -> Entry:
-    """An entry from its row."""
-    number, kind, time, body, digest = row
+def open_charges(connection: sqlite3.Connection) -> list[int]:
+    """Entries that reserved and neither committed nor cancelled."""
+    return [number for (number,) in connection.execute("SELECT number FROM open_charge ORDER BY number")]
+
+
+def entry_from_row(row: tuple[Any, ...]) -> Entry:
+    """An entry from its row; DPA805 for a row that is none."""
+    number, kind, moment, body, digest = row
     try:
-        return Entry(number, kind, time, MappingProxyType(json.loads(body)), digest)
-    except (TypeError, ValueError) as error:
-        raise LedgerFailure("DPA805", f"entry {number} cannot be read. {_RESTORE}") from error
+        content = json.loads(body)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise LedgerFailure("DPA805", f"entry {number!r:.20} cannot be read. {_RESTORE}") from error
+    known = (type(number), type(kind), type(moment), type(content), type(digest))
+    if known != (int, str, str, dict, bytes):
+        raise LedgerFailure("DPA805", f"entry {number!r:.20} cannot be read. {_RESTORE}")
+    return Entry(number, kind, moment, MappingProxyType(content), digest)
+
+
+def _begin(connection: sqlite3.Connection, begin: str) -> None:
+    """Begin a transaction and take its lock at once, so that nothing after it has to wait before the end."""
+
+    def attempt() -> None:
+        connection.rollback()
+        connection.execute(begin)
+        connection.execute("PRAGMA schema_version").fetchone()
+
+    _patiently(attempt)
+
+
+def _patiently(attempt: Callable[[], object]) -> None:
+    """Try until it is our turn, in short waits between which Python can answer a signal."""
+    end = time.monotonic() + _PATIENCE
+    while True:
+        try:
+            attempt()
+        except sqlite3.OperationalError as error:
+            if not _is_busy(error) or time.monotonic() >= end:
+                raise
+            time.sleep(0.001)  # SQLite gives up without waiting where it sees that waiting would not help
+        else:
+            return
 
 
 def _connection(path: Path, *, new: bool) -> sqlite3.Connection:
     """An open file, checked to be a ledger unless it is being made."""
+    name = printable(path.name)
     if sqlite3.sqlite_version_info < _OLDEST_SQLITE:
         raise LedgerFailure("DPA804", f"ledgers need SQLite 3.37 or newer, this Python has {sqlite3.sqlite_version}.")
     try:
@@ -171,27 +239,44 @@ def _connection(path: Path, *, new: bool) -> sqlite3.Connection:
     except (OSError, ValueError):  # no name of a file, on this system
         there = False
     if not there:
-        raise InvalidArgument("DPA801", f"there is no ledger {path.name}. Make one with `dpaudit ledger init`.")
-    connection = sqlite3.connect(path, timeout=_PATIENCE, isolation_level=None, check_same_thread=False)
+        raise InvalidArgument("DPA801", f"there is no ledger {name}. Make one with `dpaudit ledger init`.")
+    _narrow_side_files(path)
+    connection = sqlite3.connect(path, timeout=min(_TURN, _PATIENCE), isolation_level=None, check_same_thread=False)
+    # Bytes that are no text stay visible as such, and make their entry differ from its hash, where an error would name no entry.
+    connection.text_factory = lambda text: text.decode("utf-8", "surrogateescape")
     if not new:
-        marks = [connection.execute(f"PRAGMA {name}").fetchone()[0] for name in ("application_id", "user_version")]
+        marks: list[int] = []
+        _patiently(lambda: marks.append(connection.execute("PRAGMA application_id").fetchone()[0]))
+        _patiently(lambda: marks.append(connection.execute("PRAGMA user_version").fetchone()[0]))
         if marks[0] != APPLICATION:
-            raise InvalidArgument("DPA801", f"{path.name} is no ledger.")
-        if marks[1] != VERSION:
-            raise InvalidArgument("DPA801", f"{path.name} is a ledger of version {marks[1]}, this program knows {VERSION}.")
+            raise InvalidArgument("DPA801", f"{name} is no ledger.")
+        if marks[1] not in VERSIONS:
+            raise InvalidArgument("DPA801", f"{name} is a ledger of version {marks[1]}, this program knows {VERSIONS}.")
     for setting in SETTINGS:
-        connection.execute(f"PRAGMA {setting}")
+        _patiently(lambda setting=setting: connection.execute(f"PRAGMA {setting}"))  # type: ignore[misc]
     return connection
 
 
-@contextmanager
-def _failures(path: Path) -> Iterator[None]:
-    """Errors of SQLite as errors of the ledger."""
-    try:
-        yield
-    except sqlite3.OperationalError as error:
-        busy = "locked" in str(error) or "busy" in str(error)
-        reason = f"other programs kept it for {_PATIENCE:.0f} seconds" if busy else f"SQLite says: {error}"
-        raise LedgerFailure("DPA804", f"{path.name} cannot be used: {reason}. Nothing was changed.") from error
-    except sqlite3.DatabaseError as error:
-        raise LedgerFailure("DPA805", f"{path.name} is no ledger, or damaged; SQLite says: {error}. {_RESTORE}") from error
+def _narrow_side_files(path: Path) -> None:
+    """Let nobody read the files beside a ledger who may not read the ledger itself; SQLite keeps the mode of one that is there."""
+    allowed = stat.S_IMODE(path.stat().st_mode)
+    for end in _SIDE_FILES:
+        beside = path.with_name(path.name + end)
+        with suppress(OSError):
+            found = beside.lstat().st_mode
+            if stat.S_ISREG(found) and stat.S_IMODE(found) & ~allowed:
+                beside.chmod(stat.S_IMODE(found) & allowed)
+
+
+def _is_busy(error: sqlite3.Error) -> bool:
+    """Whether other programs hold the file; the code holds more exact codes in its higher bits."""
+    return getattr(error, "sqlite_errorcode", 0) & 0xFF in {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}
+
+
+def _failure(path: Path, error: sqlite3.Error | OverflowError) -> LedgerFailure:
+    """An error of SQLite as one of the ledger."""
+    name, said = printable(path.name), printable(str(error))
+    if isinstance(error, sqlite3.OperationalError):
+        reason = f"other programs kept it for {_PATIENCE:.0f} seconds" if _is_busy(error) else f"SQLite says: {said}"
+        return LedgerFailure("DPA804", f"{name} cannot be used: {reason}. Nothing was changed.")
+    return LedgerFailure("DPA805", f"{name} is no ledger, or damaged; SQLite says: {said}. {_RESTORE}")

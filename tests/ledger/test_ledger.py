@@ -275,7 +275,8 @@ def test_a_change_that_fails_half_way_is_not_made(pure, monkeypatch, place):
 
 def changed(ledger, *statements):
     connection = sqlite3.connect(ledger._store.path)
-    for statement in ("DROP TRIGGER no_change", "DROP TRIGGER no_removal", *statements):
+    triggers = connection.execute("SELECT sql FROM sqlite_schema WHERE type = 'trigger'").fetchall()
+    for statement in ("DROP TRIGGER no_change", "DROP TRIGGER no_removal", *statements, *(text for (text,) in triggers)):
         connection.execute(statement)
     connection.commit()
     connection.close()
@@ -352,9 +353,9 @@ def test_a_ledger_that_is_not_there_is_not_made(tmp_path):
 
 def test_a_ledger_of_another_version_is_refused(pure):
     connection = sqlite3.connect(pure._store.path)
-    connection.execute("PRAGMA user_version = 2")
+    connection.execute("PRAGMA user_version = 3")
     connection.close()
-    with pytest.raises(InvalidArgument, match="version 2"):
+    with pytest.raises(InvalidArgument, match="version 3"):
         Ledger(pure._store.path)
 
 
@@ -366,9 +367,11 @@ def test_an_old_sqlite_is_refused(pure, monkeypatch):
 
 def test_a_file_that_others_hold_is_waited_for_and_then_refused(pure, monkeypatch):
     monkeypatch.setattr(the_store, "_PATIENCE", 0.05)
-    other = Ledger(pure._store.path)
-    with pure._store.writing(), pytest.raises(LedgerFailure, match="DPA804"):
+    other, holder = Ledger(pure._store.path), sqlite3.connect(pure._store.path, isolation_level=None)
+    holder.execute("BEGIN IMMEDIATE")
+    with pytest.raises(LedgerFailure, match="DPA804"):
         other.spend(PureDP("1/2"), scope=WHERE)
+    holder.close()
     other.spend(PureDP("1/2"), scope=WHERE)
     assert {"survey/person": {"epsilon": Fraction(1, 2)}} == left(pure)
 
@@ -382,10 +385,10 @@ def test_only_its_owner_can_read_a_ledger_and_a_copy_is_the_same(pure, tmp_path)
 
 
 def test_settings_are_those_that_survive_a_loss_of_power(pure):
-    with pure._store.reading() as connection:
-        assert ("truncate", 3) == tuple(
-            connection.execute(f"PRAGMA {name}").fetchone()[0] for name in ("journal_mode", "synchronous")
-        )
+    def settings(connection):
+        return tuple(connection.execute(f"PRAGMA {name}").fetchone()[0] for name in ("journal_mode", "synchronous"))
+
+    assert ("truncate", 3) == pure._store.read(settings)
 
 
 def test_a_scope_and_its_text_are_one():

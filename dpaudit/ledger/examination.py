@@ -1,0 +1,131 @@
+"""Examination: the verdict on a file, whatever it holds; what cannot be read is a problem, never an error."""
+
+from __future__ import annotations
+
+import json
+import os
+import sqlite3
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from dpaudit.errors import DpauditError, InvalidArgument, LedgerFailure
+from dpaudit.ledger.accounts import ALL, account_from_row
+from dpaudit.ledger.entries import Entry, Head, printable
+from dpaudit.ledger.store import Store, entry_from_row
+from dpaudit.ledger.tables import differences
+from dpaudit.ledger.verification import UNREAD, Verification, replayed
+
+
+def verify_file(path: str | os.PathLike[str], *, head: Head | str | None = None) -> Verification:
+    """Check a ledger or an export of one, whatever the file holds.
+
+    Args:
+      path: of a file that is there.
+      head: of an earlier receipt or copy; that entry must be there, unchanged.
+    Returns:
+      What was found. What cannot be read as a ledger or an export has a problem that says so.
+    Raises:
+      InvalidArgument: no file (DPA801), or no head (DPA105).
+    Source: docs/ledger.md, "What the chain shows".
+    Example:
+      >>> import tempfile
+      >>> with tempfile.TemporaryDirectory() as folder:
+      ...     verify_file(folder).problems
+      ('cannot be read: it is no regular file',)
+    """
+    wanted, place = None if head is None else Head.of(head), Path(path)
+    try:
+        kind = place.stat()
+    except FileNotFoundError:
+        raise InvalidArgument("DPA801", f"there is no file {printable(place.name)}.") from None
+    except (OSError, ValueError) as error:
+        return _unread(type(error).__name__)
+    if not stat.S_ISREG(kind.st_mode):  # a pipe would be waited for, a device may never end
+        return _unread("it is no regular file")
+    try:
+        # SQLite looks first: whoever opens and closes a file beside it in one process takes away the locks that it holds.
+        return _examined(Store(place), wanted)
+    except DpauditError as error:
+        if not _is_no_database(error, kind.st_size):
+            return _unread(error.message)
+    except Exception as error:  # noqa: BLE001 - whatever the file holds, a verdict is given
+        return _unread(type(error).__name__)
+    items = list(_exported(place))
+    if all(isinstance(item, str) for item in items):
+        return _unread("it holds no entry of a ledger")
+    return replayed(items, head=wanted)
+
+
+def examine(store: Store, head: Head | str | None) -> Verification:
+    """The verdict on a ledger that could be opened."""
+    wanted = None if head is None else Head.of(head)
+    try:
+        return _examined(store, wanted)
+    except DpauditError as error:
+        return _unread(error.message)
+    except Exception as error:  # noqa: BLE001 - whatever the file holds, a verdict is given
+        return _unread(type(error).__name__)
+
+
+def _unread(why: str) -> Verification:
+    """The verdict on what cannot be read."""
+    return Verification(0, None, (), (), (printable(f"{UNREAD}: {why}"),))
+
+
+def _is_no_database(error: DpauditError, size: int) -> bool:
+    """Whether SQLite says that a file is none of its own, as an export is."""
+    return size == 0 or getattr(error.__cause__, "sqlite_errorcode", None) == sqlite3.SQLITE_NOTADB
+
+
+def _examined(store: Store, head: Head | None) -> Verification:
+    """The verdict on one state of a file of SQLite."""
+
+    def question(connection: sqlite3.Connection) -> Verification:
+        tables, others = differences(connection)
+        if tables:  # a view in place of a table may have no end
+            return _unread("; ".join([*tables, *others]))
+        others += [f"SQLite finds damage: {text}" for (text,) in connection.execute("PRAGMA integrity_check(8)") if text != "ok"]
+        pages, size = (connection.execute(f"PRAGMA {name}").fetchone()[0] for name in ("page_count", "page_size"))
+        if store.path.stat().st_size < pages * size:  # SQLite reads zeros where the file ends
+            others.append("the file is shorter than it was")
+        totals: dict[int, dict[str, str]] = {}
+        unread = False
+        for row in connection.execute(f"{ALL} ORDER BY number").fetchall():
+            try:
+                account = account_from_row(connection, row)
+            except LedgerFailure as error:
+                others.append(error.message)
+                unread = True
+            else:
+                totals[account.number] = account.cap.written(account.spent)
+        pending = [number for (number,) in connection.execute("SELECT number FROM open_charge")]
+        return replayed(_rows(connection), head=head, totals=None if unread else totals, pending=pending, problems=others)
+
+    return store.examine(question)
+
+
+def _rows(connection: sqlite3.Connection) -> Iterator[Entry | str]:
+    """Every entry, and a text for each row that is none."""
+    for row in connection.execute("SELECT * FROM entry ORDER BY number"):
+        yield _read(lambda row=row: entry_from_row(row), f"entry {row[0]!r:.20} cannot be read")
+
+
+def _exported(path: Path) -> Iterator[Entry | str]:
+    """The entries of an export, and a text for each line that is none."""
+    try:
+        with path.open(encoding="utf-8", errors="surrogateescape") as file:
+            for number, line in enumerate(file, start=1):
+                yield _read(lambda line=line: Entry.from_dict(json.loads(line)), f"line {number} is no entry of a ledger")
+    except OSError as error:
+        yield f"what follows cannot be read ({type(error).__name__})"
+
+
+def _read(make: Any, problem: str) -> Entry | str:
+    """An entry, or what to say of what is none."""
+    try:
+        made: Entry = make()
+    except Exception:  # noqa: BLE001 - whatever the file holds, a verdict is given
+        return problem
+    return made

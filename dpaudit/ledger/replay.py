@@ -1,0 +1,208 @@
+"""Replay: what the entries of a ledger say, taken in one after the other, and what is wrong with each."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from json import loads
+from typing import Final
+
+from dpaudit.accounting import PrivacyLoss
+from dpaudit.accounting.filters import Amounts, Cap
+from dpaudit.claims import ApproxDP, Guarantee
+from dpaudit.exact import integer
+from dpaudit.ledger.entries import KINDS, Entry, Scope, canonical
+from dpaudit.ledger.losses import MOST_TIMES, described, is_compared, spending_from_dict
+from dpaudit.ledger.plain import adjacency_from_dict, all_left, cap_of, excess
+from dpaudit.ledger.tables import VERSIONS
+from dpaudit.releases import Release
+
+_TIME: Final = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", re.ASCII)
+_KEEPS_LOSSES: Final = 2
+"""The first format whose charges keep their loss."""
+
+
+@dataclass(frozen=True)
+class _Owed:
+    """What the overrun that follows a commit has to charge: by number of budget, None for all that is left."""
+
+    after: int
+    beyond: Mapping[str, Amounts | None]
+    format: int
+
+
+@dataclass
+class Replay:
+    """Totals as the entries give them."""
+
+    format: int = 0
+    caps: dict[int, Cap] = field(default_factory=dict)
+    scopes: dict[int, Scope] = field(default_factory=dict)
+    spent: dict[int, Amounts] = field(default_factory=dict)
+    open: dict[int, Entry] = field(default_factory=dict)
+    owed: dict[int, _Owed] = field(default_factory=dict)
+    overruns: list[int] = field(default_factory=list)
+    elsewhere: list[int] = field(default_factory=list)
+    unseen: list[int] = field(default_factory=list)
+    uncompared: list[int] = field(default_factory=list)
+    taken: list[int] = field(default_factory=list)
+
+    def read(self, entry: Entry) -> list[str]:
+        """Take in one entry; what is wrong with it."""
+        try:
+            found = self._problem(entry)
+        except Exception as error:  # noqa: BLE001 - whatever it holds, a verdict is given
+            found = f"cannot be read ({type(error).__name__})"
+        return [] if found is None else [f"entry {entry.number!r:.20} {found}"]
+
+    def _problem(self, entry: Entry) -> str | None:
+        """What is wrong with an entry, None for nothing."""
+        if (entry.kind == "ledger") != (entry.number == 1) or entry.kind not in KINDS:
+            return f"is of kind {entry.kind!r:.40}, which does not belong there"
+        if not _TIME.fullmatch(entry.time):
+            return "has no time"
+        match entry.kind:
+            case "ledger" | "format":
+                return self._began(entry)
+            case "budget":
+                return self._opened(entry)
+            case "spend" | "reserve":
+                return self._charged(entry)
+            case "overrun":
+                return self._overran(entry)
+        return self._ended(entry)
+
+    def _began(self, entry: Entry) -> str | None:
+        """The first entry, and one from which a newer format holds."""
+        before, self.format = self.format, integer(entry.body["format"], "format")
+        if self.format not in VERSIONS or self.format <= before:
+            return "states a format that is none, or an older one"
+        return None if entry.kind == "format" or isinstance(entry.body["name"], str) else "names no ledger"
+
+    def _opened(self, entry: Entry) -> str | None:
+        """A budget: its limits must not be larger than its guarantee allows."""
+        scope, cap = Scope.of(entry.body["scope"]), cap_of(entry.body)
+        if scope in self.scopes.values():
+            return "opens a second budget for its scope"
+        self.caps[entry.number], self.scopes[entry.number], self.spent[entry.number] = cap, scope, cap.nothing
+        slack = cap.guarantee.delta - cap.limits[1] if isinstance(cap.guarantee, ApproxDP) else None  # type: ignore[operator]
+        allowed = Cap.of(cap.guarantee, adjacency=cap.adjacency, slack=slack)
+        return None if allowed.covers(cap.limits) else "allows more than its guarantee"
+
+    def _charged(self, entry: Entry) -> str | None:
+        """A charge: every budget of its scope pays what its loss costs, and covers it."""
+        body = entry.body
+        scope, amounts = Scope.of(body["scope"]), body["amounts"]
+        paying = {str(number) for number, other in self.scopes.items() if other.covers(scope)}
+        self._move(amounts, sign=1)
+        if entry.kind == "reserve":
+            self.open[entry.number] = entry
+        else:
+            self.elsewhere.append(entry.number)
+        if not body["note"].isprintable() or not body["spending"].isprintable():
+            return "has a text that cannot be printed"
+        if paying != set(amounts):
+            return "is not paid for by the budgets of its scope"
+        over = [str(self.scopes[int(number)]) for number in amounts if not self.caps[int(number)].covers(self.spent[int(number)])]
+        return f"passes the budget of {over[0]}" if over else self._mispriced(entry)
+
+    def _mispriced(self, entry: Entry) -> str | None:
+        """Whether a charge says something else than its loss, or pays less than this costs."""
+        body = entry.body
+        if "loss" not in body and self.format < _KEEPS_LOSSES:
+            self.taken.append(entry.number)
+            return None
+        loss = _loss_of(canonical(body["loss"]))
+        times = integer(body["times"], "times", lower=0, upper=MOST_TIMES)
+        if described(loss, times) != body["spending"]:
+            return "describes another loss than it keeps"
+        if entry.kind == "reserve" and body["compared"] is not is_compared(loss):
+            return "says wrongly whether what ran is to be compared with it"
+        for number, text in body["amounts"].items():
+            cap = self.caps[int(number)]
+            cost = cap.cost(loss, times=times)
+            if any(paid < due for paid, due in zip(cap.read(text), cost, strict=True)):
+                return "pays less than its loss costs"
+        return None
+
+    def _ended(self, entry: Entry) -> str | None:
+        """A commit or a cancellation of an open charge."""
+        charge = self.open.pop(integer(entry.body["charge"], "charge"), None)
+        if charge is None:
+            return "ends a charge that is not open"
+        if entry.kind == "cancel":
+            self._move(charge.body["amounts"], sign=-1)
+            return None
+        ran = [Release.from_dict(values, adjacency_from_dict(values["adjacency"])) for values in entry.body["ran"]]
+        if not charge.body["compared"]:
+            self.uncompared.append(charge.number)
+        elif not ran:
+            self.unseen.append(charge.number)
+        else:
+            beyond = self._beyond(charge, ran)
+            if beyond:
+                self.owed[charge.number] = _Owed(entry.number, beyond, self.format)
+        return None if all(release.secure for release in ran) else "released noise of an insecure source, which protects nobody"
+
+    def _beyond(self, charge: Entry, ran: Sequence[Release]) -> dict[str, Amounts | None]:
+        """What ran beyond a charge, by number of the budgets that it was beyond."""
+        found = {}
+        for number, text in charge.body["amounts"].items():
+            cap = self.caps[int(number)]
+            amounts = excess(cap, ran, cap.read(text))
+            # Before losses were kept, what has no price took all that was left, and nothing was written where that was nothing.
+            unwritten = self.format < _KEEPS_LOSSES and self.spent[int(number)] == cap.limits
+            if (amounts is None and not unwritten) or (amounts is not None and any(amounts)):
+                found[number] = amounts
+        return found
+
+    def _overran(self, entry: Entry) -> str | None:
+        """What was released beyond a charge, right after its commit: exactly what the commit says."""
+        number, amounts = integer(entry.body["charge"], "charge"), entry.body["amounts"]
+        owed = self.owed.pop(number, None)
+        before = dict(self.spent)
+        self._move(amounts, sign=1)
+        self.overruns.append(number)
+        if owed is None or owed.after != entry.number - 1:
+            return "charges for an excess that no commit before it shows"
+        if set(amounts) != set(owed.beyond):
+            return "charges other budgets than those that were passed"
+        for budget, beyond in owed.beyond.items():
+            cap, paid = self.caps[int(budget)], self.caps[int(budget)].read(amounts[budget])
+            if beyond is None and owed.format < _KEEPS_LOSSES:
+                continue
+            if paid != (all_left(cap.limits, before[int(budget)], self._pending(budget)) if beyond is None else beyond):
+                return "charges something else than what was released beyond its charge"
+        return None
+
+    def _pending(self, budget: str) -> list[Amounts]:
+        """What open charges could still give back to a budget."""
+        cap = self.caps[int(budget)]
+        return [cap.read(charge.body["amounts"][budget]) for charge in self.open.values() if budget in charge.body["amounts"]]
+
+    def _move(self, amounts: Mapping[str, Mapping[str, str]], *, sign: int) -> None:
+        """Add amounts to totals, or take them back; all of them or, if one cannot be read, none."""
+        after: dict[int, Amounts] = {}
+        for number, text in amounts.items():
+            cap = self.caps[int(number)]
+            after[int(number)] = cap.after(self.spent[int(number)], tuple(sign * amount for amount in cap.read(text)))
+        self.spent.update(after)
+
+    def compared(self, totals: Mapping[int, Mapping[str, str]]) -> list[str]:
+        """Totals that differ from those of the file."""
+        ours = {number: self.caps[number].written(spent) for number, spent in self.spent.items()}
+        if set(ours) != set(totals):
+            return ["the budgets of the file are not those of its entries"]
+        return [
+            f"the total of {self.scopes[number]} is not the sum of its entries"
+            for number in ours
+            if ours[number] != dict(totals[number])
+        ]
+
+
+@lru_cache(maxsize=1024)
+def _loss_of(text: str) -> PrivacyLoss | Guarantee:
+    """A loss from its JSON text, kept because ledgers hold the same ones again and again."""
+    return spending_from_dict(loads(text))

@@ -1,0 +1,67 @@
+"""The tables of a ledger file, and what in a file differs from them."""
+
+from __future__ import annotations
+
+import sqlite3
+from typing import Final
+
+APPLICATION: Final = 0x4450_4C31
+"""Marks an SQLite file as a ledger."""
+
+VERSION: Final = 2
+"""Of new ledgers: their charges keep the loss that was priced."""
+
+VERSIONS: Final = (1, VERSION)
+"""That this program reads; the first change brings a ledger to the newest."""
+
+_TABLES: Final = {
+    "entry": """CREATE TABLE entry (
+        number INTEGER PRIMARY KEY, kind TEXT NOT NULL, time TEXT NOT NULL, body TEXT NOT NULL,
+        hash BLOB NOT NULL CHECK (length(hash) = 32)
+    ) STRICT""",
+    "budget": """CREATE TABLE budget (
+        number INTEGER PRIMARY KEY REFERENCES entry, dataset TEXT NOT NULL, unit TEXT NOT NULL, purpose TEXT NOT NULL,
+        spent TEXT NOT NULL, UNIQUE (dataset, unit, purpose)
+    ) STRICT""",
+    "open_charge": "CREATE TABLE open_charge (number INTEGER PRIMARY KEY REFERENCES entry) STRICT",
+}
+_TRIGGERS: Final = {
+    "no_change": "CREATE TRIGGER no_change BEFORE UPDATE ON entry BEGIN SELECT RAISE(ABORT, 'entries are never changed'); END",
+    "no_removal": "CREATE TRIGGER no_removal BEFORE DELETE ON entry BEGIN SELECT RAISE(ABORT, 'entries are never removed'); END",
+}
+_INDEX: Final = ("index", "sqlite_autoindex_budget_1", "budget", None)
+
+# A rollback journal, not a write-ahead log: that can corrupt files under several writers before SQLite 3.51.3, and needs shared
+# memory that network disks lack. EXTRA also syncs the folder, so that a journal that is gone stays gone after a loss of power.
+SETTINGS: Final = ("journal_mode = TRUNCATE", "synchronous = EXTRA", "foreign_keys = ON", "trusted_schema = OFF")
+
+
+def make_tables(connection: sqlite3.Connection) -> None:
+    """Make them, inside a transaction."""
+    for statement in (*_TABLES.values(), *_TRIGGERS.values()):
+        connection.execute(statement)
+    connection.execute(f"PRAGMA application_id = {APPLICATION}")
+    connection.execute(f"PRAGMA user_version = {VERSION}")
+
+
+def differences(connection: sqlite3.Connection) -> tuple[list[str], list[str]]:
+    """What keeps a file from being read as a ledger, and what else it has too much or lacks, in words without names of the file."""
+    expected = {
+        *(("table", name, name, text) for name, text in _TABLES.items()),
+        *(("trigger", name, "entry", text) for name, text in _TRIGGERS.items()),
+        _INDEX,
+    }
+    found = set(connection.execute("SELECT type, name, tbl_name, sql FROM sqlite_schema").fetchall())
+    tables = [
+        f"the table {name} is missing or another" for name, text in _TABLES.items() if ("table", name, name, text) not in found
+    ]
+    others = [
+        f"the trigger {name} is missing or another, so that entries could be changed"
+        for name, text in _TRIGGERS.items()
+        if ("trigger", name, "entry", text) not in found
+    ]
+    foreign = sorted(str(kind) for kind, name, *_ in found - expected if name not in {*_TABLES, *_TRIGGERS})
+    if foreign:
+        kinds = ", ".join(kind if kind in {"table", "trigger", "view", "index"} else "something" for kind in foreign)
+        others.append(f"the file holds what no ledger has: {kinds}")
+    return tables, others
