@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import contextlib
+import contextvars
 import sqlite3
 import tempfile
+import threading
 from dataclasses import replace
 from fractions import Fraction
 
+import numpy as np
+
 from dpaudit.claims import PureDP
-from dpaudit.errors import DpauditError
+from dpaudit.errors import DpauditError, LedgerFailure
 from dpaudit.ledger import Ledger, verify
-from mechanisms import LaplaceMechanism
+from mechanisms import GaussianMechanism, LaplaceMechanism, source_from
 
 SCOPE = "survey/person/report"
+CHANGE = "CREATE TRIGGER no_change BEFORE UPDATE ON entry BEGIN SELECT RAISE(ABORT, 'entries are never changed'); END"
 
 
 @contextlib.contextmanager
@@ -65,7 +70,7 @@ def what_was_changed_is_found():
         changed = [*entries[:-1], replace(entries[-1], body={**entries[-1].body, "note": "other"})]
         assert verify(changed).problems
         assert verify(entries[:-1], head=receipt.head).problems
-        unpaid = type(entries[-1]).after(entries[-2], "spend", "", {**entries[-1].body, "amounts": {"2": {"epsilon": "1/2"}}})
+        unpaid = type(entries[-1]).after(entries[-2], "spend", entries[-1].time, {**entries[-1].body, "amounts": {"2": {"epsilon": "1/2"}}})
         assert verify([*entries[:-1], unpaid]).problems
         assert not entries[-1].follows(replace(entries[-2], digest=bytes(range(32))))
         connection = sqlite3.connect(one._store.path)
@@ -75,8 +80,110 @@ def what_was_changed_is_found():
         assert one.verify().problems
 
 
+def what_ran_is_priced_again():
+    noise = LaplaceMechanism(scale=4, sensitivity=1)
+    with ledger() as one:
+        with one.charge(noise, scope=SCOPE):
+            noise.release(1)
+        *others, last = one.entries()
+        ran = {**last.body, "ran": [*last.body["ran"]] * 2}
+        commit = type(last).after(others[-1], "commit", last.time, ran)
+        overrun = type(last).after(commit, "overrun", last.time, {"charge": 3, "amounts": {"2": {"epsilon": "0"}}})
+        assert verify([*others, commit]).problems
+        assert verify([*others, commit, overrun]).problems
+
+
+def what_was_charged_is_priced_again():
+    with ledger() as one:
+        one.spend(PureDP("1/4"), scope=SCOPE)
+        *others, last = one.entries()
+        without = {name: value for name, value in last.body.items() if name not in {"loss", "times"}}
+        changed = [
+            {**last.body, "amounts": {"2": {"epsilon": "0"}}},
+            {**last.body, "spending": "epsilon = 100"},
+            without,
+        ]
+        for body in changed:
+            assert verify([*others, type(last).after(others[-1], "spend", last.time, body)]).problems
+
+
+def a_release_without_a_price_is_told():
+    with ledger() as one:
+        told = None
+        try:
+            with one.charge(PureDP(1), scope=SCOPE):
+                GaussianMechanism(sigma=1, sensitivity=1).release(1)
+        except LedgerFailure as error:
+            told = error.code
+        assert told == "DPA807"
+        assert (one.verify().overruns, one.verify().problems) == ((3,), ())
+
+
+def a_changed_budget_admits_nothing():
+    for statements in (
+        ("DROP TRIGGER no_change", "UPDATE entry SET time = '2020-01-01T00:00:00Z' WHERE number = 2", CHANGE),
+        ("DROP TRIGGER no_change",),
+    ):
+        with ledger() as one:
+            connection = sqlite3.connect(one._store.path, isolation_level=None)
+            for statement in statements:
+                connection.execute(statement)
+            connection.close()
+            with contextlib.suppress(DpauditError):
+                Ledger(one._store.path).spend(PureDP("1/4"), scope=SCOPE)
+                raise AssertionError("a charge was admitted by what was changed")
+
+
+def releases_outside_a_charge_are_refused():
+    noise = LaplaceMechanism(scale=4, sensitivity=1)
+    with ledger() as one:
+        with one.charge(PureDP("1/2"), scope=SCOPE):
+            context = contextvars.copy_context()
+            assert in_thread(noise.release, 1) == "DPA808"
+            assert refusal(noise.release, 1, source_from(np.random.default_rng(1))) == "DPA809"
+        assert refusal(context.run, noise.release, 1) == "DPA808"
+
+
+def refusal(function, *arguments):
+    """The code of the error that a call ends with, None for none."""
+    try:
+        function(*arguments)
+    except DpauditError as error:
+        return error.code
+    return None
+
+
+def in_thread(function, *arguments):
+    """The refusal of a call in a thread of its own."""
+    found = []
+    thread = threading.Thread(target=lambda: found.append(refusal(function, *arguments)))
+    thread.start()
+    thread.join()
+    return found[0]
+
+
+def an_interrupted_change_locks_nobody_out():
+    with ledger() as one:
+        with contextlib.suppress(KeyboardInterrupt):
+            one._store.write(interrupt)
+        other = sqlite3.connect(one._store.path, timeout=0, isolation_level=None)
+        other.execute("BEGIN IMMEDIATE")
+        other.close()
+
+
+def interrupt(_connection):
+    """What a signal does in the middle of a change."""
+    raise KeyboardInterrupt
+
+
 CHECKS = (
     charges_are_counted_once_and_refused_beyond_a_budget,
     more_than_was_reserved_is_charged_and_nothing_released_is_given_back,
     what_was_changed_is_found,
+    what_ran_is_priced_again,
+    what_was_charged_is_priced_again,
+    a_release_without_a_price_is_told,
+    a_changed_budget_admits_nothing,
+    releases_outside_a_charge_are_refused,
+    an_interrupted_change_locks_nobody_out,
 )
