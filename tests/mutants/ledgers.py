@@ -70,7 +70,9 @@ def what_was_changed_is_found():
         changed = [*entries[:-1], replace(entries[-1], body={**entries[-1].body, "note": "other"})]
         assert verify(changed).problems
         assert verify(entries[:-1], head=receipt.head).problems
-        unpaid = type(entries[-1]).after(entries[-2], "spend", entries[-1].time, {**entries[-1].body, "amounts": {"2": {"epsilon": "1/2"}}})
+        unpaid = type(entries[-1]).after(
+            entries[-2], "spend", entries[-1].time, {**entries[-1].body, "amounts": {"2": {"epsilon": "1/2"}}}
+        )
         assert verify([*entries[:-1], unpaid]).problems
         assert not entries[-1].follows(replace(entries[-2], digest=bytes(range(32))))
         connection = sqlite3.connect(one._store.path)
