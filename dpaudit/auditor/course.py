@@ -46,7 +46,7 @@ class Case:
 
     `alpha` is this claim's share of the error probability, half for the bets and half for the bound; `lines` are the points that
     may be tested; `plan` divides the runs, or is None where `seconds` decides at the end of the pilot; `checked` runs were made
-    before; `told` hears stage, runs done, runs planned and the logarithm of the wealth.
+    before; `told` hears stage, runs done, runs planned and the logarithm of the wealth; `places` are the pairs to attack, () all.
     """
 
     subject: Subject
@@ -61,6 +61,12 @@ class Case:
     executor: Executor | None = None
     checked: int = 0
     told: Callable[[str, int, int | None, float], None] | None = None
+    places: tuple[int, ...] = ()
+
+    @property
+    def attacked(self) -> tuple[int, ...]:
+        """The places of the candidate pairs that are attacked: all unless `places` says which."""
+        return self.places or tuple(range(len(self.subject.pairs)))
 
     @property
     def half(self) -> float:

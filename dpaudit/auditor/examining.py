@@ -113,6 +113,7 @@ def case_of(entry: Entry, settings: Settings, position: int, count: int, checks:
         seconds=math.inf if settings.seconds is None else float(settings.seconds / count),
         executor=executor,
         checked=checks.runs + PRICE_RUNS,
+        places=checks.places,
     )
 
 

@@ -26,7 +26,8 @@ def check_independence(features: Matrix, labels: Labels) -> Property:
       features: rows of runs in their order, float64 of shape (runs, columns).
       labels: uint8 of shape (runs,).
     Returns:
-      "violated" with the column's position where the test rejects at `LEVEL`, "holds" otherwise.
+      "violated" with the column's position where the test rejects at `LEVEL`; "not run" where outputs vary but are too few for it
+      to reject even those that follow each other entirely; "holds" otherwise.
     Source: Serfling 1974 (tail bound for drawing without replacement); docs/auditing.md, "Independence".
     Example:
       >>> rng = np.random.default_rng(0)
@@ -34,24 +35,31 @@ def check_independence(features: Matrix, labels: Labels) -> Property:
       'holds'
     """
     tests = 2 * features.shape[1]
-    pairs = 0
+    pairs, varied, able = 0, False, False
     for label in (0, 1):
         rows = features[labels == label]
         rows = rows[: len(rows) // 2 * 2]
         pairs += len(rows) // 2
         for column in range(features.shape[1]):
-            if len(rows) and _dependent(rows[:, column], LEVEL / tests):
+            if len(rows) == 0:
+                continue
+            gap, allowed, largest = _dependence(rows[:, column], LEVEL / tests)
+            if gap > allowed:
                 detail = f"successive outputs on one dataset depend on each other (column {column}); such runs cannot be tested"
                 return Property(INDEPENDENT, "violated", pairs, detail)
+            varied = varied or bool((rows[:, column] != rows[0, column]).any())
+            able = able or largest > allowed
+    if pairs == 0 or (varied and not able):
+        return Property(INDEPENDENT, "not run", pairs, "too few outputs for dependence to show")
     return Property(INDEPENDENT, "holds", pairs)
 
 
-def _dependent(values: Matrix, level: float) -> bool:
-    """Whether outputs above the median follow each other more, or less, than by chance."""
+def _dependence(values: Matrix, level: float) -> tuple[float, float, float]:
+    """By how much outputs above the median follow each other, how much of that is chance, and how much there could be."""
     above = values > np.median(values)
     first, second = above[0::2], above[1::2]
-    leading = int(first.sum())
+    leading, share = int(first.sum()), float(second.mean())
     if leading == 0:
-        return False
-    gap = abs(float(second[first].mean()) - float(second.mean()))
-    return gap > math.sqrt(math.log(2 / level) / (2 * leading))
+        return 0.0, math.inf, 0.0
+    gap = abs(float(second[first].mean()) - share)
+    return gap, math.sqrt(math.log(2 / level) / (2 * leading)), max(share, 1 - share)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Final
@@ -23,6 +24,9 @@ _BETTING_SHARE: Final = 6
 _LARGE_BETTING_SHARE: Final = 20
 _ENOUGH_TO_BET: Final = 25_000
 _LARGE_BUDGET: Final = 2_000_000
+_FEWEST_EACH: Final = 64
+_WIDE_SHARE: Final = 4
+_WIDE_EACH: Final = 1024
 _SEARCH_SHARE: Final = Fraction(3, 10)
 _MOST_BETTING: Final = 1_000_000
 
@@ -41,7 +45,7 @@ class Plan:
         return self.pilot + self.betting + self.bound
 
 
-def plan_of(runs: int, pairs: int) -> Plan:
+def plan_of(runs: int, pairs: int, aside: int = MOST_CHECK_RUNS, *, wide: bool = False) -> Plan:
     """The division of a budget of runs.
 
     A tenth, and at least 2000 runs, goes to the pilot (at most half of a small budget); a sixth of the rest, of large budgets a
@@ -52,6 +56,8 @@ def plan_of(runs: int, pairs: int) -> Plan:
     Args:
       runs: mechanism calls for this target in all, checks included.
       pairs: how many candidate pairs share the pilot, each the same number of runs.
+      aside: runs of the checks and of the price.
+      wide: whether the pairs are so different that each should get a thousand runs, for which the pilot may have a quarter of all.
     Returns:
       The plan.
     Raises:
@@ -61,17 +67,28 @@ def plan_of(runs: int, pairs: int) -> Plan:
       >>> plan_of(1_000_000, 1)
       Plan(pilot=99996, betting=44998, bound=854966)
     """
-    usable = runs - MOST_CHECK_RUNS
-    searched = 0 if pairs == 1 else _SEARCH_SHARE * max(0, usable - _LARGE_BUDGET)
-    pilot = min(max(FEWEST_PILOT_RUNS, usable // 10) + int(searched), usable // 2, MOST_PILOT if pairs == 1 else 2 * MOST_PILOT)
-    each = pilot // pairs
-    if each < 64:
+    usable = runs - aside
+    each = _each_of(usable, pairs, wide=wide)
+    if each < _FEWEST_EACH:
         raise InvalidArgument(
             "DPA103",
             f"{runs} runs are too few for {pairs} pairs of datasets: the pilot has {each} for each, at least 64 are needed. "
             "Ask for more runs, or give fewer pairs.",
         )
     return with_pilot(each * pairs, usable - each * pairs)
+
+
+def pairs_within(runs: int, pairs: int, aside: Callable[[int], int]) -> int:
+    """How many of some pairs the pilot of a budget has enough runs for, at least one; `aside` gives the check runs of so many."""
+    return next((count for count in range(pairs, 1, -1) if _each_of(runs - aside(count), count, wide=True) >= _FEWEST_EACH), 1)
+
+
+def _each_of(usable: int, pairs: int, *, wide: bool) -> int:
+    """Runs of the pilot for each pair."""
+    searched = 0 if pairs == 1 else _SEARCH_SHARE * max(0, usable - _LARGE_BUDGET)
+    wanted = min(usable // _WIDE_SHARE, _WIDE_EACH * pairs) if wide else 0
+    pilot = max(FEWEST_PILOT_RUNS, usable // 10, wanted) + int(searched)
+    return max(0, min(pilot, usable // 2, MOST_PILOT if pairs == 1 else 2 * MOST_PILOT)) // pairs
 
 
 def with_pilot(pilot: int, rest: int) -> Plan:

@@ -124,6 +124,17 @@ def places_by_user(data: Dataset, field: str) -> dict[Any, list[int]] | None:
     return places
 
 
+def of_user(row: Any, key: Any, owner: Any) -> Any:
+    """The row of another user as one of the user that `owner` belongs to."""
+    if isinstance(row, np.ndarray):
+        changed = row.copy()
+        changed[key] = owner[key]
+        return changed
+    if isinstance(row, dict):
+        return {**row, key: owner[key]}
+    return type(row)([owner[key] if place == key else value for place, value in enumerate(row)])
+
+
 def key_of(record: Any, field: str) -> Any:
     """Where the user's key stands in a record: under the field's name in a mapping, at that position in a row."""
     return field if isinstance(record, Mapping) else int(field)

@@ -11,9 +11,10 @@ from typing import Final, TypeAlias
 from dpaudit.auditor.bounds import ClaimPoint
 from dpaudit.auditor.disclosure import permitted
 from dpaudit.auditor.family import FAMILIES
-from dpaudit.auditor.pairs import candidate_pairs
-from dpaudit.auditor.plans import Plan, plan_of
+from dpaudit.auditor.pairs import Neighbours, candidate_pairs
+from dpaudit.auditor.plans import Plan, pairs_within, plan_of
 from dpaudit.auditor.points import lines_of
+from dpaudit.auditor.properties import runs_of_checks
 from dpaudit.auditor.workload import Subject, Workload, workload
 from dpaudit.errors import InvalidArgument, TargetFailure
 from dpaudit.exact import Exact, in_range, instance_of, integer, word
@@ -134,9 +135,20 @@ def entry_of(target: Target, reference: Reference | None, settings: Settings, ex
     """One target with its pairs, tested points, plan and workload."""
     target = permitted(target, settings)
     pairs = candidate_pairs(target)
-    plan = plan_of(min(settings.runs, target.most_runs or settings.runs), len(pairs)) if settings.seconds is None else None
-    work = workload(target, pairs, reference, executor)
-    return Entry(target, reference, Subject(target, pairs), work, lines_of(target.claim), plan)
+    kept, plan = (pairs, None) if settings.seconds is not None else _planned(target, pairs, settings.runs)
+    work = workload(target, kept, reference, executor)
+    return Entry(target, reference, Subject(target, kept, len(pairs) - len(kept)), work, lines_of(target.claim), plan)
+
+
+def _planned(target: Target, pairs: tuple[Neighbours, ...], runs: int) -> tuple[tuple[Neighbours, ...], Plan]:
+    """The pairs that a number of runs suffices for, and how these are divided.
+
+    Whoever gives pairs can give fewer; of those made from the data the last ones are left out, and the report says so.
+    """
+    runs, wide = min(runs, target.most_runs or runs), any(pair.is_part for pair in pairs)
+    if wide:
+        pairs = pairs[: pairs_within(runs, len(pairs), lambda count: runs_of_checks(pairs[:count]))]
+    return pairs, plan_of(runs, len(pairs), runs_of_checks(pairs), wide=wide)
 
 
 def _loaded(given: Given, data: str | None) -> list[tuple[Target, Reference | None]]:

@@ -85,8 +85,8 @@ def _attacked(case: Case) -> Trial:
     """The attack on the candidate pairs of a case."""
     course, pairs = Course(case), case.subject.pairs
     bankroll = Bankroll(first_line(case.lines), case.manner.features.groups)
-    for place in range(len(pairs)):
-        bankroll.open(place, 1 / len(pairs))
+    for place in case.attacked:
+        bankroll.open(place, 1 / len(case.attacked))
     start = first_line(case.lines)
 
     def rank(rows: tuple[Matrix, Labels], runs: int) -> tuple[RankedEvent, ...]:
@@ -105,7 +105,7 @@ def _attacked(case: Case) -> Trial:
     least = sequential.p_value if bound is None else min(sequential.p_value, bound.p_value)
     attack = Attack(
         pair=pair_of(case.subject.target, choice.pair, pairs[choice.pair]),
-        pairs_tried=len(pairs),
+        pairs_tried=len(case.attacked),
         event="" if ranked is None else described(case.manner.features, ranked, shown=shows_values(case.subject.target)),
         sequential=sequential,
         bound=bound,
@@ -116,7 +116,10 @@ def _attacked(case: Case) -> Trial:
         seed_path=(case.position, choice.pair),
         plan=(plan.pilot, plan.betting, plan.bound),
     )
-    return Trial(attack, choice.point, check_independence(*pilot), plan.total - course.runs)
+    independence = check_independence(*pilot)
+    if independence.status == "not run":
+        independence = check_independence(*joined(known, _ROWS_TO_RANK))
+    return Trial(attack, choice.point, independence, plan.total - course.runs)
 
 
 def _left(case: Case, plan: Plan) -> int:

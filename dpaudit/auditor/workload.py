@@ -16,10 +16,11 @@ from dpaudit.targets import Reference, Target
 
 @dataclass(frozen=True)
 class Subject:
-    """A target and its candidate pairs, ready to run."""
+    """A target and its candidate pairs, ready to run; `left_out` more were made of its data that the runs do not suffice for."""
 
     target: Target
     pairs: tuple[Neighbours, ...]
+    left_out: int = 0
 
 
 @dataclass(frozen=True)

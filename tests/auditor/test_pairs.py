@@ -32,7 +32,7 @@ def target(adjacency="add_remove", **parts):
 def test_every_pair_made_by_removal_is_a_pair_of_neighbours(data, container):
     pairs = candidate_pairs(target(data=container(data)))
 
-    assert 1 <= len(pairs) <= MOST_MADE
+    assert 1 <= len([pair for pair in pairs if not pair.is_part]) <= MOST_MADE
     for pair in pairs:
         check((pair.first, pair.second), ADD_REMOVE)
         assert len(pair.first) - 1 == len(pair.second)
@@ -108,7 +108,7 @@ def test_arrays_are_compared_by_rows():
 
 
 def test_candidates_are_the_first_the_last_and_the_extreme_records():
-    places = [pair.difference for pair in candidate_pairs(target(data=[5, 9, 1, 6, 5]))]
+    places = [pair.difference for pair in candidate_pairs(target(data=[5, 9, 1, 6, 5])) if not pair.is_part]
 
     assert [f"record {place} removed, 5 -> 4 records" for place in (0, 4, 1, 2)] == places
 

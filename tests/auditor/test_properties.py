@@ -13,11 +13,14 @@ from dpaudit import Claim, PureDP, Sensitivity, Target
 from dpaudit.auditor.checks.query_laws import SENSITIVITY, check_sensitivity
 from dpaudit.auditor.distance import distance_exceeds, numbers_in
 from dpaudit.auditor.pairs import candidate_pairs
-from dpaudit.auditor.properties import MOST_CHECK_RUNS, check_target
+from dpaudit.auditor.properties import MOST_CHECK_RUNS, check_target, runs_of_checks
 from dpaudit.auditor.workload import Subject
 from dpaudit.errors import InvalidArgument
 
 REAL = st.one_of(st.integers(-1000, 1000), st.fractions(), st.floats(-1e6, 1e6))
+
+
+ANY = {"run": lambda data, rng: 0, "claim": Claim(PureDP(epsilon=1))}
 
 
 def checks(neighbours=((0, 1),), **parts):
@@ -45,7 +48,7 @@ def test_the_checks_stay_within_the_runs_set_aside_for_them(pairs, role):
     found = checks([(0, 1)] * pairs, **{role: {"run": run, "sample": sample}[role]})
 
     assert found.runs == len(calls)
-    assert len(calls) <= MOST_CHECK_RUNS - 4
+    assert len(calls) <= runs_of_checks(candidate_pairs(Target(**ANY, neighbours=[(0, 1)] * pairs))) - 4
 
 
 def test_an_ordinary_target_passes_every_check():
@@ -55,6 +58,63 @@ def test_an_ordinary_target_passes_every_check():
     assert "" == found.failure
     assert not found.manner.single
     assert not found.manner.copies
+
+
+FORMS = "outputs have the same form on both datasets"
+RANDOM = "output is random or does not depend on the data"
+REPEATS = "a run repeats from its seed"
+UNCHANGED = "input is left unchanged"
+
+
+def test_one_to_three_given_pairs_get_the_runs_that_they_always_got():
+    for pairs, runs in ((1, 18), (2, 26), (3, 26)):
+        assert runs == checks([(0, 1)] * pairs, run=lambda data, rng: rng.laplace()).runs
+        assert MOST_CHECK_RUNS == runs_of_checks(candidate_pairs(Target(**ANY, neighbours=[(0, 1)] * pairs)))
+
+
+@pytest.mark.parametrize("pairs", [4, 8, 30])
+def test_checks_see_what_one_of_many_pairs_shows(pairs):
+    neighbours = [(2 * number, 2 * number + 1) for number in range(pairs)]
+    last = neighbours[-1][1]
+
+    assert "violated" == status(checks(neighbours, run=lambda data, rng: None if data == last else rng.laplace()), FORMS)
+    assert "violated" == status(checks(neighbours, run=lambda data, rng: data), RANDOM)
+    assert "note" == status(checks(neighbours, run=lambda data, rng: 0.0 if data == last else rng.laplace()), RANDOM)
+
+
+def test_pairs_that_were_not_looked_at_are_counted():
+    neighbours = [(2 * number, 2 * number + 1) for number in range(50)]
+    found = {check.name: check for check in checks(neighbours, run=lambda data, rng: rng.laplace()).properties}
+
+    assert {"looked at 40 of 50 pairs"} == {found[FORMS].detail, found[RANDOM].detail}
+    assert 40 == found[FORMS].cases
+
+
+def test_an_output_that_never_varies_on_one_dataset_is_noted_with_its_side():
+    found = {check.name: check for check in checks(run=lambda data, rng: rng.laplace() if data else 0.0).properties}
+
+    assert ("note", 1) == (found[RANDOM].status, found[RANDOM].cases)
+    assert "each of the 8 runs on the first dataset gave one and the same output" in found[RANDOM].detail
+
+
+def test_runs_without_an_output_are_not_said_to_repeat():
+    def run(data, rng):
+        if rng.random() < 0.9 or data:
+            raise ValueError
+        return 1.0
+
+    assert status(checks(run=run), REPEATS) in {"not run", "holds"}
+    assert "not run" == status(checks(run=lambda data, rng: data["missing"]), REPEATS)
+
+
+def test_a_dataset_that_cannot_be_written_down_is_not_said_to_be_unchanged():
+    assert "not run" == status(checks([(lambda: 0, lambda: 1)], run=lambda data, rng: data() + rng.laplace()), UNCHANGED)
+
+
+def test_randomness_of_its_own_on_one_dataset_alone_is_noted():
+    generator = np.random.default_rng()
+
+    assert "note" == status(checks(run=lambda data, rng: (generator if data else rng).laplace()), REPEATS)
 
 
 def test_a_constant_output_is_named():
@@ -131,6 +191,12 @@ def test_a_false_sensitivity_names_the_pair_and_no_value():
     assert "12345" not in found.detail
 
 
+def test_pairs_on_which_a_query_has_no_value_are_not_counted():
+    found = declared(lambda data: data["sum"], 1, ({"sum": 1}, {"sum": 2}), ({}, {"other": 1}))
+
+    assert ("holds", 1) == (found.status, found.cases)
+
+
 def test_int8_sums_that_wrap_are_caught():
     found = declared(lambda data: np.array(data, dtype=np.int8).sum(dtype=np.int8), 100, ([28, 100], [28]))
 
@@ -142,7 +208,7 @@ def test_int8_sums_that_wrap_are_caught():
     [
         (lambda data: 1 / len(data), "violated"),
         (lambda data: math.nan if data else 0.0, "violated"),
-        (lambda data: data["missing"], "not applicable"),
+        (lambda data: data["missing"], "not run"),
     ],
 )
 def test_a_query_that_fails_is_judged_by_where_it_fails(query, status):

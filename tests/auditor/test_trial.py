@@ -150,9 +150,12 @@ def test_rows_that_follow_each_other_are_found(weight):
     assert "violated" == check_independence(noise[:-1, None], labels).status
 
 
-def test_few_rows_never_raise_a_false_alarm():
-    for count in range(6):
-        assert "holds" == check_independence(np.zeros((count, 2)), np.zeros(count, dtype=np.uint8)).status
+def test_few_rows_never_raise_a_false_alarm_and_are_not_said_to_be_independent():
+    rng = np.random.default_rng(0)
+    for count in (0, 1, 2, 5, 40):
+        labels = np.zeros(count, dtype=np.uint8)
+        assert "not run" == check_independence(np.column_stack([np.zeros(count), rng.normal(size=count)]), labels).status
+    assert "holds" == check_independence(np.zeros((40, 1)), np.zeros(40, dtype=np.uint8)).status
 
 
 def test_the_clock_affords_what_the_latest_pace_allows(monkeypatch):

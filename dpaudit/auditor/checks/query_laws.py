@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numbers
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import Any, Final
 
@@ -14,6 +14,7 @@ from dpaudit.auditor.distance import distance_exceeds, numbers_in, tolerance
 from dpaudit.auditor.outputs import Failure
 from dpaudit.auditor.pairs import Neighbours
 from dpaudit.auditor.records import copied, fingerprint, is_dataset
+from dpaudit.auditor.refusals import accepted
 from dpaudit.errors import DpauditError, class_name
 from dpaudit.exact import rational, shown
 from dpaudit.results import Property
@@ -39,24 +40,27 @@ def check_sensitivity(target: Target, pairs: Sequence[Neighbours], *, examples: 
       pairs: candidate pairs.
       examples: how many more pairs to draw where the target's neighbours are a strategy.
     Returns:
-      The property, with the smallest pair found where it is violated; "not applicable" where the query fails on every candidate;
-      None where no sensitivity is declared.
+      The property, with the smallest pair found where it is violated; "not run" where the query has no value on either side of any
+      pair; None where no sensitivity is declared. Pairs of fewer records than the query takes at all are left to `EMPTY`.
     Source: docs/auditing.md, "Declared sensitivity"; docs/property_tests.md.
     """
     declared = target.sensitivity
     if declared is None:
         return None
-    failures = [(_value(declared.query, pair.first), _value(declared.query, pair.second)) for pair in pairs[:1]]
-    found = counterexample(target, pairs, SENSITIVITY, lambda first, second: _moves_too_far(declared, first, second), examples)
+    taken = [pairs[place] for place in _taken(target, declared, pairs)]
+    found = counterexample(target, taken, SENSITIVITY, lambda first, second: _moves_too_far(declared, first, second), examples)
     if found.pair is not None:
         return found
-    if all(isinstance(value, Failure) for values in failures for value in values):
-        kind = failures[0][0].kind
-        return Finding(
-            Property(SENSITIVITY, "not applicable", found.property.cases, f"the query {kind} on both datasets of pair 0")
-        )
+    if found.property.status == "not run":
+        kind = _value(declared.query, pairs[0].first).kind
+        return Finding(Property(SENSITIVITY, "not run", 0, f"the query {kind} on both datasets of every pair"))
     detail = f"at most {shown(rational(declared.bound))} in {declared.metric} on every pair tried"
     return Finding(Property(SENSITIVITY, "holds", found.property.cases, detail))
+
+
+def _taken(target: Target, declared: Sensitivity, pairs: Sequence[Neighbours]) -> tuple[int, ...]:
+    """The places of the pairs whose datasets are of a size on which the query has a value at all."""
+    return accepted(pairs, target.claim.relation, lambda data: not isinstance(_value(declared.query, data), Failure))[0]
 
 
 def check_laws(target: Target, pairs: Sequence[Neighbours], *, examples: int = 0) -> tuple[Finding, ...]:
@@ -71,24 +75,44 @@ def check_laws(target: Target, pairs: Sequence[Neighbours], *, examples: int = 0
     Source: docs/property_tests.md, "Laws of a query".
     """
     declared = target.sensitivity
-    few = [pair for pair in pairs[:_MOST_PAIRS] if not is_dataset(pair.first) or len(pair.first) <= _MOST_RECORDS]
-    if declared is None or not few:
+    if declared is None:
         return ()
+    taken = [pairs[place] for place in _taken(target, declared, pairs)]
+    few = [pair for pair in _some(taken) if not is_dataset(pair.first) or len(pair.first) <= _MOST_RECORDS]
+    if not few:
+        reason = f"every pair has more than {_MOST_RECORDS} records"
+        return tuple(Finding(Property(name, "not run", 0, reason)) for name, _ in _laws(target, declared))
     return tuple(counterexample(target, few, name, law, examples) for name, law in _laws(target, declared))
+
+
+def _some(pairs: Sequence[Neighbours]) -> list[Neighbours]:
+    """The first pairs, and as many of those that were made of parts of the data."""
+    edited, parts = ([pair for pair in pairs if pair.is_part is part] for part in (False, True))
+    return [*edited[:_MOST_PAIRS], *parts[:_MOST_PAIRS]]
 
 
 def _laws(target: Target, declared: Sensitivity) -> Iterator[tuple[str, Broken]]:
     """The laws that can be stated under the target's adjacency."""
     yield FORM, lambda first, second: _other_form(declared, first, second)
-    yield UNCHANGED, lambda first, second: _changes(declared, first) or _changes(declared, second)
+    yield UNCHANGED, _on_either(_changes, declared)
     adjacency = target.claim.relation
     if adjacency.kind in {"norm_ball", "edge", "node"}:
         return
-    yield ORDER, lambda first, second: _depends_on_order(declared, first) or _depends_on_order(declared, second)
-    yield CONTAINER, lambda first, second: _depends_on_container(declared, first) or _depends_on_container(declared, second)
+    yield ORDER, _on_either(_depends_on_order, declared)
+    yield CONTAINER, _on_either(_depends_on_container, declared)
     if adjacency.kind == "add_remove" and adjacency.unit == "record":
-        yield GROUP, lambda first, second: _group_too_far(declared, first) or _group_too_far(declared, second)
+        yield GROUP, _on_either(_group_too_far, declared)
         yield EMPTY, lambda first, _: _fails_without_records(declared, first)
+
+
+def _on_either(law: Callable[[Sensitivity, Any], str | None], declared: Sensitivity) -> Broken:
+    """A law of single datasets as one of pairs: broken where either dataset breaks it, judged where either can be."""
+
+    def broken(first: Any, second: Any) -> str | None:
+        found = [law(declared, side) for side in (first, second)]
+        return next((text for text in found if text), None if found == [None, None] else "")
+
+    return broken
 
 
 def _value(query: Any, data: Any) -> Any:
@@ -108,36 +132,39 @@ def _apart(declared: Sensitivity, first: Any, second: Any, bound: Fraction) -> b
     return distance_exceeds(first, second, declared.metric, bound)
 
 
-def _moves_too_far(declared: Sensitivity, first: Any, second: Any) -> str:
+def _moves_too_far(declared: Sensitivity, first: Any, second: Any) -> str | None:
     """Whether the query moves further on a pair than declared, or has a value on one side only."""
     values = [_value(declared.query, data) for data in (first, second)]
     failed = [value.kind for value in values if isinstance(value, Failure)]
     if len(failed) == 1:
         return f"the query {failed[0]} on one dataset only"
-    if failed or not _apart(declared, values[0], values[1], rational(declared.bound)):
+    if failed:
+        return None
+    if not _apart(declared, values[0], values[1], rational(declared.bound)):
         return ""
     return f"the query moves by more than {shown(rational(declared.bound))} in {declared.metric}"
 
 
-def _group_too_far(declared: Sensitivity, data: Any) -> str:
+def _group_too_far(declared: Sensitivity, data: Any) -> str | None:
     """Whether leaving out several records moves the query by more than as many bounds."""
     if not is_dataset(data) or len(data) < 2:
-        return ""
-    whole = _value(declared.query, data)
+        return None
+    whole, compared = _value(declared.query, data), False
     for left in dict.fromkeys((0, len(data) // 2)):
         part = _value(declared.query, data[:left])
         removed = len(data) - left
         both = not isinstance(whole, Failure) and not isinstance(part, Failure)
+        compared = compared or both
         if both and _apart(declared, whole, part, removed * rational(declared.bound)):
             return f"leaving out {removed} records moves the query by more than {removed} times its bound"
-    return ""
+    return "" if compared else None
 
 
-def _other_form(declared: Sensitivity, first: Any, second: Any) -> str:
+def _other_form(declared: Sensitivity, first: Any, second: Any) -> str | None:
     """Whether the values on two neighbours have another type, shape or set of keys."""
     values = [_value(declared.query, data) for data in (first, second)]
     if any(isinstance(value, Failure) for value in values):
-        return ""
+        return None
     return "" if _form(values[0]) == _form(values[1]) else "the query's value has another type, shape or set of keys on one dataset"
 
 
@@ -152,13 +179,13 @@ def _form(value: Any) -> Any:
     return "number"
 
 
-def _depends_on_order(declared: Sensitivity, data: Any) -> str:
+def _depends_on_order(declared: Sensitivity, data: Any) -> str | None:
     """Whether the reversed or rotated dataset has another value, beyond what rounding explains."""
     if not is_dataset(data) or len(data) < 2:
-        return ""
+        return None
     value = _value(declared.query, data)
     if isinstance(value, Failure):
-        return ""
+        return None
     middle = len(data) // 2
     turned = np.concatenate([data[middle:], data[:middle]]) if isinstance(data, np.ndarray) else data[middle:] + data[:middle]
     return next(
@@ -166,13 +193,13 @@ def _depends_on_order(declared: Sensitivity, data: Any) -> str:
     )
 
 
-def _depends_on_container(declared: Sensitivity, data: Any) -> str:
+def _depends_on_container(declared: Sensitivity, data: Any) -> str | None:
     """Whether the same numbers in another container or number type have another value; what the query refuses is left out."""
     if not isinstance(data, (list, tuple)) or not data or not all(_is_plain(record) for record in data):
-        return ""
+        return None
     value = _value(declared.query, data)
     if isinstance(value, Failure):
-        return ""
+        return None
     for other in _containers(data):
         if _differs(declared, value, other):
             kind = f"an array of {other.dtype}" if isinstance(other, np.ndarray) else f"a {class_name(type(other))}"
@@ -204,20 +231,23 @@ def _differs(declared: Sensitivity, value: Any, data: Any) -> bool:
     return _apart(declared, value, other, tolerance(value, other, rational(declared.bound)))
 
 
-def _changes(declared: Sensitivity, data: Any) -> str:
+def _changes(declared: Sensitivity, data: Any) -> str | None:
     """Whether evaluating the query changes its dataset."""
     copy = copied(data)
     before = fingerprint(copy)
     try:
         declared.query(copy)
     except Exception:  # noqa: BLE001 - failures are reported by the sensitivity
-        return ""
-    return "" if fingerprint(copy) == before else "the query changes the dataset it is given"
+        return None
+    after = fingerprint(copy)
+    if before is None and after is None:
+        return None
+    return "" if after == before else "the query changes the dataset it is given"
 
 
-def _fails_without_records(declared: Sensitivity, data: Any) -> str:
+def _fails_without_records(declared: Sensitivity, data: Any) -> str | None:
     """Whether the query has no finite value on the empty dataset."""
     if not is_dataset(data):
-        return ""
+        return None
     value = _value(declared.query, data[:0])
     return f"the query {value.kind} without records" if isinstance(value, Failure) else ""

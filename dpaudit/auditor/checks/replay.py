@@ -9,7 +9,7 @@ import numpy as np
 
 from dpaudit.auditor.checks.search import Broken, Finding, counterexample
 from dpaudit.auditor.checks.tapes import Held, Recorder
-from dpaudit.auditor.checks.values import ADDITIVE, METRICS, least_distance, read_further
+from dpaudit.auditor.checks.values import ADDITIVE, METRICS, can_be_read, least_distance, read_further
 from dpaudit.auditor.disclosure import as_text, common_releases, shows_values
 from dpaudit.auditor.outputs import Failure
 from dpaudit.auditor.pairs import Neighbours
@@ -115,15 +115,19 @@ def _both(target: Target, first: Any, second: Any) -> tuple[Played, Played]:
     return recorded, _played(target, second, recorded.entries)
 
 
-def _other_output(recorded: Played, replayed: Played) -> str:
-    """Whether the outputs differ although the releases did not."""
-    if _other_path(recorded, replayed) or _same_outputs(recorded.output, replayed.output):
+def _other_output(recorded: Played, replayed: Played) -> str | None:
+    """Whether the outputs differ although the releases did not; None where the releases already do."""
+    if _other_path(recorded, replayed):
+        return None
+    if _same_outputs(recorded.output, replayed.output):
         return ""
     return "the output differs although every release gave the same"
 
 
-def _other_path(recorded: Played, replayed: Played) -> str:
-    """The first release at which two runs part; empty if they stay together."""
+def _other_path(recorded: Played, replayed: Played) -> str | None:
+    """The first release at which two runs part; empty if they stay together, None where neither made one."""
+    if not recorded.entries and not replayed.entries:
+        return None
     for place, (before, after) in enumerate(zip(recorded.entries, replayed.entries, strict=False)):
         if _public(before.release) != _public(after.release):
             return f"release {place} differs in {_what_differs(before.release, after.release)}"
@@ -143,27 +147,30 @@ def _what_differs(before: Release, after: Release) -> str:
     return next(part for part in _PARTS if getattr(before, part) != getattr(after, part))
 
 
-def _too_far(target: Target, public: frozenset[str], recorded: Played, replayed: Played) -> str:
-    """The first release whose values on the two datasets are further apart than the sensitivity that was logged.
+def _too_far(target: Target, public: frozenset[str], recorded: Played, replayed: Played) -> str | None:
+    """The first release whose values on the two datasets are further apart than the logged sensitivity; None if none is compared.
 
     Later releases than the one at which the runs part are not compared, nor are those that speak of other neighbours.
     """
+    compared = False
     for place, (before, after) in enumerate(zip(recorded.entries, replayed.entries, strict=False)):
         release = before.release
         if _public(release) != _public(after.release):
-            return ""
+            break
         if not _is_judged(target, release):
             continue
         metric, bound = METRICS[release.kind], release.sensitivity
-        if any(read_further(one, other, metric, bound) for one, other in zip(before.values, after.values, strict=False)):
+        values = [pair for pair in zip(before.values, after.values, strict=False) if can_be_read(*pair, metric)]
+        compared = compared or bool(values)
+        if any(read_further(one, other, metric, bound) for one, other in values):
             # A sensitivity that is logged may have been computed from the data.
             least = f" {shown(bound)}" if shows_values(target) or as_text(release) in public else ""
             return f"release {place} ({release.kind}) reads values further apart than its sensitivity{least} in {metric}"
-    return ""
+    return "" if compared else None
 
 
-def _unpaid(target: Target, first: Any, second: Any) -> str:
-    """Whether the releases cost more than is claimed on this very pair, each priced at the distance that it read.
+def _unpaid(target: Target, first: Any, second: Any) -> str | None:
+    """Whether the releases cost more than is claimed on this very pair, each priced at the distance it read; None without a price.
 
     Only noise that is added is priced, since its loss at a distance is that of the pair; what else is released adds to it. Only
     releases that are the same in every run are, since others have no common price.
@@ -171,11 +178,11 @@ def _unpaid(target: Target, first: Any, second: Any) -> str:
     recorded, replayed = _both(target, first, second)
     again = _played(target, first, seed=1)
     if _other_path(recorded, replayed) or _other_path(recorded, again):
-        return ""
+        return None
     measured = []
     for before, after, once_more in zip(recorded.entries, replayed.entries, again.entries, strict=True):
         if not _same_outputs(before.values, once_more.values):
-            return ""
+            return None
         release = _public(before.release)
         if release.kind in ADDITIVE and _is_judged(target, release) and before.values:
             read = least_distance(before.values[0], after.values[0], METRICS[release.kind])
@@ -183,7 +190,7 @@ def _unpaid(target: Target, first: Any, second: Any) -> str:
     log = tuple(measured)
     price = price_of(target.claim, ((log, log), (log, log)), ())
     if price.status != "above" or price.value is None:
-        return ""
+        return "" if price.status == "within" else None
     if not shows_values(target):
         # Distances of unclipped values are these values, and so is what noise of a known scale costs at them.
         return f"at the distances that were read {price.quantity} is more than claimed"

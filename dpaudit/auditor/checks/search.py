@@ -17,8 +17,8 @@ from dpaudit.errors import InvalidArgument
 from dpaudit.results import Property
 from dpaudit.targets import Target
 
-Broken: TypeAlias = Callable[[Any, Any], str]
-"""What two datasets show against a law, empty if nothing."""
+Broken: TypeAlias = Callable[[Any, Any], str | None]
+"""What two datasets show against a law, empty if nothing; None where they leave nothing to compare."""
 
 _MOST_SMALLER: Final = 1000
 _ITEMS_SHOWN: Final = 16
@@ -52,33 +52,41 @@ def counterexample(target: Target, pairs: Sequence[Neighbours], name: str, broke
       broken: what a pair shows against the law; deterministic.
       examples: how many pairs to draw after the candidates where the target's neighbours are a strategy.
     Returns:
-      "holds" with the number of pairs tried, or "violated" with what the smallest pair shows.
+      "holds" with the number of pairs that were compared, "not run" where there was none to compare, or "violated" with what the
+      smallest pair shows.
     Source: MacIver and Donaldson 2020 (test-case reduction); docs/property_tests.md.
     """
-    breaking = [place for place, pair in enumerate(pairs) if broken(pair.first, pair.second)]
+    shown = [broken(pair.first, pair.second) for pair in pairs]
+    breaking = [place for place, text in enumerate(shown) if text]
     if breaking:
         place = min(breaking, key=lambda place: _size((pairs[place].first, pairs[place].second)))
         start = (pairs[place].first, pairs[place].second)
         smaller = smaller_pair(target, start, _limited(lambda pair: bool(broken(*pair)))) or start
         return _violated(target, name, len(pairs), broken, smaller, f"pair {place} ({pairs[place].difference})")
-    tried, drawn = _drawn(target, broken, examples)
+    tried, idle, drawn = _drawn(target, broken, examples)
     if drawn is not None:
         return _violated(target, name, len(pairs) + tried, broken, drawn, f"a drawn pair ({describe(*drawn)})")
-    return Finding(Property(name, "holds", len(pairs) + tried))
+    compared = len(pairs) + tried - idle - shown.count(None)
+    if compared == 0:
+        return Finding(Property(name, "not run", 0, f"none of {len(pairs) + tried} pairs leaves anything to compare"))
+    return Finding(Property(name, "holds", compared))
 
 
-def _drawn(target: Target, broken: Broken, examples: int) -> tuple[int, tuple[Any, Any] | None]:
-    """How many pairs were drawn from a strategy until one broke the law, and the smallest such pair found from there."""
+def _drawn(target: Target, broken: Broken, examples: int) -> tuple[int, int, tuple[Any, Any] | None]:
+    """How many pairs were drawn until one broke the law, how many left nothing to compare, and the smallest pair that breaks it."""
     if not examples or target.neighbours is None or isinstance(target.neighbours, Sequence):
-        return 0, None
-    tried, first = 0, None
+        return 0, 0, None
+    tried, idle, first = 0, 0, None
 
     def breaks(pair: Any) -> bool:
         try:
             check(pair, target.claim.relation)
         except InvalidArgument:
             return False
-        return bool(broken(*pair))
+        nonlocal idle
+        text = broken(*pair)
+        idle += text is None
+        return bool(text)
 
     def start(pair: Any) -> bool:
         nonlocal tried, first
@@ -86,7 +94,7 @@ def _drawn(target: Target, broken: Broken, examples: int) -> tuple[int, tuple[An
         return first is not None
 
     best = shrunk(target.neighbours, start, _limited(breaks), tries=examples)
-    return tried, first if best is None else best
+    return tried, idle, first if best is None else best
 
 
 def _size(pair: tuple[Any, Any]) -> int:

@@ -48,6 +48,16 @@ METRICS: Final = {
 _PLACES: Final = 64
 
 
+def can_be_read(first: Any, second: Any, metric: str) -> bool:
+    """Whether two values that a release read are numbers whose distance can be told."""
+    try:
+        for side in _comparable(first, second, metric):
+            numbers_in(side)
+    except DpauditError:
+        return False
+    return True
+
+
 def read_further(first: Any, second: Any, metric: str, bound: Fraction) -> bool:
     """Whether two values that a release read are further apart than `bound`; what cannot be compared is not."""
     try:

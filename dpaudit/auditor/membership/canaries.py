@@ -91,7 +91,8 @@ class CanaryAudit:
             f"in {self.runs} run{'s' if self.runs > 1 else ''}; epsilon{at} is at least "
             f"{outward(self.epsilon, digits=4, up=False)}, wrong with probability at most {wrong}; p = {self.p_value:.3g}"
         )
-        return Property(PROPERTY, "violated" if self.refuted else "holds", self.guesses.canaries, detail)
+        status = "violated" if self.refuted else "holds" if self.guesses.guessed else "not run"
+        return Property(PROPERTY, status, self.guesses.canaries if self.guesses.guessed else 0, detail)
 
     @property
     def report(self) -> Report:

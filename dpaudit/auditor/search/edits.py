@@ -21,6 +21,7 @@ from dpaudit.auditor.records import (
     key_of,
     label_of,
     nulled,
+    of_user,
     places_by_user,
     relabelled,
     replaced,
@@ -197,18 +198,7 @@ def _of_other(record: Any, other: Any, key: Any, kind: str) -> Any:
         return nulled(record, key)
     if kind == "label":
         return relabelled(record, label_of(other))
-    return _of_user(other, key, record)
-
-
-def _of_user(row: Any, key: Any, owner: Any) -> Any:
-    """The row of another user as one of the user that `owner` belongs to."""
-    if isinstance(row, np.ndarray):
-        changed = row.copy()
-        changed[key] = owner[key]
-        return changed
-    if isinstance(row, dict):
-        return {**row, key: owner[key]}
-    return type(row)([owner[key] if place == key else value for place, value in enumerate(row)])
+    return of_user(other, key, record)
 
 
 def _most_telling(data: Any, query: Callable[[Any], Any], edits: list[Edit]) -> list[Edit]:

@@ -43,6 +43,36 @@ def graph_edits(data: Any, kind: str) -> Iterator[Edit]:
             yield partial(toggled, data, one, other), f"edge between nodes {nodes.index(one)} and {nodes.index(other)} added"
 
 
+def graph_parts(data: Any, kind: str) -> Iterator[tuple[Any, Any, str]]:
+    """Neighbouring parts of a graph: under `edge` all nodes with few edges, under `node` few nodes with the edges between them."""
+    nodes = sorted(data, key=lambda node: -len(data[node]))
+    joined = [node for node in nodes if node in data[nodes[0]] or nodes[0] in data[node]] if nodes else []
+    joined = [node for node in joined if node != nodes[0]]
+    place = list(data).index
+    if kind == "node":
+        for kept in ([nodes[0]], [nodes[0], *(joined or nodes[1:])[:1]], [nodes[0], *joined]):
+            text = f"node {place(kept[0])} removed with its edges, {len(kept)} of {len(nodes)} nodes, their edges alone"
+            first = _part_of(data, set(kept), None)
+            yield first, without_node(first, kept[0]), text
+        return
+    for count in dict.fromkeys((1, 2, len(joined))):
+        if 0 < count <= len(joined):
+            text = f"edge between nodes {place(nodes[0])} and {place(joined[0])} removed, {count} edges of that node alone"
+            first = _part_of(data, set(data), {nodes[0]: set(joined[:count])})
+            yield first, toggled(first, nodes[0], joined[0]), text
+
+
+def _part_of(graph: Graph, nodes: set[Any], ends: dict[Any, set[Any]] | None) -> dict[Any, Any]:
+    """The graph with some of its nodes, and with the edges between them or, of one node, to some others alone."""
+
+    def keeps(node: Any, end: Any) -> bool:
+        if ends is None:
+            return end in nodes
+        return end in ends.get(node, ()) or node in ends.get(end, ())
+
+    return {node: type(found)([end for end in found if keeps(node, end)]) for node, found in graph.items() if node in nodes}
+
+
 def without_node(graph: Graph, node: Any) -> dict[Any, Any]:
     """The graph without a node and its edges."""
     return {other: type(ends)([end for end in ends if end != node]) for other, ends in graph.items() if other != node}

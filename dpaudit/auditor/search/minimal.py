@@ -162,4 +162,4 @@ def _case_of(case: Case, pair: tuple[Any, Any], number: int) -> Case:
     subject = Subject(case.subject.target, (Neighbours(*pair, ""),))
     sequence = np.random.SeedSequence(case.root, spawn_key=(case.position, 0, SHRINKING, number))
     root = int.from_bytes(sequence.generate_state(2, np.uint64).tobytes(), "little")
-    return replace(case, subject=subject, work=Workload("", subject), root=root)
+    return replace(case, subject=subject, work=Workload("", subject), root=root, places=())

@@ -56,7 +56,7 @@ def run_pilot(course: Course, bankroll: Bankroll, rank: Ranking) -> Pilot:
     """
     case = course.case
     seen: tuple[list[ChunkRuns], ...] = tuple([] for _ in case.subject.pairs)
-    alive, clock, sizes = list(range(len(seen))), Clock(case.seconds), enumerate(chunk_sizes(None))
+    alive, clock, sizes = list(case.attacked), Clock(case.seconds), enumerate(chunk_sizes(None))
     tallies: dict[int, Tally] = {}
     last = enough = False
     while not (last or enough):
@@ -75,7 +75,8 @@ def run_pilot(course: Course, bankroll: Bankroll, rank: Ranking) -> Pilot:
         if len(alive) > 1 and (last or enough or case.plan is not None):
             merit = _merits(course, {pair: seen[pair] for pair in alive}, rank, tallies)
             kept = 1 if last or enough else (len(alive) + 1) // 2
-            alive = sorted(sorted(alive, key=lambda pair: (-merit[pair], pair))[:kept])
+            # Where nothing tells pairs apart yet, few records do most.
+            alive = sorted(sorted(alive, key=lambda pair: (-merit[pair], not case.subject.pairs[pair].is_part, pair))[:kept])
             for pair in merit.keys() - set(alive):
                 seen[pair].clear()  # much memory that nobody looks at again
     return Pilot(alive[0], seen[alive[0]], case.plan or with_pilot(course.runs, clock.affordable()))
@@ -87,7 +88,7 @@ def _turns(course: Course, alive: list[int], sizes: Iterator[tuple[int, int]]) -
     if case.plan is None:
         # Doubling batches; the clock is read between them and inside.
         return [Chunk(case.position, pair, PILOT, *next_one) for next_one in islice(sizes, _BATCH) for pair in alive], False
-    pairs = len(case.subject.pairs)
+    pairs = len(case.attacked)
     rounds = max(1, (pairs - 1).bit_length())
     left = case.plan.pilot - course.runs
     later = max(0, (len(alive) - 1).bit_length() - 1) if case.seconds == math.inf else 0

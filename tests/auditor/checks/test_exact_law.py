@@ -49,8 +49,23 @@ def test_an_output_that_only_one_dataset_gives_breaks_every_pure_claim():
 
 
 @pytest.mark.parametrize("pmf", [lambda _: {0: 0.3}, lambda _: [1], lambda _: {0: "x"}, lambda bit: 1 / bit])
-def test_a_law_that_cannot_be_used_is_not_applicable_and_raises_nothing(pmf):
-    assert status(pmf, PureDP(epsilon=1)) == "not applicable"
+def test_a_law_that_cannot_be_used_is_not_run_and_raises_nothing(pmf):
+    assert status(pmf, PureDP(epsilon=1)) == "not run"
+
+
+def test_a_law_that_cannot_be_used_on_one_pair_is_still_judged_on_the_others():
+    def law(data):
+        return {0: 1} if data == 2 else coin(Fraction(3, 4))(data)
+
+    def found(*pairs):
+        target = Target(
+            run=lambda data, rng: 0, claim=Claim(PureDP(epsilon=2)), neighbours=pairs, pmf=lambda data: 1 / (data - 7) and law(data)
+        )
+        (one,) = check_exact_law(target, candidate_pairs(target))
+        return one.status, one.cases
+
+    assert ("holds", 1) == found((7, 0), (0, 1))
+    assert ("violated", 2) == found((7, 0), (0, 2))
 
 
 def test_a_law_that_breaks_the_claim_refutes_it_even_where_the_runs_do_not():

@@ -10,7 +10,9 @@ import pytest
 
 from dpaudit import Claim, PureDP, Target, audit
 from dpaudit.auditor.events import RankedEvent, Threshold
+from dpaudit.auditor.pairs import candidate_pairs
 from dpaudit.auditor.plans import plan_of
+from dpaudit.auditor.properties import runs_of_checks
 from dpaudit.auditor.search.pilot import _merit
 
 RUNS = 350_000
@@ -37,7 +39,8 @@ def test_the_telling_pair_is_chosen_and_gets_most_runs_of_the_pilot():
 
     assert 2 == attack.pair.index == attack.seed_path[1]
     assert seen[1.0] > 5 * max(seen[0.1], seen[0.2], seen[0.3])
-    assert attack.plan == (plan_of(RUNS, 4).pilot, plan_of(RUNS, 4).betting, plan_of(RUNS, 4).bound)
+    plan = plan_of(RUNS, 4, runs_of_checks(candidate_pairs(target())))
+    assert attack.plan == (plan.pilot, plan.betting, plan.bound)
 
 
 def half(ones, zeros, misses):
