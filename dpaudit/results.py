@@ -218,7 +218,10 @@ class ProfilePoint:
 
 @dataclass(frozen=True)
 class ProofStep:
-    """One statement that a proof rests on; `word` says who stands behind it: proven, certified, enumerated, tested or axiom."""
+    """One statement that a proof rests on; `word` says who stands behind it: proven, certified, enumerated, tested or axiom.
+
+    Two more words say what is missing: recorded (tests that are not installed here) and open (code that no stamp covers).
+    """
 
     name: str
     statement: str
@@ -229,9 +232,10 @@ class ProofStep:
 class Proof:
     """What the proof that a target names says of its claim, after it was checked again in the audit.
 
-    `status` is "proven" (every step proven, certified or an axiom), "in part" (it stands, but steps are enumerated or tested),
-    "refuted" (by a certified counterexample), "stale" (source or specification changed since) or "unknown" (see `reason`: it does
-    not stand, or what it proves cannot be matched with what was audited). `name` is where it stands, `claim` what it shows.
+    `status` is "proven" (every step proven, certified or an axiom), "in part" (it stands, but steps are enumerated, tested,
+    recorded or open), "refuted" (by a certified counterexample), "stale" (source or specification changed since) or "unknown" (see
+    `reason`: it does not stand, or what it proves cannot be matched with what was audited). `name` is where it stands, `claim` what
+    it shows.
     """
 
     status: str

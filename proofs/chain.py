@@ -1,20 +1,21 @@
 """The proof graph of what ships: for each mechanism and learner its source, sensitivity, mechanism, composition and claim.
 
-`python -m proofs.chain` writes the tables of docs/proof_chain.md and docs/learner_proofs.md, and the digests of the bound source,
-anew after somebody has looked at what changed.
+`python -m proofs.chain` shows which source changed since it was reviewed and which tests must run again; docs/proof_chain.md says
+what its options do.
 """
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
-from dpaudit.verifier.chain import EVIDENCE, Node, evidence_checks, examined, rests_on, stamp
+from dpaudit.verifier.chain import EVIDENCE, Node, evidence_checks, examined, rests_on
 from dpaudit.verifier.lemmas import LEMMAS, Lemma
 from proofs import arguments, learning, samplers
 from proofs.foundations import ARGUMENTS, SAMPLERS, SENSITIVITIES
+from proofs.results import are_installed, cited_tests, described_runs, other_libraries, read_record, test_check
+from proofs.reviewed import open_edges, staleness
 from proofs.shipped import MECHANISMS
 
 ROOT: Final = Path(__file__).resolve().parents[1]
@@ -53,30 +54,14 @@ ALL_LEMMAS: Final[Mapping[str, Lemma]] = {
 """The lemmas that it may lean on."""
 
 
-def stamps(root: Path = ROOT) -> dict[str, str]:
-    """The digests of all bound source as it is now.
-
-    Args:
-      root: the folder that holds the packages.
-    Returns:
-      SHA-256 by place, sorted.
-    Raises:
-      Nothing.
-    Source: docs/proof_chain.md.
-    Example:
-      >>> len(stamps()["mechanisms/comparisons.py:Run"])
-      64
-    """
-    return {place: stamp(root, place) for place in sorted({place for node in NODES for place in node.binds})}
-
-
 def standing(nodes: Sequence[Node] = NODES, root: Path = ROOT, *, quick: bool = False) -> dict[str, str]:
-    """Look at the graph again: certificates, lemmas, running proofs, and the source that each node is about.
+    """Look at the graph again: certificates, lemmas, running proofs, results of tests, and the source that each node is about.
 
     Args:
       nodes: the graph, or a part of it.
       root: the folder that holds packages and tests.
-      quick: whether certificates are checked by the kernel alone, and tests that are not installed are passed over.
+      quick: whether certificates are checked by the kernel alone, source is not read where no file changed, and the record counts
+        for tests that are not installed.
     Returns:
       For each node why it does not hold, empty where it does.
     Raises:
@@ -86,11 +71,35 @@ def standing(nodes: Sequence[Node] = NODES, root: Path = ROOT, *, quick: bool = 
       >>> standing(SENSITIVITIES[:1])
       {'declared': ''}
     """
-    looked_at = json.loads((root / "proofs" / "bound_source.json").read_text(encoding="utf-8"))
-    checks = evidence_checks(root, root / "proofs" / "certificates", ALL_LEMMAS, quick=quick)
-    if quick and not (root / "tests" / "proofs").is_dir():
-        checks = {**checks, "test": lambda _what: ""}
-    return examined(nodes, checks, looked_at, root)
+    tests = test_check(root, quick=quick)
+    checks = evidence_checks(root / "proofs" / "certificates", ALL_LEMMAS, tests, quick=quick)
+    return examined(nodes, checks, staleness(root, quick=quick))
+
+
+def remarks(nodes: Sequence[Node] = NODES, root: Path = ROOT) -> list[tuple[str, str, str]]:
+    """What a reader must know of the evidence of nodes besides whether it holds.
+
+    Args:
+      nodes: the graph, or a part of it.
+      root: the folder that holds packages, and perhaps tests.
+    Returns:
+      Name, sentence and word of each remark: "recorded" for tests that are not installed here, "open" for code that stamps do not
+      cover, "axiom" for libraries of another version than those that the tests ran with.
+    Raises:
+      Nothing.
+    Source: docs/proof_chain.md.
+    Example:
+      >>> remarks(SENSITIVITIES[:1])
+      []
+    """
+    record, names = read_record(root), cited_tests(nodes)
+    found = [(place, f"No stamp covers all that it reaches: {words}.", "open") for place, words in open_edges(root, nodes).items()]
+    if names and not are_installed(root):
+        said = f"{len(names)} tests are not installed here. They are recorded as passed on {described_runs(record, names)}."
+        found.append(("recorded tests", said, "recorded"))
+    if other := other_libraries(record, names):
+        found.append(("libraries", f"The tests ran with other versions ({other}); equal results are assumed.", "axiom"))
+    return found
 
 
 def table() -> str:
@@ -141,13 +150,7 @@ def lemma_table() -> str:
     return "\n".join(["| id | statement | a step of |", "|---|---|---|", *lines]) + "\n"
 
 
-def _write() -> None:
-    """Write digests and tables anew."""
-    (ROOT / "proofs" / "bound_source.json").write_text(json.dumps(stamps(), indent=1) + "\n", encoding="utf-8")
-    for name, start, text in (("proof_chain", "| mechanism |", table()), ("learner_proofs", "| id |", lemma_table())):
-        page = ROOT / "docs" / f"{name}.md"
-        page.write_text(page.read_text(encoding="utf-8").partition(start)[0] + text, encoding="utf-8")
-
-
 if __name__ == "__main__":
-    _write()
+    from proofs.commands import main
+
+    raise SystemExit(main())

@@ -84,6 +84,7 @@ def _standing(module: Any, wanted: Sequence[str]) -> dict[str, ProofFinding]:
     nodes = module.NODES
     below = {name: {one for ids in rests_on(nodes, name).values() for one in ids} for name in wanted}
     reasons = module.standing([node for node in nodes if any(node.id in ids for ids in below.values())], quick=True)
+    remarks = getattr(module, "remarks", lambda _nodes: ())
     found = {}
     for name in wanted:
         part = [node for node in nodes if node.id in below[name]]
@@ -93,6 +94,7 @@ def _standing(module: Any, wanted: Sequence[str]) -> dict[str, ProofFinding]:
             continue
         fallen = [f"{node.id}: {reasons[node.id]}" for node in part if reasons[node.id]]
         steps = tuple(ProofStep(node.id, _stated(node), node.kind) for node in part)
+        steps += tuple(ProofStep(name, statement, word) for name, statement, word in remarks(part))
         found[name] = ProofFinding(
             status=_status(steps, fallen),
             claim=claims[0].statement,
@@ -110,10 +112,10 @@ def _stated(node: Any) -> str:
 
 
 def _status(steps: Sequence[ProofStep], fallen: Sequence[str]) -> str:
-    """The word for a chain: what is counted or tested somewhere is not called proven."""
+    """The word for a chain: what is counted, tested, only on record or not covered somewhere is not called proven."""
     if fallen:
         return "stale" if any("stale: " in reason for reason in fallen) else "unknown"
-    return "in part" if any(step.word in ("enumerated", "tested") for step in steps) else "proven"
+    return "in part" if any(step.word in ("enumerated", "tested", "recorded", "open") for step in steps) else "proven"
 
 
 def _of_program(name: str) -> ProofFinding:

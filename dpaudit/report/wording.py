@@ -83,6 +83,8 @@ WORDS: Final = {
     "certified": "enclosed by ball arithmetic, which tests hold against the definition",
     "enumerated": "shown on all inputs and random bits of a small size, by tests that this audit does not run",
     "tested": "shown by tests that this audit does not run",
+    "recorded": "shown by tests that are not installed here, and are on record as passed",
+    "open": "code that a node is about reaches other code in a way that its stamp does not cover",
     "axiom": "taken on trust",
 }
 """What stands behind a step of a proof."""

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import ast
-import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache, partial
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import Final, Literal, TypeAlias, get_args
@@ -131,14 +129,13 @@ def rests_on(nodes: Sequence[Node], name: str) -> dict[Kind, list[str]]:
     return {kind: ids for kind in EVIDENCE if (ids := [node.id for node in nodes if node.id in below and node.kind == kind])}
 
 
-def examined(nodes: Sequence[Node], checks: Mapping[str, Check], stamps: Mapping[str, str], root: Path) -> dict[str, str]:
+def examined(nodes: Sequence[Node], checks: Mapping[str, Check], changed: Check) -> dict[str, str]:
     """Look at all evidence again, and at the source that each node is about.
 
     Args:
       nodes: the graph.
       checks: for each scheme what looks at its evidence; `evidence_checks` gives those that this module knows.
-      stamps: digests of the bound source, as it was when somebody last looked at it.
-      root: the folder that paths begin in.
+      changed: why the source at a bound place, or what it reaches, is not what was reviewed; gives nothing where it is.
     Returns:
       For each node why it does not hold, empty where it does; a node that rests on one that does not hold does not either.
     Raises:
@@ -146,18 +143,17 @@ def examined(nodes: Sequence[Node], checks: Mapping[str, Check], stamps: Mapping
     Source: design, "proofs".
     Example:
       >>> node = Node("bits", "sampler", "bits are fair", "axiom", ("citation:the operating system",))
-      >>> examined([node], {"citation": lambda what: ""}, {}, Path())
+      >>> examined([node], {"citation": lambda what: ""}, lambda place: "")
       {'bits': ''}
     """
     reasons: dict[str, str] = {}
     answers: dict[str, str] = {}
     for node in nodes:
-        changed = [place for place in node.binds if stamps.get(place) != stamp(root, place)]
         for one in node.evidence:
             if one not in answers:
                 scheme, _, what = one.partition(":")
                 answers[one] = checks[scheme](what) if scheme in checks else f"nobody looks at {scheme}"
-        wrong = [f"stale: {place} is not what was looked at" for place in changed]
+        wrong = [f"stale: {reason}" for reason in dict.fromkeys(map(changed, node.binds)) if reason]
         wrong += [f"{one}: {answers[one]}" for one in node.evidence if answers[one]]
         reasons[node.id] = "; ".join(wrong)
     known = {node.id: node for node in nodes}
@@ -169,76 +165,28 @@ def examined(nodes: Sequence[Node], checks: Mapping[str, Check], stamps: Mapping
     }
 
 
-def stamp(root: Path, place: str) -> str:
-    """The digest of one definition's source as it is now.
-
-    Args:
-      root: the folder that the path begins in.
-      place: "path:qualified.name".
-    Returns:
-      SHA-256 in hexadecimal of its lines, line ends aside; empty where there is no such definition.
-    Raises:
-      Nothing.
-    Source: docs/proof_chain.md.
-    Example:
-      >>> stamp(Path(), "nowhere.py:nothing")
-      ''
-    """
-    path, _, name = place.partition(":")
-    found = _definitions(root / path).get(name)
-    return "" if found is None else hashlib.sha256(found.encode()).hexdigest()
-
-
-def _definitions(path: Path) -> dict[str, str]:
-    """The source of each function and class of a file, decorators included."""
-    try:
-        text = path.read_text(encoding="utf-8")
-    except OSError:
-        return {}
-    return _in_text(text)
-
-
-@lru_cache(maxsize=256)
-def _in_text(text: str) -> dict[str, str]:
-    """The source of each function and class of a text by its qualified name; empty for what is no Python."""
-    lines, found = text.splitlines(), dict[str, str]()
-
-    def visit(body: Sequence[ast.stmt], prefix: str) -> None:
-        for one in body:
-            if isinstance(one, (ast.FunctionDef, ast.ClassDef)):
-                first = min(part.lineno for part in (one, *one.decorator_list))
-                found[prefix + one.name] = "\n".join(lines[first - 1 : one.end_lineno])
-                visit(one.body, f"{prefix}{one.name}.")
-
-    try:
-        visit(ast.parse(text).body, "")
-    except SyntaxError:
-        return {}
-    return found
-
-
-def evidence_checks(root: Path, certificates: Path, lemmas: Mapping[str, Lemma], *, quick: bool = False) -> dict[str, Check]:
+def evidence_checks(certificates: Path, lemmas: Mapping[str, Lemma], tests: Check, *, quick: bool = False) -> dict[str, Check]:
     """What looks at each kind of evidence.
 
     Args:
-      root: the folder that the paths of tests begin in.
       certificates: the folder of certificates.
       lemmas: all lemmas by name.
+      tests: why a test, "path::function", is no evidence.
       quick: whether certificates are checked by the kernel alone.
     Returns:
-      A check for each scheme. Tests are looked up and not run: that is for the test suite, which runs them all.
+      A check for each scheme. None of them runs a test.
     Raises:
       Nothing.
     Source: docs/proof_chain.md.
     Example:
-      >>> evidence_checks(Path(), Path(), {})["lemma"]("nothing")
+      >>> evidence_checks(Path(), {}, str)["lemma"]("nothing")
       'there is no such lemma'
     """
     return {
         "certificate": partial(_certificate, certificates, quick),
         "lemma": partial(_lemma, lemmas),
         "run": _run,
-        "test": lambda what: "" if stamp(root, what.replace("::", ":")) else "there is no such test",
+        "test": tests,
         "citation": lambda what: "" if what else "nothing is cited",
     }
 

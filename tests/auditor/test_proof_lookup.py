@@ -9,7 +9,7 @@ import pytest
 from dpaudit.auditor import proof_lookup
 from dpaudit.auditor.proof_lookup import looked_up
 from dpaudit.targets import module_at
-from dpaudit.verifier import chain, verify
+from dpaudit.verifier import verify
 from dpaudit.verifier.certificates import text_of
 
 PROGRAM = """
@@ -68,8 +68,10 @@ def test_every_claim_of_what_ships_stands_and_is_not_called_proven():
 
 
 def test_a_claim_falls_with_the_source_that_it_is_about(monkeypatch):
-    kept = chain.stamp
-    monkeypatch.setattr(chain, "stamp", lambda root, place: "" if place.endswith(":LaplaceMechanism") else kept(root, place))
+    changed = {"mechanisms/laplace.py:LaplaceMechanism": "mechanisms/laplace.py:LaplaceMechanism is not what was reviewed"}
+    monkeypatch.setattr(
+        module_at("proofs.chain"), "staleness", lambda *_, quick: lambda place: changed.get(place, "") if quick else ""
+    )
     found = looked_up(["proofs.chain#LaplaceMechanism.claim", "proofs.chain#RandomizedResponse.claim"])
     assert ["stale", "in part"] == [one.status for one in found.values()]
     assert "LaplaceMechanism.source: stale: mechanisms/laplace.py:LaplaceMechanism" in next(iter(found.values())).reason
@@ -82,7 +84,7 @@ def test_a_claim_falls_with_the_source_that_it_is_about(monkeypatch):
         ("certified", {}, "proven"),
         ("enumerated", {}, "in part"),
         ("tested", {}, "in part"),
-        ("proven", {"A.source": "stale: a.py:b is not what was looked at", "A.claim": "rests on A.source"}, "stale"),
+        ("proven", {"A.source": "stale: a.py:b is not what was reviewed", "A.claim": "rests on A.source"}, "stale"),
         ("proven", {"A.source": "lemma:x: the checkers do not confirm it", "A.claim": "rests on A.source"}, "unknown"),
     ],
 )
@@ -92,6 +94,13 @@ def test_a_chain_is_called_by_its_weakest_step(file, word, reasons, status):
     assert ["bits", "A.source", "A.claim"] == [step.name for step in found.steps]
     assert bool(reasons) == found.reason.startswith("A.source: ")
     assert "bits are fair (the operating system)" == found.steps[0].statement
+
+
+@pytest.mark.parametrize("word", ["recorded", "open"])
+def test_a_chain_of_proven_steps_is_proven_in_part_where_tests_are_only_on_record_or_stamps_leave_something_out(file, word):
+    remarks = f"\n    def remarks(nodes):\n        return [('remark', 'what is missing', {word!r})]\n"
+    found = only(f"{file(GRAPH + remarks, WORD=repr('proven'), REASONS='{}')}#A.claim")
+    assert ("in part", ("remark", "what is missing", word)) == (found.status, (*vars(found.steps[-1]).values(),))
 
 
 def test_all_claims_of_a_graph_are_checked_together_and_only_with_what_they_rest_on(file):

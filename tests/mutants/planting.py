@@ -17,7 +17,7 @@ from pathlib import Path
 from types import CodeType, FunctionType, ModuleType
 
 ROOT = Path(__file__).resolve().parents[2]
-SHIPPED = ("mechanisms", "dpaudit.accounting", "dpaudit.auditor", "dpaudit.ledger", "dpaudit.verifier", "learners", "proofs.papers")
+SHIPPED = ("mechanisms", "dpaudit.accounting", "dpaudit.auditor", "dpaudit.ledger", "dpaudit.verifier", "learners", "proofs")
 """The packages in which faults are planted."""
 
 

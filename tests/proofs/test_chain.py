@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 import shutil
+from contextlib import contextmanager
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -13,14 +13,17 @@ import pytest
 import learners
 import mechanisms
 from dpaudit.releases import recording
-from dpaudit.verifier.chain import Node, evidence_checks, examined, faults, rests_on, stamp
+from dpaudit.verifier.chain import Node, evidence_checks, examined, faults, rests_on
 from dpaudit.verifier.lemmas import LEMMAS as VERIFIERS
 from dpaudit.verifier.solving import Answer, satisfiable
 from dpaudit.verifier.terms import negation
 from learners.estimator import PrivateModel
 from learners.targets import TARGETS as LEARNERS
 from proofs import arguments, learning, samplers
-from proofs.chain import ALL_LEMMAS, CLAIMS, LOGGED, NODES, ROOT, lemma_table, stamps, standing, table
+from proofs.chain import ALL_LEMMAS, CLAIMS, LOGGED, NODES, ROOT, lemma_table, remarks, standing, table
+from proofs.mutating import bound_by
+from proofs.results import test_check as check_of_tests
+from proofs.reviewed import COMMAND, reach_of, read_reviewed, staleness
 
 RELEASING = [name for name in mechanisms.__all__ if hasattr(getattr(mechanisms, name), "release")]
 LEARNING = [
@@ -30,7 +33,7 @@ LEARNING = [
 ]
 OTHERS = {"AboveThreshold", "SparseVector", "GeneralizedExponential", "InteractiveKernelPredictor"}
 LEMMAS = (*samplers.LEMMAS, *arguments.LEMMAS, *learning.LEMMAS)
-CHECKS = evidence_checks(ROOT, ROOT / "proofs" / "certificates", ALL_LEMMAS, quick=True)
+CHECKS = evidence_checks(ROOT / "proofs" / "certificates", ALL_LEMMAS, check_of_tests(ROOT, quick=True), quick=True)
 RUN = "mechanisms/comparisons.py:Run"
 
 
@@ -43,7 +46,11 @@ def test_the_graph_has_no_gap_circle_or_loose_end():
 
 
 def test_everything_in_the_graph_holds_now():
-    assert dict.fromkeys((node.id for node in NODES), "") == standing(quick=True)
+    fallen = {name: reason for name, reason in standing(quick=True).items() if reason}
+    assert not fallen, f"Run `{COMMAND}`; it shows what changed, and the commands that are needed.\n" + "\n".join(
+        f"{name}: {reason}" for name, reason in fallen.items()
+    )
+    assert [] == remarks()
 
 
 def test_the_document_shows_this_graph():
@@ -63,7 +70,8 @@ def test_the_document_lists_the_lemmas_about_learners():
 
 
 def test_every_bound_definition_is_there():
-    assert [] == [place for place, digest in stamps().items() if not digest]
+    reach = reach_of(ROOT)
+    assert [] == [place for node in NODES for place in node.binds if not reach.stamp(place)]
 
 
 @pytest.mark.parametrize("name", [lemma.name for lemma in (*samplers.LEMMAS, *arguments.LEMMAS)])
@@ -104,6 +112,10 @@ def node(name, *needs, stage="claim", kind="axiom", evidence=("citation:somebody
     return Node(name, stage, name, kind, evidence, needs, binds)
 
 
+def as_reviewed(_place):
+    return ""
+
+
 WHOLE = [node(stage, stage=stage) for stage in ("source", "sensitivity", "mechanism", "composition")] + [
     node("M.claim", "source", "sensitivity", "mechanism", "composition")
 ]
@@ -138,7 +150,7 @@ def test_a_graph_that_is_not_whole_is_refused(nodes, claims, said):
 
 def test_a_node_falls_with_what_it_rests_on():
     nodes = [node("a", kind="proven", evidence=("lemma:nothing",)), node("b", "a"), node("c", "b"), node("d")]
-    found = examined(nodes, CHECKS, {}, ROOT)
+    found = examined(nodes, CHECKS, as_reviewed)
     assert {"a": "lemma:nothing: there is no such lemma", "b": "rests on a", "c": "rests on a", "d": ""} == found
 
 
@@ -157,7 +169,7 @@ def test_a_node_falls_with_what_it_rests_on():
     ],
 )
 def test_evidence_that_is_not_there_does_not_hold(evidence):
-    assert examined([node("a", evidence=(evidence,))], CHECKS, {}, ROOT)["a"]
+    assert examined([node("a", evidence=(evidence,))], CHECKS, as_reviewed)["a"]
 
 
 @pytest.mark.parametrize(
@@ -169,7 +181,7 @@ def test_evidence_that_is_not_there_does_not_hold(evidence):
 )
 def test_a_false_or_empty_lemma_is_no_evidence(hypotheses, reason):
     wrong = replace(ALL_LEMMAS["samplers.lazy_below"], hypotheses=hypotheses)
-    assert reason == evidence_checks(ROOT, ROOT, {wrong.name: wrong})["lemma"](wrong.name)
+    assert reason == evidence_checks(ROOT, {wrong.name: wrong}, str)["lemma"](wrong.name)
 
 
 def test_what_a_claim_rests_on_is_told_by_the_word_behind_it():
@@ -188,31 +200,117 @@ def changed(folder, path, old, new):
     return place
 
 
-def test_one_changed_byte_of_a_bound_definition_makes_its_node_stale(tmp_path):
-    bound = [replace(one, evidence=("citation:copied",)) for one in NODES if RUN in one.binds]
-    used = {place for one in bound for place in one.binds}
-    shutil.copytree(ROOT / "mechanisms", tmp_path / "mechanisms", ignore=shutil.ignore_patterns("__pycache__"))
-    assert [""] == list(examined(bound, CHECKS, stamps(), tmp_path).values())
-    changed(tmp_path, "mechanisms/comparisons.py", ">= self._border", "> self._border")
-    assert {f"stale: {RUN} is not what was looked at"} == set(examined(bound, CHECKS, stamps(), tmp_path).values())
-    assert {RUN} == {place for place in used if stamp(tmp_path, place) != stamps()[place]}
+@pytest.fixture(scope="module")
+def copy(tmp_path_factory):
+    """A copy of the packages that a test may change, if it changes them back."""
+    folder = tmp_path_factory.mktemp("copy")
+    for package in ("dpaudit", "mechanisms", "learners", "proofs"):
+        shutil.copytree(ROOT / package, folder / package, ignore=shutil.ignore_patterns("__pycache__"))
+    return folder
 
 
-def test_where_the_tests_are_not_installed_an_audit_passes_over_them_and_nothing_else(tmp_path):
+@contextmanager
+def with_change(folder, path, old, new):
+    """The copy with one change."""
+    place = folder / path
+    text = place.read_text(encoding="utf-8")
+    assert 1 == text.count(old)
+    place.write_text(text.replace(old, new), encoding="utf-8")
+    try:
+        yield
+    finally:
+        place.write_text(text, encoding="utf-8")
+
+
+def stale_claims(folder):
+    """The claims that rest on source which is not what was reviewed."""
+    trusting = dict.fromkeys(("certificate", "lemma", "run", "test", "citation"), lambda _: "")
+    found = examined(NODES, trusting, staleness(folder, quick=True))
+    return {name.removesuffix(".claim") for name, reason in found.items() if reason and name.endswith(".claim")}
+
+
+EVERY = set(CLAIMS)
+
+
+@pytest.mark.parametrize(
+    ("path", "old", "new", "fallen", "kept"),
+    [
+        (
+            "mechanisms/comparisons.py",
+            ">= self._border",
+            "> self._border",
+            {"AboveThreshold", "SparseVector"},
+            {"LaplaceMechanism"},
+        ),
+        (
+            "mechanisms/sampling/real_noise.py",
+            "LARGEST_EXPONENT: Final = 900",
+            "LARGEST_EXPONENT: Final = 901",
+            {"RealLaplaceMechanism"},
+            {"TopK"},
+        ),
+        ("mechanisms/histogram.py", "import annotations\n", "import annotations\n\nCHANGED = 1\n", set(), EVERY),
+        ("dpaudit/releases.py", "            log.append(release)", "            pass", EVERY, set()),
+        ("dpaudit/report/wording.py", '"tested": "shown', '"tested": "Shown', set(), EVERY),
+    ],
+)
+def test_a_change_makes_stale_every_claim_that_reaches_it_and_no_other(copy, path, old, new, fallen, kept):
+    assert set() == stale_claims(copy)
+    with with_change(copy, path, old, new):
+        stale = stale_claims(copy)
+    assert fallen <= stale
+    assert not kept & stale
+
+
+def test_a_sampler_that_returns_zeros_makes_every_claim_over_it_stale(copy):
+    path, name = "mechanisms/sampling/kernel.py", "many_trials"
+    reach = reach_of(ROOT)
+    over = {claim for claim in CLAIMS if any(f"{path}:{name}" in reach.closure(place) for place in bound_by(NODES, claim))}
+    old = "def many_trials(table: EnvelopeTable, source: BitSource, out: NDArray[Any]) -> int:\n"
+    with with_change(copy, path, old, old + "    out[:] = 0\n    return len(out)\n"):
+        assert over == stale_claims(copy)
+    assert {"LaplaceMechanism", "GaussianMechanism", "DiscreteGaussianMechanism"} <= over < set(CLAIMS)
+
+
+def test_a_stale_node_says_which_definitions_changed(copy):
+    place = "mechanisms/laplace.py:LaplaceMechanism"
+    with with_change(copy, "dpaudit/releases.py", "            log.append(release)", "            pass"):
+        said = staleness(copy, quick=True)(place)
+    assert f"{place} reaches dpaudit/releases.py:note, not as reviewed" == said
+    with with_change(copy, "mechanisms/laplace.py", "class LaplaceMechanism:", "class Other:"):
+        assert f"{place} is not there" == staleness(copy, quick=True)(place)
+
+
+def test_without_a_record_of_a_review_everything_is_stale(copy):
+    record = copy / "proofs" / "bound_source.json"
+    text = record.read_text(encoding="utf-8")
+    for broken in ("", "[]", "{}"):
+        record.write_text(broken, encoding="utf-8")
+        assert {} == read_reviewed(copy).stamps
+        assert {one.removesuffix(".claim") for one in bound_claims()} == stale_claims(copy)
+    record.write_text(text, encoding="utf-8")
+
+
+def bound_claims():
+    return {f"{claim}.claim" for claim in CLAIMS if bound_by(NODES, claim)}
+
+
+def test_where_the_tests_are_not_installed_the_record_counts_and_is_said_to_be_a_record(copy):
     below = {name for names in rests_on(NODES, "RandomizedResponse.claim").values() for name in names}
     part = [one for one in NODES if one.id in below]
-    for package in ("dpaudit", "mechanisms", "proofs"):
-        shutil.copytree(ROOT / package, tmp_path / package, ignore=shutil.ignore_patterns("__pycache__"))
-    assert {""} == set(standing(part, tmp_path, quick=True).values())
-    assert "there is no such test" in standing(part, tmp_path)["RandomizedResponse.claim"]
-    changed(tmp_path, "mechanisms/response.py", "def report(", "def report (")
-    assert "stale" in standing(part, tmp_path, quick=True)["RandomizedResponse.source"]
+    assert {""} == set(standing(part, copy, quick=True).values())
+    assert "there is no such test" in standing(part, copy)["RandomizedResponse.claim"]
+    [(name, said, word)] = remarks(part, copy)
+    assert ("recorded tests", "recorded") == (name, word)
+    assert re.search(r"tests are not installed here. They are recorded as passed on \d{4}-\d\d-\d\d with .*Python 3", said)
+    with with_change(copy, "mechanisms/response.py", "def report(", "def reported("):
+        assert "stale" in standing(part, copy, quick=True)["RandomizedResponse.source"]
 
 
 def test_what_rests_on_a_stale_node_falls_up_to_the_claim():
-    old = stamps() | {RUN: "0" * 64}
     trusting = dict.fromkeys(("certificate", "lemma", "run", "test", "citation"), lambda _: "")
-    fallen = [name for name, reason in examined(NODES, trusting, old, ROOT).items() if reason]
+    found = examined(NODES, trusting, lambda place: "another" if place == RUN else "")
+    fallen = [name for name, reason in found.items() if reason]
     assert {"comparisons.source", "AboveThreshold.claim", "SparseVector.claim"} <= set(fallen)
     assert "LaplaceMechanism.claim" not in fallen
 
@@ -229,7 +327,7 @@ def test_one_change_of_a_program_makes_its_certificate_stale(tmp_path, old, new,
     place = changed(tmp_path, "proofs/sparse_vector.py", old, new)
     name = "proofs.sparse_vector.numbers.json"
     shutil.copy(ROOT / "proofs" / "certificates" / name, tmp_path / "sparse_vector.numbers.json")
-    checks = evidence_checks(tmp_path, tmp_path, {}, quick=True)
+    checks = evidence_checks(tmp_path, {}, str, quick=True)
     assert checks["certificate"](f"{place}:numbers").startswith(reason)
 
 
@@ -237,13 +335,7 @@ def test_a_program_that_is_only_moved_keeps_its_certificate(tmp_path):
     place = tmp_path / "sparse_vector.py"
     shutil.copy(ROOT / "proofs" / "sparse_vector.py", place)
     shutil.copy(ROOT / "proofs" / "certificates" / "proofs.sparse_vector.numbers.json", tmp_path / "sparse_vector.numbers.json")
-    assert "" == evidence_checks(tmp_path, tmp_path, {}, quick=True)["certificate"](f"{place}:numbers")
-
-
-def test_a_file_that_is_no_python_has_no_definitions(tmp_path):
-    (tmp_path / "broken.py").write_text("def f(:\n")
-    assert "" == stamp(tmp_path, "broken.py:f")
-    assert "" == stamp(Path("nowhere"), "broken.py:f")
+    assert "" == evidence_checks(tmp_path, {}, str, quick=True)["certificate"](f"{place}:numbers")
 
 
 @pytest.mark.parametrize(
@@ -259,11 +351,9 @@ def test_a_file_that_is_no_python_has_no_definitions(tmp_path):
         ("rows/rows.py", "row_bound", "4**lattice_bits + constant**2", "4**lattice_bits", "LabelPrivateClassifier"),
     ],
 )
-def test_a_fault_in_a_learner_takes_its_claim_away(tmp_path, path, name, old, new, learner):
-    place = f"learners/{path}:{name}"
-    changed(tmp_path, f"learners/{path}", old, new)
-    assert stamp(tmp_path, place) not in {"", stamps()[place]}
-    trusting = dict.fromkeys(("certificate", "lemma", "run", "test", "citation"), lambda _: "")
-    found = examined(NODES, trusting, stamps() | {place: stamp(tmp_path, place)}, ROOT)
-    assert f"{learner}.claim" in {one for one, reason in found.items() if reason}
-    assert "" == found["LaplaceMechanism.claim"]
+def test_a_fault_in_a_learner_takes_its_claim_away(copy, path, name, old, new, learner):
+    with with_change(copy, f"learners/{path}", old, new):
+        stale = stale_claims(copy)
+        assert staleness(copy, quick=True)(f"learners/{path}:{name}")
+    assert learner in stale
+    assert "LaplaceMechanism" not in stale

@@ -1,0 +1,271 @@
+"""The source that nodes are about: its stamps when it was last reviewed, and what changed since."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, Final
+
+from dpaudit.verifier.chain import Node
+from dpaudit.verifier.stamps.canonical import digest
+from dpaudit.verifier.stamps.modules import Tree, file_digest
+from dpaudit.verifier.stamps.reach import Reach
+
+PACKAGES: Final = ("dpaudit", "mechanisms", "learners", "proofs")
+"""The packages that ship, the lowest layer first."""
+ASIDE: Final = (
+    *(f"dpaudit/{name}/" for name in ("auditor", "cli", "interop", "ledger", "pytest_plugin", "report", "verifier")),
+    *("learners/audits/", "learners/specimens/", "mechanisms/audits/", "proofs/"),
+)
+"""What checks, sells and shows: no mechanism or learner is handed an object of these by anything but them."""
+RESOLVED: Final[Mapping[str, str]] = {
+    "dpaudit/lazy.py:lazily": "it loads what the table of its caller names, and names are looked up in that table",
+    "dpaudit/exact.py:working_precision": "it sets the precision of python-flint under a lock, and sets it back",
+}
+"""Names that no reader of source can resolve, at places where a person has seen what they stand for."""
+PROSE: Final[Mapping[str, str]] = {
+    "dpaudit/errors.py:CODES": "it explains errors to people; an error looks only whether its code is there",
+}
+"""Constants that no stamp covers, although code reaches them."""
+FILE: Final = "bound_source.json"
+COMMAND: Final = "python -m proofs.chain"
+
+
+@dataclass(frozen=True)
+class Reviewed:
+    """What was reviewed.
+
+    Args:
+      packages: digest of all files of the packages at that time, so that an unchanged installation need not be read again.
+      stamps: by bound place the stamp of the definition.
+      definitions: by place the own digest of every definition that a bound one reaches.
+    Source: docs/proof_chain.md, "Stamps".
+    """
+
+    packages: str
+    stamps: Mapping[str, str]
+    definitions: Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class Change:
+    """One definition that is not what was reviewed.
+
+    Args:
+      place: "path:name", or the path of a data file.
+      kind: "changed", "new" or "gone".
+      claims: the mechanisms and learners whose claims rest on it.
+    Source: docs/proof_chain.md, "Stamps".
+    """
+
+    place: str
+    kind: str
+    claims: tuple[str, ...]
+
+
+def reach_of(root: Path) -> Reach:
+    """What the definitions below a folder reach, read once as long as no file changes.
+
+    Args:
+      root: the folder that holds packages, and perhaps tests.
+    Returns:
+      The answers.
+    Raises:
+      Nothing.
+    Source: docs/proof_chain.md, "Stamps".
+    Example:
+      >>> reach_of(Path("nowhere")).stamp("nowhere.py:nothing")
+      ''
+    """
+    return _reach(root, files_digest(root, (*PACKAGES, "tests")))
+
+
+@lru_cache(maxsize=2)
+def _reach(root: Path, files: str) -> Reach:  # noqa: ARG001 - the digest of the files says when to read them again
+    """The answers for one state of all files."""
+    return Reach(Tree(root, PACKAGES, ASIDE), RESOLVED, PROSE)
+
+
+def files_digest(root: Path, folders: Iterable[str]) -> str:
+    """Hash all files of some folders but the records that the check itself writes.
+
+    Args:
+      root: the folder that holds them.
+      folders: their names.
+    Returns:
+      SHA-256 in hexadecimal over names and bytes.
+    Raises:
+      Nothing.
+    Source: docs/proof_chain.md, "Stamps".
+    Example:
+      >>> files_digest(Path("nowhere"), ["a"]) == files_digest(Path("nowhere"), ["b"])
+      True
+    """
+    kept = [one for one in Tree(root, tuple(folders)).files() if not (one.startswith("proofs/") and one.endswith(".json"))]
+    return digest(*(part for one in kept for part in (one, file_digest(root / one))))
+
+
+def read_reviewed(root: Path) -> Reviewed:
+    """The record of the last review.
+
+    Args:
+      root: the folder that holds the packages.
+    Returns:
+      What was reviewed; nothing where there is no such record, so that every node is stale.
+    Raises:
+      Nothing.
+    Source: docs/proof_chain.md, "Stamps".
+    Example:
+      >>> read_reviewed(Path("nowhere")).packages
+      ''
+    """
+    try:
+        found: dict[str, Any] = json.loads((root / "proofs" / FILE).read_text(encoding="utf-8"))
+        return Reviewed(str(found["packages"]), dict(found["stamps"]), dict(found["definitions"]))
+    except (OSError, ValueError, KeyError, TypeError):
+        return Reviewed("", {}, {})
+
+
+def write_reviewed(root: Path, nodes: Sequence[Node]) -> None:
+    """Record the source as it is now as reviewed.
+
+    Args:
+      root: the folder that holds the packages.
+      nodes: the whole graph.
+    Returns:
+      Nothing.
+    Raises:
+      OSError: the record cannot be written.
+    Source: docs/proof_chain.md, "Stamps".
+    Example:
+      >>> write_reviewed(Path("nowhere"), ())
+      Traceback (most recent call last):
+      FileNotFoundError: [Errno 2] No such file or directory: 'nowhere/proofs/bound_source.json'
+    """
+    reach = reach_of(root)
+    bound = sorted({place for node in nodes for place in node.binds})
+    text = {
+        "packages": files_digest(root, PACKAGES),
+        "stamps": {place: reach.stamp(place) for place in bound},
+        "definitions": dict(sorted(reach.digests(_reached(reach, bound)).items())),
+    }
+    (root / "proofs" / FILE).write_text(json.dumps(text, indent=1) + "\n", encoding="utf-8")
+
+
+def staleness(root: Path, *, quick: bool) -> Callable[[str], str]:
+    """What says whether the source at a place is what was reviewed.
+
+    Args:
+      root: the folder that holds the packages.
+      quick: whether source need not be read where no file of the packages changed since the review.
+    Returns:
+      A function from a bound place to why it is not, empty where it is.
+    Raises:
+      Nothing.
+    Source: docs/proof_chain.md, "Stamps".
+    Example:
+      >>> staleness(Path("nowhere"), quick=True)("nowhere.py:nothing")
+      'nowhere.py:nothing is not there'
+    """
+    reviewed = read_reviewed(root)
+    same = quick and reviewed.packages == files_digest(root, PACKAGES)
+
+    def changed(place: str) -> str:
+        if same and place in reviewed.stamps:
+            return ""
+        reach = reach_of(root)
+        stamp = reach.stamp(place)
+        if not stamp or stamp == reviewed.stamps.get(place):
+            return "" if stamp else f"{place} is not there"
+        own = reach.digests(reach.closure(place))
+        other = sorted(one for one in own if own[one] != reviewed.definitions.get(one))
+        if place in other or not other:
+            return f"{place} is not what was reviewed"
+        more = f" and {len(other) - 3} more" if len(other) > 3 else ""
+        return f"{place} reaches {', '.join(other[:3])}{more}, not as reviewed"
+
+    return changed
+
+
+def open_edges(root: Path, nodes: Sequence[Node]) -> dict[str, str]:
+    """What the bound source of nodes reaches in ways that no stamp covers.
+
+    Args:
+      root: the folder that holds the packages.
+      nodes: the graph, or a part of it.
+    Returns:
+      By place in words what it is.
+    Raises:
+      Nothing.
+    Source: docs/proof_chain.md, "Stamps".
+    Example:
+      >>> open_edges(Path("nowhere"), ())
+      {}
+    """
+    reach = reach_of(root)
+    found = reach.unresolved(_reached(reach, {place for node in nodes for place in node.binds}))
+    return {place: "; ".join(words) for place, words in sorted(found.items())}
+
+
+def changes(root: Path, nodes: Sequence[Node]) -> list[Change]:
+    """The definitions that are not what was reviewed.
+
+    Args:
+      root: the folder that holds the packages.
+      nodes: the whole graph.
+    Returns:
+      Every definition that some bound one reaches and whose own source, or what its names stand for, is another than before.
+    Raises:
+      Nothing.
+    Source: docs/proof_chain.md, "Stamps".
+    Example:
+      >>> changes(Path("nowhere"), ())
+      []
+    """
+    reach, reviewed = reach_of(root), read_reviewed(root)
+    bound = {place for node in nodes for place in node.binds}
+    now = reach.digests(_reached(reach, bound))
+    resting = claims_by_place(nodes)
+    found = []
+    for place in sorted({*now, *reviewed.definitions}):
+        if now.get(place) != reviewed.definitions.get(place):
+            claims = {claim for one in bound if place in reach.closure(one) for claim in resting.get(one, ())}
+            kind = "new" if place not in reviewed.definitions else "changed" if place in now else "gone"
+            found.append(Change(place, kind, tuple(sorted(claims))))
+    return found
+
+
+def claims_by_place(nodes: Sequence[Node]) -> dict[str, set[str]]:
+    """Which claims rest on a bound place.
+
+    Args:
+      nodes: the whole graph.
+    Returns:
+      By place the names of mechanisms and learners.
+    Raises:
+      Nothing.
+    Source: docs/proof_chain.md, "Stamps".
+    Example:
+      >>> claims_by_place([Node("M.claim", "claim", "", "tested", (), (), ("m.py:M",))])
+      {'m.py:M': {'M'}}
+    """
+    known = {node.id: node for node in nodes}
+    found: dict[str, set[str]] = {}
+    for node in nodes:
+        waiting, seen = [node.id] if node.stage == "claim" else [], set[str]()
+        while waiting:
+            one = waiting.pop()
+            if one not in seen and one in known:
+                seen.add(one)
+                waiting += known[one].needs
+                for place in known[one].binds:
+                    found.setdefault(place, set()).add(node.id.removesuffix(".claim"))
+    return found
+
+
+def _reached(reach: Reach, bound: Iterable[str]) -> frozenset[str]:
+    """All places that bound definitions reach."""
+    return frozenset().union(*(reach.closure(place) for place in bound))
