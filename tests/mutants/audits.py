@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import builtins
 import math
+import os
+import time
 from concurrent.futures import Future
 from concurrent.futures.process import BrokenProcessPool
 from fractions import Fraction
@@ -11,6 +14,7 @@ from itertools import product
 import numpy as np
 from scipy.stats import beta, binom, multivariate_normal
 
+from dpaudit.auditor import pulse
 from dpaudit.auditor.accounts import game_of
 from dpaudit.auditor.binomial_tails import upper_tail
 from dpaudit.auditor.bounds import ClaimPoint, epsilon_lower_bound, p_value, profile_lower_bounds
@@ -20,6 +24,7 @@ from dpaudit.auditor.disclosure import common_releases, permitted, shows_values,
 from dpaudit.auditor.dispatch import in_order
 from dpaudit.auditor.event_words import described
 from dpaudit.auditor.events import RankedEvent
+from dpaudit.auditor.examining import Examined
 from dpaudit.auditor.family import rejected
 from dpaudit.auditor.features import fit_features
 from dpaudit.auditor.forecasts import forecast
@@ -44,13 +49,31 @@ from dpaudit.auditor.scoring.fitting import fit_score
 from dpaudit.auditor.search.relations import check
 from dpaudit.auditor.search.shrinking import smaller_pair
 from dpaudit.auditor.search.tallies import cells_of, promises, tally_of
+from dpaudit.auditor.supervision.apart import apart
+from dpaudit.auditor.supervision.audits import _checked
+from dpaudit.auditor.supervision.candidates import Candidate
+from dpaudit.auditor.supervision.limits import Limits
 from dpaudit.auditor.verdicts import verdict_of
 from dpaudit.auditor.workload import Subject, Workload
 from dpaudit.claims import Adjacency, Claim, PureDP
-from dpaudit.errors import DpauditError, InvalidArgument
+from dpaudit.errors import DpauditError, InvalidArgument, TargetFailure
 from dpaudit.exact import ball, ball_endpoints, working_precision
 from dpaudit.releases import Release
-from dpaudit.results import Attack, Counts, Pair, Power, Price, ProofStep, Property, Sequential, Settings, Values, Verdict
+from dpaudit.results import (
+    Attack,
+    ClaimSummary,
+    Counts,
+    Pair,
+    Power,
+    Price,
+    ProofStep,
+    Property,
+    Sequential,
+    Settings,
+    TargetResult,
+    Values,
+    Verdict,
+)
 from dpaudit.targets import Target
 
 ONE = Claim(PureDP(epsilon=1))
@@ -434,6 +457,53 @@ def a_violated_check_keeps_a_claim_from_being_consistent():
         assert (status == "violated") == ("a law of the query (why)" in summary)
 
 
+def failure_apart(work, **limits):
+    """The failure of work in a process of its own; empty where it gave a result."""
+    try:
+        apart(work, Limits(**limits))
+    except TargetFailure as failure:
+        return str(failure)
+    return ""
+
+
+def the_gate_stays_shut():
+    assert "exit status 0" in failure_apart(lambda _: os._exit(0))
+    assert "no call" in failure_apart(lambda _: time.sleep(5), silence=0.4)
+    assert "it replaced" in failure_apart(lambda _: setattr(builtins, "len", None))
+    heard = []
+
+    def fork(send):
+        if os.fork() == 0:
+            send("from the fork")
+            os._exit(0)
+        os.wait()
+
+    apart(fork, Limits(), heard.append)
+    assert [] == heard
+
+    def return_twice(_):
+        read, write = os.pipe()
+        mark = pulse.entered()
+        born = os.fork()
+        if born:
+            os.waitpid(born, 0)
+        pulse.returned(mark)
+        os.write(write, b"x")
+        if not born:
+            os._exit(0)
+        return len(os.read(read, 2))
+
+    assert 1 == apart(return_twice, Limits())
+    claim = ClaimSummary("unknown", (), "", "unknown")
+    result = TargetResult("a", "", claim, Verdict.FAILED, "")
+    for odd in (math.nan, -0.1, 1.5):
+        try:
+            _checked(Examined(odd, result, result), Candidate("a", "", claim, None, "", "", 0))
+        except InvalidArgument:
+            continue
+        raise AssertionError("a p-value that is none was believed")
+
+
 CHECKS = (
     one_run_is_bounded_by_its_worst_mechanism,
     any_price_of_a_point_is_paid_for,
@@ -461,4 +531,5 @@ CHECKS = (
     a_release_that_varies_keeps_its_parameters,
     an_event_on_private_data_holds_no_value,
     a_violated_check_keeps_a_claim_from_being_consistent,
+    the_gate_stays_shut,
 )
