@@ -48,7 +48,7 @@ def ours(parts: list[Part], setting: dict[str, Any]) -> Callable[[Question], End
         asked, at = question
         if setting.get("lattice"):
             exactly = EpsilonAt(Fraction(at)) if asked == "epsilon" else DeltaAt(Fraction(at))
-            found = [tilted_lattice(one, exactly) for one in {loss, loss.reversed()}]
+            found = [tilted_lattice(one.composition, exactly) for one in {loss, loss.reversed()}]
         else:
             found = [loss.epsilon(delta=at) if asked == "epsilon" else loss.delta(epsilon=at)]
         ends = [direction.floats() for direction in found if direction is not None]

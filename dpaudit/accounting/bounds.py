@@ -9,11 +9,12 @@ from functools import lru_cache
 from typing import Final
 
 from dpaudit.accounting.closed_forms import exact_profile
-from dpaudit.accounting.law import Bracketed, Law
+from dpaudit.accounting.composition import Composition, merge_parts
+from dpaudit.accounting.law import Bracketed
 from dpaudit.accounting.laws.bounded_range import BoundedRange
+from dpaudit.accounting.laws.dominating import dominated_laws, dominating_laws, end_of
 from dpaudit.accounting.laws.normal_mixtures import mixture_of
 from dpaudit.accounting.limits import greatest_loss, infinite_loss
-from dpaudit.accounting.loss import PrivacyLoss, gathered
 from dpaudit.accounting.moments import moment_bound
 from dpaudit.accounting.profile import Profile
 from dpaudit.accounting.questions import Question
@@ -23,9 +24,9 @@ NARROW: Final = 1024
 """A closed form is narrow if its width is less than one over this of it."""
 
 
-def certified_bounds(composition: PrivacyLoss, question: Question) -> Enclosure:
+def certified_bounds(composition: Composition, question: Question) -> Enclosure:
     """Delta or epsilon in one direction, between a bound from above and one from below."""
-    above = _profile_above(laws_above(composition)).answer(question)
+    above = _profile_above(dominating_laws(composition)).answer(question)
     below = _profile_below(composition).answer(question)
     grounds = tuple(Reason(law.bracket_source()) for law, _ in composition.parts if isinstance(law, Bracketed))
     ends = (Reason("upper end", (above.reason,)), Reason("lower end", (below.reason,)))
@@ -33,7 +34,7 @@ def certified_bounds(composition: PrivacyLoss, question: Question) -> Enclosure:
 
 
 @lru_cache(maxsize=16)
-def _profile_above(composition: PrivacyLoss) -> Profile:
+def _profile_above(composition: Composition) -> Profile:
     """The closed form or the moment bound, whichever is better."""
     exact = exact_profile(composition)
     mixture = mixture_of(composition.parts)
@@ -55,15 +56,15 @@ def _profile_above(composition: PrivacyLoss) -> Profile:
 
 
 @lru_cache(maxsize=16)
-def _profile_below(composition: PrivacyLoss) -> Profile:
+def _profile_below(composition: Composition) -> Profile:
     """The closed form of the laws below, one class of bounded range kept whole if possible; or the chance of an infinite loss."""
-    below = laws_below(composition)
-    classes = [law for law in (_end(part, 1) for part, _ in composition.parts) if isinstance(law, BoundedRange)]
+    below = dominated_laws(composition)
+    classes = [law for law in (end_of(part, 1) for part, _ in composition.parts) if isinstance(law, BoundedRange)]
     if classes:
         whole = max(classes, key=lambda law: law.epsilon)
         rest = Counter(dict(below.parts))
         rest.subtract({whole.below(): 1})
-        kept = exact_profile(gathered([(whole, 1), *((law, count) for law, count in rest.items() if count)], below.adjacency))
+        kept = exact_profile(merge_parts([(whole, 1), *((law, count) for law, count in rest.items() if count)], below.adjacency))
         if kept is not None:
             return kept
     limit = infinite_loss(below)
@@ -71,24 +72,3 @@ def _profile_below(composition: PrivacyLoss) -> Profile:
         limit = replace(limit, reason=Reason("nothing is known from below"))
     certain, exact = Enclosure(limit.lower, Fraction(1), limit.reason), exact_profile(below) if below.parts else None
     return exact or Profile(lambda epsilon, floor: certain, limit, greatest_loss(below))  # noqa: ARG005
-
-
-def laws_above(composition: PrivacyLoss) -> PrivacyLoss:
-    """The composition with every law replaced by the one that stands above it, its own or that of its bracket."""
-    return gathered([(_end(law, 0) or law, count) for law, count in composition.parts], composition.adjacency)
-
-
-def laws_below(composition: PrivacyLoss) -> PrivacyLoss:
-    """The same with laws that the worst mechanism is certain to lose at least; parts of which none is known are left out."""
-    ends = [(_end(law, 1), count) for law, count in composition.parts]
-    known = [(law.below() if isinstance(law, BoundedRange) else law, count) for law, count in ends if law is not None]
-    return gathered(known, composition.adjacency)
-
-
-def _end(law: Law, side: int) -> Law | None:
-    """The law above (0) or below (1) a class of mechanisms, which may be a class in its turn; None where there is none."""
-    while isinstance(law, Bracketed) and (end := law.bracket()[side]) != law:
-        if end is None:
-            return None
-        law = end
-    return law

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Final
 
-from dpaudit.accounting.loss import PrivacyLoss
+from dpaudit.accounting.privacy_loss import PrivacyLoss
 from dpaudit.accounting.search import log_of
 from dpaudit.errors import InvalidArgument, Unsupported
 from dpaudit.exact import Enclosure, Exact, in_range, instance_of, positive, shown

@@ -10,6 +10,7 @@ from typing import Final
 
 from flint import arb, fmpq
 
+from dpaudit.accounting.composition import Composition
 from dpaudit.accounting.finite import LONGEST, compose_atoms
 from dpaudit.accounting.law import Finite, GaussianShaped, Law, Mass, Profiled
 from dpaudit.accounting.laws.laplace import Laplace
@@ -18,7 +19,6 @@ from dpaudit.accounting.laws.normal_mixtures import mixture_of
 from dpaudit.accounting.laws.profiles import profile_of, source_of
 from dpaudit.accounting.laws.sampled import Sampled
 from dpaudit.accounting.limits import greatest_loss, infinite_loss
-from dpaudit.accounting.loss import PrivacyLoss
 from dpaudit.accounting.moments import moment_bound
 from dpaudit.accounting.profile import Profile
 from dpaudit.accounting.questions import Question
@@ -64,14 +64,14 @@ class Split:
         return finite.delta(epsilon) if self.profile is None else finite.averaged(self.profile, epsilon)
 
 
-def closed_form(composition: PrivacyLoss, question: Question) -> Enclosure | None:
+def closed_form(composition: Composition, question: Question) -> Enclosure | None:
     """Delta or epsilon in one direction, known up to rounding; None when the composition has no such form."""
     profile = exact_profile(composition)
     return None if profile is None else profile.answer(question)
 
 
 @lru_cache(maxsize=16)
-def exact_profile(composition: PrivacyLoss) -> Profile | None:
+def exact_profile(composition: Composition) -> Profile | None:
     """The profile of a composition that this engine covers, else None; kept, since many questions follow one another."""
     for split in _splits(composition):
         with working_precision(PRECISIONS[0]):
@@ -82,7 +82,7 @@ def exact_profile(composition: PrivacyLoss) -> Profile | None:
     return None
 
 
-def _splits(composition: PrivacyLoss) -> list[Split]:
+def _splits(composition: Composition) -> list[Split]:
     """The ways to see a composition as finite laws and one closed profile, the cheapest first."""
     mixture = mixture_of(composition.parts)
     if mixture is not None:
@@ -103,7 +103,7 @@ def _splits(composition: PrivacyLoss) -> list[Split]:
 
 
 def _ladder(
-    composition: PrivacyLoss, split: Split, first: FiniteLoss, limit: Enclosure
+    composition: Composition, split: Split, first: FiniteLoss, limit: Enclosure
 ) -> Callable[[Fraction, Fraction], Enclosure]:
     """Delta at an epsilon, with the tails extended and the precision raised until it is narrow enough."""
     cached: dict[tuple[int, int], FiniteLoss | None] = {(PRECISIONS[0], SHORTEST_TAIL): first}

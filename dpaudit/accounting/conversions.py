@@ -8,7 +8,9 @@ from typing import Final
 
 from flint import arb
 
+from dpaudit.accounting.composition import Composition
 from dpaudit.accounting.currencies import CONCENTRATED, GAUSSIAN, PURE, moment_above, sampled_moment
+from dpaudit.accounting.engines import evaluate
 from dpaudit.accounting.law import Bracketed, Law
 from dpaudit.accounting.laws.bounded_range import BoundedRange
 from dpaudit.accounting.laws.discrete_gaussian import DiscreteGaussian
@@ -16,7 +18,7 @@ from dpaudit.accounting.laws.gaussian import Gaussian
 from dpaudit.accounting.laws.rounded_gaussian import RoundedGaussian
 from dpaudit.accounting.laws.sampled import Sampled
 from dpaudit.accounting.laws.seen import Seen
-from dpaudit.accounting.loss import PrivacyLoss
+from dpaudit.accounting.questions import DeltaAt
 from dpaudit.errors import Unsupported
 from dpaudit.exact import Enclosure, Endpoint, Reason, ball, ball_endpoints, working_precision
 
@@ -24,7 +26,7 @@ ORDERS_TRIED: Final = (Fraction(65, 64), Fraction(2), Fraction(8), Fraction(64))
 """Orders whose divergences bound rho from below."""
 
 
-def renyi_divergence(loss: PrivacyLoss, order: Fraction) -> Enclosure:
+def renyi_divergence(loss: Composition, order: Fraction) -> Enclosure:
     """Renyi divergence of an order above 1, the worse of the two directions."""
     one, other = (_divergence(direction, order) for direction in (loss, loss.reversed()))
     reason = Reason(
@@ -33,7 +35,7 @@ def renyi_divergence(loss: PrivacyLoss, order: Fraction) -> Enclosure:
     return Enclosure(max(one[0], other[0]), max(one[1], other[1]), reason)
 
 
-def concentration(loss: PrivacyLoss) -> Enclosure:
+def concentration(loss: Composition) -> Enclosure:
     """The smallest rho of zero-concentrated differential privacy; DPA202 where none is known."""
     (upper,) = CONCENTRATED.cost(loss, loss.adjacency)
     limit = max(sum((count * _limit(law) for law, count in side.parts), Fraction(0)) for side in (loss, loss.reversed()))
@@ -46,7 +48,7 @@ def concentration(loss: PrivacyLoss) -> Enclosure:
     return Enclosure(min(below, upper), upper, reason)
 
 
-def gaussian_parameter(loss: PrivacyLoss) -> Enclosure:
+def gaussian_parameter(loss: Composition) -> Enclosure:
     """The smallest mu of Gaussian differential privacy; DPA202 for what is neither Gaussian nor pure."""
     with working_precision(160):
         try:
@@ -59,7 +61,7 @@ def gaussian_parameter(loss: PrivacyLoss) -> Enclosure:
     return Enclosure(low, high, Reason("mu squared adds up (Dong, Roth, Su 2022, Corollary 3.3)"))
 
 
-def _divergence(loss: PrivacyLoss, order: Fraction) -> tuple[Endpoint, Endpoint]:
+def _divergence(loss: Composition, order: Fraction) -> tuple[Endpoint, Endpoint]:
     """Both ends in one direction; what can be infinite has an infinite divergence."""
     low: Endpoint = Fraction(0)
     high: Endpoint = Fraction(0)
@@ -123,7 +125,7 @@ def _limit(law: Law) -> Fraction:
     return Fraction(0)
 
 
-def _parameter_of_pure(loss: PrivacyLoss) -> Enclosure:
+def _parameter_of_pure(loss: Composition) -> Enclosure:
     """The trade-off function of epsilon-DP has a kink at t = 1/(1 + e^epsilon), which mu = 2 Phi^-1(1 - t) meets."""
     (epsilon,) = PURE.cost(loss, loss.adjacency)
     high = ball_endpoints(_twice_normal_quantile(1 / (1 + ball(epsilon).exp())))[1]
@@ -134,9 +136,9 @@ def _parameter_of_pure(loss: PrivacyLoss) -> Enclosure:
     return Enclosure(min(_least_parameter(loss), high), high, reason)
 
 
-def _least_parameter(loss: PrivacyLoss) -> Fraction:
+def _least_parameter(loss: Composition) -> Fraction:
     """A mu that is certainly needed: the total variation distance of mu-GDP is 2 Phi(mu/2) - 1."""
-    distance = loss.delta(epsilon=0).lower
+    distance = evaluate(loss, DeltaAt(Fraction(0))).lower
     lower = ball_endpoints(_twice_normal_quantile((1 - ball(Fraction(distance))) / 2))[0]
     return max(lower, Fraction(0)) if isinstance(lower, Fraction) else Fraction(0)
 

@@ -10,6 +10,8 @@ from typing import Final
 
 from flint import arb
 
+from dpaudit.accounting.composition import Composition
+from dpaudit.accounting.engines import evaluate
 from dpaudit.accounting.law import Law
 from dpaudit.accounting.laws.allocation import Allocated
 from dpaudit.accounting.laws.between import Between
@@ -22,8 +24,8 @@ from dpaudit.accounting.laws.random_order import Ordered
 from dpaudit.accounting.laws.rounded_gaussian import RoundedGaussian
 from dpaudit.accounting.laws.sampled import Sampled
 from dpaudit.accounting.laws.without_replacement import Swapped
-from dpaudit.accounting.loss import PrivacyLoss, single
-from dpaudit.accounting.promises import claimed_loss
+from dpaudit.accounting.promises import promised_composition
+from dpaudit.accounting.questions import DeltaAt
 from dpaudit.claims import GDP, RDP, ZCDP, Adjacency, ApproxDP, Claim, Guarantee, PureDP
 from dpaudit.errors import InvalidArgument, Unsupported
 from dpaudit.exact import ball_endpoints, rational, working_precision
@@ -40,15 +42,15 @@ class Currency:
     of_law: Callable[[Law], tuple[Fraction, ...] | None]
     remedy: str
 
-    def cost(self, spending: PrivacyLoss | Guarantee, adjacency: Adjacency) -> tuple[Fraction, ...]:
+    def cost(self, spending: Composition | Guarantee, adjacency: Adjacency) -> tuple[Fraction, ...]:
         """Upper ends of what is spent, the worse of its two directions.
 
         DPA202 where nothing finite is known, DPA201 under another neighbouring relation, DPA105 for what is neither.
         """
         known = _stated(self.names, spending)
-        return known or self._of_loss(as_loss(spending, adjacency))
+        return known or self._of_composition(_as_composition(spending, adjacency))
 
-    def _of_loss(self, loss: PrivacyLoss) -> tuple[Fraction, ...]:
+    def _of_composition(self, loss: Composition) -> tuple[Fraction, ...]:
         """The laws' costs added up."""
         total = (Fraction(0),) * len(self.names)
         for law, count in loss.parts:
@@ -82,13 +84,13 @@ def _stated(names: tuple[str, ...], spending: object) -> tuple[Fraction, ...] | 
     return None
 
 
-def as_loss(spending: PrivacyLoss | Guarantee, adjacency: Adjacency) -> PrivacyLoss:
-    """A loss or a guarantee as a loss under the given adjacency; DPA201 for another one, DPA105 for anything else."""
-    if isinstance(spending, PrivacyLoss):
+def _as_composition(spending: Composition | Guarantee, adjacency: Adjacency) -> Composition:
+    """The laws of what is spent, under the given adjacency; DPA201 for another one, DPA105 for anything else."""
+    if isinstance(spending, Composition):
         adjacency.require(spending.adjacency, "the budget and what is spent of it")
         return spending
     if isinstance(spending, Guarantee):
-        return claimed_loss(Claim(spending, adjacency=adjacency))
+        return promised_composition(Claim(spending, adjacency=adjacency))
     kind = type(spending).__name__
     raise InvalidArgument("DPA105", f"a budget is spent by a privacy loss or a guarantee such as PureDP(1), got a {kind}.")
 
@@ -245,10 +247,10 @@ def currency_of(guarantee: Guarantee) -> Currency:
 
 def rho_allowed(epsilon: Fraction, delta: Fraction) -> Fraction:
     """A rho, as large as a search finds, whose certified delta at `epsilon` is at most `delta`; 0 where none was found."""
-    low, high = Fraction(0), epsilon
+    low, high, relation = Fraction(0), epsilon, Adjacency("add_remove")
     for _ in range(60):
         middle = (low + high) / 2
-        upper = single(Concentrated(middle), "add_remove").delta(epsilon=epsilon).upper
+        upper = evaluate(Composition(((Concentrated(middle), 1),), relation), DeltaAt(epsilon)).upper
         low, high = (middle, high) if upper <= delta else (low, middle)
         if high - low <= high / 2**30:
             break

@@ -9,14 +9,14 @@ from typing import Final, TypeAlias
 
 from dpaudit.accounting.bounds import certified_bounds
 from dpaudit.accounting.closed_forms import closed_form
-from dpaudit.accounting.loss import PrivacyLoss
+from dpaudit.accounting.composition import Composition
 from dpaudit.accounting.numeric.contour import NOT_RUN, contour
 from dpaudit.accounting.numeric.tilted import rough_upper_end, tilted_lattice
 from dpaudit.accounting.questions import EpsilonAt, Question
 from dpaudit.errors import Unsupported
 from dpaudit.exact import SMALLEST_EXPONENT, Enclosure, Reason, outward
 
-Engine: TypeAlias = Callable[[PrivacyLoss, Question], Enclosure | None]
+Engine: TypeAlias = Callable[[Composition, Question], Enclosure | None]
 """A certified method for one direction of a composition: an enclosure, or None where it does not apply."""
 
 ENGINES: Final[tuple[Engine, ...]] = (closed_form, contour, tilted_lattice, certified_bounds)
@@ -26,7 +26,7 @@ SMALLEST_DELTA: Final = Fraction(2) ** (SMALLEST_EXPONENT + 64)
 """Positive deltas below this (about 1e-1213) are refused: enclosures end at 2**SMALLEST_EXPONENT."""
 
 
-def evaluate(loss: PrivacyLoss, question: Question) -> Enclosure:
+def evaluate(loss: Composition, question: Question) -> Enclosure:
     """The answer for the worse of the two directions.
 
     Args:
@@ -59,7 +59,7 @@ def evaluate(loss: PrivacyLoss, question: Question) -> Enclosure:
     return _worse(forward, _first_answer(backward, question)[1])
 
 
-def _first_answer(composition: PrivacyLoss, question: Question) -> tuple[Engine, Enclosure]:
+def _first_answer(composition: Composition, question: Question) -> tuple[Engine, Enclosure]:
     """The first engine that applies to this direction, and its answer."""
     for engine in ENGINES:
         answer = engine(composition, question)

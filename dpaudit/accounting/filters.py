@@ -9,7 +9,7 @@ from threading import Lock
 from typing import NoReturn, TypeAlias
 
 from dpaudit.accounting.currencies import added, currency_of, rho_allowed
-from dpaudit.accounting.loss import PrivacyLoss
+from dpaudit.accounting.privacy_loss import PrivacyLoss, spent_laws
 from dpaudit.claims import GDP, RDP, ZCDP, Adjacency, ApproxDP, Guarantee, PureDP
 from dpaudit.errors import BudgetExceeded, InvalidArgument
 from dpaudit.exact import Exact, in_range, instance_of, integer, outward, rational
@@ -59,7 +59,7 @@ class Cap:
     def cost(self, spending: PrivacyLoss | Guarantee, *, times: int = 1) -> Amounts:
         """What `times` such releases take; arguments and errors are those of `Filter.spend`."""
         count = integer(times, "times", lower=0)
-        return added(self.nothing, currency_of(self.guarantee).cost(spending, self.adjacency), count)
+        return added(self.nothing, currency_of(self.guarantee).cost(spent_laws(spending), self.adjacency), count)
 
     def after(self, spent: Amounts, cost: Amounts) -> Amounts:
         """What will have been spent in all; it need not be covered."""

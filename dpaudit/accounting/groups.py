@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from dpaudit.accounting.composition import Composition, merge_parts
 from dpaudit.accounting.law import Law
 from dpaudit.accounting.laws.between import Between
 from dpaudit.accounting.laws.bounded_range import BoundedRange
@@ -14,16 +15,15 @@ from dpaudit.accounting.laws.gaussian import Gaussian
 from dpaudit.accounting.laws.laplace import Laplace
 from dpaudit.accounting.laws.response import Response, pure_response
 from dpaudit.accounting.laws.rounded_gaussian import RoundedGaussian
-from dpaudit.accounting.loss import PrivacyLoss, gathered
 from dpaudit.errors import Unsupported
 from dpaudit.exact import shown
 
 
-def of_group(loss: PrivacyLoss, size: int) -> PrivacyLoss:
+def of_group(loss: Composition, size: int) -> Composition:
     """The composition of the parts' laws at `size` steps; DPA202 for a part that has none."""
     if size == 1:
         return loss
-    return gathered([(_moved(law, size), count) for law, count in loss.parts], loss.adjacency)
+    return merge_parts([(_moved(law, size), count) for law, count in loss.parts], loss.adjacency)
 
 
 def _moved(law: Law, size: int) -> Law:

@@ -7,7 +7,7 @@ from typing import Final
 
 from flint import arb
 
-from dpaudit.accounting.loss import PrivacyLoss
+from dpaudit.accounting.composition import Composition
 from dpaudit.accounting.values import LossValue, total
 from dpaudit.exact import Enclosure, Reason, ball, working_precision
 
@@ -15,7 +15,7 @@ LONGEST_POWER: Final = 1 << 14
 """Powers of rationals with more bits than this are enclosed in a ball."""
 
 
-def greatest_loss(composition: PrivacyLoss) -> LossValue | None:
+def greatest_loss(composition: Composition) -> LossValue | None:
     """Sum of the greatest finite losses, None when one of them is unbounded: the suprema of independent losses add."""
     values = []
     for law, count in composition.parts:
@@ -26,7 +26,7 @@ def greatest_loss(composition: PrivacyLoss) -> LossValue | None:
     return total(values)
 
 
-def infinite_loss(composition: PrivacyLoss) -> Enclosure:
+def infinite_loss(composition: Composition) -> Enclosure:
     """Probability that some loss is infinite, 1 - product of (1 - mass)^count: delta never falls below it."""
     masses = [(law.infinity_mass(), count) for law, count in composition.parts]
     reason = Reason("probability of an infinite loss, 1 - product of (1 - mass)^count")

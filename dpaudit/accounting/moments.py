@@ -9,8 +9,8 @@ from typing import Final
 
 from flint import arb
 
+from dpaudit.accounting.composition import Composition
 from dpaudit.accounting.limits import infinite_loss
-from dpaudit.accounting.loss import PrivacyLoss
 from dpaudit.accounting.search import golden_section
 from dpaudit.exact import Reason, ball, ball_endpoints, outward, working_precision
 
@@ -39,7 +39,7 @@ class MomentBound:
         )
 
 
-def moment_bound(composition: PrivacyLoss, epsilon: Fraction) -> MomentBound:
+def moment_bound(composition: Composition, epsilon: Fraction) -> MomentBound:
     """An upper bound on delta in this direction: the mass of infinite losses plus the moment bound for the finite ones."""
 
     def exponent(order: Fraction) -> arb | None:

@@ -7,7 +7,7 @@ from threading import Lock
 from typing import NoReturn
 
 from dpaudit.accounting.currencies import CONCENTRATED, PURE, added
-from dpaudit.accounting.loss import PrivacyLoss
+from dpaudit.accounting.privacy_loss import PrivacyLoss, spent_laws
 from dpaudit.claims import Adjacency, Guarantee
 from dpaudit.errors import Unsupported
 from dpaudit.exact import (
@@ -79,7 +79,7 @@ class Odometer:
           1/2
         """
         copies = integer(times, "times", lower=0)
-        rho = CONCENTRATED.cost(spending, self.adjacency)
+        rho = CONCENTRATED.cost(spent_laws(spending), self.adjacency)
         pure = _pure_cost(spending, self.adjacency)
         with self._lock:
             self._rho = added((self._rho,), rho, copies)[0]
@@ -124,6 +124,6 @@ class Odometer:
 def _pure_cost(spending: PrivacyLoss | Guarantee, adjacency: Adjacency) -> tuple[Fraction, ...] | None:
     """The pure epsilon of what is spent, None where it has none."""
     try:
-        return PURE.cost(spending, adjacency)
+        return PURE.cost(spent_laws(spending), adjacency)
     except Unsupported:
         return None

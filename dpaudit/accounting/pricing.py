@@ -8,12 +8,12 @@ from fractions import Fraction
 from math import floor
 from typing import Final
 
+from dpaudit.accounting.builders.pairs import update_charged
 from dpaudit.accounting.law import Law
 from dpaudit.accounting.laws.best_of import BestOf, BestOfPoisson, best_of_pure, checked_mean, checked_runs
 from dpaudit.accounting.laws.between import Between
 from dpaudit.accounting.laws.bounded_noise import finite_noise, truncated_noise
 from dpaudit.accounting.laws.bounded_range import BoundedRange
-from dpaudit.accounting.laws.charged import update_charged
 from dpaudit.accounting.laws.choices import chosen, compared, flipped, noisiest
 from dpaudit.accounting.laws.concentrated import Concentrated
 from dpaudit.accounting.laws.discrete_gaussian import DiscreteGaussian
@@ -23,7 +23,7 @@ from dpaudit.accounting.laws.laplace import Laplace
 from dpaudit.accounting.laws.response import Response, answered, pure_response
 from dpaudit.accounting.laws.rounded_gaussian import RoundedGaussian
 from dpaudit.accounting.laws.staircase import Staircase
-from dpaudit.accounting.loss import PrivacyLoss, compose, single
+from dpaudit.accounting.privacy_loss import PrivacyLoss, compose, one_release
 from dpaudit.errors import InvalidArgument, Unsupported
 from dpaudit.exact import ball, ball_endpoints, float_outward, instance_of, shown, working_precision
 from dpaudit.releases import Release
@@ -59,7 +59,7 @@ def price(releases: Sequence[Release]) -> PrivacyLoss:
     for release in releases:
         if not isinstance(release, Release):
             raise InvalidArgument("DPA105", f"price takes entries of a release log, got a {type(release).__name__}.")
-    return compose(*(release.count * single(_law(release), release.adjacency) for release in releases))
+    return compose(*(release.count * one_release(_law(release), release.adjacency) for release in releases))
 
 
 def _law(release: Release) -> Law:
@@ -248,7 +248,7 @@ def _update_charged(release: Release) -> Law:
     def moved(steps: int) -> Law:
         """The run whose queries move by so many steps."""
         run = update_charged(scale=scale, sensitivity=steps * lattice, threshold=threshold, updates=updates, lattice=lattice)
-        return run.parts[0][0]
+        return run.composition.parts[0][0]
 
     return _or_nothing(_alone(release), moved)
 

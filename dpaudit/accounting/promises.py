@@ -1,48 +1,39 @@
-"""From a claim to the privacy loss it allows."""
+"""From a claim to the laws of the loss that it allows."""
 
 from __future__ import annotations
 
-from dpaudit.accounting.laws.concentrated import rdp, zcdp
-from dpaudit.accounting.laws.gaussian import gdp
-from dpaudit.accounting.laws.response import approx_dp, pure_dp
-from dpaudit.accounting.loss import PrivacyLoss
-from dpaudit.claims import GDP, RDP, ZCDP, ApproxDP, Claim, PureDP
-from dpaudit.errors import InvalidArgument, Unsupported
+from dpaudit.accounting.composition import Composition
+from dpaudit.accounting.law import Law
+from dpaudit.accounting.laws.concentrated import Concentrated, RenyiBounded
+from dpaudit.accounting.laws.gaussian import unit_gaussian
+from dpaudit.accounting.laws.response import approximate_response, pure_response
+from dpaudit.claims import GDP, RDP, ZCDP, ApproxDP, Claim, Curve, Guarantee, PureDP
+from dpaudit.errors import Unsupported
+from dpaudit.exact import rational
 
 
-def claimed_loss(claim: Claim) -> PrivacyLoss:
-    """The privacy loss that a claim promises not to exceed.
+def promised_composition(claim: Claim) -> Composition:
+    """Return the laws whose loss a claim promises not to exceed; DPA202 for a curve that was not built here."""
+    if isinstance(claim.guarantee, Curve):
+        composition = getattr(claim.guarantee.loss, "composition", None)
+        if not isinstance(composition, Composition):
+            kind = type(claim.guarantee.loss).__name__
+            raise Unsupported("DPA202", f"a Curve must hold a loss built with dpaudit.accounting, got a {kind}.")
+        return composition
+    return Composition(((_promised_law(claim.guarantee), 1),), claim.relation)
 
-    Args:
-      claim: a guarantee with its adjacency.
-    Returns:
-      A loss whose `delta(epsilon=...).upper` is the largest delta that the claim allows at that epsilon.
-    Raises:
-      InvalidArgument: not a Claim (DPA105).
-      Unsupported: the claim is a Curve of something that was not built with `dpaudit.accounting` (DPA202).
-    Source: docs/accounting.md, section on guarantees.
-    Example:
-      >>> print(claimed_loss(Claim(ApproxDP(epsilon=1, delta="1e-6"))).delta(epsilon=1))
-      0.000001
-    """
-    if not isinstance(claim, Claim):
-        raise InvalidArgument(
-            "DPA105", f"claimed_loss takes a Claim, got a {type(claim).__name__}. For instance Claim(PureDP(epsilon=1))."
-        )
-    guarantee, adjacency = claim.guarantee, claim.relation
+
+def _promised_law(guarantee: Guarantee) -> Law:
+    """Return the law that a guarantee with parameters allows."""
     match guarantee:
         case PureDP():
-            return pure_dp(guarantee.epsilon, adjacency=adjacency)
+            return pure_response(rational(guarantee.epsilon))
         case ApproxDP():
-            return approx_dp(guarantee.epsilon, delta=guarantee.delta, adjacency=adjacency)
+            return approximate_response(rational(guarantee.epsilon), rational(guarantee.delta))
         case ZCDP():
-            return zcdp(guarantee.rho, adjacency=adjacency)
+            return Concentrated(rational(guarantee.rho))
         case RDP():
-            return rdp(dict(guarantee.orders), adjacency=adjacency)
+            return RenyiBounded(guarantee.orders)
         case GDP():
-            return gdp(guarantee.mu, adjacency=adjacency)
-        case _:
-            if not isinstance(guarantee.loss, PrivacyLoss):
-                kind = type(guarantee.loss).__name__
-                raise Unsupported("DPA202", f"a Curve must hold a loss built with dpaudit.accounting, got a {kind}.")
-            return guarantee.loss
+            return unit_gaussian(rational(guarantee.mu))
+    raise Unsupported("DPA202", f"no law is known for a {type(guarantee).__name__}. Give PureDP, ApproxDP, ZCDP, RDP or GDP.")

@@ -7,23 +7,23 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Protocol, runtime_checkable
 
+from dpaudit.accounting.composition import Composition, merge_parts
 from dpaudit.accounting.law import Law
 from dpaudit.accounting.laws.allocation import allocated
 from dpaudit.accounting.laws.random_order import in_random_order, multiplicity_squares, position_squares, times_seen
 from dpaudit.accounting.laws.sampled import poisson_sampled
 from dpaudit.accounting.laws.shuffling import shuffled
 from dpaudit.accounting.laws.without_replacement import swapped_out
-from dpaudit.accounting.loss import PrivacyLoss, gathered
 from dpaudit.claims import Adjacency
 from dpaudit.errors import InvalidArgument, Unsupported
-from dpaudit.exact import Exact, in_range, instance_of, integer
+from dpaudit.exact import Exact, in_range, instance_of, integer, rational
 
 
 @runtime_checkable
 class Scheme(Protocol):
     """How the records of a release are chosen."""
 
-    def applied_to(self, loss: PrivacyLoss) -> PrivacyLoss:
+    def applied_to(self, loss: Composition) -> Composition:
         """The loss when every release of `loss` is made on records that the scheme chooses afresh."""
         ...
 
@@ -49,9 +49,9 @@ class Poisson:
         """Keep the exact value."""
         object.__setattr__(self, "rate", in_range(self.rate, "rate", lower=0, upper=1))
 
-    def applied_to(self, loss: PrivacyLoss) -> PrivacyLoss:
+    def applied_to(self, loss: Composition) -> Composition:
         """The loss under add_remove; DPA202 elsewhere, where sampling amplifies less."""
-        return poisson_sampled(loss, self.rate)
+        return poisson_sampled(loss, rational(self.rate))
 
 
 @dataclass(frozen=True)
@@ -80,7 +80,7 @@ class WithoutReplacement:
         object.__setattr__(self, "of", whole)
         object.__setattr__(self, "size", integer(self.size, "size", lower=0, upper=whole))
 
-    def applied_to(self, loss: PrivacyLoss) -> PrivacyLoss:
+    def applied_to(self, loss: Composition) -> Composition:
         """The loss under replace_one; DPA202 elsewhere, and for promises that have no privacy profile."""
         return swapped_out(loss, Fraction(self.size, self.of))
 
@@ -107,7 +107,7 @@ class RandomAllocation:
         """Refuse an epoch without steps."""
         object.__setattr__(self, "steps", integer(self.steps, "steps", lower=1))
 
-    def applied_to(self, loss: PrivacyLoss) -> PrivacyLoss:
+    def applied_to(self, loss: Composition) -> Composition:
         """The loss of whole epochs, one for each release of `loss`, under add_remove or zero_out; DPA202 elsewhere."""
         _require(loss, ("add_remove", "zero_out"), "random allocation")
         return loss if self.steps == 1 else _each(loss, lambda law: allocated(law, self.steps))
@@ -134,7 +134,7 @@ class Shuffle:
         """Refuse a shuffle of nothing."""
         object.__setattr__(self, "reports", integer(self.reports, "reports", lower=1))
 
-    def applied_to(self, loss: PrivacyLoss) -> PrivacyLoss:
+    def applied_to(self, loss: Composition) -> Composition:
         """The loss of a shuffle for each release of `loss`, the law of one report, under replace_one; DPA202 elsewhere."""
         _require(loss, ("replace_one",), "shuffling")
         return _each(loss, lambda law: shuffled(law, self.reports))
@@ -187,7 +187,7 @@ class RandomOrder:
         for name, value in (("records", records), ("batches", sizes), ("rounds", integer(self.rounds, "rounds", lower=1))):
             object.__setattr__(self, name, value)
 
-    def applied_to(self, loss: PrivacyLoss) -> PrivacyLoss:
+    def applied_to(self, loss: Composition) -> Composition:
         """The loss of Gaussian releases where the number of records is public; DPA202 elsewhere."""
         _require(loss, ("replace_one", "zero_out", "label"), "random order")
         if self.replacement:
@@ -198,14 +198,14 @@ class RandomOrder:
         return _each(loss, lambda law: in_random_order(law, squares, beyond, times, repr(self)))
 
 
-def _each(loss: PrivacyLoss, change: Callable[[Law], Law]) -> PrivacyLoss:
+def _each(loss: Composition, change: Callable[[Law], Law]) -> Composition:
     """Every law changed on its own."""
-    return gathered([(change(law), count) for law, count in loss.parts], loss.adjacency)
+    return merge_parts([(change(law), count) for law, count in loss.parts], loss.adjacency)
 
 
-def _require(loss: PrivacyLoss, kinds: Sequence[str], scheme: str) -> None:
+def _require(loss: Composition, kinds: Sequence[str], scheme: str) -> None:
     """DPA202 for an adjacency that the proof of a scheme does not cover."""
-    if instance_of(loss, PrivacyLoss, "loss").adjacency not in {Adjacency(kind) for kind in kinds}:
+    if instance_of(loss, Composition, "loss").adjacency not in {Adjacency(kind) for kind in kinds}:
         raise Unsupported(
             "DPA202", f"{scheme} is priced under {' or '.join(kinds)}, got {loss.adjacency}. State the loss of one release there."
         )

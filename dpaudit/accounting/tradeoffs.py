@@ -9,9 +9,11 @@ from typing import Final
 
 from flint import arb
 
+from dpaudit.accounting.composition import Composition
+from dpaudit.accounting.engines import evaluate
 from dpaudit.accounting.law import Bracketed
 from dpaudit.accounting.limits import infinite_loss
-from dpaudit.accounting.loss import PrivacyLoss
+from dpaudit.accounting.questions import DeltaAt
 from dpaudit.accounting.search import golden_section
 from dpaudit.exact import Enclosure, Reason, ball, ball_endpoints, working_precision
 
@@ -27,7 +29,7 @@ _GOLDEN_STEPS: Final = 44
 _SMALLEST: Final = -1000.0
 
 
-def tradeoff_at(loss: PrivacyLoss, alpha: Fraction) -> Enclosure:
+def tradeoff_at(loss: Composition, alpha: Fraction) -> Enclosure:
     """The least type II error of any test of two neighbours at type I error alpha, whichever of them is the null hypothesis."""
     if alpha == 1:
         return Enclosure.point(0, Reason("the test that always rejects"))
@@ -43,7 +45,7 @@ def tradeoff_at(loss: PrivacyLoss, alpha: Fraction) -> Enclosure:
         lower, upper = dual.bounds(peak)
     reason = Reason(
         "the trade-off function is the convex dual of the privacy profile (Dong, Roth, Su 2022, Proposition 2.12)",
-        (loss.delta(epsilon=abs(peak)).reason,),
+        (evaluate(loss, DeltaAt(abs(peak))).reason,),
     )
     return Enclosure(min(lower, 1 - alpha), min(upper, 1 - alpha), reason)
 
@@ -66,13 +68,13 @@ class _Dual:
     a = 1/alpha it is negative.
     """
 
-    loss: PrivacyLoss
+    loss: Composition
     alpha: Fraction
 
     def at(self, place: Fraction) -> _Point:
         """The function at one place."""
         a, alpha = ball(place).exp(), ball(self.alpha)
-        delta = self.loss.delta(epsilon=abs(place))
+        delta = evaluate(self.loss, DeltaAt(abs(place)))
         low, high = (1 - ball(Fraction(end)) for end in (delta.upper, delta.lower))
         if place >= 0:
             return _Point(place, a, low - a * alpha, high - a * alpha)

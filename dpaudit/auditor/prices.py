@@ -15,7 +15,7 @@ from dpaudit.releases import Release
 from dpaudit.results import Price, Property
 
 if TYPE_CHECKING:
-    from dpaudit.accounting.loss import PrivacyLoss as ComposedLoss
+    from dpaudit.accounting.privacy_loss import PrivacyLoss as ComposedLoss
 
 _BITS: Final = 160
 _PLACES: Final = (
@@ -204,7 +204,7 @@ def _share(value: Endpoint, limit: Fraction) -> Endpoint:
 def _is_below(loss: ComposedLoss, claim: Claim) -> bool:
     """Whether the claimed curve is that of the very laws that dominate the releases."""
     from dpaudit.accounting.law import Bracketed
-    from dpaudit.accounting.loss import PrivacyLoss as Composed
+    from dpaudit.accounting.privacy_loss import PrivacyLoss as Composed
 
     promised = claim.guarantee.loss if isinstance(claim.guarantee, Curve) else None
     above = [(law.bracket()[0] if isinstance(law, Bracketed) else law, count) for law, count in loss.parts]

@@ -13,7 +13,7 @@ from dpaudit.errors import DpauditError
 from dpaudit.results import Bound, ProfilePoint
 
 if TYPE_CHECKING:
-    from dpaudit.accounting.loss import PrivacyLoss as ComposedLoss
+    from dpaudit.accounting.privacy_loss import PrivacyLoss as ComposedLoss
 
 POINTS: Final = 25
 

@@ -98,7 +98,7 @@ def _silence(epsilon: Fraction) -> Fraction:
     promised="An interactive run is (epsilon, delta)-private, because only its B updates cost anything.",
     expects=Standing.OTHERWISE,
     correction="Silence tells something too. A moment bound that counts it covers the printed noise, with a hundredfold to spare.",
-    code=("dpaudit/accounting/laws/charged.py:update_charged", "learners/kernels/interactive.py:InteractiveKernelPredictor"),
+    code=("dpaudit/accounting/builders/pairs.py:update_charged", "learners/kernels/interactive.py:InteractiveKernelPredictor"),
 )
 def _k2(runs: int) -> Found:
     """The printed noise under the bound that counts silence, and an analyst at the edge of the threshold."""
@@ -137,7 +137,7 @@ def _k2(runs: int) -> Found:
     promised="Each answer of a run is (epsilon, delta)-private, and hence the whole run is.",
     expects=Standing.OTHERWISE,
     correction="Privacy of each answer does not add up to that of all. The run keeps the promise by the bound of K2.",
-    code=("dpaudit/accounting/laws/charged.py:update_charged", "dpaudit/accounting/loss.py:compose"),
+    code=("dpaudit/accounting/builders/pairs.py:update_charged", "dpaudit/accounting/privacy_loss.py:compose"),
 )
 def _k3(runs: int) -> Found:  # noqa: ARG001 - the attack on runs belongs to K2
     """Answers that are private by themselves, and together are not; and the printed noise."""

@@ -41,7 +41,7 @@ from dpaudit.accounting import (
     zcdp,
 )
 from dpaudit.accounting.limits import infinite_loss
-from dpaudit.accounting.loss import PrivacyLoss
+from dpaudit.accounting.privacy_loss import PrivacyLoss
 from dpaudit.errors import DpauditError
 from dpaudit.exact import Enclosure
 
@@ -152,7 +152,7 @@ def amiss(loss: PrivacyLoss, kind: str, place: str, found: Enclosure) -> str:
     if kind in {"delta", "epsilon"} and not loss.parts and found.upper > 0:
         return "something for no release"
     if kind == "epsilon" and found.upper == math.inf:
-        infinite = max(infinite_loss(direction).upper for direction in (loss, loss.reversed()))
+        infinite = max(infinite_loss(direction.composition).upper for direction in (loss, loss.reversed()))
         return "" if Fraction(place) <= infinite or Fraction(place) == 0 else "infinite without a reason"
     return ""
 

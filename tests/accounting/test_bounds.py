@@ -28,8 +28,8 @@ from dpaudit.accounting import (
 from dpaudit.accounting.bounds import certified_bounds
 from dpaudit.accounting.closed_forms import closed_form
 from dpaudit.accounting.laws.rounded_gaussian import RoundedGaussian
-from dpaudit.accounting.loss import single
 from dpaudit.accounting.moments import moment_bound
+from dpaudit.accounting.privacy_loss import one_release
 from dpaudit.accounting.questions import DeltaAt, EpsilonAt
 from dpaudit.claims import Adjacency
 from dpaudit.exact import Enclosure
@@ -55,16 +55,16 @@ SOME = settings(max_examples=60)
 @SOME
 @given(COMPOSITIONS, EPSILONS)
 def test_the_moment_bound_lies_above_the_exact_answer(loss, epsilon):
-    exact = closed_form(loss, DeltaAt(epsilon))
+    exact = closed_form(loss.composition, DeltaAt(epsilon))
     if exact is not None:
-        assert moment_bound(loss, epsilon).upper >= exact.lower
+        assert moment_bound(loss.composition, epsilon).upper >= exact.lower
 
 
 @SOME
 @given(COMPOSITIONS, EPSILONS, st.sampled_from([Fraction(1, 10), Fraction(1, 10**6), Fraction(0)]))
 def test_bounds_are_ordered_and_meet_the_exact_answer(loss, epsilon, delta):
     for question in (DeltaAt(epsilon), EpsilonAt(delta)):
-        bounds, exact = certified_bounds(loss, question), closed_form(loss, question)
+        bounds, exact = certified_bounds(loss.composition, question), closed_form(loss.composition, question)
         assert 0 <= bounds.lower <= bounds.upper
         assert exact is None or bounds.meets(exact)
 
@@ -154,7 +154,7 @@ def test_one_rounded_coordinate_is_exact(sigma, steps, epsilon):
         width, reach = mpf(Fraction(sigma).numerator) / Fraction(sigma).denominator, int(20 * Fraction(sigma)) + 20
         p, q = rounded_gaussian_masses(width, steps, reach), rounded_gaussian_masses(width, 0, reach)
         truth = Fraction(mp.nstr(lattice_delta(p, q, 1, epsilon), 25, min_fixed=0, max_fixed=0))
-    found = single(RoundedGaussian(Fraction(sigma), steps), "add_remove").delta(epsilon=epsilon)
+    found = one_release(RoundedGaussian(Fraction(sigma), steps), "add_remove").delta(epsilon=epsilon)
     assert abs(found.lower - truth) <= truth / 10**20
     assert abs(found.upper - truth) <= truth / 10**20
 
@@ -254,8 +254,8 @@ def test_the_conversion_from_zcdp_is_the_published_one():
 
 def test_a_composition_off_any_grid_falls_back_to_bounds_around_the_truth():
     pair = explicit_pair(["1/2", "1/3", "1/12", "1/12"], ["5/17", "7/17", "3/17", "2/17"])
-    assert closed_form(10 * pair, DeltaAt(Fraction(1))) is not None
-    assert closed_form(400 * pair, DeltaAt(Fraction(1))) is None
+    assert closed_form((10 * pair).composition, DeltaAt(Fraction(1))) is not None
+    assert closed_form((400 * pair).composition, DeltaAt(Fraction(1))) is None
     few, many = (10 * pair).delta(epsilon=2), (400 * pair).delta(epsilon=2)
     assert few.lower <= many.lower <= many.upper <= 1
     assert many.lower > 0
@@ -264,7 +264,7 @@ def test_a_composition_off_any_grid_falls_back_to_bounds_around_the_truth():
 def test_epsilons_without_a_common_unit_are_bounded_closely():
     loss = compose(*(pure_dp(Fraction(1, part)) for part in range(2, 40)))
     found = loss.epsilon(delta="1e-6")
-    assert closed_form(loss, DeltaAt(Fraction(1))) is None
+    assert closed_form(loss.composition, DeltaAt(Fraction(1))) is None
     assert found.width <= found.upper / 100
 
 

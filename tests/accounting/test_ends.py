@@ -12,7 +12,7 @@ from dpaudit.accounting import Filter, IndividualFilter, Odometer, explicit_pair
 from dpaudit.accounting.individual import BUDGET_UNITS
 from dpaudit.accounting.laws.between import Between
 from dpaudit.accounting.laws.gaussian import Gaussian
-from dpaudit.accounting.loss import single
+from dpaudit.accounting.privacy_loss import one_release
 from dpaudit.accounting.search import crossing
 from dpaudit.claims import RDP, ZCDP, PureDP
 
@@ -21,7 +21,7 @@ HAIR = Fraction(1, 10**9)
 
 def between(above, below):
     """A loss that lies between two normal laws."""
-    return single(
+    return one_release(
         Between("between", Gaussian(Fraction(above), "above"), Gaussian(Fraction(below), "below"), "stated"), "add_remove"
     )
 

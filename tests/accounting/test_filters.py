@@ -95,7 +95,7 @@ def test_the_order_of_releases_does_not_matter(costs):
 
 def test_the_cost_of_a_composition_is_that_of_its_parts():
     loss = compose(3 * gaussian(sigma=2), 2 * pure_dp("1/2"), discrete_gaussian(sigma=4))
-    assert (Fraction(3, 8) + Fraction(1, 4) + Fraction(1, 32),) == CONCENTRATED.cost(loss, ADD)
+    assert (Fraction(3, 8) + Fraction(1, 4) + Fraction(1, 32),) == CONCENTRATED.cost(loss.composition, ADD)
 
 
 @pytest.mark.parametrize("loss", [gaussian(sigma=1), laplace(scale=2), discrete_laplace(scale=1), bounded_range(epsilon=1), gdp(2)])
@@ -104,7 +104,7 @@ def test_renyi_costs_are_upper_ends(loss, order):
     account = Filter(RDP({order: 10**6}))
     account.spend(loss)
     (spent,) = account.spent.values()
-    (rho,) = CONCENTRATED.cost(loss, ADD)
+    (rho,) = CONCENTRATED.cost(loss.composition, ADD)
     assert 0 < spent <= order * rho + Fraction(1, 10**9)
 
 
@@ -278,7 +278,7 @@ def test_the_odometers_bound_holds_at_all_times_together():
 
 
 def test_approximate_costs_split_into_rho_and_delta():
-    assert (Fraction(1, 8), Fraction(1, 10**9)) == APPROXIMATE.cost(approx_dp("1/2", delta="1e-9"), ADD)
+    assert (Fraction(1, 8), Fraction(1, 10**9)) == APPROXIMATE.cost(approx_dp("1/2", delta="1e-9").composition, ADD)
     assert (Fraction(1, 8), Fraction(0)) == APPROXIMATE.cost(PureDP(epsilon="1/2"), ADD)
 
 

@@ -13,8 +13,8 @@ from mpmath import mp, mpf
 from dpaudit.accounting import RandomOrder, bounded_range, compose, explicit_pair, gaussian, pure_dp
 from dpaudit.accounting.closed_forms import closed_form, exact_profile
 from dpaudit.accounting.laws.random_order import Ordered
-from dpaudit.accounting.loss import single
 from dpaudit.accounting.numeric.tilted import lattice_for
+from dpaudit.accounting.privacy_loss import one_release
 from dpaudit.accounting.questions import DeltaAt
 from dpaudit.exact import ball, working_precision
 
@@ -67,7 +67,7 @@ def test_a_gaussian_beside_a_range_costs_the_mean_of_the_ranges_profile(sigma, w
 )
 def test_the_closed_form_lies_in_the_interval_of_the_lattice(sigma, width, epsilon):
     loss = compose(gaussian(sigma), bounded_range(width))
-    exact, lattice = loss.delta(epsilon=epsilon), lattice_for(loss, epsilon=Fraction(epsilon))
+    exact, lattice = loss.delta(epsilon=epsilon), lattice_for(loss.composition, epsilon=Fraction(epsilon))
     wide = lattice.delta(Fraction(epsilon))
     assert wide.lower <= exact.upper
     assert exact.lower <= wide.upper
@@ -82,7 +82,7 @@ def test_an_order_beside_a_range_and_more_noise_costs_the_mean_over_orders():
         ((gaussian(4),), Fraction(1, 16), None),
         ((gaussian(4), bounded_range("1/2")), Fraction(1, 16), 0.5),
     ):
-        found = compose(single(law, "add_remove"), *others).delta(epsilon="3/10")
+        found = compose(one_release(law, "add_remove"), *others).delta(epsilon="3/10")
         expected = mpf(1) / 8
         with mp.workdps(25):
             for square, chance in chances:
@@ -104,8 +104,8 @@ def test_a_range_of_which_one_mechanism_is_chosen_after_the_noise_attains_the_pr
 
 
 def test_several_ranges_are_left_to_the_lattice():
-    assert exact_profile(compose(gaussian(2), 2 * bounded_range(1))) is None
-    assert closed_form(compose(gaussian(2), bounded_range(1), bounded_range(2)), DeltaAt(Fraction(1))) is None
+    assert exact_profile(compose(gaussian(2), 2 * bounded_range(1)).composition) is None
+    assert closed_form(compose(gaussian(2), bounded_range(1), bounded_range(2)).composition, DeltaAt(Fraction(1))) is None
 
 
 @pytest.mark.parametrize("part", [Fraction(1, 4), 1])

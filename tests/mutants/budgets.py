@@ -28,7 +28,7 @@ from dpaudit.accounting import (
 from dpaudit.accounting.currencies import added
 from dpaudit.accounting.laws.between import Between
 from dpaudit.accounting.laws.gaussian import Gaussian
-from dpaudit.accounting.loss import single
+from dpaudit.accounting.privacy_loss import one_release
 from dpaudit.claims import GDP, RDP, ZCDP, ApproxDP, PureDP
 from dpaudit.errors import DpauditError
 
@@ -116,7 +116,9 @@ def costs_are_those_of_the_worse_direction(exact):
     budget = Filter(PureDP(epsilon=5))
     budget.spend(explicit_pair(*pair))
     assert math.log(2.5) <= float(budget.spent["epsilon"]) * (1 + 1e-15)
-    between = single(Between("between", Gaussian(Fraction(2), "above"), Gaussian(Fraction(1), "below"), "stated"), "add_remove")
+    between = one_release(
+        Between("between", Gaussian(Fraction(2), "above"), Gaussian(Fraction(1), "below"), "stated"), "add_remove"
+    )
     for guarantee, cost in ((ZCDP(rho=9), 2), (GDP(mu=9), 4), (RDP({2: 9}), 4)):
         budget = Filter(guarantee)
         budget.spend(between)
@@ -212,7 +214,7 @@ def calibrated_parameters_meet_the_budget_and_smaller_ones_do_not(exact):
 
 def calibration_does_not_call_tight_what_is_known_from_above_only():
     def make(rho):
-        return compose(zcdp(rho), single(Between("between", Gaussian(rho, "above"), None, "stated"), "add_remove"))
+        return compose(zcdp(rho), one_release(Between("between", Gaussian(rho, "above"), None, "stated"), "add_remove"))
 
     found = calibrate(make, epsilon=1, delta="1/1000", low="1/1000", high=1, increasing=True, precision="1/100")
     assert found.reached.upper <= Fraction(1, 1000)
@@ -224,7 +226,7 @@ def calibration_does_not_call_tight_what_is_known_from_above_only():
 
 def wide(mu):
     """A loss that lies between two normal laws."""
-    return single(Between("between", Gaussian(mu, "above"), Gaussian(mu / 2, "below"), "stated"), "add_remove")
+    return one_release(Between("between", Gaussian(mu, "above"), Gaussian(mu / 2, "below"), "stated"), "add_remove")
 
 
 CHECKS = [

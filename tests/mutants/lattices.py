@@ -11,7 +11,6 @@ from mpmath import mp, mpf
 from dpaudit.accounting import compose, explicit_pair, gaussian, laplace
 from dpaudit.accounting.laws.between import Between
 from dpaudit.accounting.laws.gaussian import Gaussian
-from dpaudit.accounting.loss import single
 from dpaudit.accounting.numeric.cells import Raster
 from dpaudit.accounting.numeric.convolution import composed
 from dpaudit.accounting.numeric.evaluation import Evaluated
@@ -20,6 +19,7 @@ from dpaudit.accounting.numeric.lattice import Lattice, log_moments, powers
 from dpaudit.accounting.numeric.plan import Plan
 from dpaudit.accounting.numeric.tilted import lattice_for, tilted_lattice
 from dpaudit.accounting.numeric.transform import error_constant, inverse, roots, transform
+from dpaudit.accounting.privacy_loss import one_release
 from dpaudit.accounting.questions import DeltaAt
 from dpaudit.exact import ball
 
@@ -40,13 +40,17 @@ def mixed_compositions_are_means_over_one_of_their_losses(exact):
         inside = mp.quad(lambda loss: mp.exp((loss - 1) / 2) / 4 * profile(epsilon - loss), [-1, 0, 1])
         return profile(epsilon - 1) / 2 + profile(epsilon + 1) / (2 * mp.e) + inside
 
-    between = single(Between("between", Gaussian(Fraction(1), "above"), Gaussian(Fraction(1, 2), "below"), "stated"), "add_remove")
+    between = one_release(
+        Between("between", Gaussian(Fraction(1), "above"), Gaussian(Fraction(1, 2), "below"), "stated"), "add_remove"
+    )
     with mp.workdps(20):
         expected = mean(mpf(2), 2)
         exact.encloses(
-            lattice_for(compose(2 * gaussian(1), laplace(1)), epsilon=Fraction(2)).delta(Fraction(2)), expected, width="2e-3"
+            lattice_for(compose(2 * gaussian(1), laplace(1)).composition, epsilon=Fraction(2)).delta(Fraction(2)),
+            expected,
+            width="2e-3",
         )
-        found = tilted_lattice(compose(2 * between, laplace(1)), DeltaAt(Fraction(2)))
+        found = tilted_lattice(compose(2 * between, laplace(1)).composition, DeltaAt(Fraction(2)))
         assert expected <= exact.number(found.upper) <= expected * mpf("1.002")
         below = mean(mpf(1) / 2, 2)
         assert below * mpf("0.9") <= exact.number(found.lower) <= below
@@ -251,7 +255,7 @@ def spread_points_claim_no_more_than_all_outcomes_show(exact):
     both = exact.products([exact.sides(first)] * 2 + [exact.sides(second)] * 3)
     bends = sorted({round(math.log(p / q), 9) for p, q in both if p > q})
     for epsilon in (Fraction(bend) + Fraction(side, 10**6) for bend in bends[2:20:8] for side in (-1, 1)):
-        built = lattice_for(loss, epsilon=epsilon, width=0.5)
+        built = lattice_for(loss.composition, epsilon=epsilon, width=0.5)
         assert any(law.spread for law in built.lattices)
         found, (low, high) = built.delta(epsilon), exact.delta(both, epsilon)
         assert found.lower <= high

@@ -28,7 +28,7 @@ from dpaudit.accounting import (
 from dpaudit.accounting.laws.bounded_noise import finite_noise, truncated_noise
 from dpaudit.accounting.laws.normal_tails import normal_sum
 from dpaudit.accounting.laws.rounded_gaussian import RoundedGaussian
-from dpaudit.accounting.loss import single
+from dpaudit.accounting.privacy_loss import one_release
 from dpaudit.claims import Adjacency
 from dpaudit.errors import DpauditError
 from dpaudit.exact import working_precision
@@ -48,8 +48,8 @@ def noises(exact):
         (staircase(1, step=4, width=3, sensitivity=2), exact.on_integers(steps(4, 3), 2, 200)),
         (staircase("1/2", step=5, width=1), exact.on_integers(steps(5, 1, mpf(1) / 2), 5, 600)),
         (staircase(1, step=5, width=2, sensitivity=5), exact.on_integers(steps(5, 2), 5, 250)),
-        (single(RoundedGaussian(Fraction(3, 4), 2), "add_remove"), exact.on_integers(cells(mpf(3) / 4), 2, 14)),
-        (single(RoundedGaussian(Fraction(2), 1), "add_remove"), exact.on_integers(cells(mpf(2)), 1, 36)),
+        (one_release(RoundedGaussian(Fraction(3, 4), 2), "add_remove"), exact.on_integers(cells(mpf(3) / 4), 2, 14)),
+        (one_release(RoundedGaussian(Fraction(2), 1), "add_remove"), exact.on_integers(cells(mpf(2)), 1, 36)),
     ]
 
 
@@ -177,7 +177,7 @@ def bounded_noise_loses_what_its_worst_shift_loses(exact):
         ]
         for epsilon in EPSILONS:
             worst = [max(exact.delta(both, epsilon)[end] for both in shifts) for end in (0, 1)]
-            found = single(finite_noise(*odds, reach), "add_remove").delta(epsilon=epsilon)
+            found = one_release(finite_noise(*odds, reach), "add_remove").delta(epsilon=epsilon)
             assert found.lower <= worst[1]
             assert found.upper >= worst[0]
     with mp.workdps(40):
@@ -186,7 +186,7 @@ def bounded_noise_loses_what_its_worst_shift_loses(exact):
             for epsilon in EPSILONS:
                 expected = exact.gain(both, mp.exp(exact.number(epsilon)))
                 law = truncated_noise(power, Fraction(2), 6, 2)
-                exact.encloses(single(law, "add_remove").delta(epsilon=epsilon), expected, width="1e-12")
+                exact.encloses(one_release(law, "add_remove").delta(epsilon=epsilon), expected, width="1e-12")
 
 
 def stated_divergences_bound_those_between_them(exact):

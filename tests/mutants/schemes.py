@@ -27,8 +27,8 @@ from dpaudit.accounting import (
 )
 from dpaudit.accounting.bounds import certified_bounds
 from dpaudit.accounting.laws.random_order import Ordered, multiplicity_squares, position_squares
-from dpaudit.accounting.loss import single
 from dpaudit.accounting.numeric.tilted import lattice_for
+from dpaudit.accounting.privacy_loss import one_release
 from dpaudit.accounting.questions import DeltaAt
 from dpaudit.errors import Unsupported
 
@@ -56,14 +56,14 @@ def poisson_samples_are_mixtures_in_both_directions(exact):
             both = exact.products([thinned(exact, name, Fraction(rate))[::turn]] * 2)
             for epsilon in EPSILONS[::2]:
                 low, high = exact.delta(both, epsilon)
-                built = lattice_for(direction, epsilon=epsilon, width=0.01)
+                built = lattice_for(direction.composition, epsilon=epsilon, width=0.01)
                 if built is not None:
                     found, answered = built.delta(epsilon), answered + 1
                     assert found.lower <= high
                     assert found.upper >= low
                     assert found.upper <= high * Fraction(11, 10) + Fraction(1, 10**6)
                     assert found.lower >= low * Fraction(8, 10) - Fraction(1, 10**6)
-                bound = certified_bounds(direction, DeltaAt(epsilon))
+                bound = certified_bounds(direction.composition, DeltaAt(epsilon))
                 assert bound.lower <= high
                 assert bound.upper >= low
     assert answered > 10
@@ -89,9 +89,9 @@ def answers_under_sampling_are_mixtures_in_both_directions(exact):
         for turn, direction in ((1, loss), (-1, loss.reversed())):
             for epsilon in EPSILONS:
                 expected = exact.gain(exact.products([(mixed, p[::-1])[::turn]] * 2), mp.exp(exact.number(epsilon)))
-                bound = certified_bounds(direction, DeltaAt(epsilon))
+                bound = certified_bounds(direction.composition, DeltaAt(epsilon))
                 exact.encloses(bound, expected, room="1e-20")
-                built = lattice_for(direction, epsilon=epsilon, width=0.01)
+                built = lattice_for(direction.composition, epsilon=epsilon, width=0.01)
                 if built is not None:
                     exact.encloses(built.delta(epsilon), expected, room="1e-20")
                     assert built.delta(epsilon).width < Fraction(1, 20)
@@ -243,7 +243,7 @@ def allocations_are_means_over_the_secret_step(exact):
         for turn, direction in ((1, law), (-1, law.reversed())):
             for epsilon in EPSILONS:
                 low, high = exact.delta([pair[::turn] for pair in both], epsilon)
-                bound = certified_bounds(direction, DeltaAt(epsilon))
+                bound = certified_bounds(direction.composition, DeltaAt(epsilon))
                 assert bound.lower <= high + Fraction(1, 10**15)
                 assert low - Fraction(1, 10**15) <= bound.upper <= high + Fraction(1, 10**9)
 
@@ -254,7 +254,7 @@ def allocated_normal_releases_agree_with_an_integral(exact, oracle):
     with mp.workdps(20):
         for adding, direction in ((False, loss), (True, loss.reversed())):
             expected = exact.rational(oracle.allocated_gaussian("0.1", mu="1/2", adding=adding))
-            bound = certified_bounds(direction, DeltaAt(Fraction(1, 10)))
+            bound = certified_bounds(direction.composition, DeltaAt(Fraction(1, 10)))
             assert bound.lower <= expected * (1 + Fraction(1, 10**8))
             assert expected * (1 - Fraction(1, 10**8)) <= bound.upper <= expected * Fraction(101, 100)
 
@@ -357,7 +357,7 @@ def orders_cost_the_mean_over_where_they_put_a_record(exact, oracle):
 def a_choice_and_an_order_cost_the_mean_over_both(exact):
     """Gaussian noise, a choice of range 1/2 and an order of four factors: integrals of the range's profile over normal losses."""
     chances = ((Fraction(0), Fraction(1, 4)), (Fraction(1, 2), Fraction(1, 4)), (Fraction(1), Fraction(3, 8)))
-    order = single(Ordered(Fraction(1), chances, Fraction(1, 8)), "add_remove")
+    order = one_release(Ordered(Fraction(1), chances, Fraction(1, 8)), "add_remove")
 
     def ranged(at):
         """Delta of the worst mechanism of range 1/2."""

@@ -10,10 +10,9 @@ from flint import arb
 from dpaudit.accounting.law import Law
 from dpaudit.accounting.laws.between import Between
 from dpaudit.accounting.laws.response import Response
-from dpaudit.accounting.loss import PrivacyLoss, single
 from dpaudit.accounting.values import LossValue
 from dpaudit.errors import InvalidArgument
-from dpaudit.exact import Exact, ball, in_range, instance_of, positive, rational, shown
+from dpaudit.exact import Exact, ball, in_range, positive, rational, shown
 
 
 @dataclass(frozen=True)
@@ -132,54 +131,6 @@ def expected_runs(shape: Fraction, stop: Fraction) -> arb:
     if shape == 0:
         return left / -ball(stop).log()
     return left * ball(shape) / -(ball(shape) * ball(stop).log()).expm1()
-
-
-def best_of_runs(loss: PrivacyLoss, *, shape: Exact, stop: Exact) -> PrivacyLoss:
-    """Privacy loss of running a mechanism a random number of times and releasing the best of its outputs alone.
-
-    Args:
-      loss: of one run, the score by which its output is compared included.
-      shape: of the negative binomial number of runs, exact, above -1 and at most 2**20: 1 makes it geometric, 0 logarithmic.
-      stop: of the same, exact, in (0, 1): the smaller the more runs.
-    Returns:
-      A loss known from above only: pure where a run's is, with (2 + shape) times its epsilon.
-    Raises:
-      InvalidArgument: no privacy loss (DPA105), no numbers (DPA101, DPA102), or out of range (DPA103).
-      Unsupported: a run has neither a finite epsilon nor a finite rho (DPA202).
-    Source: Papernot, Steinke 2022, Theorem 2; Liu, Talwar 2019; docs/accounting.md, "The best of a random number of runs".
-    Example:
-      >>> from dpaudit.accounting import gaussian, pure_dp
-      >>> best_of_runs(pure_dp(epsilon="1/2"), shape=1, stop="1/10").epsilon(delta=0).upper
-      Fraction(3, 2)
-      >>> print(best_of_runs(gaussian(sigma=10), shape=1, stop="1/10").epsilon(delta="1e-6"))
-      [0, 0.898078]
-    """
-    number, end = checked_runs(shape, stop)
-    epsilon = instance_of(loss, PrivacyLoss, "loss").epsilon(delta=0).upper
-    if isinstance(epsilon, Fraction):
-        return single(best_of_pure(epsilon, number), loss.adjacency)
-    return single(BestOf(Fraction(loss.zcdp().upper), number, end), loss.adjacency)
-
-
-def best_of_poisson_runs(loss: PrivacyLoss, *, mean: Exact) -> PrivacyLoss:
-    """Privacy loss of running a mechanism a Poisson number of times, at least once, and releasing the best of its outputs alone.
-
-    Args:
-      loss: of one run, the score by which its output is compared included; Gaussian, or pure.
-      mean: parameter of the number of runs, exact, positive, at most 1000.
-    Returns:
-      A loss known from above only.
-    Raises:
-      InvalidArgument: no privacy loss (DPA105), no number (DPA101, DPA102), not positive (DPA104), or out of range (DPA103).
-      Unsupported: a run has no mu (DPA202).
-    Source: Papernot, Steinke 2022, Theorem 6; docs/accounting.md, "The best of a random number of runs".
-    Example:
-      >>> from dpaudit.accounting import gaussian
-      >>> print(best_of_poisson_runs(gaussian(sigma=10), mean=10).epsilon(delta="1e-6"))
-      [0, 0.781197]
-    """
-    number = checked_mean(mean)
-    return single(BestOfPoisson(Fraction(instance_of(loss, PrivacyLoss, "loss").gdp().upper), number), loss.adjacency)
 
 
 def checked_mean(mean: Exact) -> Fraction:

@@ -9,10 +9,8 @@ from flint import arb
 
 from dpaudit.accounting.law import Law
 from dpaudit.accounting.laws.response import pure_response
-from dpaudit.accounting.loss import PrivacyLoss, single
 from dpaudit.accounting.values import LossValue
-from dpaudit.claims import Adjacency
-from dpaudit.exact import Exact, ball, positive, shown
+from dpaudit.exact import ball, shown
 
 
 @dataclass(frozen=True)
@@ -63,22 +61,3 @@ class BoundedRange:
     def below(self) -> Law:
         """The symmetric member of the class: randomized response with half the range."""
         return pure_response(self.epsilon / 2)
-
-
-def bounded_range(epsilon: Exact, *, adjacency: Adjacency | str = "add_remove") -> PrivacyLoss:
-    """Privacy loss of the exponential mechanism, or of any mechanism whose losses span at most epsilon.
-
-    Args:
-      epsilon: largest difference between two losses, in nats, exact, positive: 2 * sensitivity/temperature for the
-        exponential mechanism, sensitivity/temperature when adding a record moves all scores the same way.
-      adjacency: the neighbouring relation of the guarantee.
-    Returns:
-      A loss that is exact for the worst mechanism of the class once; compositions of several get certified bounds.
-    Raises:
-      InvalidArgument: `epsilon` is not a finite number (DPA101, DPA102) or not positive (DPA104).
-    Source: Durfee and Rogers 2019; Dong, Durfee, Rogers 2020, section 3.
-    Example:
-      >>> print(bounded_range(1).delta(epsilon=0), bounded_range(1).epsilon(delta=0))
-      [0.244918, 0.244919] 1
-    """
-    return single(BoundedRange(positive(epsilon, "epsilon")), adjacency)

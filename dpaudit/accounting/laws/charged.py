@@ -12,11 +12,8 @@ from typing import Final, NamedTuple
 from flint import arb
 
 from dpaudit.accounting.law import Atom, Atoms, Law
-from dpaudit.accounting.loss import PrivacyLoss, single
 from dpaudit.accounting.values import LossValue, total
-from dpaudit.claims import Adjacency
-from dpaudit.errors import InvalidArgument
-from dpaudit.exact import Exact, ball, ball_endpoints, integer, positive, shown, working_precision
+from dpaudit.exact import ball, ball_endpoints, working_precision
 
 PRECISION: Final = 128
 """Bits of working precision, besides those that cancel where the sensitivity is small."""
@@ -261,52 +258,3 @@ def repeated_query(noise: Round, updates: int) -> Waits | None:
     first, second = math.ceil(inside[1] * SHARPNESS), math.floor(outside[0] * SHARPNESS)
     rounds = min(updates, MOST_VALUES // 4)
     return Waits(Fraction(first, SHARPNESS), Fraction(second, SHARPNESS), rounds) if first < second < SHARPNESS else None
-
-
-def update_charged(
-    *,
-    scale: Exact,
-    sensitivity: Exact = "1",
-    threshold: Exact,
-    updates: int,
-    lattice: Exact | None = None,
-    adjacency: Adjacency | str = "add_remove",
-) -> PrivacyLoss:
-    """Privacy loss of any number of adaptive queries whose noisy value is shown only beyond a threshold, a few times at most.
-
-    Every round adds fresh noise to a query and shows the result if its absolute value exceeds the threshold (an update), else
-    only that it does not. Query, and what a public guess subtracts from it, may depend on all that was shown. The run may have
-    any number of rounds; it ends with the last update.
-
-    Args:
-      scale: scale of the Laplace noise, in units of the query, exact, positive.
-      sensitivity: largest distance of a query on neighbours, in the same units, exact, positive.
-      threshold: public and the same in all rounds, without noise, exact, at least half the sensitivity.
-      updates: number of updates with which the run ends, at least 1.
-      lattice: step on whose multiples queries and discrete Laplace noise lie, exact, positive, a divisor of the sensitivity;
-        None for noise on the line.
-      adjacency: the neighbouring relation that the sensitivity is about.
-    Returns:
-      A loss between a moment bound and what one attack gains: an analyst who asks the same query again and again.
-    Raises:
-      InvalidArgument: a parameter is not a number (DPA101, DPA102, DPA105), not positive (DPA104), out of range (DPA103), or the
-        sensitivity is no multiple of the lattice (DPA107).
-    Source: Jain and Thakurta 2013, Algorithm 1; docs/accounting.md, charged updates.
-    Example:
-      >>> loss = update_charged(scale=40, threshold=2000, updates=10)
-      >>> loss.epsilon(delta="1e-6").upper < 1
-      True
-    """
-    width, distance, edge = positive(scale, "scale"), positive(sensitivity, "sensitivity"), positive(threshold, "threshold")
-    times, step = integer(updates, "updates", lower=1), Fraction(0) if lattice is None else positive(lattice, "lattice")
-    if step and distance % step:
-        remedy = "Round it down: values on the lattice are no further apart."
-        raise InvalidArgument(
-            "DPA107", f"sensitivity must be a multiple of the lattice {shown(step)}, got {shown(distance)}. {remedy}"
-        )
-    if 2 * edge < distance:
-        remedy = "A lower one hides next to nothing: compose laplace() over all rounds."
-        raise InvalidArgument("DPA103", f"threshold must be at least {shown(distance / 2)}, got {shown(edge)}. {remedy}")
-    stated = {"scale": width, "sensitivity": distance, "threshold": edge} | ({"lattice": step} if step else {})
-    name = f"update_charged({', '.join(f'{key}={shown(value)}' for key, value in stated.items())}, updates={times})"
-    return single(UpdateCharged(Round(width, distance, (edge // step + 1) * step if step else edge, step), times, name), adjacency)

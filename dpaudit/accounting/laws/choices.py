@@ -7,64 +7,7 @@ from fractions import Fraction
 from dpaudit.accounting.law import Law
 from dpaudit.accounting.laws.between import Between
 from dpaudit.accounting.laws.response import Response, pure_response
-from dpaudit.accounting.loss import PrivacyLoss, single
-from dpaudit.claims import Adjacency
-from dpaudit.exact import Exact, ball, ball_endpoints, positive, shown, working_precision
-
-
-def permute_and_flip(epsilon: Exact, *, adjacency: Adjacency | str = "add_remove") -> PrivacyLoss:
-    """Privacy loss of permute-and-flip, which is also report noisy max with exponential noise.
-
-    Args:
-      epsilon: by how much the distance of two scores can change, over the temperature, in nats, exact and positive.
-      adjacency: the neighbouring relation that the scores' sensitivity is about.
-    Returns:
-      A loss between the pure guarantee and what two candidates with exchanged scores lose. It is not bounded range: rho is not
-      epsilon^2/8.
-    Raises:
-      InvalidArgument: `epsilon` is not a finite number (DPA101, DPA102) or not positive (DPA104).
-    Source: McKenna and Sheldon 2020; Ding, Kifer, Steinke, Wang, Xiao, Zhang 2021; docs/selection.md.
-    Example:
-      >>> print(permute_and_flip(1).epsilon(delta=0))
-      [0.831796, 1]
-    """
-    return single(flipped(positive(epsilon, "epsilon")), adjacency)
-
-
-def noisy_max(epsilon: Exact, *, adjacency: Adjacency | str = "add_remove") -> PrivacyLoss:
-    """Privacy loss of report noisy max with Laplace, exponential or geometric noise, of which only the index is released.
-
-    Args:
-      epsilon: by how much the distance of two scores can change, over the scale of the noise, in nats, exact and positive.
-      adjacency: the neighbouring relation that the scores' sensitivity is about.
-    Returns:
-      The pure guarantee; nothing is known from below.
-    Raises:
-      InvalidArgument: `epsilon` is not a finite number (DPA101, DPA102) or not positive (DPA104).
-    Source: Dwork and Roth 2014, Claim 3.9; docs/selection.md.
-    Example:
-      >>> print(noisy_max("1/2").epsilon(delta=0).upper)
-      1/2
-    """
-    return single(noisiest(positive(epsilon, "epsilon")), adjacency)
-
-
-def sparse_vector(epsilon: Exact, *, adjacency: Adjacency | str = "add_remove") -> PrivacyLoss:
-    """Privacy loss of a whole run of above threshold or of the sparse vector technique, whatever it answers.
-
-    Args:
-      epsilon: what the threshold, the positive answers and the numbers pay together, in nats, exact and positive.
-      adjacency: the neighbouring relation that the queries' sensitivity is about.
-    Returns:
-      The pure guarantee; nothing is known from below.
-    Raises:
-      InvalidArgument: `epsilon` is not a finite number (DPA101, DPA102) or not positive (DPA104).
-    Source: Lyu, Su, Li 2017, Theorem 4; docs/queries.md.
-    Example:
-      >>> print((2 * sparse_vector("1/2")).epsilon(delta=0).upper)
-      1
-    """
-    return single(compared("sparse_vector", positive(epsilon, "epsilon")), adjacency)
+from dpaudit.exact import ball, ball_endpoints, shown, working_precision
 
 
 def flipped(epsilon: Fraction) -> Law:

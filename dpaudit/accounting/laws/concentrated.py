@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
 from flint import arb
 
 from dpaudit.accounting.law import Law
-from dpaudit.accounting.loss import PrivacyLoss, single
 from dpaudit.accounting.values import LossValue
-from dpaudit.claims import RDP, Adjacency
-from dpaudit.exact import Exact, ball, non_negative, shown
+from dpaudit.exact import ball, shown
 
 
 @dataclass(frozen=True)
@@ -90,39 +87,3 @@ class RenyiBounded:
     def bracket_source(self) -> str:
         """What the guarantee does not say."""
         return "a bound on moments holds from above only: a mechanism that satisfies it may lose nothing"
-
-
-def zcdp(rho: Exact, *, adjacency: Adjacency | str = "add_remove") -> PrivacyLoss:
-    """Privacy loss that rho-zero-concentrated differential privacy allows.
-
-    Args:
-      rho: privacy parameter in nats, exact, at least 0.
-      adjacency: the neighbouring relation of the guarantee.
-    Returns:
-      A loss known from above only: the lower ends of its answers are 0.
-    Raises:
-      InvalidArgument: `rho` is not a finite number (DPA101, DPA102) or negative (DPA103).
-    Source: Bun and Steinke 2016, Definition 1.1; Canonne, Kamath, Steinke 2020, Proposition 12 for the conversion.
-    Example:
-      >>> print(zcdp("1/2").epsilon(delta="1e-6"))
-      [0, 5.22154]
-    """
-    return single(Concentrated(non_negative(rho, "rho")), adjacency)
-
-
-def rdp(orders: Mapping[Exact, Exact], *, adjacency: Adjacency | str = "add_remove") -> PrivacyLoss:
-    """Privacy loss that Renyi differential privacy at the listed orders allows.
-
-    Args:
-      orders: mapping from order a > 1 to the bound on the Renyi divergence of that order, in nats, exact, at least 0.
-      adjacency: the neighbouring relation of the guarantee.
-    Returns:
-      A loss known from above only: the lower ends of its answers are 0.
-    Raises:
-      InvalidArgument: an order is not above 1 or a bound is negative (DPA103), not a mapping (DPA105), or empty (DPA109).
-    Source: Mironov 2017, Definition 4; Canonne, Kamath, Steinke 2020, Proposition 12 for the conversion.
-    Example:
-      >>> print(rdp({2: "1/2", 16: 4}).epsilon(delta="1e-6"))
-      [0, 4.67166]
-    """
-    return single(RenyiBounded(RDP(orders).orders), adjacency)

@@ -12,11 +12,8 @@ from flint import arb
 from dpaudit.accounting.law import Atom, Atoms
 from dpaudit.accounting.laws.normal_tails import normal_sum
 from dpaudit.accounting.laws.thresholds import THRESHOLD_SOURCE, best_threshold
-from dpaudit.accounting.loss import PrivacyLoss, single
 from dpaudit.accounting.values import LossValue
-from dpaudit.claims import Adjacency
-from dpaudit.errors import InvalidArgument
-from dpaudit.exact import Exact, ball, integer, positive, shown
+from dpaudit.exact import ball, shown
 
 MOST_ATOMS: Final = 1 << 14
 """Beyond this many loss values a law is composed through bounds instead of value by value."""
@@ -85,36 +82,3 @@ class DiscreteGaussian:
             mass = masses[abs(offset)] + (low if offset == -below else 0)
             found.append(Atom(loss, mass, mass * (-loss.ball()).exp()))
         return Atoms(tuple(found), high)
-
-
-def discrete_gaussian(
-    sigma: Exact | None = None,
-    *,
-    sigma_squared: Exact | None = None,
-    sensitivity: int = 1,
-    adjacency: Adjacency | str = "add_remove",
-) -> PrivacyLoss:
-    """Privacy loss of discrete Gaussian noise on an integer.
-
-    Args:
-      sigma: parameter of the noise, in lattice steps, exact, positive; or else
-      sigma_squared: its square; the noise x has probability proportional to exp(-x^2/(2 sigma_squared)).
-      sensitivity: largest distance of the query on neighbours, in lattice steps, an integer of at least 1.
-      adjacency: the neighbouring relation that the sensitivity is about.
-    Returns:
-      A loss that is exact for one release, and after composition while the loss values stay few enough.
-    Raises:
-      InvalidArgument: not exactly one of sigma and sigma_squared (DPA106), or a parameter that is not a number (DPA101, DPA102,
-        DPA105), not positive (DPA104) or below 1 (DPA103).
-    Source: Canonne, Kamath, Steinke 2020, Theorem 7 and Proposition 5.
-    Example:
-      >>> print(discrete_gaussian(sigma=10).delta(epsilon="1/10"))
-      [0.00876235, 0.00876236]
-    """
-    if sigma is not None and sigma_squared is None:
-        square = positive(sigma, "sigma") ** 2
-    elif sigma is None and sigma_squared is not None:
-        square = positive(sigma_squared, "sigma_squared")
-    else:
-        raise InvalidArgument("DPA106", "discrete_gaussian needs exactly one of sigma and sigma_squared.")
-    return single(DiscreteGaussian(square, integer(sensitivity, "sensitivity", lower=1)), adjacency)

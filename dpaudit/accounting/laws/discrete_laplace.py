@@ -10,10 +10,8 @@ from flint import arb, fmpq
 
 from dpaudit.accounting.law import Atom, Atoms
 from dpaudit.accounting.laws.thresholds import THRESHOLD_SOURCE, best_threshold
-from dpaudit.accounting.loss import PrivacyLoss, single
 from dpaudit.accounting.values import LossValue
-from dpaudit.claims import Adjacency
-from dpaudit.exact import Exact, ball, integer, positive, shown
+from dpaudit.exact import ball, shown
 
 MOST_ATOMS: Final = 4096
 """Beyond this many loss values a law is composed through bounds instead of value by value."""
@@ -94,22 +92,3 @@ class DiscreteLaplace:
     def _loss(self, output: int) -> LossValue:
         """The loss of an output between the centres."""
         return LossValue((2 * output - self.sensitivity) / self.scale)
-
-
-def discrete_laplace(scale: Exact, *, sensitivity: int = 1, adjacency: Adjacency | str = "add_remove") -> PrivacyLoss:
-    """Privacy loss of discrete Laplace noise on an integer.
-
-    Args:
-      scale: the noise x has probability proportional to e^(-|x|/scale), in lattice steps, exact, positive.
-      sensitivity: largest distance of the query on neighbours, in lattice steps, an integer of at least 1.
-      adjacency: the neighbouring relation that the sensitivity is about.
-    Returns:
-      A loss that is exact for one release, and after composition while the loss values stay few enough.
-    Raises:
-      InvalidArgument: a parameter is not a number (DPA101, DPA102, DPA105), not positive (DPA104) or below 1 (DPA103).
-    Source: Ghosh, Roughgarden, Sundararajan 2012 for the mechanism.
-    Example:
-      >>> print(discrete_laplace(scale=2, sensitivity=3).epsilon(delta=0))
-      1.5
-    """
-    return single(DiscreteLaplace(positive(scale, "scale"), integer(sensitivity, "sensitivity", lower=1)), adjacency)

@@ -8,10 +8,8 @@ from fractions import Fraction
 from flint import arb
 
 from dpaudit.accounting.laws.normal_tails import twice_upper_tail
-from dpaudit.accounting.loss import PrivacyLoss, single
 from dpaudit.accounting.values import LossValue
-from dpaudit.claims import Adjacency
-from dpaudit.exact import Exact, ball, non_negative, positive, shown
+from dpaudit.exact import ball, shown
 
 PROFILE_SOURCE = "Balle and Wang 2018, Theorem 8: delta(e) = Phi(mu/2 - e/mu) - exp(e) Phi(-mu/2 - e/mu)"
 
@@ -67,41 +65,6 @@ def gaussian_profile(mu_squared: Fraction, epsilon: arb) -> arb:
     return (near - epsilon.exp() * far) / 2
 
 
-def gaussian(sigma: Exact, *, sensitivity: Exact = "1", adjacency: Adjacency | str = "add_remove") -> PrivacyLoss:
-    """Privacy loss of Gaussian noise, and an upper bound for its rounding to a lattice, in any dimension.
-
-    Args:
-      sigma: standard deviation of the noise, in output units, exact, positive.
-      sensitivity: largest Euclidean distance of the query on neighbours, in output units, exact, positive.
-      adjacency: the neighbouring relation that the sensitivity is about.
-    Returns:
-      A loss whose delta and epsilon are exact up to rounding, also after composition with other Gaussian laws.
-    Raises:
-      InvalidArgument: a parameter is not a finite number (DPA101, DPA102) or not positive (DPA104).
-    Source: Balle and Wang 2018, Theorem 8; Dong, Roth, Su 2022, Corollary 3.3 for composition.
-    Example:
-      >>> print((1000 * gaussian(sigma=1)).epsilon(delta="1e-12"))
-      [721.547, 721.548]
-    """
-    noise, distance = positive(sigma, "sigma"), positive(sensitivity, "sensitivity")
-    name = f"gaussian(sigma={shown(noise)}, sensitivity={shown(distance)})"
-    return single(Gaussian(distance / noise, name), adjacency)
-
-
-def gdp(mu: Exact, *, adjacency: Adjacency | str = "add_remove") -> PrivacyLoss:
-    """Privacy loss that mu-Gaussian differential privacy allows.
-
-    Args:
-      mu: distance of the two unit normal laws, exact, at least 0, dimensionless.
-      adjacency: the neighbouring relation of the guarantee.
-    Returns:
-      The loss of N(mu, 1) against N(0, 1), which every mu-GDP mechanism stays below and one attains.
-    Raises:
-      InvalidArgument: `mu` is not a finite number (DPA101, DPA102) or negative (DPA103).
-    Source: Dong, Roth, Su 2022, Definition 2.6 and Corollary 2.13.
-    Example:
-      >>> print(gdp(1).delta(epsilon=1))
-      [0.126936, 0.126937]
-    """
-    exact = non_negative(mu, "mu")
-    return single(Gaussian(exact, f"gdp(mu={shown(exact)})"), adjacency)
+def unit_gaussian(mu: Fraction) -> Gaussian:
+    """Return the worst law of mu-Gaussian differential privacy."""
+    return Gaussian(mu, f"gdp(mu={shown(mu)})")

@@ -7,10 +7,8 @@ from fractions import Fraction
 
 from flint import arb
 
-from dpaudit.accounting.loss import PrivacyLoss, single
 from dpaudit.accounting.values import LossValue
-from dpaudit.claims import Adjacency
-from dpaudit.exact import Exact, ball, positive, shown
+from dpaudit.exact import ball, shown
 
 
 @dataclass(frozen=True)
@@ -57,22 +55,3 @@ class Laplace:
     def profile_source(self) -> str:
         """Where the closed form is from."""
         return "Balle, Barthe, Gaboardi 2018, Theorem 3: delta(e) = 1 - exp((e - sensitivity/scale)/2)"
-
-
-def laplace(scale: Exact, *, sensitivity: Exact = "1", adjacency: Adjacency | str = "add_remove") -> PrivacyLoss:
-    """Privacy loss of Laplace noise on a number.
-
-    Args:
-      scale: scale of the noise (its standard deviation is scale * sqrt(2)), in output units, exact, positive.
-      sensitivity: largest distance of the query on neighbours, in output units, exact, positive.
-      adjacency: the neighbouring relation that the sensitivity is about.
-    Returns:
-      A loss that is exact for one release and for compositions of up to about a hundred; larger ones get a narrow interval.
-    Raises:
-      InvalidArgument: a parameter is not a finite number (DPA101, DPA102) or not positive (DPA104).
-    Source: Dwork, McSherry, Nissim, Smith 2006; Balle, Barthe, Gaboardi 2018, Theorem 3.
-    Example:
-      >>> laplace(scale=2).epsilon(delta=0).is_point
-      True
-    """
-    return single(Laplace(positive(scale, "scale"), positive(sensitivity, "sensitivity")), adjacency)

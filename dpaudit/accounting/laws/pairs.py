@@ -11,9 +11,7 @@ from typing import Final
 from flint import arb
 
 from dpaudit.accounting.law import Atom, Atoms
-from dpaudit.accounting.loss import PrivacyLoss, single
 from dpaudit.accounting.values import LossValue
-from dpaudit.claims import Adjacency
 from dpaudit.errors import InvalidArgument
 from dpaudit.exact import Exact, ball, fmpq_of, rational, shown, working_precision
 
@@ -82,33 +80,7 @@ class ExplicitPair:
         return ExplicitPair, (self.common, self.only_p, self.only_q, self.name)
 
 
-def explicit_pair(p: Sequence[Exact], q: Sequence[Exact], *, adjacency: Adjacency | str = "add_remove") -> PrivacyLoss:
-    """Privacy loss of a mechanism with finitely many outputs, from its exact probabilities on two neighbours.
-
-    Args:
-      p: probability of each output on the first dataset, exact, adding up to 1.
-      q: probability of each output on the second dataset, in the same order. In a composition the first dataset is
-        the same for all pairs, so under add_remove let `p` always be the dataset that has the record.
-      adjacency: the neighbouring relation of the two datasets.
-    Returns:
-      A loss that is exact in both directions, also after composition.
-    Raises:
-      InvalidArgument: different lengths (DPA105), no outputs (DPA109), an entry that is not a probability or sums other
-        than 1 (DPA103).
-    Source: Zhu, Dong, Wang 2022 (dominating pairs); Sommer, Meiser, Mohammadi 2019 for exact composition.
-    Example:
-      >>> (2 * explicit_pair(["3/4", "1/4"], ["1/4", "3/4"])).delta(epsilon=0).lower
-      Fraction(1, 2)
-    """
-    sides = tuple(_distribution(side, name) for side, name in ((p, "p"), (q, "q")))
-    if len(sides[0]) != len(sides[1]):
-        raise InvalidArgument(
-            "DPA105", f"p and q must list the same outputs, got {len(sides[0])} and {len(sides[1])} probabilities."
-        )
-    return single(_gathered(*sides), adjacency)
-
-
-def _gathered(p: tuple[Fraction, ...], q: tuple[Fraction, ...]) -> ExplicitPair:
+def listed_pair(p: tuple[Fraction, ...], q: tuple[Fraction, ...]) -> ExplicitPair:
     """The pair with outputs of equal ratio put together."""
     common: dict[Fraction, tuple[Fraction, Fraction]] = {}
     for p_mass, q_mass in zip(p, q, strict=True):
@@ -121,7 +93,7 @@ def _gathered(p: tuple[Fraction, ...], q: tuple[Fraction, ...]) -> ExplicitPair:
     return ExplicitPair(tuple(masses for _, masses in sorted(common.items())), only_p, only_q, name)
 
 
-def _distribution(side: Sequence[Exact], name: str) -> tuple[Fraction, ...]:
+def distribution_from_numbers(side: Sequence[Exact], name: str) -> tuple[Fraction, ...]:
     """Exact probabilities that add up to 1."""
     if isinstance(side, str) or not isinstance(side, Sequence):
         raise InvalidArgument("DPA105", f"{name} must be a sequence of probabilities, got a {type(side).__name__}.")

@@ -7,14 +7,14 @@ from fractions import Fraction
 
 from flint import arb
 
+from dpaudit.accounting.composition import Composition, merge_parts
 from dpaudit.accounting.law import Bracketed, Law
 from dpaudit.accounting.laws.bounded_range import BoundedRange
 from dpaudit.accounting.laws.pairs import ExplicitPair
-from dpaudit.accounting.loss import PrivacyLoss, gathered
 from dpaudit.accounting.values import LossValue
 from dpaudit.claims import Adjacency
 from dpaudit.errors import Unsupported
-from dpaudit.exact import Exact, ball, ball_endpoints, in_range, instance_of, shown, working_precision
+from dpaudit.exact import ball, ball_endpoints, instance_of, shown, working_precision
 
 
 @dataclass(frozen=True)
@@ -83,31 +83,19 @@ class Sampled:
         return "a sample mixes each end of the class with a law that tells nothing (Balle, Barthe, Gaboardi 2018, Theorem 8)"
 
 
-def poisson_sampled(loss: PrivacyLoss, rate: Exact) -> PrivacyLoss:
-    """Privacy loss of the same releases, each made on a Poisson sample of the records.
+def poisson_sampled(composition: Composition, rate: Fraction) -> Composition:
+    """Return the laws after Poisson sampling of the records; DPA202 where the adjacency is not add_remove of records.
 
-    Args:
-      loss: what one would lose without sampling; each of its releases draws a sample of its own.
-      rate: probability with which a record enters a sample, independently of everything else, exact, in [0, 1].
-    Returns:
-      The loss after sampling, in both directions; 0 times the loss at rate 0.
-    Raises:
-      InvalidArgument: `rate` is not a finite number (DPA101, DPA102) or outside [0, 1] (DPA103).
-      Unsupported: the adjacency is not add_remove of records (DPA202): sampling does not amplify in the same way elsewhere.
-    Source: Zhu, Dong, Wang 2022, Theorem 11; docs/numerical_engines.md.
-    Example:
-      >>> from dpaudit.accounting import gaussian
-      >>> print((1000 * poisson_sampled(gaussian(sigma=1), "0.01")).delta(epsilon=2).upper < 1e-5)
-      True
+    Sampling amplifies less under other adjacencies. Source: Zhu, Dong, Wang 2022, Theorem 11; docs/numerical_engines.md.
     """
-    share = in_range(rate, "rate", lower=0, upper=1)
-    if instance_of(loss, PrivacyLoss, "loss").adjacency != Adjacency("add_remove"):
+    adjacency = instance_of(composition, Composition, "loss").adjacency
+    if adjacency != Adjacency("add_remove"):
         raise Unsupported(
-            "DPA202", f"Poisson sampling of records is priced under add_remove, got {loss.adjacency}: it amplifies less elsewhere."
+            "DPA202", f"Poisson sampling of records is priced under add_remove, got {adjacency}: it amplifies less elsewhere."
         )
-    if share in {0, 1}:
-        return int(share) * loss
-    return gathered([(_sampled(law, share), count) for law, count in loss.parts], loss.adjacency)
+    if rate in {0, 1}:
+        return composition * int(rate)
+    return merge_parts([(_sampled(law, rate), count) for law, count in composition.parts], composition.adjacency)
 
 
 def _sampled(law: Law, rate: Fraction) -> Law:

@@ -8,10 +8,8 @@ from fractions import Fraction
 from flint import arb, fmpq
 
 from dpaudit.accounting.law import Atom, Atoms
-from dpaudit.accounting.loss import PrivacyLoss, single
 from dpaudit.accounting.values import LossValue
-from dpaudit.claims import Adjacency
-from dpaudit.exact import Exact, ball, integer, positive, shown
+from dpaudit.exact import ball, shown
 
 
 @dataclass(frozen=True)
@@ -71,29 +69,3 @@ class Staircase:
         likely, unlikely, null = self._masses()
         ends = (Atom(LossValue(self.epsilon), likely, unlikely), Atom(LossValue(-self.epsilon), unlikely, likely))
         return Atoms((*ends, Atom(LossValue(), null, null)), fmpq(0))
-
-
-def staircase(
-    epsilon: Exact, *, step: int, width: int, sensitivity: int | None = None, adjacency: Adjacency | str = "add_remove"
-) -> PrivacyLoss:
-    """Privacy loss of staircase noise on an integer.
-
-    Args:
-      epsilon: fall of the weights from step to step in nats, exact, positive.
-      step: length of a step in lattice steps, an integer of at least 1.
-      width: half length of the top step, from 1 to `step`.
-      sensitivity: largest distance of the query on neighbours, in lattice steps, from 1 to `step`; None for `step`.
-      adjacency: the neighbouring relation that the sensitivity is about.
-    Returns:
-      A loss that is exact, also after composition.
-    Raises:
-      InvalidArgument: a parameter is not a number (DPA101, DPA102, DPA105), not positive (DPA104) or out of range (DPA103).
-    Source: Geng, Viswanath 2014 for the mechanism; docs/laws_of_noise.md for the masses.
-    Example:
-      >>> print(staircase(epsilon=1, step=4, width=2).epsilon(delta=0))
-      1
-    """
-    length = integer(step, "step", lower=1)
-    half = integer(width, "width", lower=1, upper=length)
-    moved = length if sensitivity is None else integer(sensitivity, "sensitivity", lower=1, upper=length)
-    return single(Staircase(positive(epsilon, "epsilon"), length, half, moved), adjacency)

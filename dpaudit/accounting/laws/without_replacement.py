@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 
 from flint import arb
 
+from dpaudit.accounting.composition import Composition, merge_parts
 from dpaudit.accounting.law import Bracketed, Law
 from dpaudit.accounting.laws.between import Between
 from dpaudit.accounting.laws.profiles import delta_of, profile_of
 from dpaudit.accounting.laws.response import Response
 from dpaudit.accounting.laws.sampled import Sampled
-from dpaudit.accounting.loss import PrivacyLoss, gathered
 from dpaudit.accounting.values import LossValue
 from dpaudit.claims import Adjacency
 from dpaudit.errors import Unsupported
@@ -102,16 +102,16 @@ class Swapped:
         return None if base is None else Halved(base, self.rate)
 
 
-def swapped_out(loss: PrivacyLoss, rate: Fraction) -> PrivacyLoss:
+def swapped_out(loss: Composition, rate: Fraction) -> Composition:
     """Every release made on a uniformly chosen share of the records; DPA202 for laws whose profile is not known."""
-    if instance_of(loss, PrivacyLoss, "loss").adjacency != Adjacency("replace_one"):
+    if instance_of(loss, Composition, "loss").adjacency != Adjacency("replace_one"):
         raise Unsupported(
             "DPA202",
             f"sampling without replacement is priced under replace_one, got {loss.adjacency}: its sample size is public and fixed.",
         )
     if rate in {0, 1}:
-        return int(rate) * loss
-    return gathered([(_seen_by_share(law, rate), count) for law, count in loss.parts], loss.adjacency)
+        return loss * int(rate)
+    return merge_parts([(_seen_by_share(law, rate), count) for law, count in loss.parts], loss.adjacency)
 
 
 def _seen_by_share(law: Law, rate: Fraction) -> Law:

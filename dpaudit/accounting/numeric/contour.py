@@ -12,9 +12,9 @@ from typing import Final, NamedTuple
 import numpy as np
 from flint import acb, acb_mat, arb
 
-from dpaudit.accounting.bounds import laws_above
+from dpaudit.accounting.composition import Composition
+from dpaudit.accounting.laws.dominating import dominating_laws
 from dpaudit.accounting.limits import infinite_loss
-from dpaudit.accounting.loss import PrivacyLoss
 from dpaudit.accounting.numeric.characteristic import Moments, moments_of, places
 from dpaudit.accounting.numeric.distributions import Normal
 from dpaudit.accounting.numeric.plan import FINEST_TILT, Sketch, saddle_point, tilt_for_delta, tilt_for_epsilon
@@ -129,12 +129,12 @@ def contour_along(
         return Contour(theta, step, side, acb_mat(side, side, values), above, below, left_out, infinity)
 
 
-def contour(composition: PrivacyLoss, question: Question) -> Enclosure | None:
+def contour(composition: Composition, question: Question) -> Enclosure | None:
     """Delta or epsilon in one direction, where a coarse lattice agrees; None where the answer would be wide or take too long.
 
     Where a law is known only between two others, the line gives the upper end and the lattice the lower one.
     """
-    above, limit = parts_of(composition, lower=False), infinite_loss(laws_above(composition))
+    above, limit = parts_of(composition, lower=False), infinite_loss(dominating_laws(composition))
     if not above or all(isinstance(law, Normal) for law, _ in above):  # a normal loss has its closed form in the bounds
         return None
     if (isinstance(question, EpsilonAt) and limit.upper >= question.delta) or not is_standard():

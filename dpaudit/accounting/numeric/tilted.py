@@ -10,11 +10,12 @@ from typing import Final, TypeAlias
 
 import numpy as np
 
-from dpaudit.accounting.bounds import certified_bounds, laws_above, laws_below
+from dpaudit.accounting.bounds import certified_bounds
 from dpaudit.accounting.closed_forms import exact_profile
+from dpaudit.accounting.composition import Composition
 from dpaudit.accounting.law import GaussianShaped
+from dpaudit.accounting.laws.dominating import dominated_laws, dominating_laws
 from dpaudit.accounting.limits import greatest_loss, infinite_loss
-from dpaudit.accounting.loss import PrivacyLoss
 from dpaudit.accounting.numeric.distributions import Distribution, Normal, distribution_of
 from dpaudit.accounting.numeric.evaluation import Evaluated
 from dpaudit.accounting.numeric.lattice import lattice_of
@@ -49,7 +50,7 @@ ROUGH: Final = 0.25
 Parts: TypeAlias = tuple[tuple[Distribution, int], ...]
 
 
-def tilted_lattice(composition: PrivacyLoss, question: Question) -> Enclosure | None:
+def tilted_lattice(composition: Composition, question: Question) -> Enclosure | None:
     """Delta or epsilon in one direction: certified bounds where they are narrow, else what they and the lattice both allow.
 
     None where the distribution functions of some law are not known from above, and those of no law from below. Other laws that
@@ -62,10 +63,12 @@ def tilted_lattice(composition: PrivacyLoss, question: Question) -> Enclosure | 
     narrow = Fraction(WIDTH) if isinstance(question, DeltaAt) else NARROW
     if bounds.lower == bounds.upper or (not isinstance(bounds.upper, float) and bounds.width <= bounds.upper * narrow):
         return bounds
-    highest = laws_above(composition)
+    highest = dominating_laws(composition)
     closed = highest != composition and not isinstance(bounds.upper, float) and exact_profile(highest) is not None
     high = _answer(highest, above, question, WIDTHS) if above and not closed else None
-    low = high if below == above and not closed else _answer(laws_below(composition), below, question, WIDTHS) if below else None
+    low = (
+        high if below == above and not closed else _answer(dominated_laws(composition), below, question, WIDTHS) if below else None
+    )
     reasons = tuple(answer.reason for answer in (high, low) if answer is not None)
     if not reasons:
         return bounds
@@ -73,23 +76,23 @@ def tilted_lattice(composition: PrivacyLoss, question: Question) -> Enclosure | 
     return bounds.intersect(Enclosure(low.lower if low else Fraction(0), high.upper if high else math.inf, reason))
 
 
-def rough_upper_end(composition: PrivacyLoss, question: Question) -> Enclosure | None:
+def rough_upper_end(composition: Composition, question: Question) -> Enclosure | None:
     """A cheap upper end for one direction, None where the lattice does not apply: it often shows that the other one counts."""
     above = parts_of(composition, lower=False)
-    return _answer(laws_above(composition), above, question, (ROUGH,)) if above else None
+    return _answer(dominating_laws(composition), above, question, (ROUGH,)) if above else None
 
 
-def lattice_for(composition: PrivacyLoss, *, epsilon: Fraction, width: float = WIDTH) -> Evaluated | None:
+def lattice_for(composition: Composition, *, epsilon: Fraction, width: float = WIDTH) -> Evaluated | None:
     """One direction of a composition on a lattice for questions near `epsilon`; None where there is none of that width."""
     parts = parts_of(composition, lower=False)
     return _evaluated(parts, float(epsilon), None, (width,)) if parts else None
 
 
-def parts_of(composition: PrivacyLoss, *, lower: bool) -> Parts | None:
+def parts_of(composition: Composition, *, lower: bool) -> Parts | None:
     """The laws above or below as distributions, Gaussians merged; None where one of those above is not known."""
     found: dict[Distribution, int] = {}
     normal = Fraction(0)
-    for law, count in (laws_below if lower else laws_above)(composition).parts:
+    for law, count in (dominated_laws if lower else dominating_laws)(composition).parts:
         distribution = distribution_of(law)
         if isinstance(law, GaussianShaped):
             normal += count * law.mu_squared
@@ -100,7 +103,7 @@ def parts_of(composition: PrivacyLoss, *, lower: bool) -> Parts | None:
     return tuple(found.items()) + (((Normal(normal), 1),) if normal else ())
 
 
-def _answer(composition: PrivacyLoss, parts: Parts, question: Question, widths: Sequence[float]) -> Enclosure | None:
+def _answer(composition: Composition, parts: Parts, question: Question, widths: Sequence[float]) -> Enclosure | None:
     """The answer on a lattice that suits the question; None where no plan does."""
     if not is_standard():
         return None

@@ -21,7 +21,7 @@ from dpaudit.results import Property
 from dpaudit.targets import Target
 
 if TYPE_CHECKING:
-    from dpaudit.accounting.loss import PrivacyLoss
+    from dpaudit.accounting.privacy_loss import PrivacyLoss
 
 EXACT_LAW: Final = "declared output law"
 

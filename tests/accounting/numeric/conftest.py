@@ -34,7 +34,7 @@ def encloses():
     """A function: does the lattice enclose what brute force gives for a product of pairs."""
 
     def check(loss, pairs, epsilon, width=1e-3):
-        built = lattice_for(loss, epsilon=epsilon, width=width)
+        built = lattice_for(loss.composition, epsilon=epsilon, width=width)
         if built is None:
             return None
         found = built.delta(epsilon)

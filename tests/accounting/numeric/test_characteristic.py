@@ -124,7 +124,7 @@ def test_no_moment_beyond_a_place_exceeds_its_bound_and_the_bound_falls_like_the
 )
 def test_densities_fade_and_points_do_not(loss, atoms):
     with working_precision(BITS):
-        law = moments_of(*parts_of(loss, lower=False)[0], greatest=Fraction(4), place=Fraction(9), tail=1200)[0]
+        law = moments_of(*parts_of(loss.composition, lower=False)[0], greatest=Fraction(4), place=Fraction(9), tail=1200)[0]
         assert isinstance(law, Elementary)
         assert len(law.points) == atoms
         sizes = [float(abs(value).upper()) for value in law.grid(Fraction(1), Fraction(1, 4), 30).entries()]

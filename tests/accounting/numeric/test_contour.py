@@ -29,7 +29,6 @@ from dpaudit.accounting import (
 from dpaudit.accounting.bounds import certified_bounds
 from dpaudit.accounting.closed_forms import closed_form
 from dpaudit.accounting.engines import evaluate
-from dpaudit.accounting.laws.sampled import poisson_sampled
 from dpaudit.accounting.numeric import contour as module
 from dpaudit.accounting.numeric.characteristic import moments_of
 from dpaudit.accounting.numeric.contour import Contour, contour, contour_along, contour_for
@@ -45,14 +44,14 @@ SAMPLED = gaussian("0.8").sampled(Poisson("0.01"))
 
 
 def line_for(loss, epsilon):
-    return contour_for(parts_of(loss, lower=False), Fraction(epsilon))[0]
+    return contour_for(parts_of(loss.composition, lower=False), Fraction(epsilon))[0]
 
 
 def moments_along(loss, *, greatest, place):
     """The moment functions of a composition, for `contour_along`."""
     with working_precision(module.BITS):
-        found = [moments_of(*part, greatest=greatest, place=place, tail=1200) for part in parts_of(loss, lower=False)]
-    return [(entry[0], count) for entry, (_, count) in zip(found, parts_of(loss, lower=False), strict=True)]
+        found = [moments_of(*part, greatest=greatest, place=place, tail=1200) for part in parts_of(loss.composition, lower=False)]
+    return [(entry[0], count) for entry, (_, count) in zip(found, parts_of(loss.composition, lower=False), strict=True)]
 
 
 def along(loss, *, theta, step, side, orders):
@@ -64,7 +63,7 @@ def along(loss, *, theta, step, side, orders):
 @pytest.mark.parametrize(("count", "epsilon"), [(1, 0), (1, 1), (100, 40), (1000, 500), (1000, 721), (1000, 862), (1000, 1130)])
 def test_gaussian_compositions_have_their_closed_form(count, epsilon):
     loss = count * gaussian(1)
-    exact, found = closed_form(loss, DeltaAt(Fraction(epsilon))), line_for(loss, epsilon).delta(Fraction(epsilon))
+    exact, found = closed_form(loss.composition, DeltaAt(Fraction(epsilon))), line_for(loss, epsilon).delta(Fraction(epsilon))
     assert exact.meets(found)
     assert found.width <= found.upper * FINE
 
@@ -79,7 +78,7 @@ PUBLISHED = [
 
 @pytest.mark.parametrize(("loss", "delta", "epsilon"), PUBLISHED)
 def test_epsilon_of_sampled_gaussians_is_known_to_many_digits(loss, delta, epsilon):
-    found = contour(loss, EpsilonAt(Fraction(delta)))
+    found = contour(loss.composition, EpsilonAt(Fraction(delta)))
     assert abs(found.lower - Fraction(epsilon)) <= Fraction(1, 10**7)
     assert 0 < found.width <= found.upper / 10**9
     line = line_for(loss, epsilon)
@@ -111,7 +110,7 @@ COMPOSITIONS = [
 @pytest.mark.parametrize(("loss", "epsilon"), COMPOSITIONS, ids=lambda value: str(value)[:60])
 def test_a_line_and_a_lattice_meet_in_both_directions(loss, epsilon):
     for direction in (loss, loss.reversed()):
-        found, other = line_for(direction, epsilon), lattice_for(direction, epsilon=Fraction(epsilon), width=0.02)
+        found, other = line_for(direction, epsilon), lattice_for(direction.composition, epsilon=Fraction(epsilon), width=0.02)
         narrow = found.delta(Fraction(epsilon))
         assert narrow.width <= narrow.upper / 10**6
         assert narrow.meets(other.delta(Fraction(epsilon)))
@@ -163,7 +162,7 @@ def test_whatever_the_line_it_encloses_what_fractions_give(parts, epsilon, tilt,
     theta, factor = Fraction(tilt, 2), growth(epsilon)
     moments, safe = [], Fraction(1)
     with working_precision(module.BITS):
-        for law, count in parts_of(loss, lower=False):
+        for law, count in parts_of(loss.composition, lower=False):
             moments.append((moments_of(law, count, greatest=2 * theta, place=Fraction(1), tail=1200)[0], count))
     for pair, count in parts:
         safe *= sum(p_mass for p_mass, q_mass in zip(*pair, strict=True) if q_mass) ** count
@@ -204,7 +203,7 @@ def test_next_to_a_gaussian_rational_pairs_are_enclosed_narrowly(parts, epsilon)
 def test_images_are_positive_and_below_their_bound():
     """A coarse step adds images to the sum; the whole error is theirs, and the bound on them is honest and not idle."""
     loss, epsilon = 9 * gaussian(1), Fraction(8)
-    truth = closed_form(loss, DeltaAt(epsilon))
+    truth = closed_form(loss.composition, DeltaAt(epsilon))
     for step in ("1/2", "1/3", "2/5"):
         line = along(loss, theta=Fraction(1), step=Fraction(step), side=6, orders=(Fraction(1, 4), Fraction(2)))
         found = line.delta(epsilon)
@@ -217,7 +216,9 @@ def test_images_are_positive_and_below_their_bound():
 
 def test_what_is_left_out_is_below_its_bound():
     loss, epsilon = 3 * laplace(1), Fraction(1)
-    truth = closed_form(compose(3 * laplace(1)), DeltaAt(epsilon)) or lattice_for(loss, epsilon=epsilon).delta(epsilon)
+    truth = closed_form(compose(3 * laplace(1)).composition, DeltaAt(epsilon)) or lattice_for(
+        loss.composition, epsilon=epsilon
+    ).delta(epsilon)
     for side in (2, 4, 9, 20):
         found = along(loss, theta=Fraction(1), step=Fraction(1, 8), side=side, orders=(Fraction(0), Fraction(6))).delta(epsilon)
         assert found.meets(truth)
@@ -258,7 +259,7 @@ def test_the_probability_of_an_infinite_loss_is_added():
 
 
 def test_an_answer_says_which_errors_it_contains():
-    why = evaluate(500 * laplace(1), DeltaAt(Fraction(250))).why()
+    why = evaluate((500 * laplace(1)).composition, DeltaAt(Fraction(250))).why()
     words = [
         "inverted along a line",
         "images of the trapezoidal rule",
@@ -270,7 +271,7 @@ def test_an_answer_says_which_errors_it_contains():
 
 
 def test_an_answer_without_a_line_says_so():
-    why = evaluate(3 * poisson_sampled(laplace(1), "1/10"), DeltaAt(Fraction(1, 10))).why()
+    why = evaluate((3 * laplace(1).sampled(Poisson("1/10"))).composition, DeltaAt(Fraction(1, 10))).why()
     assert "the contour was not run" in why
 
 
@@ -285,17 +286,17 @@ def test_a_line_that_contradicts_the_lattice_fails_loudly(monkeypatch, question,
 
     monkeypatch.setattr(Contour, "delta", moved)
     with pytest.raises(EngineDisagreement, match="DPA203"):
-        evaluate(500 * laplace(1), question)
+        evaluate((500 * laplace(1)).composition, question)
 
 
 @pytest.mark.parametrize("loss", [3 * laplace(1), 40 * laplace(20), 2 * zcdp("1/2"), 5 * laplace(1).sampled(Poisson("0.1"))])
 def test_where_points_of_mass_never_fade_or_a_law_is_unknown_there_is_no_line(loss):
-    assert contour(loss, DeltaAt(Fraction(1))) is None
-    assert contour(loss, EpsilonAt(Fraction(1, 1000))) is None
+    assert contour(loss.composition, DeltaAt(Fraction(1))) is None
+    assert contour(loss.composition, EpsilonAt(Fraction(1, 1000))) is None
 
 
 def test_an_infinite_loss_that_is_too_likely_has_no_epsilon_on_a_line():
-    assert contour(compose(gaussian(1), approx_dp(1, delta="1e-2")), EpsilonAt(Fraction(1, 100))) is None
+    assert contour(compose(gaussian(1), approx_dp(1, delta="1e-2")).composition, EpsilonAt(Fraction(1, 100))) is None
 
 
 def test_the_finest_tilt_serves_every_smaller_epsilon():
@@ -307,14 +308,14 @@ def test_the_finest_tilt_serves_every_smaller_epsilon():
 
 def test_a_billion_laplace_releases_are_answered_narrowly():
     loss = 10**9 * laplace(1000)
-    found = evaluate(loss, EpsilonAt(Fraction(1, 10**6)))
+    found = evaluate(loss.composition, EpsilonAt(Fraction(1, 10**6)))
     assert 0 < found.width <= found.upper / 10**9
-    assert certified_bounds(loss, EpsilonAt(Fraction(1, 10**6))).meets(found)
+    assert certified_bounds(loss.composition, EpsilonAt(Fraction(1, 10**6))).meets(found)
 
 
 def test_epsilon_is_zero_where_delta_is_at_least_that_at_zero():
     loss = compose(gaussian(10), laplace(10))
-    found = evaluate(loss, EpsilonAt(Fraction(1, 2)))
+    found = evaluate(loss.composition, EpsilonAt(Fraction(1, 2)))
     assert (0, 0) == (found.lower, found.upper)
 
 
@@ -322,6 +323,6 @@ def test_a_law_between_two_others_gets_its_upper_end_from_the_line():
     rounded = Release("rounded_gaussian", (("lattice", Fraction(1)), ("sigma", Fraction(3))), Fraction(1), Adjacency("add_remove"))
     loss, question = compose(price([rounded] * 4), 100 * laplace(8)), DeltaAt(Fraction(10))
     above = line_for(compose(4 * gaussian(3), 100 * laplace(8)), 10).delta(Fraction(10))
-    found = evaluate(loss, question)
+    found = evaluate(loss.composition, question)
     assert above.upper == found.upper
     assert found.lower < above.lower * (1 - FINE)

@@ -22,7 +22,7 @@ LOSSES = {"laplace": (20 * laplace(scale=2), Fraction(2)), "gaussian": (50 * gau
 def built(name):
     """A composition on a coarse lattice, not remembered by the engine."""
     loss, epsilon = LOSSES[name]
-    found = lattice_for(loss, epsilon=epsilon, width=0.02)
+    found = lattice_for(loss.composition, epsilon=epsilon, width=0.02)
     return Evaluated(found.plan, found.lattices)
 
 

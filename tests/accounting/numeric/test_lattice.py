@@ -13,8 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from mpmath import mp, mpf
 
-from dpaudit.accounting import compose, explicit_pair, gaussian, laplace
-from dpaudit.accounting.laws.sampled import poisson_sampled
+from dpaudit.accounting import Poisson, compose, explicit_pair, gaussian, laplace
 from dpaudit.accounting.numeric import integers
 from dpaudit.accounting.numeric.cells import Raster, cells_of
 from dpaudit.accounting.numeric.distributions import DoubleExponential, Listed, Normal, Thinned, WorstOfRange
@@ -175,7 +174,7 @@ def test_powers_are_within_four_units_of_the_truth(step, count):
 COMPOSITIONS = {
     "laplace": (20 * laplace(scale=2), "2"),
     "gaussian": (50 * gaussian(sigma=4), "6"),
-    "sampled": (200 * poisson_sampled(gaussian(sigma=1), "1/20"), "3"),
+    "sampled": (200 * gaussian(sigma=1).sampled(Poisson("1/20")), "3"),
     "mixed": (compose(3 * laplace(scale=2), gaussian(1)), "4"),
 }
 
@@ -183,7 +182,7 @@ COMPOSITIONS = {
 @pytest.mark.parametrize("name", COMPOSITIONS)
 def test_integers_and_transforms_give_the_same_ends(name):
     loss, epsilon = COMPOSITIONS[name]
-    built = lattice_for(loss, epsilon=Fraction(epsilon), width=0.02)
+    built = lattice_for(loss.composition, epsilon=Fraction(epsilon), width=0.02)
     found, (lower, upper) = built.delta(Fraction(epsilon)), finite_part(built, Fraction(epsilon))
     assert found.lower <= found.upper
     assert lower <= found.upper
@@ -196,7 +195,7 @@ def test_integers_and_transforms_give_the_same_ends(name):
 def test_what_integers_cut_off_is_counted(monkeypatch, name):
     """Ends that weigh a thousandth are cut after every product: the two ends move apart and still enclose."""
     loss, epsilon = COMPOSITIONS[name]
-    built = lattice_for(loss, epsilon=Fraction(epsilon), width=0.02)
+    built = lattice_for(loss.composition, epsilon=Fraction(epsilon), width=0.02)
     lower, upper = finite_part(built, Fraction(epsilon))
     monkeypatch.setattr(integers, "TRIMMED", 1 << 70)
     low, high = finite_part(built, Fraction(epsilon))
@@ -206,7 +205,10 @@ def test_what_integers_cut_off_is_counted(monkeypatch, name):
 @pytest.mark.parametrize("name", COMPOSITIONS)
 def test_refined_lattices_meet_and_shrink(name):
     loss, epsilon = COMPOSITIONS[name]
-    answers = [lattice_for(loss, epsilon=Fraction(epsilon), width=width).delta(Fraction(epsilon)) for width in (0.1, 0.01, 1e-3)]
+    answers = [
+        lattice_for(loss.composition, epsilon=Fraction(epsilon), width=width).delta(Fraction(epsilon))
+        for width in (0.1, 0.01, 1e-3)
+    ]
     assert answers[0].meets(answers[1])
     assert answers[1].meets(answers[2])
     assert answers[0].meets(answers[2])
@@ -230,7 +232,7 @@ def test_neighbouring_tilts_and_windows_give_answers_that_meet():
 def test_a_window_that_is_too_small_gives_a_wide_answer_not_a_wrong_one(name, size, ahead):
     """Most of the mass then wraps around, or lies beyond the last place; both are bounded."""
     loss, epsilon = COMPOSITIONS[name]
-    built = lattice_for(loss, epsilon=Fraction(epsilon), width=0.02)
+    built = lattice_for(loss.composition, epsilon=Fraction(epsilon), width=0.02)
     truth = built.delta(Fraction(epsilon))
     place = int((Fraction(epsilon) - built._offset) / built.plan.step)
     small = replace(built.plan, size=size, first=place - size + ahead)

@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dpaudit.accounting import compose, explicit_pair
+from dpaudit.accounting import Poisson, compose, explicit_pair
 from dpaudit.accounting.closed_forms import closed_form
-from dpaudit.accounting.laws.sampled import Sampled, poisson_sampled
-from dpaudit.accounting.loss import single
+from dpaudit.accounting.laws.sampled import Sampled
 from dpaudit.accounting.numeric.tilted import lattice_for
+from dpaudit.accounting.privacy_loss import one_release
 from dpaudit.accounting.questions import DeltaAt
 
 CASES = int(os.environ.get("LATTICE_CASES", "150"))
@@ -52,7 +52,9 @@ def thinned(pair, rate):
 @given(PARTS, RATES, EPSILONS)
 def test_a_composition_of_sampled_pairs_is_enclosed(encloses, parts, rate, epsilon):
     laws = [explicit_pair(*pair).parts[0][0] for pair, _ in parts]
-    loss = compose(*(c * single(Sampled(law, rate, removing=True), "add_remove") for law, (_, c) in zip(laws, parts, strict=True)))
+    loss = compose(
+        *(c * one_release(Sampled(law, rate, removing=True), "add_remove") for law, (_, c) in zip(laws, parts, strict=True))
+    )
     for direction, turn in ((loss, 1), (loss.reversed(), -1)):
         pairs = [thinned(pair, rate)[::turn] for pair, count in parts for _ in range(count)]
         assert encloses(direction, pairs, epsilon) is not False
@@ -61,7 +63,7 @@ def test_a_composition_of_sampled_pairs_is_enclosed(encloses, parts, rate, epsil
 @pytest.mark.parametrize("epsilon", ["0", "1/2", "1", "2"])
 def test_the_enclosure_of_rational_pairs_says_something(epsilon):
     loss = compose(3 * explicit_pair(["3/4", "1/4"], ["1/4", "3/4"]), explicit_pair(["1/2", "1/4", "1/4"], ["1/4", "1/2", "1/4"]))
-    found = lattice_for(loss, epsilon=Fraction(epsilon)).delta(Fraction(epsilon))
+    found = lattice_for(loss.composition, epsilon=Fraction(epsilon)).delta(Fraction(epsilon))
     assert 0 < found.width < found.upper / 100
 
 
@@ -77,11 +79,11 @@ ONE_SIDED = [
 def test_outputs_of_one_side_only_keep_their_mass_under_sampling(encloses, pair, epsilon):
     """P = (1, 0) against Q = (1/2, 1/2) at rate 1/2 loses 1/4 at epsilon 0: the second output has the loss log(1/2)."""
     sides = tuple(tuple(Fraction(mass) for mass in side) for side in pair)
-    loss = 2 * single(Sampled(explicit_pair(*sides).parts[0][0], Fraction(1, 2), removing=True), "add_remove")
-    exact = 2 * poisson_sampled(explicit_pair(*sides), "1/2")
+    loss = 2 * one_release(Sampled(explicit_pair(*sides).parts[0][0], Fraction(1, 2), removing=True), "add_remove")
+    exact = 2 * explicit_pair(*sides).sampled(Poisson("1/2"))
     for turn in (1, -1):
         pairs, direction = [thinned(sides, Fraction(1, 2))[::turn]] * 2, loss if turn == 1 else loss.reversed()
         assert encloses(direction, pairs, Fraction(epsilon)) is True
-        found = closed_form(exact if turn == 1 else exact.reversed(), DeltaAt(Fraction(epsilon)))
+        found = closed_form((exact if turn == 1 else exact.reversed()).composition, DeltaAt(Fraction(epsilon)))
         assert found.width <= found.upper / 10**9
-        assert lattice_for(direction, epsilon=Fraction(epsilon)).delta(Fraction(epsilon)).meets(found)
+        assert lattice_for(direction.composition, epsilon=Fraction(epsilon)).delta(Fraction(epsilon)).meets(found)

@@ -40,7 +40,7 @@ def test_spread_points_claim_no_more_than_all_outcomes_show():
     bends = sorted({round(math.log(p / q), 9) for p, q in both if p > q})
     for bend in bends[2:20:4]:
         epsilon = Fraction(bend)
-        built = lattice_for(compose(2 * explicit_pair(*FIRST), 3 * explicit_pair(*SECOND)), epsilon=epsilon, width=0.5)
+        built = lattice_for(compose(2 * explicit_pair(*FIRST), 3 * explicit_pair(*SECOND)).composition, epsilon=epsilon, width=0.5)
         assert any(law.spread for law in built.lattices)
         expected = math.fsum(max(0.0, p - math.exp(bend) * q) for p, q in both)
         assert built.delta(epsilon).lower <= expected * (1 + 1e-12)

@@ -127,7 +127,7 @@ def test_spreading_without_the_bump_would_claim_too_much(monkeypatch, encloses):
     ],
 )
 def test_answers_are_narrow_where_losses_have_no_common_unit(loss, epsilon):
-    found = lattice_for(loss, epsilon=Fraction(epsilon)).delta(Fraction(epsilon))
+    found = lattice_for(loss.composition, epsilon=Fraction(epsilon)).delta(Fraction(epsilon))
     assert 0 < found.width < found.upper / 1000
 
 

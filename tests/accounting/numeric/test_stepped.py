@@ -12,15 +12,15 @@ from mpmath import mp, mpf
 from dpaudit.accounting import gaussian
 from dpaudit.accounting.laws import rounded_gaussian
 from dpaudit.accounting.laws.rounded_gaussian import RoundedGaussian
-from dpaudit.accounting.loss import single
 from dpaudit.accounting.numeric import tilted
 from dpaudit.accounting.numeric.stepped import Stepped
+from dpaudit.accounting.privacy_loss import one_release
 from dpaudit.exact import ball, working_precision
 
 
 def rounded(sigma, steps=1):
     """The loss of one rounded coordinate."""
-    return single(RoundedGaussian(Fraction(sigma), steps), "add_remove")
+    return one_release(RoundedGaussian(Fraction(sigma), steps), "add_remove")
 
 
 @pytest.mark.parametrize(("sigma", "steps"), [("5", 1), ("3/2", 2), ("7/3", 7)])

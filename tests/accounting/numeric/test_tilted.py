@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dpaudit.accounting import (
+    Poisson,
     approx_dp,
     bounded_range,
     compose,
@@ -28,7 +29,7 @@ from dpaudit.accounting import (
 from dpaudit.accounting.bounds import certified_bounds
 from dpaudit.accounting.closed_forms import closed_form
 from dpaudit.accounting.engines import evaluate
-from dpaudit.accounting.laws.sampled import Sampled, poisson_sampled
+from dpaudit.accounting.laws.sampled import Sampled
 from dpaudit.accounting.numeric.cells import Raster, cells_of
 from dpaudit.accounting.numeric.distributions import Normal
 from dpaudit.accounting.numeric.evaluation import Evaluated
@@ -50,7 +51,7 @@ LAWS = st.one_of(
     st.builds(lambda epsilon, delta: approx_dp(epsilon, delta=delta), POSITIVE, st.sampled_from(["0", "1e-3"])),
 )
 RATES = st.fractions(min_value=Fraction(1, 50), max_value=Fraction(49, 50), max_denominator=50)
-SAMPLED = st.builds(poisson_sampled, LAWS, RATES)
+SAMPLED = st.builds(lambda loss, rate: loss.sampled(Poisson(rate)), LAWS, RATES)
 FEW = settings(max_examples=25, deadline=None)
 
 
@@ -63,7 +64,7 @@ def compositions(laws):
 @FEW
 @given(compositions(LAWS), EPSILONS)
 def test_the_lattice_meets_the_exact_engine(loss, epsilon):
-    exact, built = closed_form(loss, DeltaAt(epsilon)), lattice_for(loss, epsilon=epsilon, width=0.01)
+    exact, built = closed_form(loss.composition, DeltaAt(epsilon)), lattice_for(loss.composition, epsilon=epsilon, width=0.01)
     if exact is not None and built is not None:
         found = built.delta(epsilon)
         assert found.lower <= exact.upper
@@ -87,9 +88,9 @@ def test_sampling_never_loses_more_than_no_sampling(loss, epsilon):
 
 def poisson_sampled_at(law, rate):
     """The law below the sampling, at another rate."""
-    from dpaudit.accounting.loss import single
+    from dpaudit.accounting.privacy_loss import one_release
 
-    return poisson_sampled(single(law.law, "add_remove"), rate)
+    return one_release(law.law, "add_remove").sampled(Poisson(rate))
 
 
 @FEW
@@ -102,7 +103,7 @@ def test_one_sampled_release_has_the_closed_profile_of_sampling(loss, rate, epsi
         at = mp.log1p(mp.expm1(mpf(epsilon.numerator) / epsilon.denominator) * rate.denominator / rate.numerator)
         near = Fraction(mp.nstr(at, 20, min_fixed=0, max_fixed=0))
     low, high = (loss.delta(epsilon=max(near + step, 0)) for step in (Fraction(1, 10**12), -Fraction(1, 10**12)))
-    found = tilted_lattice(poisson_sampled(loss, rate), DeltaAt(epsilon))
+    found = tilted_lattice(loss.sampled(Poisson(rate)).composition, DeltaAt(epsilon))
     assert found.lower <= rate * high.upper * (1 + Fraction(1, 10**9))
     assert found.upper >= rate * low.lower * (1 - Fraction(1, 10**9))
 
@@ -110,8 +111,8 @@ def test_one_sampled_release_has_the_closed_profile_of_sampling(loss, rate, epsi
 @pytest.mark.parametrize("rate", ["0.1", "0.9"])
 def test_sampling_a_sample_is_sampling_at_the_product(rate):
     loss = 20 * gaussian(sigma=2)
-    twice = 20 * poisson_sampled(poisson_sampled(gaussian(sigma=2), rate), "1/2")
-    once = 20 * poisson_sampled(gaussian(sigma=2), Fraction(rate) / 2)
+    twice = 20 * gaussian(sigma=2).sampled(Poisson(rate)).sampled(Poisson("1/2"))
+    once = 20 * gaussian(sigma=2).sampled(Poisson(Fraction(rate) / 2))
     for epsilon in ("0.01", "0.5"):
         found, other = (evaluate(loss_, DeltaAt(Fraction(epsilon))) for loss_ in (twice, once))
         assert found.meets(other)
@@ -120,20 +121,20 @@ def test_sampling_a_sample_is_sampling_at_the_product(rate):
 
 def test_sampling_at_the_ends_of_its_range_is_no_sampling_or_no_release():
     loss = compose(3 * gaussian(1), laplace(2))
-    assert loss == poisson_sampled(loss, 1)
-    assert 0 * loss == poisson_sampled(loss, 0)
+    assert loss == loss.sampled(Poisson(1))
+    assert 0 * loss == loss.sampled(Poisson(0))
 
 
 @pytest.mark.parametrize(("rate", "code"), [("-0.1", "DPA103"), ("1.1", "DPA103"), ("nan", "DPA102"), ("many", "DPA101")])
 def test_a_rate_that_is_no_probability_is_refused(rate, code):
     with pytest.raises(InvalidArgument, match=code):
-        poisson_sampled(gaussian(1), rate)
+        gaussian(1).sampled(Poisson(rate))
 
 
 @pytest.mark.parametrize("adjacency", ["replace_one", "zero_out", Adjacency("add_remove", unit="user:id")])
 def test_sampling_is_priced_only_where_it_amplifies_as_stated(adjacency):
     with pytest.raises(Unsupported, match="DPA202"):
-        poisson_sampled(gaussian(1, adjacency=adjacency), "0.1")
+        gaussian(1, adjacency=adjacency).sampled(Poisson("0.1"))
 
 
 @pytest.mark.parametrize(
@@ -141,46 +142,46 @@ def test_sampling_is_priced_only_where_it_amplifies_as_stated(adjacency):
     [laplace(1), pure_dp(2), approx_dp(1, delta="1e-3"), explicit_pair(["1/2", "1/2"], ["1/4", "3/4"]), zcdp("1/2"), rdp({2: 1})],
 )
 def test_a_bound_on_sampled_releases_holds_where_the_lattice_does_not_answer(loss):
-    sampled = 5 * poisson_sampled(loss, "1/10")
+    sampled = 5 * loss.sampled(Poisson("1/10"))
     assert certified_bounds(sampled, DeltaAt(Fraction(1, 10))).meets(evaluate(sampled, DeltaAt(Fraction(1, 10))))
-    greatest = certified_bounds(sampled, EpsilonAt(Fraction(0)))
+    greatest = certified_bounds(sampled.composition, EpsilonAt(Fraction(0)))
     assert 0 <= greatest.lower <= greatest.upper
     assert greatest.lower <= evaluate(5 * loss, EpsilonAt(Fraction(0))).upper
 
 
 def test_a_record_that_is_added_to_a_sample_is_never_revealed():
-    law = poisson_sampled(gaussian(1), "1/2").reversed().parts[0][0]
+    law = gaussian(1).sampled(Poisson("1/2")).reversed().parts[0][0]
     assert isinstance(law, Sampled)
     assert not law.removing
     assert (Fraction(2), 1) == law.greatest_loss().logs[0]
-    pair = poisson_sampled(explicit_pair(["1/2", "1/2"], ["0", "1"]), "1/4").parts[0][0]
+    pair = explicit_pair(["1/2", "1/2"], ["0", "1"]).sampled(Poisson("1/4")).parts[0][0]
     assert (Fraction(1, 8), 0) == (pair.infinity_mass(), pair.reversed().infinity_mass())
 
 
 @pytest.mark.parametrize("epsilon", ["0.2", "1", "2.5"])
 def test_composed_bounded_range_lies_between_its_member_and_its_worst_pair(epsilon):
     loss, question = 3 * bounded_range(1), DeltaAt(Fraction(epsilon))
-    found = tilted_lattice(loss, question)
+    found = tilted_lattice(loss.composition, question)
     assert certified_bounds(loss, question).lower <= found.lower
     assert found.upper <= certified_bounds(loss, question).upper
     one = bounded_range(1).delta(epsilon=epsilon)
-    worst = lattice_for(bounded_range(1), epsilon=Fraction(epsilon))
+    worst = lattice_for(bounded_range(1).composition, epsilon=Fraction(epsilon))
     assert worst is None or worst.delta(Fraction(epsilon)).meets(one)
 
 
 def test_a_price_between_two_laws_takes_each_end_from_its_own_law():
     rounded = Release("rounded_gaussian", (("lattice", Fraction(1)), ("sigma", Fraction(3))), Fraction(1), Adjacency("add_remove"))
     loss = compose(price([rounded] * 4), 3 * laplace(2))
-    found = tilted_lattice(loss, DeltaAt(Fraction(1)))
-    above = tilted_lattice(compose(4 * gaussian(3), 3 * laplace(2)), DeltaAt(Fraction(1)))
+    found = tilted_lattice(loss.composition, DeltaAt(Fraction(1)))
+    above = tilted_lattice(compose(4 * gaussian(3), 3 * laplace(2)).composition, DeltaAt(Fraction(1)))
     assert found.upper == above.upper
     assert 0 < found.lower <= above.lower
 
 
 @pytest.mark.parametrize(("epsilon", "delta"), [("1", "1e-3"), ("4", "1e-6"), ("30", "1e-50"), ("0", "1e-1"), ("0.3", "1e-300")])
 def test_epsilon_inverts_delta(epsilon, delta):
-    loss = compose(4 * laplace(1), gaussian(2), 3 * poisson_sampled(gaussian(1), "1/10"))
-    found = evaluate(loss, EpsilonAt(Fraction(delta)))
+    loss = compose(4 * laplace(1), gaussian(2), 3 * gaussian(1).sampled(Poisson("1/10")))
+    found = evaluate(loss.composition, EpsilonAt(Fraction(delta)))
     assert found.width <= found.upper / 1000
     assert evaluate(loss, DeltaAt(Fraction(found.upper))).lower <= Fraction(delta)
     assert evaluate(loss, DeltaAt(Fraction(found.lower))).upper >= Fraction(delta)
@@ -188,13 +189,13 @@ def test_epsilon_inverts_delta(epsilon, delta):
 
 
 def test_the_worse_direction_counts_and_a_rough_end_only_decides_which_it_is():
-    loss, question = 1000 * poisson_sampled(gaussian(1), "1/100"), EpsilonAt(Fraction(1, 10**6))
+    loss, question = 1000 * gaussian(1).sampled(Poisson("1/100")), EpsilonAt(Fraction(1, 10**6))
     forward, backward = tilted_lattice(loss, question), tilted_lattice(loss.reversed(), question)
-    found = evaluate(loss, question)
+    found = evaluate(loss.composition, question)
     assert forward.lower > backward.upper
     assert forward.lower <= found.lower <= found.upper <= forward.upper
     assert backward.upper <= rough_upper_end(loss.reversed(), question).upper
-    turned = evaluate(loss.reversed(), question)
+    turned = evaluate(loss.reversed().composition, question)
     assert (found.lower, found.upper) == (turned.lower, turned.upper)
 
 
@@ -211,7 +212,7 @@ def test_what_is_known_from_below_beside_it_still_counts():
 
 
 def test_an_answer_names_every_error_term():
-    why = evaluate(20 * poisson_sampled(laplace(scale=3), "1/10"), DeltaAt(Fraction(1, 10))).why()
+    why = evaluate(20 * laplace(scale=3).sampled(Poisson("1/10")), DeltaAt(Fraction(1, 10))).why()
     words = [
         "lattice: spreading raises and fusion lowers",
         "error term: rounding in transforms",
@@ -232,24 +233,24 @@ def test_engines_that_contradict_each_other_fail_loudly(monkeypatch):
 
     monkeypatch.setattr(Evaluated, "delta", grown)
     with pytest.raises(EngineDisagreement, match="DPA203"):
-        tilted_lattice(3 * poisson_sampled(laplace(1), "1/10"), DeltaAt(Fraction(1, 10)))
+        tilted_lattice(3 * laplace(1).sampled(Poisson("1/10")), DeltaAt(Fraction(1, 10)))
 
 
 @pytest.mark.parametrize("law", [discrete_gaussian("1e6"), discrete_laplace(1, sensitivity=10**5), gaussian("1e300")])
 def test_a_law_that_cannot_be_put_on_a_lattice_claims_nothing_from_below(law):
-    loss = 2 * poisson_sampled(law, "1/10")
-    found = evaluate(loss, DeltaAt(Fraction(1, 10)))
+    loss = 2 * law.sampled(Poisson("1/10"))
+    found = evaluate(loss.composition, DeltaAt(Fraction(1, 10)))
     assert 0 <= found.lower <= found.upper <= law.delta(epsilon=0).upper + 1
     assert found.lower <= (2 * law).delta(epsilon="1/10").upper
 
 
 @pytest.mark.parametrize(("count", "sigma"), [(1, "0.01"), (1, "1"), (1000, "1e4"), (10**9, "1"), (10**9, "1e4")])
 def test_sampled_releases_at_extreme_parameters_are_answered(count, sigma):
-    loss = count * poisson_sampled(gaussian(sigma), "1e-3")
+    loss = count * gaussian(sigma).sampled(Poisson("1e-3"))
     answers = [evaluate(loss, DeltaAt(Fraction(epsilon))) for epsilon in ("1e-12", "1", "1000")]
     assert all(0 <= found.lower <= found.upper <= 1 for found in answers)
     assert answers[0].upper >= answers[1].lower
-    found = evaluate(loss, EpsilonAt(Fraction(1, 10**300)))
+    found = evaluate(loss.composition, EpsilonAt(Fraction(1, 10**300)))
     assert 0 <= found.lower <= found.upper
 
 
@@ -271,9 +272,9 @@ def test_sampled_releases_at_extreme_parameters_are_answered(count, sigma):
     ],
 )
 def test_the_lower_end_of_a_sampled_class_is_that_of_a_member(loss):
-    sampled, member = 4 * poisson_sampled(loss, "1/4"), 4 * poisson_sampled(bounded_range(1), "1/4")
-    found = evaluate(sampled, DeltaAt(Fraction(1, 10)))
-    worst = lattice_for(member, epsilon=Fraction(1, 10))
+    sampled, member = 4 * loss.sampled(Poisson("1/4")), 4 * bounded_range(1).sampled(Poisson("1/4"))
+    found = evaluate(sampled.composition, DeltaAt(Fraction(1, 10)))
+    worst = lattice_for(member.composition, epsilon=Fraction(1, 10))
     assert found.lower <= found.upper
     assert loss.parts[0][0].describe() != "bounded_range(epsilon=1)" or found.lower < worst.delta(Fraction(1, 10)).lower
 

@@ -10,8 +10,7 @@ from flint import acb, arb, fmpq
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dpaudit.accounting import laplace
-from dpaudit.accounting.laws.sampled import poisson_sampled
+from dpaudit.accounting import Poisson, laplace
 from dpaudit.accounting.numeric import tilted
 from dpaudit.accounting.numeric import transform as module
 from dpaudit.accounting.numeric.tilted import tilted_lattice
@@ -106,9 +105,9 @@ def test_the_unit_of_rounding_is_that_of_doubles():
 
 
 def test_without_standard_arithmetic_the_engine_does_not_answer(monkeypatch):
-    loss, question = 3 * poisson_sampled(laplace(1), "1/10"), DeltaAt(Fraction(1, 10))
-    narrow = tilted_lattice(loss, question)
+    loss, question = 3 * laplace(1).sampled(Poisson("1/10")), DeltaAt(Fraction(1, 10))
+    narrow = tilted_lattice(loss.composition, question)
     monkeypatch.setattr(tilted, "is_standard", lambda: False)
-    bounds = tilted_lattice(loss, question)
+    bounds = tilted_lattice(loss.composition, question)
     assert bounds.lower <= narrow.lower <= narrow.upper <= bounds.upper
     assert narrow.width < bounds.width

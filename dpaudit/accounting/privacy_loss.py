@@ -1,22 +1,21 @@
-"""`PrivacyLoss`: a multiset of privacy loss laws under one adjacency; no number is computed before it is asked for."""
+"""`PrivacyLoss`: the privacy loss of everything released; no number is computed before it is asked for."""
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
 
+from dpaudit.accounting.composition import Composition, merge_parts
+from dpaudit.accounting.conversions import concentration, gaussian_parameter, renyi_divergence
+from dpaudit.accounting.engines import evaluate
+from dpaudit.accounting.groups import of_group
 from dpaudit.accounting.law import Law
+from dpaudit.accounting.laws.dominating import dominating_laws
 from dpaudit.accounting.questions import DeltaAt, EpsilonAt
-from dpaudit.claims import Adjacency
+from dpaudit.accounting.schemes import Scheme
+from dpaudit.accounting.tradeoffs import tradeoff_at
+from dpaudit.claims import Adjacency, Guarantee
 from dpaudit.errors import InvalidArgument
 from dpaudit.exact import Enclosure, Exact, in_range, integer, non_negative
-
-if TYPE_CHECKING:
-    from dpaudit.accounting.schemes import Scheme
-
-_MOST_RELEASES: Final = 10**1000
-"""More of one kind are refused: Python does not print such numbers."""
 
 
 @dataclass(frozen=True)
@@ -27,8 +26,7 @@ class PrivacyLoss:
     Both directions of the neighbouring relation are composed on their own, and every answer is the worse of the two.
 
     Args:
-      parts: the laws, each with how often it is used.
-      adjacency: the neighbouring relation that all parts speak of.
+      composition: the laws, each with how often it is used, and the neighbouring relation that they are about.
     Source: Zhu, Dong, Wang 2022 (dominating pairs); docs/accounting.md.
     Example:
       >>> from dpaudit.accounting import gaussian
@@ -37,8 +35,17 @@ class PrivacyLoss:
       100 * gaussian(sigma=10, sensitivity=1) [4.88655, 4.88656]
     """
 
-    parts: tuple[tuple[Law, int], ...]
-    adjacency: Adjacency
+    composition: Composition
+
+    @property
+    def parts(self) -> tuple[tuple[Law, int], ...]:
+        """The laws, each with how often it is used."""
+        return self.composition.parts
+
+    @property
+    def adjacency(self) -> Adjacency:
+        """The neighbouring relation that all parts are about."""
+        return self.composition.adjacency
 
     def delta(self, *, epsilon: Exact) -> Enclosure:
         """Smallest delta for which everything released is (epsilon, delta)-DP.
@@ -56,9 +63,7 @@ class PrivacyLoss:
           >>> print(gaussian(sigma=1).delta(epsilon=1))
           [0.126936, 0.126937]
         """
-        from dpaudit.accounting.engines import evaluate
-
-        return evaluate(self, DeltaAt(non_negative(epsilon, "epsilon")))
+        return evaluate(self.composition, DeltaAt(non_negative(epsilon, "epsilon")))
 
     def epsilon(self, *, delta: Exact) -> Enclosure:
         """Smallest epsilon for which everything released is (epsilon, delta)-DP.
@@ -76,9 +81,7 @@ class PrivacyLoss:
           >>> print((10 * laplace(scale=2)).epsilon(delta=0))
           5
         """
-        from dpaudit.accounting.engines import evaluate
-
-        return evaluate(self, EpsilonAt(in_range(delta, "delta", lower=0, upper=1, upper_open=True)))
+        return evaluate(self.composition, EpsilonAt(in_range(delta, "delta", lower=0, upper=1, upper_open=True)))
 
     def tradeoff(self, *, alpha: Exact) -> Enclosure:
         """Trade-off function: least type II error of any test of two neighbours at type I error `alpha`.
@@ -97,9 +100,7 @@ class PrivacyLoss:
           >>> print(gdp(1).tradeoff(alpha="1/20"))
           [0.740488, 0.740489]
         """
-        from dpaudit.accounting.tradeoffs import tradeoff_at
-
-        return tradeoff_at(self, in_range(alpha, "alpha", lower=0, upper=1))
+        return tradeoff_at(self.composition, in_range(alpha, "alpha", lower=0, upper=1))
 
     def renyi(self, *, order: Exact) -> Enclosure:
         """Renyi divergence of everything released, the worse of the two directions.
@@ -116,9 +117,7 @@ class PrivacyLoss:
           >>> print((10 * gaussian(sigma=2)).renyi(order=8))
           10
         """
-        from dpaudit.accounting.conversions import renyi_divergence
-
-        return renyi_divergence(self, in_range(order, "order", lower=1, upper=2**64, lower_open=True))
+        return renyi_divergence(self.composition, in_range(order, "order", lower=1, upper=2**64, lower_open=True))
 
     def zcdp(self) -> Enclosure:
         """Smallest rho for which everything released is rho-zero-concentrated differentially private.
@@ -135,9 +134,7 @@ class PrivacyLoss:
           >>> print(gaussian(sigma=2).zcdp(), bounded_range(epsilon=1).zcdp().upper)
           0.125 1/8
         """
-        from dpaudit.accounting.conversions import concentration
-
-        return concentration(self)
+        return concentration(self.composition)
 
     def gdp(self) -> Enclosure:
         """Smallest mu for which everything released is mu-Gaussian differentially private.
@@ -154,9 +151,7 @@ class PrivacyLoss:
           >>> print((16 * gaussian(sigma=2)).gdp())
           2
         """
-        from dpaudit.accounting.conversions import gaussian_parameter
-
-        return gaussian_parameter(self)
+        return gaussian_parameter(self.composition)
 
     def sampled(self, scheme: Scheme) -> PrivacyLoss:
         """The loss when every release is made on records that a sampling scheme chooses afresh.
@@ -174,12 +169,10 @@ class PrivacyLoss:
           >>> laplace(scale=1).sampled(Poisson("0.01")).epsilon(delta=0).upper < 0.0171
           True
         """
-        from dpaudit.accounting.schemes import Scheme
-
         if not isinstance(scheme, Scheme):
             kind = type(scheme).__name__
             raise InvalidArgument("DPA105", f'sampled takes a sampling scheme, got a {kind}. For instance Poisson("0.01").')
-        return scheme.applied_to(self)
+        return PrivacyLoss(scheme.applied_to(self.composition))
 
     def dominating(self) -> PrivacyLoss:
         """The loss of the laws that stand above those of this one: what is asked for the sake of upper ends alone, and sooner.
@@ -197,9 +190,7 @@ class PrivacyLoss:
           >>> rounded.dominating().epsilon(delta="1e-6").upper == rounded.epsilon(delta="1e-6").upper
           True
         """
-        from dpaudit.accounting.bounds import laws_above
-
-        return laws_above(self)
+        return PrivacyLoss(dominating_laws(self.composition))
 
     def group(self, size: int) -> PrivacyLoss:
         """The loss on datasets that are `size` steps of the neighbouring relation apart.
@@ -218,23 +209,19 @@ class PrivacyLoss:
           >>> laplace(scale=2).group(3).describe()
           'laplace(scale=2, sensitivity=3)'
         """
-        from dpaudit.accounting.groups import of_group
-
-        return of_group(self, integer(size, "size", lower=1))
+        return PrivacyLoss(of_group(self.composition, integer(size, "size", lower=1)))
 
     def describe(self) -> str:
         """One line: every law with its exact parameters and how often it is used."""
-        terms = [law.describe() if count == 1 else f"{count} * {law.describe()}" for law, count in self.parts]
-        return terms[0] if len(terms) == 1 else f"compose({', '.join(terms)})"
+        return self.composition.describe()
 
     def reversed(self) -> PrivacyLoss:
         """The same releases with the two neighbouring datasets exchanged."""
-        return gathered([(law.reversed(), count) for law, count in self.parts], self.adjacency)
+        return PrivacyLoss(self.composition.reversed())
 
     def __mul__(self, times: int) -> PrivacyLoss:
         """The loss of `times` such releases; `times` may be 0."""
-        copies = integer(times, "number of releases", lower=0, upper=_MOST_RELEASES)
-        return gathered([(law, count * copies) for law, count in self.parts], self.adjacency)
+        return PrivacyLoss(self.composition * times)
 
     __rmul__ = __mul__
 
@@ -267,26 +254,14 @@ def compose(*losses: PrivacyLoss) -> PrivacyLoss:
                 "DPA105", f"compose takes privacy losses, got a {type(loss).__name__}. For instance gaussian(sigma=1)."
             )
         losses[0].adjacency.require(loss.adjacency, "two losses to be composed")
-    return gathered([part for loss in losses for part in loss.parts], losses[0].adjacency)
+    return PrivacyLoss(merge_parts((part for loss in losses for part in loss.parts), losses[0].adjacency))
 
 
-def single(law: Law, adjacency: Adjacency | str) -> PrivacyLoss:
-    """The loss of one release with this law."""
-    return PrivacyLoss(((law, 1),), Adjacency.of(adjacency))
+def one_release(law: Law, adjacency: Adjacency | str) -> PrivacyLoss:
+    """Return the loss of one release with this law."""
+    return PrivacyLoss(Composition(((law, 1),), Adjacency.of(adjacency)))
 
 
-def gathered(parts: list[tuple[Law, int]], adjacency: Adjacency) -> PrivacyLoss:
-    """Parts with equal laws put together, in an order that does not depend on how they were given."""
-    counts: Counter[Law] = Counter()
-    for law, count in parts:
-        counts[law] += count
-    ordered = sorted(((law, count) for law, count in counts.items() if count), key=lambda part: _place(part[0]))
-    return PrivacyLoss(tuple(ordered), adjacency)
-
-
-def _place(law: Law) -> str:
-    """Text by which laws are ordered, the same in every process; Python does not print exact numbers of thousands of digits."""
-    try:
-        return repr(law)
-    except ValueError:
-        return law.describe()
+def spent_laws(spending: PrivacyLoss | Guarantee) -> Composition | Guarantee:
+    """Return what a budget counts: the laws of a loss; a guarantee, and anything that will be refused, as it is."""
+    return spending.composition if isinstance(spending, PrivacyLoss) else spending

@@ -1,0 +1,1 @@
+"""The functions that build a `PrivacyLoss`, by what they price."""
