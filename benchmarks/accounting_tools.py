@@ -33,8 +33,8 @@ Ends = tuple[float, float]
 def ours(parts: list[Part], setting: dict[str, Any]) -> Callable[[Question], Ends]:
     """Certified intervals; with `lattice`, those of the tilted lattice whatever other engine applies."""
     from dpaudit.accounting import Poisson, compose, gaussian, laplace
-    from dpaudit.accounting.numeric.tilted import tilted_lattice
-    from dpaudit.accounting.questions import DeltaAt, EpsilonAt
+    from dpaudit.accounting.engines.tilted import tilted_lattice
+    from dpaudit.accounting.model.questions import DeltaAt, EpsilonAt
 
     laws: dict[str, Callable[..., Any]] = {
         "gaussian": lambda sigma: gaussian(sigma=sigma),
@@ -131,7 +131,7 @@ def _single(epsilon_at: Callable[[float], float], delta_at: Callable[[float], fl
 
 
 TOOLS = {
-    "dpaudit": (ours, "dpaudit", ("dpaudit.accounting.engines", "dpaudit.accounting.schemes")),
+    "dpaudit": (ours, "dpaudit", ("dpaudit.accounting.engines.evaluate", "dpaudit.accounting.schemes")),
     "distribution": (dp_accounting_distribution, "dp-accounting", ("dp_accounting.pld.privacy_loss_distribution",)),
     "accountant": (dp_accounting_accountant, "dp-accounting", ("dp_accounting.pld", "dp_accounting.rdp")),
     "prv": (prv_accountant, "prv-accountant", ("prv_accountant",)),

@@ -7,6 +7,11 @@ from typing import TYPE_CHECKING, Final
 from dpaudit.lazy import lazily
 
 if TYPE_CHECKING:
+    from dpaudit.accounting.budgets.calibration import Calibration as Calibration
+    from dpaudit.accounting.budgets.calibration import calibrate as calibrate
+    from dpaudit.accounting.budgets.filters import Filter as Filter
+    from dpaudit.accounting.budgets.individual import IndividualFilter as IndividualFilter
+    from dpaudit.accounting.budgets.odometers import Odometer as Odometer
     from dpaudit.accounting.builders.guarantees import approx_dp as approx_dp
     from dpaudit.accounting.builders.guarantees import claimed_loss as claimed_loss
     from dpaudit.accounting.builders.guarantees import gdp as gdp
@@ -28,11 +33,6 @@ if TYPE_CHECKING:
     from dpaudit.accounting.builders.selection import permute_and_flip as permute_and_flip
     from dpaudit.accounting.builders.selection import randomized_response as randomized_response
     from dpaudit.accounting.builders.selection import sparse_vector as sparse_vector
-    from dpaudit.accounting.calibration import Calibration as Calibration
-    from dpaudit.accounting.calibration import calibrate as calibrate
-    from dpaudit.accounting.filters import Filter as Filter
-    from dpaudit.accounting.individual import IndividualFilter as IndividualFilter
-    from dpaudit.accounting.odometers import Odometer as Odometer
     from dpaudit.accounting.pricing import price as price
     from dpaudit.accounting.privacy_loss import PrivacyLoss as PrivacyLoss
     from dpaudit.accounting.privacy_loss import compose as compose
@@ -43,10 +43,10 @@ if TYPE_CHECKING:
     from dpaudit.accounting.schemes import WithoutReplacement as WithoutReplacement
 
 _HOMES: Final = {
-    "Calibration": "calibration",
-    "Filter": "filters",
-    "IndividualFilter": "individual",
-    "Odometer": "odometers",
+    "Calibration": "budgets.calibration",
+    "Filter": "budgets.filters",
+    "IndividualFilter": "budgets.individual",
+    "Odometer": "budgets.odometers",
     "Poisson": "schemes",
     "PrivacyLoss": "privacy_loss",
     "RandomAllocation": "schemes",
@@ -57,7 +57,7 @@ _HOMES: Final = {
     "best_of_poisson_runs": "builders.selection",
     "best_of_runs": "builders.selection",
     "bounded_range": "builders.selection",
-    "calibrate": "calibration",
+    "calibrate": "budgets.calibration",
     "claimed_loss": "builders.guarantees",
     "compose": "privacy_loss",
     "discrete_gaussian": "builders.noise",

@@ -9,7 +9,6 @@ from math import floor
 from typing import Final
 
 from dpaudit.accounting.builders.pairs import update_charged
-from dpaudit.accounting.law import Law
 from dpaudit.accounting.laws.best_of import BestOf, BestOfPoisson, best_of_pure, checked_mean, checked_runs
 from dpaudit.accounting.laws.between import Between
 from dpaudit.accounting.laws.bounded_noise import finite_noise, truncated_noise
@@ -23,6 +22,7 @@ from dpaudit.accounting.laws.laplace import Laplace
 from dpaudit.accounting.laws.response import Response, answered, pure_response
 from dpaudit.accounting.laws.rounded_gaussian import RoundedGaussian
 from dpaudit.accounting.laws.staircase import Staircase
+from dpaudit.accounting.model.law import Law
 from dpaudit.accounting.privacy_loss import PrivacyLoss, compose, one_release
 from dpaudit.errors import InvalidArgument, Unsupported
 from dpaudit.exact import ball, ball_endpoints, float_outward, instance_of, shown, working_precision

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from dpaudit.accounting.composition import Composition, merge_parts
-from dpaudit.accounting.conversions import concentration, gaussian_parameter, renyi_divergence
-from dpaudit.accounting.engines import evaluate
-from dpaudit.accounting.groups import of_group
-from dpaudit.accounting.law import Law
+from dpaudit.accounting.engines.conversions import concentration, gaussian_parameter, renyi_divergence
+from dpaudit.accounting.engines.evaluate import evaluate
+from dpaudit.accounting.engines.tradeoffs import tradeoff_at
 from dpaudit.accounting.laws.dominating import dominating_laws
-from dpaudit.accounting.questions import DeltaAt, EpsilonAt
+from dpaudit.accounting.laws.groups import of_group
+from dpaudit.accounting.model.composition import Composition, merge_parts
+from dpaudit.accounting.model.law import Law
+from dpaudit.accounting.model.questions import DeltaAt, EpsilonAt
 from dpaudit.accounting.schemes import Scheme
-from dpaudit.accounting.tradeoffs import tradeoff_at
 from dpaudit.claims import Adjacency, Guarantee
 from dpaudit.errors import InvalidArgument
 from dpaudit.exact import Enclosure, Exact, in_range, integer, non_negative

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Protocol, runtime_checkable
 
-from dpaudit.accounting.composition import Composition, merge_parts
-from dpaudit.accounting.law import Law
 from dpaudit.accounting.laws.allocation import allocated
 from dpaudit.accounting.laws.random_order import in_random_order, multiplicity_squares, position_squares, times_seen
 from dpaudit.accounting.laws.sampled import poisson_sampled
 from dpaudit.accounting.laws.shuffling import shuffled
 from dpaudit.accounting.laws.without_replacement import swapped_out
+from dpaudit.accounting.model.composition import Composition, merge_parts
+from dpaudit.accounting.model.law import Law
 from dpaudit.claims import Adjacency
 from dpaudit.errors import InvalidArgument, Unsupported
 from dpaudit.exact import Exact, in_range, instance_of, integer, rational

@@ -123,7 +123,7 @@ def _against(claim: Claim, loss: ComposedLoss, points: Sequence[Fraction]) -> tu
 
 def _mu_squared_above(loss: ComposedLoss) -> Fraction | None:
     """Squared distance of two unit normal laws that dominate the loss; None where some law is not below a Gaussian one."""
-    from dpaudit.accounting.law import Bracketed, GaussianShaped
+    from dpaudit.accounting.model.law import Bracketed, GaussianShaped
 
     total = Fraction(0)
     for law, count in loss.parts:
@@ -203,7 +203,7 @@ def _share(value: Endpoint, limit: Fraction) -> Endpoint:
 
 def _is_below(loss: ComposedLoss, claim: Claim) -> bool:
     """Whether the claimed curve is that of the very laws that dominate the releases."""
-    from dpaudit.accounting.law import Bracketed
+    from dpaudit.accounting.model.law import Bracketed
     from dpaudit.accounting.privacy_loss import PrivacyLoss as Composed
 
     promised = claim.guarantee.loss if isinstance(claim.guarantee, Curve) else None

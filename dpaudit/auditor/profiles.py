@@ -67,7 +67,7 @@ def _upper(loss: PrivacyLoss, epsilon: Fraction) -> float:
 
 def _quickly(priced: ComposedLoss | None) -> _Priced | None:
     """The loss, or where rounded Gaussians are among several releases the one above: its upper ends are the same, and sooner."""
-    from dpaudit.accounting.law import GaussianShaped
+    from dpaudit.accounting.model.law import GaussianShaped
 
     if priced is None:
         return None

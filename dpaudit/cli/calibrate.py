@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import click
 
-from dpaudit.accounting.calibration import Calibration
-from dpaudit.accounting.calibration import calibrate as search
+from dpaudit.accounting.budgets.calibration import Calibration
+from dpaudit.accounting.budgets.calibration import calibrate as search
 from dpaudit.cli import VERBS
 from dpaudit.cli.console import emit, emit_json, json_option
 from dpaudit.cli.expressions import UNKNOWN, loss_of

@@ -7,7 +7,6 @@ from types import ModuleType
 from typing import Any
 
 from dpaudit.accounting import PrivacyLoss
-from dpaudit.accounting.law import Law
 from dpaudit.accounting.laws.between import Between
 from dpaudit.accounting.laws.concentrated import Concentrated
 from dpaudit.accounting.laws.discrete_laplace import DiscreteLaplace
@@ -16,6 +15,7 @@ from dpaudit.accounting.laws.laplace import Laplace
 from dpaudit.accounting.laws.pairs import ExplicitPair
 from dpaudit.accounting.laws.sampled import Sampled
 from dpaudit.accounting.laws.without_replacement import Swapped
+from dpaudit.accounting.model.law import Law
 from dpaudit.errors import InvalidArgument, Unsupported
 from dpaudit.exact import shown
 from dpaudit.interop.libraries import library

@@ -10,7 +10,7 @@ from functools import lru_cache
 from typing import Any, Final
 
 from dpaudit.accounting import PrivacyLoss
-from dpaudit.accounting.filters import Amounts, Cap
+from dpaudit.accounting.budgets.filters import Amounts, Cap
 from dpaudit.claims import Guarantee
 from dpaudit.errors import LedgerFailure, LedgerRefusal
 from dpaudit.ledger.entries import Scope

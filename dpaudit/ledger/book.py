@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, Self
 
-from dpaudit.accounting.filters import Cap
+from dpaudit.accounting.budgets.filters import Cap
 from dpaudit.claims import Adjacency, Guarantee
 from dpaudit.errors import InvalidArgument, LedgerFailure
 from dpaudit.exact import Exact, integer

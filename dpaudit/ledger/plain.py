@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import Any, Final
 
 from dpaudit.accounting import price
-from dpaudit.accounting.filters import Amounts, Cap
+from dpaudit.accounting.budgets.filters import Amounts, Cap
 from dpaudit.claims import GDP, RDP, ZCDP, Adjacency, ApproxDP, Guarantee, PureDP
 from dpaudit.errors import DpauditError, InvalidArgument
 from dpaudit.releases import Release

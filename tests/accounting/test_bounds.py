@@ -25,12 +25,12 @@ from dpaudit.accounting import (
     rdp,
     zcdp,
 )
-from dpaudit.accounting.bounds import certified_bounds
-from dpaudit.accounting.closed_forms import closed_form
+from dpaudit.accounting.engines.bounds import certified_bounds
+from dpaudit.accounting.engines.closed_forms import closed_form
+from dpaudit.accounting.engines.moments import moment_bound
 from dpaudit.accounting.laws.rounded_gaussian import RoundedGaussian
-from dpaudit.accounting.moments import moment_bound
+from dpaudit.accounting.model.questions import DeltaAt, EpsilonAt
 from dpaudit.accounting.privacy_loss import one_release
-from dpaudit.accounting.questions import DeltaAt, EpsilonAt
 from dpaudit.claims import Adjacency
 from dpaudit.exact import Enclosure
 from dpaudit.releases import Release

@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 from dpaudit.accounting import Filter, IndividualFilter, Odometer, explicit_pair, gaussian, laplace, pure_dp
-from dpaudit.accounting.individual import BUDGET_UNITS
+from dpaudit.accounting.budgets.individual import BUDGET_UNITS
 from dpaudit.accounting.laws.between import Between
 from dpaudit.accounting.laws.gaussian import Gaussian
+from dpaudit.accounting.model.search import crossing
 from dpaudit.accounting.privacy_loss import one_release
-from dpaudit.accounting.search import crossing
 from dpaudit.claims import RDP, ZCDP, PureDP
 
 HAIR = Fraction(1, 10**9)

@@ -30,7 +30,7 @@ from dpaudit.accounting import (
     rdp,
     zcdp,
 )
-from dpaudit.accounting.currencies import APPROXIMATE, CONCENTRATED, added, rho_allowed
+from dpaudit.accounting.engines.currencies import APPROXIMATE, CONCENTRATED, added, rho_allowed
 from dpaudit.claims import GDP, RDP, ZCDP, Adjacency, ApproxDP, Curve, PureDP
 from dpaudit.errors import AdjacencyMismatch, BudgetExceeded, InvalidArgument, Unsupported
 

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dpaudit.accounting import IndividualFilter
-from dpaudit.accounting.individual import BUDGET_UNITS
+from dpaudit.accounting.budgets.individual import BUDGET_UNITS
 from dpaudit.claims import RDP, ZCDP, PureDP
 from dpaudit.errors import InvalidArgument
 

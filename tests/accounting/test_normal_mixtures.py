@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 from mpmath import mp, mpf
 
 from dpaudit.accounting import RandomOrder, bounded_range, compose, explicit_pair, gaussian, pure_dp
-from dpaudit.accounting.closed_forms import closed_form, exact_profile
+from dpaudit.accounting.engines.closed_forms import closed_form, exact_profile
+from dpaudit.accounting.engines.tilted import lattice_for
 from dpaudit.accounting.laws.random_order import Ordered
-from dpaudit.accounting.numeric.tilted import lattice_for
+from dpaudit.accounting.model.questions import DeltaAt
 from dpaudit.accounting.privacy_loss import one_release
-from dpaudit.accounting.questions import DeltaAt
 from dpaudit.exact import ball, working_precision
 
 FEW = settings(max_examples=20, deadline=None)

@@ -13,7 +13,7 @@ from mpmath import mp, mpf, ncdf, npdf, quad, sqrt
 
 from dpaudit.accounting import RandomAllocation, approx_dp, explicit_pair, gaussian, zcdp
 from dpaudit.accounting.laws.allocation import Allocated
-from dpaudit.accounting.numeric.distributions import distribution_of
+from dpaudit.accounting.laws.distributions import distribution_of
 from dpaudit.errors import InvalidArgument, Unsupported
 from dpaudit.exact import ball, ball_endpoints, working_precision
 

@@ -22,10 +22,10 @@ from dpaudit.accounting import (
     randomized_response,
     zcdp,
 )
+from dpaudit.accounting.laws.distributions import distribution_of
 from dpaudit.accounting.laws.profiles import profile_of
 from dpaudit.accounting.laws.sampled import Sampled
 from dpaudit.accounting.laws.without_replacement import Swapped
-from dpaudit.accounting.numeric.distributions import distribution_of
 from dpaudit.errors import InvalidArgument, Unsupported
 from dpaudit.exact import ball, ball_endpoints, working_precision
 

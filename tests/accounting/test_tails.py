@@ -11,13 +11,13 @@ from hypothesis import strategies as st
 from mpmath import mp, mpf
 
 from dpaudit.accounting import approx_dp, pure_dp
-from dpaudit.accounting.composition import Composition
-from dpaudit.accounting.coordinates import Coordinates, common_unit
 from dpaudit.accounting.laws.normal_tails import _euler_maclaurin, _term_by_term, normal_sum, twice_upper_tail
+from dpaudit.accounting.model.composition import Composition
+from dpaudit.accounting.model.coordinates import Coordinates, common_unit
+from dpaudit.accounting.model.search import crossing
+from dpaudit.accounting.model.tables import is_zero
+from dpaudit.accounting.model.values import LossValue, total
 from dpaudit.accounting.privacy_loss import PrivacyLoss
-from dpaudit.accounting.search import crossing
-from dpaudit.accounting.tables import is_zero
-from dpaudit.accounting.values import LossValue, total
 from dpaudit.exact import ball_endpoints, working_precision
 
 VARIANCES = st.fractions(min_value=Fraction(1, 2), max_value=3000, max_denominator=20)

@@ -25,7 +25,7 @@ from dpaudit.accounting import (
     rdp,
     zcdp,
 )
-from dpaudit.accounting.currencies import added
+from dpaudit.accounting.engines.currencies import added
 from dpaudit.accounting.laws.between import Between
 from dpaudit.accounting.laws.gaussian import Gaussian
 from dpaudit.accounting.privacy_loss import one_release

@@ -9,13 +9,13 @@ from flint import arb
 from mpmath import mp, mpf
 
 from dpaudit.accounting import explicit_pair
+from dpaudit.accounting.engines import cells as cells_module
+from dpaudit.accounting.engines.cells import Raster, cells_of
+from dpaudit.accounting.engines.fusion import _joined, fused
+from dpaudit.accounting.engines.lattice import lattice_of
+from dpaudit.accounting.laws.distributions import DoubleExponential, Listed, Normal, Thinned, WorstOfRange
 from dpaudit.accounting.laws.rounded_gaussian import RoundedGaussian
-from dpaudit.accounting.numeric import cells as cells_module
-from dpaudit.accounting.numeric.cells import Raster, cells_of
-from dpaudit.accounting.numeric.distributions import DoubleExponential, Listed, Normal, Thinned, WorstOfRange
-from dpaudit.accounting.numeric.fusion import _joined, fused
-from dpaudit.accounting.numeric.lattice import lattice_of
-from dpaudit.accounting.numeric.stepped import Stepped
+from dpaudit.accounting.laws.stepped import Stepped
 from dpaudit.exact import ball, working_precision
 
 STEP = Fraction(1, 8)

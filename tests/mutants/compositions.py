@@ -18,13 +18,13 @@ from dpaudit.accounting import (
     randomized_response,
     zcdp,
 )
-from dpaudit.accounting.bounds import certified_bounds
+from dpaudit.accounting.engines.bounds import certified_bounds
+from dpaudit.accounting.engines.moments import moment_bound
 from dpaudit.accounting.laws.between import Between
 from dpaudit.accounting.laws.gaussian import Gaussian
-from dpaudit.accounting.moments import moment_bound
+from dpaudit.accounting.model.questions import DeltaAt
+from dpaudit.accounting.model.search import crossing
 from dpaudit.accounting.privacy_loss import one_release
-from dpaudit.accounting.questions import DeltaAt
-from dpaudit.accounting.search import crossing
 
 PAIRS = {
     "even": (("3/4", "1/4"), ("1/4", "3/4")),

@@ -9,9 +9,9 @@ from flint import arb
 from mpmath import mp, mpf
 
 from dpaudit.accounting import explicit_pair
-from dpaudit.accounting.numeric.characteristic import SampledNormal, moments_of
-from dpaudit.accounting.numeric.contour import contour_along
-from dpaudit.accounting.numeric.distributions import DoubleExponential, Listed, Normal, Thinned
+from dpaudit.accounting.engines.characteristic import SampledNormal, moments_of
+from dpaudit.accounting.engines.contour import contour_along
+from dpaudit.accounting.laws.distributions import DoubleExponential, Listed, Normal, Thinned
 from dpaudit.exact import ball, working_precision
 
 RATE = Fraction(1, 5)

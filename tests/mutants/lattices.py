@@ -9,18 +9,18 @@ import numpy as np
 from mpmath import mp, mpf
 
 from dpaudit.accounting import compose, explicit_pair, gaussian, laplace
+from dpaudit.accounting.engines.cells import Raster
+from dpaudit.accounting.engines.convolution import composed
+from dpaudit.accounting.engines.evaluation import Evaluated
+from dpaudit.accounting.engines.integers import finite_part
+from dpaudit.accounting.engines.lattice import Lattice, log_moments, powers
+from dpaudit.accounting.engines.plan import Plan
+from dpaudit.accounting.engines.tilted import lattice_for, tilted_lattice
 from dpaudit.accounting.laws.between import Between
 from dpaudit.accounting.laws.gaussian import Gaussian
-from dpaudit.accounting.numeric.cells import Raster
-from dpaudit.accounting.numeric.convolution import composed
-from dpaudit.accounting.numeric.evaluation import Evaluated
-from dpaudit.accounting.numeric.integers import finite_part
-from dpaudit.accounting.numeric.lattice import Lattice, log_moments, powers
-from dpaudit.accounting.numeric.plan import Plan
-from dpaudit.accounting.numeric.tilted import lattice_for, tilted_lattice
-from dpaudit.accounting.numeric.transform import error_constant, inverse, roots, transform
+from dpaudit.accounting.model.questions import DeltaAt
+from dpaudit.accounting.model.transform import error_constant, inverse, roots, transform
 from dpaudit.accounting.privacy_loss import one_release
-from dpaudit.accounting.questions import DeltaAt
 from dpaudit.exact import ball
 
 STEP = Fraction(1, 8)

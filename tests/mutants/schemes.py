@@ -25,11 +25,11 @@ from dpaudit.accounting import (
     pure_dp,
     randomized_response,
 )
-from dpaudit.accounting.bounds import certified_bounds
+from dpaudit.accounting.engines.bounds import certified_bounds
+from dpaudit.accounting.engines.tilted import lattice_for
 from dpaudit.accounting.laws.random_order import Ordered, multiplicity_squares, position_squares
-from dpaudit.accounting.numeric.tilted import lattice_for
+from dpaudit.accounting.model.questions import DeltaAt
 from dpaudit.accounting.privacy_loss import one_release
-from dpaudit.accounting.questions import DeltaAt
 from dpaudit.errors import Unsupported
 
 PAIRS = {

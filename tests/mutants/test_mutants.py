@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from dpaudit.accounting.engines import convolution
 from dpaudit.accounting.laws.sampled import Sampled
-from dpaudit.accounting.numeric import convolution
 from mechanisms.sampling import exactnum, kernel
 from mechanisms.sampling.envelope import EnvelopeTable, envelope_table
 

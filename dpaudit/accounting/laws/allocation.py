@@ -12,20 +12,20 @@ from typing import TYPE_CHECKING, Final
 
 from flint import arb, arb_poly, fmpq, fmpq_poly
 
-from dpaudit.accounting.coordinates import common_unit
-from dpaudit.accounting.law import Bracketed, Finite, Law, Mass
 from dpaudit.accounting.laws.between import Between
 from dpaudit.accounting.laws.mixed_moments import between_whole, mean_moments
 from dpaudit.accounting.laws.pairs import ExplicitPair
 from dpaudit.accounting.laws.profiles import profile_of
 from dpaudit.accounting.laws.sampled import Sampled
 from dpaudit.accounting.laws.seen import Cumulated, Seen, cumulated
-from dpaudit.accounting.values import LossValue, total
+from dpaudit.accounting.model.coordinates import common_unit
+from dpaudit.accounting.model.law import Bracketed, Finite, Law, Mass
+from dpaudit.accounting.model.values import LossValue, total
 from dpaudit.errors import Unsupported
 from dpaudit.exact import ball, ball_endpoints, fmpq_of, working_precision
 
 if TYPE_CHECKING:
-    from dpaudit.accounting.numeric.distributions import Distribution, Point, Points, Sides
+    from dpaudit.accounting.laws.distributions import Distribution, Point, Points, Sides
 
 LENGTH: Final = 1 << 14
 """Most places of the sum of the likelihood ratios of all steps."""
@@ -114,7 +114,7 @@ class Allocated:
 
     def points(self, tail: int) -> Points:  # noqa: ARG002 - the tail was cut with the table
         """One point for each place of the mean ratio."""
-        from dpaudit.accounting.numeric.distributions import Points
+        from dpaudit.accounting.laws.distributions import Points
 
         finite, p_left, q_left = _spread(self.law if self.removing else self.law.reversed(), self.steps)
         if self.removing:
@@ -123,7 +123,7 @@ class Allocated:
 
     def distribution(self) -> Distribution:
         """That of the points."""
-        from dpaudit.accounting.numeric.mixtures import Scattered
+        from dpaudit.accounting.laws.mixtures import Scattered
 
         return Scattered(self)
 
@@ -141,7 +141,7 @@ class Sums:
 
     def points(self, tail: int) -> Points:  # noqa: ARG002 - the tail was cut with the table
         """The sums of places with their masses; what only the dataset without the record gives has place 0."""
-        from dpaudit.accounting.numeric.distributions import Points
+        from dpaudit.accounting.laws.distributions import Points
 
         finite, infinity = _fused(self.law, self.steps)
         return Points(finite, infinity, arb(0))
@@ -252,7 +252,7 @@ def _merged(poly: arb_poly, part: Fraction) -> arb_poly:
 
 def _known(law: Law) -> Distribution:
     """The distribution of a law that was found to have one."""
-    from dpaudit.accounting.numeric.distributions import distribution_of
+    from dpaudit.accounting.laws.distributions import distribution_of
 
     found = distribution_of(law)
     if found is None:

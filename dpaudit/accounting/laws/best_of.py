@@ -7,10 +7,10 @@ from fractions import Fraction
 
 from flint import arb
 
-from dpaudit.accounting.law import Law
 from dpaudit.accounting.laws.between import Between
 from dpaudit.accounting.laws.response import Response
-from dpaudit.accounting.values import LossValue
+from dpaudit.accounting.model.law import Law
+from dpaudit.accounting.model.values import LossValue
 from dpaudit.errors import InvalidArgument
 from dpaudit.exact import Exact, ball, in_range, positive, rational, shown
 

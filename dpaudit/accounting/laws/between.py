@@ -7,8 +7,8 @@ from fractions import Fraction
 
 from flint import arb
 
-from dpaudit.accounting.law import Law
-from dpaudit.accounting.values import LossValue
+from dpaudit.accounting.model.law import Law
+from dpaudit.accounting.model.values import LossValue
 
 
 @dataclass(frozen=True)

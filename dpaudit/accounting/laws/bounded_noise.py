@@ -12,10 +12,10 @@ from typing import Final
 
 from flint import arb, ctx
 
-from dpaudit.accounting.law import Atom, Atoms, Law
 from dpaudit.accounting.laws.between import Between
 from dpaudit.accounting.laws.pairs import ExplicitPair
-from dpaudit.accounting.values import LossValue
+from dpaudit.accounting.model.law import Atom, Atoms, Law
+from dpaudit.accounting.model.values import LossValue
 from dpaudit.errors import Unsupported
 from dpaudit.exact import ball, ball_endpoints, fmpq_of, shown, working_precision
 

@@ -7,9 +7,9 @@ from fractions import Fraction
 
 from flint import arb
 
-from dpaudit.accounting.law import Law
 from dpaudit.accounting.laws.response import pure_response
-from dpaudit.accounting.values import LossValue
+from dpaudit.accounting.model.law import Law
+from dpaudit.accounting.model.values import LossValue
 from dpaudit.exact import ball, shown
 
 

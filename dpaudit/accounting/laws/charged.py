@@ -11,8 +11,8 @@ from typing import Final, NamedTuple
 
 from flint import arb
 
-from dpaudit.accounting.law import Atom, Atoms, Law
-from dpaudit.accounting.values import LossValue, total
+from dpaudit.accounting.model.law import Atom, Atoms, Law
+from dpaudit.accounting.model.values import LossValue, total
 from dpaudit.exact import ball, ball_endpoints, working_precision
 
 PRECISION: Final = 128

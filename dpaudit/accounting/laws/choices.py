@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from dpaudit.accounting.law import Law
 from dpaudit.accounting.laws.between import Between
 from dpaudit.accounting.laws.response import Response, pure_response
+from dpaudit.accounting.model.law import Law
 from dpaudit.exact import ball, ball_endpoints, shown, working_precision
 
 

@@ -9,10 +9,10 @@ from typing import Final
 
 from flint import arb
 
-from dpaudit.accounting.law import Atom, Atoms
 from dpaudit.accounting.laws.normal_tails import normal_sum
 from dpaudit.accounting.laws.thresholds import THRESHOLD_SOURCE, best_threshold
-from dpaudit.accounting.values import LossValue
+from dpaudit.accounting.model.law import Atom, Atoms
+from dpaudit.accounting.model.values import LossValue
 from dpaudit.exact import ball, shown
 
 MOST_ATOMS: Final = 1 << 14

@@ -8,9 +8,9 @@ from typing import Final
 
 from flint import arb, fmpq
 
-from dpaudit.accounting.law import Atom, Atoms
 from dpaudit.accounting.laws.thresholds import THRESHOLD_SOURCE, best_threshold
-from dpaudit.accounting.values import LossValue
+from dpaudit.accounting.model.law import Atom, Atoms
+from dpaudit.accounting.model.values import LossValue
 from dpaudit.exact import ball, shown
 
 MOST_ATOMS: Final = 4096

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dpaudit.accounting.composition import Composition, merge_parts
-from dpaudit.accounting.law import Bracketed, Law
 from dpaudit.accounting.laws.bounded_range import BoundedRange
+from dpaudit.accounting.model.composition import Composition, merge_parts
+from dpaudit.accounting.model.law import Bracketed, Law
 
 
 def dominating_laws(composition: Composition) -> Composition:

@@ -8,7 +8,7 @@ from fractions import Fraction
 from flint import arb
 
 from dpaudit.accounting.laws.normal_tails import twice_upper_tail
-from dpaudit.accounting.values import LossValue
+from dpaudit.accounting.model.values import LossValue
 from dpaudit.exact import ball, shown
 
 PROFILE_SOURCE = "Balle and Wang 2018, Theorem 8: delta(e) = Phi(mu/2 - e/mu) - exp(e) Phi(-mu/2 - e/mu)"

@@ -7,7 +7,7 @@ from fractions import Fraction
 
 from flint import arb
 
-from dpaudit.accounting.values import LossValue
+from dpaudit.accounting.model.values import LossValue
 from dpaudit.exact import ball, shown
 
 

@@ -9,18 +9,18 @@ from typing import TYPE_CHECKING
 
 from flint import arb, fmpq
 
-from dpaudit.accounting.composition import Composition
-from dpaudit.accounting.coordinates import Coordinates, Place
-from dpaudit.accounting.law import Atom, Atoms, Finite, Law, Mass
 from dpaudit.accounting.laws.dominating import dominated_laws
 from dpaudit.accounting.laws.profiles import delta_of, profile_of
 from dpaudit.accounting.laws.response import Response
-from dpaudit.accounting.values import LossValue
+from dpaudit.accounting.model.composition import Composition
+from dpaudit.accounting.model.coordinates import Coordinates, Place
+from dpaudit.accounting.model.law import Atom, Atoms, Finite, Law, Mass
+from dpaudit.accounting.model.values import LossValue
 from dpaudit.errors import Unsupported
 from dpaudit.exact import ball, fmpq_of, shown
 
 if TYPE_CHECKING:
-    from dpaudit.accounting.numeric.distributions import Distribution
+    from dpaudit.accounting.laws.distributions import Distribution
 
 REVEALED = "a component that is shown: delta is the mean of the components' deltas (docs/accounting.md, mixtures)"
 HIDDEN = "forgetting the component is post-processing, which may hide everything (docs/accounting.md, mixtures)"
@@ -88,8 +88,8 @@ class Mixed:
 
     def distribution(self) -> Distribution | None:
         """That of the values where they are listed, else the mean of the laws'; None where one is not known."""
-        from dpaudit.accounting.numeric.distributions import Listed, distribution_of
-        from dpaudit.accounting.numeric.mixtures import Blend
+        from dpaudit.accounting.laws.distributions import Listed, distribution_of
+        from dpaudit.accounting.laws.mixtures import Blend
 
         if self.atoms(128) is not None:
             return Listed(self)

@@ -9,7 +9,7 @@ from typing import Final
 
 from flint import arb, arb_poly
 
-from dpaudit.accounting.law import Law
+from dpaudit.accounting.model.law import Law
 from dpaudit.exact import ball, working_precision
 
 MOST_ORDERS: Final = 256

@@ -9,11 +9,11 @@ from functools import partial
 
 from flint import arb
 
-from dpaudit.accounting.law import GaussianShaped, Law
 from dpaudit.accounting.laws.bounded_range import BoundedRange
 from dpaudit.accounting.laws.gaussian import PROFILE_SOURCE, gaussian_profile
 from dpaudit.accounting.laws.normal_tails import twice_upper_tail
 from dpaudit.accounting.laws.random_order import GROUND, Chances, Ordered
+from dpaudit.accounting.model.law import GaussianShaped, Law
 from dpaudit.exact import ball
 
 RANGE_SOURCE = "mean over the worst loss of bounded range, whose density is an exponential (docs/sampling_schemes.md, random order)"

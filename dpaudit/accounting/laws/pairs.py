@@ -10,8 +10,8 @@ from typing import Final
 
 from flint import arb
 
-from dpaudit.accounting.law import Atom, Atoms
-from dpaudit.accounting.values import LossValue
+from dpaudit.accounting.model.law import Atom, Atoms
+from dpaudit.accounting.model.values import LossValue
 from dpaudit.errors import InvalidArgument
 from dpaudit.exact import Exact, ball, fmpq_of, rational, shown, working_precision
 

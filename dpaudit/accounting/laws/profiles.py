@@ -7,8 +7,8 @@ from typing import Final, TypeAlias
 
 from flint import arb
 
-from dpaudit.accounting.law import Finite, Law, Profiled
 from dpaudit.accounting.laws.sampled import Sampled
+from dpaudit.accounting.model.law import Finite, Law, Profiled
 from dpaudit.exact import ball
 
 ProfileBall: TypeAlias = Callable[[arb], arb]

@@ -12,19 +12,19 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 from flint import arb, arb_poly, fmpq
 
-from dpaudit.accounting.coordinates import common_unit
-from dpaudit.accounting.law import Bracketed, GaussianShaped, Law
 from dpaudit.accounting.laws.between import Between
 from dpaudit.accounting.laws.gaussian import gaussian_profile
 from dpaudit.accounting.laws.mixed_moments import power
 from dpaudit.accounting.laws.normal_tails import twice_upper_tail
 from dpaudit.accounting.laws.seen import Seen
-from dpaudit.accounting.values import LossValue
+from dpaudit.accounting.model.coordinates import common_unit
+from dpaudit.accounting.model.law import Bracketed, GaussianShaped, Law
+from dpaudit.accounting.model.values import LossValue
 from dpaudit.errors import Unsupported
 from dpaudit.exact import ball, ball_endpoints, fmpq_of, shown, working_precision
 
 if TYPE_CHECKING:
-    from dpaudit.accounting.numeric.distributions import Distribution, Points
+    from dpaudit.accounting.laws.distributions import Distribution, Points
 
 Chances: TypeAlias = tuple[tuple[Fraction, Fraction], ...]
 """Squares of the factor by which the distance is scaled, increasing, each with its probability."""
@@ -106,9 +106,9 @@ class Ordered:
 
     def distribution(self) -> Distribution:
         """A mixture of fewer normal losses, each at the largest distance that it stands for."""
+        from dpaudit.accounting.laws.distributions import Listed, Normal
+        from dpaudit.accounting.laws.mixtures import Blend
         from dpaudit.accounting.laws.response import Response
-        from dpaudit.accounting.numeric.distributions import Listed, Normal
-        from dpaudit.accounting.numeric.mixtures import Blend
 
         parts = [
             (Normal(self.mu_squared_once * square) if square else Listed(Response(Fraction(0), "")), chance)
@@ -130,7 +130,7 @@ class Hidden:
 
     def points(self, tail: int) -> Points:
         """Masses of cells, up to where only 2^-tail is left."""
-        from dpaudit.accounting.numeric.distributions import Points
+        from dpaudit.accounting.laws.distributions import Points
 
         step, root = ball(self.step_squared).sqrt(), arb(2).sqrt()
         last = math.isqrt(2 * tail) + 1 + math.ceil(float(step) * (len(self.chances) - 1))

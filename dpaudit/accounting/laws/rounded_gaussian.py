@@ -12,11 +12,11 @@ from flint import arb, ctx
 
 from dpaudit.accounting.laws.normal_tails import twice_upper_tail
 from dpaudit.accounting.laws.thresholds import best_threshold
-from dpaudit.accounting.values import LossValue
+from dpaudit.accounting.model.values import LossValue
 from dpaudit.exact import ball, shown, working_precision
 
 if TYPE_CHECKING:
-    from dpaudit.accounting.numeric.distributions import Distribution, Points
+    from dpaudit.accounting.laws.distributions import Distribution, Points
 
 MOST_LISTED: Final = 1 << 12
 """Variance up to which outputs are listed."""
@@ -91,8 +91,8 @@ class RoundedGaussian:
 
     def points(self, tail: int) -> Points:
         """The outputs with their masses, lighter tails than 2^-128 below and 2^-tail above moved up or left out; few at a time."""
-        from dpaudit.accounting.numeric.distributions import Points
-        from dpaudit.accounting.numeric.stepped import outputs_within
+        from dpaudit.accounting.laws.distributions import Points
+        from dpaudit.accounting.laws.stepped import outputs_within
 
         below, above = (outputs_within(self.variance, bits) for bits in (128, tail))
         if below + above > MOST_POINTS:
@@ -108,7 +108,7 @@ class RoundedGaussian:
 
     def distribution(self) -> Distribution:
         """A list of outputs where these are few, else a step function."""
-        from dpaudit.accounting.numeric.mixtures import Scattered
-        from dpaudit.accounting.numeric.stepped import Stepped
+        from dpaudit.accounting.laws.mixtures import Scattered
+        from dpaudit.accounting.laws.stepped import Stepped
 
         return Scattered(self) if self.variance <= MOST_LISTED else Stepped(self)

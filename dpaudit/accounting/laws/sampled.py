@@ -7,11 +7,11 @@ from fractions import Fraction
 
 from flint import arb
 
-from dpaudit.accounting.composition import Composition, merge_parts
-from dpaudit.accounting.law import Bracketed, Law
 from dpaudit.accounting.laws.bounded_range import BoundedRange
 from dpaudit.accounting.laws.pairs import ExplicitPair
-from dpaudit.accounting.values import LossValue
+from dpaudit.accounting.model.composition import Composition, merge_parts
+from dpaudit.accounting.model.law import Bracketed, Law
+from dpaudit.accounting.model.values import LossValue
 from dpaudit.claims import Adjacency
 from dpaudit.errors import Unsupported
 from dpaudit.exact import ball, ball_endpoints, instance_of, shown, working_precision

@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Final, Protocol
 
 from flint import arb, ctx
 
-from dpaudit.accounting.law import Law
 from dpaudit.accounting.laws.profiles import profile_of
-from dpaudit.accounting.values import LossValue
+from dpaudit.accounting.model.law import Law
+from dpaudit.accounting.model.values import LossValue
 from dpaudit.exact import ball, ball_endpoints, working_precision
 
 if TYPE_CHECKING:
-    from dpaudit.accounting.numeric.distributions import Distribution, Points
+    from dpaudit.accounting.laws.distributions import Distribution, Points
 
 ROUGH_TAIL: Final = 64
 """Bits of the tail at which ends and moments are computed."""
@@ -90,7 +90,7 @@ class Seen:
 
     def points(self, tail: int) -> Points:
         """Those of the groups."""
-        from dpaudit.accounting.numeric.distributions import Points
+        from dpaudit.accounting.laws.distributions import Points
 
         found = _points(self.groups, tail, int(ctx.prec))
         if not self.turned:
@@ -100,7 +100,7 @@ class Seen:
 
     def distribution(self) -> Distribution:
         """That of the points."""
-        from dpaudit.accounting.numeric.mixtures import Scattered
+        from dpaudit.accounting.laws.mixtures import Scattered
 
         return Scattered(self)
 

@@ -12,17 +12,17 @@ from typing import TYPE_CHECKING, Final
 
 from flint import arb, ctx
 
-from dpaudit.accounting.law import Bracketed, Law
 from dpaudit.accounting.laws.allocation import in_one_of
 from dpaudit.accounting.laws.between import Between
 from dpaudit.accounting.laws.response import Response
 from dpaudit.accounting.laws.seen import Seen
-from dpaudit.accounting.values import LossValue
+from dpaudit.accounting.model.law import Bracketed, Law
+from dpaudit.accounting.model.values import LossValue
 from dpaudit.errors import EngineDisagreement, Unsupported
 from dpaudit.exact import ball, shown, working_precision
 
 if TYPE_CHECKING:
-    from dpaudit.accounting.numeric.distributions import Distribution, Point, Points
+    from dpaudit.accounting.laws.distributions import Distribution, Point, Points
 
 LUMPS: Final = 24
 """How many numbers of hiding reports a shuffle is composed with; every other number counts as the next smaller one."""
@@ -91,7 +91,7 @@ class Shuffled:
 
     def distribution(self) -> Distribution:
         """That of the pair above."""
-        from dpaudit.accounting.numeric.mixtures import Scattered
+        from dpaudit.accounting.laws.mixtures import Scattered
 
         return Scattered(self)
 
@@ -112,7 +112,7 @@ class Alike:
 
     def points(self, tail: int) -> Points:
         """The groups with their masses; numbers far from the mean belong to the heaviest group."""
-        from dpaudit.accounting.numeric.distributions import Points
+        from dpaudit.accounting.laws.distributions import Points
 
         likely = _likely(self.epsilon)
         pairs = _pairs(likely, _masses(self.reports - 1, 1 - likely, arb(2) ** -min(tail, CUT))[1])
@@ -260,7 +260,7 @@ def _choices(whole: int, part: int) -> arb:
 @lru_cache(maxsize=8)
 def _scattered(law: Shuffled, tail: int, bits: int) -> Points:
     """Points of the loss above the law, at a precision; what is cut off reveals the report."""
-    from dpaudit.accounting.numeric.distributions import Points
+    from dpaudit.accounting.laws.distributions import Points
 
     with working_precision(bits):
         least, likely = arb(2) ** -tail, _likely(law.epsilon)

@@ -7,8 +7,8 @@ from fractions import Fraction
 
 from flint import arb, fmpq
 
-from dpaudit.accounting.law import Atom, Atoms
-from dpaudit.accounting.values import LossValue
+from dpaudit.accounting.model.law import Atom, Atoms
+from dpaudit.accounting.model.values import LossValue
 from dpaudit.exact import ball, shown
 
 

@@ -8,19 +8,19 @@ from typing import TYPE_CHECKING
 
 from flint import arb
 
-from dpaudit.accounting.composition import Composition, merge_parts
-from dpaudit.accounting.law import Bracketed, Law
 from dpaudit.accounting.laws.between import Between
 from dpaudit.accounting.laws.profiles import delta_of, profile_of
 from dpaudit.accounting.laws.response import Response
 from dpaudit.accounting.laws.sampled import Sampled
-from dpaudit.accounting.values import LossValue
+from dpaudit.accounting.model.composition import Composition, merge_parts
+from dpaudit.accounting.model.law import Bracketed, Law
+from dpaudit.accounting.model.values import LossValue
 from dpaudit.claims import Adjacency
 from dpaudit.errors import Unsupported
 from dpaudit.exact import ball, ball_endpoints, instance_of, shown, working_precision
 
 if TYPE_CHECKING:
-    from dpaudit.accounting.numeric.distributions import Distribution
+    from dpaudit.accounting.laws.distributions import Distribution
 
 GROUND = (
     "a fixed-size sample holds the replaced record with probability size/of "
@@ -95,8 +95,8 @@ class Swapped:
 
     def distribution(self) -> Distribution | None:
         """That of a removal above 0 and of an addition below 0; None for a base law whose two directions differ."""
-        from dpaudit.accounting.numeric.distributions import distribution_of
-        from dpaudit.accounting.numeric.mixtures import Halved
+        from dpaudit.accounting.laws.distributions import distribution_of
+        from dpaudit.accounting.laws.mixtures import Halved
 
         base = distribution_of(self.law) if self.law.reversed() == self.law else None
         return None if base is None else Halved(base, self.rate)

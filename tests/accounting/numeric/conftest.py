@@ -8,7 +8,7 @@ from itertools import product
 import pytest
 from mpmath import mp, mpf
 
-from dpaudit.accounting.numeric.tilted import lattice_for
+from dpaudit.accounting.engines.tilted import lattice_for
 
 
 def growth_between(epsilon):

@@ -11,10 +11,10 @@ from flint import arb
 from mpmath import mp, mpf
 
 from dpaudit.accounting import bounded_range, laplace
-from dpaudit.accounting.numeric.characteristic import Elementary, SampledNormal, moments_of
-from dpaudit.accounting.numeric.contour import BITS
-from dpaudit.accounting.numeric.distributions import Normal, Thinned
-from dpaudit.accounting.numeric.tilted import parts_of
+from dpaudit.accounting.engines.characteristic import Elementary, SampledNormal, moments_of
+from dpaudit.accounting.engines.contour import BITS
+from dpaudit.accounting.engines.tilted import parts_of
+from dpaudit.accounting.laws.distributions import Normal, Thinned
 from dpaudit.exact import working_precision
 
 

@@ -26,14 +26,14 @@ from dpaudit.accounting import (
     randomized_response,
     zcdp,
 )
-from dpaudit.accounting.bounds import certified_bounds
-from dpaudit.accounting.closed_forms import closed_form
-from dpaudit.accounting.engines import evaluate
-from dpaudit.accounting.numeric import contour as module
-from dpaudit.accounting.numeric.characteristic import moments_of
-from dpaudit.accounting.numeric.contour import Contour, contour, contour_along, contour_for
-from dpaudit.accounting.numeric.tilted import lattice_for, parts_of
-from dpaudit.accounting.questions import DeltaAt, EpsilonAt
+from dpaudit.accounting.engines import contour as module
+from dpaudit.accounting.engines.bounds import certified_bounds
+from dpaudit.accounting.engines.characteristic import moments_of
+from dpaudit.accounting.engines.closed_forms import closed_form
+from dpaudit.accounting.engines.contour import Contour, contour, contour_along, contour_for
+from dpaudit.accounting.engines.evaluate import evaluate
+from dpaudit.accounting.engines.tilted import lattice_for, parts_of
+from dpaudit.accounting.model.questions import DeltaAt, EpsilonAt
 from dpaudit.claims import Adjacency
 from dpaudit.errors import EngineDisagreement
 from dpaudit.exact import Enclosure, working_precision

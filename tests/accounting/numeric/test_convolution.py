@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from flint import arb
 
-from dpaudit.accounting.numeric.cells import Raster
-from dpaudit.accounting.numeric.convolution import composed
-from dpaudit.accounting.numeric.lattice import Lattice
-from dpaudit.accounting.numeric.transform import error_constant
+from dpaudit.accounting.engines.cells import Raster
+from dpaudit.accounting.engines.convolution import composed
+from dpaudit.accounting.engines.lattice import Lattice
+from dpaudit.accounting.model.transform import error_constant
 
 UNIT = 2.0**-53
 

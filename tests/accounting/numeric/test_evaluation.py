@@ -11,10 +11,10 @@ import pytest
 from mpmath import mp, mpf
 
 from dpaudit.accounting import gaussian, laplace
-from dpaudit.accounting.numeric import evaluation
-from dpaudit.accounting.numeric.evaluation import Evaluated
-from dpaudit.accounting.numeric.lattice import log_moments, unit_sum
-from dpaudit.accounting.numeric.tilted import lattice_for
+from dpaudit.accounting.engines import evaluation
+from dpaudit.accounting.engines.evaluation import Evaluated
+from dpaudit.accounting.engines.lattice import log_moments, unit_sum
+from dpaudit.accounting.engines.tilted import lattice_for
 
 LOSSES = {"laplace": (20 * laplace(scale=2), Fraction(2)), "gaussian": (50 * gaussian(sigma=4), Fraction(6))}
 

@@ -14,15 +14,15 @@ from hypothesis import strategies as st
 from mpmath import mp, mpf
 
 from dpaudit.accounting import Poisson, compose, explicit_pair, gaussian, laplace
-from dpaudit.accounting.numeric import integers
-from dpaudit.accounting.numeric.cells import Raster, cells_of
-from dpaudit.accounting.numeric.distributions import DoubleExponential, Listed, Normal, Thinned, WorstOfRange
-from dpaudit.accounting.numeric.evaluation import Evaluated
-from dpaudit.accounting.numeric.fusion import _from_the_left, _from_the_right, _joined, fused
-from dpaudit.accounting.numeric.integers import finite_part
-from dpaudit.accounting.numeric.lattice import lattice_of, powers
-from dpaudit.accounting.numeric.plan import planned, sketched
-from dpaudit.accounting.numeric.tilted import lattice_for
+from dpaudit.accounting.engines import integers
+from dpaudit.accounting.engines.cells import Raster, cells_of
+from dpaudit.accounting.engines.evaluation import Evaluated
+from dpaudit.accounting.engines.fusion import _from_the_left, _from_the_right, _joined, fused
+from dpaudit.accounting.engines.integers import finite_part
+from dpaudit.accounting.engines.lattice import lattice_of, powers
+from dpaudit.accounting.engines.plan import planned, sketched
+from dpaudit.accounting.engines.tilted import lattice_for
+from dpaudit.accounting.laws.distributions import DoubleExponential, Listed, Normal, Thinned, WorstOfRange
 from dpaudit.exact import ball, working_precision
 
 LAWS = {

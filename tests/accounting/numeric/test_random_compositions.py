@@ -10,11 +10,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dpaudit.accounting import Poisson, compose, explicit_pair
-from dpaudit.accounting.closed_forms import closed_form
+from dpaudit.accounting.engines.closed_forms import closed_form
+from dpaudit.accounting.engines.tilted import lattice_for
 from dpaudit.accounting.laws.sampled import Sampled
-from dpaudit.accounting.numeric.tilted import lattice_for
+from dpaudit.accounting.model.questions import DeltaAt
 from dpaudit.accounting.privacy_loss import one_release
-from dpaudit.accounting.questions import DeltaAt
 
 CASES = int(os.environ.get("LATTICE_CASES", "150"))
 """How many random compositions; 10,000 were tried once, see docs/numerical_engines.md."""

@@ -9,8 +9,8 @@ from itertools import product
 import pytest
 
 from dpaudit.accounting import compose, explicit_pair
-from dpaudit.accounting.numeric.cells import _at_least, _at_most
-from dpaudit.accounting.numeric.tilted import lattice_for
+from dpaudit.accounting.engines.cells import _at_least, _at_most
+from dpaudit.accounting.engines.tilted import lattice_for
 from dpaudit.exact import ball, working_precision
 
 FIRST = (("1/2", "1/3", "1/6"), ("1/6", "1/2", "1/3"))

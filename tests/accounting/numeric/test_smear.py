@@ -14,12 +14,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dpaudit.accounting import compose, explicit_pair, laplace, pure_dp
-from dpaudit.accounting.numeric import plan, tilted
-from dpaudit.accounting.numeric.cells import Raster, cells_of
-from dpaudit.accounting.numeric.distributions import DoubleExponential, Listed
-from dpaudit.accounting.numeric.fusion import fused, lower_law
-from dpaudit.accounting.numeric.smear import Bump, bump_of
-from dpaudit.accounting.numeric.tilted import lattice_for
+from dpaudit.accounting.engines import plan, tilted
+from dpaudit.accounting.engines.cells import Raster, cells_of
+from dpaudit.accounting.engines.fusion import fused, lower_law
+from dpaudit.accounting.engines.smear import Bump, bump_of
+from dpaudit.accounting.engines.tilted import lattice_for
+from dpaudit.accounting.laws.distributions import DoubleExponential, Listed
 from dpaudit.exact import working_precision
 
 PAIR = explicit_pair(["0.5", "0.3", "0.2"], ["0.37", "0.29", "0.34"])

@@ -10,10 +10,10 @@ from flint import arb
 from mpmath import mp, mpf
 
 from dpaudit.accounting import gaussian
+from dpaudit.accounting.engines import tilted
 from dpaudit.accounting.laws import rounded_gaussian
 from dpaudit.accounting.laws.rounded_gaussian import RoundedGaussian
-from dpaudit.accounting.numeric import tilted
-from dpaudit.accounting.numeric.stepped import Stepped
+from dpaudit.accounting.laws.stepped import Stepped
 from dpaudit.accounting.privacy_loss import one_release
 from dpaudit.exact import ball, working_precision
 

@@ -26,15 +26,15 @@ from dpaudit.accounting import (
     rdp,
     zcdp,
 )
-from dpaudit.accounting.bounds import certified_bounds
-from dpaudit.accounting.closed_forms import closed_form
-from dpaudit.accounting.engines import evaluate
+from dpaudit.accounting.engines.bounds import certified_bounds
+from dpaudit.accounting.engines.cells import Raster, cells_of
+from dpaudit.accounting.engines.closed_forms import closed_form
+from dpaudit.accounting.engines.evaluate import evaluate
+from dpaudit.accounting.engines.evaluation import Evaluated
+from dpaudit.accounting.engines.tilted import lattice_for, rough_upper_end, tilted_lattice
+from dpaudit.accounting.laws.distributions import Normal
 from dpaudit.accounting.laws.sampled import Sampled
-from dpaudit.accounting.numeric.cells import Raster, cells_of
-from dpaudit.accounting.numeric.distributions import Normal
-from dpaudit.accounting.numeric.evaluation import Evaluated
-from dpaudit.accounting.numeric.tilted import lattice_for, rough_upper_end, tilted_lattice
-from dpaudit.accounting.questions import DeltaAt, EpsilonAt
+from dpaudit.accounting.model.questions import DeltaAt, EpsilonAt
 from dpaudit.claims import Adjacency
 from dpaudit.errors import EngineDisagreement, InvalidArgument, Unsupported
 from dpaudit.exact import working_precision

@@ -11,11 +11,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dpaudit.accounting import Poisson, laplace
-from dpaudit.accounting.numeric import tilted
-from dpaudit.accounting.numeric import transform as module
-from dpaudit.accounting.numeric.tilted import tilted_lattice
-from dpaudit.accounting.numeric.transform import error_constant, inverse, is_standard, roots, transform
-from dpaudit.accounting.questions import DeltaAt
+from dpaudit.accounting.engines import tilted
+from dpaudit.accounting.engines import transform as module
+from dpaudit.accounting.engines.tilted import tilted_lattice
+from dpaudit.accounting.model.questions import DeltaAt
+from dpaudit.accounting.model.transform import error_constant, inverse, is_standard, roots, transform
 from dpaudit.exact import working_precision
 
 UNIT = 2.0**-53

@@ -1,0 +1,1 @@
+"""Budgets for adaptively chosen releases: filters, odometers, accounts of single records, calibration."""

@@ -1,0 +1,167 @@
+"""Calibration: the noise parameter that just meets a budget, certified from both sides."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Final
+
+from dpaudit.accounting.model.search import log_of
+from dpaudit.accounting.privacy_loss import PrivacyLoss
+from dpaudit.errors import InvalidArgument, Unsupported
+from dpaudit.exact import Enclosure, Exact, in_range, instance_of, positive, shown
+
+MOST_TRIALS: Final = 200
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """A parameter that meets a budget and one, close to it, that is not known to.
+
+    Args:
+      parameter: meets the budget by the certified upper end.
+      beyond: the parameter on the other side, at the relative distance that was asked for.
+      reached: delta (for a budget with delta = 0, epsilon) at `parameter`.
+      missed: the same at `beyond`.
+      tight: whether `beyond` certainly breaks the budget, by its lower end; otherwise the accounting leaves it open.
+    Source: docs/budgets.md.
+    Example:
+      >>> from dpaudit.accounting import laplace
+      >>> found = calibrate(lambda scale: laplace(scale=scale), epsilon="1/2", delta=0, low=1, high=10)
+      >>> round(float(found.parameter), 5), found.tight
+      (2.0, True)
+    """
+
+    parameter: Fraction
+    beyond: Fraction
+    reached: Enclosure
+    missed: Enclosure
+    tight: bool
+
+
+def calibrate(
+    make: Callable[[Fraction], PrivacyLoss],
+    *,
+    epsilon: Exact,
+    delta: Exact,
+    low: Exact = "1e-3",
+    high: Exact = "1e6",
+    increasing: bool = False,
+    precision: Exact = "1e-6",
+) -> Calibration:
+    """The least noise (or, if the loss increases with the parameter, the largest parameter) that meets a budget.
+
+    Args:
+      make: the privacy loss at a parameter, monotone in it; the parameter is an exact positive Fraction.
+      epsilon: budget in nats, exact, at least 0.
+      delta: budget, exact, in [0, 1), dimensionless.
+      low: one end of the range searched, exact, from 1e-300 to 1e300, in the units of the parameter; 1e-3 unless given.
+      high: the other end, above `low`; 1e6 unless given.
+      increasing: whether the loss grows with the parameter (a sampling rate, a sensitivity) instead of falling (a noise scale).
+      precision: relative distance of the two parameters of the answer, exact, from 1e-12 to 1/2.
+    Returns:
+      A `Calibration`: its parameter satisfies the budget by the upper end of the accounting.
+    Raises:
+      InvalidArgument: a number is none (DPA101, DPA102), out of range (DPA103) or not positive (DPA104), or `make` gives no
+        privacy loss (DPA105).
+      Unsupported: no parameter of the range meets the budget, or every one does, so that the range must be moved (DPA202).
+    Source: docs/budgets.md.
+    Example:
+      >>> from dpaudit.accounting import gaussian
+      >>> found = calibrate(lambda sigma: 100 * gaussian(sigma=sigma), epsilon=1, delta="1e-6")
+      >>> round(float(found.parameter), 3), found.tight
+      (42.247, True)
+    """
+    most = in_range(epsilon, "epsilon", lower=0, upper=2**64)
+    budget = _Budget(most, in_range(delta, "delta", lower=0, upper=1, upper_open=True))
+    near, far = (in_range(positive(end, name), name, lower="1e-300", upper="1e300") for end, name in ((low, "low"), (high, "high")))
+    if not callable(make):
+        raise InvalidArgument("DPA105", f"make must be a function from a parameter to a loss, got a {type(make).__name__}.")
+    if near >= far:
+        raise InvalidArgument("DPA103", f"low must be below high, got low={shown(near)} and high={shown(far)}. Exchange them.")
+    instance_of(increasing, bool, "increasing")
+    apart = in_range(precision, "precision", lower="1e-12", upper="1/2")
+    good, bad = (near, far) if increasing else (far, near)
+    if not budget.is_met(make, good):
+        if budget.is_met(make, bad):
+            told = "falls, so leave increasing out" if increasing else "grows, so say that it is increasing"
+            raise Unsupported("DPA202", f"the budget is met at {shown(bad)} and not at {shown(good)}: the loss {told}.")
+        raise Unsupported("DPA202", f"the budget is not met even at {shown(good)}. Widen the range or the budget.")
+    if budget.is_met(make, bad):
+        raise Unsupported("DPA202", f"the budget is met all over the range, even at {shown(bad)}. Widen the range.")
+    good, bad = _closed(budget, make, good, bad, apart / 4)
+    beyond = good * (1 + apart) if increasing else good * (1 - apart)
+    reached, missed = budget.number(make, good), budget.number(make, beyond)
+    return Calibration(good, beyond, reached, missed, tight=missed.lower > budget.limit)
+
+
+@dataclass(frozen=True)
+class _Budget:
+    """What must be met: delta at epsilon, or epsilon itself where delta is 0."""
+
+    epsilon: Fraction
+    delta: Fraction
+
+    @property
+    def limit(self) -> Fraction:
+        """The largest allowed value of `number`."""
+        return self.delta or self.epsilon
+
+    def number(self, make: Callable[[Fraction], PrivacyLoss], parameter: Fraction) -> Enclosure:
+        """The certified number at a parameter."""
+        loss = make(parameter)
+        if not isinstance(loss, PrivacyLoss):
+            raise InvalidArgument("DPA105", f"make must give a loss of dpaudit.accounting, got a {type(loss).__name__}.")
+        return loss.delta(epsilon=self.epsilon) if self.delta else loss.epsilon(delta=0)
+
+    def is_met(self, make: Callable[[Fraction], PrivacyLoss], parameter: Fraction) -> bool:
+        """Whether a parameter certainly meets the budget."""
+        return bool(self.number(make, parameter).upper <= self.limit)
+
+
+def _closed(
+    budget: _Budget, make: Callable[[Fraction], PrivacyLoss], good: Fraction, bad: Fraction, apart: Fraction
+) -> tuple[Fraction, Fraction]:
+    """A parameter that meets the budget and one, at most `apart` away relatively, that does not by its upper end.
+
+    Every decision is that of the certified upper end; floats choose only where to look next: on a logarithmic scale, between
+    the middle and the root of the secant of log(number).
+    """
+    excess = {end: _log(budget.number(make, end).upper, budget.limit) for end in (good, bad)}
+    for trial in range(MOST_TRIALS):
+        if abs(good - bad) <= apart * min(good, bad):
+            break
+        share = _share(excess[good], excess[bad]) if trial % 3 else 0.5
+        middle = _between(good, bad, share, apart)
+        upper = budget.number(make, middle).upper
+        excess[middle] = _log(upper, budget.limit)
+        good, bad = (middle, bad) if upper <= budget.limit else (good, middle)
+    return good, bad
+
+
+def _share(good: float, bad: float) -> float:
+    """How far the secant's root lies from the good end towards the bad one, from 0 to 1."""
+    if not (math.isfinite(good) and math.isfinite(bad)) or bad <= good:
+        return 0.5
+    return -good / (bad - good)
+
+
+def _between(good: Fraction, bad: Fraction, share: float, apart: Fraction) -> Fraction:
+    """A parameter strictly between the two, with few digits, at the share of their logarithmic distance, nudged off the ends."""
+    span = math.log(bad / good)
+    nudge = min(0.5, float(apart) / (3 * abs(span)))
+    share = min(max(share + (nudge if share < 0.5 else -nudge), nudge), 1 - nudge)
+    middle = good * Fraction(math.exp(span * share))
+    least = min(abs(bad - good), middle)
+    unit = Fraction(2) ** (least.numerator.bit_length() - least.denominator.bit_length() - 20)
+    rounded = round(middle / unit) * unit
+    return rounded if min(good, bad) < rounded < max(good, bad) else (good + bad) / 2
+
+
+def _log(value: Fraction | float, limit: Fraction) -> float:
+    """log(value / limit) to steer by; infinite where that is no finite number."""
+    if isinstance(value, float) or value <= 0 or limit == 0:
+        return math.inf if value else -math.inf
+    return log_of(value / limit)

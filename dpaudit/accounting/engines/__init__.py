@@ -1,0 +1,1 @@
+"""Certified methods that answer questions about compositions of laws."""

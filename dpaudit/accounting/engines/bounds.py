@@ -1,0 +1,74 @@
+"""Certified bounds for any composition: closed forms where there are any, else moments above and infinite losses below."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+from fractions import Fraction
+from functools import lru_cache
+from typing import Final
+
+from dpaudit.accounting.engines.closed_forms import exact_profile
+from dpaudit.accounting.engines.moments import moment_bound
+from dpaudit.accounting.engines.profile import Profile
+from dpaudit.accounting.laws.bounded_range import BoundedRange
+from dpaudit.accounting.laws.dominating import dominated_laws, dominating_laws, end_of
+from dpaudit.accounting.laws.normal_mixtures import mixture_of
+from dpaudit.accounting.model.composition import Composition, merge_parts
+from dpaudit.accounting.model.law import Bracketed
+from dpaudit.accounting.model.limits import greatest_loss, infinite_loss
+from dpaudit.accounting.model.questions import Question
+from dpaudit.exact import Enclosure, Endpoint, Reason
+
+NARROW: Final = 1024
+"""A closed form is narrow if its width is less than one over this of it."""
+
+
+def certified_bounds(composition: Composition, question: Question) -> Enclosure:
+    """Delta or epsilon in one direction, between a bound from above and one from below."""
+    above = _profile_above(dominating_laws(composition)).answer(question)
+    below = _profile_below(composition).answer(question)
+    grounds = tuple(Reason(law.bracket_source()) for law, _ in composition.parts if isinstance(law, Bracketed))
+    ends = (Reason("upper end", (above.reason,)), Reason("lower end", (below.reason,)))
+    return Enclosure(below.lower, above.upper, Reason("certified bounds, not tight", (*ends, *grounds)))
+
+
+@lru_cache(maxsize=16)
+def _profile_above(composition: Composition) -> Profile:
+    """The closed form or the moment bound, whichever is better."""
+    exact = exact_profile(composition)
+    mixture = mixture_of(composition.parts)
+    alone = mixture is not None and not mixture[1]
+
+    def delta(epsilon: Fraction, floor: Fraction) -> Enclosure:
+        """The smaller of the two bounds, nothing from below; moments are not asked beside the closed form of Gaussian mixtures."""
+        tight = None if exact is None else exact.at(epsilon, floor)
+        if tight is not None and alone and tight.width * NARROW < tight.upper:
+            return Enclosure(Fraction(0), tight.upper, tight.reason)
+        moments = moment_bound(composition, epsilon)
+        best: Endpoint = moments.upper
+        reason = moments.reason()
+        if tight is not None and tight.upper < best:
+            best, reason = tight.upper, tight.reason
+        return Enclosure(Fraction(0), best, reason)
+
+    return Profile(delta, infinite_loss(composition), greatest_loss(composition))
+
+
+@lru_cache(maxsize=16)
+def _profile_below(composition: Composition) -> Profile:
+    """The closed form of the laws below, one class of bounded range kept whole if possible; or the chance of an infinite loss."""
+    below = dominated_laws(composition)
+    classes = [law for law in (end_of(part, 1) for part, _ in composition.parts) if isinstance(law, BoundedRange)]
+    if classes:
+        whole = max(classes, key=lambda law: law.epsilon)
+        rest = Counter(dict(below.parts))
+        rest.subtract({whole.below(): 1})
+        kept = exact_profile(merge_parts([(whole, 1), *((law, count) for law, count in rest.items() if count)], below.adjacency))
+        if kept is not None:
+            return kept
+    limit = infinite_loss(below)
+    if not below.parts:
+        limit = replace(limit, reason=Reason("nothing is known from below"))
+    certain, exact = Enclosure(limit.lower, Fraction(1), limit.reason), exact_profile(below) if below.parts else None
+    return exact or Profile(lambda epsilon, floor: certain, limit, greatest_loss(below))  # noqa: ARG005

@@ -1,0 +1,292 @@
+"""Moment functions M(z) = E_P[e^(z loss); finite loss] along vertical lines of the complex plane, in ball arithmetic."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Final, Protocol
+
+import numpy as np
+from flint import acb, acb_mat, arb
+
+from dpaudit.accounting.laws.distributions import Distribution, DoubleExponential, Normal, Thinned, WorstOfRange
+from dpaudit.exact import ball
+
+MOST_POINTS: Final = 1 << 12
+"""Laws with more points, and quadratures with more nodes, are left to the lattice."""
+
+ACCURACY: Final = 56
+"""Nats by which the errors of a quadrature are to be smaller than what it computes, for a law that is used once."""
+
+WIDEST_STRIP: Final = 8.0
+"""Half the width of the strip, in standard deviations, where no branch point is nearer."""
+
+SHIFTS: Final = np.geomspace(1e-7, 1.0, 48)
+"""Shifts of the line of integration that are tried, relative to the widest."""
+
+
+class Moments(Protocol):
+    """A law by its moment function; everything is computed at the current precision."""
+
+    @property
+    def size(self) -> int:
+        """How long a value of the function takes, in products of complex numbers."""
+        ...
+
+    def grid(self, theta: Fraction, step: Fraction, side: int) -> acb_mat:
+        """Balls around M(theta + i (side row + column) step), a square matrix with `side` rows."""
+        ...
+
+    def at(self, order: Fraction) -> arb:
+        """A ball around M(order), order >= 0."""
+        ...
+
+    def beyond(self, theta: Fraction, place: Fraction) -> arb:
+        """A ball at or above |M(theta + i t)| for every t >= place."""
+        ...
+
+
+def moments_of(law: Distribution, count: int, *, greatest: Fraction, place: Fraction, tail: int) -> tuple[Moments, arb] | None:
+    """Moments for real parts up to `greatest` and imaginary parts up to `place`, and the mass of the infinite loss; else None.
+
+    They are good enough for `count` uses of the law.
+    """
+    match law:
+        case Normal():
+            return NormalMoments(law.mu_squared), arb(0)
+        case Thinned(base=Normal()):
+            sampled = sampled_normal(law, count, greatest=greatest, place=place)
+            return None if sampled is None else (sampled, arb(0))
+        case DoubleExponential():
+            end = ball(law.epsilon)
+            return Elementary(_points(law, tail), (-end / 2).exp() / 4, end), arb(0)
+        case WorstOfRange():
+            end = ball(law.width)
+            return Elementary((), (end / 2).exp() / (2 * end.expm1()), end), arb(0)
+        case _:
+            points = law.points(tail)
+            if law.nodes().losses.size or len(points.finite) > MOST_POINTS:
+                return None
+            return Elementary(_points(law, tail), arb(0), arb(0)), points.p_infinity
+
+
+def _points(law: Distribution, tail: int) -> tuple[tuple[arb, arb], ...]:
+    """Finite losses with their P masses."""
+    return tuple((loss, p_mass) for loss, p_mass, _ in law.points(tail).finite)
+
+
+@dataclass(frozen=True)
+class NormalMoments:
+    """The loss of N(mu, 1) against N(0, 1): M(z) = e^(z (1 + z) mu^2/2)."""
+
+    mu_squared: Fraction
+
+    @property
+    def size(self) -> int:
+        """As long as so many products of complex numbers."""
+        return 100
+
+    def grid(self, theta: Fraction, step: Fraction, side: int) -> acb_mat:
+        """The closed form."""
+        half = ball(self.mu_squared / 2)
+        return acb_mat(side, side, [(z * (1 + z) * half).exp() for z in places(theta, step, side)])
+
+    def at(self, order: Fraction) -> arb:
+        """The closed form."""
+        return ball(order * (1 + order) * self.mu_squared / 2).exp()
+
+    def beyond(self, theta: Fraction, place: Fraction) -> arb:
+        """The size of the closed form, which falls with t."""
+        return ball((theta * (1 + theta) - place * place) * self.mu_squared / 2).exp()
+
+
+@dataclass(frozen=True)
+class Elementary:
+    """Points of mass, and a density `height` e^(loss/2) on [-end, end]; where both are there, the points are its two ends."""
+
+    points: tuple[tuple[arb, arb], ...]
+    height: arb
+    end: arb
+
+    @property
+    def size(self) -> int:
+        """The points, and exponentials for the density."""
+        return len(self.points) + (50 if self.height.is_zero() else 250)
+
+    def grid(self, theta: Fraction, step: Fraction, side: int) -> acb_mat:
+        """Sums of exponentials, and the integral of the density."""
+        found = _power_sums(self.points, theta, step, side)
+        if self.height.is_zero():
+            return found
+        rise = (self.end / 2).exp() * self.height
+        ends = (self.end, rise), (-self.end, -self.height * self.height / rise)
+        exponentials = _power_sums(ends, theta, step, side).entries()
+        diffuse = [value / (z + 0.5) for value, z in zip(exponentials, places(theta, step, side), strict=True)]
+        return found + acb_mat(side, side, diffuse)
+
+    def at(self, order: Fraction) -> arb:
+        """The same on the real axis."""
+        rate = ball(order) + 0.5
+        return self._weight(order) + 2 * self.height * (rate * self.end).sinh() / rate
+
+    def beyond(self, theta: Fraction, place: Fraction) -> arb:
+        """Points do not fade, a density of total variation v has at most v/t, and two points turn against each other at first."""
+        variation, weight, whole = 2 * self.height * ((ball(theta) + 0.5) * self.end).exp(), self._weight(theta), self.at(theta)
+        bound = weight + variation / ball(place)
+        if self.points and not self.height.is_zero() and ball(2 * place) * self.end < arb.pi():
+            low, high = _raised(self.points, theta)[0], _raised(self.points, theta)[-1]
+            turned = (weight * weight - 4 * low * high * (ball(place) * self.end).sin() ** 2).sqrt() + whole - weight
+            bound = bound.min(turned.max(weight + variation / (arb.pi() / self.end - ball(place))))
+        return bound.min(whole)
+
+    def _weight(self, order: Fraction) -> arb:
+        """Moment of the points alone."""
+        return sum(_raised(self.points, order), arb(0))
+
+
+@dataclass(frozen=True)
+class SampledNormal:
+    """A Poisson-sampled normal loss by the trapezoidal rule over the output, with the error of the rule in every ball.
+
+    The loss is l = log R when a record is removed and -log R when one is added, R(x) = 1 - rate + rate e^(mu x - mu^2/2), x
+    standard normal without the record. Nodes are first * step, ..., last * step; `strip` < pi/mu - pi/(4 mu).
+    """
+
+    mu_squared: Fraction
+    rate: Fraction
+    removing: bool
+    step: Fraction
+    first: int
+    last: int
+    strip: Fraction
+
+    @property
+    def size(self) -> int:
+        """The nodes."""
+        return self.last - self.first + 50
+
+    @cached_property
+    def _mu(self) -> arb:
+        """Distance of the two normal laws."""
+        return ball(self.mu_squared).sqrt()
+
+    @cached_property
+    def _nodes(self) -> tuple[tuple[arb, arb, arb], ...]:
+        """Exponent mu x - mu^2/2, logarithm of R, and weight of each node: its step times the normal density."""
+        step, rate, half = ball(self.step), ball(self.rate), ball(self.mu_squared / 2)
+        scale, found = step / (2 * arb.pi()).sqrt(), []
+        for index in range(self.first, self.last + 1):
+            place = step * index
+            exponent = self._mu * place - half
+            found.append((exponent, (rate * exponent.expm1()).log1p(), scale * (-place * place / 2).exp()))
+        return tuple(found)
+
+    @cached_property
+    def _points(self) -> tuple[tuple[arb, arb], ...]:
+        """Loss and P weight of each node."""
+        if self.removing:
+            return tuple((log_ratio, weight * log_ratio.exp()) for _, log_ratio, weight in self._nodes)
+        return tuple((-log_ratio, weight) for _, log_ratio, weight in self._nodes)
+
+    def grid(self, theta: Fraction, step: Fraction, side: int) -> acb_mat:
+        """The rule along the line, each value with the error at its far end."""
+        last = (side * side - 1) * step
+        error = (self._share(theta, last, Fraction(0)) * self.at(theta) + self._tails(theta)).abs_upper()
+        room = (-error).union(error)
+        return _power_sums(self._points, theta, step, side) + acb_mat(side, side, [acb(room, room)] * (side * side))
+
+    def at(self, order: Fraction) -> arb:
+        """The rule on the real axis: |sum + tails - M| <= share * M."""
+        whole, share = sum(_raised(self._points, order), arb(0)), self._share(order, Fraction(0), Fraction(0))
+        most = (whole + self._tails(order)) / (1 - share) if share < 1 else arb("inf")
+        return (whole / (1 + share)).union(most)
+
+    def beyond(self, theta: Fraction, place: Fraction) -> arb:
+        """|M(theta + i t)| <= E[|R(x + i y)|^p e^(y^2/2 - t |arg R(x + i y)|)] for every y, which falls with t."""
+        shift, power = self._shift(theta, place), ball(1 + theta if self.removing else -theta)
+        turn, stay = acb(0, self._mu * ball(shift)).exp() * ball(self.rate), ball(1 - self.rate)
+        height, total = ball(place), arb(0)
+        for exponent, _, weight in self._nodes:
+            logarithm = (turn * exponent.exp() + stay).log()
+            total += weight * (power * logarithm.real - height * logarithm.imag).exp()
+        whole = self.at(theta)
+        rest = self._share(theta, place / 2, shift) * whole + self._tails(theta) * self._bulge(theta, shift)
+        return (ball(shift * shift / 2).exp() * (total + rest)).min(whole)
+
+    def _tails(self, order: Fraction) -> arb:
+        """Terms beyond an end x, where their logarithm without -x^2/2 rises at most like c|x|: below last/(step (|x| - c))."""
+        (first, last), (exponent, log_ratio, _) = _raised((self._points[0], self._points[-1]), order), self._nodes[0]
+        left = arb(0) if self.removing else ball(order * self.rate) * self._mu * (exponent - log_ratio).exp()
+        right = ball(1 + order) * self._mu if self.removing else arb(0)
+        gaps = ball(-self.first * self.step) - left, ball(self.last * self.step) - right
+        if not all(gap > 0 for gap in gaps):
+            return arb("inf")
+        return (first / gaps[0] + last / gaps[1]) / ball(self.step)
+
+    def _share(self, order: Fraction, place: Fraction, shift: Fraction) -> arb:
+        """Bound on the error of the rule on the whole line relative to M(order), at an imaginary part and a shift of the line."""
+        strip = ball(self.strip)
+        grown = (strip * strip / 2 + ball(place) * self._mu * strip).exp() * self._bulge(order, self.strip + shift)
+        return 2 * grown / (2 * arb.pi() * strip / ball(self.step)).expm1()
+
+    def _bulge(self, order: Fraction, distance: Fraction) -> arb:
+        """How much |R|^-order may grow at this distance from the real axis; 1 where the power is positive."""
+        return arb(1) if self.removing else (self._mu * ball(distance) / 2).cos() ** -ball(order)
+
+    def _shift(self, theta: Fraction, place: Fraction) -> Fraction:
+        """The best shift of the line, sought in floats."""
+        mu, rate = math.sqrt(self.mu_squared), float(self.rate)
+        x = np.arange(self.first, self.last + 1) * float(self.step)
+        ratio = rate * np.exp(mu * x - mu * mu / 2)
+        widest = min(math.pi / (4 * mu), WIDEST_STRIP)
+        shifts = widest * SHIFTS[:, None]
+        ratios = np.log(1 - rate + ratio * np.exp(1j * mu * shifts))
+        power = 1 + float(theta) if self.removing else -float(theta)
+        bounds = np.logaddexp.reduce(power * ratios.real - float(place) * ratios.imag + shifts * shifts / 2 - x * x / 2, axis=1)
+        return Fraction(float(shifts[int(np.argmin(bounds)), 0]))
+
+
+def sampled_normal(law: Thinned, count: int, *, greatest: Fraction, place: Fraction) -> SampledNormal | None:
+    """A quadrature for orders up to `greatest` and imaginary parts up to `place`; None where it takes too many nodes."""
+    if not isinstance(law.base, Normal):
+        return None
+    mu, rate, order = math.sqrt(law.base.mu_squared), float(law.rate), float(greatest)
+    strip = min(math.pi / (2.1 * mu), WIDEST_STRIP)
+    accuracy = ACCURACY + math.log(count)
+    reach = math.sqrt(2 * accuracy)
+    needed = accuracy + strip * strip / 2 + float(place) * mu * strip + (0 if law.removing else order)
+    step = Fraction(2 * math.pi * strip / needed).limit_denominator(1 << 12)
+    right, left = (1 + order) * mu if law.removing else 0.0, 0.0
+    if not law.removing:  # terms grow to the left until R is close to 1 - rate
+        left = min(order * mu, max(0.0, (math.log(rate / (1 - rate)) + 7) / mu - mu / 2))
+    if not step or (right + left + 2 * reach) / step > MOST_POINTS:
+        return None
+    first, last = -math.ceil((left + reach) / step), math.ceil((right + reach) / step)
+    return SampledNormal(law.base.mu_squared, law.rate, law.removing, step, first, last, Fraction(strip))
+
+
+def _raised(points: Sequence[tuple[arb, arb]], order: Fraction) -> list[arb]:
+    """The masses times e^(order loss)."""
+    power = ball(order)
+    return [mass * (power * loss).exp() for loss, mass in points]
+
+
+def places(theta: Fraction, step: Fraction, side: int) -> list[acb]:
+    """The nodes theta + i n step, n < side^2."""
+    real, unit = ball(theta), ball(step)
+    return [acb(real, unit * index) for index in range(side * side)]
+
+
+def _power_sums(points: Sequence[tuple[arb, arb]], theta: Fraction, step: Fraction, side: int) -> acb_mat:
+    """Sums of mass e^(z loss) over all nodes: one product of a matrix for the rows and one for the columns."""
+    if not points:
+        return acb_mat(side, side)
+    slow, fast = ([acb(0, turn * loss).exp() for loss, _ in points] for turn in (ball(side * step), ball(step)))
+    rows, columns = [[acb(value) for value in _raised(points, theta)]], [[acb(1)] * len(points)]
+    for _ in range(side - 1):
+        rows.append([value * turn for value, turn in zip(rows[-1], slow, strict=True)])
+        columns.append([value * turn for value, turn in zip(columns[-1], fast, strict=True)])
+    return acb_mat(rows) * acb_mat(columns).transpose()

@@ -1,0 +1,175 @@
+"""The exact engine: any number of finite laws, composed value by value, next to at most one closed profile."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+from typing import Final
+
+from flint import arb, fmpq
+
+from dpaudit.accounting.engines.finite import LONGEST, compose_atoms
+from dpaudit.accounting.engines.moments import moment_bound
+from dpaudit.accounting.engines.profile import Profile
+from dpaudit.accounting.engines.tails import FiniteLoss
+from dpaudit.accounting.laws.laplace import Laplace
+from dpaudit.accounting.laws.laplace_sums import SOURCE, is_short, summed_profile
+from dpaudit.accounting.laws.normal_mixtures import mixture_of
+from dpaudit.accounting.laws.profiles import profile_of, source_of
+from dpaudit.accounting.laws.sampled import Sampled
+from dpaudit.accounting.model.composition import Composition
+from dpaudit.accounting.model.law import Finite, GaussianShaped, Law, Mass, Profiled
+from dpaudit.accounting.model.limits import greatest_loss, infinite_loss
+from dpaudit.accounting.model.questions import Question
+from dpaudit.exact import Enclosure, Reason, ball, working_precision
+
+PRECISIONS: Final = (128, 256, 512, 1024, 2048, 4096)
+"""Bits of working precision that are tried until an answer is narrow enough."""
+
+GOOD_BITS: Final = 48
+"""Relative accuracy at which an answer is good enough."""
+
+MOST_AVERAGED: Final = 2048
+"""Most values of the finite part next to a law with a closed profile."""
+
+SHORTEST_TAIL: Final = 128
+"""Bits of the lightest tail that is cut at first; longer tails are kept in steps of this size where they matter."""
+
+LARGEST_WORK: Final = 1 << 22
+"""Values times bits beyond which the precision is not raised any further; the answer then stays as wide as it is."""
+
+
+@dataclass(frozen=True)
+class Split:
+    """A composition as finite laws and at most one closed profile (None: nothing but the finite laws)."""
+
+    finite: tuple[tuple[Law, int], ...]
+    profile: Callable[[arb], arb] | None
+    source: str
+
+    def composed(self, tail: int) -> FiniteLoss | None:
+        """The finite laws composed, upper tails cut below 2^-tail; None when they have too many values."""
+        parts = []
+        for law, count in self.finite:
+            atoms = law.atoms(tail) if isinstance(law, Finite) else None
+            if atoms is None:
+                return None
+            parts.append((atoms, count))
+        return compose_atoms(parts, most=LONGEST if self.profile is None else MOST_AVERAGED)
+
+    def delta(self, finite: FiniteLoss, epsilon: Fraction) -> Mass:
+        """Delta of the whole composition."""
+        return finite.delta(epsilon) if self.profile is None else finite.averaged(self.profile, epsilon)
+
+
+def closed_form(composition: Composition, question: Question) -> Enclosure | None:
+    """Delta or epsilon in one direction, known up to rounding; None when the composition has no such form."""
+    profile = exact_profile(composition)
+    return None if profile is None else profile.answer(question)
+
+
+@lru_cache(maxsize=16)
+def exact_profile(composition: Composition) -> Profile | None:
+    """The profile of a composition that this engine covers, else None; kept, since many questions follow one another."""
+    for split in _splits(composition):
+        with working_precision(PRECISIONS[0]):
+            first = split.composed(SHORTEST_TAIL)
+        if first is not None:
+            limit = infinite_loss(composition)
+            return Profile(_ladder(composition, split, first, limit), limit, greatest_loss(composition))
+    return None
+
+
+def _splits(composition: Composition) -> list[Split]:
+    """The ways to see a composition as finite laws and one closed profile, the cheapest first."""
+    mixture = mixture_of(composition.parts)
+    if mixture is not None:
+        return [Split(mixture[1], mixture[0].profile, "; ".join(mixture[0].sources))]
+    others = [(law, count) for law, count in composition.parts if not isinstance(law, GaussianShaped)]
+    found = []
+    for index, (law, count) in enumerate(others):
+        profile = profile_of(law) if isinstance(law, (Profiled, Sampled)) else None
+        if profile is not None:
+            rest = [*others[:index], *([(law, count - 1)] if count > 1 else []), *others[index + 1 :]]
+            found.append(Split(tuple(rest), profile, source_of(law)))
+    several = tuple((law, count) for law, count in others if isinstance(law, Laplace))
+    rest = [(law, count) for law, count in others if not isinstance(law, Laplace)]
+    if several and is_short(several, MOST_AVERAGED if rest else 1):
+        found.append(Split(tuple(rest), lambda epsilon: summed_profile(several, epsilon), SOURCE))
+    plain = Split(tuple(others), None, "finitely many loss values")
+    return [*found, plain] if sum(count for _, count in others) == 1 else [plain, *found]
+
+
+def _ladder(
+    composition: Composition, split: Split, first: FiniteLoss, limit: Enclosure
+) -> Callable[[Fraction, Fraction], Enclosure]:
+    """Delta at an epsilon, with the tails extended and the precision raised until it is narrow enough."""
+    cached: dict[tuple[int, int], FiniteLoss | None] = {(PRECISIONS[0], SHORTEST_TAIL): first}
+    endless = any(law.greatest_loss() is None for law, _ in split.finite)
+
+    def composed(bits: int, tail: int) -> FiniteLoss | None:
+        """The finite part, kept for the next question; call it at this precision."""
+        if (bits, tail) not in cached:
+            cached[bits, tail] = split.composed(tail) if len(first.losses) * bits <= LARGEST_WORK else None
+        return cached[bits, tail]
+
+    def delta(epsilon: Fraction, floor: Fraction) -> Enclosure:
+        """The first answer that is narrow or below the floor, else the last that was affordable."""
+        with working_precision(PRECISIONS[0]):
+            best, used = split.delta(first, epsilon), PRECISIONS[0]
+        if _is_good(best, floor):
+            return _enclosure(best, _reason(split, len(first.losses), used, limit), limit)
+        tail = SHORTEST_TAIL
+        if endless:
+            bound = moment_bound(composition, epsilon)
+            if bound.upper < floor:
+                return Enclosure(limit.lower, max(bound.upper, limit.upper), bound.reason())
+            tail = _tail_for(max(bound.upper, floor))
+        for bits in PRECISIONS[0 if endless else 1 :]:
+            with working_precision(bits):
+                finite = composed(bits, tail)
+                if finite is None:
+                    break
+                best, used = split.delta(finite, epsilon), bits
+                if _is_good(best, floor):
+                    break
+        return _enclosure(best, _reason(split, len(first.losses), used, limit), limit)
+
+    return delta
+
+
+def _tail_for(smallest: Fraction) -> int:
+    """Bits of a tail that does not matter next to `smallest`, in steps so that few compositions are made."""
+    needed = max(0, smallest.denominator.bit_length() - smallest.numerator.bit_length()) + 96
+    return -(-needed // SHORTEST_TAIL) * SHORTEST_TAIL
+
+
+def _is_good(value: Mass, floor: Fraction) -> bool:
+    """Whether a ball is narrow, or below what matters."""
+    if isinstance(value, fmpq) or value.rel_accuracy_bits() >= GOOD_BITS:
+        return True
+    return bool(value.is_finite() and value < ball(floor))
+
+
+def _enclosure(value: Mass, reason: Reason, limit: Enclosure) -> Enclosure:
+    """The ball as an interval between the mass of the infinite loss and 1."""
+    if isinstance(value, fmpq):
+        return Enclosure.point(Fraction(int(value.p), int(value.q)), reason)
+    with working_precision(PRECISIONS[0]):  # the ends keep the digits of the ball
+        return Enclosure.from_ball(value, reason, lowest=limit.lower, highest=Fraction(1))
+
+
+def _reason(split: Split, values: int, bits: int, limit: Enclosure) -> Reason:
+    """Theorems and error terms of an exact answer."""
+    parts = []
+    if split.finite:
+        names = ", ".join(law.describe() if count == 1 else f"{count} * {law.describe()}" for law, count in split.finite)
+        parts.append(Reason(f"finite laws composed value by value to {values} loss values: {names}"))
+        parts.append(Reason("product of dominating pairs dominates adaptive composition (Zhu, Dong, Wang 2022, Theorem 10)"))
+    if split.profile is not None:
+        parts.append(Reason(split.source))
+    parts.append(limit.reason)
+    parts.append(Reason(f"error term: rounding only, ball arithmetic at {bits} bits"))
+    return Reason("exact delta of the dominating pair", tuple(parts))

@@ -1,0 +1,278 @@
+"""A second engine: delta by the trapezoidal rule for the inverse Laplace transform, with every error term in the interval."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import lru_cache
+from typing import Final, NamedTuple
+
+import numpy as np
+from flint import acb, acb_mat, arb
+
+from dpaudit.accounting.engines.characteristic import Moments, moments_of, places
+from dpaudit.accounting.engines.plan import FINEST_TILT, Sketch, saddle_point, tilt_for_delta, tilt_for_epsilon
+from dpaudit.accounting.engines.tilted import (
+    LARGEST,
+    TAILS,
+    TILTS_PER_OCTAVE,
+    Parts,
+    lattice_for,
+    parts_of,
+    sketches_of,
+    tilted_lattice,
+)
+from dpaudit.accounting.laws.distributions import Normal
+from dpaudit.accounting.laws.dominating import dominating_laws
+from dpaudit.accounting.model.composition import Composition
+from dpaudit.accounting.model.limits import infinite_loss
+from dpaudit.accounting.model.questions import DeltaAt, EpsilonAt, Question
+from dpaudit.accounting.model.search import log_of
+from dpaudit.accounting.model.transform import is_standard
+from dpaudit.exact import Enclosure, Endpoint, Reason, ball, ball_endpoints, outward, working_precision
+
+BITS: Final = 160
+"""Working precision."""
+
+FADED: Final = 36.0
+"""Nats by which images and what is left out of a short line are to be smaller than delta."""
+
+MOST_WORK: Final = 1 << 23
+"""Products of complex numbers, or as long, beyond which the lattice answers alone."""
+
+LENGTHENED: Final = 1.5
+"""Factor by which the line grows until what is left out is small enough."""
+
+WIDEST: Final = Fraction(1, 1 << 20)
+"""Relative width of an answer beyond which the lattice is asked instead."""
+
+CHECKED: Final = 0.02
+"""Relative width of the lattice that an answer is compared with."""
+
+STEPS: Final = tuple(Fraction(1, 1 << bits) for bits in (44, 38, 32, 26, 20, 14))
+"""Relative distances from the root of delta = target at which its side is decided."""
+
+
+NOT_RUN: Final = "the contour was not run: it does not cover a law, or its integrand fades too slowly"
+
+
+class Order(NamedTuple):
+    """A real order and the logarithm of the composed moment there."""
+
+    order: Fraction
+    cumulant: arb
+
+
+@dataclass(frozen=True)
+class Contour:
+    """Values of M(z)/(z (1 + z)) at the nodes z = theta + i n step, n < side^2, and what bounds the error of their sum.
+
+    `above` and `below` are orders on both sides of theta, below >= 0; `left_out` bounds the terms of all further nodes times
+    e^(theta epsilon); `infinity` is the probability of an infinite loss.
+    """
+
+    theta: Fraction
+    step: Fraction
+    side: int
+    values: acb_mat
+    above: Order
+    below: Order
+    left_out: arb
+    infinity: arb
+
+    def delta(self, epsilon: Fraction) -> Enclosure:
+        """Delta of the composition: the sum, less its images, and what is left out either way."""
+        with working_precision(BITS):
+            turns = [[_turn(-epsilon * self.step * stride * index) for index in range(self.side)] for stride in (self.side, 1)]
+            whole = (acb_mat([turns[0]]) * self.values * acb_mat([turns[1]]).transpose())[0, 0].real - self.values[0, 0].real / 2
+            scale = ball(-self.theta * epsilon).exp() / arb.pi()
+            found, rest = scale * ball(self.step) * whole, scale * self.left_out
+            images = self._images(self.above, epsilon) + self._images(self.below, epsilon)
+            least, most = found - rest - images, found + rest
+            ends = ball_endpoints((self.infinity + least).lower())[0], ball_endpoints((self.infinity + most).upper())[1]
+            shares = [_share(term, found) for term in (images, rest)]
+        parts = (
+            f"{self.side**2} nodes at real part {outward(self.theta, digits=4, up=True)}, balls with the error of every quadrature",
+            f"error term: images of the trapezoidal rule: at most {shares[0]} of delta",
+            f"error term: the line beyond the last node: at most {shares[1]} of delta",
+        )
+        reason = Reason("moment functions inverted along a line (docs/numerical_engines.md)", tuple(map(Reason, parts)))
+        return Enclosure(min(max(ends[0], Fraction(0)), Fraction(1)), max(min(ends[1], Fraction(1)), Fraction(0)), reason)
+
+    def _images(self, order: Order, epsilon: Fraction) -> arb:
+        """Sum of e^(theta m P) delta(epsilon + m P) over m > 0 or m < 0, delta(y) <= c e^(K(r) - r y), P the period."""
+        power = ball(order.order)
+        peak = power * power.log() - (1 + power) * (1 + power).log() if order.order else arb(0)
+        ratio = (-abs(power - ball(self.theta)) * 2 * arb.pi() / ball(self.step)).exp()
+        return (peak + order.cumulant - power * ball(epsilon)).exp() * ratio / (1 - ratio)
+
+
+def contour_along(
+    moments: Sequence[tuple[Moments, int]],
+    infinity: arb,
+    *,
+    theta: Fraction,
+    step: Fraction,
+    side: int,
+    orders: tuple[Fraction, Fraction],
+) -> Contour:
+    """The values along a line; any parameters are sound, with 0 <= orders[0] < theta < orders[1]."""
+    with working_precision(BITS):
+        values = [1 / (z * (1 + z)) for z in places(theta, step, side)]
+        for law, count in moments:
+            values = [known * value**count for known, value in zip(values, law.grid(theta, step, side).entries(), strict=True)]
+        below, above = (Order(order, _cumulant(moments, order)) for order in orders)
+        last = (side * side - 1) * step
+        left_out = _product([law.beyond(theta, last) ** count for law, count in moments]) / ball(last)
+        return Contour(theta, step, side, acb_mat(side, side, values), above, below, left_out, infinity)
+
+
+def contour(composition: Composition, question: Question) -> Enclosure | None:
+    """Delta or epsilon in one direction, where a coarse lattice agrees; None where the answer would be wide or take too long.
+
+    Where a law is known only between two others, the line gives the upper end and the lattice the lower one.
+    """
+    above, limit = parts_of(composition, lower=False), infinite_loss(dominating_laws(composition))
+    if not above or all(isinstance(law, Normal) for law, _ in above):  # a normal loss has its closed form in the bounds
+        return None
+    if (isinstance(question, EpsilonAt) and limit.upper >= question.delta) or not is_standard():
+        return None
+    log_delta = None if isinstance(question, DeltaAt) else log_of(question.delta - Fraction(limit.upper))
+    line, start = contour_for(above, question.epsilon if isinstance(question, DeltaAt) else None, log_delta)
+    if line is None:
+        return None
+    found = line.delta(question.epsilon) if isinstance(question, DeltaAt) else _epsilon(line, question.delta, start)
+    if isinstance(found.upper, float) or found.width > found.upper * WIDEST:
+        return None
+    if parts_of(composition, lower=True) != above:
+        first = tilted_lattice(composition, question)
+        upper = Reason("upper end from the laws above", (found.reason,))
+        return None if first is None else first.intersect(Enclosure(Fraction(0), found.upper, upper))
+    ends = (question.epsilon,) if isinstance(question, DeltaAt) else (Fraction(found.lower), found.upper)
+    lattice = lattice_for(composition, epsilon=ends[0], width=CHECKED)
+    if lattice is None:
+        return replace(found, reason=Reason("not compared with a lattice, which would be too long", (found.reason,)))
+    checks = [line.delta(end).intersect(lattice.delta(end)).reason.parts[1] for end in ends]
+    return Enclosure(found.lower, found.upper, Reason("a line and a coarse lattice agree", (found.reason, checks[0])))
+
+
+def contour_for(parts: Parts, epsilon: Fraction | None, log_delta: float | None = None) -> tuple[Contour | None, Fraction]:
+    """The line for questions near an epsilon or a delta, None where it takes too much work; and an epsilon to begin with."""
+    near = float(min(epsilon or 0, LARGEST))
+    with np.errstate(all="ignore"):  # floats that overflow make no plan
+        for tail in TAILS:
+            sketches = sketches_of(parts, tail)
+            if sketches is not None:
+                tilt = tilt_for_epsilon(sketches, near) if log_delta is None else tilt_for_delta(sketches, log_delta)
+                if tilt is None:
+                    break
+                line = _built(parts, tail, round(math.log2(tilt) * TILTS_PER_OCTAVE))
+                return line, Fraction(max(saddle_point(sketches, tilt)[0], 0.0))
+    return None, Fraction(0)
+
+
+def _epsilon(line: Contour, target: Fraction, start: Fraction) -> Enclosure:
+    """Epsilon at which delta is `target`: a root of the middle of delta, and points on both sides of it that were decided."""
+    root, slope, before = start, -float(line.theta), (start, 0.0)
+    for _ in range(12):
+        found = line.delta(root)
+        if not found.upper:
+            break
+        excess = log_of((Fraction(found.lower) + Fraction(found.upper)) / 2 / target)
+        if (excess < before[1] and root > before[0]) or (excess > before[1] and root < before[0]):
+            slope = (excess - before[1]) / float(root - before[0])
+        before, root = (root, excess), _short(max(root - Fraction(excess / slope), Fraction(0)))
+        if abs(root - before[0]) <= root * STEPS[0]:
+            break
+    upper: Endpoint = next((root * (1 + by) for by in STEPS if line.delta(root * (1 + by)).upper <= target), math.inf)
+    lower = next((root * (1 - by) for by in STEPS if line.delta(root * (1 - by)).lower > target), Fraction(0))
+    reason = Reason("delta on both sides of epsilon decides its ends (Sommer, Meiser, Mohammadi 2019, Lemma 5)", (found.reason,))
+    return Enclosure(lower, upper, reason)
+
+
+@lru_cache(maxsize=8)
+def _built(parts: Parts, tail: int, place: int) -> Contour | None:
+    """The line at a tilt from the geometric grid, long enough to leave out little; None where that is too long."""
+    sketches = sketches_of(parts, tail)
+    if sketches is None:
+        return None
+    theta = 2.0 ** (place / TILTS_PER_OCTAVE)
+    tilt, (epsilon, log_delta, variance) = Fraction(theta), saddle_point(sketches, theta)
+    if theta < 1.5 * FINEST_TILT:  # all smaller epsilons come here as well, where delta is nearly 1
+        epsilon, log_delta = 0.0, 0.0
+    deviation = math.sqrt(variance) or 1.0
+    period, orders = _period(sketches, theta, deviation, epsilon, log_delta - FADED)
+    spread = math.log(theta * (1 + theta)) + math.log(1 / theta**2 + deviation**2) / 2
+    reach = math.sqrt(2 * (FADED + max(spread, 0.0))) / deviation
+    if not 0 < reach * period < MOST_WORK:  # no number, or far too long
+        return None
+    step = Fraction(2 * math.pi / period)
+    with working_precision(BITS):
+        while True:
+            side = math.isqrt(math.ceil(reach / float(step))) + 1
+            last = (side * side - 1) * step
+            if side * side > MOST_WORK >> 8:
+                return None
+            found = [moments_of(*part, greatest=orders[1], place=last, tail=tail) for part in parts]
+            known = [(entry[0], count) for entry, (_, count) in zip(found, parts, strict=True) if entry is not None]
+            if len(known) < len(parts) or sum(law.size for law, _ in known) * side * side > MOST_WORK:
+                return None
+            fallen = _product([law.beyond(tilt, last) ** count for law, count in known]) / ball(last)
+            if fallen.log() - theta * epsilon < log_delta - _faded(side):
+                break
+            reach *= LENGTHENED
+        safe = _product([(1 - entry[1]) ** count for entry, (_, count) in zip(found, parts, strict=True) if entry is not None])
+    return contour_along(known, 1 - safe, theta=tilt, step=step, side=side, orders=orders)
+
+
+def _faded(side: int) -> float:
+    """Nats by which what is left out must be smaller than delta: fewer for long lines, where points of mass hardly fade."""
+    return FADED - 6 * max(0.0, math.log2(side) - 4)
+
+
+def _period(
+    sketches: Sequence[tuple[Sketch, int]], theta: float, deviation: float, epsilon: float, log_error: float
+) -> tuple[float, tuple[Fraction, Fraction]]:
+    """The least period at which images on both sides are small enough, and the orders that show it."""
+    margin = 2 * deviation
+    periods, orders = [], []
+    for candidates in (
+        np.append(theta * (1 - np.geomspace(0.02, 0.99, 32)), 0.0),
+        theta + np.minimum(np.geomspace(0.1, 12.0, 32) / deviation, 2 * theta + 2),
+    ):
+        cumulants = sum((count * sketch.cumulant(candidates) for sketch, count in sketches), np.zeros(len(candidates)))
+        powers = np.maximum(candidates, 1e-300)
+        peaks = powers * np.log(powers) - (1 + powers) * np.log1p(powers)
+        needed = (peaks + cumulants - candidates * epsilon - log_error) / abs(candidates - theta) + margin
+        best = int(np.argmin(needed))
+        periods.append(float(needed[best]))
+        orders.append(Fraction(float(candidates[best])))
+    return max(*periods, margin), (orders[0], orders[1])
+
+
+def _cumulant(moments: Sequence[tuple[Moments, int]], order: Fraction) -> arb:
+    """Logarithm of the composed moment."""
+    return sum((count * law.at(order).log() for law, count in moments), arb(0))
+
+
+def _product(factors: Sequence[arb]) -> arb:
+    """Product of balls."""
+    return math.prod(factors, start=arb(1))
+
+
+def _short(value: Fraction) -> Fraction:
+    """A dyadic near a value, so that its digits do not grow."""
+    return Fraction(round(value * (1 << 80)), 1 << 80)
+
+
+def _turn(angle: Fraction) -> acb:
+    """e^(i angle)."""
+    return acb(0, ball(angle)).exp()
+
+
+def _share(term: arb, whole: arb) -> str:
+    """A term relative to the whole, in three digits."""
+    share = ball_endpoints(term / whole)[1]
+    return "all" if share > 1 else outward(max(share, Fraction(0)), digits=3, up=True)

@@ -1,0 +1,204 @@
+"""Delta from composed masses: weighted sums, what lies outside the window, rounding, and the infinite loss."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Final
+
+import numpy as np
+from flint import arb
+
+from dpaudit.accounting.engines.convolution import Composed, composed
+from dpaudit.accounting.engines.lattice import MASS_BITS, Lattice, at_most, log_moments, powers, unit_sum
+from dpaudit.accounting.engines.plan import Plan
+from dpaudit.accounting.engines.smear import Bump, bump_of
+from dpaudit.accounting.model.transform import Reals
+from dpaudit.exact import Enclosure, Endpoint, Reason, ball, ball_endpoints, outward, working_precision
+
+BLOCK: Final = 1 << 12
+"""Places whose weighted sums are kept together, so that a question adds up one block only."""
+
+UNDERFLOW: Final = 2.0**-900
+"""More than all weights and products that are too small for doubles."""
+
+
+@dataclass(frozen=True)
+class Evaluated:
+    """A composition on its lattice, ready to be asked for delta at epsilons near that of the plan."""
+
+    plan: Plan
+    lattices: tuple[Lattice, ...]
+
+    @cached_property
+    def _masses(self) -> Composed:
+        """Composed masses on the window."""
+        return composed(self.lattices, self.plan.first, self.plan.size)
+
+    @cached_property
+    def _offset(self) -> Fraction:
+        """Loss at index 0 of the composition."""
+        return sum((lattice.count * lattice.raster.offset for lattice in self.lattices), Fraction(0))
+
+    @cached_property
+    def _moments(self) -> dict[tuple[bool, str], arb]:
+        """Logarithms of total masses and of moments at the further tilts, for upper and lower laws."""
+        low, high = self.plan.chernoff
+        found = {}
+        for name, tilt in (("whole", Fraction(0)), ("above", high), ("below", -low)):
+            found[True, name], found[False, name] = log_moments(self.lattices, tilt)
+        return found
+
+    @cached_property
+    def _weights(self) -> tuple[Reals, Reals]:
+        """Powers of e^(-tilt step) and of e^(-(1 + tilt) step) from 0 to the length of a block."""
+        count = min(BLOCK, self.plan.size) + 1
+        slow, fast = (powers(-rate * self.plan.step, count)(np.arange(count)) for rate in (self.plan.tilt, 1 + self.plan.tilt))
+        return slow, fast
+
+    @cached_property
+    def _beyond(self) -> list[list[float]]:
+        """Weighted sums of all masses from each block on, seen from its start: of upper and lower masses, with both weights."""
+        found = []
+        for masses in (self._masses.upper, self._masses.lower):
+            for weights in self._weights:
+                sums = [0.0]
+                for row in masses.reshape(-1, weights.size - 1)[::-1]:
+                    sums.append(float((row * weights[:-1]).sum()) + float(weights[-1]) * sums[-1])
+                found.append(sums[::-1])
+        return found
+
+    def _sums(self, first: int) -> list[float]:
+        """Weighted sums of all masses from a position on, in the order of `_beyond`."""
+        found, size = [], self._weights[0].size - 1
+        block, place = divmod(first, size)
+        for side, masses in enumerate((self._masses.upper, self._masses.lower)):
+            near = masses[first : first - place + size]
+            for weights, beyond in zip(self._weights, self._beyond[2 * side : 2 * side + 2], strict=True):
+                found.append(float((near * weights[: near.size]).sum()) + float(weights[near.size]) * beyond[block + 1])
+        return found
+
+    @cached_property
+    def _bump(self) -> Bump | None:
+        """What is taken off the lower law because its points are spread."""
+        return bump_of(self.lattices, self.plan.tilt, self.plan.size)
+
+    @cached_property
+    def ends(self) -> tuple[Fraction, Fraction]:
+        """Epsilons between which this is best asked: around that of the plan, as far as the answers stay narrow."""
+        middle = (self.plan.near[0] + self.plan.near[1]) / 2
+        first, last = max(self._place(0), self.plan.near[0]), min(self._place(self.plan.size - 2), self.plan.near[1])
+        for _ in range(8):
+            found = self.delta(first)
+            if found.width < found.upper / 4:
+                break
+            first = (first + middle) / 2
+        return first, max(first, last)
+
+    def _place(self, position: int) -> Fraction:
+        """Loss at a position of the window."""
+        return self._offset + (self.plan.first + position) * self.plan.step
+
+    def _tail(self, place: Fraction, *, upper: bool, above: bool) -> float:
+        """Bound on the tilted mass at or above a place, or below it."""
+        reach = [lattice.count * lattice.raster.place(int(lattice.index[-1 if above else 0])) for lattice in self.lattices]
+        if (sum(reach) < place) if above else (sum(reach) >= place):
+            return 0.0
+        low, high = self.plan.chernoff
+        with working_precision(MASS_BITS):
+            shift = -ball(high * place) if above else ball(low * place)
+            bound = self._moments[upper, "above" if above else "below"] + shift
+            return min(at_most(bound.exp()), at_most(self._moments[upper, "whole"].exp()))
+
+    def delta(self, epsilon: Fraction) -> Enclosure:
+        """Delta of the composition, the trivial answer outside the window.
+
+        Floats that overflow become infinite or no number, and those become the trivial end here.
+        """
+        first = math.floor((epsilon - self._offset) / self.plan.step) + 1 - self.plan.first
+        if not 0 <= first < self.plan.size:
+            return Enclosure(0, 1, Reason("epsilon lies outside the window of the lattice"))
+        with np.errstate(all="ignore"):
+            upper, lower, terms = self._finite(epsilon, first)
+        tilt = self.plan.tilt
+        with working_precision(MASS_BITS + 64):
+            base = sum((lattice.count * lattice.log_scale for lattice in self.lattices), Fraction(0)) - tilt * epsilon
+            factor, safe_upper, safe_lower = ball(base).exp(), arb(0), arb(0)
+            for lattice in self.lattices:
+                safe_upper += lattice.count * (-_clipped(lattice.upper_infinity.upper())).log1p()
+                safe_lower += lattice.count * (-_clipped(lattice.lower_infinity.lower())).log1p()
+            most = ball_endpoints(factor * arb(upper) - safe_upper.expm1())[1] if not safe_upper.is_nan() else math.inf
+            least = ball_endpoints(factor * arb(lower) - safe_lower.expm1())[0] if not safe_lower.is_nan() else 0
+            infinite = ball_endpoints(-safe_upper.expm1())[1] if safe_upper.is_finite() else math.inf
+        least, most = min(max(least, Fraction(0)), Fraction(1)), min(most, Fraction(1))
+        return Enclosure(least, most, self._reason(terms, upper, infinite))
+
+    def _finite(self, epsilon: Fraction, first: int) -> tuple[float, float, tuple[float, float]]:
+        """Bounds on the weighted sum of tilted masses beyond epsilon, and their terms for rounding and for the window."""
+        tilt, plan = self.plan.tilt, self.plan
+        start, beyond = self._place(first), self._place(plan.size)
+        with working_precision(MASS_BITS):
+            near, peak = ball(epsilon - start), at_most(1 / ball(1 + tilt))
+            fronts = [(ball(rate) * near).exp() for rate in (tilt, 1 + tilt)]
+            sums = [front / -(-ball(rate * plan.step)).expm1() for front, rate in zip(fronts, (tilt, 1 + tilt), strict=True)]
+            spread = at_most(sums[0] - sums[1]) + UNDERFLOW  # of the weights at all places, endlessly many
+            faded = ball(beyond - epsilon) > ball(1 / tilt).log1p()
+            last = at_most((ball(tilt) * ball(epsilon - beyond)).exp()) if faded else peak
+        unit = unit_sum(BLOCK + 8 * plan.size // self._weights[0].size)
+        slow, fast = (float(front) for front in fronts)
+        upper_gain, upper_cost, lower_gain, lower_cost = (
+            one * front for one, front in zip(self._sums(first), (slow, fast, slow, fast), strict=True)
+        )
+        upper_error = unit * (upper_gain + upper_cost) + self._masses.upper_error * spread + UNDERFLOW
+        lower_error = unit * (lower_gain + lower_cost) + self._masses.lower_error * spread + UNDERFLOW
+        upper, lower = upper_gain - upper_cost, lower_gain - lower_cost
+        left_out = last * self._tail(beyond, upper=True, above=True)
+        wrapped = peak * (
+            self._tail(self._place(0), upper=False, above=False)
+            + self._tail(epsilon + plan.size * plan.step, upper=False, above=True)
+        )
+        bump = self._bump
+        smeared = (
+            0.0
+            if bump is None
+            else bump.tilted_sum(
+                self._masses.lower,
+                self._masses.lower_error,
+                at_most(self._moments[False, "whole"].exp()),
+                tilt=tilt,
+                step=plan.step,
+                first=first,
+                gap=start - epsilon,
+            )
+        )
+        most, least = (upper + upper_error + left_out) * (1 + 2.0**-48), (lower - lower_error - wrapped - smeared) * (1 - 2.0**-48)
+        return most, least if least > 0 else 0.0, (max(upper_error, lower_error), left_out + wrapped)
+
+    def _reason(self, terms: tuple[float, float], upper: float, infinite: Endpoint) -> Reason:
+        """Theorems and error terms."""
+        plan, laws, cells = self.plan, len(self.lattices), sum(lattice.index.size - 1 for lattice in self.lattices)
+        step, tilt = (outward(value, digits=4, up=True) for value in (plan.step, plan.tilt))
+        rounding, window = (_share(term, upper) for term in terms)
+        parts = (
+            f"lattice: spreading raises and fusion lowers every profile; {cells} cells of {laws} laws, step {step}, tilt {tilt}",
+            f"error term: rounding in transforms of length {plan.size}, in powers and sums: at most {rounding} of the upper end",
+            f"error term: losses outside the window: at most {window} of the upper end",
+            f"infinite loss, or one beyond the lattice: at most {outward(infinite, digits=3, up=True)}",
+        )
+        return Reason(
+            "composed on a tilted lattice between an upper and a lower law (docs/numerical_engines.md)",
+            tuple(Reason(part) for part in parts),
+        )
+
+
+def _share(term: float, whole: float) -> str:
+    """A term relative to the whole, in three digits."""
+    share = term / whole if whole else math.inf
+    return outward(Fraction(share), digits=3, up=True) if math.isfinite(share) else "all"
+
+
+def _clipped(mass: arb) -> arb:
+    """A probability between 0 and 1."""
+    return mass.max(arb(0)).min(arb(1))

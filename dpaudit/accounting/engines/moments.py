@@ -1,0 +1,67 @@
+"""The moment bound on delta: Renyi divergences of all laws added up, at the best order."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Final
+
+from flint import arb
+
+from dpaudit.accounting.model.composition import Composition
+from dpaudit.accounting.model.limits import infinite_loss
+from dpaudit.accounting.model.search import golden_section
+from dpaudit.exact import Reason, ball, ball_endpoints, outward, working_precision
+
+LOG2_ORDERS: Final = (-80.0, 200.0)
+"""Range of log2(order - 1) in which the best order is sought."""
+
+STEPS: Final = 36
+"""Golden section steps, which shrink the range to 1e-5 of it."""
+
+
+@dataclass(frozen=True)
+class MomentBound:
+    """A valid delta and the Renyi order that gave it (0 when the bound is the trivial 1)."""
+
+    upper: Fraction
+    order: Fraction
+
+    def reason(self) -> Reason:
+        """The theorem with its order."""
+        if not self.order:
+            return Reason("delta is a probability, at most 1")
+        shown = outward(self.order, digits=6, up=True)
+        return Reason(
+            f"Canonne, Kamath, Steinke 2020, Proposition 12 at order {shown}: delta <= exp((a-1)(D_a - e)) (1-1/a)^(a-1)/a",
+            (Reason("Renyi divergences D_a of the parts add up (Mironov 2017, Proposition 1)"),),
+        )
+
+
+def moment_bound(composition: Composition, epsilon: Fraction) -> MomentBound:
+    """An upper bound on delta in this direction: the mass of infinite losses plus the moment bound for the finite ones."""
+
+    def exponent(order: Fraction) -> arb | None:
+        """Logarithm of the bound at Renyi order 1 + `order`."""
+        value = ball(order) * (ball(order).log() - ball(epsilon)) - ball(1 + order) * ball(1 + order).log()
+        for law, count in composition.parts:
+            moment = law.log_moment(order)
+            if moment is None:
+                return None
+            value += moment * count
+        return value
+
+    with working_precision(64):
+        best = Fraction(2.0 ** golden_section(lambda place: _steering(exponent(Fraction(2.0**place))), *LOG2_ORDERS, STEPS)[2])
+    with working_precision(192):
+        least = exponent(best)
+        finite = ball_endpoints(least.exp())[1] if least is not None and least.is_finite() else math.inf
+    bound = finite + infinite_loss(composition).upper
+    return MomentBound(Fraction(bound), 1 + best) if bound < 1 else MomentBound(Fraction(1), Fraction(0))
+
+
+def _steering(value: arb | None) -> float:
+    """A float that steers the search; infinity where there is no bound."""
+    number = math.inf if value is None or not value.is_finite() else float(value)
+    return math.inf if math.isnan(number) else number
