@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from dpaudit.accounting import Poisson, laplace
 from dpaudit.accounting.engines import tilted
-from dpaudit.accounting.engines import transform as module
+from dpaudit.accounting.model import transform as module
 from dpaudit.accounting.engines.tilted import tilted_lattice
 from dpaudit.accounting.model.questions import DeltaAt
 from dpaudit.accounting.model.transform import error_constant, inverse, is_standard, roots, transform
