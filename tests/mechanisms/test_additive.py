@@ -13,9 +13,8 @@ from flint import arb
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dpaudit.accounting import compose, discrete_gaussian, discrete_laplace, price, pure_dp
+from dpaudit.accounting import compose, discrete_gaussian, discrete_laplace, price, pure_dp, staircase
 from dpaudit.accounting.laws.bounded_noise import finite_noise
-from dpaudit.accounting.laws.staircase import staircase
 from dpaudit.claims import ApproxDP, Curve, PureDP
 from dpaudit.errors import InvalidArgument, Unsupported
 from dpaudit.exact import working_precision

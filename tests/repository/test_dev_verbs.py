@@ -62,10 +62,10 @@ def test_benchmark_gives_names_and_options_to_the_one_program_that_knows_them(fa
 @pytest.mark.parametrize(("broken", "expected"), [((), 0), (("ruff",), 1), (("lint-imports",), 1), (("ruff", "mypy"), 1)])
 def test_lint_runs_every_check_whatever_the_first_ones_find(fake, capsys, broken, expected):
     verbs.prepare(fake.checkout)
-    for name in ("ruff", "mypy", "lint-imports"):
+    for name in ("ruff", "mypy", "lint-imports", "python"):
         fake.program(name, 2 if name in broken else 0)
     assert expected == verbs.main(["lint"])
-    assert ["ruff", "ruff", "mypy", "lint-imports"] == [call.split(" in ")[0] for call in fake.calls]
+    assert ["ruff", "ruff", "mypy", "lint-imports", "python"] == [call.split(" in ")[0] for call in fake.calls]
     last = capsys.readouterr().err.splitlines()[-1]
     assert all(name in last for name in broken)
     assert last.startswith("dev: lint failed" if broken else "dev: lint passed")
