@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from dpaudit.accounting.engines.conversions import concentration, gaussian_parameter, renyi_divergence
-from dpaudit.accounting.engines.evaluate import evaluate
-from dpaudit.accounting.engines.tradeoffs import tradeoff_at
-from dpaudit.accounting.laws.dominating import dominating_laws
-from dpaudit.accounting.laws.groups import of_group
 from dpaudit.accounting.model.composition import Composition, merge_parts
 from dpaudit.accounting.model.law import Law
 from dpaudit.accounting.model.questions import DeltaAt, EpsilonAt
-from dpaudit.accounting.schemes import Scheme
 from dpaudit.claims import Adjacency, Guarantee
 from dpaudit.errors import InvalidArgument
 from dpaudit.exact import Enclosure, Exact, in_range, integer, non_negative
+
+if TYPE_CHECKING:
+    from dpaudit.accounting.schemes import Scheme
+
+# Engines and schemes are imported by the question that needs them: most programs build losses, and few ask every question.
 
 
 @dataclass(frozen=True)
@@ -63,6 +63,8 @@ class PrivacyLoss:
           >>> print(gaussian(sigma=1).delta(epsilon=1))
           [0.126936, 0.126937]
         """
+        from dpaudit.accounting.engines.evaluate import evaluate
+
         return evaluate(self.composition, DeltaAt(non_negative(epsilon, "epsilon")))
 
     def epsilon(self, *, delta: Exact) -> Enclosure:
@@ -81,6 +83,8 @@ class PrivacyLoss:
           >>> print((10 * laplace(scale=2)).epsilon(delta=0))
           5
         """
+        from dpaudit.accounting.engines.evaluate import evaluate
+
         return evaluate(self.composition, EpsilonAt(in_range(delta, "delta", lower=0, upper=1, upper_open=True)))
 
     def tradeoff(self, *, alpha: Exact) -> Enclosure:
@@ -100,6 +104,8 @@ class PrivacyLoss:
           >>> print(gdp(1).tradeoff(alpha="1/20"))
           [0.740488, 0.740489]
         """
+        from dpaudit.accounting.engines.tradeoffs import tradeoff_at
+
         return tradeoff_at(self.composition, in_range(alpha, "alpha", lower=0, upper=1))
 
     def renyi(self, *, order: Exact) -> Enclosure:
@@ -117,6 +123,8 @@ class PrivacyLoss:
           >>> print((10 * gaussian(sigma=2)).renyi(order=8))
           10
         """
+        from dpaudit.accounting.engines.conversions import renyi_divergence
+
         return renyi_divergence(self.composition, in_range(order, "order", lower=1, upper=2**64, lower_open=True))
 
     def zcdp(self) -> Enclosure:
@@ -134,6 +142,8 @@ class PrivacyLoss:
           >>> print(gaussian(sigma=2).zcdp(), bounded_range(epsilon=1).zcdp().upper)
           0.125 1/8
         """
+        from dpaudit.accounting.engines.conversions import concentration
+
         return concentration(self.composition)
 
     def gdp(self) -> Enclosure:
@@ -151,6 +161,8 @@ class PrivacyLoss:
           >>> print((16 * gaussian(sigma=2)).gdp())
           2
         """
+        from dpaudit.accounting.engines.conversions import gaussian_parameter
+
         return gaussian_parameter(self.composition)
 
     def sampled(self, scheme: Scheme) -> PrivacyLoss:
@@ -169,6 +181,8 @@ class PrivacyLoss:
           >>> laplace(scale=1).sampled(Poisson("0.01")).epsilon(delta=0).upper < 0.0171
           True
         """
+        from dpaudit.accounting.schemes import Scheme
+
         if not isinstance(scheme, Scheme):
             kind = type(scheme).__name__
             raise InvalidArgument("DPA105", f'sampled takes a sampling scheme, got a {kind}. For instance Poisson("0.01").')
@@ -190,6 +204,8 @@ class PrivacyLoss:
           >>> rounded.dominating().epsilon(delta="1e-6").upper == rounded.epsilon(delta="1e-6").upper
           True
         """
+        from dpaudit.accounting.laws.dominating import dominating_laws
+
         return PrivacyLoss(dominating_laws(self.composition))
 
     def group(self, size: int) -> PrivacyLoss:
@@ -209,6 +225,8 @@ class PrivacyLoss:
           >>> laplace(scale=2).group(3).describe()
           'laplace(scale=2, sensitivity=3)'
         """
+        from dpaudit.accounting.laws.groups import of_group
+
         return PrivacyLoss(of_group(self.composition, integer(size, "size", lower=1)))
 
     def describe(self) -> str:
