@@ -6,6 +6,7 @@ what its options do.
 
 from __future__ import annotations
 
+import runpy
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final
@@ -151,6 +152,5 @@ def lemma_table() -> str:
 
 
 if __name__ == "__main__":
-    from proofs.commands import main
-
-    raise SystemExit(main())
+    # By name: the commands import this module, and an import here would close a circle.
+    runpy.run_module("proofs.commands", run_name="__main__")

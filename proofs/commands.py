@@ -180,3 +180,7 @@ def _listed(names: Sequence[str], everything: int) -> str:
 def _say(text: str) -> None:
     """Write a line."""
     sys.stdout.write(f"{text}\n")
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from dpaudit.accounting import PrivacyLoss
-from dpaudit.accounting.filters import Amounts
+from dpaudit.accounting.budgets.filters import Amounts
 from dpaudit.claims import Guarantee
 from dpaudit.errors import DpauditError, InvalidArgument, LedgerFailure
 from dpaudit.exact import integer

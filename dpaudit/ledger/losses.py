@@ -11,12 +11,13 @@ from importlib import import_module
 from typing import Any, Final
 
 from dpaudit.accounting import PrivacyLoss
-from dpaudit.accounting.law import Law
 from dpaudit.accounting.laws.allocation import Allocated
 from dpaudit.accounting.laws.between import Between
 from dpaudit.accounting.laws.random_order import Ordered
 from dpaudit.accounting.laws.sampled import Sampled
 from dpaudit.accounting.laws.without_replacement import Swapped
+from dpaudit.accounting.model.composition import Composition
+from dpaudit.accounting.model.law import Law
 from dpaudit.claims import Curve, Guarantee
 from dpaudit.errors import InvalidArgument, Unsupported
 from dpaudit.exact import integer, rational
@@ -82,7 +83,7 @@ def spending_from_dict(values: Mapping[str, Any], depth: int = 0) -> PrivacyLoss
     if set(values) != {"adjacency", "parts"}:
         raise InvalidArgument("DPA105", "a charge holds a loss, a guarantee or a curve.")
     parts = tuple((_law(law), integer(count, "count", lower=1)) for law, count in values["parts"])
-    return PrivacyLoss(parts, adjacency_from_dict(values["adjacency"]))
+    return PrivacyLoss(Composition(parts, adjacency_from_dict(values["adjacency"])))
 
 
 def is_compared(loss: PrivacyLoss | Guarantee) -> bool:

@@ -10,7 +10,7 @@ from json import loads
 from typing import Final
 
 from dpaudit.accounting import PrivacyLoss
-from dpaudit.accounting.filters import Amounts, Cap
+from dpaudit.accounting.budgets.filters import Amounts, Cap
 from dpaudit.claims import ApproxDP, Guarantee
 from dpaudit.exact import integer
 from dpaudit.ledger.entries import KINDS, Entry, Scope, canonical

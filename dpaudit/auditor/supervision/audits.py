@@ -35,10 +35,10 @@ from dpaudit.results import Settings, TargetResult
 from dpaudit.targets import Reference, Target, bundle_locations
 
 _SHARED: Final = (
-    "dpaudit.accounting.engines",
+    "dpaudit.accounting.engines.evaluate",
     "dpaudit.accounting.laws",
-    "dpaudit.accounting.profile",
-    "dpaudit.accounting.questions",
+    "dpaudit.accounting.engines.profile",
+    "dpaudit.accounting.model.questions",
     "scipy.special",
 )
 """What every audit needs after its first run: imported once, before the processes of the targets fork."""

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from dpaudit.accounting import Poisson, laplace
 from dpaudit.accounting.engines import tilted
-from dpaudit.accounting.model import transform as module
 from dpaudit.accounting.engines.tilted import tilted_lattice
+from dpaudit.accounting.model import transform as module
 from dpaudit.accounting.model.questions import DeltaAt
 from dpaudit.accounting.model.transform import error_constant, inverse, is_standard, roots, transform
 from dpaudit.exact import working_precision
