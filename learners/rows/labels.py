@@ -15,6 +15,7 @@ import numpy as np
 
 from dpaudit.errors import InvalidArgument
 from learners.rows.reading import as_numbers, read_or
+from mechanisms.entries import held_by
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -151,6 +152,26 @@ def checked_labels(labels: Any) -> NDArray[Any]:
     if read.ndim != 1:
         raise InvalidArgument("DPA105", f"y should be a 1d array, got {read.ndim} dimensions.")
     return read
+
+
+def require_comparable(labels: NDArray[Any], classes: NDArray[Any]) -> None:
+    """DPA105 for an array of labels whose type none of the public classes has, so that all would count as the first class."""
+    text = classes.dtype.kind == "U"
+    if labels.dtype.kind not in ("OUT" if text else "Obiufc"):
+        named, remedy = ("text", "y.astype(str)") if text else ("numbers", "y.astype(int)")
+        raise InvalidArgument(
+            "DPA105",
+            f"y is an array of {held_by(labels)}, but classes are {named}, so no label would be found among them. "
+            f"Convert the labels: {remedy}, or name the classes as y spells them.",
+        )
+
+
+def require_number_labels(labels: NDArray[Any]) -> None:
+    """DPA105 for an array of labels whose type is not that of numbers, so that all would count as 0."""
+    if labels.dtype.kind not in "biufO":
+        raise InvalidArgument(
+            "DPA105", f"y must be numbers for a regressor, got an array of {held_by(labels)}. Convert it: y.astype(float)."
+        )
 
 
 def outputs_of(classes: int) -> int:
