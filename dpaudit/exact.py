@@ -251,6 +251,39 @@ def word(value: object, name: str, allowed: Collection[str]) -> str:
     return value
 
 
+def one_given(**alternatives: object) -> str:
+    """Name of the only alternative that is given, of several parameters that describe one quantity.
+
+    Args:
+      alternatives: the parameters by name, None for those that are not given; the first serves as an example in the message.
+    Returns:
+      Its name.
+    Raises:
+      InvalidArgument: none of them is given, or several are (DPA106).
+    Source: design rule: refuse before any randomness is drawn.
+    Example:
+      >>> one_given(epsilon=None, scale=2)
+      'scale'
+    """
+    given = [name for name, value in alternatives.items() if value is not None]
+    if len(given) == 1:
+        return given[0]
+    names = _listed(list(alternatives), "or")
+    if not given:
+        raise InvalidArgument(
+            "DPA106", f"one of {names} is needed, got none of them. Write for instance {next(iter(alternatives))}=1."
+        )
+    raise InvalidArgument(
+        "DPA106",
+        f"only one of {names} may be given, got {_listed(given, 'and')}. Keep the one that you mean and leave the rest out.",
+    )
+
+
+def _listed(names: list[str], last: str) -> str:
+    """Names as a sentence lists them."""
+    return f"{', '.join(names[:-1])} {last} {names[-1]}"
+
+
 def shown(value: Fraction) -> str:
     """`value` as people write it: exact when that is short (1/3, 1e-06), else "about" six digits, whatever its size.
 

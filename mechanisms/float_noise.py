@@ -14,6 +14,7 @@ import numpy as np
 from dpaudit.errors import InvalidArgument
 from dpaudit.exact import Exact, rational
 from dpaudit.releases import Release, note
+from mechanisms.entries import held_by
 from mechanisms.noise import bit_source, copies_asked
 from mechanisms.sampling.cells import Cells
 from mechanisms.sampling.random import BitSource
@@ -98,7 +99,7 @@ def _no_float() -> InvalidArgument:
 def _numbers(values: NDArray[np.float64]) -> NDArray[np.float64]:
     """The array to release, if it is a float64 array of finite numbers."""
     if values.dtype != np.float64:
-        raise InvalidArgument("DPA105", f"arrays must hold float64, got {values.dtype}. Convert with astype(numpy.float64).")
+        raise InvalidArgument("DPA105", f"arrays must hold float64, got {held_by(values)}. Convert with astype(numpy.float64).")
     if values.size == 0:
         raise InvalidArgument("DPA109", "the array to release is empty. Give at least one number.")
     if not np.isfinite(values).all():

@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, cast
 
 import numpy as np
 
 from dpaudit.errors import InvalidArgument
-from dpaudit.exact import Exact, integer, positive, shown
+from dpaudit.exact import Exact, integer, one_given, positive, shown
 from dpaudit.releases import Release, note
 from mechanisms.laws.law import MOST_DRAWS, Sampler
 from mechanisms.sampling.kernel import LARGEST
@@ -106,12 +106,9 @@ def bit_source(source: BitSource | None) -> BitSource:
 
 
 def one_of(**alternatives: Exact | None) -> Fraction:
-    """The first alternative, exact and positive, if it is the only one given; DPA106 otherwise."""
-    (name, value), *others = alternatives.items()
-    if value is None or any(other is not None for _, other in others):
-        names = " and ".join(sorted(alternatives))
-        raise InvalidArgument("DPA106", f"exactly one of {names} is needed. Leave the other out.")
-    return positive(value, name)
+    """The only alternative that is given, exact and positive; DPA106 otherwise. Callers name all that there are."""
+    name = one_given(**alternatives)
+    return positive(cast("Exact", alternatives[name]), name)
 
 
 def read_flag(flag: object, name: str) -> bool:

@@ -9,6 +9,7 @@ import numpy as np
 
 from dpaudit.errors import InvalidArgument
 from dpaudit.exact import Exact, rational, shown
+from mechanisms.entries import held_by
 
 if TYPE_CHECKING:
     from fractions import Fraction
@@ -99,7 +100,9 @@ def array_steps(values: NDArray[Any], lattice: Fraction) -> tuple[NDArray[np.int
         return _integer_steps(values, lattice)
     if values.dtype == np.float64:
         return _float_steps(values, lattice)
-    raise InvalidArgument("DPA105", f"arrays must hold integers or float64, got {values.dtype}. Convert with astype(numpy.int64).")
+    raise InvalidArgument(
+        "DPA105", f"arrays must hold integers or float64, got {held_by(values)}. Convert with astype(numpy.int64)."
+    )
 
 
 def _integer_steps(values: NDArray[np.integer[Any]], lattice: Fraction) -> tuple[NDArray[np.int64], Format]:

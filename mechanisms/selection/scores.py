@@ -11,7 +11,7 @@ import numpy as np
 
 from dpaudit.errors import InvalidArgument
 from dpaudit.exact import rational
-from mechanisms.entries import exact_array
+from mechanisms.entries import exact_array, held_by
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -103,7 +103,9 @@ def read_scores(scores: Sequence[Any] | NDArray[Any]) -> Scores:
     """
     array = scores if isinstance(scores, np.ndarray) else _as_array(scores)
     if array.ndim != 1 or array.dtype.kind not in "iufO":
-        raise InvalidArgument("DPA105", f"scores must be numbers in 1 dimension, got {array.dtype} in {array.ndim}. Pass one row.")
+        raise InvalidArgument(
+            "DPA105", f"scores must be numbers in 1 dimension, got {held_by(array)} in {array.ndim}. Pass one row."
+        )
     if array.size == 0:
         raise InvalidArgument("DPA109", "there are no scores, so there is no candidate to choose. Give at least one.")
     if array.size > LARGEST_SIZE:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Final
+from typing import Final, cast
 
 from flint import arb
 
@@ -15,8 +15,7 @@ from dpaudit.accounting.laws.thresholds import THRESHOLD_SOURCE, best_threshold
 from dpaudit.accounting.loss import PrivacyLoss, single
 from dpaudit.accounting.values import LossValue
 from dpaudit.claims import Adjacency
-from dpaudit.errors import InvalidArgument
-from dpaudit.exact import Exact, ball, integer, positive, shown
+from dpaudit.exact import Exact, ball, integer, one_given, positive, shown
 
 MOST_ATOMS: Final = 1 << 14
 """Beyond this many loss values a law is composed through bounds instead of value by value."""
@@ -111,10 +110,6 @@ def discrete_gaussian(
       >>> print(discrete_gaussian(sigma=10).delta(epsilon="1/10"))
       [0.00876235, 0.00876236]
     """
-    if sigma is not None and sigma_squared is None:
-        square = positive(sigma, "sigma") ** 2
-    elif sigma is None and sigma_squared is not None:
-        square = positive(sigma_squared, "sigma_squared")
-    else:
-        raise InvalidArgument("DPA106", "discrete_gaussian needs exactly one of sigma and sigma_squared.")
+    one_given(sigma=sigma, sigma_squared=sigma_squared)
+    square = positive(cast("Exact", sigma), "sigma") ** 2 if sigma_squared is None else positive(sigma_squared, "sigma_squared")
     return single(DiscreteGaussian(square, integer(sensitivity, "sensitivity", lower=1)), adjacency)
