@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from dpaudit.claims import Adjacency
 from dpaudit.errors import InvalidArgument, Unsupported
-from dpaudit.exact import Exact, in_range, integer, positive
+from dpaudit.exact import Exact, in_range, kind_of, positive
 from dpaudit.releases import recording
 from learners.budget import BudgetLeftBehind, Reserves, paid
 from learners.record import Charge, PrivacyRecord
@@ -25,8 +25,9 @@ from learners.rows.ingest import Features, checked_features, to_rows
 from learners.rows.labels import checked_classes, checked_labels, positions, read_classes, require_comparable
 from learners.rows.rows import Rows
 from learners.rows.schema import feature_notes
+from learners.sources import noise_source
 from mechanisms.noise import read_flag
-from mechanisms.sampling.random import BitSource, source_from
+from mechanisms.sampling.random import BitSource
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -165,10 +166,13 @@ class PrivateModel(BaseEstimator):  # type: ignore[misc]
           Unsupported: the learner's proof does not cover the neighbouring relation (DPA604).
           BudgetExceeded: the budget does not cover the fit; no record was read, nothing was released or spent (DPA204).
         """
-        source = _source(self.random_state)
+        source = noise_source(self.random_state)
         if not isinstance(self.budget, (Reserves, NoneType)):
-            kind = type(self.budget).__name__
-            raise InvalidArgument("DPA105", f"budget must be a learners.Budget, a budget of a ledger, or None, got a {kind}.")
+            raise InvalidArgument(
+                "DPA105",
+                f"budget must be a learners.Budget, a budget of a ledger, or None, got {kind_of(self.budget)}. "
+                'Write for instance budget=Budget(ApproxDP(epsilon=1, delta="1e-6")).',
+            )
         relation = self._relation()
         features, labels = checked_features(X, may_be_empty=is_uncounted(relation)), checked_labels(y)
         require_one_label_each(features.shape[0], len(labels), relation)
@@ -200,7 +204,7 @@ class PrivateModel(BaseEstimator):  # type: ignore[misc]
         features = checked_features(X, may_be_empty=True)
         if features.shape[1] != self.n_features_in_:
             counts = f"{features.shape[1]} features, but {type(self).__name__} is expecting {self.n_features_in_} features as input"
-            raise InvalidArgument("DPA105", f"X has {counts}.")
+            raise InvalidArgument("DPA105", f"X has {counts}. Give the columns that it was fitted on, in their order.")
         validate_data(self, X, reset=False, skip_check_array=True)
         if self.plan_ is None:
             return np.zeros(features.shape[0])
@@ -381,15 +385,6 @@ class PrivateEstimator(ClassifierMixin, PrivateModel):  # type: ignore[misc]
     def _keep(self, kinds: NDArray[Any]) -> None:
         """The classes."""
         self.classes_ = kinds
-
-
-def _source(random_state: Any) -> BitSource | None:
-    """Where noise comes from: None for the operating system, else a source for tests, which marks the record."""
-    if random_state is None:
-        return None
-    if isinstance(random_state, np.random.Generator):
-        return source_from(random_state)
-    return source_from(np.random.default_rng(integer(random_state, "random_state", lower=0)))
 
 
 def _columns(features: Any) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 import numpy as np
 
 from dpaudit.errors import InvalidArgument
-from dpaudit.exact import Exact, in_range, integer, positive, word
+from dpaudit.exact import Exact, in_range, integer, kind_of, positive, word
 from mechanisms.entries import held_by
 
 if TYPE_CHECKING:
@@ -114,11 +114,7 @@ def checked_rows(rows: NDArray[Any]) -> NDArray[Any]:
     """The array itself, refused for its type and shape only."""
     if not isinstance(rows, np.ndarray) or rows.ndim != 2 or rows.dtype.kind not in "fiu":
         is_array = isinstance(rows, np.ndarray)
-        kind = (
-            f"an array of {held_by(rows)} with {rows.ndim} dimension{'s' * (rows.ndim != 1)}"
-            if is_array
-            else f"a {type(rows).__name__}"
-        )
+        kind = f"an array of {held_by(rows)} with {rows.ndim} dimension{'s' * (rows.ndim != 1)}" if is_array else kind_of(rows)
         raise InvalidArgument(
             "DPA105",
             f"rows must be an array of numbers of shape (rows, columns), got {kind}. "

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 
 from dpaudit.errors import InvalidArgument
-from dpaudit.exact import Exact, rational
+from dpaudit.exact import Exact, kind_of, rational
 from dpaudit.releases import Release, note
 from mechanisms.entries import held_by
 from mechanisms.noise import bit_source, copies_asked
@@ -76,9 +76,10 @@ def _number(value: Exact) -> float:
         exact = rational(value, "the value to release")
         number = float(exact)
     except InvalidArgument as error:
-        kind = type(value).__name__
         raise InvalidArgument(
-            error.code, f"the value to release must be a finite number or a float64 array, got a {kind} that is neither."
+            error.code,
+            f"the value to release must be a finite number or a float64 array, got {kind_of(value)} that is neither. "
+            "Convert several numbers with numpy.array(), and clamp every contribution before summing.",
         ) from None
     except OverflowError:
         raise _no_float() from None

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 import numpy as np
 
 from dpaudit.errors import InvalidArgument
-from dpaudit.exact import Exact, integer, positive
+from dpaudit.exact import Exact, integer, kind_of, positive
 from learners.rows.reading import as_numbers
 from learners.rows.rows import Rows, row_bound
 from learners.rows.schema import OBJECTS, require_number_columns, warn_of_objects
@@ -47,6 +47,8 @@ def checked_features(features: Any, *, may_be_empty: bool = False) -> Features:
     """
     from scipy import sparse
 
+    if features is None:
+        raise InvalidArgument("DPA105", "X must be an array of shape (records, features), got None. Pass the features: fit(X, y).")
     is_sparse = sparse.issparse(features)
     require_number_columns(features)
     read: Any = features if is_sparse else _as_array(features)
@@ -223,8 +225,11 @@ def _as_array(features: Any) -> NDArray[Any]:
     except Exception as error:  # a cell may fail in whatever way its own methods do
         cells = _cells(features) if listed else None
         if cells is None:
-            kind = type(features).__name__
-            raise InvalidArgument("DPA105", f"X must be a table of numbers with rows of equal length, got a {kind}.") from error
+            raise InvalidArgument(
+                "DPA105",
+                f"X must be a table of numbers with rows of equal length, got {kind_of(features)} that is none. "
+                "Give every record the same number of features.",
+            ) from error
         return cells
     return np.array(features, dtype=object) if listed and read.size and read.dtype.kind not in "biuf" else read
 
