@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import Final, Protocol, TypeAlias, runtime_checkable
 
 from dpaudit.errors import AdjacencyMismatch, InvalidArgument
-from dpaudit.exact import Enclosure, Exact, in_range, integer, non_negative, positive, rational, shown
+from dpaudit.exact import Enclosure, Exact, in_range, integer, kind_of, non_negative, positive, rational, shown
 
 KINDS: Final = {
     "add_remove": "one record more or less",
@@ -23,6 +23,13 @@ KINDS: Final = {
 """Neighbouring relations and what each lets change."""
 
 NORMS: Final = ("l1", "l2", "linf")
+
+_OTHER_WORDS: Final = {
+    **dict.fromkeys(("add", "remove", "add_or_remove", "add_remove_one", "addition", "deletion", "unbounded"), "add_remove"),
+    **dict.fromkeys(("replace", "replacement", "substitute", "substitution", "swap", "change_one", "bounded"), "replace_one"),
+    **dict.fromkeys(("zero", "zeroing", "zeroed"), "zero_out"),
+}
+"""What other libraries and papers call the relations."""
 
 
 @dataclass(frozen=True)
@@ -52,9 +59,9 @@ class Adjacency:
         """Check the parts against each other and store the radius exactly."""
         for part in ("kind", "unit"):
             if not isinstance(getattr(self, part), str):
-                raise InvalidArgument("DPA105", f"{part} must be a string, got a {type(getattr(self, part)).__name__}.")
+                raise InvalidArgument("DPA105", f"{part} must be a string, got {kind_of(getattr(self, part))}.")
         if self.kind not in KINDS:
-            raise InvalidArgument("DPA103", f"adjacency must be one of {', '.join(KINDS)}, got {self.kind!r}.")
+            raise InvalidArgument("DPA103", f"adjacency must be one of {', '.join(KINDS)}, got {self.kind!r}. {_meant(self.kind)}")
         if self.unit != "record" and not (self.unit.startswith("user:") and len(self.unit) > len("user:")):
             raise InvalidArgument("DPA103", f'unit must be "record" or "user:KEY", got {self.unit!r}.')
         if self.kind == "norm_ball":
@@ -77,7 +84,7 @@ class Adjacency:
             return value
         if isinstance(value, str):
             return cls(value)
-        raise InvalidArgument("DPA105", f"adjacency must be an Adjacency or a string, got a {type(value).__name__}.")
+        raise InvalidArgument("DPA105", f'adjacency must be an Adjacency or a string such as "add_remove", got {kind_of(value)}.')
 
     def require(self, other: Adjacency, what: str) -> None:
         """Raise AdjacencyMismatch (DPA201) unless `other` is this very relation; `what` names the two sides."""
@@ -92,6 +99,17 @@ class Adjacency:
         ball = size and f"({size if self.norm is None else f'{self.norm}, {size}'})"
         unit = "" if self.unit == "record" else f" per {self.unit}"
         return f"{self.kind}{ball}{unit}"
+
+
+def _meant(word: str) -> str:
+    """What somebody who wrote an unknown relation should write instead."""
+    from difflib import get_close_matches
+
+    plain = "_".join(word.lower().replace("-", " ").replace("_", " ").split())
+    near = [_OTHER_WORDS[plain]] if plain in _OTHER_WORDS else get_close_matches(plain, KINDS, n=1)
+    if near:
+        return f'Write adjacency="{near[0]}": {KINDS[near[0]]}.'
+    return f'Write "add_remove" for {KINDS["add_remove"]}, "replace_one" where {KINDS["replace_one"]}.'
 
 
 @runtime_checkable
@@ -213,7 +231,7 @@ class RDP:
     def __init__(self, orders: Mapping[Exact, Exact]) -> None:
         """Store orders and bounds exactly, in increasing order."""
         if not isinstance(orders, Mapping):
-            raise InvalidArgument("DPA105", f"RDP takes a mapping from order to bound, got a {type(orders).__name__}.")
+            raise InvalidArgument("DPA105", f"RDP takes a mapping from order to bound, got {kind_of(orders)}.")
         if not orders:
             raise InvalidArgument("DPA109", "RDP needs at least one order. Give a mapping such as {2: '1/2'}.")
         pairs = [(rational(order, "order"), non_negative(bound, "bound")) for order, bound in orders.items()]
@@ -274,7 +292,7 @@ class Curve:
     def __post_init__(self) -> None:
         """Refuse what is not a privacy loss."""
         if not isinstance(self.loss, PrivacyLoss):
-            raise InvalidArgument("DPA105", f"Curve takes a privacy loss of dpaudit.accounting, got a {type(self.loss).__name__}.")
+            raise InvalidArgument("DPA105", f"Curve takes a privacy loss of dpaudit.accounting, got {kind_of(self.loss)}.")
 
     def __str__(self) -> str:
         """The claim in a few words."""
@@ -310,7 +328,7 @@ class Claim:
         if not isinstance(self.guarantee, (PureDP, ApproxDP, ZCDP, RDP, GDP, Curve)):
             raise InvalidArgument(
                 "DPA105",
-                f"a claim needs PureDP, ApproxDP, ZCDP, RDP, GDP or Curve, got a {type(self.guarantee).__name__}. "
+                f"a claim needs PureDP, ApproxDP, ZCDP, RDP, GDP or Curve, got {kind_of(self.guarantee)}. "
                 "For instance Claim(PureDP(epsilon=1)).",
             )
         object.__setattr__(self, "adjacency", Adjacency.of(self.adjacency))

@@ -144,11 +144,19 @@ def _field_hints(kind: Any) -> Mapping[str, Any]:
     return {field.name: hints[field.name] for field in fields(kind)}
 
 
+@lru_cache(maxsize=64)
+def _left_out(kind: Any) -> frozenset[str]:
+    """Names of fields that are left out of the object where they are None, so that older reports lack them too."""
+    return frozenset(field.name for field in fields(kind) if field.metadata.get("left out"))
+
+
 def _encode_fields(value: Any, kind: Any) -> dict[str, Json]:
     """A dataclass as an object, with a float view beside each exact number."""
     document: dict[str, Json] = {}
     for name, hint in _field_hints(kind).items():
         part = getattr(value, name)
+        if part is None and name in _left_out(kind):
+            continue
         document[name] = encode(part, hint)
         if _present(hint) is Fraction:
             document[name + VIEW] = None if part is None else _encode_float(nearest(part))
@@ -161,8 +169,9 @@ def _decode_fields(document: Any, kind: Any, where: str) -> Any:
         _refuse(where, "an object", document)
     hints = _field_hints(kind)
     views = {name + VIEW for name, hint in hints.items() if _present(hint) is Fraction}
-    check_names(document, hints.keys() | views, where)
-    parts = {name: decode(document[name], hint, f"{where}.{name}") for name, hint in hints.items()}
+    absent = _left_out(kind) - document.keys()
+    check_names(document, (hints.keys() | views) - absent, where)
+    parts = {name: decode(document[name], hint, f"{where}.{name}") for name, hint in hints.items() if name not in absent}
     return _built(where, kind, parts)
 
 

@@ -27,6 +27,7 @@ SMALLEST_EXPONENT = -4096
 
 _Given = TypeVar("_Given")
 
+_FINITE = "Write a finite number that is chosen without looking at the data."
 _MAX_DIGITS = 4000
 _MAX_DECIMAL_EXPONENT = 5000
 _ENDPOINT_BITS = 96
@@ -61,16 +62,18 @@ def rational(value: Exact, name: str = "value") -> Fraction:
       (Fraction(1, 1000000), Fraction(1, 2))
     """
     if isinstance(value, bool) or not isinstance(value, (numbers.Rational, float, Decimal, str)):
-        kind = type(value).__name__
+        from_numpy = "; float() converts a number of numpy" if type(value).__module__ == "numpy" else ""
         raise InvalidArgument(
-            "DPA101", f'{name} must be a number, got a {kind}. Write an int, Fraction, Decimal or a string such as "1/3".'
+            "DPA101",
+            f"{name} must be a number, got {kind_of(value)}. "
+            f'Write an int, a float, a Fraction, a Decimal or a string such as "1/3"{from_numpy}.',
         )
     if isinstance(value, str):
         return _from_text(value, name)
     if isinstance(value, Decimal):
         return _from_decimal(value, name)
     if isinstance(value, float) and not math.isfinite(value):
-        raise InvalidArgument("DPA102", f"{name} must be finite, got {value}. Use a finite public constant.")
+        raise InvalidArgument("DPA102", f"{name} must be finite, got {value}. {_FINITE}")
     if isinstance(value, numbers.Rational):
         return Fraction(int(value.numerator), int(value.denominator))
     return Fraction(value)
@@ -79,7 +82,8 @@ def rational(value: Exact, name: str = "value") -> Fraction:
 def _from_text(text: str, name: str) -> Fraction:
     """Value of a numeric string; refuses numerals so large that reading them would exhaust memory."""
     start = text if len(text) <= 40 else text[:37] + "..."
-    remedy = 'Write a numeral such as "3", "0.1", "1/3" or "1e-6".'
+    decimal_point = ", with a point before decimals" if "," in text else ""
+    remedy = f'Write a numeral such as "3", "0.1", "1/3" or "1e-6"{decimal_point}.'
     if len(text) > _MAX_DIGITS:
         raise InvalidArgument("DPA101", f"{name} has {len(text)} characters, allowed are {_MAX_DIGITS}. {remedy}")
     try:
@@ -94,7 +98,7 @@ def _from_text(text: str, name: str) -> Fraction:
 def _from_decimal(value: Decimal, name: str) -> Fraction:
     """Value of a finite decimal within 10**+-5000; the exact rational of one beyond might not fit in memory."""
     if not value.is_finite():
-        raise InvalidArgument("DPA102", f"{name} must be finite, got {value}. Use a finite public constant.")
+        raise InvalidArgument("DPA102", f"{name} must be finite, got {value}. {_FINITE}")
     if value and abs(value.adjusted()) > _MAX_DECIMAL_EXPONENT:
         limits = f"1e-{_MAX_DECIMAL_EXPONENT} and 1e{_MAX_DECIMAL_EXPONENT}"
         raise InvalidArgument("DPA103", f"{name} must be zero or between {limits} in size, got {value:.6e}.")
@@ -126,7 +130,7 @@ def _why_positive(name: str) -> str:
     """Second sentence of the refusal of zero and negative parameters."""
     if "sensitivity" in name:
         return "A query that never changes needs no noise; release it directly."
-    return "Give a value above zero."
+    return f"Write a value above zero, such as {name}=1."
 
 
 def non_negative(value: Exact, name: str = "value") -> Fraction:
@@ -176,7 +180,9 @@ def in_range(
     above = exact >= high if upper_open else exact > high
     if below or above:
         brackets = ("(" if lower_open else "[") + f"{lower}, {upper}" + (")" if upper_open else "]")
-        raise InvalidArgument("DPA103", f"{name} must be in {brackets}, got {shown(exact)}.")
+        words = f"{'above' if lower_open else 'at least'} {lower} and {'below' if upper_open else 'at most'} {upper}"
+        example = f': write for instance {name}="1e-6"' if name == "delta" else ""
+        raise InvalidArgument("DPA103", f"{name} must be in {brackets}, got {shown(exact)}. That is {words}{example}.")
     return exact
 
 
@@ -198,10 +204,11 @@ def integer(value: object, name: str, *, lower: int | None = None, upper: int | 
       3
     """
     if isinstance(value, bool) or not isinstance(value, numbers.Integral):
-        raise InvalidArgument("DPA105", f"{name} must be an integer, got a {type(value).__name__}. Convert it with int().")
+        raise InvalidArgument("DPA105", f"{name} must be an integer, got {kind_of(value)}. Convert it with int().")
     whole = int(value)
     if (lower is not None and whole < lower) or (upper is not None and whole > upper):
-        allowed = f"at least {lower}" if upper is None else f"at most {upper}" if lower is None else f"from {lower} to {upper}"
+        most = None if upper is None else shown(Fraction(upper)) if abs(upper) >= 10**30 else upper
+        allowed = f"at least {lower}" if upper is None else f"at most {most}" if lower is None else f"from {lower} to {most}"
         raise InvalidArgument(
             "DPA103", f"{name} must be {allowed}, got {whole if abs(whole) < 10**30 else shown(Fraction(whole))}."
         )
@@ -225,7 +232,7 @@ def instance_of(value: _Given, kind: type, name: str) -> _Given:
       'text'
     """
     if not isinstance(value, kind):
-        raise InvalidArgument("DPA105", f"{name} must be of type {kind.__name__}, got a {type(value).__name__}.")
+        raise InvalidArgument("DPA105", f"{name} must be of type {kind.__name__}, got {kind_of(value)}.")
     return value
 
 
@@ -246,9 +253,31 @@ def word(value: object, name: str, allowed: Collection[str]) -> str:
       'l2'
     """
     if not isinstance(value, str) or value not in allowed:
-        got = reprlib.repr(value) if isinstance(value, str) else f"a {type(value).__name__}"
+        got = reprlib.repr(value) if isinstance(value, str) else kind_of(value)
         raise InvalidArgument("DPA103", f"{name} must be one of {', '.join(allowed)}, got {got}.")
     return value
+
+
+def kind_of(value: object) -> str:
+    """The type of a value with its article, for an error that must not show the value: "an int", "a list", "None"."""
+    name = type(value).__name__
+    return "None" if value is None else f"{'an' if name[0].lower() in 'aeiou' or name == 'ndarray' else 'a'} {name}"
+
+
+def one_given(**alternatives: object) -> str:
+    """Name of the only alternative that is not None; DPA106 where none or several are given, with the first as an example."""
+    given = [name for name, value in alternatives.items() if value is not None]
+    if len(given) == 1:
+        return given[0]
+    names = " or ".join(alternatives)
+    if not given:
+        raise InvalidArgument(
+            "DPA106", f"one of {names} is needed, got none of them. Write for instance {next(iter(alternatives))}=1."
+        )
+    got = " and ".join(given)
+    raise InvalidArgument(
+        "DPA106", f"only one of {names} may be given, got {got}. Keep the one that you mean and leave the rest out."
+    )
 
 
 def shown(value: Fraction) -> str:

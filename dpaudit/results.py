@@ -161,12 +161,25 @@ class Power:
 
 
 @dataclass(frozen=True)
+class Unread:
+    """Outputs that hold something that was not read: `runs` of the `of` that were made, and what it is, by the names of types.
+
+    Nothing is known of what it would have shown, so that no power is stated beside it.
+    """
+
+    runs: int
+    of: int
+    kinds: tuple[str, ...]
+
+
+@dataclass(frozen=True)
 class Attack:
     """The statistical attack on neighbouring datasets: who was tested, on which event, with which counts and errors.
 
     `plan` is how the runs were divided: pilot (all pairs together), betting, bound; with the settings it determines the
     evidence, also where a time budget set it. `seed_path` is the target's place in the seed tree and the chosen pair. `minimal` is
-    a smaller pair, where the refuted one was drawn or made and could be made smaller.
+    a smaller pair, where the refuted one was drawn or made and could be made smaller. `unread` is None where all of every
+    output was read; reports leave it out then, as did those that were written before there was such a field.
     """
 
     pair: Pair
@@ -181,6 +194,7 @@ class Attack:
     seed_path: tuple[int, ...]
     plan: tuple[int, int, int] = (0, 0, 0)
     minimal: Minimal | None = None
+    unread: Unread | None = field(default=None, metadata={"left out": True})
 
 
 PROPERTY_STATUSES: Final = ("violated", "not run", "note", "holds", "not applicable")

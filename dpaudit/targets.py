@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from dpaudit.claims import Adjacency, Claim
 from dpaudit.errors import DpauditError, InvalidArgument, TargetFailure, origin_of
-from dpaudit.exact import Exact, integer, positive, word
+from dpaudit.exact import Exact, integer, kind_of, positive, word
 
 if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
@@ -68,7 +68,7 @@ class Sensitivity:
     def __post_init__(self) -> None:
         """Check the parts and store the bound exactly."""
         if not callable(self.query):
-            raise InvalidArgument("DPA105", f"query must be a function of a dataset, got a {type(self.query).__name__}.")
+            raise InvalidArgument("DPA105", f"query must be a function of a dataset, got {kind_of(self.query)}.")
         word(self.metric, "metric", METRICS)
         object.__setattr__(self, "bound", positive(self.bound, "sensitivity bound"))
 
@@ -128,17 +128,22 @@ class Target:
     def __post_init__(self) -> None:
         """Refuse incomplete or contradictory targets with the remedy."""
         if (self.run is None) == (self.sample is None):
-            raise InvalidArgument("DPA404", "a Target needs exactly one of run= (data, rng) and sample= (data, n, rng).")
+            got = "neither" if self.run is None else "both"
+            raise InvalidArgument(
+                "DPA404",
+                f"a Target needs exactly one of run= (data, rng) and sample= (data, n, rng), got {got}. "
+                "Write run=FUNCTION for a function of a dataset and a numpy Generator.",
+            )
         for role in ("run", "sample", "pmf", "score"):
             part = getattr(self, role)
             if part is not None and not callable(part):
-                raise InvalidArgument("DPA404", f"{role}= must be a function, got a {type(part).__name__}.")
+                raise InvalidArgument("DPA404", f"{role}= must be a function, got {kind_of(part)}.")
         if not isinstance(self.claim, Claim):
             raise InvalidArgument(
-                "DPA404", f"claim= must be a Claim, got a {type(self.claim).__name__}. For instance Claim(PureDP(epsilon=1))."
+                "DPA404", f"claim= must be a Claim, got {kind_of(self.claim)}. For instance Claim(PureDP(epsilon=1))."
             )
         if self.sensitivity is not None and not isinstance(self.sensitivity, Sensitivity):
-            raise InvalidArgument("DPA404", f"sensitivity= must be a Sensitivity, got a {type(self.sensitivity).__name__}.")
+            raise InvalidArgument("DPA404", f"sensitivity= must be a Sensitivity, got {kind_of(self.sensitivity)}.")
         if self.primitives is not None:
             word(self.primitives, "primitives", ("auto",))
         _check_proof(self.proof)
@@ -197,7 +202,7 @@ def _check_texts(**texts: object) -> None:
     """Refuse what is no text where reports need one."""
     for role, text in texts.items():
         if not isinstance(text, str):
-            raise InvalidArgument("DPA404", f"{role}= must be a text, got a {type(text).__name__}.")
+            raise InvalidArgument("DPA404", f"{role}= must be a text, got {kind_of(text)}.")
 
 
 def _check_runs(most: int | None) -> None:

@@ -16,15 +16,18 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from dpaudit.claims import Adjacency
 from dpaudit.errors import InvalidArgument, Unsupported
-from dpaudit.exact import Exact, in_range, integer, positive
+from dpaudit.exact import Exact, in_range, kind_of, positive
 from dpaudit.releases import recording
 from learners.budget import BudgetLeftBehind, Reserves, paid
 from learners.record import Charge, PrivacyRecord
+from learners.relations import covered_relation, is_uncounted, public_count, require_one_label_each
 from learners.rows.ingest import Features, checked_features, to_rows
-from learners.rows.labels import checked_classes, checked_labels, positions, read_classes
+from learners.rows.labels import checked_classes, checked_labels, positions, read_classes, require_comparable
 from learners.rows.rows import Rows
+from learners.rows.schema import feature_notes
+from learners.sources import noise_source
 from mechanisms.noise import read_flag
-from mechanisms.sampling.random import BitSource, source_from
+from mechanisms.sampling.random import BitSource
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -163,18 +166,20 @@ class PrivateModel(BaseEstimator):  # type: ignore[misc]
           Unsupported: the learner's proof does not cover the neighbouring relation (DPA604).
           BudgetExceeded: the budget does not cover the fit; no record was read, nothing was released or spent (DPA204).
         """
-        source = _source(self.random_state)
+        source = noise_source(self.random_state)
         if not isinstance(self.budget, (Reserves, NoneType)):
-            kind = type(self.budget).__name__
-            raise InvalidArgument("DPA105", f"budget must be a learners.Budget, a budget of a ledger, or None, got a {kind}.")
-        features, labels = checked_features(X), checked_labels(y)
-        if len(labels) != features.shape[0]:
-            shapes = f"{features.shape[0]} records and {len(labels)} labels"
-            raise InvalidArgument("DPA105", f"X and y have inconsistent numbers of samples: {shapes}. Each record has one label.")
+            raise InvalidArgument(
+                "DPA105",
+                f"budget must be a learners.Budget, a budget of a ledger, or None, got {kind_of(self.budget)}. "
+                'Write for instance budget=Budget(ApproxDP(epsilon=1, delta="1e-6")).',
+            )
+        relation = self._relation()
+        features, labels = checked_features(X, may_be_empty=is_uncounted(relation)), checked_labels(y)
+        require_one_label_each(features.shape[0], len(labels), relation)
         classes = self._kinds(labels)
         public = self._public(features, len(classes))
         plan = self._plan(public) if len(classes) > 1 else None  # about a single class there is nothing to learn
-        record = self._planned(public, classes, plan)
+        record = self._planned(public, classes, plan).stating({}, (*feature_notes(X), *self._label_notes(labels)))
         columns = _columns(X)
         learned: dict[str, Any] = {}
         if plan is not None:
@@ -189,16 +194,22 @@ class PrivateModel(BaseEstimator):  # type: ignore[misc]
     def _keep(self, kinds: NDArray[Any]) -> None:
         """Keep what scores are turned into predictions by."""
 
+    def _label_notes(self, _labels: NDArray[Any]) -> list[str]:
+        """What the record says about the type of the labels."""
+        return []
+
     def _scored(self, X: Any) -> NDArray[np.float64]:  # noqa: N803 - scikit-learn's name
         """Scores of records, which are read as in `fit`."""
         check_is_fitted(self)
-        features = checked_features(X)
+        features = checked_features(X, may_be_empty=True)
         if features.shape[1] != self.n_features_in_:
             counts = f"{features.shape[1]} features, but {type(self).__name__} is expecting {self.n_features_in_} features as input"
-            raise InvalidArgument("DPA105", f"X has {counts}.")
+            raise InvalidArgument("DPA105", f"X has {counts}. Give the columns that it was fitted on, in their order.")
         validate_data(self, X, reset=False, skip_check_array=True)
         if self.plan_ is None:
             return np.zeros(features.shape[0])
+        if features.shape[0] == 0:  # scores have the shape and the type that those of one record have
+            return self._scores(self._rows(np.zeros((1, features.shape[1])), np.zeros(1, dtype=np.int64), self.plan_))[:0]
         return self._scores(self._rows(features, np.zeros(features.shape[0], dtype=np.int64), self.plan_))
 
     def __sklearn_tags__(self) -> Any:
@@ -222,19 +233,15 @@ class PrivateModel(BaseEstimator):  # type: ignore[misc]
         for name in names:
             read_flag(getattr(self, name), name)
 
+    def _relation(self) -> Adjacency:
+        """The neighbouring relation, if the learner's proof covers it."""
+        return covered_relation(self.adjacency, self.adjacencies, type(self).__name__)
+
     def _public(self, features: Features, classes: int) -> Public:
         """The public quantities, checked."""
-        adjacency = Adjacency.of(self.adjacency)
-        if adjacency not in map(Adjacency, self.adjacencies):
-            covered = ", ".join(self.adjacencies)
-            raise Unsupported("DPA604", f"{type(self).__name__} is proved under {covered}, got {adjacency}.")
+        adjacency = self._relation()
         records, width = features.shape
-        if adjacency.kind == "add_remove":
-            if self.n_nominal is None:
-                raise InvalidArgument("DPA603", "under add_remove the number of records is private. Give a public one: n_nominal.")
-            records = integer(self.n_nominal, "n_nominal", lower=1)
-        elif self.n_nominal is not None:
-            raise InvalidArgument("DPA603", f"n_nominal belongs to add_remove; under {adjacency} the number of records is public.")
+        records = public_count(records, self.n_nominal, adjacency)
         return Public(
             records,
             width,
@@ -355,7 +362,17 @@ class PrivateEstimator(ClassifierMixin, PrivateModel):  # type: ignore[misc]
 
     def _kinds(self, labels: NDArray[Any]) -> NDArray[Any]:
         """The classes."""
-        return read_classes(labels) if self.classes is None else checked_classes(self.classes)
+        if self.classes is not None:
+            named = checked_classes(self.classes)
+            require_comparable(labels, named)
+            return named
+        if is_uncounted(self._relation()):
+            raise InvalidArgument(
+                "DPA603",
+                "classes is missing: under add_remove it is private which labels occur, so classes are not read from them. "
+                "Name all that there may be, such as classes=[0, 1].",
+            )
+        return read_classes(labels)
 
     def _positions(self, labels: NDArray[Any], kinds: NDArray[Any]) -> NDArray[np.int64]:
         """The place of each label among them."""
@@ -368,15 +385,6 @@ class PrivateEstimator(ClassifierMixin, PrivateModel):  # type: ignore[misc]
     def _keep(self, kinds: NDArray[Any]) -> None:
         """The classes."""
         self.classes_ = kinds
-
-
-def _source(random_state: Any) -> BitSource | None:
-    """Where noise comes from: None for the operating system, else a source for tests, which marks the record."""
-    if random_state is None:
-        return None
-    if isinstance(random_state, np.random.Generator):
-        return source_from(random_state)
-    return source_from(np.random.default_rng(integer(random_state, "random_state", lower=0)))
 
 
 def _columns(features: Any) -> dict[str, Any]:

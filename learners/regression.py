@@ -9,7 +9,8 @@ from sklearn.base import RegressorMixin
 
 from dpaudit.exact import positive
 from learners.estimator import PrivateModel
-from learners.rows.labels import targets
+from learners.rows.labels import require_number_labels, targets
+from learners.rows.schema import LABEL_OBJECTS, is_array_of_objects
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -79,8 +80,13 @@ class PrivateRegressor(RegressorMixin, PrivateModel):  # type: ignore[misc]
         tags.regressor_tags.poor_score = True
         return tags
 
-    def _kinds(self, labels: NDArray[Any]) -> NDArray[Any]:  # noqa: ARG002 - whatever the labels
-        """The ends of the range of the labels."""
+    def _label_notes(self, _labels: NDArray[Any]) -> list[str]:
+        """That labels may not be numbers, where their type does not show it."""
+        return [LABEL_OBJECTS] if is_array_of_objects(_labels) else []
+
+    def _kinds(self, labels: NDArray[Any]) -> NDArray[Any]:
+        """The ends of the range of the labels, which have to be numbers by their type."""
+        require_number_labels(labels)
         bound = float(positive(self.label_bound, "label_bound"))
         return np.array([-bound, bound])
 

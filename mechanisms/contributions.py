@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 import numpy as np
 
 from dpaudit.errors import InvalidArgument
-from dpaudit.exact import Exact, in_range, integer, positive, word
+from dpaudit.exact import Exact, in_range, integer, kind_of, positive, word
+from mechanisms.entries import held_by
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -112,8 +113,13 @@ def clipped_sum(rows: NDArray[Any], *, norm_bound: Exact, norm: Norm = "l2", lat
 def checked_rows(rows: NDArray[Any]) -> NDArray[Any]:
     """The array itself, refused for its type and shape only."""
     if not isinstance(rows, np.ndarray) or rows.ndim != 2 or rows.dtype.kind not in "fiu":
-        kind = f"{rows.dtype} of {rows.ndim} dimensions" if isinstance(rows, np.ndarray) else type(rows).__name__
-        raise InvalidArgument("DPA105", f"rows must be an array of numbers with shape (rows, columns), got {kind}.")
+        is_array = isinstance(rows, np.ndarray)
+        kind = f"an array of {held_by(rows)} with {rows.ndim} dimension{'s' * (rows.ndim != 1)}" if is_array else kind_of(rows)
+        raise InvalidArgument(
+            "DPA105",
+            f"rows must be an array of numbers of shape (rows, columns), got {kind}. "
+            "Convert it: numpy.array(rows, dtype=float).reshape(-1, columns).",
+        )
     if rows.shape[1] == 0:
         raise InvalidArgument("DPA109", "rows must have at least one column.")
     if rows.shape[0] > _MOST_ROWS:

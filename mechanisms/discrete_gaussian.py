@@ -67,12 +67,13 @@ class DiscreteGaussianMechanism:
         """Check the parameters and store them exactly."""
         step, distance = positive(lattice, "lattice"), positive(sensitivity, "sensitivity")
         require_step(distance, step, "sensitivity")
-        if sigma is not None:
-            square = one_of(sigma=sigma, sigma_squared=sigma_squared, rho=rho) ** 2
-        elif sigma_squared is not None:
-            square = one_of(sigma_squared=sigma_squared, rho=rho)
+        given = one_of(sigma=sigma, sigma_squared=sigma_squared, rho=rho)
+        if rho is not None:
+            square = distance**2 / (2 * given)
+        elif sigma is not None:
+            square = given**2
         else:
-            square = distance**2 / (2 * one_of(rho=rho, sigma=None, sigma_squared=None))
+            square = given
         store(self, sensitivity=distance, sigma_squared=square, lattice=step, adjacency=Adjacency.of(adjacency))
         _ = self._noise
 

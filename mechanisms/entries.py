@@ -1,14 +1,33 @@
-"""Sequences of numbers as arrays that hold each of them exactly: as floats, as integers, or as the objects they are."""
+"""Sequences of numbers as arrays that hold each of them exactly: as floats, as integers, or as the objects they are.
+
+How errors name the type of an array is here too.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+_KINDS: Final = {
+    "b": "booleans",
+    "O": "objects",
+    "U": "text",
+    "S": "bytes",
+    "T": "text",
+    "V": "structured records",
+    "M": "dates",
+    "m": "time differences",
+}
+
+
+def held_by(values: NDArray[Any]) -> str:
+    """What an array holds, for an error: never the width of text, which is the length of the longest string in private data."""
+    return _KINDS.get(values.dtype.kind, values.dtype.name)
 
 
 def exact_array(values: Iterable[Any] | NDArray[Any]) -> NDArray[Any]:

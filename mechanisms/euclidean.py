@@ -186,7 +186,8 @@ class EuclideanMechanism:
         """Check the parameters and store them exactly."""
         step, distance = positive(lattice, "lattice"), positive(sensitivity, "sensitivity")
         require_step(distance, step, "sensitivity")
-        width = distance / one_of(epsilon=epsilon) if scale is None else one_of(scale=scale, epsilon=epsilon)
+        given = one_of(epsilon=epsilon, scale=scale)
+        width = distance / given if scale is None else given
         store(self, sensitivity=distance, scale=width, lattice=step, adjacency=Adjacency.of(adjacency))
 
     @property

@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 
 from dpaudit.errors import InvalidArgument
-from dpaudit.exact import Exact, rational
+from dpaudit.exact import Exact, kind_of, rational
 from dpaudit.releases import Release, note
+from mechanisms.entries import held_by
 from mechanisms.noise import bit_source, copies_asked
 from mechanisms.sampling.cells import Cells
 from mechanisms.sampling.random import BitSource
@@ -75,9 +76,10 @@ def _number(value: Exact) -> float:
         exact = rational(value, "the value to release")
         number = float(exact)
     except InvalidArgument as error:
-        kind = type(value).__name__
         raise InvalidArgument(
-            error.code, f"the value to release must be a finite number or a float64 array, got a {kind} that is neither."
+            error.code,
+            f"the value to release must be a finite number or a float64 array, got {kind_of(value)} that is neither. "
+            "Convert several numbers with numpy.array(), and clamp every contribution before summing.",
         ) from None
     except OverflowError:
         raise _no_float() from None
@@ -98,7 +100,7 @@ def _no_float() -> InvalidArgument:
 def _numbers(values: NDArray[np.float64]) -> NDArray[np.float64]:
     """The array to release, if it is a float64 array of finite numbers."""
     if values.dtype != np.float64:
-        raise InvalidArgument("DPA105", f"arrays must hold float64, got {values.dtype}. Convert with astype(numpy.float64).")
+        raise InvalidArgument("DPA105", f"arrays must hold float64, got {held_by(values)}. Convert with astype(numpy.float64).")
     if values.size == 0:
         raise InvalidArgument("DPA109", "the array to release is empty. Give at least one number.")
     if not np.isfinite(values).all():

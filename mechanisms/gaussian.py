@@ -61,10 +61,8 @@ class GaussianMechanism:
         """Check the parameters and store them exactly."""
         step, distance = positive(lattice, "lattice"), positive(sensitivity, "sensitivity")
         require_step(distance, step, "sensitivity")
-        if sigma is None:
-            deviation = distance * one_of(noise_multiplier=noise_multiplier, sigma=None)
-        else:
-            deviation = one_of(sigma=sigma, noise_multiplier=noise_multiplier)
+        given = one_of(noise_multiplier=noise_multiplier, sigma=sigma)
+        deviation = distance * given if sigma is None else given
         store(self, sensitivity=distance, sigma=deviation, lattice=step, adjacency=Adjacency.of(adjacency))
         _ = self._noise
 

@@ -78,12 +78,8 @@ class HistogramMechanism:
         read_flag(other, "other")
         store(self, categories=_read_categories(categories), other=other, adjacency=Adjacency.of(adjacency))
         store(self, contributions=integer(contributions, "contributions", lower=1))
-        if sigma is not None:
-            spread = one_of(sigma=sigma, scale=scale, epsilon=epsilon)
-        elif scale is not None:
-            spread = one_of(scale=scale, epsilon=epsilon)
-        else:
-            spread = self.moves / one_of(epsilon=epsilon, scale=scale, sigma=sigma)
+        given = one_of(epsilon=epsilon, scale=scale, sigma=sigma)
+        spread = given if epsilon is None else self.moves / given
         store(self, spread=spread, gaussian=sigma is not None)
         _ = self._mechanism
 

@@ -69,7 +69,8 @@ class LaplaceMechanism:
         read_flag(fixed_work, "fixed_work")
         step, distance = positive(lattice, "lattice"), positive(sensitivity, "sensitivity")
         require_multiple(distance, step, "sensitivity")
-        width = distance / one_of(epsilon=epsilon) if scale is None else one_of(scale=scale, epsilon=epsilon)
+        given = one_of(epsilon=epsilon, scale=scale)
+        width = distance / given if scale is None else given
         store(self, sensitivity=distance, scale=width, lattice=step, adjacency=Adjacency.of(adjacency), fixed_work=fixed_work)
         _ = self._noise
 

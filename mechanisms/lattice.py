@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 import numpy as np
 
 from dpaudit.errors import InvalidArgument
-from dpaudit.exact import Exact, positive, rational, shown, word
+from dpaudit.exact import Exact, kind_of, positive, rational, shown, word
 from mechanisms.entries import exact_array
 
 if TYPE_CHECKING:
@@ -113,7 +113,8 @@ def _as_array(values: Iterable[Any] | NDArray[Any]) -> NDArray[Any]:
     """The values as an array of numbers that a float or an integer type holds exactly, or else of objects."""
     if isinstance(values, (str, bytes)) or not (isinstance(values, Iterable) or hasattr(values, "__array__")):
         raise InvalidArgument(
-            "DPA105", f"values must be a sequence or an array, one number per person, got a {type(values).__name__}."
+            "DPA105",
+            f"values must be a sequence or an array, one number per person, got {kind_of(values)}. Write a list such as [2, 5, 3].",
         )
     return exact_array(values)
 

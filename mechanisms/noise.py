@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Final, Protocol, cast
 
 import numpy as np
 
 from dpaudit.errors import InvalidArgument
-from dpaudit.exact import Exact, integer, positive, shown
+from dpaudit.exact import Exact, integer, kind_of, one_given, positive, shown
 from dpaudit.releases import Release, note
 from mechanisms.laws.law import MOST_DRAWS, Sampler
 from mechanisms.sampling.kernel import LARGEST
@@ -21,6 +21,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from mechanisms.steps import Value
+
+
+_SHORT: Final = 12
+"""Letters of a step that an error proposes; longer ones come from floats such as 0.1, and nobody means them."""
 
 
 class Drawn(Protocol):
@@ -99,19 +103,16 @@ def bit_source(source: BitSource | None) -> BitSource:
     if not (hasattr(source, "secure") and hasattr(source, "bits")):
         raise InvalidArgument(
             "DPA105",
-            f"source must be a bit source or None, got a {type(source).__name__}. Mechanisms take no seed; "
-            "an audit's generator becomes a source by source_from(rng).",
+            f"source must be a bit source or None, got {kind_of(source)}. Mechanisms take no seed: leave source out. "
+            "Tests and audits write mechanisms.source_from(rng) with a numpy Generator rng.",
         )
     return source
 
 
 def one_of(**alternatives: Exact | None) -> Fraction:
-    """The first alternative, exact and positive, if it is the only one given; DPA106 otherwise."""
-    (name, value), *others = alternatives.items()
-    if value is None or any(other is not None for _, other in others):
-        names = " and ".join(sorted(alternatives))
-        raise InvalidArgument("DPA106", f"exactly one of {names} is needed. Leave the other out.")
-    return positive(value, name)
+    """The only alternative that is given, exact and positive; DPA106 otherwise. Callers name all that there are."""
+    name = one_given(**alternatives)
+    return positive(cast("Exact", alternatives[name]), name)
 
 
 def read_flag(flag: object, name: str) -> bool:
@@ -135,10 +136,12 @@ def require_multiple(value: Fraction, lattice: Fraction, name: str) -> None:
     """Refuse with DPA107 the distances that values on the lattice cannot have."""
     if (value / lattice).denominator != 1:
         below = shown(value // lattice * lattice or lattice)
+        step = shown(Fraction(1, value.denominator))
+        finer = f', such as lattice="{step}"' if len(step) <= _SHORT else ""
         raise InvalidArgument(
             "DPA107",
             f"{name} must be a multiple of the lattice, got {name}={shown(value)} and lattice={shown(lattice)}. "
-            f"Values on it differ by whole steps: give {below}, or choose a finer lattice.",
+            f"Values that are released differ by multiples of the lattice: write {name}={below}, or a finer lattice{finer}.",
         )
 
 

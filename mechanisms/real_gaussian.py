@@ -59,10 +59,8 @@ class RealGaussianMechanism:
     ) -> None:
         """Check the parameters, store them exactly, and build the sampler's table."""
         distance = positive(sensitivity, "sensitivity")
-        if sigma is None:
-            deviation = distance * one_of(noise_multiplier=noise_multiplier, sigma=None)
-        else:
-            deviation = one_of(sigma=sigma, noise_multiplier=noise_multiplier)
+        given = one_of(noise_multiplier=noise_multiplier, sigma=sigma)
+        deviation = distance * given if sigma is None else given
         store(self, sensitivity=distance, sigma=deviation, adjacency=Adjacency.of(adjacency))
         _ = self._noise
 

@@ -63,7 +63,8 @@ class RealLaplaceMechanism:
     ) -> None:
         """Check the parameters, store them exactly, and build the sampler's table."""
         distance = positive(sensitivity, "sensitivity")
-        width = distance / one_of(epsilon=epsilon) if scale is None else one_of(scale=scale, epsilon=epsilon)
+        given = one_of(epsilon=epsilon, scale=scale)
+        width = distance / given if scale is None else given
         store(self, sensitivity=distance, scale=width, adjacency=Adjacency.of(adjacency))
         _ = self._noise
 

@@ -14,6 +14,7 @@ from dpaudit.claims import Adjacency, Claim, PureDP
 from dpaudit.errors import InvalidArgument
 from dpaudit.exact import Enclosure, Exact, Reason, ball, ball_endpoints, integer, positive, shown, working_precision
 from dpaudit.releases import Hold, Release, note
+from mechanisms.entries import held_by
 from mechanisms.noise import as_text, bit_source, copies_asked
 from mechanisms.sampling.exactnum import LazyUniform
 from mechanisms.sampling.random import BitSource
@@ -204,7 +205,9 @@ class RandomizedResponse:
         """A category, or categories as an int64 array of the same shape, refused if any is none; the message shows no value."""
         if isinstance(value, np.ndarray):
             if value.dtype.kind not in "iu":
-                raise InvalidArgument("DPA105", f"categories must be integers, got an array of {value.dtype}. Number them from 0.")
+                raise InvalidArgument(
+                    "DPA105", f"categories must be integers, got an array of {held_by(value)}. Number them from 0."
+                )
             if value.size == 0:
                 raise InvalidArgument("DPA109", "the array of categories is empty. Give at least one.")
             least, greatest = int(value.min()), int(value.max())

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 import numpy as np
 
 from dpaudit.errors import InvalidArgument
-from dpaudit.exact import Exact, rational, shown
+from dpaudit.exact import Exact, kind_of, rational, shown
+from mechanisms.entries import held_by
 
 if TYPE_CHECKING:
     from fractions import Fraction
@@ -65,17 +66,18 @@ def number_steps(value: Exact, lattice: Fraction) -> int:
     if type(value) is int:  # the common case; the quotient in integers spares a Fraction
         whole, rest = divmod(value * lattice.denominator, lattice.numerator)
         if rest:
-            raise _off_lattice("the value", lattice)
+            raise _off_lattice("the value to release", lattice)
         return whole
     try:
         steps = rational(value, "the value to release") / lattice
     except InvalidArgument as error:
-        kind = type(value).__name__
         raise InvalidArgument(
-            error.code, f"the value to release must be a finite number or an array, got a {kind} that is neither."
+            error.code,
+            f"the value to release must be a finite number or an array, got {kind_of(value)} that is neither. "
+            "Convert several numbers with numpy.array().",
         ) from None
     if steps.denominator != 1:
-        raise _off_lattice("the value", lattice)
+        raise _off_lattice("the value to release", lattice)
     return steps.numerator
 
 
@@ -99,7 +101,9 @@ def array_steps(values: NDArray[Any], lattice: Fraction) -> tuple[NDArray[np.int
         return _integer_steps(values, lattice)
     if values.dtype == np.float64:
         return _float_steps(values, lattice)
-    raise InvalidArgument("DPA105", f"arrays must hold integers or float64, got {values.dtype}. Convert with astype(numpy.int64).")
+    raise InvalidArgument(
+        "DPA105", f"arrays must hold integers or float64, got {held_by(values)}. Convert with astype(numpy.int64)."
+    )
 
 
 def _integer_steps(values: NDArray[np.integer[Any]], lattice: Fraction) -> tuple[NDArray[np.int64], Format]:
@@ -166,6 +170,6 @@ def _off_lattice(what: str, lattice: Fraction) -> InvalidArgument:
     """The refusal of values that are not whole numbers of steps; the value itself is private and not shown."""
     return InvalidArgument(
         "DPA107",
-        f"{what} is not a multiple of the lattice {shown(lattice)}. "
-        "Round each person's contribution with to_lattice before summing, or choose a finer lattice.",
+        f"{what} is not a multiple of the lattice, which is {shown(lattice)}. Choose a finer one, such as "
+        'lattice="1/1024", and round each person\'s contribution to it with mechanisms.to_lattice before summing.',
     )

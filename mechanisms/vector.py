@@ -11,12 +11,13 @@ import numpy as np
 
 from dpaudit.claims import Adjacency, Claim
 from dpaudit.errors import InvalidArgument
-from dpaudit.exact import Exact, integer, positive, shown, word
+from dpaudit.exact import Exact, integer, one_given, positive, shown, word
 from mechanisms.contributions import LARGEST_LATTICE_BITS, checked_rows, clipped_sum
+from mechanisms.entries import held_by
 from mechanisms.euclidean import EuclideanMechanism
 from mechanisms.gaussian import GaussianMechanism
 from mechanisms.laplace import LaplaceMechanism
-from mechanisms.noise import as_text, bit_source, copies_asked, store
+from mechanisms.noise import as_text, bit_source, copies_asked, one_of, store
 from mechanisms.sampling.random import BitSource
 
 if TYPE_CHECKING:
@@ -82,9 +83,8 @@ class VectorMechanism:
         bound = positive(norm_bound, "norm_bound")
         bits = integer(lattice_bits, "lattice_bits", lower=1, upper=LARGEST_LATTICE_BITS)
         given = {"noise_multiplier": noise_multiplier, "sigma": sigma, "epsilon": epsilon}
-        chosen = {name: positive(value, name) for name, value in given.items() if value is not None}
-        if len(chosen) != 1:
-            raise InvalidArgument("DPA106", "exactly one of noise_multiplier, sigma and epsilon is needed. Leave the others out.")
+        name = one_given(**given)
+        chosen = {name: one_of(**given)}
         if word(norm, "norm", ("l1", "l2")) == "l1" and "epsilon" not in chosen:
             raise InvalidArgument("DPA103", f'norm must be "l2", or "l1" with epsilon, got "l1" with {next(iter(chosen))}.')
         if "noise_multiplier" in chosen:
@@ -186,7 +186,7 @@ class VectorMechanism:
           (2, 2)
         """
         if not isinstance(steps, np.ndarray) or steps.dtype.kind not in "iu":
-            kind = steps.dtype if isinstance(steps, np.ndarray) else type(steps).__name__
+            kind = f"an array of {held_by(steps)}" if isinstance(steps, np.ndarray) else f"a {type(steps).__name__}"
             raise InvalidArgument("DPA105", f"steps must be an array of integers, got {kind}. Rows of numbers go to release().")
         return np.asarray(self._noisy(steps, 1, bit_source(source))[0])
 

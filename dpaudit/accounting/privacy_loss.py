@@ -10,7 +10,7 @@ from dpaudit.accounting.model.law import Law
 from dpaudit.accounting.model.questions import DeltaAt, EpsilonAt
 from dpaudit.claims import Adjacency, Guarantee
 from dpaudit.errors import InvalidArgument
-from dpaudit.exact import Enclosure, Exact, in_range, integer, non_negative
+from dpaudit.exact import Enclosure, Exact, in_range, integer, kind_of, non_negative
 
 if TYPE_CHECKING:
     from dpaudit.accounting.schemes import Scheme
@@ -268,9 +268,7 @@ def compose(*losses: PrivacyLoss) -> PrivacyLoss:
         raise InvalidArgument("DPA109", "compose needs at least one privacy loss. For no release at all, write 0 * loss.")
     for loss in losses:
         if not isinstance(loss, PrivacyLoss):
-            raise InvalidArgument(
-                "DPA105", f"compose takes privacy losses, got a {type(loss).__name__}. For instance gaussian(sigma=1)."
-            )
+            raise InvalidArgument("DPA105", f"compose takes privacy losses, got {kind_of(loss)}. For instance gaussian(sigma=1).")
         losses[0].adjacency.require(loss.adjacency, "two losses to be composed")
     return PrivacyLoss(merge_parts((part for loss in losses for part in loss.parts), losses[0].adjacency))
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 import time
 from collections import deque
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from contextlib import closing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Final
 
@@ -17,19 +17,23 @@ import numpy as np
 from dpaudit.auditor.bounds import ClaimPoint
 from dpaudit.auditor.dispatch import in_order
 from dpaudit.auditor.events import Event
+from dpaudit.auditor.features import Form, widened
 from dpaudit.auditor.outputs import Matrix
 from dpaudit.auditor.plans import Plan
 from dpaudit.auditor.runs import (
     LARGEST_CHUNK,
+    PILOT,
     SMALLEST_CHUNK,
     Broken,
     Chunk,
+    ChunkHits,
     ChunkRuns,
     Labels,
     Manner,
     Task,
     chunk_sizes,
 )
+from dpaudit.auditor.unread import Tally
 from dpaudit.auditor.workload import Subject, Workload
 from dpaudit.errors import TargetFailure
 from dpaudit.results import Counts, Sequential, WealthPoint
@@ -81,7 +85,11 @@ class Case:
 
 @dataclass
 class Course:
-    """What has happened so far: runs made, wealth after each, and the run at which the threshold was reached."""
+    """What has happened so far: runs made, wealth after each, and the run at which the threshold was reached.
+
+    `learned` is what the bettor at work gained on runs that it only learned from, as a logarithm; `tallies` say by stage and pair
+    what was read of the outputs, `late` which forms the pilot met that the feature map has no columns for.
+    """
 
     case: Case
     runs: int = 0
@@ -89,9 +97,13 @@ class Course:
     log_wealth: float = 0.0
     log_peak: float = 0.0
     paths: list[Matrix] = field(default_factory=list)
+    learned: float = 0.0
+    tallies: dict[tuple[int, int], Tally] = field(default_factory=dict)
+    late: dict[Form, None] = field(default_factory=dict)
 
     def bet(self, wealth: Matrix) -> None:
         """Note the wealth after each of the next runs, up to the one that reaches the threshold."""
+        wealth = wealth - self.learned
         reached = np.flatnonzero(wealth >= self.case.log_threshold)
         if reached.size:
             wealth = wealth[: int(reached[0]) + 1]
@@ -133,13 +145,39 @@ class Course:
         """Hits of each event in chunks, in their order."""
         with closing(self._outcomes(chunks, events)) as outcomes:
             for _, outcome in outcomes:
-                if isinstance(outcome, tuple):
-                    yield outcome
+                if isinstance(outcome, ChunkHits):
+                    yield outcome.counts
 
-    def _outcomes(
-        self, chunks: Iterable[Chunk], events: tuple[Event, ...]
-    ) -> Generator[tuple[Chunk, ChunkRuns | tuple[Counts, ...]]]:
+    def _outcomes(self, chunks: Iterable[Chunk], events: tuple[Event, ...]) -> Generator[tuple[Chunk, ChunkRuns | ChunkHits]]:
         """Chunks with what came of them; runs are counted as they are consumed, not as workers finish them."""
+        with closing(self._made(chunks, events)) as made:
+            for chunk, outcome in made:
+                self.runs += chunk.size
+                self.tallies.setdefault((chunk.stage, chunk.pair), Tally()).add(outcome.account)
+                if chunk.stage == PILOT:
+                    self.late.update(dict.fromkeys(outcome.account.late))
+                yield chunk, outcome
+
+    def read_again(self, chunks: Mapping[int, Sequence[Chunk]]) -> dict[int, list[ChunkRuns]]:
+        """Pilot runs of some pairs made again from their seeds, through a map that sees all forms that they have.
+
+        They are the same runs, so that they are not counted twice; nothing is bet on them.
+        """
+        features = widened(self.case.manner.features, self.late)
+        self.case = replace(self.case, manner=replace(self.case.manner, features=features))
+        self.late.clear()
+        again: dict[int, list[ChunkRuns]] = {pair: [] for pair in chunks}
+        for pair in chunks:
+            tally = self.tallies[PILOT, pair] = Tally()
+            with closing(self._made(chunks[pair], ())) as made:
+                for _, outcome in made:
+                    if isinstance(outcome, ChunkRuns):
+                        tally.add(outcome.account)
+                        again[pair].append(outcome)
+        return again
+
+    def _made(self, chunks: Iterable[Chunk], events: tuple[Event, ...]) -> Generator[tuple[Chunk, ChunkRuns | ChunkHits]]:
+        """Chunks with what came of them, in their order."""
         case, issued = self.case, deque[Chunk]()
 
         def tasks() -> Iterator[Task]:
@@ -156,7 +194,6 @@ class Course:
                         f"sample(data, n, rng) {outcome.reason} in a call for several outputs, which hides the outcome of each. "
                         "Give run=(data, rng) instead.",
                     )
-                self.runs += chunk.size
                 yield chunk, outcome
 
 
@@ -182,10 +219,15 @@ class Clock:
         self._seconds = seconds
         self._began = time.monotonic()
         self._marks = deque([(0.0, 0)], maxlen=2)
+        self._repeated = 0.0
 
     def mark(self, runs: int) -> None:
         """Note that so many runs are done now."""
         self._marks.append((time.monotonic() - self._began, runs))
+
+    def mark_repeat(self) -> None:
+        """Note that runs were repeated since the latest mark: that takes time and makes no new ones."""
+        self._repeated = time.monotonic() - self._began - self._marks[-1][0]
 
     @property
     def share(self) -> float:
@@ -196,4 +238,4 @@ class Clock:
         """Runs that fit into the time left."""
         (before, earlier), (now, runs) = self._marks[0], self._marks[-1]
         pace = (runs - earlier) / max(now - before, 1e-6)
-        return int(_SPARE_TIME * pace * max(0.0, self._seconds - now))
+        return int(_SPARE_TIME * pace * max(0.0, self._seconds - now - self._repeated))

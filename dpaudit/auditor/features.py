@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import pairwise
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dpaudit.auditor.outputs import LARGEST, Group, Matrix, Outputs, Path, groups, read, stable_code
+from dpaudit.auditor.leaves import LARGEST, OWN, Path, stable_code
+from dpaudit.auditor.outputs import Group, Matrix, Outputs, groups, read
 from dpaudit.auditor.scoring.encoding import DERIVED, ITEMS
 from dpaudit.auditor.shapes import shape_of
 
@@ -24,8 +26,19 @@ Places: TypeAlias = slice
 UNSEEN: Final = 1000
 """Forms of output that the map has not seen have codes from here on."""
 
+_MOST_FURTHER: Final = 1024
+"""Places that are added to a map at most: their columns are 32 blocks anyway, and a map goes to every worker."""
+
 _SIGNIFICAND: Final = 53
 _NO_BIT: Final = 1100
+
+
+class Form(NamedTuple):
+    """A form of output with the places of its numbers, in which outputs of one form may differ, and what it is in words."""
+
+    kind: str
+    paths: tuple[Path, ...]
+    shape: str = "an output"
 
 
 @dataclass(frozen=True)
@@ -44,6 +57,10 @@ class FeatureMap:
       score: whether the target's own score gets a column.
       bits: whether plain numbers get columns for how floating point holds them: exponent, lowest bit that is set, last 8 bits.
       shapes: for each of `kinds` what it is in words that hold no value and no key.
+      show_keys: whether keys of mappings may appear in names.
+      open: patterns of places that some outputs of a type have and others lack, such as the items of lists of varying length;
+        what stands at further places like these is seen through sum, largest and length.
+      further: places that the map was widened by, but for those that are like others.
     """
 
     kinds: tuple[str, ...]
@@ -57,6 +74,14 @@ class FeatureMap:
     score: bool = False
     bits: bool = False
     shapes: tuple[str, ...] = ()
+    show_keys: bool = False
+    open: frozenset[Path] = frozenset()
+    further: frozenset[Path] = frozenset()
+
+    @cached_property
+    def known(self) -> dict[Path, int]:
+        """The columns of the places that have one, of their own or of a block."""
+        return dict(zip(self.paths, self.blocks, strict=True))
 
     @property
     def groups(self) -> tuple[int, ...]:
@@ -75,10 +100,20 @@ class FeatureMap:
         Forms of output that the map has not seen get a code of their own, computed from the form alone, so that the
         row of an output never depends on any other output. Where only some `columns` are asked for, others may be 0.
         """
+        return self.matrix_of(list(groups(outputs)), outputs, score, columns)
+
+    def matrix_of(
+        self,
+        grouped: Sequence[Group],
+        outputs: Outputs,
+        score: Callable[[Any], float] | None = None,
+        columns: Sequence[int] | None = None,
+    ) -> Matrix:
+        """Features of `outputs` whose groups are at hand."""
         matrix = np.zeros((len(outputs), len(self.names)), order="F")
         wanted = np.full(len(self.names), columns is None)
         wanted[list(columns or ())] = True
-        for group in groups(outputs):
+        for group in grouped:
             self._fill(matrix, group, wanted)
         if self.score and score is not None and wanted[self.names.index("score")]:
             matrix[:, self.names.index("score")] = [_scored(score, output) for output in outputs]
@@ -101,7 +136,7 @@ class FeatureMap:
             (self.parity, 1, lambda _: _parity(values) if plain else 0.0),
             (self.bits, 3, lambda places: _bits(values)[:, places] if plain else 0.0),
             (self.differences, items.shape[1] - 1, lambda places: items[:, 1:][:, places] - items[:, :-1][:, places]),
-            (self.summaries, 3, lambda places: _summaries(values, places)),
+            (self.summaries, 3, lambda places: _summaries(group.summed, places)),
             (self.length, 1, lambda _: float(values.shape[1])),
             (True, 1, lambda _: self.kind_code(group.kind)),
         ]
@@ -118,11 +153,10 @@ class FeatureMap:
         if group.paths == self.paths:
             starts = np.searchsorted(self.blocks, np.arange(width))
             return group.values if width == len(self.paths) else np.add.reduceat(group.values, starts, axis=1)
-        column_of = dict(zip(self.paths, self.blocks, strict=True))
         items = np.zeros((len(group.values), width))
         for position, path in enumerate(group.paths):
-            if path in column_of:
-                items[:, column_of[path]] += group.values[:, position]
+            if path in self.known:
+                items[:, self.known[path]] += group.values[:, position]
         return items
 
 
@@ -143,33 +177,106 @@ def fit_features(outputs: Sequence[Any], *, score: bool = False, show_keys: bool
       >>> fit_features([1.5, 2.5]).names
       ('value', 'parity', 'kind')
     """
-    forms: dict[str, tuple[Path, ...]] = {}
-    shapes: dict[str, str] = {}
+    forms: dict[Form, None] = {}
     for output in outputs:
-        kind, leaves = read(output)
-        forms.setdefault(kind, tuple(path for path, _ in leaves))
-        shapes.setdefault(kind, shape_of(output))
-    paths = tuple(sorted({path for places in forms.values() for path in places}, key=_order))
+        reading = read(output)
+        forms.setdefault(Form(reading.kind, reading.paths, shape_of(output)))
+    start = FeatureMap((), (), (), (), score=score, show_keys=show_keys, bits=bits)
+    return _map_of(start, forms)
+
+
+def widened(features: FeatureMap, forms: Iterable[Form]) -> FeatureMap:
+    """The map with columns for further forms of output, which were met after it was made.
+
+    Args:
+      features: the map.
+      forms: what it has no columns for, in the order in which they were met.
+    Returns:
+      A map that sees all that `features` sees, and these forms; of very many places the first ones.
+    Source: docs/auditing.md, "From outputs to numbers".
+    Example:
+      >>> first = fit_features([1.5, 2.5])
+      >>> widened(first, [Form("tuple(str,int)", ((0,), (1,)))]).names
+      ('value', 'item 0', 'item 1', 'parity', 'sum', 'largest', 'position of largest', 'length', 'kind')
+    """
+    seen, met = [], set(features.known)
+    for form in fewer(forms, _MOST_FURTHER):
+        met.update(form.paths)
+        if len(met) > len(features.known) + _MOST_FURTHER:
+            break
+        seen.append(form)
+    wider = _map_of(features, seen)
+    added = (path for path in wider.paths if path not in features.known)
+    return replace(wider, further=features.further.union(path for path in added if pattern_of(path) not in features.open))
+
+
+def fewer(forms: Iterable[Form], most: int) -> tuple[Form, ...]:
+    """At most so many forms, chosen by their codes: were the first ones kept, early runs would look different from late ones."""
+    found = tuple(dict.fromkeys(forms))
+    return found if len(found) <= most else tuple(sorted(found, key=lambda form: stable_code(repr(form)))[:most])
+
+
+def _map_of(features: FeatureMap, forms: Iterable[Form]) -> FeatureMap:
+    """The map that sees what another one sees and these forms."""
+    forms = list(forms)
+    shapes = dict(zip(features.kinds, features.shapes, strict=True))
+    for form in forms:
+        shapes.setdefault(form.kind, form.shape)
+    paths = tuple(sorted({*features.paths, *(path for form in forms for path in form.paths)}, key=_order))
     blocks = _blocks(len(paths))
     width = max(blocks, default=-1) + 1
     inner = [path for path in paths if path]
-    lengths = {len(places) for places in forms.values() if places != ((),)}
-    parity = any(places == ((),) and kind.startswith(("int", "float")) for kind, places in forms.items())
-    summaries = max(lengths, default=0) >= 2
+    lengths = {len(form.paths) for form in forms if form.paths != ((),)}
+    plain = [form.kind for form in forms if form.paths == ((),)]
+    parity = features.parity or any(kind.startswith(("int", "float", "uint")) for kind in plain)
+    summaries = features.summaries or max(lengths, default=0) >= 2
     differences = summaries and len(inner) == len(paths) == width and all(isinstance(path[-1], int) for path in paths)
-    length = len(lengths) > 1
-    names = [_block_name(paths, blocks, block, show_keys=show_keys) for block in range(width)]
+    length = features.length or len(lengths) > 1 or bool(features.paths and lengths)
+    bits = features.bits and any(kind.startswith("float") for kind in (*features.kinds, *plain))
+    names = [_block_name(paths, blocks, block, show_keys=features.show_keys) for block in range(width)]
     names += ["parity"] if parity else []
-    bits = bits and any(places == ((),) and kind.startswith("float") for kind, places in forms.items())
     names += ["exponent", "lowest bit", "last 8 bits"] if bits else []
     names += [f"{after} - {before}" for before, after in pairwise(names[:width])] if differences else []
     names += ["sum", "largest", "position of largest"] if summaries else []
     names += ["length"] if length else []
     names += ["kind"]
-    names += ["score"] if score else []
-    return FeatureMap(
-        tuple(forms), paths, blocks, tuple(names), parity, summaries, differences, length, score, bits, tuple(shapes.values())
+    names += ["score"] if features.score else []
+    return replace(
+        features,
+        kinds=tuple(shapes),
+        paths=paths,
+        blocks=blocks,
+        names=tuple(names),
+        parity=parity,
+        summaries=summaries,
+        differences=differences,
+        length=length,
+        bits=bits,
+        shapes=tuple(shapes.values()),
+        open=features.open | _open_patterns(forms) if summaries else frozenset(),
     )
+
+
+def pattern_of(path: Path) -> Path:
+    """A place with "*" for every index and key, and as it is where the reading made it."""
+    return tuple(part if isinstance(part, str) and part.startswith(OWN) else "*" for part in path)
+
+
+def _open_patterns(forms: Sequence[Form]) -> frozenset[Path]:
+    """Patterns of places that some outputs of one outer type have and others lack."""
+    found: set[Path] = set()
+    by_type: dict[str, list[Form]] = {}
+    for form in forms:
+        by_type.setdefault(outer_type(form.kind), []).append(form)
+    for alike in by_type.values():
+        everywhere = set(alike[0].paths).intersection(*(form.paths for form in alike))
+        found.update(pattern_of(path) for form in alike for path in form.paths if path not in everywhere)
+    return frozenset(found)
+
+
+def outer_type(kind: str) -> str:
+    """The type of the outermost object of a form."""
+    return kind.partition("(")[0]
 
 
 def _order(path: Path) -> tuple[tuple[int, int, str], ...]:
@@ -190,8 +297,11 @@ def _block_name(paths: tuple[Path, ...], blocks: tuple[int, ...], block: int, *,
     path = paths[members[0]]
     if not path:
         return "value"
-    if show_keys or all(isinstance(part, int) for part in path):
-        return "item " + ", ".join(map(str, path))
+    if show_keys or all(isinstance(part, int) or part.startswith(OWN) for part in path):
+        own = next((place for place, part in enumerate(path) if isinstance(part, str) and part.startswith(OWN)), len(path))
+        parts = [" ".join(map(str, path[own:]))] if path[own:] else []
+        parts += ["item " + ", ".join(map(str, path[:own]))] if own else []
+        return " of ".join(parts)
     return f"item number {members[0]}"
 
 

@@ -53,7 +53,11 @@ def candidate_pairs(target: Target) -> tuple[Neighbours, ...]:
     adjacency = target.claim.relation
     if target.neighbours is None:
         if target.data is None:
-            raise InvalidArgument("DPA404", f"target {target.name} has neither neighbours= nor data=. Give one of them.")
+            raise InvalidArgument(
+                "DPA404",
+                f"target {target.name} has neither neighbours= nor data=. "
+                "Give pairs, neighbours=[(first, second)], or one dataset, data=[...].",
+            )
         return tuple(_made(target.data, adjacency, target.sensitivity))
     pairs = target.neighbours if isinstance(target.neighbours, Sequence) else drawn_pairs(target.neighbours)
     for position, pair in enumerate(pairs):

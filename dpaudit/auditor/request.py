@@ -17,7 +17,7 @@ from dpaudit.auditor.points import lines_of
 from dpaudit.auditor.properties import runs_of_checks
 from dpaudit.auditor.workload import Subject, Workload, workload
 from dpaudit.errors import InvalidArgument, TargetFailure
-from dpaudit.exact import Exact, in_range, instance_of, integer, word
+from dpaudit.exact import Exact, in_range, instance_of, integer, kind_of, word
 from dpaudit.results import Settings
 from dpaudit.targets import FEWEST_RUNS, MOST_RUNS, MOST_SECONDS, Reference, Target, load_targets
 
@@ -98,7 +98,11 @@ def entries_of(targets: Given | Sequence[Given], settings: Settings, executor: E
     require_executor(executor)
     listed: Sequence[Given] = [targets] if isinstance(targets, (Target, Reference, str)) else targets
     if not isinstance(listed, Sequence):
-        raise InvalidArgument("DPA105", f"targets must be a Target, a name, or a sequence of them, got a {type(targets).__name__}.")
+        raise InvalidArgument(
+            "DPA105",
+            f"targets must be a Target, a name, or a sequence of them, got {kind_of(targets)}. "
+            "Wrap a function: Target(run=..., claim=...).",
+        )
     loaded = [pair for given in listed for pair in _loaded(given, settings.data)]
     if not loaded:
         raise InvalidArgument("DPA109", "there is no target to audit. Give at least one.")

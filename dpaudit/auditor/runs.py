@@ -12,9 +12,10 @@ from numpy.typing import NDArray
 from dpaudit.auditor import pulse
 from dpaudit.auditor.events import Event
 from dpaudit.auditor.features import FeatureMap
-from dpaudit.auditor.outputs import Failure, Matrix, Outputs
+from dpaudit.auditor.outputs import Failure, Matrix, Outputs, groups, kept
 from dpaudit.auditor.predicates import hits_of
 from dpaudit.auditor.records import copied
+from dpaudit.auditor.unread import NOTHING, Account, account_of
 from dpaudit.auditor.workload import Subject, Workload, subject_of
 from dpaudit.errors import CODES, DpauditError, TargetFailure, class_name
 from dpaudit.results import Counts
@@ -77,10 +78,19 @@ class Task:
 
 @dataclass(frozen=True)
 class ChunkRuns:
-    """Features and labels of the runs of one chunk, in order."""
+    """Features and labels of the runs of one chunk, in order, and what of them was read."""
 
     features: Matrix
     labels: Labels
+    account: Account = NOTHING
+
+
+@dataclass(frozen=True)
+class ChunkHits:
+    """Hits of each event among the runs of one chunk, and what of them was read."""
+
+    counts: tuple[Counts, ...]
+    account: Account = NOTHING
 
 
 @dataclass(frozen=True)
@@ -90,7 +100,7 @@ class Broken:
     reason: str
 
 
-Outcome: TypeAlias = ChunkRuns | tuple[Counts, ...] | Broken
+Outcome: TypeAlias = ChunkRuns | ChunkHits | Broken
 
 
 def chunk_sizes(total: int | None, *, first: int = SMALLEST_CHUNK, largest: int = LARGEST_CHUNK) -> Iterator[int]:
@@ -127,11 +137,13 @@ def perform(task: Task) -> Outcome:
     if isinstance(outputs, Broken):
         return outputs
     features, score = task.manner.features, subject.target.score
+    grouped = list(groups(outputs))
+    account = account_of(features, grouped, len(outputs))
     if not task.events:
-        return ChunkRuns(features.matrix(outputs, score), labels)
+        return ChunkRuns(features.matrix_of(grouped, outputs, score), labels, account)
     columns = sorted({column for event in task.events for column in event.columns})
-    matrix = features.matrix(outputs, score, tuple(columns))
-    return tuple(_counted(hits, labels) for hits in hits_of(task.events, matrix))
+    matrix = features.matrix_of(grouped, outputs, score, tuple(columns))
+    return ChunkHits(tuple(_counted(hits, labels) for hits in hits_of(task.events, matrix)), account)
 
 
 def _counted(hits: NDArray[np.bool_], labels: Labels) -> Counts:
@@ -165,9 +177,9 @@ def sample_one(target: Target, data: Any, rng: np.random.Generator) -> Any:
     mark = pulse.entered()
     try:
         if target.run is not None:
-            return target.run(data, rng)
+            return kept(target.run(data, rng))
         drawn = _checked(target.function(data, 1, rng), 1)
-        return Failure(drawn.reason, drawn.reason) if isinstance(drawn, Broken) else drawn[0]
+        return Failure(drawn.reason, drawn.reason) if isinstance(drawn, Broken) else kept(drawn[0])
     except KeyboardInterrupt:
         raise
     except MemoryError as error:
@@ -198,7 +210,7 @@ def _run_each(run: Callable[..., Any], datasets: tuple[Any, Any], labels: Labels
     outputs, mark, returned = [], pulse.entered(), pulse.returned
     for label in labels.tolist():
         try:
-            outputs.append(run(datasets[label], rng))
+            outputs.append(kept(run(datasets[label], rng)))
         except KeyboardInterrupt:
             raise
         except MemoryError as error:
@@ -237,7 +249,11 @@ def _checked(drawn: Any, count: int) -> Any:
         return Broken(f"returned a {class_name(type(drawn))} instead of a sequence of outputs")
     if len(drawn) != count:
         return Broken("returned another number of outputs than asked for")
-    return drawn if isinstance(drawn, np.ndarray) else list(drawn)
+    if isinstance(drawn, np.ndarray):
+        return drawn
+    items = [kept(output) for output in drawn]
+    # A table has as many rows as were asked for and gives out the names of its columns.
+    return items if len(items) == count else Broken(f"returned a {type(drawn).__name__} instead of a sequence of outputs")
 
 
 def _merged(zeros: Any, ones: Any, labels: Labels) -> Outputs:

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from dpaudit.auditor.outputs import Failure
+from dpaudit.auditor.readings import Failure
 from dpaudit.errors import class_name
 
 _NAMED: Final = 4

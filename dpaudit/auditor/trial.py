@@ -20,11 +20,12 @@ from dpaudit.auditor.pairs import Neighbours
 from dpaudit.auditor.plans import RUNS_AFTER_REFUTATION, Plan
 from dpaudit.auditor.points import easiest_line, first_line
 from dpaudit.auditor.power import detectable_epsilon
-from dpaudit.auditor.runs import BETTING, BOUND, ChunkRuns, Labels
+from dpaudit.auditor.runs import BETTING, BOUND, PILOT, ChunkRuns, Labels
 from dpaudit.auditor.search.minimal import minimal_pair
-from dpaudit.auditor.search.pilot import run_pilot
+from dpaudit.auditor.search.pilot import Pilot, run_pilot
 from dpaudit.auditor.second_look import WIDE, best_event, runs_to_look
-from dpaudit.results import Attack, Bound, Counts, Pair, Power, Property
+from dpaudit.auditor.unread import unread_in
+from dpaudit.results import Attack, Bound, Counts, Pair, Power, Property, Unread
 from dpaudit.targets import Target
 
 POWER: Final = 0.9
@@ -51,12 +52,16 @@ class Choice:
 
 @dataclass(frozen=True)
 class Trial:
-    """The attack, the point it tested, whether the runs were independent, and how many runs of the plan were not needed."""
+    """The attack, the point it tested, whether the runs were independent, and how many runs of the plan were not needed.
+
+    `case` is the one that was attacked, with the feature map that the pilot ended with.
+    """
 
     attack: Attack
     point: ClaimPoint
     independence: Property
     spare: int
+    case: Case
 
 
 def try_claim(case: Case) -> Trial:
@@ -74,7 +79,7 @@ def try_claim(case: Case) -> Trial:
     if trial.independence.status == "violated":
         return trial
     found = minimal_pair(
-        case, trial.attack, trial.point, spare=trial.spare, attacked=lambda one: _attacked(one).attack, shown=pair_of
+        trial.case, trial.attack, trial.point, spare=trial.spare, attacked=lambda one: _attacked(one).attack, shown=pair_of
     )
     if found is None:
         return trial
@@ -90,36 +95,46 @@ def _attacked(case: Case) -> Trial:
     start = first_line(case.lines)
 
     def rank(rows: tuple[Matrix, Labels], runs: int) -> tuple[RankedEvent, ...]:
-        return _ranked(case, *_first(rows, _ROWS_TO_RANK), start, runs, screen=_ROWS_TO_SCREEN_MANY)
+        return _ranked(course.case, *_first(rows, _ROWS_TO_RANK), start, runs, screen=_ROWS_TO_SCREEN_MANY)
 
     piloted = run_pilot(course, bankroll, rank)
-    plan, known = piloted.plan, list(piloted.seen)
+    case, plan, known = course.case, piloted.plan, list(piloted.seen)
     pilot = joined(known, _ROWS_TO_RANK)
     choice = _choose(case, piloted.pair, pilot, plan)
     if course.stopped_at is None and choice.events:
-        known += _bet_on(course, bankroll, choice, piloted.seen, plan)
+        known += _bet_on(course, choice, piloted)
     runs = plan.bound if course.stopped_at is None else min(_left(case, plan), RUNS_AFTER_REFUTATION)
     ranked, runs = _best_event(course, choice, known, runs, plan)
     bound = None if ranked is None else _bound(course, choice, ranked, runs, plan)
     sequential = course.sequential()
     least = sequential.p_value if bound is None else min(sequential.p_value, bound.p_value)
+    unread = _unread(course)
+    # Nothing would have been found in what was not read.
+    told = course.stopped_at is None and unread is None
     attack = Attack(
         pair=pair_of(case.subject.target, choice.pair, pairs[choice.pair]),
         pairs_tried=len(case.attacked),
         event="" if ranked is None else described(case.manner.features, ranked, shown=shows_values(case.subject.target)),
         sequential=sequential,
         bound=bound,
-        power=Power(None, None, POWER) if course.stopped_at is not None else _power(case, choice.point, ranked, runs),
+        power=_power(case, choice.point, ranked, runs) if told else Power(None, None, POWER),
         p_value=min(1.0, 2 * least),
         alpha=case.alpha,
         runs=course.runs + case.checked,
         seed_path=(case.position, choice.pair),
         plan=(plan.pilot, plan.betting, plan.bound),
+        unread=unread,
     )
     independence = check_independence(*pilot)
     if independence.status == "not run":
         independence = check_independence(*joined(known, _ROWS_TO_RANK))
-    return Trial(attack, choice.point, independence, plan.total - course.runs)
+    return Trial(attack, choice.point, independence, plan.total - course.runs, case)
+
+
+def _unread(course: Course) -> Unread | None:
+    """What was not read in any stage and pair."""
+    parts = sorted(course.tallies.items())
+    return unread_in(*([tally for (stage, _), tally in parts if (stage == PILOT) == first] for first in (True, False)))
 
 
 def _left(case: Case, plan: Plan) -> int:
@@ -146,22 +161,22 @@ def _choose(case: Case, pair: int, pilot: tuple[Matrix, Labels], plan: Plan) -> 
     return Choice(pair, point, rank(point))
 
 
-def _bet_on(course: Course, bankroll: Bankroll, choice: Choice, pilot: Sequence[ChunkRuns], plan: Plan) -> list[ChunkRuns]:
+def _bet_on(course: Course, choice: Choice, piloted: Pilot) -> list[ChunkRuns]:
     """Bets on the chosen pair and events, on fresh runs; returns those runs."""
-    case, learned = course.case, 0.0
+    case, bankroll, plan = course.case, piloted.bankroll, piloted.plan
     if choice.point != first_line(case.lines):
         # The bettor of the new point learns from the pilot; only what it gains afterwards multiplies the wealth.
         bankroll = Bankroll(choice.point, case.manner.features.groups)
         bankroll.open(choice.pair, 1.0)
-        for runs in pilot:
+        for runs in piloted.seen:
             bankroll.observe(choice.pair, runs.features, runs.labels)
-        learned = bankroll.log_wealth - course.log_wealth
+        course.learned = bankroll.log_wealth - course.log_wealth
     bankroll.concentrate(choice.pair, choice.events)
     parts = []
     with closing(course.rows(late_chunks(case, choice.pair, BETTING, plan.betting))) as rows:
         for _, runs in rows:
             parts.append(runs)
-            course.bet(bankroll.observe(choice.pair, runs.features, runs.labels) - learned)
+            course.bet(bankroll.observe(choice.pair, runs.features, runs.labels))
             course.tell("betting", plan)
             if course.stopped_at is not None:
                 break

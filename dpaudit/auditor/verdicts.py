@@ -14,7 +14,9 @@ from dpaudit.auditor.independence import INDEPENDENT
 from dpaudit.auditor.prices import SAME_NOISE
 from dpaudit.claims import GDP, RDP, ZCDP, ApproxDP, Claim, PureDP
 from dpaudit.exact import outward, rational
-from dpaudit.results import Attack, ClaimSummary, Price, Property, Verdict
+from dpaudit.results import Attack, ClaimSummary, Price, Property, Unread, Verdict
+
+_KINDS_SHOWN: Final = 3
 
 _DISPROVED: Final = {
     SENSITIVITY: "The declared sensitivity is false",
@@ -45,8 +47,8 @@ def verdict_of(
         counts as consistent.
     Returns:
       Refuted where the statistics reject, a declared sensitivity is false on a pair, or a declared output law breaks the claim on
-      one; consistent where the claim survives, a violation by `power_target` would have been found, and no check is violated;
-      inconclusive otherwise.
+      one; consistent where the claim survives, a violation by `power_target` would have been found, every output was read, and no
+      check is violated; inconclusive otherwise.
     Source: docs/auditing.md, "Verdicts".
     """
     violated = {check.name: check for check in properties if check.status == "violated"}
@@ -62,7 +64,7 @@ def verdict_of(
     if reservation:
         return Verdict.INCONCLUSIVE, f"{reservation} {found}"
     factor = attack.power.factor
-    if factor is not None and factor <= power_target:
+    if attack.unread is None and factor is not None and factor <= power_target:
         return Verdict.CONSISTENT, found
     return Verdict.INCONCLUSIVE, found
 
@@ -111,6 +113,8 @@ def _refutation(attack: Attack) -> str:
 def _what_was_found(attack: Attack) -> str:
     """What a claim that was not refuted survived."""
     power = attack.power
+    if attack.unread is not None:
+        return f"Not refuted in {attack.runs} runs, but {_not_read(attack.unread)} What that holds was not tested."
     if power.epsilon is None:
         reason = (
             "no output differed enough to choose an event"
@@ -123,6 +127,16 @@ def _what_was_found(attack: Attack) -> str:
         f"Not refuted in {attack.runs} runs; a true epsilon of {power.epsilon:.4g}{factor} "
         f"would have been found with probability {power.probability:g} on the tested pair."
     )
+
+
+def _not_read(unread: Unread) -> str:
+    """The share of the outputs that were not read, and what they hold."""
+    shown = [
+        *unread.kinds[:_KINDS_SHOWN],
+        *([f"{len(unread.kinds) - _KINDS_SHOWN} more"] if len(unread.kinds) > _KINDS_SHOWN else []),
+    ]
+    share = outward(Fraction(100 * unread.runs, unread.of), digits=2, up=True)
+    return f"{share} % of the outputs hold something that is not looked into: {', '.join(shown)}."
 
 
 def _as_numbers(claim: Claim) -> tuple[str, tuple[tuple[str, Fraction], ...]]:

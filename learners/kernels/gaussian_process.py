@@ -138,7 +138,9 @@ def whole_budget_release(public: Public, sensitivity: int, dimension: int) -> Re
     from dpaudit.accounting import calibrate, gaussian
 
     if public.delta == 0:
-        raise InvalidArgument("DPA103", "delta must be positive for Gaussian noise, got 0. Give a small one, such as 1e-6.")
+        raise InvalidArgument(
+            "DPA103", 'delta must be positive for Gaussian noise, got 0. Write a small probability, such as delta="1e-6".'
+        )
     epsilon, delta = public.epsilon, public.delta
     found = calibrate(lambda sigma: gaussian(sigma=sigma), epsilon=epsilon, delta=delta, low="1e-9", high="1e9")
     sigma = math.ceil(found.parameter * sensitivity)

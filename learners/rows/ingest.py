@@ -10,10 +10,12 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 import numpy as np
 
 from dpaudit.errors import InvalidArgument
-from dpaudit.exact import Exact, integer, positive
+from dpaudit.exact import Exact, integer, kind_of, positive
 from learners.rows.reading import as_numbers
 from learners.rows.rows import Rows, row_bound
+from learners.rows.schema import OBJECTS, require_number_columns, warn_of_objects
 from mechanisms.contributions import clipped_rows
+from mechanisms.entries import held_by
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -25,17 +27,19 @@ _CHUNK: Final = 2**18
 _LARGEST_INTERCEPT: Final = 2**26
 
 
-def checked_features(features: Any) -> Features:
+def checked_features(features: Any, *, may_be_empty: bool = False) -> Features:
     """Features as an array or as CSR, refused for their type and shape only.
 
-    Entries of an array of objects are read one by one, and count as NaN where they are no numbers that float64 holds.
+    Entries of a list or of an array of objects are read one by one, and count as NaN where they are not numbers that float64
+    holds. An array of objects is warned of, whatever it holds.
 
     Args:
-      features: array-like or sparse matrix of shape (n, d): booleans, integers, floats, or objects. Nothing of it is changed.
+      features: array-like, table or sparse matrix of shape (n, d): booleans, integers, floats, or objects. Nothing is changed.
+      may_be_empty: whether n may be 0, as it has to be where the number of records is private; no message then shows n.
     Returns:
       An array of booleans, integers or floats, or a csr_array of them without duplicates, both of shape (n, d).
     Raises:
-      InvalidArgument: another number of dimensions or dtype (DPA105), no record or no feature (DPA109).
+      InvalidArgument: another number of dimensions or type (DPA105), no record or no feature (DPA109).
     Source: docs/learners.md, "What is refused".
     Example:
       >>> checked_features([[1, None], [2.5, "six"]]).tolist()
@@ -43,22 +47,24 @@ def checked_features(features: Any) -> Features:
     """
     from scipy import sparse
 
+    if features is None:
+        raise InvalidArgument("DPA105", "X must be an array of shape (records, features), got None. Pass the features: fit(X, y).")
     is_sparse = sparse.issparse(features)
+    require_number_columns(features)
     read: Any = features if is_sparse else _as_array(features)
     if read.dtype.kind == "c":
         raise InvalidArgument("DPA105", "features must be real numbers. Complex data not supported: give their parts as columns.")
     if read.ndim != 2:
+        raise _not_a_table(read)
+    if read.dtype.kind not in ("biuf" if is_sparse else "biufO"):
         raise InvalidArgument(
             "DPA105",
-            f"features must be an array of shape (records, features), got {read.ndim} dimensions. "
-            "Reshape your data: X.reshape(-1, 1) has one feature, X.reshape(1, -1) one record.",
+            f"features must be numbers, got an array of {held_by(read)}. Encode what is not a number by a public rule first, "
+            "or convert numbers that came as text: X.astype(float).",
         )
-    if read.dtype.kind not in ("biuf" if is_sparse else "biufO"):
-        raise InvalidArgument("DPA105", f"features must be numbers, got {read.dtype}. Encode text by a public rule first.")
-    if 0 in read.shape:
-        what = "sample" if read.shape[0] == 0 else "feature"
-        raise InvalidArgument("DPA109", f"0 {what}(s) (shape={tuple(read.shape)}) while a minimum of 1 is required.")
+    _require_entries(read.shape, may_be_empty=may_be_empty)
     if not is_sparse:
+        warn_of_objects(features, OBJECTS)
         return as_numbers(read)
     rows = sparse.csr_array(read)
     try:
@@ -130,7 +136,7 @@ class _Ball:
 
         count, width = features.shape
         starts, data = features.indptr, np.zeros(features.nnz, dtype=np.int32)
-        for part in _chunks(count, max(1, features.nnz // count)):
+        for part in _chunks(count, max(1, features.nnz // max(1, count))):
             start, stop = int(starts[part.start]), int(starts[min(part.stop, count)])
             values = _as_floats(features.data[start:stop])
             kept = values != 0
@@ -183,13 +189,60 @@ def _chunks(count: int, width: int) -> Iterator[slice]:
     return (slice(start, start + height) for start in range(0, count, height))
 
 
+def _not_a_table(read: NDArray[Any]) -> InvalidArgument:
+    """The refusal of another number of dimensions than two."""
+    if read.shape == (0,):
+        return InvalidArgument(
+            "DPA105",
+            "X must be an array of shape (records, features), got an empty list, which does not show how many features there are. "
+            "Give numpy.zeros((0, d)) for no record with d features.",
+        )
+    return InvalidArgument(
+        "DPA105",
+        f"X must be an array of shape (records, features), got {read.ndim} dimension{'s' * (read.ndim != 1)}. "
+        "Reshape your data: X.reshape(-1, 1) has one feature, X.reshape(1, -1) one record.",
+    )
+
+
+def _require_entries(shape: tuple[int, ...], *, may_be_empty: bool) -> None:
+    """DPA109 for no feature, and for no record where their number is public."""
+    if shape[1] == 0:
+        where = "" if may_be_empty else f" (shape={shape})"
+        raise InvalidArgument("DPA109", f"0 feature(s){where} while a minimum of 1 is required. Give X at least one column.")
+    if shape[0] == 0 and not may_be_empty:
+        raise InvalidArgument(
+            "DPA109",
+            f"0 sample(s) (shape={shape}) while a minimum of 1 is required. Give X at least one record, or fit with "
+            'adjacency="add_remove", where the number of records is private and may be 0.',
+        )
+
+
 def _as_array(features: Any) -> NDArray[Any]:
-    """An array of what was given; a list that holds something else than numbers becomes an array of objects."""
+    """An array of what was given. A list has no type, so that one cell must not decide whether all are refused."""
+    listed = isinstance(features, (list, tuple))
     try:
         read = np.asarray(features)
-    except (TypeError, ValueError) as error:
-        raise InvalidArgument("DPA105", f"features must be a table of numbers, got a {type(features).__name__}.") from error
-    return np.array(features, dtype=object) if isinstance(features, (list, tuple)) and read.dtype.kind in "USV" else read
+    except Exception as error:  # a cell may fail in whatever way its own methods do
+        cells = _cells(features) if listed else None
+        if cells is None:
+            raise InvalidArgument(
+                "DPA105",
+                f"X must be a table of numbers with rows of equal length, got {kind_of(features)} that is none. "
+                "Give every record the same number of features.",
+            ) from error
+        return cells
+    return np.array(features, dtype=object) if listed and read.size and read.dtype.kind not in "biuf" else read
+
+
+def _cells(rows: Any) -> NDArray[Any] | None:
+    """The cells of a list of rows of equal length as an array of objects, whatever they hold; None for other lists."""
+    if not all(isinstance(row, (list, tuple)) for row in rows) or len(set(map(len, rows))) != 1:
+        return None
+    cells = np.empty((len(rows), len(rows[0])), dtype=object)
+    for place, row in enumerate(rows):
+        for column, cell in enumerate(row):
+            cells[place, column] = cell
+    return cells
 
 
 def _as_floats(values: NDArray[Any]) -> NDArray[np.float64]:

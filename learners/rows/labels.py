@@ -14,10 +14,14 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from dpaudit.errors import InvalidArgument
+from dpaudit.exact import kind_of
 from learners.rows.reading import as_numbers, read_or
+from mechanisms.entries import held_by
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+_NAME_THEM: Final = "Name every label that there may be once, such as classes=[0, 1] or classes=['no', 'yes']."
 
 TARGET_UNIT: Final = 2**12
 """Steps of the largest label that a regressor keeps."""
@@ -40,15 +44,15 @@ def checked_classes(classes: Any) -> NDArray[Any]:
     """
     given = classes.tolist() if isinstance(classes, np.ndarray) else classes
     if isinstance(given, (str, bytes)) or not isinstance(given, Iterable):
-        raise InvalidArgument("DPA105", f"classes must be a sequence of numbers or strings, got a {type(classes).__name__}.")
+        raise InvalidArgument("DPA105", f"classes must be a sequence of numbers or strings, got {kind_of(classes)}. {_NAME_THEM}")
     listed = [value.item() if isinstance(value, np.generic) else value for value in given]
     if not listed:
-        raise InvalidArgument("DPA109", "classes must name at least one class.")
+        raise InvalidArgument("DPA109", f"classes must name at least one class, got none. {_NAME_THEM}")
     kinds = [kind for kind in (Real, str) if all(isinstance(value, kind) for value in listed)]
     if not kinds:
-        raise InvalidArgument("DPA105", "classes must be all numbers or all strings. Encode them by a public rule first.")
+        raise InvalidArgument("DPA105", f"classes must be all numbers or all strings, got other types or a mixture. {_NAME_THEM}")
     if len(set(listed)) < len(listed) or any(value != value for value in listed):  # noqa: PLR0124 - NaN alone
-        raise InvalidArgument("DPA103", "classes must differ from each other and not be NaN.")
+        raise InvalidArgument("DPA103", f"classes must differ from each other and not be NaN, got one twice or NaN. {_NAME_THEM}")
     result = np.array(sorted(listed))
     if result.dtype == object or result.tolist() != sorted(listed):
         raise InvalidArgument("DPA103", "classes must be numbers of one dtype: integers of 64 bits, or floats.")
@@ -137,7 +141,9 @@ def checked_labels(labels: Any) -> NDArray[Any]:
       (3,)
     """
     if labels is None:
-        raise InvalidArgument("DPA105", "a classifier requires y to be passed, but the target y is None.")
+        raise InvalidArgument(
+            "DPA105", "fit requires y to be passed, but the target y is None. Give one label for each record: fit(X, y)."
+        )
     # A list has no dtype of its own: as an array of numbers or strings, one label would change how all others are read.
     read = np.array(labels, dtype=object) if isinstance(labels, (list, tuple)) else np.asarray(labels)
     if read.ndim == 2 and read.shape[1] == 1:
@@ -149,8 +155,28 @@ def checked_labels(labels: Any) -> NDArray[Any]:
         warnings.warn(message, DataConversionWarning, stacklevel=2)
         return read[:, 0]
     if read.ndim != 1:
-        raise InvalidArgument("DPA105", f"y should be a 1d array, got {read.ndim} dimensions.")
+        raise InvalidArgument("DPA105", f"y should be a 1d array, got {read.ndim} dimensions. Give one label for each record.")
     return read
+
+
+def require_comparable(labels: NDArray[Any], classes: NDArray[Any]) -> None:
+    """DPA105 for an array of labels whose type none of the public classes has, so that all would count as the first class."""
+    text = classes.dtype.kind == "U"
+    if labels.dtype.kind not in ("OUT" if text else "Obiufc"):
+        named, remedy = ("text", "y.astype(str)") if text else ("numbers", "y.astype(int)")
+        raise InvalidArgument(
+            "DPA105",
+            f"y is an array of {held_by(labels)}, but classes are {named}, so no label would be found among them. "
+            f"Convert the labels: {remedy}, or name the classes as y spells them.",
+        )
+
+
+def require_number_labels(labels: NDArray[Any]) -> None:
+    """DPA105 for an array of labels whose type is not that of numbers, so that all would count as 0."""
+    if labels.dtype.kind not in "biufO":
+        raise InvalidArgument(
+            "DPA105", f"y must be numbers for a regressor, got an array of {held_by(labels)}. Convert it: y.astype(float)."
+        )
 
 
 def outputs_of(classes: int) -> int:

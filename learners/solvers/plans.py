@@ -194,7 +194,9 @@ def noise_multiplier(epsilon: Fraction, delta: Fraction) -> Fraction:
     from dpaudit.accounting import calibrate, gaussian
 
     if delta == 0:
-        raise InvalidArgument("DPA103", "delta must be positive for Gaussian noise, got 0. Give a small one, such as 1e-6.")
+        raise InvalidArgument(
+            "DPA103", 'delta must be positive for Gaussian noise, got 0. Write a small probability, such as delta="1e-6".'
+        )
     near = Fraction(_near(float(min(epsilon, _LARGEST_EXPONENT)), float(delta)))
     search = partial(calibrate, lambda sigma: gaussian(sigma=sigma), epsilon=epsilon, delta=delta)
     try:

@@ -5,10 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, cast
 
-from dpaudit.errors import InvalidArgument
-from dpaudit.exact import Exact, in_range, positive
+from dpaudit.exact import Exact, in_range, one_given, positive
 from mechanisms.laws import law
 from mechanisms.laws.law import Sampler
 from mechanisms.sampling import estimates, weights
@@ -54,12 +53,11 @@ class DiscreteGaussian:
 
     def __init__(self, *, sigma: Exact | None = None, sigma_squared: Exact | None = None) -> None:
         """Store the square exactly."""
-        if sigma is not None and sigma_squared is None:
-            square = law.positive_scale(sigma, "sigma") ** 2
-        elif sigma is None and sigma_squared is not None:
-            square = in_range(positive(sigma_squared, "sigma_squared"), "sigma_squared", lower=0, upper=law.LARGEST_SCALE**2)
+        one_given(sigma=sigma, sigma_squared=sigma_squared)
+        if sigma_squared is None:
+            square = law.positive_scale(cast("Exact", sigma), "sigma") ** 2
         else:
-            raise InvalidArgument("DPA106", "give exactly one of sigma= and sigma_squared=, for instance sigma=10.")
+            square = in_range(positive(sigma_squared, "sigma_squared"), "sigma_squared", lower=0, upper=law.LARGEST_SCALE**2)
         object.__setattr__(self, "sigma_squared", square)
 
     @cached_property

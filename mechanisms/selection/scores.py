@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 import numpy as np
 
 from dpaudit.errors import InvalidArgument
-from dpaudit.exact import rational
-from mechanisms.entries import exact_array
+from dpaudit.exact import kind_of, rational
+from mechanisms.entries import exact_array, held_by
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -103,7 +103,9 @@ def read_scores(scores: Sequence[Any] | NDArray[Any]) -> Scores:
     """
     array = scores if isinstance(scores, np.ndarray) else _as_array(scores)
     if array.ndim != 1 or array.dtype.kind not in "iufO":
-        raise InvalidArgument("DPA105", f"scores must be numbers in 1 dimension, got {array.dtype} in {array.ndim}. Pass one row.")
+        raise InvalidArgument(
+            "DPA105", f"scores must be numbers in 1 dimension, got {held_by(array)} in {array.ndim}. Pass one row."
+        )
     if array.size == 0:
         raise InvalidArgument("DPA109", "there are no scores, so there is no candidate to choose. Give at least one.")
     if array.size > LARGEST_SIZE:
@@ -119,7 +121,11 @@ def read_scores(scores: Sequence[Any] | NDArray[Any]) -> Scores:
 def _as_array(scores: Sequence[Any]) -> NDArray[Any]:
     """A sequence of scores as an array that holds each of them exactly."""
     if isinstance(scores, (str, bytes)) or not hasattr(scores, "__iter__"):
-        raise InvalidArgument("DPA105", f"scores must be a sequence of numbers or an array, got a {type(scores).__name__}.")
+        raise InvalidArgument(
+            "DPA105",
+            f"scores must be a sequence of numbers or an array, got {kind_of(scores)}. "
+            "Pass one score for each candidate, such as [3, 1, 2].",
+        )
     return exact_array(scores)
 
 
@@ -152,8 +158,10 @@ def _exact(entry: Any) -> Fraction | None:
         number: Any = None if isinstance(entry, str) else entry
         return rational(number)
     except InvalidArgument as error:
-        kind = type(entry).__name__
-        raise InvalidArgument(error.code, f"scores must be finite numbers or -inf, got a {kind} that is neither.") from None
+        raise InvalidArgument(
+            error.code,
+            f"scores must be finite numbers or -inf, got {kind_of(entry)} that is neither. Pass one number for each candidate.",
+        ) from None
 
 
 def _refuse_unless_finite(best: float) -> None:

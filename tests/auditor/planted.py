@@ -37,8 +37,9 @@ PLANTED = re.compile(f"{_NUMBER}|{NAME}|{_CODES}", re.IGNORECASE)
 
 def codes_of(output):
     """The codes by which features tell the form of an output, which are hashes of its keys."""
-    kind, leaves = read(output)
-    return [str(stable_code(kind)), str(1000 + stable_code(kind)), *(str(int(value)) for _, value in leaves if value > 1e5)]
+    reading = read(output)
+    codes = [str(int(value)) for value in reading.leaves.values if value > 1e5]
+    return [str(stable_code(reading.kind)), str(1000 + stable_code(reading.kind)), *codes]
 
 
 def top(data):

@@ -104,7 +104,7 @@ def test_with_events_only_their_hits_come_back():
     hits = [plain.labels[event.hits(plain.features)] for event in events]
 
     expected = tuple(Counts(int(one.sum()), int((1 - one).sum()), 1000) for one in hits)
-    assert expected == perform(task(1000, run=noisy, events=events))
+    assert expected == perform(task(1000, run=noisy, events=events)).counts
 
 
 def test_an_exception_is_the_output_of_its_run_and_of_no_other():

@@ -14,6 +14,7 @@ from itertools import product
 import numpy as np
 from scipy.stats import beta, binom, multivariate_normal
 
+from dpaudit import audit
 from dpaudit.auditor import pulse
 from dpaudit.auditor.accounts import game_of
 from dpaudit.auditor.binomial_tails import upper_tail
@@ -44,6 +45,7 @@ from dpaudit.auditor.pairs import Neighbours
 from dpaudit.auditor.predicates import Atoms, Threshold
 from dpaudit.auditor.proof_lookup import ProofFinding, _status, looked_up
 from dpaudit.auditor.proof_status import Observed, proof_of
+from dpaudit.auditor.properties import MOST_CHECK_RUNS
 from dpaudit.auditor.runs import BETTING, BOUND, Chunk, Manner, Task, perform
 from dpaudit.auditor.scoring.fitting import fit_score
 from dpaudit.auditor.search.relations import check
@@ -504,6 +506,31 @@ def the_gate_stays_shut():
         raise AssertionError("a p-value that is none was believed")
 
 
+def audited(late, rate, runs):
+    """The result of a sound release of a number that gives something else out now and then, but not in its first runs."""
+    calls = []
+
+    def run(data, rng):
+        calls.append(1)
+        return late(data, rng) if len(calls) > MOST_CHECK_RUNS and rng.random() < rate else data + rng.laplace()
+
+    return audit(Target(run=run, claim=ONE, neighbours=[(4, 5)]), runs=runs, seed=1, power_target=9).results[0]
+
+
+def late_forms_get_columns():
+    found = audited(lambda data, rng: ("debug", data), 0.05, 4000)
+    assert found.verdict is Verdict.REFUTED
+    assert found.attack.unread is None
+
+
+def what_is_not_read_keeps_a_claim_from_being_consistent():
+    closed, random = audited(lambda data, rng: print, 0.2, 2000), audited(lambda data, rng: str(rng.bytes(9)), 0.2, 2000)
+    assert closed.verdict is random.verdict is Verdict.INCONCLUSIVE
+    assert closed.attack.unread.kinds == ("builtin_function_or_method",)
+    assert 300 < closed.attack.unread.runs < 500
+    assert "str values that hardly repeat" in random.attack.unread.kinds
+
+
 CHECKS = (
     one_run_is_bounded_by_its_worst_mechanism,
     any_price_of_a_point_is_paid_for,
@@ -532,4 +559,6 @@ CHECKS = (
     an_event_on_private_data_holds_no_value,
     a_violated_check_keeps_a_claim_from_being_consistent,
     the_gate_stays_shut,
+    late_forms_get_columns,
+    what_is_not_read_keeps_a_claim_from_being_consistent,
 )

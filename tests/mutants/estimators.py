@@ -20,9 +20,11 @@ from learners.margins.margin_search import MarginSearch
 from learners.margins.neural import NeuralMarginClassifier
 from learners.margins.pure_margin import PureMarginClassifier
 from learners.margins.rivals import against_rivals
+from learners.private import PrivateClassifier
 from learners.rows.fastfood import FastfoodFrequencies
 from learners.rows.polynomial import polynomial_map
 from learners.rows.rows import Rows
+from learners.rows.schema import require_number_columns
 from mechanisms.sampling.random import source_from
 
 GIVEN = {"epsilon": 1, "feature_norm": 1, "classes": [0, 1]}
@@ -37,6 +39,33 @@ def public(adjacency="replace_one", *, features=3, classes=2, records=100):
 def rows_of(steps, labels, bound=2**20):
     """Rows of whole steps."""
     return Rows(np.asarray(steps, dtype=np.int32), bound, Fraction(1, bound), np.asarray(labels, dtype=np.int64))
+
+
+def is_refused(work):
+    """Whether some work is refused."""
+    try:
+        work()
+    except DpauditError:
+        return True
+    return False
+
+
+def no_records_are_learned_from_under_add_remove():
+    model = PrivateClassifier(**BOTH, adjacency="add_remove", n_nominal=10).fit(np.zeros((0, 3)), np.zeros(0))
+    assert (2,) == model.predict(np.zeros((2, 3))).shape
+
+
+def columns_of_text_are_refused_by_type():
+    for kind in (np.dtype(object), np.dtype("<U3"), np.dtype("datetime64[D]")):
+        table = type("Table", (), {"columns": ["age", "city"], "dtypes": [np.dtype(float), kind]})()
+        assert is_refused(lambda table=table: require_number_columns(table))
+
+
+def labels_of_another_type_are_refused():
+    for labels in (np.array(["0", "1"]), np.array([b"0", b"1"])):
+        assert is_refused(lambda labels=labels: PrivateClassifier(**BOTH).fit(np.ones((2, 3)), labels))
+    text = PrivateClassifier(**{**BOTH, "classes": ["0", "1"]})
+    assert is_refused(lambda: text.fit(np.ones((2, 3)), np.array([0, 1])))
 
 
 def kernels_learn_from_images_of_their_columns():
@@ -173,6 +202,9 @@ def fast_frequencies_differ_from_stack_to_stack_and_have_the_kernels_length():
 
 
 CHECKS = (
+    no_records_are_learned_from_under_add_remove,
+    columns_of_text_are_refused_by_type,
+    labels_of_another_type_are_refused,
     kernels_learn_from_images_of_their_columns,
     frequencies_follow_their_seed_and_kind,
     learners_behind_maps_are_planned_for_images,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import cast
+
 from dpaudit.accounting.laws.discrete_gaussian import DiscreteGaussian
 from dpaudit.accounting.laws.discrete_laplace import DiscreteLaplace
 from dpaudit.accounting.laws.gaussian import Gaussian
@@ -9,8 +11,7 @@ from dpaudit.accounting.laws.laplace import Laplace
 from dpaudit.accounting.laws.staircase import Staircase
 from dpaudit.accounting.privacy_loss import PrivacyLoss, one_release
 from dpaudit.claims import Adjacency
-from dpaudit.errors import InvalidArgument
-from dpaudit.exact import Exact, integer, positive, shown
+from dpaudit.exact import Exact, integer, one_given, positive, shown
 
 
 def gaussian(sigma: Exact, *, sensitivity: Exact = "1", adjacency: Adjacency | str = "add_remove") -> PrivacyLoss:
@@ -77,12 +78,8 @@ def discrete_gaussian(
       >>> print(discrete_gaussian(sigma=10).delta(epsilon="1/10"))
       [0.00876235, 0.00876236]
     """
-    if sigma is not None and sigma_squared is None:
-        square = positive(sigma, "sigma") ** 2
-    elif sigma is None and sigma_squared is not None:
-        square = positive(sigma_squared, "sigma_squared")
-    else:
-        raise InvalidArgument("DPA106", "discrete_gaussian needs exactly one of sigma and sigma_squared.")
+    one_given(sigma=sigma, sigma_squared=sigma_squared)
+    square = positive(cast("Exact", sigma), "sigma") ** 2 if sigma_squared is None else positive(sigma_squared, "sigma_squared")
     return one_release(DiscreteGaussian(square, integer(sensitivity, "sensitivity", lower=1)), adjacency)
 
 

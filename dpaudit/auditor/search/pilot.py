@@ -33,10 +33,11 @@ Ranking: TypeAlias = Callable[[tuple[Matrix, Labels], int], tuple[RankedEvent, .
 
 @dataclass(frozen=True)
 class Pilot:
-    """What the pilot saw: the most telling pair, its runs, and the plan for the rest."""
+    """What the pilot saw: the most telling pair, its runs, the bankroll as it is now, and the plan for the rest."""
 
     pair: int
     seen: list[ChunkRuns]
+    bankroll: Bankroll
     plan: Plan
 
 
@@ -44,7 +45,8 @@ def run_pilot(course: Course, bankroll: Bankroll, rank: Ranking) -> Pilot:
     """Runs on all candidate pairs in turn, the label bettors playing; pairs that say little are dropped on the way.
 
     The planned runs are divided over rounds, and each round ends with the less telling half dropped. Where a clock ends the pilot
-    nothing is dropped before, since a replay could not know when. Money staked on a dropped pair waits.
+    nothing is dropped before, since a replay could not know when. Money staked on a dropped pair waits. Where runs had forms that
+    the feature map does not know, they are read again through a wider one before pairs are compared.
 
     Args:
       course: of the claim; its case has the pairs.
@@ -56,6 +58,7 @@ def run_pilot(course: Course, bankroll: Bankroll, rank: Ranking) -> Pilot:
     """
     case = course.case
     seen: tuple[list[ChunkRuns], ...] = tuple([] for _ in case.subject.pairs)
+    made: tuple[list[Chunk], ...] = tuple([] for _ in seen)
     alive, clock, sizes = list(case.attacked), Clock(case.seconds), enumerate(chunk_sizes(None))
     tallies: dict[int, Tally] = {}
     last = enough = False
@@ -64,6 +67,7 @@ def run_pilot(course: Course, bankroll: Bankroll, rank: Ranking) -> Pilot:
         with closing(course.rows(turns)) as rows:
             for chunk, runs in rows:
                 seen[chunk.pair].append(runs)
+                made[chunk.pair].append(chunk)
                 if course.stopped_at is None:
                     course.bet(bankroll.observe(chunk.pair, runs.features, runs.labels))
                 course.tell("pilot", case.plan)
@@ -72,14 +76,33 @@ def run_pilot(course: Course, bankroll: Bankroll, rank: Ranking) -> Pilot:
                     enough = _enough(course, clock)
                     if enough:
                         break
-        if len(alive) > 1 and (last or enough or case.plan is not None):
+        ends_round = last or enough or case.plan is not None
+        if ends_round and course.late and course.stopped_at is None:
+            for pair, again in course.read_again({pair: made[pair] for pair in alive}).items():
+                seen[pair][:] = again
+            clock.mark_repeat()
+            tallies.clear()
+            bankroll = _taught(course, {pair: seen[pair] for pair in alive})
+        if len(alive) > 1 and ends_round:
             merit = _merits(course, {pair: seen[pair] for pair in alive}, rank, tallies)
             kept = 1 if last or enough else (len(alive) + 1) // 2
             # Where nothing tells pairs apart yet, few records do most.
             alive = sorted(sorted(alive, key=lambda pair: (-merit[pair], not case.subject.pairs[pair].is_part, pair))[:kept])
             for pair in merit.keys() - set(alive):
                 seen[pair].clear()  # much memory that nobody looks at again
-    return Pilot(alive[0], seen[alive[0]], case.plan or with_pilot(course.runs, clock.affordable()))
+    return Pilot(alive[0], seen[alive[0]], bankroll, case.plan or with_pilot(course.runs, clock.affordable()))
+
+
+def _taught(course: Course, seen: Mapping[int, Sequence[ChunkRuns]]) -> Bankroll:
+    """A bankroll that learned from runs read again: only what it gains afterwards multiplies the wealth."""
+    bankroll = Bankroll(first_line(course.case.lines), course.case.manner.features.groups)
+    for pair in seen:
+        bankroll.open(pair, 1 / len(seen))
+    for pair, parts in seen.items():
+        for runs in parts:
+            bankroll.observe(pair, runs.features, runs.labels)
+    course.learned = bankroll.log_wealth - course.log_wealth
+    return bankroll
 
 
 def _turns(course: Course, alive: list[int], sizes: Iterator[tuple[int, int]]) -> tuple[list[Chunk], bool]:

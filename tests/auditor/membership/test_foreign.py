@@ -60,7 +60,7 @@ def test_a_function_of_the_caller_fails_with_a_code_a_type_and_a_place_alone():
 
 def test_a_value_of_another_kind_is_refused_by_its_type():
     assert "text" == instance_of("text", str, "note")
-    with pytest.raises(DpauditError, match=r"^DPA105 note must be of type str, got a int\.$"):
+    with pytest.raises(DpauditError, match=r"^DPA105 note must be of type str, got an int\.$"):
         instance_of(4711, str, "note")
 
 

@@ -14,6 +14,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 from scipy import sparse
+from sklearn.exceptions import DataConversionWarning
 
 from dpaudit.errors import InvalidArgument
 from learners.rows import ingest
@@ -162,9 +163,10 @@ def test_objects_are_read_one_by_one_and_count_as_nan_where_they_are_no_numbers(
         row[0, :] = [0.5, 0, 0]
         row[0, 1] = broken
         features = np.concatenate([np.array(numbers, dtype=object), row])
-        read = checked_features(features)
+        with pytest.warns(DataConversionWarning, match="X is an array of objects"):
+            read = checked_features(features)
         assert np.float64 == read.dtype
-        steps = rows_of(features, feature_norm=2, lattice_bits=3).steps.tolist()
+        steps = rows_of(read, feature_norm=2, lattice_bits=3).steps.tolist()
         assert [[2, 1, 4], [2, 0, -4], [0, 0, 0]] == steps
 
 

@@ -1,0 +1,78 @@
+"""The neighbouring relation of a fit: whether a proof covers it, and the public number that stands for a private count."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from dpaudit.claims import Adjacency
+from dpaudit.errors import InvalidArgument, Unsupported
+from dpaudit.exact import integer
+
+
+def covered_relation(adjacency: Adjacency | str, covered: Sequence[str], learner: str) -> Adjacency:
+    """Return the neighbouring relation of a learner, refused where its proof does not cover it.
+
+    Args:
+      adjacency: what the caller gave.
+      covered: the relations that the proof covers, at least one.
+      learner: the learner's name, for the message.
+    Returns:
+      The relation.
+    Raises:
+      InvalidArgument: no relation (DPA103, DPA105).
+      Unsupported: one that the proof does not cover (DPA604).
+    Source: docs/learners.md, "The order of events".
+    Example:
+      >>> str(covered_relation("replace_one", ["replace_one"], "OutputPerturbation"))
+      'replace_one'
+    """
+    relation = Adjacency.of(adjacency)
+    if relation not in map(Adjacency, covered):
+        remedy = f'Write adjacency="{covered[0]}"' + (", or another of these." if len(covered) > 1 else ".")
+        raise Unsupported("DPA604", f"{learner} is proved under {', '.join(covered)}, got {relation}. {remedy}")
+    return relation
+
+
+def is_uncounted(relation: Adjacency) -> bool:
+    """True if the number of records is private, so that nothing may be refused for it, and no message may show it."""
+    return relation.kind == "add_remove"
+
+
+def require_one_label_each(records: int, labels: int, relation: Adjacency) -> None:
+    """DPA105 for another number of labels than of records; the numbers are shown where they are public."""
+    if records != labels:
+        counts = "" if is_uncounted(relation) else f": {records} records and {labels} labels"
+        raise InvalidArgument("DPA105", f"X and y have inconsistent numbers of samples{counts}. Give y one label for each record.")
+
+
+def public_count(records: int, nominal: int | None, relation: Adjacency) -> int:
+    """Return the number of records that a plan may read: their own, or under add_remove the one that stands for it.
+
+    Args:
+      records: how many there are; read only where that is public.
+      nominal: `n_nominal` as the caller gave it.
+      relation: from `covered_relation`.
+    Returns:
+      A public number.
+    Raises:
+      InvalidArgument: `n_nominal` is missing, or given where it has no meaning (DPA603), or no integer from 1 (DPA103, DPA105).
+    Source: docs/learners.md, "The order of events".
+    Example:
+      >>> public_count(0, 1000, Adjacency("add_remove"))
+      1000
+    """
+    if is_uncounted(relation):
+        if nominal is None:
+            raise InvalidArgument(
+                "DPA603",
+                "n_nominal is missing: under add_remove the number of records is private, and a fit is planned from a public one. "
+                "Give about how many records you expect, such as n_nominal=10_000; do not count them.",
+            )
+        return integer(nominal, "n_nominal", lower=1)
+    if nominal is not None:
+        raise InvalidArgument(
+            "DPA603",
+            f"n_nominal belongs to add_remove, got it under {relation}, where the number of records is public and is counted. "
+            'Leave n_nominal out, or write adjacency="add_remove".',
+        )
+    return records

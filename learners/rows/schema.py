@@ -1,0 +1,86 @@
+"""The schema of a table: whether its columns are numbers, judged by type and name alone, before any value is read."""
+
+from __future__ import annotations
+
+import reprlib
+import warnings
+from typing import Any, Final
+
+from sklearn.exceptions import DataConversionWarning
+
+from dpaudit.errors import InvalidArgument
+
+OBJECTS: Final = (
+    "X is an array of objects, whose type admits anything: an entry that is not a number counts as NaN, and its whole record as "
+    "zeros. Give an array of numbers: X.astype(float)."
+)
+LISTED: Final = (
+    "X is a list, which has no type: an entry that is not a number counts as NaN, and its whole record as zeros. "
+    "Give an array of numbers: numpy.array(X, dtype=float)."
+)
+LABEL_OBJECTS: Final = (
+    "y is a list or an array of objects, whose type admits anything: a label that is not a number counts as 0. "
+    "Give an array of numbers: numpy.array(y, dtype=float)."
+)
+
+_NUMBERS: Final = "biuf"
+_MOST_NAMED: Final = 5
+
+
+def require_number_columns(table: Any) -> None:
+    """Refuse a table one of whose columns does not hold numbers, by the types that the table declares.
+
+    Args:
+      table: features as the caller gave them. A table has `columns`, their names, and `dtypes`, a type for each of them, as in
+        pandas and polars; whatever else is given passes.
+    Returns:
+      Nothing. Booleans are numbers, 0 and 1, and so are nullable integers, floats and booleans.
+    Raises:
+      InvalidArgument: a column of text, categories, dates or objects; the message names them (DPA105).
+    Source: docs/learners.md, "What is refused".
+    Example:
+      >>> require_number_columns([["a table without declared types"]])
+    """
+    names, types = getattr(table, "columns", None), getattr(table, "dtypes", None)
+    if names is None or types is None or isinstance(table, type):
+        return
+    other = [f"{reprlib.repr(name)} ({_type_name(kind)})" for name, kind in zip(names, types, strict=True) if not _is_number(kind)]
+    if other:
+        more = len(other) - _MOST_NAMED
+        shown = ", ".join(other[:_MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
+        raise InvalidArgument(
+            "DPA105",
+            f"features must be numbers, got columns of other types: {shown}. Drop them, or encode them by a public rule first: "
+            "for categories, a column of 0 and 1 for each of a public list.",
+        )
+
+
+def is_array_of_objects(table: Any) -> bool:
+    """True if the values stand in an array whose type admits anything."""
+    return getattr(getattr(table, "dtype", None), "kind", "") == "O"
+
+
+def warn_of_objects(table: Any, note: str) -> None:
+    """Warn, whatever the values are, that entries of an array of objects may not be numbers."""
+    if is_array_of_objects(table):
+        warnings.warn(note, DataConversionWarning, stacklevel=2)
+
+
+def feature_notes(features: Any) -> list[str]:
+    """What a record says about features whose type does not show that they are numbers; nothing in it depends on a value."""
+    if isinstance(features, (list, tuple)):
+        return [LISTED]
+    return [OBJECTS] if is_array_of_objects(features) else []
+
+
+def _is_number(kind: Any) -> bool:
+    """True if a column of this type holds numbers: numpy and pandas give a letter for it, polars a method."""
+    letter = getattr(kind, "kind", None)
+    if isinstance(letter, str):
+        return letter in _NUMBERS
+    return bool(kind.is_numeric()) or str(kind) == "Boolean"
+
+
+def _type_name(kind: Any) -> str:
+    """The name of a column's type without its parameters: those may be the categories, or the length of the longest text."""
+    return str(kind).split("[", 1)[0].split("(", 1)[0].strip("<>=|0123456789") or "object"

@@ -1,0 +1,6 @@
+"""The kinds of output are imported by name from this folder."""
+
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent))
