@@ -14,7 +14,7 @@ from pathlib import Path
 HERE = Path(__file__).parent
 MOST_TAPES = 60_000
 SAMPLERS = ("noise", "queries", "reals", "selection", "sources", "values")
-AUDITOR = ("audits",)
+AUDITOR = ("audits", "memberships")
 VERIFIER = ("stamping", "verifications", "witnesses")
 LEARNERS = ("estimators", "halfspaces", "kernel_tellers", "learning", "minimisers", "publics")
 ACCOUNTANT = ("budgets", "cells", "compositions", "contours", "lattices", "ledgers", "losses", "schemes")
