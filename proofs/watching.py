@@ -65,7 +65,7 @@ class _Watcher:
         with _calls() as codes:
             result = yield
         for code in codes:
-            if code.co_filename.startswith(self._inside):
+            if code.co_filename.startswith(self._inside) and code.co_filename != __file__:
                 seen.add(f"{code.co_filename.removeprefix(self._root).replace(os.sep, '/')}:{code.co_qualname}")
         return result
 

@@ -187,6 +187,27 @@ def test_swapped_imports_change_the_stamp_although_no_definition_does(tree):
     assert first != tree(**{"high/two.py": swapped}).stamp("high/two.py:f")
 
 
+@pytest.mark.parametrize(
+    ("old", "new", "same"),
+    [
+        ("'draw': 'one'", "'draw': 'two'", False),
+        ("return 'loaded'", "return None", False),
+        ("'other': 'two'", "'other': 'one'", True),
+    ],
+)
+def test_a_name_that_a_package_loads_on_first_use_stands_for_its_entry_in_the_table_and_for_what_loads_it(tree, old, new, same):
+    table = "def load(homes):\n    return 'loaded'\n_HOMES = {'draw': 'one', 'other': 'two'}\n__getattr__ = load(_HOMES)\n"
+    assert 1 == table.count(old)
+    modules = {f"lazy/{name}.py": f"def draw():\n    return {name!r}\ndef other():\n    return 0\n" for name in ("one", "two")}
+    use = {"high/use.py": "from lazy import draw\ndef f():\n    return draw()\n"}
+
+    def stamp(text):
+        reach = tree(**modules, **use, **{"lazy/__init__.py": text})
+        return Reach(Tree(reach.tree.root, ("low", "lazy", "high"))).stamp("high/use.py:f")
+
+    assert same is (stamp(table) == stamp(table.replace(old, new)))
+
+
 def test_definitions_that_call_each_other_have_stamps_that_change_together(tree):
     text = "def even(n):\n    return n == 0 or odd(n - 1)\ndef odd(n):\n    return n != 0 and even(n - 1)\n"
     first = tree(**{"high/ring.py": text})

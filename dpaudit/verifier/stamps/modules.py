@@ -23,7 +23,7 @@ _CHANGING: Final = frozenset(
 )
 """Methods that change the object they are called on."""
 _INNER: Final = re.compile(r"^[ \t]+class ", re.MULTILINE)
-_HOMES: Final = "_HOMES"
+HOMES: Final = "_HOMES"
 """The table of a package that loads its names on first use (`dpaudit.lazy`)."""
 
 
@@ -237,7 +237,7 @@ def parse_module(path: str, package: str, text: str) -> Module | None:
             definitions[name] = (*definitions.get(name, ()), statement)
         if _acts(statement):
             effects.append(statement)
-    homes = _homes(definitions.get(_HOMES, ()))
+    homes = _homes(definitions.get(HOMES, ()))
     return Module(path, package, definitions, imports, tuple(effects), homes, tuple(body), bool(_INNER.search(text)))
 
 

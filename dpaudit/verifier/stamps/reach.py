@@ -13,7 +13,7 @@ from typing import Final
 from dpaudit.verifier.stamps.canonical import digest
 from dpaudit.verifier.stamps.descent import Descent
 from dpaudit.verifier.stamps.facts import EVERYTHING, IMPORT, Facts, facts_of
-from dpaudit.verifier.stamps.modules import Module, Tree, file_digest
+from dpaudit.verifier.stamps.modules import HOMES, Module, Tree, file_digest
 from dpaudit.verifier.stamps.names import Import, Role, Use
 
 _LEAF, _OPEN = "leaf:", "open:"
@@ -238,6 +238,11 @@ class Reach:
         if name in module.homes:
             dotted = f"{module.package}.{module.homes[name]}"
             yield from self._imported(user, (dotted, name), attributes, role, depth + 1)
+            # What loads the name counts as well; of the table only this entry does, or every new export would change all stamps.
+            loader = facts_of(module, "__getattr__")
+            for use in loader.uses if loader else ():
+                if use.name not in module.homes and use.name != HOMES:
+                    yield from self._resolve(module, use)
             return
         if name in module.definitions:
             place = f"{module.path}:{name}"
