@@ -65,7 +65,7 @@ def watch() -> None:
     """Count what happens outside of our own arithmetic, from now on."""
     import z3  # type: ignore[import-untyped]
 
-    from dpaudit.accounting.engines import transform
+    from dpaudit.accounting.model import transform
     from dpaudit.verifier.solving.child import Child
     from mechanisms.sampling import keystream
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from dpaudit.errors import DpauditError, InvalidArgument, LedgerFailure
+from dpaudit.exact import instance_of
 from dpaudit.ledger.accounts import ALL, account_from_row
 from dpaudit.ledger.entries import Entry, Head, printable
 from dpaudit.ledger.store import Store, entry_from_row
@@ -27,7 +28,7 @@ def verify_file(path: str | os.PathLike[str], *, head: Head | str | None = None)
     Returns:
       What was found. What cannot be read as a ledger or an export has a problem that says so.
     Raises:
-      InvalidArgument: no file (DPA801), or no head (DPA105).
+      InvalidArgument: no file (DPA801), or no path or no head (DPA105).
     Source: docs/ledger.md, "What the chain shows".
     Example:
       >>> import tempfile
@@ -35,7 +36,8 @@ def verify_file(path: str | os.PathLike[str], *, head: Head | str | None = None)
       ...     verify_file(folder).problems
       ('cannot be read: it is no regular file',)
     """
-    wanted, place = None if head is None else Head.of(head), Path(path)
+    wanted = None if head is None else Head.of(head)
+    place = Path(path if isinstance(path, str) else instance_of(path, os.PathLike, "path"))
     try:
         kind = place.stat()
     except FileNotFoundError:

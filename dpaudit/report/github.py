@@ -30,9 +30,10 @@ def to_annotations(report: Report) -> str:
       >>> to_annotations(Report(Settings(alpha=Fraction(1, 20), runs=1000, seed=0), results=()))
       ''
     """
+    found = findings(report)
     shown = dict.fromkeys(result.values for result in report.results if result.values is not Values.HIDDEN)
     notices = [workflow_command("notice", f"In this report {said}.", title="dpaudit", path=None, line=None) for said in shown]
-    return "".join([*map(_of_finding, findings(report)), *notices])
+    return "".join([*map(_of_finding, found), *notices])
 
 
 def to_summary(report: Report) -> str:

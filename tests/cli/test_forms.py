@@ -20,7 +20,8 @@ def test_an_audit_writes_the_forms_that_a_report_gives_later(audited, dpaudit):
     assert 0 == dpaudit("report", "out/report.json", "--junit", "ci/j.xml", "--sarif", "ci/s.json").exit_code
     assert first == {name: (audited / "ci" / name).read_bytes() for name in first}
     assert ("3", "1", "1") == tuple(ET.fromstring(first["j.xml"]).get(name) for name in ("tests", "failures", "errors"))  # noqa: S314
-    assert ["DPA-E01", "DPA-T01"] == sorted(found["ruleId"] for found in json.loads(first["s.json"])["runs"][0]["results"])
+    results = json.loads(first["s.json"])["runs"][0]["results"]
+    assert ["DPA-E01", "DPA-N01", "DPA-T01"] == sorted(found["ruleId"] for found in results)
 
 
 def test_a_job_is_annotated_and_its_summary_grows(audited, dpaudit, monkeypatch):
