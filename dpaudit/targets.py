@@ -175,7 +175,9 @@ class Target:
         The file is named from the current folder, else from where it is imported, so that reports carry no path of one machine.
         """
         try:
-            function = inspect.unwrap(self.function)
+            function = inspect.unwrap(getattr(self.function, "func", self.function))  # what functools.partial was given
+            if not (inspect.isroutine(function) or inspect.isclass(function)):
+                function = type(function).__call__  # an object that can be called is defined where its class is
             file, (_, line) = inspect.getsourcefile(function), inspect.getsourcelines(function)
         except (TypeError, OSError):
             return None

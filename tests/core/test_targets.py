@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import textwrap
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -237,3 +238,17 @@ def test_a_file_that_was_changed_within_the_second_and_kept_its_size_is_read_ane
         path.write_text(f"NUMBER = {number}\n")
         os.utime(path, (10**9, 10**9))
         assert number == module_at(str(path)).NUMBER
+
+
+class Callable:
+    """A release that is an object."""
+
+    def __call__(self, data, rng):
+        return data
+
+
+def test_a_callable_object_and_a_partial_function_are_found_in_their_files():
+    claim, pair = Claim(PureDP(epsilon=1)), [([1], [1, 2])]
+    runs = (Callable(), partial(lambda bound, data, rng: bound, 3), Callable().__call__)
+    found = [Target(run=run, claim=claim, neighbours=pair).source for run in runs]
+    assert [Path(__file__).name] * 3 == [Path(source[0]).name for source in found]
