@@ -118,6 +118,7 @@ def claimed_loss(claim: Claim) -> PrivacyLoss:
       Unsupported: the claim is a Curve of something that was not built with `dpaudit.accounting` (DPA202).
     Source: docs/accounting.md, section on guarantees.
     Example:
+      >>> from dpaudit.claims import ApproxDP
       >>> print(claimed_loss(Claim(ApproxDP(epsilon=1, delta="1e-6"))).delta(epsilon=1))
       0.000001
     """

@@ -220,7 +220,7 @@ def parse_module(path: str, package: str, text: str) -> Module | None:
       Nothing.
     Source: docs/proof_chain.md, "Stamps".
     Example:
-      >>> sorted(parse_module("m.py", "", "import math\\nLIMIT = 3\\ndef f(): ...").definitions)
+      >>> sorted(parse_module("m.py", "", "import math\nLIMIT = 3\ndef f(): ...").definitions)
       ['LIMIT', 'f']
     """
     try:

@@ -66,7 +66,7 @@ def uses(nodes: Sequence[ast.AST], package: str) -> list[Use]:
       Nothing.
     Source: The Python Language Reference, "Naming and binding".
     Example:
-      >>> [use.name for use in uses(ast.parse("def f(x, y=a):\\n  return g(x)").body, "")]
+      >>> [use.name for use in uses(ast.parse("def f(x, y=a):\n  return g(x)").body, "")]
       ['a', 'g']
     """
     return [use for node in nodes for use in _Reader(package).read(node, ())]
