@@ -31,7 +31,8 @@ def to_annotations(report: Report) -> str:
       ''
     """
     found = findings(report)
-    shown = dict.fromkeys(result.values for result in report.results if result.values is not Values.HIDDEN)
+    # Public data need no notice at every line of a job; somebody's leave to show private values does.
+    shown = dict.fromkeys(result.values for result in report.results if result.values is Values.ASKED)
     notices = [workflow_command("notice", f"In this report {said}.", title="dpaudit", path=None, line=None) for said in shown]
     return "".join([*map(_of_finding, found), *notices])
 
