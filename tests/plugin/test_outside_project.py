@@ -98,7 +98,9 @@ def test_a_false_claim_makes_the_workflow_red_and_its_line_is_annotated(red):
     assert "1 failed, 1 passed" in job.output["Test"]
     assert f"  source:   survey.py:{line}\n" in job.output["Test"]
     assert job.commands
-    assert all(one.startswith(f"::error file=survey.py,line={line},title=DPA-") for one in job.commands)
+    assert any(one.startswith("::error ") for one in job.commands)
+    # A refutation comes early, so that a check with too few runs is said not to have been made: a warning at the same line.
+    assert all(re.match(rf"::(error|warning) file=survey.py,line={line},title=DPA-", one) for one in job.commands)
     assert {("minutes_published", "survey.py", line)} == {found[:3] for found in findings(folder)}
     assert "## 1 of 2 claims refuted" in (folder / "summary.md").read_text(encoding="utf-8")
 
