@@ -136,7 +136,7 @@ NODES: Final = (
         ),
         ("updates.round", "balls"),
         tuple(
-            f"dpaudit/accounting/laws/charged.py:{name}"
+            f"dpaudit/accounting/{'builders/pairs' if name == 'update_charged' else 'laws/charged'}.py:{name}"
             for name in ("Round", "UpdateCharged", "cost_of_update", "_greatest_ratio", "_ratio", "update_charged")
         ),
     ),

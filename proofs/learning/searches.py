@@ -33,7 +33,7 @@ NODES: Final = (
         ),
         ("searches.best", "balls"),
         tuple(
-            f"dpaudit/accounting/laws/best_of.py:{name}"
+            f"dpaudit/accounting/{'builders/selection' if name.startswith('best_of') else 'laws/best_of'}.py:{name}"
             for name in ("BestOf", "best_of_runs", "BestOfPoisson", "best_of_poisson_runs")
         ),
     ),
