@@ -56,7 +56,7 @@ class Change:
 
     Args:
       place: "path:name", or the path of a data file.
-      kind: "changed", "new" or "gone".
+      kind: "changed", "new" or "gone"; "bound" for one that was reviewed for others, and that a node is about only since.
       claims: the mechanisms and learners whose claims rest on it.
     Source: docs/proof_chain.md, "Stamps".
     """
@@ -235,7 +235,9 @@ def changes(root: Path, nodes: Sequence[Node]) -> list[Change]:
             claims = {claim for one in bound if place in reach.closure(one) for claim in resting.get(one, ())}
             kind = "new" if place not in reviewed.definitions else "changed" if place in now else "gone"
             found.append(Change(place, kind, tuple(sorted(claims))))
-    return found
+    listed = {one.place for one in found}
+    added = sorted(bound - set(reviewed.stamps) - listed)
+    return [*found, *(Change(place, "bound", tuple(sorted(resting.get(place, ())))) for place in added)]
 
 
 def claims_by_place(nodes: Sequence[Node]) -> dict[str, set[str]]:

@@ -42,11 +42,14 @@ class Finding:
     line: int | None
 
 
-def findings(report: Report) -> Iterator[Finding]:
+def findings(report: Report) -> list[Finding]:
     """Every finding of a report, in the order of its targets."""
-    for result in instance_of(report, Report, "report").results:
-        for rule, level, text in told(result):
-            yield Finding(result.name, result.claim.kind, rule, level, text, *(result.source or (None, None)))
+    results = instance_of(report, Report, "report").results
+    return [
+        Finding(result.name, result.claim.kind, rule, level, text, *(result.source or (None, None)))
+        for result in results
+        for rule, level, text in told(result)
+    ]
 
 
 def numbered(names: Iterable[str]) -> Iterator[str]:

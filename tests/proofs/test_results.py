@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from dpaudit.verifier.chain import Node
@@ -141,6 +143,19 @@ def test_a_change_is_accepted_with_the_code_of_its_review_and_no_other(ran, monk
     assert "reaches mechanisms/law.py:LIMIT, not as reviewed" in staleness(root, quick=True)("mechanisms/law.py:draw")
     assert "" == staleness(root, quick=True)("mechanisms/law.py:idle")
     file.write_text(CODE, encoding="utf-8")
+
+
+def test_a_definition_that_a_node_is_about_only_now_has_to_be_accepted_although_it_was_reached_before(ran):
+    root, _ = ran
+    write_reviewed(root, GRAPH)
+    (node,) = (one for one in GRAPH if "mechanisms/law.py:draw" in one.binds)
+    more = [replace(one, binds=(*one.binds, "mechanisms/law.py:LIMIT")) if one is node else one for one in GRAPH]
+    assert "mechanisms/law.py:LIMIT is not what was reviewed" == staleness(root, quick=True)("mechanisms/law.py:LIMIT")
+    assert [("mechanisms/law.py:LIMIT", "bound", ("Law",))] == [(one.place, one.kind, one.claims) for one in changes(root, more)]
+    write_reviewed(root, more)
+    assert [] == changes(root, more)
+    assert "" == staleness(root, quick=True)("mechanisms/law.py:LIMIT")
+    write_reviewed(root, GRAPH)
 
 
 def test_what_ships_has_no_open_edge():

@@ -21,7 +21,7 @@ from dpaudit.auditor.bounds import (
     profile_lower_bounds,
 )
 from dpaudit.auditor.family import rejected
-from dpaudit.auditor.independence import _dependent
+from dpaudit.auditor.independence import _dependence
 from dpaudit.auditor.runs import BETTING, BOUND, CHECKS, PILOT, PRICE, Chunk
 from dpaudit.errors import InvalidArgument
 from dpaudit.pytest_plugin import DEFAULT_BUDGET
@@ -192,7 +192,8 @@ def test_the_independence_test_keeps_every_level():
     ways = range(leading + 1)
     chance = hypergeom.pmf(ways, pairs, following, leading)
     for level in (0.5, 1e-2, 1e-4, 1e-8):
-        dependent = [_dependent(bits_in_pairs(pairs, leading, following, both), level) for both in ways]
+        found = [_dependence(bits_in_pairs(pairs, leading, following, both), level) for both in ways]
+        dependent = [gap > allowed for gap, allowed, _ in found]
         assert 0 < float(chance @ np.array(dependent)) <= level
 
 
