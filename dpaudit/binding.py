@@ -46,11 +46,6 @@ class Examined:
       parameters: name and kind of each argument, in their order.
       laws: name and law of each sampler.
       entry: the same code object with globals of its own: frozen numbers, pinned helpers and Python's functions.
-    Source: design: the function object that is proved is the one that ships.
-    Example:
-      >>> from dpaudit.verifier.suite.basic import laplace_mechanism
-      >>> examine(laplace_mechanism).laws
-      (('laplace', 'laplace'),)
     """
 
     name: str
@@ -69,12 +64,6 @@ class Bound:
       examined: the pinned function.
       guard: what checks arguments.
       production: for each law the class that samples from it when it counts.
-    Source: design: public parameters and private data are validated before any randomness is drawn.
-    Example:
-      >>> from dpaudit.verifier.suite.basic import laplace_mechanism
-      >>> release = bind(laplace_mechanism, production={})
-      >>> release.with_test_samplers([Fraction(3)], Fraction(1), laplace=lambda scale: Fraction(1, 2))
-      Fraction(7, 2)
     """
 
     examined: Examined
@@ -95,22 +84,7 @@ class Bound:
         return self.with_test_samplers(*arguments, **named)
 
     def with_test_samplers(self, *arguments: object, **named: object) -> object:
-        """Run on checked copies of the arguments with any samplers: for tests and audits, never for a release.
-
-        Args:
-          *arguments: as the function takes them.
-          **named: arguments by name, samplers among them.
-        Returns:
-          What the function returns.
-        Raises:
-          InvalidArgument: an argument is missing, of another type, or breaks the specification (DPA724).
-        Source: design: test and audit samplers have an entry of their own.
-        Example:
-          >>> from dpaudit.verifier.suite.basic import histogram
-          >>> bind(histogram, production={}).with_test_samplers([1.5], Fraction(1), laplace=Fraction)
-          Traceback (most recent call last):
-          dpaudit.errors.InvalidArgument: DPA724 histogram: q[0] must be of type int, got a float. Convert it exactly first.
-        """
+        """Run on checked copies of the arguments with any samplers: for tests and audits, never for a release."""
         laws = dict(self.examined.laws)
         samplers = {name: value for name, value in named.items() if name in laws}
         if missing := [name for name in laws if name not in samplers]:
@@ -120,21 +94,7 @@ class Bound:
 
 
 def bind(function: Callable[..., Any], *, production: Mapping[str, type]) -> Bound:
-    """Pin a function and put the guard of its specification before it.
-
-    Args:
-      function: a plain function with `@spec`.
-      production: for each law the one class whose samplers may be passed when the result counts, compared by identity.
-    Returns:
-      The callable; later changes of the function, its module or Python's builtins do not reach it.
-    Raises:
-      InvalidArgument: no specification (DPA720), or the function is not what its source says (DPA725).
-    Source: design: the function object that is proved is the one that ships.
-    Example:
-      >>> from dpaudit.verifier.suite.basic import laplace_mechanism
-      >>> bind(laplace_mechanism, production={}).examined.name
-      'laplace_mechanism'
-    """
+    """Pin a function and put the guard of its specification before it."""
     examined = examine(function)
     if examined.promise is None:
         raise InvalidArgument("DPA720", f"{examined.name} has no specification. Decorate it with @spec(claim=..., adjacency=...).")
@@ -147,20 +107,7 @@ def bind(function: Callable[..., Any], *, production: Mapping[str, type]) -> Bou
 
 
 def examine(function: object) -> Examined:
-    """Check that a function object is what its source says, and pin what it reaches.
-
-    Args:
-      function: a plain function at module level.
-    Returns:
-      The pinned function, with its head.
-    Raises:
-      InvalidArgument: a wrapper, a closure, a stale file, patched code or defaults, or a name that cannot be pinned (DPA725).
-    Source: design: the function object that is proved is the one that ships.
-    Example:
-      >>> from dpaudit.verifier.suite.basic import histogram
-      >>> examine(histogram).parameters
-      (('q', 'list[int]'), ('eps', 'Fraction'))
-    """
+    """Check that a function object is what its source says, and pin what it reaches."""
     return _examined(function, ())
 
 

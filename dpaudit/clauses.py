@@ -73,21 +73,7 @@ class OutsideLists(LookupError):
 
 
 def read_clause(text: str, scope: Scope, tree: ast.expr | None = None) -> Clause:
-    """Read a text, or a part of it, of the expression language.
-
-    Args:
-      text: a Python expression; `1/3` and `1e-6` are exact.
-      scope: the scalars and lists that it may speak of.
-      tree: the part that is read; the whole text unless given.
-    Returns:
-      Its tree, with every node of the text and with types that fit.
-    Raises:
-      Unread: what the expression language does not have, or types that do not fit (DPA701 to DPA706).
-    Source: docs/verification.md, "Specifications".
-    Example:
-      >>> read_clause("0 * x + 1", Scope({"x": "int"}, {})).args[0].op
-      '*'
-    """
+    """Read a text, or a part of it, of the expression language."""
     return _read(_Reading(text, scope), ast.parse(text, mode="eval").body if tree is None else tree)
 
 
@@ -347,22 +333,7 @@ OPERATIONS: Final[Mapping[str, Callable[..., Any]]] = {
 
 
 def value(clause: Clause, values: Mapping[str, Any]) -> Any:  # noqa: PLR0911 - one case a construct
-    """Return the exact value of a text; what Python would not evaluate is not looked at.
-
-    Args:
-      clause: its tree.
-      values: a number or truth value for each scalar, a sequence for each list.
-    Returns:
-      An int, Fraction or bool.
-    Raises:
-      KeyError: a name without a value.
-      OutsideLists: an element is read at a place that its list does not have.
-      ZeroDivisionError: a division by 0, or `//` or `%` by less than 1.
-    Source: docs/verification.md, "Specifications".
-    Example:
-      >>> value(read_clause("len(q) / 2 if n > 0 else 1 / n", Scope({"n": "int"}, {"q": "int"})), {"n": 1, "q": [4, 5, 6]})
-      Fraction(3, 2)
-    """
+    """Return the exact value of a text; what Python would not evaluate is not looked at."""
     args = clause.args
     match clause.op:
         case "number":

@@ -28,20 +28,7 @@ _INFINITIES: Final = {"inf": math.inf, "-inf": -math.inf}
 
 
 def encode(value: Any, hint: Any) -> Json:
-    """The JSON value of a Python value of the given type.
-
-    Args:
-      value: what to write.
-      hint: its type: str, int, float, bool, Fraction, Enclosure, a StrEnum, a dataclass of these, a tuple, or one of them or None.
-    Returns:
-      Dictionaries, lists, strings, numbers and None; fractions as strings such as "1/3" with a float view beside them.
-    Raises:
-      TypeError: the type is not one of these.
-    Source: design rule 8 (every number in a report can be recomputed).
-    Example:
-      >>> encode((Fraction(1, 3), None), tuple[Fraction, str | None])
-      ['1/3', None]
-    """
+    """The JSON value of a Python value of the given type."""
     if value is None:
         return None
     kind = _present(hint)
@@ -61,21 +48,7 @@ def encode(value: Any, hint: Any) -> Json:
 
 
 def decode(document: Any, hint: Any, where: str) -> Any:
-    """The Python value that a JSON value stands for; the inverse of `encode`.
-
-    Args:
-      document: what a JSON parser returned.
-      hint: the type to read, as for `encode`.
-      where: path to the value inside the document, for messages.
-    Returns:
-      A value of that type.
-    Raises:
-      InvalidArgument: wrong type, missing or unknown field, or parts that contradict each other (DPA501).
-    Source: design rule 8 (every number in a report can be recomputed).
-    Example:
-      >>> decode("1/3", Fraction, "alpha")
-      Fraction(1, 3)
-    """
+    """The Python value that a JSON value stands for; the inverse of `encode`."""
     kind = _present(hint)
     if document is None and kind is not hint:
         return None

@@ -58,10 +58,6 @@ class Span:
     Args:
       attack: at least this share is really spent; None where nothing was attacked.
       price: at most this share, certified; None where nothing was priced.
-    Source: docs/papers.md.
-    Example:
-      >>> Span(attack=0.9, price=1.0).price
-      1.0
     """
 
     attack: float | None = None
@@ -79,10 +75,6 @@ class Witness:
       says: what was found, in words and figures.
       name: of the lemma, target or function that was run, "" for none.
       span: what was measured against the claim, None for nothing.
-    Source: docs/papers.md.
-    Example:
-      >>> Witness("computation", "claim", holds=True, says="1 + 1 is 2").holds
-      True
     """
 
     kind: str
@@ -111,10 +103,6 @@ class Found:
       number: the number that decides.
       witnesses: everything that was looked at.
       table: figures for a plot, None for none.
-    Source: docs/papers.md.
-    Example:
-      >>> Found("it is so", "2", ()).table is None
-      True
     """
 
     says: str
@@ -136,10 +124,6 @@ class Item:
       code: where shipped code has it right, "path:name", at least one.
       expects: what the sentences here take for granted; another outcome makes the item undecided.
       decide: from the number of runs of every attack to what was found.
-    Source: docs/papers.md.
-    Example:
-      >>> Item("X", "text", "page 1", "one is one", "", (), Standing.HOLDS, lambda runs: Found("it is", "1", ())).key
-      'X'
     """
 
     key: str
@@ -179,10 +163,6 @@ class Dossier:
       items: the decisions, in order.
       seconds: processor time by key.
       version: of dpaudit.
-    Source: docs/papers.md.
-    Example:
-      >>> Dossier("papers", 1000, ()).exit_code
-      3
     """
 
     name: str
@@ -201,41 +181,14 @@ class Dossier:
 
 
 def items_of(name: str) -> tuple[Item, ...]:
-    """The items of a dossier.
-
-    Args:
-      name: a key of `DOSSIERS`.
-    Returns:
-      Its items, in order.
-    Raises:
-      InvalidArgument: there is no dossier of that name (DPA103).
-    Source: docs/papers.md.
-    Example:
-      >>> items_of("papers")[0].key
-      'A1'
-    """
+    """The items of a dossier."""
     module, _, attribute = DOSSIERS[word(name, "a dossier", DOSSIERS)].partition(":")
     found: tuple[Item, ...] = getattr(importlib.import_module(module), attribute)
     return found
 
 
 def decided(name: str, key: str, runs: int) -> tuple[Decided, float]:
-    """Decide one item.
-
-    Args:
-      name: of the dossier.
-      key: of the item.
-      runs: of every attack.
-    Returns:
-      The decision, and the processor time in seconds that it took. An error of a witness makes an item undecided.
-    Raises:
-      InvalidArgument: there is no dossier of that name (DPA103).
-      StopIteration: the dossier has no such item.
-    Source: docs/papers.md.
-    Example:
-      >>> decided("papers", "A3", 1000)[0].standing
-      <Standing.HOLDS: 'holds'>
-    """
+    """Decide one item."""
     item = next(item for item in items_of(name) if item.key == key)
     started = time.process_time()
     try:
@@ -251,19 +204,7 @@ def decided(name: str, key: str, runs: int) -> tuple[Decided, float]:
 
 
 def standing_of(witnesses: Iterable[Witness]) -> Standing:
-    """What witnesses together say of a claim.
-
-    Args:
-      witnesses: all of an item.
-    Returns:
-      Undecided where a witness contradicts the correction or where none is about claim or argument.
-    Raises:
-      Nothing.
-    Source: docs/papers.md, "How an item is decided".
-    Example:
-      >>> standing_of([Witness("model", "argument", holds=False, says="")])
-      <Standing.UNSHOWN: 'does not follow'>
-    """
+    """What witnesses together say of a claim."""
     told = {about: [one.holds for one in witnesses if one.about == about] for about in ABOUT}
     claim, argument = told["claim"], told["argument"]
     if not all(told["correction"]) or not (claim or argument):

@@ -23,17 +23,7 @@ class DpauditError(Exception):
 
 
 def origin_of(error: BaseException) -> str:
-    """Type of an error and the line that raised it; not its text, which may quote data.
-
-    Args:
-      error: as it was caught.
-    Returns:
-      Text such as "ValueError at model.py:12".
-    Source: design, "Rules that hold everywhere", 6.
-    Example:
-      >>> origin_of(ValueError("Ada Lovelace, 36"))
-      'ValueError'
-    """
+    """Type of an error and the line that raised it; not its text, which may quote data."""
     from pathlib import Path
 
     trace = error.__traceback__
@@ -44,17 +34,7 @@ def origin_of(error: BaseException) -> str:
 
 
 def class_name(kind: type) -> str:
-    """The name of a class where source code holds it; of its nearest base for a class made at run time, whose name may be data.
-
-    Args:
-      kind: any class.
-    Returns:
-      The name without its module.
-    Source: design, "Rules that hold everywhere", 6.
-    Example:
-      >>> class_name(type("Ada Lovelace", (ValueError,), {}))
-      'ValueError'
-    """
+    """The name of a class where source code holds it; of its nearest base for a class made at run time, whose name may be data."""
     return next(base.__name__ for base in kind.__mro__ if base is object or _is_held_by_its_module(base))
 
 

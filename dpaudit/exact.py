@@ -46,21 +46,7 @@ if hasattr(os, "register_at_fork"):
 
 
 def rational(value: Exact, name: str = "value") -> Fraction:
-    """Exact rational value of `value`.
-
-    Args:
-      value: int, Fraction, Decimal, numeric string ("3", "1/3", "1e-6") or float; a float stands for its binary value.
-      name: how the parameter is called in an error message.
-    Returns:
-      The number itself, nothing rounded.
-    Raises:
-      InvalidArgument: `value` is a bool, another type, not a numeral (DPA101), NaN or infinite (DPA102), or a numeral outside
-        1e-5000 to 1e5000 in size (DPA103).
-    Source: docs/decisions/0002-exact-numbers-at-the-border.md.
-    Example:
-      >>> rational("1e-6"), rational(0.5)
-      (Fraction(1, 1000000), Fraction(1, 2))
-    """
+    """Exact rational value of `value`."""
     if isinstance(value, bool) or not isinstance(value, (numbers.Rational, float, Decimal, str)):
         from_numpy = "; float() converts a number of numpy" if type(value).__module__ == "numpy" else ""
         raise InvalidArgument(
@@ -106,20 +92,7 @@ def _from_decimal(value: Decimal, name: str) -> Fraction:
 
 
 def positive(value: Exact, name: str = "value") -> Fraction:
-    """Exact value of a parameter that must be greater than zero.
-
-    Args:
-      value: as for `rational`.
-      name: how the parameter is called in an error message.
-    Returns:
-      The number itself.
-    Raises:
-      InvalidArgument: not a finite number (DPA101, DPA102), beyond the sizes of `rational` (DPA103) or not above zero (DPA104).
-    Source: design rule: refuse before any randomness is drawn.
-    Example:
-      >>> positive("1/2", "epsilon")
-      Fraction(1, 2)
-    """
+    """Exact value of a parameter that must be greater than zero."""
     exact = rational(value, name)
     if exact <= 0:
         raise InvalidArgument("DPA104", f"{name} must be positive, got {shown(exact)}. {_why_positive(name)}")
@@ -134,20 +107,7 @@ def _why_positive(name: str) -> str:
 
 
 def non_negative(value: Exact, name: str = "value") -> Fraction:
-    """Exact value of a parameter that must not be below zero.
-
-    Args:
-      value: as for `rational`.
-      name: how the parameter is called in an error message.
-    Returns:
-      The number itself.
-    Raises:
-      InvalidArgument: not a finite number (DPA101, DPA102) or below zero (DPA103).
-    Source: design rule: refuse before any randomness is drawn.
-    Example:
-      >>> non_negative(0, "epsilon")
-      Fraction(0, 1)
-    """
+    """Exact value of a parameter that must not be below zero."""
     exact = rational(value, name)
     if exact < 0:
         raise InvalidArgument("DPA103", f"{name} must be at least 0, got {shown(exact)}.")
@@ -157,24 +117,7 @@ def non_negative(value: Exact, name: str = "value") -> Fraction:
 def in_range(
     value: Exact, name: str, *, lower: Exact, upper: Exact, lower_open: bool = False, upper_open: bool = False
 ) -> Fraction:
-    """Exact value of a parameter that must lie between two bounds.
-
-    Args:
-      value: as for `rational`.
-      name: how the parameter is called in an error message.
-      lower: least allowed value.
-      upper: greatest allowed value.
-      lower_open: whether `lower` itself is refused.
-      upper_open: whether `upper` itself is refused.
-    Returns:
-      The number itself.
-    Raises:
-      InvalidArgument: not a finite number (DPA101, DPA102) or outside the range (DPA103).
-    Source: design rule: refuse before any randomness is drawn.
-    Example:
-      >>> in_range("1e-6", "delta", lower=0, upper=1, upper_open=True)
-      Fraction(1, 1000000)
-    """
+    """Exact value of a parameter that must lie between two bounds."""
     exact, low, high = rational(value, name), rational(lower, "lower"), rational(upper, "upper")
     below = exact <= low if lower_open else exact < low
     above = exact >= high if upper_open else exact > high
@@ -187,22 +130,7 @@ def in_range(
 
 
 def integer(value: object, name: str, *, lower: int | None = None, upper: int | None = None) -> int:
-    """Value of a whole-number parameter.
-
-    Args:
-      value: an int or numpy integer; booleans and floats are refused.
-      name: how the parameter is called in an error message.
-      lower: least allowed value, or None.
-      upper: greatest allowed value, or None.
-    Returns:
-      A Python int.
-    Raises:
-      InvalidArgument: another type (DPA105) or out of range (DPA103).
-    Source: design rule: refuse before any randomness is drawn.
-    Example:
-      >>> integer(3, "runs", lower=1)
-      3
-    """
+    """Value of a whole-number parameter."""
     if isinstance(value, bool) or not isinstance(value, numbers.Integral):
         raise InvalidArgument("DPA105", f"{name} must be an integer, got {kind_of(value)}. Convert it with int().")
     whole = int(value)
@@ -216,42 +144,14 @@ def integer(value: object, name: str, *, lower: int | None = None, upper: int | 
 
 
 def instance_of(value: _Given, kind: type, name: str) -> _Given:
-    """The value of a parameter that has to be of one kind.
-
-    Args:
-      value: whatever the caller gave.
-      kind: the class of all that is allowed.
-      name: how the parameter is called in an error message.
-    Returns:
-      The value itself.
-    Raises:
-      InvalidArgument: another kind (DPA105).
-    Source: design rule: refuse before any randomness is drawn.
-    Example:
-      >>> instance_of("text", str, "note")
-      'text'
-    """
+    """The value of a parameter that has to be of one kind."""
     if not isinstance(value, kind):
         raise InvalidArgument("DPA105", f"{name} must be of type {kind.__name__}, got {kind_of(value)}.")
     return value
 
 
 def word(value: object, name: str, allowed: Collection[str]) -> str:
-    """Value of a parameter that is one of a few words.
-
-    Args:
-      value: whatever the caller gave.
-      name: how the parameter is called in an error message.
-      allowed: the words.
-    Returns:
-      The word.
-    Raises:
-      InvalidArgument: another word, or no text (DPA103).
-    Source: design rule: refuse before any randomness is drawn.
-    Example:
-      >>> word("l2", "norm", ("l1", "l2"))
-      'l2'
-    """
+    """Value of a parameter that is one of a few words."""
     if not isinstance(value, str) or value not in allowed:
         got = reprlib.repr(value) if isinstance(value, str) else kind_of(value)
         raise InvalidArgument("DPA103", f"{name} must be one of {', '.join(allowed)}, got {got}.")
@@ -281,12 +181,7 @@ def one_given(**alternatives: object) -> str:
 
 
 def shown(value: Fraction) -> str:
-    """`value` as people write it: exact when that is short (1/3, 1e-06), else "about" six digits, whatever its size.
-
-    Example:
-      >>> shown(Fraction(1, 10**6)), shown(Fraction(0.1))
-      ('1e-06', 'about 0.1')
-    """
+    """`value` as people write it: exact when that is short (1/3, 1e-06), else "about" six digits, whatever its size."""
     size = value.numerator.bit_length() - value.denominator.bit_length()
     if value.numerator.bit_length() + value.denominator.bit_length() > _LONGEST_SHOWN:
         return f"about {'-' if value < 0 else ''}2^{size}"

@@ -27,12 +27,6 @@ class Guard:
       parameters: name and kind of each argument, in their order.
       defaults: of the last parameters.
       promise: the specification.
-    Source: design: public parameters and private data are validated before any randomness is drawn.
-    Example:
-      >>> from dpaudit.spec import Spec
-      >>> promise = Spec(claim="eps", adjacency="one", requires=["eps > 0"])
-      >>> Guard("noisy", (("q", "list[int]"), ("eps", "Fraction")), (), promise).checked(([1, 2], Fraction(1, 2)), {})
-      ([1, 2], Fraction(1, 2))
     """
 
     name: str
@@ -41,22 +35,7 @@ class Guard:
     promise: Spec
 
     def checked(self, arguments: Sequence[object], named: Mapping[str, object]) -> tuple[Any, ...]:
-        """Fresh copies of the arguments, in the order of the parameters.
-
-        Args:
-          arguments: given by position.
-          named: given by name, without samplers.
-        Returns:
-          One value for each parameter, of exactly its type; lists and fractions are new objects, and they are what was checked.
-        Raises:
-          InvalidArgument: a value that is missing, given twice, of another type, or for which a clause does not hold (DPA724).
-        Source: design: public parameters and private data are validated before any randomness is drawn.
-        Example:
-          >>> from dpaudit.spec import Spec
-          >>> Guard("f", (("n", "int"),), (), Spec(claim=1, adjacency="one")).checked((True,), {})
-          Traceback (most recent call last):
-          dpaudit.errors.InvalidArgument: DPA724 f: n must be of type int, got a bool. Convert it exactly first.
-        """
+        """Fresh copies of the arguments, in the order of the parameters."""
         copies = self.copied(arguments, named)
         values = dict(zip((name for name, _ in self.parameters), copies, strict=True))
         requires, domain = read_conditions(self.promise, self.parameters)

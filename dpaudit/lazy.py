@@ -8,19 +8,7 @@ from importlib import import_module
 
 
 def lazily(package: str, homes: Mapping[str, str]) -> tuple[Callable[[str], object], Callable[[], list[str]]]:
-    """The `__getattr__` and the `__dir__` of a package.
-
-    Args:
-      package: its name.
-      homes: by public name the module that defines it, from the package on: "claims", "laws.gaussian".
-    Returns:
-      A function that imports a name when it is first asked for and keeps it, and one that lists the package's `__all__`.
-    Source: PEP 562.
-    Example:
-      >>> load, _ = lazily("dpaudit", {"Claim": "claims"})
-      >>> load("Claim").__name__
-      'Claim'
-    """
+    """The `__getattr__` and the `__dir__` of a package (PEP 562)."""
 
     def load(name: str) -> object:
         if name not in homes:

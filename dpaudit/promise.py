@@ -72,21 +72,7 @@ def scope_of(parameters: Iterable[tuple[str, str]]) -> Scope:
 
 
 def read_promise(spec: Spec, parameters: tuple[tuple[str, str], ...]) -> Promise:
-    """Read a specification for a function with these parameters.
-
-    Args:
-      spec: the specification.
-      parameters: name and type of each argument.
-    Returns:
-      Every part as a tree.
-    Raises:
-      Unsupported: a text that cannot be read (DPA722), or lists that are not named once each (DPA723).
-    Source: docs/verification.md, "Specifications".
-    Example:
-      >>> promise = read_promise(Spec(claim="log(3)", adjacency="one"), (("q", "list[int]"),))
-      >>> promise.changes[0][:2], promise.odds.value
-      (('q', 'one'), 3)
-    """
+    """Read a specification for a function with these parameters."""
     scope = scope_of(parameters)
     requires, domain = read_conditions(spec, parameters)
     changes = tuple((name, change.relation, _public("adjacency", str(change.bound), scope)) for name, change in _lists(spec, scope))
@@ -107,12 +93,7 @@ def read_conditions(spec: Spec, parameters: tuple[tuple[str, str], ...]) -> tupl
 
 
 def violation(promise: Promise, values: Mapping[str, Any]) -> Violation | None:
-    """The first clause that does not hold of arguments; None where all hold.
-
-    Args:
-      promise: the specification.
-      values: of every parameter; of requirements alone those that they speak of.
-    """
+    """The first clause that does not hold of arguments; None where all hold."""
     return first_violation(promise.requires, promise.domain, values)
 
 
@@ -158,18 +139,7 @@ def with_values(promise: Promise, values: Mapping[str, Any]) -> Promise:
 
 
 def claim_text(promise: Promise) -> str:
-    """Return the claim of a function in words: every part of its specification, as it was written.
-
-    Args:
-      promise: the specification, read for the parameters of the function.
-    Returns:
-      The guarantee; how neighbours differ, and what their records are; what is required; between which data it holds; public
-      lists; laws of samplers; alignments that were given. Specifications that differ have different texts.
-    Source: docs/verification.md, "Specifications".
-    Example:
-      >>> claim_text(read_promise(Spec(claim="eps", adjacency="one", requires=["eps > 0"]), (("q", "list[int]"), ("eps", "int"))))
-      'eps-DP when one element of q (int) changes by at most 1, if eps > 0'
-    """
+    """Return the claim of a function in words: every part of its specification, as it was written."""
     spec, lists = promise.spec, scope_of(promise.parameters).lists
     claim = ", ".join(map(_shown, spec.claim if isinstance(spec.claim, tuple) else (spec.claim,)))
     kinds = {"pure": f"{claim}-DP", "approx": f"({claim})-DP", "zcdp": f"{claim}-zCDP"}

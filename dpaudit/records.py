@@ -32,21 +32,7 @@ def read_csv(path: str | os.PathLike[str]) -> tuple[Record, ...]:
     as str; so a column with the words nan or inf is a column of texts. White space around numbers is dropped, other text is kept
     as it stands. An empty or blank cell is None and has no say in its column's type. Lines without any character are skipped.
 
-    Args:
-      path: a file in UTF-8, with or without byte order mark, comma-separated, quoted as in RFC 4180, whose first line names the
-        columns; at most `LARGEST_FILE` bytes and `MOST_COLUMNS` columns.
-    Returns:
-      One dictionary for each row, from column name to value, in the order of the file.
-    Raises:
-      TargetFailure: the file cannot be read, is too large, is not UTF-8, has no header, an empty or repeated column name, a row
-        of another length than the header, a broken quote, or no rows (DPA406).
     Source: RFC 4180.
-    Example:
-      >>> import tempfile, pathlib
-      >>> path = pathlib.Path(tempfile.mkdtemp(), "people.csv")
-      >>> _ = path.write_text("age,city\n31,Turin\n,Oslo\n")
-      >>> read_csv(path)
-      ({'age': 31, 'city': 'Turin'}, {'age': None, 'city': 'Oslo'})
     """
     name = Path(path).name
     rows = _rows(_text(Path(path), name), name)

@@ -112,11 +112,6 @@ class Tally:
     Args:
       of: the block, in words of an error.
       pays: whether noise in it has to be unpredictable, and belongs to this process.
-    Source: docs/ledger.md, "Threads, tasks and processes".
-    Example:
-      >>> tally = Tally("the charge of entry 3")
-      >>> tally.close()
-      ()
     """
 
     def __init__(self, of: str, *, pays: bool = True) -> None:
@@ -171,14 +166,7 @@ _paying: set[Tally] = set()
 
 @contextmanager
 def recording() -> Iterator[list[Release]]:
-    """Collect the releases made inside the block, in order; nested blocks each see what happens inside them.
-
-    Example:
-      >>> with recording() as log:
-      ...     note(Release("discrete_laplace", (("scale", Fraction(2)),), Fraction(1), Adjacency("add_remove")))
-      >>> len(log)
-      1
-    """
+    """Collect the releases made inside the block, in order; nested blocks each see what happens inside them."""
     log: list[Release] = []
     _logs.set((*_logs.get(), log))
     try:
@@ -189,17 +177,7 @@ def recording() -> Iterator[list[Release]]:
 
 @contextmanager
 def taping(tape: Tape) -> Iterator[None]:
-    """Let a tape hold the releases made inside the block; it sees private values, so it stays in memory and in one check.
-
-    Example:
-      >>> from dpaudit.auditor.checks.tapes import Recorder
-      >>> with taping(tape := Recorder()):
-      ...     hold = note(Release("discrete_laplace", (("scale", Fraction(2)),), Fraction(1), Adjacency("add_remove")))
-      ...     hold(40, 42)
-      42
-      >>> tape.entries[0].values
-      [40]
-    """
+    """Let a tape hold the releases made inside the block; it sees private values, so it stays in memory and in one check."""
     _logs.set((*_logs.get(), tape))
     try:
         yield
@@ -212,12 +190,6 @@ def paying(tally: Tally) -> Iterator[None]:
     """Let a tally take the releases made inside the block, and refuse those of this process that no tally takes meanwhile.
 
     A context that is copied inside the block, as asyncio tasks do and `contextvars.copy_context().run`, belongs to it.
-
-    Example:
-      >>> with paying(tally := Tally("the charge of entry 3")):
-      ...     note(Release("discrete_laplace", (("scale", Fraction(2)),), Fraction(1), Adjacency("add_remove")))
-      >>> len(tally.close())
-      1
     """
     try:
         _paying.add(tally)
@@ -232,12 +204,6 @@ def belonging(tally: Tally) -> Iterator[None]:
     """Let a tally take the releases made inside the block, whatever other threads and tasks release meanwhile.
 
     For a block that makes all its releases itself, as the fit of a learner does, which compares them with its plan.
-
-    Example:
-      >>> with belonging(tally := Tally("a fit")):
-      ...     note(Release("discrete_laplace", (("scale", Fraction(2)),), Fraction(1), Adjacency("add_remove")))
-      >>> len(tally.close())
-      1
     """
     try:
         # What ended belongs to a block around the one that made this context; a block of its own pays for all that follows.
@@ -252,17 +218,7 @@ def belonging(tally: Tally) -> Iterator[None]:
 
 @contextmanager
 def outside_charges() -> Iterator[None]:
-    """Say that the releases inside the block belong to no charge of a ledger, though one is open in another thread or task.
-
-    Raises:
-      LedgerFailure: this thread or task is inside an open charge (DPA808).
-    Source: docs/ledger.md, "Threads, tasks and processes".
-    Example:
-      >>> with outside_charges(), recording() as log:
-      ...     note(Release("discrete_laplace", (("scale", Fraction(2)),), Fraction(1), Adjacency("add_remove")))
-      >>> len(log)
-      1
-    """
+    """Say that the releases inside the block belong to no charge of a ledger, though one is open in another thread or task."""
     before = _logs.get()
     kept = tuple(log for log in before if not _is_over(log))
     if any(isinstance(log, Tally) and log.pays for log in kept):
@@ -304,21 +260,7 @@ def _require_place(logs: tuple[list[Release] | Tape | Tally, ...], release: Rele
 
 
 def note(release: Release) -> Hold | None:
-    """Write one release to every log that is open in this context; called by mechanisms before the noise is drawn.
-
-    Args:
-      release: what is about to be done.
-    Returns:
-      None, unless a tape is open: then the function through which the mechanism has to pass the value that it read and the output
-      that it drew, and whose result it has to give instead.
-    Raises:
-      LedgerFailure: a charge of a ledger is open that does not see this release, or has ended (DPA808), or its noise would be
-        insecure (DPA809); no log took the release.
-    Source: docs/property_tests.md, "Record and replay".
-    Example:
-      >>> note(Release("discrete_laplace", (("scale", Fraction(2)),), Fraction(1), Adjacency("add_remove"))) is None
-      True
-    """
+    """Write one release to every log that is open in this context; called by mechanisms before the noise is drawn."""
     hold, logs = None, _logs.get()
     if logs or _paying:
         _require_place(logs, release)
@@ -338,13 +280,6 @@ def as_one(release: Release) -> Iterator[None]:
 
     For a run of releases whose price together is not the sum of their prices, and whose number may be secret: private selection
     among a random number of fits. Whoever calls this owes the proof that the one release prices what happens inside.
-
-    Example:
-      >>> whole = Release("discrete_laplace", (("scale", Fraction(1)),), Fraction(1), Adjacency("add_remove"))
-      >>> with recording() as log, as_one(whole), recording() as inside:
-      ...     hold = note(Release("discrete_laplace", (("scale", Fraction(2)),), Fraction(1), Adjacency("add_remove")))
-      >>> log == [whole], len(inside)
-      (True, 1)
     """
     note(release)
     inside = Tally("a block whose releases are priced as one", pays=False)

@@ -50,12 +50,6 @@ class Change:
     Args:
       relation: one of `RELATIONS`.
       bound: largest change, a number or an expression in public parameters such as "2 * width"; 1 unless given.
-    Raises:
-      InvalidArgument: an unknown relation (DPA720) or a bound that is no expression (DPA721).
-    Source: design rule 5 (adjacency is a value).
-    Example:
-      >>> All("width") == Change("all", "width")
-      True
     """
 
     relation: str
@@ -96,12 +90,6 @@ class Spec:
       cost: "pure", "approx" or "zcdp"; by default what the claim's length says, pure for one number and approx for two.
       laws: law of each sampler parameter that is not named like one.
       align: shift of a draw in the second run, by the name it is assigned to or by "law.site"; found by search where left out.
-    Raises:
-      InvalidArgument: parts that do not fit (DPA720), or text that is no expression (DPA721).
-    Source: design: what is public is listed in the signature.
-    Example:
-      >>> Spec(claim="eps", adjacency="one", requires=["eps > 0"]).changes
-      ((None, Change(relation='one', bound='1')),)
     """
 
     claim: Expression | tuple[Expression, ...]
@@ -152,30 +140,7 @@ def spec(
     laws: Mapping[str, str] | None = None,
     align: Mapping[str, Expression] | None = None,
 ) -> Callable[[Specified], Specified]:
-    """Decorator that says what a plain function promises; what it decorates stays the same object.
-
-    Args:
-      claim: as for `Spec`.
-      adjacency: as for `Spec`.
-      requires: as for `Spec`.
-      domain: as for `Spec`.
-      public: as for `Spec`.
-      cost: as for `Spec`.
-      laws: as for `Spec`.
-      align: as for `Spec`.
-    Returns:
-      A decorator that sets one attribute, read by `spec_of`.
-    Raises:
-      InvalidArgument: parts that do not fit each other or the function's parameters (DPA720), or text that is no expression
-        (DPA721).
-    Source: design: the function object that is proved is the one that ships.
-    Example:
-      >>> @spec(claim="eps", adjacency="one", requires=["eps > 0", "len(q) == 1"])
-      ... def noisy(q: list[Fraction], eps: Fraction, *, laplace: Callable[[Fraction], Fraction]) -> Fraction:
-      ...     return q[0] + laplace(1 / eps)
-      >>> spec_of(noisy).claim
-      ('eps',)
-    """
+    """Decorator that says what a plain function promises; what it decorates stays the same object."""
     promise = Spec(claim, adjacency, requires, domain, public, cost, {} if laws is None else laws, {} if align is None else align)
 
     def mark(function: Specified) -> Specified:
@@ -201,19 +166,7 @@ def spec(
 
 
 def spec_of(function: object) -> Spec | None:
-    """The promise that `@spec` set on a function.
-
-    Args:
-      function: any object.
-    Returns:
-      Its Spec; None where there is none.
-    Raises:
-      Nothing.
-    Source: design: the function object that is proved is the one that ships.
-    Example:
-      >>> spec_of(len) is None
-      True
-    """
+    """The promise that `@spec` set on a function."""
     found = getattr(function, _ATTRIBUTE, None)
     return found if type(found) is Spec else None
 

@@ -251,21 +251,7 @@ class Reference:
 
 
 def load_targets(text: str, *, data: str | None = None) -> tuple[Target, ...]:
-    """The targets that a name stands for.
-
-    Args:
-      text: the name of a bundled target or group, "zoo" or one of its specimens, MODULE:ATTRIBUTE, or FILE.py:ATTRIBUTE, where
-        the attribute is a Target or a sequence of Targets; or FILE.py for every one that the file holds.
-      data: path of a CSV file whose records replace each target's own data and neighbours, and are taken as private.
-    Returns:
-      One or more targets, in their order.
-    Raises:
-      TargetFailure: not found (DPA401), failing on import (DPA402), something else (DPA403), unreadable data (DPA406).
-    Source: docs/audit_your_own.md.
-    Example:
-      >>> [target.name for target in load_targets("laplace")]
-      ['laplace']
-    """
+    """The targets that a name stands for."""
     found = each_target(text, data=data)
     for one in found:
         if isinstance(one, TargetFailure):
@@ -274,20 +260,7 @@ def load_targets(text: str, *, data: str | None = None) -> tuple[Target, ...]:
 
 
 def each_target(text: str, *, data: str | None = None) -> tuple[Target | TargetFailure, ...]:
-    """The targets that a name stands for, and an error in the place of each part of a list that is none.
-
-    Args:
-      text: as for `load_targets`.
-      data: as for `load_targets`.
-    Returns:
-      One or more targets or errors (DPA403), in their order.
-    Raises:
-      TargetFailure: as for `load_targets`, where there is no target at all.
-    Source: docs/audit_your_own.md.
-    Example:
-      >>> [target.name for target in each_target("laplace")]
-      ['laplace']
-    """
+    """The targets that a name stands for, and an error in the place of each part of a list that is none."""
     found = _all_of(text) if text.endswith(".py") else _from_code(text) if ":" in text else _from_bundle(text)
     if data is None:
         return found
@@ -419,19 +392,7 @@ def _targets_of(value: Any, text: str) -> tuple[Target | TargetFailure, ...]:
 
 
 def module_at(place: str) -> ModuleType:
-    """The module of that name, or the one that a file holds.
-
-    Args:
-      place: MODULE or FILE.py, relative to the current folder.
-    Returns:
-      The module, imported once.
-    Raises:
-      TargetFailure: there is none (DPA401), or it does not load (DPA402).
-    Source: design, "Layout and layers": code of users is reached by name.
-    Example:
-      >>> module_at("dpaudit.claims").__name__
-      'dpaudit.claims'
-    """
+    """The module of that name, or the one that a file holds."""
     return _import_file(place) if place.endswith(".py") else _import_module(place)
 
 

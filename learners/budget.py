@@ -33,22 +33,7 @@ class Reserves(Protocol):
 
 @contextmanager
 def paid(budget: Reserves | None, loss: PrivacyLoss | None, source: BitSource | None) -> Iterator[None]:
-    """Reserve the price of a fit, then let the releases inside the block belong to it; DPA809 for seeded noise of a ledger.
-
-    Args:
-      budget: of the estimator; None for none.
-      loss: the price of the fit; None where nothing is released.
-      source: where the noise comes from; None for the operating system.
-    Returns:
-      A context manager.
-    Raises:
-      LedgerFailure: a budget of a ledger, and noise that can be repeated; nothing was reserved (DPA809).
-      BudgetExceeded: the budget does not cover the fit (DPA204, DPA810).
-    Source: docs/learners.md, "Budgets".
-    Example:
-      >>> with paid(None, None, None):
-      ...     pass
-    """
+    """Reserve the price of a fit, then let the releases inside the block belong to it; DPA809 for seeded noise of a ledger."""
     if budget is None or loss is None:
         yield
         return

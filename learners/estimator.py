@@ -52,10 +52,6 @@ class Public:
       epsilon: privacy parameter in nats, positive.
       delta: failure probability, in [0, 1).
       adjacency: the neighbouring relation.
-    Source: docs/learners.md, "The order of events".
-    Example:
-      >>> Public(100, 5, 2, Fraction(1), Fraction(1), Fraction(0), Adjacency("replace_one")).records
-      100
     """
 
     records: int
@@ -97,10 +93,6 @@ class PrivateModel(BaseEstimator):  # type: ignore[misc]
       budget: a `Budget`, or a budget of a ledger, that this and other fits spend together, or None.
       random_state: None draws noise from the operating system; an integer or a numpy Generator makes it reproducible, for tests.
       n_nominal: under add_remove, a public number that stands for the number of records.
-    Source: docs/learners.md, "The order of events".
-    Example:
-      >>> PrivateModel.adjacencies
-      ('replace_one',)
     """
 
     adjacencies: ClassVar[tuple[str, ...]] = ("replace_one",)
@@ -155,16 +147,6 @@ class PrivateModel(BaseEstimator):  # type: ignore[misc]
 
         Nothing but parameters, types and shapes is refused. Records are mapped to whole numbers one by one, whatever they hold:
         those above `feature_norm` are scaled to it, those that are not finite become zero, foreign labels become the first class.
-
-        Args:
-          X: array-like or sparse matrix of shape (n, d).
-          y: array-like of shape (n,).
-        Returns:
-          The estimator itself, fitted.
-        Raises:
-          InvalidArgument: a parameter, type or shape that is not allowed (DPA101 to DPA109, DPA602, DPA603).
-          Unsupported: the learner's proof does not cover the neighbouring relation (DPA604).
-          BudgetExceeded: the budget does not cover the fit; no record was read, nothing was released or spent (DPA204).
         """
         source = noise_source(self.random_state)
         if not isinstance(self.budget, (Reserves, NoneType)):
@@ -296,10 +278,6 @@ class PrivateEstimator(ClassifierMixin, PrivateModel):  # type: ignore[misc]
       budget: a `Budget`, or a budget of a ledger, that this and other fits spend together, or None.
       random_state: None draws noise from the operating system; an integer or a numpy Generator makes it reproducible, for tests.
       n_nominal: under add_remove, a public number that stands for the number of records.
-    Source: docs/learners.md, "The order of events".
-    Example:
-      >>> PrivateEstimator.adjacencies
-      ('replace_one',)
     """
 
     def __init__(
@@ -326,29 +304,11 @@ class PrivateEstimator(ClassifierMixin, PrivateModel):  # type: ignore[misc]
         self.classes = classes
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:  # noqa: N803 - scikit-learn's name
-        """Scores of records: positive speaks for the second of two classes, the largest for one of several.
-
-        Args:
-          X: array-like or sparse matrix of shape (n, d); its records are read as in `fit`.
-        Returns:
-          Array of shape (n,) for two classes (zeros for one), (n, K) for more.
-        Raises:
-          InvalidArgument: a type or shape that is not allowed (DPA105, DPA109).
-          NotFittedError: the estimator is not fitted.
-        """
+        """Scores of records: positive speaks for the second of two classes, the largest for one of several."""
         return self._scored(X)
 
     def predict(self, X: Any) -> NDArray[Any]:  # noqa: N803 - scikit-learn's name
-        """The class of each record.
-
-        Args:
-          X: as for `decision_function`.
-        Returns:
-          Array of shape (n,) of entries of `classes_`.
-        Raises:
-          InvalidArgument: as for `decision_function`.
-          NotFittedError: the estimator is not fitted.
-        """
+        """The class of each record."""
         scores = self.decision_function(X)
         chosen = scores > 0 if scores.ndim == 1 else scores.argmax(axis=1)
         predicted: NDArray[Any] = self.classes_[chosen.astype(np.int64)]

@@ -30,15 +30,6 @@ class Charge:
       releases: what ran, from the release log, at least one.
       scheme: how the records of each release were chosen; None where all of them took part. Under `RandomOrder` the releases are
         those of the passes, as many as it has batches, at one noise multiplier.
-    Raises:
-      InvalidArgument: no releases (DPA109), or releases that are not the passes of the random order (DPA103).
-    Source: docs/learners.md, "The record".
-    Example:
-      >>> release = Release(
-      ...     "rounded_gaussian", (("lattice", Fraction(1)), ("sigma", Fraction(4))), Fraction(2), Adjacency("replace_one")
-      ... )
-      >>> Charge((release, release)).loss.describe()
-      '2 * gaussian(sigma=4, sensitivity=2)'
     """
 
     releases: tuple[Release, ...]

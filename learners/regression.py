@@ -32,10 +32,6 @@ class PrivateRegressor(RegressorMixin, PrivateModel):  # type: ignore[misc]
       budget: a `Budget`, or a budget of a ledger, that this and other fits spend together, or None.
       random_state: None draws noise from the operating system; an integer or a numpy Generator makes it reproducible, for tests.
       n_nominal: under add_remove, a public number that stands for the number of records.
-    Source: docs/learners.md, "Regressors".
-    Example:
-      >>> PrivateRegressor.adjacencies
-      ('replace_one',)
     """
 
     def __init__(
@@ -62,16 +58,7 @@ class PrivateRegressor(RegressorMixin, PrivateModel):  # type: ignore[misc]
         self.label_bound = label_bound
 
     def predict(self, X: Any) -> NDArray[np.float64]:  # noqa: N803 - scikit-learn's name
-        """The expected label of each record, within the bound.
-
-        Args:
-          X: array-like or sparse matrix of shape (n, d); its records are read as in `fit`.
-        Returns:
-          Array of shape (n,), in the units of the labels.
-        Raises:
-          InvalidArgument: a type or shape that is not allowed (DPA105, DPA109).
-          NotFittedError: the estimator is not fitted.
-        """
+        """The expected label of each record, within the bound."""
         return np.asarray(np.clip(self._scored(X), -1.0, 1.0) * float(positive(self.label_bound, "label_bound")))
 
     def __sklearn_tags__(self) -> Any:

@@ -10,22 +10,7 @@ from dpaudit.exact import integer
 
 
 def covered_relation(adjacency: Adjacency | str, covered: Sequence[str], learner: str) -> Adjacency:
-    """Return the neighbouring relation of a learner, refused where its proof does not cover it.
-
-    Args:
-      adjacency: what the caller gave.
-      covered: the relations that the proof covers, at least one.
-      learner: the learner's name, for the message.
-    Returns:
-      The relation.
-    Raises:
-      InvalidArgument: no relation (DPA103, DPA105).
-      Unsupported: one that the proof does not cover (DPA604).
-    Source: docs/learners.md, "The order of events".
-    Example:
-      >>> str(covered_relation("replace_one", ["replace_one"], "OutputPerturbation"))
-      'replace_one'
-    """
+    """Return the neighbouring relation of a learner, refused where its proof does not cover it."""
     relation = Adjacency.of(adjacency)
     if relation not in map(Adjacency, covered):
         remedy = f'Write adjacency="{covered[0]}"' + (", or another of these." if len(covered) > 1 else ".")
@@ -46,21 +31,7 @@ def require_one_label_each(records: int, labels: int, relation: Adjacency) -> No
 
 
 def public_count(records: int, nominal: int | None, relation: Adjacency) -> int:
-    """Return the number of records that a plan may read: their own, or under add_remove the one that stands for it.
-
-    Args:
-      records: how many there are; read only where that is public.
-      nominal: `n_nominal` as the caller gave it.
-      relation: from `covered_relation`.
-    Returns:
-      A public number.
-    Raises:
-      InvalidArgument: `n_nominal` is missing, or given where it has no meaning (DPA603), or no integer from 1 (DPA103, DPA105).
-    Source: docs/learners.md, "The order of events".
-    Example:
-      >>> public_count(0, 1000, Adjacency("add_remove"))
-      1000
-    """
+    """Return the number of records that a plan may read: their own, or under add_remove the one that stands for it."""
     if is_uncounted(relation):
         if nominal is None:
             raise InvalidArgument(

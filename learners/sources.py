@@ -13,19 +13,7 @@ from mechanisms.sampling.random import BitSource, source_from
 
 
 def noise_source(random_state: Any) -> BitSource | None:
-    """Return the source of a fit's noise: None for the operating system, else one for tests, which marks the record.
-
-    Args:
-      random_state: None, an integer from 0, or a numpy Generator.
-    Returns:
-      A source, or None.
-    Raises:
-      InvalidArgument: something else (DPA105), or a negative integer (DPA103).
-    Source: design rule: entropy comes from the operating system, and seeds are for tests.
-    Example:
-      >>> noise_source(None) is None
-      True
-    """
+    """Return the source of a fit's noise: None for the operating system, else one for tests, which marks the record."""
     if random_state is None:
         return None
     if isinstance(random_state, np.random.Generator):

@@ -186,20 +186,7 @@ class AdditiveMechanism:
 
 
 def logged(law: IntegerLaw, lattice: Fraction) -> tuple[str, dict[str, Fraction]]:
-    """Kind and exact parameters, in output units, by which the accounting knows noise of a law on a lattice.
-
-    Args:
-      law: the noise in lattice steps.
-      lattice: exact, positive.
-    Returns:
-      A kind of `dpaudit.releases.DISTRIBUTIONS` and its parameters by name.
-    Raises:
-      Unsupported: the loss of this law is not known exactly (DPA202).
-    Source: design rule 4 (the price is recomputed from what ran).
-    Example:
-      >>> logged(DiscreteLaplace(4), Fraction(1, 2))
-      ('discrete_laplace', {'lattice': Fraction(1, 2), 'scale': Fraction(2, 1)})
-    """
+    """Kind and exact parameters, in output units, by which the accounting knows noise of a law on a lattice."""
     parameters = {"lattice": lattice}
     if isinstance(law, Truncated):
         return _truncated(law, lattice)

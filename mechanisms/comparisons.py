@@ -147,37 +147,14 @@ class Run:
 
         The question may depend on everything answered before.
 
-        Args:
-          value: the query's exact answer on the data, on the lattice.
-        Returns:
-          The noisy answer; True is one of the run's positive answers.
-        Raises:
-          InvalidArgument: `value` is no number (DPA101, DPA102) or off the lattice (DPA107); nothing is drawn then.
-          BudgetExceeded: the run gave its last positive answer, or belongs to another process (DPA204).
-        Source: Dwork and Roth 2014, Algorithm 1; docs/queries.md, sparse vector theorem.
-        Example:
-          >>> from mechanisms import SparseVector
-          >>> SparseVector(sensitivity=1, epsilon=1).start(100).ask(10_000)
-          True
+        Source: Dwork and Roth 2014, Algorithm 1.
         """
         return self.compare(number_steps(value, self._comparisons.lattice))
 
     def ask_number(self, value: Exact) -> int | Fraction | None:
         """A noisy copy of a value that is above the threshold, with noise of its own; else None.
 
-        Args:
-          value: the query's exact answer on the data, on the lattice.
-        Returns:
-          None for a negative answer; for a positive one a number on the lattice, drawn afresh, which may lie below the threshold.
-        Raises:
-          InvalidArgument: as for `ask`, or the mechanism has no budget for numbers (DPA106).
-          BudgetExceeded: as for `ask`.
-        Source: Dwork and Roth 2014, Algorithm 3; docs/queries.md, sparse vector theorem.
-        Example:
-          >>> from mechanisms import SparseVector
-          >>> run = SparseVector(sensitivity=1, epsilon=1, number_share="1/2").start(100)
-          >>> run.ask_number(-10_000) is None
-          True
+        Source: Dwork and Roth 2014, Algorithm 3.
         """
         noise, lattice = self._comparisons.number, self._comparisons.lattice
         if noise is None:

@@ -71,14 +71,7 @@ def cancer_records() -> tuple[Record, ...]:
 
     The file is read where the installed package keeps it: importing scikit-learn would cost seconds in every worker process.
 
-    Returns:
-      569 fresh dictionaries, column name -> float, and int for the diagnosis.
-    Raises:
-      TargetFailure: the installed scikit-learn holds no such file (DPA406).
     Source: Street, Wolberg, Mangasarian 1993; sklearn.datasets.load_breast_cancer (whose target is 0 for malignant).
-    Example:
-      >>> len(cancer_records()), cancer_records()[0]["mean radius"]
-      (569, 17.99)
     """
     return tuple({**dict(zip(_COLUMNS, row[:-1], strict=True)), DIAGNOSIS: 1 - int(row[-1])} for row in _rows())
 
@@ -135,18 +128,7 @@ def quantile_scores(values: NDArray[np.int64], candidates: NDArray[np.int64], *,
 
     With the quantile p / r in lowest terms, the score of a candidate c is -|r #(values below c) - p n|, 0 for a perfect split.
 
-    Args:
-      values: int64 array, one number per person.
-      candidates: int64 array of public candidates, in the units of the values.
-      quantile: which quantile, exact, in [0, 1]; 1/2 is the median.
-    Returns:
-      int64 array, one score per candidate, none positive.
-    Raises:
-      InvalidArgument: `quantile` is not a number (DPA101, DPA102) or outside [0, 1] (DPA103).
     Source: Smith 2011 (quantiles by the exponential mechanism).
-    Example:
-      >>> quantile_scores(np.array([3, 5, 9]), np.array([2, 4, 6]), quantile="1/2").tolist()
-      [-3, -1, -1]
     """
     share = in_range(quantile, "quantile", lower=0, upper=1)
     below = np.searchsorted(np.sort(values), candidates, side="left")
@@ -159,17 +141,7 @@ def quantile_sensitivity(*, quantile: Exact, adjacency: Adjacency | str = "add_r
 
     Adding a value below c moves r #below - p n by r - p, another value by -p; replacing one moves it by at most r.
 
-    Args:
-      quantile: which quantile, exact, in [0, 1].
-      adjacency: "add_remove" or "replace_one".
-    Returns:
-      The sensitivity, in the units of the scores.
-    Raises:
-      InvalidArgument: `quantile` is not a number (DPA101, DPA102) or outside [0, 1], or another adjacency is asked for (DPA103).
     Source: triangle inequality; a test compares it with all small data sets.
-    Example:
-      >>> quantile_sensitivity(quantile="9/10"), quantile_sensitivity(quantile="1/2", adjacency="replace_one")
-      (9, 2)
     """
     share, relation = in_range(quantile, "quantile", lower=0, upper=1), Adjacency.of(adjacency)
     if relation == Adjacency("add_remove"):
@@ -180,73 +152,24 @@ def quantile_sensitivity(*, quantile: Exact, adjacency: Adjacency | str = "add_r
 
 
 def private_count(records: Sequence[Record], source: BitSource | None = None) -> int:
-    """How many tumours are malignant, with epsilon 1 for every record added or removed.
-
-    Args:
-      records: one dictionary per tumour.
-      source: random bits; None takes the operating system's.
-    Returns:
-      A noisy count, which may be negative.
-    Raises:
-      EntropyFailure: the operating system gives no random bytes (DPA301).
-    Source: Ghosh, Roughgarden, Sundararajan 2012.
-    Example:
-      >>> abs(private_count(cancer_records()) - 212) < 100
-      True
-    """
+    """How many tumours are malignant, with epsilon 1 for every record added or removed (Ghosh, Roughgarden, Sundararajan 2012)."""
     return int(COUNT.release(malignant_count(records), source))
 
 
 def private_mean(records: Sequence[Record], source: BitSource | None = None) -> Fraction:
     """Mean radius in millimetres, with epsilon 1 for every record replaced; the number of records is public.
 
-    Args:
-      records: one dictionary per tumour.
-      source: random bits; None takes the operating system's.
-    Returns:
-      The noisy sum over the public number of records, exactly; 0 records count as 1.
-    Raises:
-      EntropyFailure: the operating system gives no random bytes (DPA301).
     Source: Dwork, McSherry, Nissim, Smith 2006.
-    Example:
-      >>> 10 < private_mean(cancer_records()) < 20
-      True
     """
     return MEAN.release(radius_sum(records), source) * STEP / max(len(records), 1)
 
 
 def private_histogram(records: Sequence[Record], source: BitSource | None = None) -> list[int]:
-    """Tumours by radius, with epsilon 1 for every record added or removed.
-
-    Args:
-      records: one dictionary per tumour.
-      source: random bits; None takes the operating system's.
-    Returns:
-      Noisy counts of the bins below 10, 10 to 15, 15 to 20, 20 to 25 and from 25 mm up.
-    Raises:
-      EntropyFailure: the operating system gives no random bytes (DPA301).
-    Source: Dwork, McSherry, Nissim, Smith 2006, Example 1.
-    Example:
-      >>> len(private_histogram(cancer_records()))
-      5
-    """
+    """Tumours by radius, with epsilon 1 for every record added or removed (Dwork, McSherry, Nissim, Smith 2006, Example 1)."""
     noisy: list[int] = HISTOGRAM.release(radius_histogram(records), source).tolist()
     return noisy
 
 
 def private_median(records: Sequence[Record], source: BitSource | None = None) -> Fraction:
-    """Median radius in millimetres to 1/20 mm, with epsilon 1 for every record added or removed.
-
-    Args:
-      records: one dictionary per tumour.
-      source: random bits; None takes the operating system's.
-    Returns:
-      One of the public `CANDIDATES`.
-    Raises:
-      EntropyFailure: the operating system gives no random bytes (DPA301).
-    Source: Smith 2011.
-    Example:
-      >>> 12 < private_median(cancer_records()) < 15
-      True
-    """
+    """Median radius in millimetres to 1/20 mm, with epsilon 1 for every record added or removed (Smith 2011)."""
     return CANDIDATES[MEDIAN.release(median_scores(records), source)]

@@ -33,18 +33,7 @@ def mean_with_data_bounds(records: Sequence[Record], count: int, rng: Generator)
     The mistake: bounds must be public. One record with a misplaced decimal point widens the range, and the noise with it, so that
     the spread of the outputs tells whether that record is there. The log shows a sensitivity that fits the noise, hence epsilon 1.
 
-    Args:
-      records: one dictionary per tumour.
-      count: how many independent releases.
-      rng: the audit's generator.
-    Returns:
-      Array of `count` noisy means in millimetres.
-    Source: a frequent mistake; see docs/audit_your_own.md.
-    Example:
-      >>> import numpy as np
-      >>> from mechanisms.questions import cancer_records
-      >>> mean_with_data_bounds(cancer_records(), 3, np.random.default_rng(1)).shape
-      (3,)
+    Source: a frequent mistake.
     """
     radii = [value for value in column(records, RADIUS) if isinstance(value, (int, float))]
     lower, upper = (round(bound(radii, default=0) / STEP) * STEP for bound in (min, max))
@@ -64,17 +53,7 @@ def surplus_with_half_noise(records: Sequence[Record], count: int, rng: Generato
     The mistake: 1 is the sensitivity for adding or removing a record, but the claim is about replacing one, which moves a tumour
     from one side of the difference to the other. The true epsilon is 2.
 
-    Args:
-      records: one dictionary per tumour.
-      count: how many independent releases.
-      rng: the audit's generator.
-    Returns:
-      int64 array of `count` noisy differences.
-    Source: a frequent mistake; see docs/audit_your_own.md.
-    Example:
-      >>> import numpy as np
-      >>> surplus_with_half_noise([{"diagnosis": 1}], 3, np.random.default_rng(1)).shape
-      (3,)
+    Source: a frequent mistake.
     """
     mechanism = LaplaceMechanism(sensitivity=1, epsilon=1, adjacency="replace_one")
     return mechanism.releases(malignant_surplus(records), count, source_from(rng))
@@ -86,16 +65,7 @@ def sparse_vector_with_one_noise(answers: Sequence[int], count: int, rng: Genera
     The mistake: noise in the threshold hides an answer that moves, but not two that move in opposite directions, whose order shows.
     The log shows the noise of the threshold, hence epsilon 1; no epsilon holds.
 
-    Args:
-      answers: the answer of each question, each of which may move by 1.
-      count: how many independent runs.
-      rng: the audit's generator.
-    Returns:
-      int8 array of shape (count, number of answers): 1 above, 0 below.
     Source: Lyu, Su, Li 2017, Algorithm 5, which shows a mistake of Stoddard, Chen, Machanavajjhala 2014.
-    Example:
-      >>> sparse_vector_with_one_noise([-900, 900], 2, np.random.default_rng(1)).tolist()
-      [[0, 1], [0, 1]]
     """
     thresholds = LaplaceMechanism(sensitivity=1, epsilon=1, adjacency=_ROW).releases(0, count, source_from(rng))
     return (np.array(answers) >= thresholds[:, None]).astype(np.int8)
@@ -107,16 +77,7 @@ def noisy_max_with_value(scores: Sequence[int], count: int, rng: Generator) -> N
     The mistake: only the place is private at this price. The greatest of five noisy scores is low if all five are, which is as
     telling as five noisy scores. The log shows a noisy max, hence epsilon 1; the truth is 5/2 for five scores.
 
-    Args:
-      scores: the score of each candidate, each of which may move by 1.
-      count: how many independent releases.
-      rng: the audit's generator.
-    Returns:
-      int64 array of shape (count, 2): a place and a noisy score in each row.
     Source: Ding, Wang, Wang, Zhang, Kifer 2018, Algorithm 7.
-    Example:
-      >>> noisy_max_with_value([0, 900], 3, np.random.default_rng(1))[:, 0].tolist()
-      [1, 1, 1]
     """
     place = NoisyMax(sensitivity=1, epsilon=1, noise="laplace", adjacency=_ROW)
     source = source_from(rng)
@@ -133,16 +94,7 @@ def keys_of_unbounded_people(people: Sequence[Visits], count: int, rng: Generato
     The mistake: nobody says whose the records are, so a person counts at every clinic instead of one. The log shows one
     contribution, hence epsilon 1 and delta 1/50.
 
-    Args:
-      people: the clinics that each person went to.
-      count: how many independent releases.
-      rng: the audit's generator.
-    Returns:
-      int64 array of shape (count, 4): the noisy number for each clinic, 0 where it is not shown.
     Source: Wilson, Zhang, Lam, Desfontaines, Simmons-Marengo, Gipson 2020, on systems that allow each person one record.
-    Example:
-      >>> keys_of_unbounded_people([("north",)] * 900, 1, np.random.default_rng(1))[0].astype(bool).tolist()
-      [True, False, False, False]
     """
     clinics, _ = columns(people)
     return as_rows(StabilityHistogram(epsilon=1, delta="1/50").releases(clinics, count, source_from(rng)))

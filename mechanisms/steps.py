@@ -89,12 +89,7 @@ def format_of(lattice: Fraction) -> Format:
 
 
 def array_steps(values: NDArray[Any], lattice: Fraction) -> tuple[NDArray[np.int64], Format]:
-    """The entries of an array in steps, and the format that its noisy copy is written in.
-
-    Raises:
-      InvalidArgument: empty (DPA109), a dtype that is neither integer nor float64, or a lattice that this dtype cannot hold
-        (DPA105), not finite (DPA102), off the lattice (DPA107), or too large (DPA108).
-    """
+    """The entries of an array in steps, and the format that its noisy copy is written in."""
     if values.size == 0:
         raise InvalidArgument("DPA109", "the array to release is empty. Give at least one number.")
     if values.dtype.kind in "iu":

@@ -33,10 +33,6 @@ class ErrorBound:
       terms: name and size of each step's part, in the order of the computation.
       total: bound on the relative error of the result.
       whole: largest number of table steps in an argument.
-    Source: docs/exact_sampling.md, exp with a proved error.
-    Example:
-      >>> [name for name, _ in prove().terms]
-      ['argument', 'polynomial', 'series', 'table', 'product']
     """
 
     terms: tuple[tuple[str, Fraction], ...]
@@ -45,21 +41,7 @@ class ErrorBound:
 
 
 def prove(constants: ExpConstants | None = None, largest: float = LARGEST_EXPONENT, claimed: Fraction = CLAIMED) -> ErrorBound:
-    """Prove that `certexp` errs by less than it says on [0, largest].
-
-    Args:
-      constants: the constants to prove it for; None takes those that ship.
-      largest: largest argument, at most 708.
-      claimed: the relative error to stay below.
-    Returns:
-      The bound and the parts it is made of, all rounded up.
-    Raises:
-      ProofFailed: a condition of the proof does not hold, or the parts add up to `claimed` or more.
-    Source: docs/exact_sampling.md, exp with a proved error; Tang 1989 for the method.
-    Example:
-      >>> prove().total < Fraction(1, 2**51)
-      True
-    """
+    """Prove that `certexp` errs by less than it says on [0, largest] (Tang 1989 for the method)."""
     constants = exp_constants() if constants is None else constants
     size = len(constants.entries)
     require("arguments are at most 708", holds=0 < largest <= LARGEST_EXPONENT)
@@ -109,39 +91,13 @@ def _difference_error(first: Computed, second: Computed, size: Fraction) -> Frac
 
 
 def polynomial(rest: T, third: T) -> T:
-    """The operations of `certexp` between remainder and table: on floats, or on what is known of them.
-
-    Args:
-      rest: the reduced argument.
-      third: the coefficient of the third power.
-    Returns:
-      The polynomial, of the arguments' type.
-    Raises:
-      Nothing.
-    Source: docs/exact_sampling.md, exp with a proved error.
-    Example:
-      >>> polynomial(0.0, 1 / 6)
-      1.0
-    """
+    """The operations of `certexp` between remainder and table: on floats, or on what is known of them."""
     one, half = Fraction(1), Fraction(1, 2)
     return one - rest * (one - rest * (half - rest * third))
 
 
 def followed(x: float, constants: ExpConstants | None = None) -> float:
-    """`certexp` of one float by the operations that the proof is about, so that a test can compare it with what ships.
-
-    Args:
-      x: argument from 0 to 708.
-      constants: the constants to use; None takes those that ship.
-    Returns:
-      The float that these operations give.
-    Raises:
-      Nothing.
-    Source: docs/exact_sampling.md, exp with a proved error.
-    Example:
-      >>> followed(0.0)
-      1.0
-    """
+    """`certexp` of one float by the operations that the proof is about, so that a test can compare it with what ships."""
     constants = exp_constants() if constants is None else constants
     large = exactnum._TO_INTEGER  # noqa: SLF001 - the constant the proof is about
     whole = (x * constants.inverse + large) - large

@@ -56,43 +56,14 @@ ALL_LEMMAS: Final[Mapping[str, Lemma]] = {
 
 
 def standing(nodes: Sequence[Node] = NODES, root: Path = ROOT, *, quick: bool = False) -> dict[str, str]:
-    """Look at the graph again: certificates, lemmas, running proofs, results of tests, and the source that each node is about.
-
-    Args:
-      nodes: the graph, or a part of it.
-      root: the folder that holds packages and tests.
-      quick: whether certificates are checked by the kernel alone, source is not read where no file changed, and the record counts
-        for tests that are not installed.
-    Returns:
-      For each node why it does not hold, empty where it does.
-    Raises:
-      Nothing that evidence could cause.
-    Source: docs/proof_chain.md.
-    Example:
-      >>> standing(SENSITIVITIES[:1])
-      {'declared': ''}
-    """
+    """Look at the graph again: certificates, lemmas, running proofs, results of tests, and the source that each node is about."""
     tests = test_check(root, quick=quick)
     checks = evidence_checks(root / "proofs" / "certificates", ALL_LEMMAS, tests, quick=quick)
     return examined(nodes, checks, staleness(root, quick=quick))
 
 
 def remarks(nodes: Sequence[Node] = NODES, root: Path = ROOT) -> list[tuple[str, str, str]]:
-    """What a reader must know of the evidence of nodes besides whether it holds.
-
-    Args:
-      nodes: the graph, or a part of it.
-      root: the folder that holds packages, and perhaps tests.
-    Returns:
-      Name, sentence and word of each remark: "recorded" for tests that are not installed here, "open" for code that stamps do not
-      cover, "axiom" for libraries of another version than those that the tests ran with.
-    Raises:
-      Nothing.
-    Source: docs/proof_chain.md.
-    Example:
-      >>> remarks(SENSITIVITIES[:1])
-      []
-    """
+    """What a reader must know of the evidence of nodes besides whether it holds."""
     record, names = read_record(root), cited_tests(nodes)
     found = [(place, f"No stamp covers all that it reaches: {words}.", "open") for place, words in open_edges(root, nodes).items()]
     if names and not are_installed(root):
@@ -104,19 +75,7 @@ def remarks(nodes: Sequence[Node] = NODES, root: Path = ROOT) -> list[tuple[str,
 
 
 def table() -> str:
-    """The table of docs/proof_chain.md.
-
-    Args:
-      None.
-    Returns:
-      Markdown with a line for each mechanism and one for each node.
-    Raises:
-      Nothing.
-    Source: docs/proof_chain.md.
-    Example:
-      >>> table().splitlines()[0]
-      '| mechanism | claim | proven | certified | enumerated | tested | axioms |'
-    """
+    """The table of docs/proof_chain.md."""
     known = {node.id: node for node in NODES}
     lines = [
         "| mechanism | claim | proven | certified | enumerated | tested | axioms |",
@@ -134,19 +93,7 @@ def table() -> str:
 
 
 def lemma_table() -> str:
-    """The table of docs/learner_proofs.md.
-
-    Args:
-      None.
-    Returns:
-      Markdown with a line for each lemma about learners.
-    Raises:
-      Nothing.
-    Source: docs/learner_proofs.md.
-    Example:
-      >>> lemma_table().splitlines()[0]
-      '| id | statement | a step of |'
-    """
+    """The table of docs/learner_proofs.md."""
     lines = [f"| `{one.name}` | {one.statement.replace('|', chr(92) + '|')} | {one.source} |" for one in learning.LEMMAS]
     return "\n".join(["| id | statement | a step of |", "|---|---|---|", *lines]) + "\n"
 

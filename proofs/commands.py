@@ -20,20 +20,7 @@ _MUTATIONS: Final = 300
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command.
-
-    Args:
-      arguments: of the command line; None for those of this process.
-    Returns:
-      0 if nothing is left to do, 1 if something is, 2 for arguments that are refused.
-    Raises:
-      SystemExit: for options that do not exist.
-    Source: docs/proof_chain.md, "The command".
-    Example:
-      >>> import contextlib, io
-      >>> with contextlib.redirect_stdout(io.StringIO()), contextlib.suppress(SystemExit):
-      ...     main(["--help"])
-    """
+    """Run the command."""
     options = _parser().parse_args(arguments)
     if options.run is not None:
         return _run(options.run)
@@ -61,19 +48,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def review_code(found: Iterable[Change]) -> str:
-    """The code that accepts exactly these changes.
-
-    Args:
-      found: what changed.
-    Returns:
-      Letters and digits that differ for any other change of the source.
-    Raises:
-      Nothing.
-    Source: docs/proof_chain.md, "The command".
-    Example:
-      >>> len(review_code([]))
-      12
-    """
+    """The code that accepts exactly these changes."""
     reach = reach_of(chain.ROOT)
     now = reach.digests(one.place for one in found)
     return digest(*(f"{one.place} {one.kind} {now.get(one.place)}" for one in found))[:_CODE_LENGTH]

@@ -28,11 +28,6 @@ class Decision:
       point: relative error of the computed height of a point.
       needed: least relative slack with which both answers are certain.
       slack: the slack that the kernel takes.
-    Source: docs/exact_sampling.md, float comparison.
-    Example:
-      >>> decision = prove_comparison()
-      >>> decision.needed < decision.slack
-      True
     """
 
     weight: Fraction
@@ -42,20 +37,7 @@ class Decision:
 
 
 def prove_comparison(largest: float = LARGEST_EXPONENT, slack: float = FLOAT_SLACK) -> Decision:
-    """Prove that a point which floats put under or over a weight by more than the slack lies there.
-
-    Args:
-      largest: largest exponent of the formula exp(-rate y**power) that a table allows, at most 708.
-      slack: relative slack of the comparison.
-    Returns:
-      The errors of both sides and the slack needed, all rounded up.
-    Raises:
-      ProofFailed: the slack is too small for the errors.
-    Source: docs/exact_sampling.md, float comparison.
-    Example:
-      >>> prove_comparison(46.0).needed < Fraction(1, 2**44)
-      True
-    """
+    """Prove that a point which floats put under or over a weight by more than the slack lies there."""
     weight, point = weight_error(largest), compounded(UNIT, UNIT, UNIT, UNIT)
     lower = 1 - (1 - point) / ((1 + UNIT) * (1 + weight))
     upper = (1 + point) / ((1 - UNIT) * (1 - weight)) - 1
@@ -68,19 +50,7 @@ def prove_comparison(largest: float = LARGEST_EXPONENT, slack: float = FLOAT_SLA
 
 
 def weight_error(largest: float = LARGEST_EXPONENT) -> Fraction:
-    """Relative error of a float formula: exponent, exponential, correction polynomial and their product.
-
-    Args:
-      largest: largest exponent, at most 708.
-    Returns:
-      A bound, rounded up.
-    Raises:
-      ProofFailed: the exponent's error is too large to bound its exponential.
-    Source: docs/exact_sampling.md, float comparison.
-    Example:
-      >>> weight_error(46.0) < Fraction(1, 2**44)
-      True
-    """
+    """Relative error of a float formula: exponent, exponential, correction polynomial and their product."""
     square = compounded(UNIT, UNIT, UNIT)
     exponent = Fraction(largest) * compounded(square, UNIT, UNIT) + 2 * SMALLEST
     return compounded(exponential_change(exponent), prove().total, _correction_error(square), UNIT)

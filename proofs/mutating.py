@@ -67,37 +67,12 @@ class ChangedTree(Tree):
     changed: str = ""
 
     def text(self, path: str) -> str | None:
-        """The text of a file, or the changed one.
-
-        Args:
-          path: below the root.
-        Returns:
-          Its text; None where it cannot be read.
-        Raises:
-          Nothing.
-        Source: docs/proof_chain.md, "Changes that must be seen".
-        Example:
-          >>> ChangedTree(Path(), (), (), "m.py", "x = 1").text("m.py")
-          'x = 1'
-        """
+        """The text of a file, or the changed one."""
         return self.changed if path == self.path else super().text(path)
 
 
 def bound_by(nodes: Sequence[Node], claim: str) -> frozenset[str]:
-    """The source that a claim and all that it rests on is about.
-
-    Args:
-      nodes: the whole graph.
-      claim: the name of a mechanism or learner.
-    Returns:
-      Bound places.
-    Raises:
-      KeyError: there is no such claim.
-    Source: docs/proof_chain.md, "Changes that must be seen".
-    Example:
-      >>> sorted(bound_by([Node("M.claim", "claim", "", "tested", (), (), ("m.py:M",))], "M"))
-      ['m.py:M']
-    """
+    """The source that a claim and all that it rests on is about."""
     known = {node.id: node for node in nodes}
     found, waiting, seen = set[str](), [f"{claim}.claim"], set[str]()
     while waiting:
@@ -110,23 +85,7 @@ def bound_by(nodes: Sequence[Node], claim: str) -> frozenset[str]:
 
 
 def mutations(root: Path, nodes: Sequence[Node], count: int, seed: int) -> Iterator[Mutation]:
-    """Changes in places chosen at random among all that the three claims reach.
-
-    Args:
-      root: the folder that holds the packages.
-      nodes: the whole graph.
-      count: how many, at least 1.
-      seed: determines which.
-    Returns:
-      Changes that alter the program: definitions are drawn evenly, and kinds in turn where a definition has room for them.
-    Raises:
-      Nothing.
-    Source: docs/proof_chain.md, "Changes that must be seen".
-    Example:
-      >>> from proofs.chain import NODES, ROOT
-      >>> [one.kind in KINDS for one in mutations(ROOT, NODES, 2, seed=1)]
-      [True, True]
-    """
+    """Changes in places chosen at random among all that the three claims reach."""
     reach, draw = reach_of(root), random.Random(seed)  # noqa: S311 - chooses what is tested
     bound = set().union(*(bound_by(nodes, claim) for claim in CLAIMS))
     places = sorted(one for one in set().union(*(reach.closure(place) for place in bound)) if not one.endswith(f":{IMPORT}"))
@@ -140,22 +99,7 @@ def mutations(root: Path, nodes: Sequence[Node], count: int, seed: int) -> Itera
 
 
 def outcome(root: Path, nodes: Sequence[Node], mutation: Mutation) -> Outcome:
-    """Look which claims a change makes stale.
-
-    Args:
-      root: the folder that holds the packages.
-      nodes: the whole graph.
-      mutation: the change.
-    Returns:
-      What survived, and what fell although it does not reach the place.
-    Raises:
-      Nothing.
-    Source: docs/proof_chain.md, "Changes that must be seen".
-    Example:
-      >>> from proofs.chain import NODES, ROOT
-      >>> outcome(ROOT, NODES, next(mutations(ROOT, NODES, 1, seed=1))).survived
-      ()
-    """
+    """Look which claims a change makes stale."""
     before = reach_of(root)
     after = Reach(ChangedTree(root, PACKAGES, ASIDE, mutation.place.partition(":")[0], mutation.text), RESOLVED, PROSE)
     survived, wrongly, fell, held = [], [], 0, 0
@@ -172,23 +116,7 @@ def outcome(root: Path, nodes: Sequence[Node], mutation: Mutation) -> Outcome:
 
 
 def campaign(root: Path, nodes: Sequence[Node], count: int, seed: int) -> list[Row]:
-    """Many changes, summed up.
-
-    Args:
-      root: the folder that holds the packages.
-      nodes: the whole graph.
-      count: how many changes, at least 1.
-      seed: determines which.
-    Returns:
-      One row for each kind of change that was made.
-    Raises:
-      Nothing.
-    Source: docs/proof_chain.md, "Changes that must be seen".
-    Example:
-      >>> from proofs.chain import NODES, ROOT
-      >>> [(row.kind, row.survivors) for row in campaign(ROOT, NODES, 1, seed=1)]
-      [('constant', 0)]
-    """
+    """Many changes, summed up."""
     found = [outcome(root, nodes, one) for one in mutations(root, nodes, count, seed)]
     rows = []
     for kind in KINDS:

@@ -30,7 +30,6 @@ class Result:
       cases: how many there were.
       cited: the digests of what ran.
       run: the number of the run it was made in.
-    Source: docs/proof_chain.md, "Tests".
     """
 
     outcome: str
@@ -48,7 +47,6 @@ class Record:
       packages: the same of the packages alone.
       runs: by number when a run was made, and with what.
       tests: by "path::function" its result.
-    Source: docs/proof_chain.md, "Tests".
     """
 
     files: str = ""
@@ -58,36 +56,12 @@ class Record:
 
 
 def cited_tests(nodes: Sequence[Node]) -> tuple[str, ...]:
-    """The tests that nodes cite.
-
-    Args:
-      nodes: the graph, or a part of it.
-    Returns:
-      "path::function", sorted.
-    Raises:
-      Nothing.
-    Source: docs/proof_chain.md, "Tests".
-    Example:
-      >>> cited_tests([Node("a", "source", "", "tested", ("test:t.py::test",))])
-      ('t.py::test',)
-    """
+    """The tests that nodes cite."""
     return tuple(sorted({one.partition(":")[2] for node in nodes for one in node.evidence if one.startswith("test:")}))
 
 
 def read_record(root: Path) -> Record:
-    """The record as it is.
-
-    Args:
-      root: the folder that holds the packages.
-    Returns:
-      The results; none where there is no record or it cannot be read, so that no test is evidence.
-    Raises:
-      Nothing.
-    Source: docs/proof_chain.md, "Tests".
-    Example:
-      >>> read_record(Path("nowhere")).tests
-      {}
-    """
+    """The record as it is."""
     try:
         found: dict[str, Any] = json.loads((root / "proofs" / FILE).read_text(encoding="utf-8"))
         places = tuple(found["places"])
@@ -110,23 +84,7 @@ def read_record(root: Path) -> Record:
 
 
 def write_record(root: Path, outcomes: Mapping[str, tuple[str, int]], before: Mapping[str, Cited], nodes: Sequence[Node]) -> Record:
-    """Add the outcomes of a run to the record.
-
-    Args:
-      root: the folder that holds packages and tests.
-      outcomes: by "path::function" the outcome and the number of cases.
-      before: the digests of the tests from before the run. A test whose source changed meanwhile gets no result.
-      nodes: the whole graph; results of tests that it does not cite are dropped.
-    Returns:
-      The new record, which was written.
-    Raises:
-      OSError: the record cannot be written.
-    Source: docs/proof_chain.md, "Tests".
-    Example:
-      >>> write_record(Path("nowhere"), {}, {}, ())
-      Traceback (most recent call last):
-      FileNotFoundError: [Errno 2] No such file or directory: 'nowhere/proofs/test_results.json'
-    """
+    """Add the outcomes of a run to the record."""
     old, reach = read_record(root), reach_of(root)
     run = str(1 + max((int(name) for name in old.runs), default=0))
     cited = cited_tests(nodes)
@@ -144,20 +102,7 @@ def write_record(root: Path, outcomes: Mapping[str, tuple[str, int]], before: Ma
 
 
 def test_check(root: Path, *, quick: bool) -> Callable[[str], str]:
-    """What says whether a test is evidence.
-
-    Args:
-      root: the folder that holds packages, and perhaps tests.
-      quick: whether tests that are not installed are taken from the record; else they are missing.
-    Returns:
-      A function from "path::function" to why it is not, empty where it passed with the source as it is now.
-    Raises:
-      Nothing.
-    Source: docs/proof_chain.md, "Tests".
-    Example:
-      >>> test_check(Path("nowhere"), quick=True)("t.py::test")
-      'stale: no result is on record. Run `python -m proofs.chain --run t.py::test`'
-    """
+    """What says whether a test is evidence."""
     record = read_record(root)
     there = are_installed(root)
     kept, folders = (record.files, (*PACKAGES, "tests")) if there else (record.packages, PACKAGES)
@@ -178,36 +123,12 @@ def test_check(root: Path, *, quick: bool) -> Callable[[str], str]:
 
 
 def are_installed(root: Path) -> bool:
-    """Whether the tests are there.
-
-    Args:
-      root: the folder that holds the packages.
-    Returns:
-      True in a checkout, False in an installed copy.
-    Raises:
-      Nothing.
-    Source: docs/proof_chain.md, "Tests".
-    Example:
-      >>> are_installed(Path("nowhere"))
-      False
-    """
+    """Whether the tests are there."""
     return (root / "tests" / "proofs").is_dir()
 
 
 def libraries() -> dict[str, str]:
-    """The libraries that run here.
-
-    Args:
-      None.
-    Returns:
-      By name the version, Python's own among them.
-    Raises:
-      Nothing.
-    Source: docs/proof_chain.md, "Tests".
-    Example:
-      >>> "numpy" in libraries()
-      True
-    """
+    """The libraries that run here."""
     found = {"Python": platform.python_version()}
     for name in LIBRARIES:
         try:
@@ -218,40 +139,14 @@ def libraries() -> dict[str, str]:
 
 
 def described_runs(record: Record, names: Iterable[str]) -> str:
-    """When tests were run, in words.
-
-    Args:
-      record: the record.
-      names: of tests.
-    Returns:
-      Dates and versions of the runs, the latest last.
-    Raises:
-      Nothing.
-    Source: docs/proof_chain.md, "Tests".
-    Example:
-      >>> described_runs(Record(), ())
-      ''
-    """
+    """When tests were run, in words."""
     used = sorted({record.tests[name].run for name in names if name in record.tests}, key=int)
     runs = [record.runs[run] for run in used if run in record.runs]
     return "; ".join(f"{run['date']} with {', '.join(f'{key} {run[key]}' for key in run if key != 'date')}" for run in runs)
 
 
 def other_libraries(record: Record, names: Iterable[str]) -> str:
-    """How the libraries that run here differ from those that tests ran with, in words.
-
-    Args:
-      record: the record.
-      names: of tests.
-    Returns:
-      A sentence without an end for each that differs; empty where none does.
-    Raises:
-      Nothing.
-    Source: docs/proof_chain.md, "Tests".
-    Example:
-      >>> other_libraries(Record(), ())
-      ''
-    """
+    """How the libraries that run here differ from those that tests ran with, in words."""
     here = libraries()
     used = [record.runs.get(run, {}) for run in sorted({record.tests[name].run for name in names if name in record.tests}, key=int)]
     then = {name: sorted({run[name] for run in used if name in run}) for name in here}

@@ -42,7 +42,6 @@ class Reviewed:
       packages: digest of all files of the packages at that time, so that an unchanged installation need not be read again.
       stamps: by bound place the stamp of the definition.
       definitions: by place the own digest of every definition that a bound one reaches.
-    Source: docs/proof_chain.md, "Stamps".
     """
 
     packages: str
@@ -58,7 +57,6 @@ class Change:
       place: "path:name", or the path of a data file.
       kind: "changed", "new" or "gone"; "bound" for one that was reviewed for others, and that a node is about only since.
       claims: the mechanisms and learners whose claims rest on it.
-    Source: docs/proof_chain.md, "Stamps".
     """
 
     place: str
@@ -67,19 +65,7 @@ class Change:
 
 
 def reach_of(root: Path) -> Reach:
-    """What the definitions below a folder reach, read once as long as no file changes.
-
-    Args:
-      root: the folder that holds packages, and perhaps tests.
-    Returns:
-      The answers.
-    Raises:
-      Nothing.
-    Source: docs/proof_chain.md, "Stamps".
-    Example:
-      >>> reach_of(Path("nowhere")).stamp("nowhere.py:nothing")
-      ''
-    """
+    """What the definitions below a folder reach, read once as long as no file changes."""
     return _reach(root, files_digest(root, (*PACKAGES, "tests")))
 
 
@@ -90,38 +76,13 @@ def _reach(root: Path, files: str) -> Reach:  # noqa: ARG001 - the digest of the
 
 
 def files_digest(root: Path, folders: Iterable[str]) -> str:
-    """Hash all files of some folders but the records that the check itself writes.
-
-    Args:
-      root: the folder that holds them.
-      folders: their names.
-    Returns:
-      SHA-256 in hexadecimal over names and bytes.
-    Raises:
-      Nothing.
-    Source: docs/proof_chain.md, "Stamps".
-    Example:
-      >>> files_digest(Path("nowhere"), ["a"]) == files_digest(Path("nowhere"), ["b"])
-      True
-    """
+    """Hash all files of some folders but the records that the check itself writes."""
     kept = [one for one in Tree(root, tuple(folders)).files() if not (one.startswith("proofs/") and one.endswith(".json"))]
     return digest(*(part for one in kept for part in (one, file_digest(root / one))))
 
 
 def read_reviewed(root: Path) -> Reviewed:
-    """The record of the last review.
-
-    Args:
-      root: the folder that holds the packages.
-    Returns:
-      What was reviewed; nothing where there is no such record, so that every node is stale.
-    Raises:
-      Nothing.
-    Source: docs/proof_chain.md, "Stamps".
-    Example:
-      >>> read_reviewed(Path("nowhere")).packages
-      ''
-    """
+    """The record of the last review."""
     try:
         found: dict[str, Any] = json.loads((root / "proofs" / FILE).read_text(encoding="utf-8"))
         return Reviewed(str(found["packages"]), dict(found["stamps"]), dict(found["definitions"]))
@@ -130,21 +91,7 @@ def read_reviewed(root: Path) -> Reviewed:
 
 
 def write_reviewed(root: Path, nodes: Sequence[Node]) -> None:
-    """Record the source as it is now as reviewed.
-
-    Args:
-      root: the folder that holds the packages.
-      nodes: the whole graph.
-    Returns:
-      Nothing.
-    Raises:
-      OSError: the record cannot be written.
-    Source: docs/proof_chain.md, "Stamps".
-    Example:
-      >>> write_reviewed(Path("nowhere"), ())
-      Traceback (most recent call last):
-      FileNotFoundError: [Errno 2] No such file or directory: 'nowhere/proofs/bound_source.json'
-    """
+    """Record the source as it is now as reviewed."""
     reach = reach_of(root)
     bound = sorted({place for node in nodes for place in node.binds})
     text = {
@@ -156,20 +103,7 @@ def write_reviewed(root: Path, nodes: Sequence[Node]) -> None:
 
 
 def staleness(root: Path, *, quick: bool) -> Callable[[str], str]:
-    """What says whether the source at a place is what was reviewed.
-
-    Args:
-      root: the folder that holds the packages.
-      quick: whether source need not be read where no file of the packages changed since the review.
-    Returns:
-      A function from a bound place to why it is not, empty where it is.
-    Raises:
-      Nothing.
-    Source: docs/proof_chain.md, "Stamps".
-    Example:
-      >>> staleness(Path("nowhere"), quick=True)("nowhere.py:nothing")
-      'nowhere.py:nothing is not there'
-    """
+    """What says whether the source at a place is what was reviewed."""
     reviewed = read_reviewed(root)
     same = quick and reviewed.packages == files_digest(root, PACKAGES)
 
@@ -191,40 +125,14 @@ def staleness(root: Path, *, quick: bool) -> Callable[[str], str]:
 
 
 def open_edges(root: Path, nodes: Sequence[Node]) -> dict[str, str]:
-    """What the bound source of nodes reaches in ways that no stamp covers.
-
-    Args:
-      root: the folder that holds the packages.
-      nodes: the graph, or a part of it.
-    Returns:
-      By place in words what it is.
-    Raises:
-      Nothing.
-    Source: docs/proof_chain.md, "Stamps".
-    Example:
-      >>> open_edges(Path("nowhere"), ())
-      {}
-    """
+    """What the bound source of nodes reaches in ways that no stamp covers."""
     reach = reach_of(root)
     found = reach.unresolved(_reached(reach, {place for node in nodes for place in node.binds}))
     return {place: "; ".join(words) for place, words in sorted(found.items())}
 
 
 def changes(root: Path, nodes: Sequence[Node]) -> list[Change]:
-    """The definitions that are not what was reviewed.
-
-    Args:
-      root: the folder that holds the packages.
-      nodes: the whole graph.
-    Returns:
-      Every definition that some bound one reaches and whose own source, or what its names stand for, is another than before.
-    Raises:
-      Nothing.
-    Source: docs/proof_chain.md, "Stamps".
-    Example:
-      >>> changes(Path("nowhere"), ())
-      []
-    """
+    """The definitions that are not what was reviewed."""
     reach, reviewed = reach_of(root), read_reviewed(root)
     bound = {place for node in nodes for place in node.binds}
     now = reach.digests(_reached(reach, bound))
@@ -241,19 +149,7 @@ def changes(root: Path, nodes: Sequence[Node]) -> list[Change]:
 
 
 def claims_by_place(nodes: Sequence[Node]) -> dict[str, set[str]]:
-    """Which claims rest on a bound place.
-
-    Args:
-      nodes: the whole graph.
-    Returns:
-      By place the names of mechanisms and learners.
-    Raises:
-      Nothing.
-    Source: docs/proof_chain.md, "Stamps".
-    Example:
-      >>> claims_by_place([Node("M.claim", "claim", "", "tested", (), (), ("m.py:M",))])
-      {'m.py:M': {'M'}}
-    """
+    """Which claims rest on a bound place."""
     known = {node.id: node for node in nodes}
     found: dict[str, set[str]] = {}
     for node in nodes:

@@ -31,7 +31,6 @@ class Ran:
     Args:
       outcomes: by "path::function" the outcome and the number of cases.
       executed: by "path::function" the places "path:qualified.name" of the packages that it executed; empty unless watched.
-    Source: docs/proof_chain.md, "Tests".
     """
 
     outcomes: Mapping[str, tuple[str, int]]
@@ -39,22 +38,7 @@ class Ran:
 
 
 def run_tests(root: Path, names: Sequence[str], *, watched: bool = False) -> Ran:
-    """Run tests with pytest, in two processes.
-
-    Args:
-      root: the folder that holds packages and tests.
-      names: "path::function" of each.
-      watched: whether the code that they execute is recorded, which takes about twice as long. Programs that a test starts, and
-        code that an earlier test has left in a cache, are not seen.
-    Returns:
-      Outcomes; "missing" for a test that pytest did not run.
-    Raises:
-      Nothing.
-    Source: docs/proof_chain.md, "Tests".
-    Example:
-      >>> run_tests(Path("nowhere"), ()).outcomes
-      {}
-    """
+    """Run tests with pytest, in two processes."""
     # pytest runs nothing at all where one name is unknown, so that those are left out.
     there = [name for name in names if read_cited(reach_of(root), name).test]
     if not there:
@@ -92,41 +76,13 @@ def run_tests(root: Path, names: Sequence[str], *, watched: bool = False) -> Ran
 
 
 def run_and_record(root: Path, nodes: Sequence[Node], names: Sequence[str]) -> Record:
-    """Run tests and put their outcomes on record.
-
-    Args:
-      root: the folder that holds packages and tests.
-      nodes: the whole graph.
-      names: of the tests.
-    Returns:
-      The new record.
-    Raises:
-      OSError: the record cannot be written.
-    Source: docs/proof_chain.md, "Tests".
-    Example:
-      >>> run_and_record(Path("nowhere"), (), ())
-      Traceback (most recent call last):
-      FileNotFoundError: [Errno 2] No such file or directory: 'nowhere/proofs/test_results.json'
-    """
+    """Run tests and put their outcomes on record."""
     before = {name: read_cited(reach_of(root), name) for name in names}
     return write_record(root, run_tests(root, names).outcomes, before, nodes)
 
 
 def uncovered(root: Path, executed: Mapping[str, frozenset[str]]) -> dict[str, list[str]]:
-    """Code that tests executed although their digests do not cover it: what reading the source missed.
-
-    Args:
-      root: the folder that holds packages and tests.
-      executed: by test the places that it executed.
-    Returns:
-      By test the places that are missing, where there are any.
-    Raises:
-      Nothing.
-    Source: docs/proof_chain.md, "Cross-check".
-    Example:
-      >>> uncovered(Path("nowhere"), {})
-      {}
-    """
+    """Code that tests executed although their digests do not cover it: what reading the source missed."""
     reach, found = reach_of(root), dict[str, list[str]]()
     for name, places in executed.items():
         below = frozenset().union(*(reach.closure(place) for place in read_cited(reach, name).reaches))
@@ -137,20 +93,7 @@ def uncovered(root: Path, executed: Mapping[str, frozenset[str]]) -> dict[str, l
 
 
 def idle_binds(nodes: Sequence[Node], executed: Mapping[str, frozenset[str]]) -> dict[str, list[str]]:
-    """Functions and classes that a node is about and none of its tests executed: tests that test something else.
-
-    Args:
-      nodes: the graph.
-      executed: by test the places that it executed.
-    Returns:
-      By node the places, where there are any; nodes without tests are left out.
-    Raises:
-      Nothing.
-    Source: docs/proof_chain.md, "Cross-check".
-    Example:
-      >>> idle_binds([Node("a", "source", "", "tested", ("test:t.py::test",), (), ("m.py:f",))], {})
-      {'a': ['m.py:f']}
-    """
+    """Functions and classes that a node is about and none of its tests executed: tests that test something else."""
     found = {}
     for node in nodes:
         tests = cited_tests([node])

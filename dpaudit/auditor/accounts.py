@@ -170,16 +170,7 @@ def telltale_menu(counts: Floats, exact: Mask, game: Game) -> Menu:
 
 
 def settle(counts: Floats, menus: tuple[Menu, ...], game: Game) -> tuple[Floats, Floats]:
-    """What the accounts together bet next, after the runs counted so far.
-
-    Args:
-      counts: runs so far, shape (..., bins, 2), columns label 0 and label 1; each leading place is a column or event of its own.
-      menus: the sets to back.
-      game: the claim.
-    Returns:
-      The factor of the next run by bin and label, with money divided as prior times past gain; and the natural logarithm of
-      what all accounts together would own had they played from the first run on.
-    """
+    """What the accounts together bet next, after the runs counted so far."""
     menus = tuple(menu for menu in menus if len(menu.ones))
     if not menus:
         return np.ones(counts.shape), np.zeros(counts.shape[:-2])

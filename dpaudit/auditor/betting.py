@@ -29,14 +29,6 @@ class Bankroll:
     Args:
       point: the claim under test.
       groups: group of each column, for the scores of label bettors; one group unless given.
-    Source: docs/auditing_statistics.md, section 5.
-    Example:
-      >>> from fractions import Fraction
-      >>> labels = np.arange(400, dtype=np.uint8) % 2
-      >>> bankroll = Bankroll(ClaimPoint(epsilon=Fraction(1), delta=Fraction(0)))
-      >>> bankroll.open(0, 0.5)
-      >>> bool(bankroll.observe(0, labels[:, None].astype(np.float64), labels)[-1] > math.log(20))
-      True
     """
 
     def __init__(self, point: ClaimPoint, groups: Sequence[int] | None = None) -> None:
@@ -52,15 +44,7 @@ class Bankroll:
         return float(np.logaddexp.reduce([_log(self._unstaked), *(money for pair in self._accounts.values() for _, money in pair)]))
 
     def open(self, pair: int, stake: float) -> None:
-        """Stake money on the label bettor of a pair, before the first run of that pair.
-
-        Args:
-          pair: number of the pair.
-          stake: positive amount, at most what is not staked yet; the bankroll starts with 1.
-        Raises:
-          InvalidArgument: a pair that is open already, or after `concentrate` (DPA103); a stake out of range (DPA103).
-        Source: docs/auditing_statistics.md, section 5.
-        """
+        """Stake money on the label bettor of a pair, before the first run of that pair."""
         if self._closed or pair in self._accounts:
             raise InvalidArgument("DPA103", f"pair {pair} cannot be opened: it is open already, or all money is on one pair.")
         if not 0 < stake <= self._unstaked * (1 + 1e-12):
@@ -71,18 +55,7 @@ class Bankroll:
         self._unstaked = max(0.0, self._unstaked - stake)
 
     def observe(self, pair: int, features: Floats, labels: Labels) -> Floats:
-        """Play the next runs of a pair, in their order.
-
-        Args:
-          pair: number of an open pair.
-          features: float64 of shape (runs, columns).
-          labels: uint8 of shape (runs,), 0 or 1.
-        Returns:
-          The natural logarithm of all the money after each run.
-        Raises:
-          InvalidArgument: a pair that is not open (DPA103), or shapes that do not fit (DPA105).
-        Source: docs/auditing_statistics.md, section 5.
-        """
+        """Play the next runs of a pair, in their order."""
         accounts = self._of(pair)
         paths = [money + np.cumsum(bettor.observe(features, labels)) for bettor, money in accounts]
         if len(labels) == 0:
@@ -93,15 +66,7 @@ class Bankroll:
         return _log_sum(paths, rest)
 
     def concentrate(self, pair: int, events: Sequence[RankedEvent]) -> None:
-        """Move all money to one pair and divide it over its label bettor and events, at the end of a pilot.
-
-        Args:
-          pair: number of an open pair.
-          events: events chosen on earlier runs; with none, everything goes to the label bettor.
-        Raises:
-          InvalidArgument: a pair that is not open, or a second call (DPA103).
-        Source: docs/auditing_statistics.md, section 5.
-        """
+        """Move all money to one pair and divide it over its label bettor and events, at the end of a pilot."""
         if self._closed:
             raise InvalidArgument("DPA103", "the money is concentrated already; it can be divided over events once.")
         bettor = self._of(pair)[0][0]

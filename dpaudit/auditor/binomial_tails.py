@@ -16,19 +16,6 @@ def upper_tail(successes: int, trials: int, probability: arb) -> arb:
 
     The side on which the terms fall is summed until a geometric series of them bounds the rest. That takes about the square root
     of the trials, and for so many that it would be slow the regularised incomplete beta function is asked instead.
-
-    Args:
-      successes: from 1 to `trials`.
-      trials: at least 1.
-      probability: a ball in [0, 1].
-    Returns:
-      A ball that contains the tail for every probability in the ball.
-    Source: docs/auditing_statistics.md, section 2.
-    Example:
-      >>> from dpaudit.exact import ball, working_precision
-      >>> with working_precision(96):
-      ...     round(float(upper_tail(8, 10, ball("1/2"))), 6)
-      0.054688
     """
     if trials > _MOST_SUMMED:
         return probability.beta_lower(successes, trials - successes + 1, 1)

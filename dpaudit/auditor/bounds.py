@@ -34,12 +34,6 @@ class ClaimPoint:
     Args:
       epsilon: exact, in nats, at least 0.
       delta: exact, in [0, 1); 0 for pure claims.
-    Raises:
-      InvalidArgument: a part is not a finite number (DPA101, DPA102) or out of range (DPA103).
-    Source: docs/auditing_statistics.md, section 1.
-    Example:
-      >>> ClaimPoint(epsilon="1/2", delta=0).epsilon
-      Fraction(1, 2)
     """
 
     epsilon: Fraction
@@ -52,22 +46,7 @@ class ClaimPoint:
 
 
 def clopper_pearson_lower(successes: int, trials: int, alpha: Exact) -> Fraction:
-    """Lower confidence bound on a probability from independent trials.
-
-    Args:
-      successes: how many trials succeeded, from 0 to `trials`.
-      trials: how many there were, fixed in advance.
-      alpha: error probability, in (0, 1).
-    Returns:
-      A number that exceeds the true probability with probability at most `alpha`; a double below the exact bound, certified
-      in ball arithmetic.
-    Raises:
-      InvalidArgument: counts that contradict each other or alpha out of range (DPA103, DPA105).
-    Source: Clopper and Pearson 1934.
-    Example:
-      >>> round(float(clopper_pearson_lower(8, 10, "0.05")), 4)
-      0.4931
-    """
+    """Lower confidence bound on a probability from independent trials (Clopper and Pearson 1934)."""
     level = _level(alpha)
     trials = integer(trials, "trials", lower=0)
     successes = integer(successes, "successes", lower=0, upper=trials)
@@ -85,44 +64,14 @@ def clopper_pearson_lower(successes: int, trials: int, alpha: Exact) -> Fraction
 
 
 def clopper_pearson_upper(successes: int, trials: int, alpha: Exact) -> Fraction:
-    """Upper confidence bound on a probability from independent trials.
-
-    Args:
-      successes: how many trials succeeded, from 0 to `trials`.
-      trials: how many there were, fixed in advance.
-      alpha: error probability, in (0, 1).
-    Returns:
-      A number that is below the true probability with probability at most `alpha`, rounded up.
-    Raises:
-      InvalidArgument: counts that contradict each other or alpha out of range (DPA103, DPA105).
-    Source: Clopper and Pearson 1934.
-    Example:
-      >>> round(float(clopper_pearson_upper(0, 10, "0.05")), 4)
-      0.2589
-    """
+    """Upper confidence bound on a probability from independent trials (Clopper and Pearson 1934)."""
     trials = integer(trials, "trials", lower=0)
     successes = integer(successes, "successes", lower=0, upper=trials)
     return 1 - clopper_pearson_lower(trials - successes, trials, alpha)
 
 
 def epsilon_lower_bound(counts: Counts, *, delta: Exact, alpha: Exact) -> Fraction | None:
-    """Lower confidence bound on epsilon from the counts of one event that was fixed before the runs.
-
-    Args:
-      counts: hits under label 1, hits under label 0, and all runs; labels are fair coins.
-      delta: the delta at which epsilon is bounded, in [0, 1).
-      alpha: error probability, in (0, 1).
-    Returns:
-      A number in nats that exceeds the true epsilon at `delta` with probability at most `alpha`, rounded down; negative
-      where the event speaks against label 1, None where the counts bound nothing (no hit under label 1, or too little mass).
-    Raises:
-      InvalidArgument: impossible counts, delta or alpha (DPA103), or no numbers (DPA101, DPA102, DPA105).
-    Source: docs/auditing_statistics.md, sections 2 and 3.
-    Example:
-      >>> bound = epsilon_lower_bound(Counts(ones=700, zeros=300, runs=3000), delta=0, alpha="0.05")
-      >>> float(bound) < math.log(700 / 300)
-      True
-    """
+    """Lower confidence bound on epsilon from the counts of one event that was fixed before the runs."""
     _check(counts)
     failure = in_range(delta, "delta", lower=0, upper=1, upper_open=True)
     level = _level(alpha)
@@ -146,18 +95,6 @@ def p_value(counts: Counts, *, point: ClaimPoint) -> float:
     For delta = 0 it is the exact binomial tail of the labels among the hits. For delta > 0 it is a level at which
     `epsilon_lower_bound` exceeds the claimed epsilon; these tests are nested in the level, so the least such level is a
     p-value, and any larger one is too.
-
-    Args:
-      counts: hits under label 1, hits under label 0, and all runs; labels are fair coins.
-      point: the claim under test.
-    Returns:
-      A p-value in (0, 1], rounded up.
-    Raises:
-      InvalidArgument: impossible counts (DPA103), or no whole numbers (DPA105).
-    Source: docs/auditing_statistics.md, sections 2 and 3.
-    Example:
-      >>> p_value(Counts(ones=90, zeros=10, runs=300), point=ClaimPoint(epsilon=1, delta=0)) < 1e-3
-      True
     """
     _check(counts)
     if counts.ones == 0 or _says_nothing(counts, point):
@@ -177,23 +114,7 @@ def p_value(counts: Counts, *, point: ClaimPoint) -> float:
 
 
 def profile_lower_bounds(counts: Counts, epsilons: Sequence[Exact], alpha: Exact) -> list[float]:
-    """Lower bounds on delta(epsilon) from one event, valid for all epsilons at once.
-
-    Args:
-      counts: hits under label 1, hits under label 0, and all runs; labels are fair coins.
-      epsilons: where the profile is bounded, in nats.
-      alpha: probability that any of the bounds is wrong, in (0, 1).
-    Returns:
-      One number in [0, 1] for each epsilon, rounded down. Two events of total probability alpha carry all of them, so they
-      hold together; at the delta of `epsilon_lower_bound` they give back its epsilon.
-    Raises:
-      InvalidArgument: impossible counts (DPA103, DPA105), an epsilon that is no finite number (DPA101, DPA102), or alpha out of
-        range (DPA103).
-    Source: docs/auditing_statistics.md, section 3.
-    Example:
-      >>> profile_lower_bounds(Counts(ones=700, zeros=300, runs=3000), [0, 2], "0.05")[1]
-      0.0
-    """
+    """Lower bounds on delta(epsilon) from one event, valid for all epsilons at once."""
     _check(counts)
     level = _level(alpha)
     places = [rational(epsilon, "epsilon") for epsilon in epsilons]

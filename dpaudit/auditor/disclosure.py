@@ -19,16 +19,6 @@ def shows_values(target: Target) -> bool:
     """Whether values of a target's datasets and outputs may stand in a report; every text of an audit asks here.
 
     A broken function gives out raw data, so outputs, exceptions and parameters of noise are as private as the data are.
-
-    Args:
-      target: as the audit runs it, after `permitted`.
-    Returns:
-      True where the data are declared public, or the caller asked for values.
-    Source: docs/threat_model.md, "What a report shows".
-    Example:
-      >>> from dpaudit import Claim, PureDP
-      >>> shows_values(Target(run=len, claim=Claim(PureDP(epsilon=1)), data=[1]))
-      False
     """
     return target.public_data
 
@@ -60,17 +50,7 @@ def common_releases(logs: Iterable[Sequence[Release]]) -> frozenset[str]:
 
 
 def without_values(price: Price, log: Sequence[Release], common: frozenset[str], target: Target) -> Price:
-    """A price in which no release shows parameters that may come from the data.
-
-    Args:
-      price: of the releases in `log`, one line for each.
-      log: what was priced.
-      common: what every run on every dataset tried released.
-      target: whose data are public or not.
-    Returns:
-      The price itself where values may be shown or nothing varies; else one without numbers, and with the kinds of what varies.
-    Source: docs/threat_model.md, "What a report shows".
-    """
+    """A price in which no release shows parameters that may come from the data."""
     varies = [as_text(release) not in common for release in log]
     if shows_values(target) or not any(varies):
         return price

@@ -27,14 +27,7 @@ _Answer: TypeAlias = tuple[list[Outcome], float]
 def in_order(executor: Executor | None, tasks: Iterable[Task]) -> Generator[Outcome]:
     """Outcomes of tasks in the order of the tasks, whatever the order in which workers finish, and whether or not they survive.
 
-    Args:
-      executor: any PEP 3148 executor, or None to run inline; one with `renew()` is renewed when its workers die.
-      tasks: consumed lazily; only a bounded number is under way at a time.
-    Yields:
-      One outcome for each task. Closing the generator cancels what has not started.
-    Raises:
-      TargetFailure: the workers failed for a reason outside the target, or a chunk ends every worker it is given to (DPA408).
-    Source: PEP 3148; docs/executors.md, "Several chunks in one call" and "When a worker dies".
+    Source: PEP 3148.
     """
     if executor is None:
         yield from map(perform, tasks)

@@ -18,19 +18,7 @@ _OF_AN_ENTRY: Final = Fraction(1, 2**40)
 
 
 def numbers_in(value: Any) -> list[Fraction]:
-    """Every number inside a query's value, exactly, in order; mappings in the order of their keys' text.
-
-    Args:
-      value: a number, an array, or sequences and mappings of them.
-    Returns:
-      The numbers as Fractions.
-    Raises:
-      InvalidArgument: something that is not a number (DPA105), or NaN or an infinity (DPA102).
-    Source: docs/auditing.md, "Declared sensitivity".
-    Example:
-      >>> numbers_in([1, 0.5])
-      [Fraction(1, 1), Fraction(1, 2)]
-    """
+    """Every number inside a query's value, exactly, in order; mappings in the order of their keys' text."""
     if isinstance(value, (bool, np.bool_)):
         return [Fraction(int(value))]
     if isinstance(value, (numbers.Real, Decimal)):
@@ -49,23 +37,7 @@ def numbers_in(value: Any) -> list[Fraction]:
 
 
 def distance_exceeds(first: Any, second: Any, metric: str, bound: Fraction) -> bool:
-    """Whether two values of a query are further apart than `bound`.
-
-    Args:
-      first: value on one dataset.
-      second: value on the other.
-      metric: "l1", "l2", "linf" or "hamming".
-      bound: exact, in the query's units.
-    Returns:
-      The comparison in exact arithmetic, with the `tolerance` of floats. Under "hamming" floats count as different where they
-      differ by more than 2**-40 of their size.
-    Raises:
-      InvalidArgument: values that are not finite numbers (DPA102, DPA105).
-    Source: docs/auditing.md, "Declared sensitivity".
-    Example:
-      >>> distance_exceeds([0, 0], [1, 1], "l1", Fraction(1)), distance_exceeds(0.1 + 0.2, 0.2, "l1", Fraction("0.1"))
-      (True, False)
-    """
+    """Whether two values of a query are further apart than `bound`."""
     before, after = numbers_in(first), numbers_in(second)
     if len(before) != len(after):
         return True

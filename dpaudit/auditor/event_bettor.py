@@ -46,17 +46,6 @@ class EventPortfolio:
     Args:
       point: the claim under test.
       wagers: one to `MOST_EVENTS` events, fixed before the first run.
-    Raises:
-      InvalidArgument: no event or too many (DPA103).
-    Source: docs/auditing_statistics.md, section 4.
-    Example:
-      >>> from fractions import Fraction
-      >>> from dpaudit.auditor.events import Threshold
-      >>> labels = np.arange(400, dtype=np.uint8) % 2
-      >>> wager = Wager(Threshold(0, 1.0, at_most=False), reverse=False)
-      >>> portfolio = EventPortfolio(ClaimPoint(epsilon=Fraction(1), delta=Fraction(0)), [wager])
-      >>> bool(portfolio.observe(labels[:, None].astype(np.float64), labels).sum() > np.log(20))
-      True
     """
 
     def __init__(self, point: ClaimPoint, wagers: Sequence[Wager]) -> None:
@@ -74,17 +63,7 @@ class EventPortfolio:
         self._width: int | None = None
 
     def observe(self, features: Floats, labels: Labels) -> Floats:
-        """Play the next runs, in their order.
-
-        Args:
-          features: float64 of shape (runs, columns), the same columns in every call.
-          labels: uint8 of shape (runs,), 0 or 1.
-        Returns:
-          The natural logarithm of the factor by which each run multiplied the money.
-        Raises:
-          InvalidArgument: shapes that do not fit together or to the earlier runs (DPA105).
-        Source: docs/auditing_statistics.md, section 4.
-        """
+        """Play the next runs, in their order."""
         self._width = check_runs(features, labels, self._width)
         places = (2 * self._patterns(features) + labels).astype(np.intp)
         increments = np.empty(len(labels))

@@ -16,22 +16,7 @@ _NAMED: Final = 8
 
 
 def described(features: FeatureMap, ranked: RankedEvent, *, shown: bool) -> str:
-    """An event for people.
-
-    Args:
-      features: the map from outputs to the columns that the event looks at.
-      ranked: the event, with the share of all outputs that it is expected to hold.
-      shown: whether values of outputs may be shown.
-    Returns:
-      The event with its limits and values, so that it can be repeated; or, for private data, its columns, how many values or ranges
-      it has, which end of the outputs it is and how many of them it holds.
-    Source: docs/threat_model.md, "What a report shows".
-    Example:
-      >>> from dpaudit.auditor.features import fit_features
-      >>> ranked = RankedEvent(Threshold(0, 98.25, at_most=False), reverse=False, predicted=1.0, mass=0.031, theta=0.9)
-      >>> described(fit_features([1.5, 2.5]), ranked, shown=False)
-      'value among the largest 3.1 % of the outputs'
-    """
+    """An event for people."""
     event = _value_alone(features, ranked.event)
     if not shown:
         return _outline(features, event, f"{100 * ranked.mass:.2g} % of the outputs")

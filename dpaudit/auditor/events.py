@@ -77,28 +77,6 @@ def rank_events(
     outputs where there are few, and thresholds on an additive score; each for label 1 and for label 0.
     An event is judged by the bound expected from `final_runs` fresh runs at a log-ratio between what its own counts say and what
     a smooth model of the whole pilot says, less part of the remaining uncertainty: the best of many noisy counts is not believed.
-
-    Args:
-      features: pilot rows, float64 of shape (runs, columns).
-      labels: uint8 of shape (runs,), 0 or 1.
-      point: the claim under test; its delta enters the predicted bound.
-      final_runs: fresh runs that the chosen event will be counted on.
-      alpha: error probability of the final bound, in (0, 1).
-      shortlist: how many events to return.
-      groups: group of each column, as `FeatureMap.groups` has it; one group unless given.
-      screen: the most rows on which columns are compared; the best three are then judged on all rows.
-    Returns:
-      The shortlist by falling `predicted`; empty where no column varies.
-    Raises:
-      InvalidArgument: shapes that do not fit together (DPA105).
-    Source: docs/auditing_statistics.md, section 6.
-    Example:
-      >>> from fractions import Fraction
-      >>> labels = np.arange(4000, dtype=np.uint8) % 2
-      >>> features = (labels * (np.arange(4000) % 3 > 0)).astype(np.float64)[:, None]
-      >>> claim = ClaimPoint(epsilon=Fraction(1), delta=Fraction(0))
-      >>> rank_events(features, labels, point=claim, final_runs=10_000, alpha=0.05)[0].event.describe(("value",))
-      'value >= 1'
     """
     if features.ndim != 2 or labels.shape != features.shape[:1]:
         shapes = f"{features.shape} and {labels.shape}"

@@ -73,22 +73,7 @@ def examined(
     progress: Listener | None = None,
     finding: ProofFinding | None = None,
 ) -> Examined:
-    """Examine one target of an audit.
-
-    Args:
-      entry: target, pairs, plan and workload.
-      settings: of the audit.
-      position: the target's place in the audit, from 0, which is its place in the seed tree.
-      count: how many targets share the error probability.
-      executor: of its runs; None for this thread.
-      progress: called after every chunk of runs.
-      finding: what the proof that the target names shows by itself, from `looked_up`.
-    Returns:
-      What was found. A target that cannot be run has a result that says so, never an exception.
-    Raises:
-      KeyboardInterrupt: the user interrupted.
-    Source: docs/auditing.md, "The course of an audit".
-    """
+    """Examine one target of an audit."""
     try:
         evidence = _evidence(entry, settings, position, count, executor, progress, finding)
     except (Exception, KeyboardInterrupt):

@@ -161,22 +161,7 @@ class FeatureMap:
 
 
 def fit_features(outputs: Sequence[Any], *, score: bool = False, show_keys: bool = False, bits: bool = False) -> FeatureMap:
-    """The feature map for a target, from the few outputs that are looked at before the statistical test begins.
-
-    Args:
-      outputs: first outputs, on both datasets; they do not take part in the test.
-      score: whether the target has a score function of its own.
-      show_keys: whether keys of mappings may appear in names; only for public data.
-      bits: whether the floating-point representation of plain numbers is looked at too.
-    Returns:
-      The map; every later output goes through it unchanged.
-    Raises:
-      Nothing; every object has features.
-    Source: docs/auditing.md, "From outputs to numbers".
-    Example:
-      >>> fit_features([1.5, 2.5]).names
-      ('value', 'parity', 'kind')
-    """
+    """The feature map for a target, from the few outputs that are looked at before the statistical test begins."""
     forms: dict[Form, None] = {}
     for output in outputs:
         reading = read(output)
@@ -186,19 +171,7 @@ def fit_features(outputs: Sequence[Any], *, score: bool = False, show_keys: bool
 
 
 def widened(features: FeatureMap, forms: Iterable[Form]) -> FeatureMap:
-    """The map with columns for further forms of output, which were met after it was made.
-
-    Args:
-      features: the map.
-      forms: what it has no columns for, in the order in which they were met.
-    Returns:
-      A map that sees all that `features` sees, and these forms; of very many places the first ones.
-    Source: docs/auditing.md, "From outputs to numbers".
-    Example:
-      >>> first = fit_features([1.5, 2.5])
-      >>> widened(first, [Form("tuple(str,int)", ((0,), (1,)))]).names
-      ('value', 'item 0', 'item 1', 'parity', 'sum', 'largest', 'position of largest', 'length', 'kind')
-    """
+    """The map with columns for further forms of output, which were met after it was made."""
     seen, met = [], set(features.known)
     for form in fewer(forms, _MOST_FURTHER):
         met.update(form.paths)

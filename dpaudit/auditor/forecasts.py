@@ -23,13 +23,7 @@ _CAPS: Final = 2.0 ** -np.arange(7)
 def forecast(counts: Floats, game: Game) -> tuple[Floats, float]:
     """What to bet next if log-odds change smoothly along the bins, and what the past says for this.
 
-    Args:
-      counts: runs so far, a row for each bin, columns label 0 and label 1.
-      game: the claim.
-    Returns:
-      The factor of the next run by bin and label, all ones where nothing promises growth; and the natural logarithm of how many
-      times likelier the labels are than if the column said nothing about them.
-    Source: docs/auditing_statistics.md, section 4; Gaussian process regression, Rasmussen and Williams 2006, section 2.2.
+    Source: Gaussian process regression, Rasmussen and Williams 2006, section 2.2.
     """
     tally = counts + 0.5
     ratios, variance = np.log(tally[:, 1] / tally[:, 0]), (1 / tally).sum(axis=1)

@@ -12,11 +12,6 @@ class ForkedWorkers(ProcessPoolExecutor):
 
     Args:
       workers: how many.
-    Source: docs/executors.md.
-    Example:
-      >>> with ForkedWorkers(2) as executor:
-      ...     executor.submit(abs, -3).result()
-      3
     """
 
     def __init__(self, workers: int) -> None:

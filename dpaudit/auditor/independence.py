@@ -22,17 +22,7 @@ def check_independence(features: Matrix, labels: Labels) -> Property:
     Under independence the order of the outputs on one dataset is exchangeable, so that among pairs the outputs above the
     median are spread over second places as by drawing without replacement, whatever the law of the output is.
 
-    Args:
-      features: rows of runs in their order, float64 of shape (runs, columns).
-      labels: uint8 of shape (runs,).
-    Returns:
-      "violated" with the column's position where the test rejects at `LEVEL`; "not run" where outputs vary but are too few for it
-      to reject even those that follow each other entirely; "holds" otherwise.
-    Source: Serfling 1974 (tail bound for drawing without replacement); docs/auditing.md, "Independence".
-    Example:
-      >>> rng = np.random.default_rng(0)
-      >>> check_independence(rng.normal(size=(4000, 1)), rng.integers(0, 2, 4000, dtype=np.uint8)).status
-      'holds'
+    Source: Serfling 1974 (tail bound for drawing without replacement).
     """
     tests = 2 * features.shape[1]
     pairs, varied, able = 0, False, False

@@ -83,13 +83,6 @@ class LabelBettor:
       point: the claim under test.
       groups: group of each column, for the score; one group unless given.
       alone: False where several bettors share the time: bins and scores are cut anew less often.
-    Source: docs/auditing_statistics.md, sections 4 and 5.
-    Example:
-      >>> from fractions import Fraction
-      >>> labels = np.arange(400, dtype=np.uint8) % 2
-      >>> bettor = LabelBettor(ClaimPoint(epsilon=Fraction(1), delta=Fraction(0)))
-      >>> bool(bettor.observe(labels[:, None].astype(np.float64), labels).sum() > math.log(20))
-      True
     """
 
     def __init__(self, point: ClaimPoint, groups: Sequence[int] | None = None, *, alone: bool = True) -> None:
@@ -109,17 +102,7 @@ class LabelBettor:
         self._waiting = 1.0
 
     def observe(self, features: Floats, labels: Labels) -> Floats:
-        """Play the next runs, in their order.
-
-        Args:
-          features: float64 of shape (runs, columns), the same columns in every call.
-          labels: uint8 of shape (runs,), 0 or 1.
-        Returns:
-          The natural logarithm of the factor by which each run multiplied the money.
-        Raises:
-          InvalidArgument: shapes that do not fit together or to the earlier runs (DPA105).
-        Source: docs/auditing_statistics.md, section 4.
-        """
+        """Play the next runs, in their order."""
         self._width = check_runs(features, labels, self._width)
         increments = np.zeros(len(labels))
         start = 0

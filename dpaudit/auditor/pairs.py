@@ -33,23 +33,7 @@ class Neighbours:
 
 
 def candidate_pairs(target: Target) -> tuple[Neighbours, ...]:
-    """The pairs on which a target is attacked, the same in every process.
-
-    Args:
-      target: its neighbours are given pairs or a Hypothesis strategy, or are made from its data and its claim's adjacency.
-    Returns:
-      At least one pair, in a fixed order.
-    Raises:
-      InvalidArgument: neither neighbours nor data (DPA404), given datasets that are no neighbours (DPA407), data of a form that
-        has no neighbours of this adjacency (DPA105) or empty (DPA109).
-      Unsupported: nothing in the data can be changed under the adjacency (DPA409).
-    Source: docs/auditing.md, "Which neighbours".
-    Example:
-      >>> from dpaudit import Claim, PureDP
-      >>> target = Target(run=lambda data, rng: len(data), claim=Claim(PureDP(epsilon=1)), data=[3, 1])
-      >>> [(pair.first, pair.second) for pair in candidate_pairs(target)][:4]
-      [([3, 1], [1]), ([3, 1], [3]), ([1, 3], [1]), ([3], [])]
-    """
+    """The pairs on which a target is attacked, the same in every process."""
     adjacency = target.claim.relation
     if target.neighbours is None:
         if target.data is None:

@@ -52,20 +52,6 @@ def plan_of(runs: int, pairs: int, aside: int = MOST_CHECK_RUNS, *, wide: bool =
     twentieth, to betting on the chosen pair and events; everything else to the bound, whose power decides what a surviving claim
     is worth. With several pairs three tenths of what goes beyond two million runs are added to the pilot: there the choice of the
     pair loses more than fewer runs for the bound. Beyond some twenty million runs only the bound grows: it keeps no rows.
-
-    Args:
-      runs: mechanism calls for this target in all, checks included.
-      pairs: how many candidate pairs share the pilot, each the same number of runs.
-      aside: runs of the checks and of the price.
-      wide: whether the pairs are so different that each should get a thousand runs, for which the pilot may have a quarter of all.
-    Returns:
-      The plan.
-    Raises:
-      InvalidArgument: too few runs for so many pairs (DPA103).
-    Source: docs/auditing.md, "The course of an audit".
-    Example:
-      >>> plan_of(1_000_000, 1)
-      Plan(pilot=99996, betting=44998, bound=854966)
     """
     usable = runs - aside
     each = _each_of(usable, pairs, wide=wide)

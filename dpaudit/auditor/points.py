@@ -26,16 +26,7 @@ _CLEARLY: Final = 1.0
 def lines_of(claim: Claim) -> tuple[ClaimPoint, ...]:
     """Points that the claim implies, each of which may be tested in its place.
 
-    Args:
-      claim: any claim.
-    Returns:
-      The claim itself as one point where it is one; otherwise points of the claimed profile from small to large epsilon, each
-      delta rounded up, so that whoever keeps the claim keeps every point.
     Source: Balle, Barthe, Gaboardi 2018: a guarantee is its profile delta(epsilon).
-    Example:
-      >>> from dpaudit import PureDP
-      >>> lines_of(Claim(PureDP(epsilon=1)))
-      (ClaimPoint(epsilon=Fraction(1, 1), delta=Fraction(0, 1)),)
     """
     stated = stated_point(claim)
     if stated is not None:
@@ -89,16 +80,7 @@ def excess(ranked: RankedEvent, point: ClaimPoint, runs: int) -> float:
 
 
 def easiest_line(lines: tuple[ClaimPoint, ...], rank: Callable[[ClaimPoint], tuple[RankedEvent, ...]], runs: int) -> ClaimPoint:
-    """The line to test in the final runs: the first line unless another is clearly easier to refute.
-
-    Args:
-      lines: from `lines_of`.
-      rank: events for a point, best first, ranked on pilot runs only.
-      runs: size of the final test.
-    Returns:
-      The chosen point.
-    Source: docs/auditing.md, "Which point of a curve".
-    """
+    """The line to test in the final runs: the first line unless another is clearly easier to refute."""
 
     def margin(line: ClaimPoint) -> float:
         events = rank(line)

@@ -24,23 +24,6 @@ def detectable_epsilon(*, mass: float, runs: int, point: ClaimPoint, alpha: floa
     The alternative keeps the event's total mass m and puts the pair exactly on epsilon' at the tested delta: the label of a hit
     is 1 with probability (e^epsilon' + delta/(2m)) / (1 + e^epsilon'). Hits are then binomial in the runs and labels binomial
     in the hits, and both are summed exactly, in strata of equal probability where more than a few hundred hits are likely.
-
-    Args:
-      mass: probability of the event over both labels, in (0, 1].
-      runs: runs of the final test.
-      point: the claim under test.
-      alpha: level of the final test, in (0, 1).
-      probability: the power asked for, in (0, 1).
-    Returns:
-      Epsilon in nats, not below the claimed one; None where not even the largest violation would be found.
-    Raises:
-      InvalidArgument: a mass, level or probability out of range, or no runs (DPA103, DPA105).
-    Source: docs/auditing_statistics.md, section 7.
-    Example:
-      >>> from fractions import Fraction
-      >>> claim = ClaimPoint(epsilon=Fraction(1), delta=Fraction(0))
-      >>> round(detectable_epsilon(mass=0.34, runs=100_000, point=claim, alpha=0.05), 2)
-      1.04
     """
     in_range(mass, "mass", lower=0, upper=1, lower_open=True)
     in_range(alpha, "alpha", lower=0, upper=1, lower_open=True, upper_open=True)

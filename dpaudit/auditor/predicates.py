@@ -27,10 +27,6 @@ class Threshold:
       column: position of the feature.
       limit: the threshold, itself inside the event.
       at_most: True for values up to the limit, False for values from the limit on.
-    Source: docs/auditing_statistics.md, section 6.
-    Example:
-      >>> Threshold(0, 3.0, at_most=True).describe(("value",))
-      'value <= 3'
     """
 
     column: int
@@ -59,10 +55,6 @@ class Atoms:
     Args:
       columns: positions of the features.
       values: the rows, each with one number for every column.
-    Source: docs/auditing_statistics.md, section 6.
-    Example:
-      >>> Atoms((0,), ((0.0,), (2.0,))).describe(("value",))
-      'value in {0, 2}'
     """
 
     columns: tuple[int, ...]
@@ -99,11 +91,6 @@ class ScoreThreshold:
       table: the score.
       limit: the threshold, itself inside the event.
       at_most: True for scores up to the limit, False for scores from the limit on.
-    Source: docs/auditing_statistics.md, section 6.
-    Example:
-      >>> table = ScoreTable(columns=(0, 1), cuts=((0.0,), (0.0,)), values=((-1.0, 1.0), (-1.0, 1.0)), offset=0.0)
-      >>> ScoreThreshold(table, 0.5, at_most=False).describe(("first", "second"))
-      'score of (first, second) >= 0.5'
     """
 
     table: ScoreTable

@@ -37,21 +37,7 @@ Logs: TypeAlias = tuple[tuple[Log, Log], tuple[Log, Log]]
 
 
 def price_of(claim: Claim, logs: Logs, points: Sequence[Fraction]) -> Price:
-    """What the logged releases cost, set against the claim.
-
-    Args:
-      claim: what is promised.
-      logs: for each dataset of a pair the releases of two runs.
-      points: epsilons at which a claimed curve is compared where no exact comparison is known.
-    Returns:
-      The price, its status and why; "unpriced" where nothing was logged, where the two logs differ (noise that depends on the
-      data has no price), or where no certified method covers the releases.
-    Source: docs/auditing.md, "The price".
-    Example:
-      >>> from dpaudit import Claim, PureDP
-      >>> price_of(Claim(PureDP(epsilon=1)), (((), ()), ((), ())), ()).status
-      'unpriced'
-    """
+    """What the logged releases cost, set against the claim."""
     (first, again), (second, _) = logs
     if not any(log for side in logs for log in side):
         return Price("unpriced", why=("no mechanism of a priced kind wrote to the release log",))

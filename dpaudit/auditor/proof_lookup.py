@@ -46,14 +46,7 @@ class ProofFinding:
 
 
 def looked_up(names: Iterable[str]) -> dict[str, ProofFinding]:
-    """Check all proofs that targets name, each piece of evidence once.
-
-    Args:
-      names: as `Target.proof` has them; empty ones are passed over.
-    Returns:
-      What each name stands for. A proof that does not load is "unknown", with the reason, and hides no other one.
-    Source: docs/auditing.md, "The proof".
-    """
+    """Check all proofs that targets name, each piece of evidence once."""
     found: dict[str, ProofFinding] = {}
     graphs: dict[str, list[str]] = {}
     for name in dict.fromkeys(filter(None, names)):

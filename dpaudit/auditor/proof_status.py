@@ -53,16 +53,7 @@ class Observed:
 
 
 def proof_of(name: str, finding: ProofFinding | None, seen: Observed | None) -> Proof | None:
-    """The proof witness of one target.
-
-    Args:
-      name: as the target names its proof; empty for none.
-      finding: what the proof shows by itself.
-      seen: what the audit saw; None where the target did not run.
-    Returns:
-      The finding where its claim is the audited one, else "unknown" with the reason; None where no proof is named.
-    Source: docs/auditing.md, "The proof".
-    """
+    """The proof witness of one target."""
     if not name or finding is None:
         return None
     if finding.status not in (*STANDS, "refuted"):
@@ -126,13 +117,7 @@ def asks_of_data(finding: ProofFinding | None) -> bool:
 
 
 def uncovered(finding: ProofFinding, calls: Sequence[Call], where: str) -> str:
-    """Why a proof does not cover the calls that a run made of the program; empty where it does.
-
-    Args:
-      finding: of a program, with its contract and the values that its name gives.
-      calls: of the program, in one run.
-      where: which dataset the run was on, such as "dataset 2 of pair 1"; values are never shown.
-    """
+    """Why a proof does not cover the calls that a run made of the program; empty where it does."""
     contract = finding.contract
     if contract is None:
         return ""

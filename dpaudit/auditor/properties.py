@@ -78,16 +78,7 @@ def runs_of_checks(pairs: Sequence[Neighbours]) -> int:
 
 
 def check_target(subject: Subject, root: int, position: int) -> Checks:
-    """Run a target a few times on each dataset of its candidate pairs and see what it does.
-
-    Args:
-      subject: target and pairs.
-      root: root of the seed tree.
-      position: the target's place in the audit.
-    Returns:
-      The feature map and manner of the later runs, properties, the pairs to attack, and the failure if every run raised.
-    Source: docs/auditing.md, "Checks before the statistics".
-    """
+    """Run a target a few times on each dataset of its candidate pairs and see what it does."""
     target, pairs = subject.target, subject.pairs
     with recording() as log:
         trials = [_on_a_copy(target, pairs[0].side(label), _rng(root, position, 0, label * _MOST_EACH)) for label in (0, 1)]

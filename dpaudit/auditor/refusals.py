@@ -17,18 +17,6 @@ def accepted(pairs: Sequence[Neighbours], adjacency: Adjacency, takes: Callable[
     What a function makes of no records, or of one, is part of what it releases, so that an exception there tells datasets apart.
     But code that is written for at least some records raises on all smaller datasets, and whoever runs it knows. Pairs that were
     made of parts of the data are left out where the function raised on every dataset of their size, and on all smaller ones.
-
-    Args:
-      pairs: candidate pairs.
-      adjacency: of the claim; only where records or nodes come and go is anything left out.
-      takes: whether the function gave an output on a dataset; asked once for each dataset.
-    Returns:
-      Places in their order, those of given and edited datasets always among them; the size, 0 where nothing was left out.
-    Source: docs/auditing.md, "Which neighbours".
-    Example:
-      >>> pairs = [Neighbours([1], [], "", is_part=True), Neighbours([1, 2], [1], "", is_part=True)]
-      >>> accepted(pairs, Adjacency("add_remove"), bool)
-      ((1,), 1)
     """
     places = tuple(range(len(pairs)))
     parts = [pair for pair in pairs if pair.is_part]

@@ -65,11 +65,7 @@ def settings_of(
     data: str | None,
     show_values: bool = False,
 ) -> Settings:
-    """The settings, exact and checked.
-
-    Raises:
-      InvalidArgument: a setting is of another type or out of range (DPA101 to DPA105), or runs and seconds are both given (DPA106).
-    """
+    """The settings, exact and checked."""
     if runs is not None and seconds is not None:
         raise InvalidArgument("DPA106", "runs and seconds both bound the audit. Give one of them.")
     word(family, "family", FAMILIES)
@@ -88,13 +84,7 @@ def settings_of(
 
 
 def entries_of(targets: Given | Sequence[Given], settings: Settings, executor: Executor | None) -> list[Entry]:
-    """Every target with its pairs, tested points, plan and workload.
-
-    Raises:
-      InvalidArgument: something that is no target (DPA105), no target at all (DPA109), or a target whose neighbours cannot be used
-        (DPA404, DPA407, DPA409).
-      TargetFailure: a name that does not load (DPA401 to DPA406), or a target that cannot reach workers (DPA408).
-    """
+    """Every target with its pairs, tested points, plan and workload."""
     require_executor(executor)
     listed: Sequence[Given] = [targets] if isinstance(targets, (Target, Reference, str)) else targets
     if not isinstance(listed, Sequence):

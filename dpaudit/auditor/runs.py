@@ -104,12 +104,7 @@ Outcome: TypeAlias = ChunkRuns | ChunkHits | Broken
 
 
 def chunk_sizes(total: int | None, *, first: int = SMALLEST_CHUNK, largest: int = LARGEST_CHUNK) -> Iterator[int]:
-    """Sizes of successive chunks: the first size twice, then doubling up to the largest; cut off at `total` if there is one.
-
-    Example:
-      >>> list(chunk_sizes(300))
-      [32, 32, 64, 128, 44]
-    """
+    """Sizes of successive chunks: the first size twice, then doubling up to the largest; cut off at `total` if there is one."""
     done, size = 0, first
     while total is None or done < total:
         step = size if total is None else min(size, total - done)
@@ -120,16 +115,7 @@ def chunk_sizes(total: int | None, *, first: int = SMALLEST_CHUNK, largest: int 
 
 
 def perform(task: Task) -> Outcome:
-    """Run one chunk: a pure function of the task, in whatever process.
-
-    Args:
-      task: chunk, seed and subject.
-    Returns:
-      Features and labels; or the hits of each of the task's events; or `Broken`.
-    Raises:
-      TargetFailure: a worker cannot load the subject (DPA401 to DPA408).
-    Source: docs/auditing.md, "Seeds, chunks and workers".
-    """
+    """Run one chunk: a pure function of the task, in whatever process."""
     subject = subject_of(task.work)
     chunk = task.chunk
     labels = chunk.generator(task.root, 0).integers(0, 2, size=chunk.size, dtype=np.uint8)

@@ -28,15 +28,6 @@ def runs_to_look(runs: int) -> int:
 
     The rows that events are first chosen on stand in memory, so that they stop growing where the bound does not: of so many runs
     a sixteenth tells the events apart, at the cost of a thirtieth of the bound's standard error.
-
-    Args:
-      runs: left after the bets.
-    Returns:
-      None of fewer than 2^24 runs.
-    Source: docs/auditing.md, "The course of an audit".
-    Example:
-      >>> runs_to_look(10_000_000), runs_to_look(400_000_000)
-      (0, 25000000)
     """
     return runs // _SHARE if runs >= _LONG else 0
 
@@ -44,19 +35,7 @@ def runs_to_look(runs: int) -> int:
 def best_event(
     course: Course, pair: int, found: Sequence[RankedEvent], *, point: ClaimPoint, looked: int, plan: Plan
 ) -> RankedEvent:
-    """The event whose bound is expected to be the largest, by its hits on fresh runs.
-
-    Args:
-      course: of the target.
-      pair: whose runs are made.
-      found: events to look at.
-      point: the claim under test.
-      looked: runs to make.
-      plan: of the audit, for those who watch.
-    Returns:
-      One of them, with what the fresh runs say of it.
-    Source: docs/auditing.md, "The course of an audit".
-    """
+    """The event whose bound is expected to be the largest, by its hits on fresh runs."""
     events, case = tuple(ranked.event for ranked in found), course.case
     hits = np.zeros((len(events), 2))
     with closing(course.hits(late_chunks(case, pair, SECOND_LOOK, looked), events)) as chunks:

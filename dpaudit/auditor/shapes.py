@@ -22,19 +22,7 @@ _KINDS: Final = {"f": "numbers", "i": "integers", "u": "integers", "b": "truth v
 
 
 def shape_of(output: Any) -> str:
-    """What kind of thing an output is, for reports on private data.
-
-    Args:
-      output: whatever a function gave, or a `Failure`.
-    Returns:
-      A few words: types, and the number of parts where there are at most four.
-    Raises:
-      Nothing; what cannot be looked into is named by its class.
-    Source: docs/threat_model.md, "What a report shows".
-    Example:
-      >>> shape_of(("Ada", 36.5)), shape_of({"Ada": 1}), shape_of(float("nan"))
-      ('a tuple of 2: a text, a number', 'a dict of 1: an integer', 'a number that is not finite')
-    """
+    """What kind of thing an output is, for reports on private data."""
     try:
         return _shape(output, 0)
     except Exception:  # noqa: BLE001 - an object that cannot be looked into is an output too

@@ -65,16 +65,7 @@ class Trial:
 
 
 def try_claim(case: Case) -> Trial:
-    """Attack the claim of one target, and make the pair that refutes it smaller.
-
-    Args:
-      case: target, seeds, error probability and budget.
-    Returns:
-      The attack with its p-value: twice the smaller of that of the bets, 1 over their highest wealth, and that of the bound.
-    Raises:
-      TargetFailure: a call for many outputs failed (DPA405), or the workers did (DPA408).
-    Source: docs/auditing.md, "The course of an audit" and "The minimal pair"; docs/auditing_statistics.md.
-    """
+    """Attack the claim of one target, and make the pair that refutes it smaller."""
     trial = _attacked(case)
     if trial.independence.status == "violated":
         return trial

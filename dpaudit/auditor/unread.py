@@ -58,14 +58,6 @@ def account_of(features: FeatureMap, grouped: Sequence[Group], runs: int) -> Acc
 
     An output is read if each of its numbers has a column, its own or one of a block; or stands, where items or keys vary from
     output to output, at one more place like those that have, where sum and largest show it. Codes of contents have to repeat.
-
-    Args:
-      features: the map.
-      grouped: the groups of the outputs.
-      runs: number of outputs.
-    Returns:
-      The account; it depends on the outputs alone, not on workers.
-    Source: docs/auditing.md, "What was not read".
     """
     unread = new_keys = 0
     reasons: Counter[str] = Counter()
@@ -136,16 +128,7 @@ class Tally:
 
 
 def unread_in(pilots: Iterable[Tally], later: Iterable[Tally] = ()) -> Unread | None:
-    """What was not read in several stages; None where everything was.
-
-    Args:
-      pilots: one for each pair.
-      later: one for each further stage. Events are chosen on what was seen by then, so that contents are looked at both stage by
-        stage and together.
-    Returns:
-      How many outputs were not read, of how many, and the names of what they hold.
-    Source: docs/auditing.md, "What was not read".
-    """
+    """What was not read in several stages; None where everything was."""
     pilots = list(pilots)
     parts, whole = [*pilots, *later], Tally()
     for part in parts:

@@ -36,21 +36,7 @@ def summary_of(claim: Claim, point: ClaimPoint | None) -> ClaimSummary:
 def verdict_of(
     attack: Attack, properties: Sequence[Property], price: Price | None, *, rejected: bool, power_target: Fraction
 ) -> tuple[Verdict, str]:
-    """What may be said of a claim, and why.
-
-    Args:
-      attack: the statistical attack.
-      properties: deterministic checks.
-      price: the certified price of what was logged.
-      rejected: whether the family of claims rejects this one.
-      power_target: largest factor between a violation that would have been found and the claim at which a surviving claim
-        counts as consistent.
-    Returns:
-      Refuted where the statistics reject, a declared sensitivity is false on a pair, or a declared output law breaks the claim on
-      one; consistent where the claim survives, a violation by `power_target` would have been found, every output was read, and no
-      check is violated; inconclusive otherwise.
-    Source: docs/auditing.md, "Verdicts".
-    """
+    """What may be said of a claim, and why."""
     violated = {check.name: check for check in properties if check.status == "violated"}
     if INDEPENDENT in violated:
         return Verdict.INCONCLUSIVE, f"Not judged: {violated[INDEPENDENT].detail}."

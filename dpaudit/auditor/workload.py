@@ -36,19 +36,7 @@ _inherited: dict[str, Subject] = {}
 
 
 def workload(target: Target, pairs: tuple[Neighbours, ...], reference: Reference | None, executor: Executor | None) -> Workload:
-    """What to send to the workers of an executor.
-
-    Args:
-      target: as loaded here.
-      pairs: its candidate pairs.
-      reference: where workers can load the target again, if it was given by name.
-      executor: None to run inline.
-    Returns:
-      The subject itself inline and for threads; else the reference, or the pickled target with its pairs.
-    Raises:
-      TargetFailure: the target cannot be pickled for worker processes (DPA408).
-    Source: docs/auditing.md, "Seeds, chunks and workers".
-    """
+    """What to send to the workers of an executor."""
     kind = getattr(executor, "current", executor)  # a renewable executor is as the one it holds
     if kind is None or isinstance(kind, ThreadPoolExecutor):
         return Workload("", Subject(target, pairs))

@@ -158,18 +158,7 @@ def main(debug: bool) -> None:  # noqa: FBT001 - click gives flags by position
 
 
 def exit_code_of(error: DpauditError) -> int:
-    """The exit code that an error of dpaudit stands for.
-
-    Args:
-      error: as raised by the library.
-    Returns:
-      4 for targets, 5 for ledgers, 6 for computations that contradict each other and for missing entropy, 2 for what the
-        caller can put right.
-    Source: design, "Verdict and exit codes".
-    Example:
-      >>> exit_code_of(TargetFailure("DPA401", "no such target"))
-      4
-    """
+    """The exit code that an error of dpaudit stands for."""
     if isinstance(error, TargetFailure):
         return _exit_code("failed")
     if isinstance(error, (LedgerFailure, LedgerRefusal)):

@@ -116,19 +116,7 @@ def _runs(*, runs: int | None, profile: str | None, time_budget: str | None) -> 
 
 
 def exit_code_of(report: Report, *, allow_skips: bool) -> int:
-    """The exit code of an audit.
-
-    Args:
-      report: what it found.
-      allow_skips: whether failed targets are left out of account, as long as there are others.
-    Returns:
-      The code of `Report.exit_code`, for the targets that count.
-    Source: design, "Verdict and exit codes".
-    Example:
-      >>> from fractions import Fraction
-      >>> exit_code_of(Report(Settings(alpha=Fraction(1, 20), runs=1000, seed=0), results=()), allow_skips=True)
-      3
-    """
+    """The exit code of an audit."""
     rest = tuple(result for result in report.results if result.verdict is not Verdict.FAILED)
     return replace(report, results=rest).exit_code if allow_skips and rest else report.exit_code
 

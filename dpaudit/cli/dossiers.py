@@ -27,17 +27,7 @@ _TAKEN: Final = {"targets", "runs", "profile", "jobs", "executor", "folder", "as
 
 
 def is_dossier(ctx: click.Context, targets: tuple[str, ...]) -> bool:
-    """Whether a dossier was named, which goes alone and takes few options.
-
-    Args:
-      ctx: of the command.
-      targets: what was named.
-    Returns:
-      True for one name that is a dossier's.
-    Raises:
-      UsageError: a dossier beside other names, or an option that it does not take.
-    Source: docs/papers.md.
-    """
+    """Whether a dossier was named, which goes alone and takes few options."""
     from dpaudit.dossier import DOSSIERS
 
     if not set(targets) & set(DOSSIERS):
@@ -51,21 +41,7 @@ def is_dossier(ctx: click.Context, targets: tuple[str, ...]) -> bool:
 
 
 def decide(name: str, *, runs: int | None, jobs: int | None, factory: str | None, folder: str | None, as_json: bool) -> int:
-    """Decide every item of a dossier, write its files and print it.
-
-    Args:
-      name: of the dossier.
-      runs: of every attack; None for `RUNS`.
-      jobs: worker processes, or None.
-      factory: of an executor, or None.
-      folder: for the page and the JSON document, or None.
-      as_json: whether JSON is printed instead of a table.
-    Returns:
-      The exit code: 1 where a claim fails as written, 3 where one is undecided, else 0.
-    Raises:
-      InvalidArgument: a file cannot be written (DPA503).
-    Source: docs/papers.md.
-    """
+    """Decide every item of a dossier, write its files and print it."""
     from dpaudit.report.dossier import to_html, to_json, to_text
     from dpaudit.report.files import write_text
 

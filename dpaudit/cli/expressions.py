@@ -33,22 +33,7 @@ def names() -> tuple[list[str], list[str]]:
 
 
 def loss_of(text: str, *, adjacency: str | None = None, unknown: Fraction | None = None) -> PrivacyLoss:
-    """The privacy loss that an expression stands for.
-
-    Args:
-      text: laws of `dpaudit.accounting` with their parameters by name, `times * law`, sums, `compose(...)`, `.group(k)` and
-        `.sampled(scheme)`. Numbers are exact as they are written: 0.1, 1e-6, 1/3, "1/3".
-      adjacency: the neighbouring relation of every law that states none; None leaves each its own default.
-      unknown: what `?` stands for; None refuses it.
-    Returns:
-      The composition.
-    Raises:
-      InvalidArgument: not an expression of this kind, with the place of the mistake (DPA505), or what a law refuses.
-    Source: docs/accounting_on_the_command_line.md.
-    Example:
-      >>> loss_of("100 * gaussian(sigma=10) + laplace(scale=1/3)").describe()
-      'compose(100 * gaussian(sigma=10, sensitivity=1), laplace(scale=1/3, sensitivity=1))'
-    """
+    """The privacy loss that an expression stands for."""
     if len(text) > _LARGEST_TEXT:
         raise InvalidArgument("DPA505", f"the expression has {len(text)} characters, allowed are {_LARGEST_TEXT}. Use a file.")
     source = re.sub(re.escape(UNKNOWN), _PLACEHOLDER, text).strip()
@@ -66,25 +51,7 @@ def loss_of(text: str, *, adjacency: str | None = None, unknown: Fraction | None
 
 
 def file_loss(path: Path, *, adjacency: str | None = None) -> PrivacyLoss:
-    r"""The composition of the events in a file.
-
-    Args:
-      path: a JSON or TOML file with `schema = 1` and a list `events`, each with a `law` (an expression) and perhaps `times`; an
-        `adjacency` at the top holds for every law that states none.
-      adjacency: as for `loss_of`; the file's own counts first.
-    Returns:
-      The composition.
-    Raises:
-      InvalidArgument: unreadable, another schema, or an event that is none, with its position (DPA505).
-    Source: docs/accounting_on_the_command_line.md.
-    Example:
-      >>> import tempfile
-      >>> with tempfile.TemporaryDirectory() as folder:
-      ...     path = Path(folder) / "events.toml"
-      ...     _ = path.write_text('schema = 1\n[[events]]\nlaw = "gaussian(sigma=2)"\ntimes = 3\n')
-      ...     file_loss(path).describe()
-      '3 * gaussian(sigma=2, sensitivity=1)'
-    """
+    r"""The composition of the events in a file."""
     document = _document(path)
     relation = document.get("adjacency", adjacency)
     events = document["events"]

@@ -9,16 +9,7 @@ from dpaudit.errors import InvalidArgument
 
 
 def make_folder(folder: Path) -> None:
-    """Make a folder, unless it is there, and see that it may be written.
-
-    Args:
-      folder: its path.
-    Raises:
-      InvalidArgument: it cannot be made or written (DPA503).
-    Source: design, "Rules that hold everywhere", 6.
-    Example:
-      >>> make_folder(Path("."))
-    """
+    """Make a folder, unless it is there, and see that it may be written."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except (OSError, ValueError) as error:

@@ -14,14 +14,7 @@ if TYPE_CHECKING:
 
 
 def bundled() -> tuple[list[str], list[TargetResult]]:
-    """Names of all bundled targets, and a failed result for each installed package whose targets do not load.
-
-    Returns:
-      Names and results; a package that ends its process while it is loaded hides no other one.
-    Raises:
-      InvalidArgument: nothing is bundled at all (DPA109).
-    Source: design, "Verdict and exit codes": one target that fails does not hide the others.
-    """
+    """Names of all bundled targets, and a failed result for each installed package whose targets do not load."""
     names, broken = _bundles()
     if not names and not broken:
         raise InvalidArgument("DPA109", "no target is bundled with the installed packages. Name one, FILE.py:NAME or MODULE:NAME.")

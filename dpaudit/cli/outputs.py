@@ -31,21 +31,7 @@ def forms(command: Callable[..., None]) -> Callable[..., None]:
 
 
 def write_forms(report: Report, *, junit: str | None, sarif: str | None, github: bool) -> None:
-    """Write the forms that were asked for.
-
-    Args:
-      report: what an audit found.
-      junit: path, or None.
-      sarif: path, or None.
-      github: whether to print workflow commands to stderr and to add to the summary of the job, if there is one.
-    Raises:
-      InvalidArgument: a file cannot be written (DPA503).
-    Source: docs/ci.md.
-    Example:
-      >>> from fractions import Fraction
-      >>> from dpaudit.results import Report, Settings
-      >>> write_forms(Report(Settings(alpha=Fraction(1, 20), runs=1000, seed=0), results=()), junit=None, sarif=None, github=False)
-    """
+    """Write the forms that were asked for."""
     from dpaudit.report import to_annotations, to_junit, to_sarif, to_summary, write_text
 
     for path, form in ((junit, to_junit), (sarif, to_sarif)):

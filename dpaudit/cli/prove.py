@@ -106,20 +106,7 @@ def prove(
 
 
 def subjects_of(name: str, *, anything: bool = True) -> list[Subject]:
-    """The functions that a name stands for.
-
-    Args:
-      name: as given on the command line.
-      anything: whether it is an error that there is none.
-    Returns:
-      Functions with a specification, in the order of the source.
-    Raises:
-      TargetFailure: nothing of that name loads (DPA401, DPA402), or none has a specification (DPA732).
-    Source: design, "Verdict and exit codes".
-    Example:
-      >>> [subject.name for subject in subjects_of("dpaudit.verifier.suite.basic:histogram")]
-      ['dpaudit.verifier.suite.basic.histogram']
-    """
+    """The functions that a name stands for."""
     if name == SUITE:
         from dpaudit.verifier.suite import SUITE as CASES
 

@@ -70,17 +70,7 @@ def replay(
 
 
 def split(text: str) -> tuple[str, str | None]:
-    """The path of the report, and the name of the one target that is asked for, or None for all.
-
-    Args:
-      text: REPORT.json or REPORT.json#TARGET; both may hold further # signs, the path ends where there is a file.
-    Returns:
-      Path and name.
-    Source: docs/auditing.md, "Replay".
-    Example:
-      >>> split("report.json#my count")
-      ('report.json', 'my count')
-    """
+    """The path of the report, and the name of the one target that is asked for, or None for all."""
     places = [place for place, letter in enumerate(text) if letter == "#"]
     for place in places:
         if not Path(text).is_file() and (Path(text[:place]).is_file() or place == places[-1]):

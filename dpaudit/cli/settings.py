@@ -27,23 +27,7 @@ def find(start: Path) -> Path | None:
 
 
 def read(path: Path, verb: str, command: click.Command, verbs: Collection[str]) -> dict[str, Any]:
-    """What the file says of a verb, checked against the options that it has.
-
-    Args:
-      path: from `find`.
-      verb: its name.
-      command: the verb itself.
-      verbs: the names of all verbs, whose tables the file may hold.
-    Returns:
-      Values by the name of the parameter; for a verb that has verbs, by the name of these.
-    Raises:
-      InvalidArgument: not TOML, or a verb or an option that does not exist (DPA507).
-    Source: docs/settings.md.
-    Example:
-      >>> read(Path("missing.toml"), "audit", click.Command("audit"), ["audit"])
-      Traceback (most recent call last):
-      dpaudit.errors.InvalidArgument: DPA507 missing.toml cannot be read (No such file or directory).
-    """
+    """What the file says of a verb, checked against the options that it has."""
     import tomllib
 
     try:
@@ -76,18 +60,7 @@ def _checked(table: object, place: str, command: click.Command, path: Path) -> d
 
 
 def name_variables(command: click.Command, name: str) -> None:
-    """Give every option the environment variable of its name on the command line, whatever the parameter is called.
-
-    Args:
-      command: a verb, or a group of them.
-      name: the verb.
-    Source: docs/settings.md.
-    Example:
-      >>> verb = click.Command("audit", params=[click.Option(["--report", "folder"])])
-      >>> name_variables(verb, "audit")
-      >>> verb.params[0].envvar
-      'DPAUDIT_AUDIT_REPORT'
-    """
+    """Give every option the environment variable of its name on the command line, whatever the parameter is called."""
     for part, inner in command.commands.items() if isinstance(command, click.Group) else ():
         name_variables(inner, f"{name} {part}")
     for one in command.params:

@@ -37,19 +37,7 @@ def workers(jobs: int | None, factory: str | None) -> Iterator[RenewableExecutor
 
 
 def maker(jobs: int | None, factory: str | None) -> Callable[[], Executor] | None:
-    """The function by which each supervised target makes the workers that --jobs or --executor asks for; None for no workers.
-
-    Args:
-      jobs: worker processes, or None.
-      factory: MODULE:FACTORY, or None.
-    Returns:
-      A function, or None. It was tried once, in a process of its own.
-    Raises:
-      UsageError: both are given.
-      InvalidArgument: the factory cannot be imported or gives no executor (DPA105).
-      TargetFailure: the factory raises (DPA408), or ends its process (DPA413).
-    Source: docs/executors.md, "On the command line".
-    """
+    """The function by which each supervised target makes the workers that --jobs or --executor asks for; None for no workers."""
     if jobs is not None and factory is not None:
         raise click.UsageError("--jobs and --executor both choose the workers; give one of them.")
     if factory is None and jobs in (None, 1):

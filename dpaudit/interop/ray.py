@@ -15,10 +15,6 @@ class RayExecutor(Executor):
 
     Args:
       ray: the module, initialised.
-    Source: docs/executors.md, "Ray".
-    Example:
-      >>> RayExecutor.__mro__[1].__name__
-      'Executor'
     """
 
     def __init__(self, ray: Any) -> None:
@@ -38,20 +34,7 @@ class RayExecutor(Executor):
 
 
 def executor() -> RayExecutor:
-    """An executor on the cluster that RAY_ADDRESS names, or on one that is started on this machine.
-
-    Returns:
-      For `audit(executor=RenewableExecutor(executor))`, or on the command line `--executor dpaudit.interop.ray:executor`.
-    Raises:
-      Unsupported: Ray is not installed (DPA205).
-    Source: docs/executors.md, "Ray".
-    Example:
-      >>> from dpaudit.errors import Unsupported
-      >>> try:
-      ...     executor().shutdown()
-      ... except Unsupported as error:
-      ...     said = error.code  # where it is not installed
-    """
+    """An executor on the cluster that RAY_ADDRESS names, or on one that is started on this machine."""
     ray = library("ray")
     if not ray.is_initialized():
         ray.init(log_to_driver=False, include_dashboard=False)

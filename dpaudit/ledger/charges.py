@@ -30,26 +30,7 @@ class Charge:
         self._store, self._tally = store, tally
 
     def cancel(self) -> None:
-        """Give the reservation back: nothing was released and nothing will be.
-
-        Returns:
-          Nothing; the amounts are as if nothing had been reserved.
-        Raises:
-          LedgerFailure: a release was logged inside the block, so that there is something to pay for, or the charge was cancelled
-            before (DPA806), or the file cannot be used (DPA804, DPA805).
-        Source: docs/ledger.md, "Charges".
-        Example:
-          >>> import tempfile
-          >>> from dpaudit import PureDP
-          >>> from dpaudit.ledger import Ledger
-          >>> with tempfile.TemporaryDirectory() as folder:
-          ...     ledger = Ledger.create(f"{folder}/budget.ledger")
-          ...     _ = ledger.open_budget("survey/person", PureDP(epsilon=1))
-          ...     with ledger.charge(PureDP(epsilon=1), scope="survey/person/report") as charge:
-          ...         charge.cancel()
-          ...     ledger.remaining("survey/person")
-          {'survey/person': {'epsilon': '1'}}
-        """
+        """Give the reservation back: nothing was released and nothing will be."""
         if not self._tally.close_if_empty():
             raise LedgerFailure("DPA806", "noise was drawn under this charge; what was released stays paid for.")
         _settle(self._store, self.receipt.entry, "cancel", {})

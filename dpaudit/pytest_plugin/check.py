@@ -46,19 +46,6 @@ class Check:
         """Audit a target, or several together, and fail the test unless every claim survives.
 
         Every target runs in a forked process of its own: one that exits, crashes or hangs fails this test, and the session goes on.
-
-        Args:
-          target: a Target, a name that loads one, or a list of these.
-          runs: runs per target; the default of `dpaudit.audit` unless given.
-          allow_inconclusive: whether an audit too weak to find the violation it was asked for passes.
-          options: further keyword arguments of `dpaudit.audit`, such as time_limit=, or executor= as a function that makes one.
-        Returns:
-          The report, for further assertions.
-        Raises:
-          BudgetExceeded: this test has spent its share before (DPA204).
-        Source: docs/pytest.md.
-        Example:
-          `def test_count(dpaudit_check): dpaudit_check(target, runs=20_000)`
         """
         from dpaudit import audit
         from dpaudit.pytest_plugin.evidence import keep, with_references
@@ -76,16 +63,7 @@ class Check:
         return report
 
     def spend(self) -> Share:
-        """Take the share for a statistical test of one's own, once: it may raise a false alarm with probability `alpha` at most.
-
-        Returns:
-          The share: `alpha`, and `seed` for all randomness.
-        Raises:
-          BudgetExceeded: this test has spent it before (DPA204).
-        Source: docs/pytest.md, "Tests of your own".
-        Example:
-          `def test_mean(dpaudit_check): share = dpaudit_check.spend()`
-        """
+        """Take the share for a statistical test of one's own, once: it may raise a false alarm with probability `alpha` at most."""
         if self.item.stash.get(_SPENT, False):
             raise BudgetExceeded(
                 "DPA204",

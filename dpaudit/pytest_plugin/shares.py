@@ -17,22 +17,7 @@ class Share:
 
 
 def shares_of(budget: Fraction, seed: int, tests: Sequence[tuple[str, Fraction]]) -> list[Share]:
-    """The share of each test.
-
-    Args:
-      budget: probability of one or more false alarms in the whole run, in (0, 1).
-      seed: that of the run.
-      tests: name and positive weight of every test that was collected.
-    Returns:
-      Shares in the order of the tests. Their levels add up to the budget exactly, so that by the union bound a run of tests with
-      true claims raises an alarm with probability at most the budget, however the tests depend on each other.
-    Raises:
-      Nothing for positive weights.
-    Source: docs/pytest.md, "One budget".
-    Example:
-      >>> [str(share.alpha) for share in shares_of(Fraction(1, 10), 0, [("a", Fraction(1)), ("b", Fraction(3))])]
-      ['1/40', '3/40']
-    """
+    """The share of each test."""
     whole = sum((weight for _, weight in tests), Fraction(0))
     return [Share(budget * weight / whole, _seed_of(seed, name)) for name, weight in tests]
 

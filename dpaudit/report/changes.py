@@ -52,22 +52,7 @@ class Compared:
 
 
 def changes(before: Report, after: Report) -> list[Change]:
-    """Every difference between two reports that a reader may want to know; times and seeds of equal verdicts are none.
-
-    Args:
-      before: the earlier report.
-      after: the later one.
-    Returns:
-      Settings and versions first, then targets in the order of the later report, then those that are gone. Targets are matched by
-      name; of several with one name, the first with the first.
-    Source: docs/ci.md, "What changed".
-    Example:
-      >>> from fractions import Fraction
-      >>> from dpaudit.results import Settings
-      >>> report = Report(Settings(alpha=Fraction(1, 20), runs=1000, seed=0), results=())
-      >>> changes(report, report)
-      []
-    """
+    """Every difference between two reports that a reader may want to know; times and seeds of equal verdicts are none."""
     return [*of_the_audits(before, after), *(change for one in compared(before, after) for change in one.changes)]
 
 

@@ -23,45 +23,14 @@ _COUNTED: Final = {
 
 
 def headline(before: Report, after: Report) -> str:
-    """How many targets changed in which way: "1 verdict worse, 2 new targets".
-
-    Args:
-      before: the earlier report.
-      after: the later one.
-    Returns:
-      A sentence without a full stop.
-    Source: docs/ci.md, "What changed".
-    Example:
-      >>> from fractions import Fraction
-      >>> from dpaudit.results import Settings
-      >>> report = Report(Settings(alpha=Fraction(1, 20), runs=1000, seed=0), results=())
-      >>> headline(report, report)
-      'No target changed'
-    """
+    """How many targets changed in which way: "1 verdict worse, 2 new targets"."""
     counts = Counter(map(_way, _ordered(compared(before, after))))
     parts = [f"{counts[way]} {words[counts[way] > 1]}" for way, words in _COUNTED.items() if counts[way]]
     return ", ".join(parts) or "No target changed"
 
 
 def to_html(before: Report, after: Report) -> str:
-    """What changed, as a page.
-
-    Args:
-      before: the earlier report.
-      after: the later one.
-    Returns:
-      A whole HTML document that loads nothing and runs nothing; verdicts that are worse come first. It is a function of both
-      reports alone.
-    Raises:
-      Nothing; every two reports have such a page.
-    Source: WCAG 2.2; docs/ci.md, "What changed".
-    Example:
-      >>> from fractions import Fraction
-      >>> from dpaudit.results import Settings
-      >>> report = Report(Settings(alpha=Fraction(1, 20), runs=1000, seed=0), results=())
-      >>> to_html(report, report)[:15]
-      '<!DOCTYPE html>'
-    """
+    """What changed, as a page (WCAG 2.2)."""
     from dpaudit.report.page import template
 
     found = compared(before, after)
@@ -86,23 +55,7 @@ def to_html(before: Report, after: Report) -> str:
 
 
 def to_summary(before: Report, after: Report) -> str:
-    r"""What changed, as Markdown for the summary of a job or for a comment.
-
-    Args:
-      before: the earlier report.
-      after: the later one.
-    Returns:
-      A heading, and a table with a row for each change, those for the worse marked.
-    Raises:
-      Nothing; every two reports have a summary.
-    Source: docs/ci.md, "What changed".
-    Example:
-      >>> from fractions import Fraction
-      >>> from dpaudit.results import Settings
-      >>> report = Report(Settings(alpha=Fraction(1, 20), runs=1000, seed=0), results=())
-      >>> to_summary(report, report)
-      '## No target changed\n'
-    """
+    r"""What changed, as Markdown for the summary of a job or for a comment."""
     told = [change for one in _ordered(compared(before, after)) for change in one.changes] + list(of_the_audits(before, after))
     lines = [f"## {headline(before, after)}"]
     if told:
@@ -113,23 +66,7 @@ def to_summary(before: Report, after: Report) -> str:
 
 
 def to_annotations(before: Report, after: Report) -> str:
-    """What is worse, as workflow commands.
-
-    Args:
-      before: the earlier report.
-      after: the later one.
-    Returns:
-      A line `::error ...` for each change for the worse, at the line of source where the later report has one.
-    Raises:
-      Nothing.
-    Source: GitHub, "Workflow commands for GitHub Actions"; docs/ci.md, "What changed".
-    Example:
-      >>> from fractions import Fraction
-      >>> from dpaudit.results import Settings
-      >>> report = Report(Settings(alpha=Fraction(1, 20), runs=1000, seed=0), results=())
-      >>> to_annotations(report, report)
-      ''
-    """
+    """What is worse, as workflow commands (GitHub, "Workflow commands for GitHub Actions")."""
     told = [(one.after, change) for one in compared(before, after) for change in one.changes]
     told += [(None, change) for change in of_the_audits(before, after)]
     lines = []

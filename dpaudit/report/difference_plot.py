@@ -36,16 +36,7 @@ class Span:
 
 
 def interval_plot(before: TargetResult, after: TargetResult, key: str) -> Plot | None:
-    """Both results on one scale: epsilon where all of it is epsilon at one delta, else shares of what each claim allows.
-
-    Args:
-      before: the earlier result.
-      after: the later one.
-      key: letters and digits that begin every id in the drawing.
-    Returns:
-      The plot, or None where there is nothing to draw or both say the same.
-    Source: docs/ci.md, "What changed".
-    """
+    """Both results on one scale: epsilon where all of it is epsilon at one delta, else shares of what each claim allows."""
     units = {_unit(result) for result in (before, after)}
     unit = units.pop() if len(units) == 1 else _SHARE
     spans = {"before": _span(before, unit), "after": _span(after, unit)}

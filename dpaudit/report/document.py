@@ -94,39 +94,14 @@ def from_json(text: str | bytes) -> Report:
 
 
 def reproduce_command(result: TargetResult, path: str = "report.json") -> str | None:
-    """The command that draws the recorded runs of a target again and compares the counts; None where there are none to draw.
-
-    Args:
-      result: one result of a report.
-      path: where the report's JSON is.
-    Returns:
-      One line for a POSIX shell; None for a target that was not attacked or was given as an object, without a name to load.
-    Source: design rule 8 (every number in a report can be recomputed).
-    Example:
-      >>> from dpaudit.results import ClaimSummary, Verdict
-      >>> claim = ClaimSummary("pure_dp", (), "add_remove", "epsilon = 1")
-      >>> reproduce_command(TargetResult("count", "", claim, Verdict.FAILED, "", reference="count.py:target")) is None
-      True
-    """
+    """The command that draws the recorded runs of a target again and compares the counts; None where there are none to draw."""
     if result.reference is None or result.attack is None:
         return None
     return f"dpaudit replay {shlex.quote(f'{path}#{result.name}')}"
 
 
 def audit_command(report: Report) -> str | None:
-    """The command that repeats a whole audit, where there is one.
-
-    Args:
-      report: what an audit found.
-    Returns:
-      One line for a POSIX shell, which makes the same evidence unless a time budget bought the runs; None where a target was given
-      as an object or did not load, where a setting has a value that only Python gives, and for an interrupted audit.
-    Source: design rule 8 (every number in a report can be recomputed).
-    Example:
-      >>> from fractions import Fraction
-      >>> audit_command(Report(Settings(alpha=Fraction(1, 20), runs=1000, seed=0), results=())) is None
-      True
-    """
+    """The command that repeats a whole audit, where there is one."""
     settings, references = report.settings, [result.reference for result in report.results]
     names = [reference.partition("#")[0] for reference in references if reference is not None]
     if not names or len(names) < len(references):

@@ -36,19 +36,7 @@ _COLOURS: Final = {
 
 
 def to_json(dossier: Dossier) -> str:
-    """The dossier as a JSON document; `evidence` depends on code and runs alone.
-
-    Args:
-      dossier: what a run decided.
-    Returns:
-      A JSON object with sorted names, ASCII only, ending in a line break.
-    Raises:
-      TypeError: a field holds something that its type does not allow.
-    Source: design rule 8 (every number in a report can be recomputed).
-    Example:
-      >>> from_json(to_json(Dossier("papers", 1000, ()))).runs
-      1000
-    """
+    """The dossier as a JSON document; `evidence` depends on code and runs alone."""
     items = [encode(item, Decided) for item in dossier.items]
     document = {
         "schema": SCHEMA,
@@ -60,20 +48,7 @@ def to_json(dossier: Dossier) -> str:
 
 
 def from_json(text: str | bytes) -> Dossier:
-    """The dossier that a JSON document holds.
-
-    Args:
-      text: what `to_json` gave.
-    Returns:
-      The dossier; seconds come back sorted by key.
-    Raises:
-      InvalidArgument: it is none (DPA501).
-    Source: design rule 8 (every number in a report can be recomputed).
-    Example:
-      >>> from_json("[]")
-      Traceback (most recent call last):
-      dpaudit.errors.InvalidArgument: DPA501 this is not a dossier.
-    """
+    """The dossier that a JSON document holds."""
     try:
         document: Any = json.loads(text)
     except (TypeError, ValueError, RecursionError) as error:
@@ -89,19 +64,7 @@ def from_json(text: str | bytes) -> Dossier:
 
 
 def headline(dossier: Dossier) -> str:
-    """How many claims have which standing, in one sentence.
-
-    Args:
-      dossier: what a run decided.
-    Returns:
-      A sentence without a full stop.
-    Raises:
-      Nothing.
-    Source: docs/papers.md.
-    Example:
-      >>> headline(Dossier("papers", 1000, ()))
-      'No claim was decided'
-    """
+    """How many claims have which standing, in one sentence."""
     counts = {value: sum(item.standing is value for item in dossier.items) for value in Standing}
     told = [f"{count} {_plural(value) if count != 1 else value}" for value, count in counts.items() if count]
     return f"Of {len(dossier.items)} claims {', '.join(told)}" if told else "No claim was decided"
@@ -115,22 +78,7 @@ def _plural(value: Standing) -> str:
 
 
 def to_text(dossier: Dossier, *, width: int = 100, colour: bool = False, ascii_only: bool = False) -> str:
-    """The dossier as text: a table of all claims, then what was found about each that does not simply hold.
-
-    Args:
-      dossier: what a run decided.
-      width: columns of the terminal, at least 40.
-      colour: whether to write ANSI colours.
-      ascii_only: whether lines are drawn with ASCII characters.
-    Returns:
-      Lines of at most `width` columns.
-    Raises:
-      Nothing; every dossier has a text.
-    Source: docs/papers.md.
-    Example:
-      >>> print(to_text(Dossier("papers", 1000, ())).strip())
-      No claim was decided.
-    """
+    """The dossier as text: a table of all claims, then what was found about each that does not simply hold."""
     from dpaudit.report.terminal import rendered
 
     width = max(width, 40)
@@ -177,19 +125,7 @@ def _parts(dossier: Dossier, *, ascii_only: bool) -> Iterator[RenderableType]:
 
 
 def to_html(dossier: Dossier) -> str:
-    """The dossier as a page that loads nothing and runs nothing.
-
-    Args:
-      dossier: what a run decided.
-    Returns:
-      A whole HTML document.
-    Raises:
-      Nothing; every dossier has a page.
-    Source: docs/papers.md.
-    Example:
-      >>> to_html(Dossier("papers", 1000, ()))[:15]
-      '<!DOCTYPE html>'
-    """
+    """The dossier as a page that loads nothing and runs nothing."""
     from dpaudit.report.dossier_plots import plots_of
     from dpaudit.report.page import template
 

@@ -33,19 +33,7 @@ _SOUND: Final = (
 
 
 def plots_of(dossier: Dossier) -> dict[str, Plot]:
-    """All plots that a dossier has figures for.
-
-    Args:
-      dossier: what a run decided.
-    Returns:
-      Plots by name, in the order in which they are shown.
-    Raises:
-      Nothing.
-    Source: docs/papers.md.
-    Example:
-      >>> plots_of(Dossier("papers", 1000, ()))
-      {}
-    """
+    """All plots that a dossier has figures for."""
     found = {f"{item.key}": _over(item.table, item.key) for item in dossier.items if item.table is not None}
     broken, sound = _measured(dossier, holds=False), _measured(dossier, holds=True)
     if broken:

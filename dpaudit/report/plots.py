@@ -50,16 +50,7 @@ class Plot:
 
 
 def profile_plot(profile: Sequence[ProfilePoint], name: str, key: str) -> Plot | None:
-    """Delta over epsilon as claimed, as priced and as attacked.
-
-    Args:
-      profile: points in the order of their epsilons.
-      name: what the target is called.
-      key: letters and digits that begin every id in the drawing.
-    Returns:
-      The plot, or None where no delta is positive.
-    Source: Balle, Barthe, Gaboardi 2018 (privacy profiles).
-    """
+    """Delta over epsilon as claimed, as priced and as attacked (Balle, Barthe, Gaboardi 2018 (privacy profiles))."""
     profile = [point for point in profile if abs(point.epsilon) < LARGEST]
     positive = [value for point in profile for value in _ends(point) if value is not None and 0 < value <= 1]
     if not positive:
@@ -101,13 +92,6 @@ def profile_plot(profile: Sequence[ProfilePoint], name: str, key: str) -> Plot |
 def tradeoff_plot(profile: Sequence[ProfilePoint], bound: Bound | None, name: str, key: str) -> Plot | None:
     """Rates of mistakes between which nobody can choose, as claimed and as priced, and the test that the attack made.
 
-    Args:
-      profile: points in the order of their epsilons.
-      bound: the attack's counts, if it has any.
-      name: what the target is called.
-      key: letters and digits that begin every id in the drawing.
-    Returns:
-      The plot, or None where no delta is known. Lines are what the points of the profile imply, so they are never too high.
     Source: Dong, Roth, Su 2022, Proposition 2.11 (a trade-off function is the largest that the profile allows).
     """
     shown = [point for point in profile if 0 <= point.epsilon < _STEEPEST]
@@ -142,16 +126,7 @@ def tradeoff_plot(profile: Sequence[ProfilePoint], bound: Bound | None, name: st
 
 
 def wealth_plot(bets: Sequential, name: str, key: str) -> Plot | None:
-    """Wealth of the bets against the claim over runs, and the level that refutes it.
-
-    Args:
-      bets: the e-process.
-      name: what the target is called.
-      key: letters and digits that begin every id in the drawing.
-    Returns:
-      The plot, or None if nothing was bet.
-    Source: Shafer 2021 (testing by betting).
-    """
+    """Wealth of the bets against the claim over runs, and the level that refutes it (Shafer 2021 (testing by betting))."""
     path = thinned([point for point in bets.path if point.run > 0 and abs(point.log10_wealth) < LARGEST])
     if not path or not abs(bets.log10_threshold) < LARGEST:
         return None

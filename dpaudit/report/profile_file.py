@@ -9,21 +9,7 @@ from dpaudit.report.svg import CLAIM, PRICE, alone, canvas, inline
 
 
 def profile_file(points: Sequence[tuple[float, float, float]], name: str, *, smallest: float) -> str | None:
-    """Delta over epsilon on a logarithmic axis, from below and from above.
-
-    Args:
-      points: epsilon in nats and the lower and upper end of delta there, in the order of the epsilons.
-      name: what was priced.
-      smallest: delta at which the axis ends, above 0.
-    Returns:
-      The text of an SVG file, or None where no delta reaches `smallest`.
-    Raises:
-      Nothing.
-    Source: Balle, Barthe, Gaboardi 2018 (privacy profiles).
-    Example:
-      >>> profile_file([(0.0, 0.0, 0.0), (1.0, 0.0, 0.0)], "nothing", smallest=1e-9) is None
-      True
-    """
+    """Delta over epsilon on a logarithmic axis, from below and from above (Balle, Barthe, Gaboardi 2018 (privacy profiles))."""
     epsilons, lower, upper = zip(*points, strict=True)
     if max(upper) < smallest:
         return None

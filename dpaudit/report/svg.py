@@ -83,13 +83,6 @@ def canvas() -> Iterator[tuple[Figure, Axes]]:
 def inline(figure: Figure, *, title: str, description: str, key: str) -> str:
     """The figure as an SVG element that refers to nothing outside itself.
 
-    Args:
-      figure: drawn, and still inside its `canvas` block.
-      title: what it shows, in a few words, for those who cannot see it.
-      description: how to read it and where its numbers are.
-      key: letters and digits that begin every id in the element, so that many fit on one page.
-    Returns:
-      The element, well-formed as XML and as HTML.
     Source: WAI-ARIA graphics: role img with a name and a description.
     """
     output = io.StringIO()
@@ -114,10 +107,6 @@ def inline(figure: Figure, *, title: str, description: str, key: str) -> str:
 def alone(element: str) -> str:
     """An element of `inline` as a file of its own: on white paper, in the page's colours for a light scheme.
 
-    Args:
-      element: what `inline` gave.
-    Returns:
-      The text of an SVG file.
     Source: the colours are those of templates/page.css.
     """
     page = (Path(__file__).parent / "templates" / "page.css").read_text(encoding="utf-8")

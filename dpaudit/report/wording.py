@@ -118,15 +118,7 @@ def is_unopposed(result: TargetResult) -> bool:
 
 
 def meaning(verdict: Verdict, beside: Iterable[TargetResult]) -> str:
-    """What a verdict means, in words that fit everything that is shown beside it.
-
-    Args:
-      verdict: to explain.
-      beside: every result in the same form of the report.
-    Returns:
-      A sentence or two; that nothing speaks against a claim only where that is so of every result.
-    Source: docs/auditing.md, "Verdicts".
-    """
+    """What a verdict means, in words that fit everything that is shown beside it."""
     return _UNOPPOSED.get(verdict, MEANINGS[verdict]) if all(map(is_unopposed, beside)) else MEANINGS[verdict]
 
 

@@ -32,14 +32,7 @@ LAW_VERSIONS: Final = "1"
 
 
 def written(proof: Proof, confirmations: Confirmations) -> dict[str, Any]:
-    """The certificate of a proof.
-
-    Args:
-      proof: the proof.
-      confirmations: the answers about its obligations, from solvers and kernel.
-    Returns:
-      Plain data for JSON: alignments, invariants, the hash of each obligation's text, who confirmed it, the kernel's certificates.
-    """
+    """The certificate of a proof."""
     table, formulas = Table(), _Formulas(confirmations)
     document = {
         "format": FORMAT,

@@ -46,10 +46,6 @@ class Node:
       evidence: references "scheme:what", of the schemes that `EVIDENCE` allows.
       needs: ids of the nodes that it rests on.
       binds: shipped source that it is about, "path:qualified.name".
-    Source: design, "proofs".
-    Example:
-      >>> Node("bits", "sampler", "bits are fair", "axiom", ("citation:the operating system",)).needs
-      ()
     """
 
     id: str
@@ -62,21 +58,7 @@ class Node:
 
 
 def faults(nodes: Sequence[Node], claims: Sequence[str]) -> list[str]:
-    """What is wrong with the form of a graph, before any evidence is looked at.
-
-    Args:
-      nodes: the graph.
-      claims: the mechanisms whose claims it must show.
-    Returns:
-      Sentences: ids that are double or unknown, circles, evidence that does not suit its word, claims that are missing or skip a
-      stage, and nodes that no claim rests on. Empty for a graph that is as it must be.
-    Raises:
-      Nothing.
-    Source: design, "proofs".
-    Example:
-      >>> faults([Node("a", "claim", "a", "axiom", ("citation:b",), ("a",))], [])
-      ['a rests on itself', 'no claim rests on a']
-    """
+    """What is wrong with the form of a graph, before any evidence is looked at."""
     known = {node.id: node for node in nodes}
     found = [f"{name} stands twice" for name in sorted({node.id for node in nodes if known[node.id] is not node})]
     for node in nodes:
@@ -111,41 +93,13 @@ def _below(known: Mapping[str, Node], name: str) -> set[str]:
 
 
 def rests_on(nodes: Sequence[Node], name: str) -> dict[Kind, list[str]]:
-    """What a node rests on in the end, itself included, by the word that stands behind it.
-
-    Args:
-      nodes: the graph.
-      name: the id of a node.
-    Returns:
-      Ids in the order of the graph; words without any are left out.
-    Raises:
-      Nothing.
-    Source: design, "proofs".
-    Example:
-      >>> rests_on([Node("a", "claim", "a", "axiom", ("citation:b",))], "a")
-      {'axiom': ['a']}
-    """
+    """What a node rests on in the end, itself included, by the word that stands behind it."""
     below = _below({node.id: node for node in nodes}, name) | {name}
     return {kind: ids for kind in EVIDENCE if (ids := [node.id for node in nodes if node.id in below and node.kind == kind])}
 
 
 def examined(nodes: Sequence[Node], checks: Mapping[str, Check], changed: Check) -> dict[str, str]:
-    """Look at all evidence again, and at the source that each node is about.
-
-    Args:
-      nodes: the graph.
-      checks: for each scheme what looks at its evidence; `evidence_checks` gives those that this module knows.
-      changed: why the source at a bound place, or what it reaches, is not what was reviewed; gives nothing where it is.
-    Returns:
-      For each node why it does not hold, empty where it does; a node that rests on one that does not hold does not either.
-    Raises:
-      Nothing that evidence could cause.
-    Source: design, "proofs".
-    Example:
-      >>> node = Node("bits", "sampler", "bits are fair", "axiom", ("citation:the operating system",))
-      >>> examined([node], {"citation": lambda what: ""}, lambda place: "")
-      {'bits': ''}
-    """
+    """Look at all evidence again, and at the source that each node is about."""
     reasons: dict[str, str] = {}
     answers: dict[str, str] = {}
     for node in nodes:
@@ -166,22 +120,7 @@ def examined(nodes: Sequence[Node], checks: Mapping[str, Check], changed: Check)
 
 
 def evidence_checks(certificates: Path, lemmas: Mapping[str, Lemma], tests: Check, *, quick: bool = False) -> dict[str, Check]:
-    """What looks at each kind of evidence.
-
-    Args:
-      certificates: the folder of certificates.
-      lemmas: all lemmas by name.
-      tests: why a test, "path::function", is no evidence.
-      quick: whether certificates are checked by the kernel alone.
-    Returns:
-      A check for each scheme. None of them runs a test.
-    Raises:
-      Nothing.
-    Source: docs/proof_chain.md.
-    Example:
-      >>> evidence_checks(Path(), {}, str)["lemma"]("nothing")
-      'there is no such lemma'
-    """
+    """What looks at each kind of evidence."""
     return {
         "certificate": partial(_certificate, certificates, quick),
         "lemma": partial(_lemma, lemmas),

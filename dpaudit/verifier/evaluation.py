@@ -30,18 +30,7 @@ _OPERATIONS: Final[Mapping[Op, Callable[[Value, Value], Value]]] = {
 
 
 def value_of(term: Term, names: Names) -> Value:
-    """The exact value of a term.
-
-    Args:
-      term: the term.
-      names: a number or truth value for each variable, a sequence for each list; `len(list)` is the length of that sequence.
-    Returns:
-      An int, Fraction or bool. What Python would not evaluate is not looked at.
-    Raises:
-      KeyError: a name without a value.
-      IndexError: an index beyond its list.
-      ZeroDivisionError: where Python would raise it.
-    """
+    """The exact value of a term."""
     return code_of(term, Fraction)(names, bool)
 
 

@@ -47,11 +47,7 @@ def spent_elsewhere(seconds: float) -> None:
 
 @contextmanager
 def limited(seconds: float) -> Iterator[None]:
-    """Limit what runs inside to so many seconds of processor time, and to what is left of limits around it.
-
-    Args:
-      seconds: processor time, of all threads together; below 0 as 0.
-    """
+    """Limit what runs inside to so many seconds of processor time, and to what is left of limits around it."""
     mark = _DEADLINE.set(min(_DEADLINE.get(), clock() + max(0.0, seconds)))
     try:
         yield
@@ -60,11 +56,7 @@ def limited(seconds: float) -> Iterator[None]:
 
 
 def spend() -> None:
-    """Go on only while something is left.
-
-    Raises:
-      OutOfFuel: the limit is reached.
-    """
+    """Go on only while something is left."""
     if left() <= 0:
         raise OutOfFuel
 
@@ -76,11 +68,7 @@ def left() -> float:
 
 @contextmanager
 def interrupted(context: Any) -> Iterator[None]:
-    """Let a z3 context be interrupted when the limit is reached, and go on only if something is left afterwards.
-
-    Raises:
-      OutOfFuel: the limit is reached, before the question or while it was asked.
-    """
+    """Let a z3 context be interrupted when the limit is reached, and go on only if something is left afterwards."""
     spend()
     deadline = _DEADLINE.get()
     if deadline == math.inf:

@@ -177,22 +177,7 @@ def run(
     limit: int = _LIMIT,
     real: Callable[[Fraction], Value] = Fraction,
 ) -> Halt:
-    """Run a program to its end.
-
-    Args:
-      program: the program.
-      inputs: a value for each parameter; lists are not changed.
-      draw: gives the value of each draw, from its statement and the values of its arguments.
-      decide: gives the truth of each test; truth values themselves unless given.
-      emit: hears each value that is appended to an output list.
-      limit: most statements that may run.
-      real: makes the values of the REAL constants from fractions.
-    Returns:
-      The values returned, or the exception raised by a `raise`.
-    Raises:
-      Undefined: a `Check` failed.
-      TooLong: the limit was passed.
-    """
+    """Run a program to its end."""
     names = {name: list(value) if isinstance(value, Sequence) else value for name, value in inputs.items()}
     ended = Machine(names, draw, decide, emit, limit, real).block(program.body)
     if not isinstance(ended, Halt):

@@ -77,11 +77,7 @@ class Table:
 
 
 def read(rows: Any) -> list[Term]:
-    """The terms of a table.
-
-    Raises:
-      Unreadable: a row that is no term.
-    """
+    """The terms of a table."""
     found: list[Term] = []
     if type(rows) is not list:
         raise Unreadable("terms are a list")

@@ -89,32 +89,12 @@ class Failed:
 def obligations(
     program: Program, pairs: Neighbours, alignment: Alignment, invariants: Invariants, *, pointwise: bool = False
 ) -> tuple[Obligation, ...]:
-    """All that must be valid for the claim to hold in one direction; a function of its arguments and nothing else.
-
-    Args:
-      program: the program, with its contract.
-      pairs: the neighbours, in one direction.
-      alignment: shift of each site.
-      invariants: what holds at the head of each loop, by its number.
-      pointwise: whether the alignment is for one discrete output.
-    Returns:
-      The obligations in the order of the program, with ids that do not change.
-    """
+    """All that must be valid for the claim to hold in one direction; a function of its arguments and nothing else."""
     return tuple(Execution(program, pairs, alignment, invariants, pointwise).run().obligations)
 
 
 def prove(program: Program, *, seconds: float = 60.0, confirmations: Confirmations | None = None) -> Proof | Failed:
-    """Look for a proof of what a program promises.
-
-    Args:
-      program: the program, with its contract.
-      seconds: processor time that may be spent, about.
-      confirmations: where the answers about obligations are kept.
-    Returns:
-      A proof whose every obligation is confirmed, or what stood in the way.
-    Raises:
-      ValueError: the program has no contract.
-    """
+    """Look for a proof of what a program promises."""
     started = clock()
     try:
         with limited(seconds):

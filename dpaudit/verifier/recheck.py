@@ -50,10 +50,6 @@ class Rechecked:
       kernel: how many of them the kernel confirmed, those that hold by their form among them.
       quick: whether solvers were left out.
       seconds: the time it took.
-    Source: docs/verification.md, "Solvers, kernel, certificates".
-    Example:
-      >>> Rechecked("noisy", "unknown", "the claim changed", 0, 0, True, 0.0).status
-      'unknown'
     """
 
     name: str
@@ -70,20 +66,7 @@ class _Invalid(ValueError):
 
 
 def parsed(text: str) -> dict[str, Any]:
-    """The certificate that a text holds, its outer form checked.
-
-    Args:
-      text: of a certificate's file.
-    Returns:
-      Plain data, not yet compared with anything.
-    Raises:
-      InvalidArgument: it is no certificate (DPA730).
-    Source: docs/verification.md, "Solvers, kernel, certificates".
-    Example:
-      >>> parsed("{}")
-      Traceback (most recent call last):
-      dpaudit.errors.InvalidArgument: DPA730 this is no certificate: its fields are other ones. Write it anew with `dpaudit prove`.
-    """
+    """The certificate that a text holds, its outer form checked."""
     try:
         document = dict(read_json(text))
     except KernelRejects as error:
@@ -94,25 +77,7 @@ def parsed(text: str) -> dict[str, Any]:
 
 
 def recheck(program: Program, certificate: Mapping[str, Any], *, quick: bool = False) -> Rechecked:
-    """Check a certificate against a program as it is now.
-
-    Args:
-      program: read from the source as it is now.
-      certificate: what `parsed` gives.
-      quick: with the kernel alone: no solver is asked, and that outputs can be reached is not looked at again.
-    Returns:
-      "proven" only if source and specification are those of the certificate, the obligations made anew are those it lists, and
-      each is confirmed again.
-    Raises:
-      Nothing that a certificate could cause.
-    Source: docs/verification.md, "Solvers, kernel, certificates".
-    Example:
-      >>> from dpaudit.verifier import verify
-      >>> from dpaudit.verifier.frontend import parse
-      >>> from dpaudit.verifier.suite.basic import laplace_mechanism
-      >>> recheck(parse(laplace_mechanism), verify(laplace_mechanism).certificate, quick=True).status
-      'proven'
-    """
+    """Check a certificate against a program as it is now."""
     started = time.monotonic()
     made: list[tuple[Obligation, Any]] = []
     confirmed = 0

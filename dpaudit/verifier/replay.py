@@ -38,17 +38,7 @@ class Drawn:
 
 
 def python_run(program: Program, inputs: Mapping[str, Any], drawn: Iterable[Drawn]) -> Halt:
-    """How Python ends the function of a program on given data, its samplers giving the recorded values in turn.
-
-    Args:
-      program: the program; its source, frozen numbers and inlined helpers are run as they were read.
-      inputs: a value for each parameter, lists as any sequence.
-      drawn: the draws, in the order in which they are made.
-    Returns:
-      The returned values, lists as tuples, or the name of the exception.
-    Raises:
-      Differs: another draw is made than the next one recorded, or fewer.
-    """
+    """How Python ends the function of a program on given data, its samplers giving the recorded values in turn."""
     tape = _Tape(iter(drawn))
     function, samplers = _function(program, tape)
     arguments = {name: list(value) if isinstance(value, (tuple, list)) else value for name, value in inputs.items()}

@@ -64,10 +64,6 @@ class Spent:
     Args:
       sums: noise of a sum of unit records.
       choice: among six candidates, by errors.
-    Source: docs/halfspace_learners.md, "Audits".
-    Example:
-      >>> Spent.__dataclass_fields__.keys() == {"sums", "choice"}
-      True
     """
 
     sums: GaussianMechanism
@@ -97,21 +93,7 @@ SHARED: Final = Spent.of(Fraction(EPSILON, 2), Fraction(EPSILON, 2))
 
 
 def transcript(rows: Rows, plan: Descent, rng: Generator) -> list[tuple[NDArray[np.int64], NDArray[np.int64]]]:
-    """Every sum of all runs before and after its noise, in order.
-
-    Args:
-      rows: unit records.
-      plan: what to do.
-      rng: where noise comes from.
-    Returns:
-      Pairs of int64 arrays: private, and released.
-    Raises:
-      InvalidArgument: as for `descend`.
-    Source: docs/halfspace_learners.md, "Audits".
-    Example:
-      >>> len(transcript(wide_rows(SIDES[0]), PLAN, np.random.default_rng(0)))
-      20
-    """
+    """Every sum of all runs before and after its noise, in order."""
     watched = WatchedPlan(cast("SolverPlan", plan), [], noisy=True)
     descend(rows, cast("Descent", watched), source_from(rng))
     return watched.seen

@@ -30,63 +30,18 @@ Records = tuple[tuple[tuple[float, ...], int], ...]
 
 
 def mu_of(releases: Sequence[Release]) -> Fraction:
-    """What Gaussian releases cost together: the root of the sum of squares, rounded up.
-
-    Args:
-      releases: of rounded Gaussian noise, as they are planned or logged.
-    Returns:
-      A mu at which all of them are Gaussian differentially private.
-    Raises:
-      KeyError: a release of another kind.
-    Source: Dong, Roth, Su 2022, Corollary 3.3.
-    Example:
-      >>> from dpaudit.claims import Adjacency
-      >>> from dpaudit.releases import Release
-      >>> release = Release("rounded_gaussian", (("sigma", Fraction(8)),), Fraction(2), Adjacency("replace_one"))
-      >>> round(float(mu_of([release] * 4)), 6)
-      0.5
-    """
+    """What Gaussian releases cost together: the root of the sum of squares, rounded up (Dong, Roth, Su 2022, Corollary 3.3)."""
     squares = sum(((each.sensitivity / each.parameter("sigma")) ** 2 for each in releases), Fraction(0))
     return Fraction(math.isqrt(math.floor(squares * 2**60)) + 1, 2**30)
 
 
 def planned(model: PrivateEstimator, records: Records) -> Plan:
-    """What a fit on as many records does.
-
-    Args:
-      model: with the public classes named.
-      records: only their number and that of their features count.
-    Returns:
-      The plan.
-    Raises:
-      InvalidArgument: as for `fit`.
-    Source: docs/learners.md, "The order of events".
-    Example:
-      >>> from learners import PureMarginClassifier
-      >>> planned(PureMarginClassifier(epsilon=1, feature_norm=1, classes=[0, 1]), (((0.5, 0.5), 1),)).mechanism.temperature
-      Fraction(2, 1)
-    """
+    """What a fit on as many records does."""
     return model._plan(model._public(_features(records), len(model.classes)))  # noqa: SLF001 - what `fit` does, step by step
 
 
 def read(model: PrivateEstimator, records: Records, plan: Plan) -> Rows:
-    """Records as the learner reads them.
-
-    Args:
-      model: the learner.
-      records: the private records.
-      plan: from `planned`.
-    Returns:
-      What its releases are computed from.
-    Raises:
-      InvalidArgument: as for `fit`.
-    Source: docs/learners.md, "The order of events".
-    Example:
-      >>> from learners import PureMarginClassifier
-      >>> model, records = PureMarginClassifier(epsilon=1, feature_norm=1, classes=[0, 1]), (((0.5, 0.5), 1),)
-      >>> read(model, records, planned(model, records)).labels.tolist()
-      [1]
-    """
+    """Records as the learner reads them."""
     labels = np.array([label for _, label in records], dtype=np.int64)
     return model._rows(_features(records), labels, plan)  # noqa: SLF001 - what `fit` does, step by step
 
@@ -102,13 +57,6 @@ class Inside:
     Args:
       model: whose plan is that of `solve`, or of a learner of such behind a public map.
       pair: neighbouring records.
-    Source: docs/learners.md, "Audits".
-    Example:
-      >>> from learners import PrivateClassifier
-      >>> model = PrivateClassifier(epsilon=1, delta="1e-5", feature_norm=1, classes=[0, 1])
-      >>> inside = Inside(model, ((((1.0,), 1),), (((1.0,), 0),)))
-      >>> inside.sample(inside.pair[0], 3, np.random.default_rng(0)).shape, round(inside.share, 2)
-      ((3,), 0.87)
     """
 
     model: PrivateEstimator

@@ -53,11 +53,6 @@ class Outside:
     Args:
       model: the learner, its public classes named.
       pair: neighbouring records.
-    Source: docs/learners.md, "Audits".
-    Example:
-      >>> outside = Outside(PureMarginClassifier(epsilon=1, feature_norm=1, classes=[0, 1], candidates=8), TURNED)
-      >>> outside.sample(TURNED[0], 3, np.random.default_rng(0)).shape, str(outside.claim)
-      ((3, 2), 'epsilon = 1 under replace_one')
     """
 
     model: PrivateEstimator
@@ -120,19 +115,7 @@ def _numbers(learned: Any) -> NDArray[np.float64]:
 
 
 def models(epsilon: int | str | Fraction) -> dict[str, tuple[PrivateEstimator, tuple[Records, Records]]]:
-    """Every learner of margins with its defaults but for public sizes, and neighbours, by the name of its target.
-
-    Args:
-      epsilon: of every learner, exact, positive; delta is 1e-5 where there is one.
-    Returns:
-      Learners and pairs.
-    Raises:
-      InvalidArgument: not before they are fitted.
-    Source: docs/learners.md, "Audits".
-    Example:
-      >>> len(models(1))
-      9
-    """
+    """Every learner of margins with its defaults but for public sizes, and neighbours, by the name of its target."""
     pure: dict[str, Any] = {"epsilon": epsilon, "feature_norm": 1, "classes": [0, 1]}
     both = {**pure, "delta": "1e-5"}
     return {
@@ -152,19 +135,7 @@ def models(epsilon: int | str | Fraction) -> dict[str, tuple[PrivateEstimator, t
 
 
 def outside_targets(epsilon: int | str | Fraction) -> tuple[Target, ...]:
-    """Targets on whole fits of every learner of margins.
-
-    Args:
-      epsilon: of every learner, exact, positive.
-    Returns:
-      Targets that claim what the learners' records charge.
-    Raises:
-      InvalidArgument: `epsilon` is no positive number (DPA101, DPA102, DPA104).
-    Source: docs/learners.md, "Audits".
-    Example:
-      >>> outside_targets(1)[0].most_runs
-      1000
-    """
+    """Targets on whole fits of every learner of margins."""
     found = []
     for name, (model, pair) in models(epsilon).items():
         outside = Outside(model, pair)

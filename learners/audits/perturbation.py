@@ -45,11 +45,6 @@ class Noised:
     Args:
       model: the learner, its classes named.
       pair: neighbouring records.
-    Source: docs/perturbation_learners.md, "Audits".
-    Example:
-      >>> noised = Noised(OutputPerturbation(epsilon=1, ridge=1, **_SAME), SIDES)
-      >>> noised.sample(SIDES[0], 3, np.random.default_rng(0)).shape, noised.claim.guarantee.epsilon
-      ((3, 1), Fraction(1, 1))
     """
 
     model: OutputPerturbation | PrivateSVM

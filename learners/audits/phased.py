@@ -51,10 +51,6 @@ class KnownOrder:
 
     Args:
       schedule: the phases.
-    Source: docs/margin_learners.md, "Audits".
-    Example:
-      >>> KnownOrder(SECRET.schedule).sample_first_mean(LEADING[0], 3, np.random.default_rng(0)).shape
-      (3,)
     """
 
     schedule: Schedule
@@ -84,37 +80,12 @@ def sample_secret(data: Dataset, count: int, rng: Generator) -> NDArray[np.float
 
 
 def unlogged(fit: Callable[[], _Fitted], count: int) -> list[_Fitted]:
-    """Fits that write to no log: it has no words for releases of which every record takes part in one, and prices them all.
-
-    Args:
-      fit: one fit.
-      count: how many.
-    Returns:
-      What they give.
-    Raises:
-      Exception: whatever a fit raises.
-    Source: docs/learners.md, "Audits".
-    Example:
-      >>> unlogged(lambda: 3, 2)
-      [3, 3]
-    """
+    """Fits that write to no log: it has no words for releases of which every record takes part in one, and prices them all."""
     return [Context().run(fit) for _ in range(count)]
 
 
 def rows_of(data: Dataset) -> Rows:
-    """Records of one feature as rows.
-
-    Args:
-      data: the records.
-    Returns:
-      Rows of one column.
-    Raises:
-      ValueError: records of another shape.
-    Source: docs/margin_learners.md, "Audits".
-    Example:
-      >>> rows_of(LEADING[0]).steps.shape
-      (128, 1)
-    """
+    """Records of one feature as rows."""
     values = np.array(data, dtype=np.int64).reshape(-1, 2)
     return Rows(values[:, :1].astype(np.int32), BOUND, Fraction(1, BOUND), values[:, 1].copy())
 
@@ -126,21 +97,6 @@ def kink(
 
     The first record is e_1 with either label. All others have a signed margin exactly at the corner for the starting point, and
     lean towards e_1 by more and more: on one side of the corner each of them drives the iterate further, on the other none does.
-
-    Args:
-      records: how many, n, at least 2.
-      margin: of the loss, for weights in a ball of radius 2 that start at e_0, at most 1/10.
-      bound: norm of the rows in steps.
-    Returns:
-      Two arrays (n, n + 2) of records with the signs of their labels, the start, and the margin: exact floats, in units in which
-      records and the ball of weights have norm 1.
-    Raises:
-      ValueError: for shapes that numpy refuses.
-    Source: docs/margin_learners.md, "Why the corner must be smooth".
-    Example:
-      >>> first, second, start, corner = kink(3, 0.05)
-      >>> bool(np.all(first[1:] == second[1:])), (first[1:] @ start == corner).tolist()
-      (True, [True, True])
     """
     steps = np.zeros((records, records + 2))
     corner = round(margin * bound)
@@ -156,41 +112,14 @@ def kink(
 
 
 def moved_apart(first: NDArray[np.float64], second: NDArray[np.float64], start: NDArray[np.float64], step: HingeStep) -> float:
-    """Distance of the means of the iterates of two neighbours, relative to what their first record may move it by.
-
-    Args:
-      first: records of the one with the signs of their labels.
-      second: those of the other, which differ in the first record.
-      start: where both start.
-      step: the step of one record.
-    Returns:
-      At most 1 for steps that are contractions, up to rounding.
-    Raises:
-      ValueError: for shapes that do not fit.
-    Source: docs/margin_learners.md, Theorem 1.
-    Example:
-      >>> moved_apart(*kink(5, 0.05)[:3], HingeStep(0.025, 2.0, 1e-4)) <= 1
-      True
-    """
+    """Distance of the means of the iterates of two neighbours, relative to what their first record may move it by."""
     distance = mean_of_iterates(first, start, step) - mean_of_iterates(second, start, step)
     count = len(first)
     return float(np.linalg.norm(distance)) / (2 * step.limit * (count - 1) / count)
 
 
 def known_order_targets(epsilon: Exact) -> tuple[Target, Target]:
-    """Targets on passes in a known order, seen from inside and from outside.
-
-    Args:
-      epsilon: of a pass at delta 1e-5 whoever knows the order, exact, positive.
-    Returns:
-      The first noisy mean, and the weights at the end.
-    Raises:
-      InvalidArgument: `epsilon` is no positive number (DPA101, DPA102, DPA104).
-    Source: docs/margin_learners.md, "Audits".
-    Example:
-      >>> [target.name for target in known_order_targets(3)]
-      ['phased_first_mean', 'phased_fixed_order']
-    """
+    """Targets on passes in a known order, seen from inside and from outside."""
     multiplier = noise_multiplier(positive(epsilon, "epsilon"), Fraction(1, 10**5))
     known = KnownOrder(schedule(records=COUNT, columns=1, bound=BOUND, margin="1/2", noise_multiplier=multiplier))
     inside = Target(

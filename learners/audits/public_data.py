@@ -61,19 +61,7 @@ PLAN: Final = LeastSquares().plan(Public(3, 1, 2, Fraction(1), Fraction(1), Frac
 
 
 def public_targets(epsilon: Exact) -> tuple[Target, ...]:
-    """Targets on classifiers with public records.
-
-    Args:
-      epsilon: of every learner, exact, positive; delta is 1e-5 where there is one.
-    Returns:
-      Targets that claim what the learners' records charge.
-    Raises:
-      InvalidArgument: `epsilon` is no positive number (DPA101, DPA102, DPA104).
-    Source: docs/public_data_learners.md, "Audits".
-    Example:
-      >>> [target.name for target in public_targets(1)][:2]
-      ['public_subspace_releases', 'public_rule_releases']
-    """
+    """Targets on classifiers with public records."""
     pure: dict[str, Any] = {"epsilon": epsilon, "feature_norm": 1, "classes": [0, 1], "public_X": PUBLIC_X}
     both = {**pure, "delta": "1e-5"}
     inside = {

@@ -54,19 +54,7 @@ _DESCRIPTIONS: Final = {
 
 
 def models(epsilon: Exact) -> dict[str, PrivateEstimator]:
-    """A learner for each name in `PAIRS`.
-
-    Args:
-      epsilon: of every learner, exact, positive; delta is 1e-5.
-    Returns:
-      Learners of few columns, otherwise with their defaults.
-    Raises:
-      InvalidArgument: not before they are fitted.
-    Source: docs/learners.md, "Audits".
-    Example:
-      >>> sorted(models(1)) == sorted(PAIRS)
-      True
-    """
+    """A learner for each name in `PAIRS`."""
     two: dict[str, Any] = {"epsilon": epsilon, "delta": "1e-5", "feature_norm": 1, "classes": [0, 1]}
     return {
         "quasi_newton_releases": PrivateClassifier(**two),
@@ -77,19 +65,7 @@ def models(epsilon: Exact) -> dict[str, PrivateEstimator]:
 
 
 def inside_targets(epsilon: Exact) -> tuple[Target, ...]:
-    """Targets on all releases of every learner of noisy sums.
-
-    Args:
-      epsilon: of every learner, exact, positive; delta is 1e-5.
-    Returns:
-      Targets that claim Gaussian differential privacy at the mu of all releases of a fit.
-    Raises:
-      InvalidArgument: `epsilon` is no positive number (DPA101, DPA102, DPA104).
-    Source: docs/learners.md, "Audits".
-    Example:
-      >>> [target.name for target in inside_targets(3)][:2]
-      ['quasi_newton_releases', 'softmax_releases']
-    """
+    """Targets on all releases of every learner of noisy sums."""
     found = []
     for name, model in models(epsilon).items():
         inside = Inside(model, PAIRS[name])

@@ -52,23 +52,7 @@ class WatchedPlan:
 def transcript(
     rows: Rows, plan: SolverPlan, source: BitSource | None = None, *, noisy: bool = True
 ) -> list[tuple[NDArray[np.int64], NDArray[np.int64]]]:
-    """Every sum of a fit before and after its noise, in order.
-
-    Args:
-      rows: the records.
-      plan: what to do.
-      source: random bits; None takes the operating system's.
-      noisy: False makes a fit without noise, which releases nothing: its first sums are those of every fit.
-    Returns:
-      Pairs of int64 arrays: private, and released.
-    Raises:
-      InvalidArgument: as for `solve`.
-    Source: docs/learners.md, "Audits".
-    Example:
-      >>> from learners.audits.linear import MOMENT_PAIR, PLAN, rows_of
-      >>> [noisy.shape for _, noisy in transcript(rows_of(MOMENT_PAIR[0], PLAN), PLAN)[:3]]
-      [(6,), (3,), (3,)]
-    """
+    """Every sum of a fit before and after its noise, in order."""
     watched = WatchedPlan(plan, [], noisy)
     solve(rows, cast("SolverPlan", watched), source)
     return watched.seen

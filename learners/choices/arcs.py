@@ -35,11 +35,7 @@ class Arcs:
       lengths: int64 array, how many points each run has, at least 1.
       counts: int64 array, how many records each point of the run gets wrong.
       half_side: G; the cover is the 8 G whole points (a, b) with max(|a|, |b|) = G.
-    Source: Bassily, Mohri, Suresh 2022, Algorithm 1; docs/choice_learners.md, "Arcs".
-    Example:
-      >>> arcs = Arcs(np.array([0]), np.array([8]), np.array([3]), 1)
-      >>> arcs.multiplicities().tolist(), arcs.point(3, 2).tolist()
-      ([0, 0, 0, 8], [1, 1])
+    Source: Bassily, Mohri, Suresh 2022, Algorithm 1.
     """
 
     starts: NDArray[np.int64]
@@ -68,20 +64,7 @@ class Arcs:
 
 
 def border_point(index: int, half_side: int) -> NDArray[np.int64]:
-    """The whole point of a number on the border of the square.
-
-    Args:
-      index: from 0 to 8 `half_side` - 1.
-      half_side: G.
-    Returns:
-      int64 array of shape (2,).
-    Raises:
-      Nothing.
-    Source: docs/choice_learners.md, "Arcs".
-    Example:
-      >>> [border_point(index, 1).tolist() for index in range(8)]
-      [[1, -1], [1, 0], [1, 1], [0, 1], [-1, 1], [-1, 0], [-1, -1], [0, -1]]
-    """
+    """The whole point of a number on the border of the square."""
     side, along = divmod(index, 2 * half_side)
     first, second = half_side, along - half_side
     for _ in range(side):
@@ -90,24 +73,7 @@ def border_point(index: int, half_side: int) -> NDArray[np.int64]:
 
 
 def arcs_of(rows: Rows, half_side: int = HALF_SIDE) -> Arcs:
-    """How many records every point of the cover gets wrong, run by run.
-
-    Args:
-      rows: records as whole numbers in two dimensions, with labels 0 and 1; a margin of 0 is an error.
-      half_side: G, public, at least 1; G times the largest entry stays below 2**63.
-    Returns:
-      The runs, at most 4 for each record and 4 more, together 8 G points.
-    Raises:
-      InvalidArgument: the rows are not in two dimensions (DPA105), or 64 bits might not hold G times an entry (DPA108); both
-        follow from public numbers.
-    Source: Bassily, Mohri, Suresh 2022, Algorithm 1; docs/choice_learners.md, "Arcs".
-    Example:
-      >>> from fractions import Fraction
-      >>> from learners.rows.rows import Rows
-      >>> rows = Rows(np.array([[1, 0], [0, 2]], dtype=np.int32), 2, Fraction(1), np.array([1, 1]))
-      >>> arcs_of(rows, half_side=1).multiplicities().tolist()
-      [1, 4, 3]
-    """
+    """How many records every point of the cover gets wrong, run by run (Bassily, Mohri, Suresh 2022, Algorithm 1)."""
     if rows.steps.shape[1] != 2:
         raise InvalidArgument("DPA105", f"arcs are of the plane, got rows in {rows.steps.shape[1]} dimensions. Project them first.")
     if half_side * (rows.bound + 1) >= _INTEGERS_HOLD:
@@ -129,23 +95,7 @@ def choose_point(
 ) -> NDArray[np.int64]:
     """One point of the cover by its errors; each of its points is a candidate, however short its arc.
 
-    Args:
-      rows: records as whole numbers in two dimensions, with labels 0 and 1.
-      mechanism: the exponential mechanism for counts.
-      source: random bits; None takes the operating system's.
-      half_side: G, public.
-    Returns:
-      int64 array of shape (2,): the weights chosen.
-    Raises:
-      InvalidArgument: as for `arcs_of`.
-    Source: Bassily, Mohri, Suresh 2022, Algorithm 1, step 5; docs/choice_learners.md, "Arcs".
-    Example:
-      >>> from fractions import Fraction
-      >>> from learners.choices.levels import counts_mechanism
-      >>> from learners.rows.rows import Rows
-      >>> rows = Rows(np.array([[3, 1]] * 900, dtype=np.int32), 4, Fraction(1), np.ones(900, dtype=np.int64))
-      >>> int(choose_point(rows, counts_mechanism(epsilon=1, adjacency="replace_one")) @ [3, 1]) > 0
-      True
+    Source: Bassily, Mohri, Suresh 2022, Algorithm 1, step 5.
     """
     arcs = arcs_of(rows, half_side)
     return choose_level(arcs.multiplicities(), arcs.point, mechanism, source, scores=arcs.some_scores)

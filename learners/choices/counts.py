@@ -54,10 +54,6 @@ class Listed:
 
     Args:
       weights: int64 array of shape (dimension, N), one candidate a column.
-    Source: docs/choice_learners.md, "Candidates".
-    Example:
-      >>> Listed(np.array([[1, -1], [0, 2]])).candidate(1).tolist()
-      [-1, 2]
     """
 
     weights: NDArray[np.int64]
@@ -84,16 +80,7 @@ def signs(labels: NDArray[np.int64]) -> NDArray[np.int64]:
 def errors(threshold: int = 0) -> Loss:
     """The loss of 1 for a signed margin of at most a threshold, which is a tie at 0: a tie is an error.
 
-    Args:
-      threshold: public, a whole number in the units of the margins.
-    Returns:
-      A function of margins to truth values of the same shape.
-    Raises:
-      InvalidArgument: the threshold is no integer (DPA105).
-    Source: Bassily, Mohri, Suresh 2022, section 2; docs/choice_learners.md, "Counts of errors".
-    Example:
-      >>> errors()(np.array([-1, 0, 1])).tolist()
-      [True, True, False]
+    Source: Bassily, Mohri, Suresh 2022, section 2.
     """
     limit = integer(threshold, "threshold")
     return lambda margins: margins <= limit
@@ -103,18 +90,6 @@ def ramps(*, margin: int, bits: int) -> Loss:
     """The ramp loss on a grid: 2**bits for a signed margin of at most 0, 0 from `margin` on, in between rounded up.
 
     Both ends of the range lie on the grid, so that the sensitivity of a sum over records is exactly 2**bits.
-
-    Args:
-      margin: where the ramp ends, in the units of the margins, a whole number, positive.
-      bits: fineness of the grid, public, at least 0; `margin` times 2**bits stays below 2**63.
-    Returns:
-      A function of margins to whole numbers of the same shape.
-    Raises:
-      InvalidArgument: not positive or not whole (DPA103, DPA105), or too fine for 64 bits (DPA108).
-    Source: docs/choice_learners.md, "Ramps".
-    Example:
-      >>> ramps(margin=8, bits=2)(np.array([-5, 0, 1, 4, 8])).tolist()
-      [4, 4, 4, 2, 0]
     """
     end, fineness = integer(margin, "margin", lower=1), integer(bits, "bits", lower=0)
     if end << fineness >= _INTEGERS_HOLD:
@@ -123,24 +98,7 @@ def ramps(*, margin: int, bits: int) -> Loss:
 
 
 def totals(rows: Rows, cover: Cover, loss: Loss) -> NDArray[np.int64]:
-    """The loss of every candidate, summed over all records.
-
-    Args:
-      rows: records as whole numbers, with labels 0 and 1, or 0 to K - 1.
-      cover: the candidates, of as many weights as the rows have columns, or of K times as many.
-      loss: from signed margins to whole numbers.
-    Returns:
-      int64 array of shape (cover.size,), exact.
-    Raises:
-      InvalidArgument: margins might not fit 64 bits (DPA108), which follows from public numbers.
-    Source: docs/choice_learners.md, "Counts of errors".
-    Example:
-      >>> from fractions import Fraction
-      >>> from learners.rows.rows import Rows
-      >>> rows = Rows(np.array([[3, 4], [0, -5]], dtype=np.int32), 5, Fraction(1), np.array([1, 0]))
-      >>> totals(rows, Listed(np.array([[1, 0], [0, -1]])), errors()).tolist()
-      [1, 2]
-    """
+    """The loss of every candidate, summed over all records."""
     parts = []
     for block in cover.blocks():
         width = max(1, _CHUNK // (len(rows.labels) * (len(block) // rows.steps.shape[1])))
@@ -151,20 +109,7 @@ def totals(rows: Rows, cover: Cover, loss: Loss) -> NDArray[np.int64]:
 
 
 def leads(scores: NDArray[np.int64], labels: NDArray[np.int64]) -> NDArray[np.int64]:
-    """By how much the class of each record leads the best other one; 0 for a tie, which is an error.
-
-    Args:
-      scores: int64 array of shape (n, K, N), of sizes below 2**62; it is written over.
-      labels: int64 array of shape (n,), 0 to K - 1.
-    Returns:
-      int64 array of shape (n, N).
-    Raises:
-      IndexError: never for labels of a class.
-    Source: Crammer, Singer 2001; docs/choice_learners.md, "Several classes".
-    Example:
-      >>> leads(np.array([[[5], [7], [2]]]), np.array([1])).tolist()
-      [[2]]
-    """
+    """By how much the class of each record leads the best other one; 0 for a tie, which is an error (Crammer, Singer 2001)."""
     places = np.arange(len(labels))
     own = scores[places, labels]
     scores[places, labels] = -_HALF
@@ -174,46 +119,12 @@ def leads(scores: NDArray[np.int64], labels: NDArray[np.int64]) -> NDArray[np.in
 def choose(
     rows: Rows, cover: Cover, loss: Loss, mechanism: ExponentialMechanism, source: BitSource | None = None
 ) -> NDArray[np.int64]:
-    """One candidate by its summed loss.
-
-    Args:
-      rows: as for `totals`.
-      cover: the candidates.
-      loss: from signed margins to whole numbers, with the sensitivity that the mechanism is told, in its units.
-      mechanism: the exponential mechanism.
-      source: random bits; None takes the operating system's.
-    Returns:
-      int64 array of shape (dimension,): the weights chosen.
-    Raises:
-      InvalidArgument: as for `totals`.
-    Source: Bassily, Mohri, Suresh 2022, Algorithm 1, step 5.
-    Example:
-      >>> from fractions import Fraction
-      >>> from learners.choices.levels import counts_mechanism
-      >>> from learners.rows.rows import Rows
-      >>> rows = Rows(np.array([[1, 0]] * 900, dtype=np.int32), 1, Fraction(1), np.ones(900, dtype=np.int64))
-      >>> cover = Listed(np.array([[-1, 1], [0, 0]]))
-      >>> choose(rows, cover, errors(), counts_mechanism(epsilon=1, adjacency="replace_one")).tolist()
-      [1, 0]
-    """
+    """One candidate by its summed loss (Bassily, Mohri, Suresh 2022, Algorithm 1, step 5)."""
     return cover.candidate(mechanism.release(-totals(rows, cover, loss), source))
 
 
 def per_class(weights: NDArray[np.int64], columns: int) -> NDArray[np.int64]:
-    """The weights of a candidate as `Rows.margins` takes them.
-
-    Args:
-      weights: int64 array of shape (columns,), or (K * columns,), one class after the other.
-      columns: of the rows.
-    Returns:
-      int64 array of shape (columns,), or (columns, K).
-    Raises:
-      ValueError: another number of weights.
-    Source: docs/choice_learners.md, "Several classes".
-    Example:
-      >>> per_class(np.array([1, 2, 3, 4, 5, 6]), 2).tolist()
-      [[1, 3, 5], [2, 4, 6]]
-    """
+    """The weights of a candidate as `Rows.margins` takes them."""
     return weights if len(weights) == columns else weights.reshape(-1, columns).T
 
 

@@ -32,13 +32,7 @@ class GeneralizedExponential:
       grid: step of the grid that scores are rounded to, public, exact; 0 for scores that are used as they are.
       failure: probability with which a score may be chosen that is worse than the bound below, in (0, 1); privacy does not need it.
       adjacency: the neighbouring relation of the sensitivities.
-    Raises:
-      InvalidArgument: no sensitivity (DPA109), or a parameter that is no number (DPA101, DPA102) or out of range (DPA103, DPA104).
-    Source: Raskhodnikova and Smith 2016, section 4; docs/choice_learners.md, "Scores of different sensitivities".
-    Example:
-      >>> mechanism = GeneralizedExponential(sensitivities=["1/10", 50], epsilon=1)
-      >>> mechanism.release([0, -1000000])
-      1
+    Source: Raskhodnikova and Smith 2016, section 4.
     """
 
     sensitivities: tuple[Fraction, ...]
@@ -96,15 +90,7 @@ class GeneralizedExponential:
             return Fraction(math.ceil(ball_endpoints(bound)[1] * 2**20), 2**20)
 
     def normalised(self, scores: Sequence[Exact]) -> list[Fraction]:
-        """What is minimised: the largest lead of another score, in units of both sensitivities; 0 for the best, and never negative.
-
-        Args:
-          scores: one number for each sensitivity, exact.
-        Returns:
-          Fractions, each of which moves by at most 1 on neighbours; a function of private values.
-        Raises:
-          InvalidArgument: another number of scores (DPA105), or one that is no finite number (DPA101, DPA102).
-        """
+        """What is minimised: the largest lead of another score, in units of both sensitivities; never negative, 0 for the best."""
         if len(scores) != len(self.sensitivities):
             counts = f"{len(scores)} scores for {len(self.sensitivities)} sensitivities"
             raise InvalidArgument("DPA105", f"there are {counts}. Give one score for each.")
@@ -116,14 +102,6 @@ class GeneralizedExponential:
         """The index of one score.
 
         With probability at least 1 - `failure` it is at most the minimum over j of score_j + 2 threshold sensitivity_j.
-
-        Args:
-          scores: one number for each sensitivity, exact.
-          source: random bits; None takes the operating system's.
-        Returns:
-          An index from 0 to len(scores) - 1.
-        Raises:
-          InvalidArgument: as for `normalised`, before randomness is drawn.
         """
         return self.choice.release([-score for score in self.normalised(scores)], source)
 

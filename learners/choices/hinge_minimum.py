@@ -36,10 +36,7 @@ class Scale:
     Args:
       records: m, how many records count, at least 1.
       exponent: the margin is the product of the norms over 2**exponent; 0 to 12.
-    Source: Bassily, Mohri, Suresh 2022, Algorithm 6; docs/choice_learners.md, "The least hinge loss".
-    Example:
-      >>> Scale(records=1000, exponent=2).sensitivity
-      Fraction(21, 4000)
+    Source: Bassily, Mohri, Suresh 2022, Algorithm 6.
     """
 
     records: int
@@ -83,19 +80,7 @@ def least_hinge(rows: Rows, scale: Scale) -> Fraction:
     computed in whole numbers. The search goes on until the two are close enough, so that what is returned is that close whatever
     the floats did; only how long it takes follows the records.
 
-    Args:
-      rows: records as whole numbers, with labels 0 and 1; the first `scale.records` count.
-      scale: public.
-    Returns:
-      The value, exact; it moves by at most `scale.sensitivity` when a record is replaced.
-    Raises:
-      AssertionError: no such value was found in thousands of rounds, which convergence theory rules out.
-    Source: Nesterov 2004, section 2.2; docs/choice_learners.md, "The least hinge loss".
-    Example:
-      >>> from learners.rows.rows import Rows
-      >>> rows = Rows(np.array([[4096], [-4096]], dtype=np.int32), 4096, Fraction(1, 4096), np.array([1, 0]))
-      >>> float(least_hinge(rows, Scale(records=2, exponent=0))) < 0.1
-      True
+    Source: Nesterov 2004, section 2.2.
     """
     seen = _coarse(rows, scale.records)
     side = signs(seen.labels)

@@ -29,11 +29,7 @@ class LatticeCover:
       dimension: k, 1 to 4.
       radius_squared: in squared steps, a whole number, at least 0.
       least_squared: squares of norms below this are left out; with 0 none is, not even the origin.
-    Source: Bassily, Mohri, Suresh 2022, Algorithm 1, step 4; docs/choice_learners.md, "Lattice".
-    Example:
-      >>> cover = LatticeCover(2, 1)
-      >>> cover.size, [cover.candidate(place).tolist() for place in range(5)]
-      (5, [[-1, 0], [0, -1], [0, 0], [0, 1], [1, 0]])
+    Source: Bassily, Mohri, Suresh 2022, Algorithm 1, step 4.
     """
 
     dimension: int
@@ -72,18 +68,7 @@ def lattice_cover(*, dimension: int, margin: Exact) -> LatticeCover:
     Lengths are relative: the norm of a comparator times the norm of a record is 1. With gamma = margin / 10 the lattice has step
     2 gamma / sqrt(k), and the ball of radius 2 + gamma holds a nearest point of each of its points.
 
-    Args:
-      dimension: k, public, 1 to 4.
-      margin: rho over the product of the two norms, public, exact, above 0 and at most 1.
-    Returns:
-      The cover, of at most 2**24 points.
-    Raises:
-      InvalidArgument: not numbers (DPA101, DPA102, DPA105), not positive (DPA104) or out of range (DPA103), or a cover of more
-        points (DPA103).
-    Source: Bassily, Mohri, Suresh 2022, Algorithm 1, step 4; docs/choice_learners.md, "Lattice".
-    Example:
-      >>> lattice_cover(dimension=2, margin="1/2").size
-      2617
+    Source: Bassily, Mohri, Suresh 2022, Algorithm 1, step 4.
     """
     k, relative = integer(dimension, "dimension", lower=1, upper=MOST_DIMENSIONS), positive(margin, "margin")
     gamma = in_range(relative, "margin", lower=0, upper=1) / 10

@@ -66,39 +66,13 @@ class Levels:
 
 
 def counts_mechanism(*, epsilon: Exact, adjacency: Adjacency | str) -> ExponentialMechanism:
-    """The exponential mechanism for a number of errors, whose sensitivity is 1.
-
-    Args:
-      epsilon: privacy parameter in nats, exact, positive.
-      adjacency: the neighbouring relation. Under zero_out one record becomes the null record, which is an error of every candidate:
-        all counts move in one direction, and half the temperature will do.
-    Returns:
-      The mechanism; `choose_level` chooses by it.
-    Raises:
-      InvalidArgument: a parameter is not a number (DPA101, DPA102), not positive (DPA104), or another relation (DPA103, DPA105).
-    Source: McSherry and Talwar 2007; docs/choice_learners.md, "Counts of errors".
-    Example:
-      >>> counts_mechanism(epsilon=1, adjacency="zero_out").temperature
-      Fraction(1, 1)
-    """
+    """The exponential mechanism for a number of errors, whose sensitivity is 1 (McSherry and Talwar 2007)."""
     relation = Adjacency.of(adjacency)
     return ExponentialMechanism(sensitivity=1, epsilon=epsilon, monotonic=relation.kind == "zero_out", adjacency=relation)
 
 
 def choice_release(mechanism: ExponentialMechanism) -> Release:
-    """What the release log holds of one choice by a mechanism.
-
-    Args:
-      mechanism: the mechanism that chooses.
-    Returns:
-      The entry, of secure noise.
-    Raises:
-      Nothing.
-    Source: design rule 4 (the price is recomputed from what ran).
-    Example:
-      >>> choice_release(counts_mechanism(epsilon=1, adjacency="replace_one")).kind
-      'exponential_mechanism'
-    """
+    """What the release log holds of one choice by a mechanism."""
     parameters = (("monotonic", Fraction(int(mechanism.monotonic))), ("temperature", mechanism.temperature))
     return Release("exponential_mechanism", parameters, mechanism.sensitivity, mechanism.adjacency)
 
@@ -115,22 +89,7 @@ def choose_level(
 
     The law is that of `mechanism.release` on one score, minus the count, for every candidate.
 
-    Args:
-      multiplicities: how many candidates have the count 0, 1, 2 and so on, whole numbers; together 1 to 2**60.
-      candidate: function from a count and a place, from 0 to one less than its multiplicity, to the candidate that it stands for.
-      mechanism: what to choose by; counts are in the units of its scores.
-      source: random bits; None takes the operating system's.
-      scores: function that gives minus the counts of some candidates, the same whatever the data, for an audit to compare.
-    Returns:
-      The candidate.
-    Raises:
-      InvalidArgument: multiplicities that are no whole numbers in one dimension (DPA105) or negative (DPA103), no candidate
-        (DPA109), or too many (DPA103), before randomness is drawn.
-    Source: McSherry and Talwar 2007; docs/choice_learners.md, "By level".
-    Example:
-      >>> mechanism = counts_mechanism(epsilon=100, adjacency="replace_one")
-      >>> choose_level([0, 1, 0, 5000, 2**59], lambda count, place: (count, place), mechanism, scores=list)
-      (1, 0)
+    Source: McSherry and Talwar 2007.
     """
     numbers = _checked(multiplicities)
     levels = weigh(numbers, mechanism.temperature)

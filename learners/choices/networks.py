@@ -71,10 +71,7 @@ class RandomNetworks:
       size: how many, at least 1.
       seed: public.
       outputs: 1 for two classes, K for K classes.
-    Source: Bassily, Mohri, Suresh 2022, section 5; docs/choice_learners.md, "Networks".
-    Example:
-      >>> [layer.shape for layer in RandomNetworks(columns=5, width=3, layers=3, size=9, seed=1).network(8)]
-      [(5, 3), (3, 3), (3,)]
+    Source: Bassily, Mohri, Suresh 2022, section 5.
     """
 
     columns: int
@@ -122,10 +119,6 @@ class GivenNetworks:
 
     Args:
       networks: whole-number weights, layer by layer.
-    Source: docs/choice_learners.md, "Networks".
-    Example:
-      >>> given_networks([([[1.0], [0.5]], [2.0])], columns=2, feature_norm=1).network(0)[0].tolist()
-      [[256], [128]]
     """
 
     networks: tuple[Network, ...]
@@ -145,24 +138,7 @@ class GivenNetworks:
 
 
 def given_networks(networks: Sequence[Sequence[Any]], *, columns: int, feature_norm: Exact, outputs: int = 1) -> GivenNetworks:
-    """Public networks as candidates, their weights rounded to multiples of 2**-8.
-
-    Args:
-      networks: one sequence of layers each: arrays of shapes (columns, a), (a, b), ..., (z,), for records in units of the features;
-        the last of shape (z, K) for K classes.
-      columns: of the records, with the intercept.
-      feature_norm: public, exact, positive: the first layer is multiplied by it, as rows are divided by it.
-      outputs: 1 for two classes, K for K classes.
-    Returns:
-      The candidates.
-    Raises:
-      InvalidArgument: none (DPA109), shapes that do not fit or entries that are no numbers (DPA105), weights of 2**12 and more
-        (DPA103), or a norm that is no number (DPA101, DPA102) or not positive (DPA104).
-    Source: docs/choice_learners.md, "Networks".
-    Example:
-      >>> given_networks([([[0.25]], [-1])], columns=1, feature_norm=2).network(0)[0].item()
-      128
-    """
+    """Public networks as candidates, their weights rounded to multiples of 2**-8."""
     unit = float(positive(feature_norm, "feature_norm"))
     read = tuple(_read(network, columns, unit, outputs) for network in networks)
     if not read:
@@ -171,23 +147,7 @@ def given_networks(networks: Sequence[Sequence[Any]], *, columns: int, feature_n
 
 
 def network_scores(rows: Rows, stack: Network) -> NDArray[np.int64]:
-    """Scores of all records under some networks of equal shapes; each depends on its record and its network alone.
-
-    Args:
-      rows: records as whole numbers of at most about 2**12 steps.
-      stack: the networks, with one axis more in front.
-    Returns:
-      int64 array of shape (networks, records), or (networks, records, K), exact for the network with these weights and this table.
-    Raises:
-      InvalidArgument: margins might not fit 64 bits (DPA108), which follows from public numbers.
-    Source: docs/choice_learners.md, "Networks".
-    Example:
-      >>> from fractions import Fraction
-      >>> from learners.rows.rows import Rows
-      >>> rows = Rows(np.array([[4096], [0]], dtype=np.int32), 4096, Fraction(1, 4096), np.array([1, 0]))
-      >>> network_scores(rows, (np.array([[[256]]]), np.array([[256]]))).tolist()
-      [[798464, 0]]
-    """
+    """Scores of all records under some networks of equal shapes; each depends on its record and its network alone."""
     first = stack[0]
     count, columns, width = first.shape
     margins = rows.margins(first.transpose(1, 0, 2).reshape(columns, count * width))
@@ -204,20 +164,7 @@ def network_scores(rows: Rows, stack: Network) -> NDArray[np.int64]:
 def network_errors(rows: Rows, networks: Networks) -> NDArray[np.int64]:
     """How many records each network gets wrong; a score of 0 is an error, as is a tie of the largest of several.
 
-    Args:
-      rows: records as whole numbers, with labels 0 and 1, or 0 to K - 1.
-      networks: the candidates.
-    Returns:
-      int64 array of shape (networks.size,).
-    Raises:
-      InvalidArgument: as for `network_scores`.
     Source: Bassily, Mohri, Suresh 2022, section 5.
-    Example:
-      >>> from fractions import Fraction
-      >>> from learners.rows.rows import Rows
-      >>> rows = Rows(np.array([[4096], [0]], dtype=np.int32), 4096, Fraction(1, 4096), np.array([1, 0]))
-      >>> network_errors(rows, given_networks([([[1]], [1]), ([[1]], [-1])], columns=1, feature_norm=1)).tolist()
-      [1, 2]
     """
     side, found = signs(rows.labels), []
     for stack in networks.stacks():

@@ -28,11 +28,6 @@ class ChoicePlan:
       lattice_bits: fineness of the lattice of the features.
       intercept: a constant in steps that is appended to every record; 0 for none.
       outputs: scores of a candidate: 1 for two classes, K for K classes.
-    Source: docs/choice_learners.md, "Candidates".
-    Example:
-      >>> from learners.choices.levels import counts_mechanism
-      >>> ChoicePlan(counts_mechanism(epsilon=1, adjacency="replace_one"), None, None).charges[0].releases[0].kind
-      'exponential_mechanism'
     """
 
     mechanism: ExponentialMechanism

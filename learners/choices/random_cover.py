@@ -29,11 +29,6 @@ class RandomCover:
       dimension: k, at least 1.
       size: N, how many, at least 1.
       seed: public; a seed gives the same directions on every machine.
-    Source: docs/choice_learners.md, "Random directions".
-    Example:
-      >>> cover = RandomCover(dimension=3, size=100, seed=7)
-      >>> (cover.candidate(42) == next(cover.blocks())[:, 42]).all()
-      np.True_
     """
 
     dimension: int
@@ -63,20 +58,7 @@ class RandomCover:
 
 
 def cap_mass(*, dimension: int, chord: float) -> float:
-    """Share of the sphere within a distance of a point of it, rounded down.
-
-    Args:
-      dimension: k, at least 2.
-      chord: straight distance on the unit sphere, above 0, at most 2**0.5.
-    Returns:
-      A number of which a certified lower bound is the true share.
-    Raises:
-      Nothing, for arguments in their ranges.
-    Source: docs/choice_learners.md, "Random directions".
-    Example:
-      >>> round(cap_mass(dimension=3, chord=1), 9)
-      0.25
-    """
+    """Share of the sphere within a distance of a point of it, rounded down."""
     from flint import arb
 
     from dpaudit.exact import ball_endpoints, float_outward, working_precision
@@ -91,20 +73,7 @@ def cap_mass(*, dimension: int, chord: float) -> float:
 def excess_error(*, records: int, epsilon: float, candidates: int, beta: float, mass: float) -> float:
     """Bound on how much larger the error rate of the chosen candidate is than that of the best direction and all within its cap.
 
-    Args:
-      records: m.
-      epsilon: of the choice.
-      candidates: N, evenly spread and independent.
-      beta: probability that the bound fails, above 0 and below 1.
-      mass: share of the sphere in the cap around the best direction, from `cap_mass`.
-    Returns:
-      The bound on the empirical error rate; infinite where so few candidates need not hit the cap; vacuous from 1 on.
-    Raises:
-      Nothing, for arguments in their ranges.
-    Source: McSherry and Talwar 2007; docs/choice_learners.md, "Random directions".
-    Example:
-      >>> excess_error(records=10**5, epsilon=1, candidates=2**17, beta=0.05, mass=cap_mass(dimension=8, chord=0.3)) < 4e-4
-      True
+    Source: McSherry and Talwar 2007.
     """
     half = beta / 2
     if candidates * mass < math.log(1 / half):

@@ -48,10 +48,7 @@ class Descent:
       runs: how many runs there are.
       release: of one sum, as it will be logged.
       choice: the mechanism that chooses a run, or None for a single one.
-    Source: Nguyen, Ullman, Zakynthinou 2020, Algorithm 1; docs/halfspace_learners.md, "Descent".
-    Example:
-      >>> Descent.__dataclass_fields__.keys() >= {"high", "low"}
-      True
+    Source: Nguyen, Ullman, Zakynthinou 2020, Algorithm 1.
     """
 
     records: int
@@ -85,30 +82,7 @@ class Descent:
 
 
 def descent(public: Public, *, columns: int, bound: int, high: int, low: int, runs: int, choice_share: Fraction) -> Descent:
-    """Runs that together meet the budget.
-
-    Args:
-      public: number of records, epsilon, delta, adjacency.
-      columns: m, of the unit records.
-      bound: their norm in steps.
-      high: as for `Descent`.
-      low: as for `Descent`.
-      runs: k, at least 1.
-      choice_share: part of epsilon for the choice among several runs, between 0 and 1.
-    Returns:
-      A plan of clamp(n^2 mu^2 / (4 m k), 20, 200) steps a run, mu being what the runs may spend.
-    Raises:
-      InvalidArgument: delta is 0 (DPA103), or noise or sums do not fit 64 bits (DPA108).
-      Unsupported: no noise meets the budget (DPA202).
-    Source: Nguyen, Ullman, Zakynthinou 2020, Algorithm 3; docs/halfspace_learners.md, Theorem 1.
-    Example:
-      >>> from dpaudit.claims import Adjacency
-      >>> from learners.estimator import Public
-      >>> public = Public(20000, 200, 2, Fraction(1), Fraction(1), Fraction(1, 10**6), Adjacency("replace_one"))
-      >>> plan = descent(public, columns=200, bound=2**20, high=2**48, low=2**45, runs=1, choice_share=Fraction(1, 10))
-      >>> plan.steps, round(plan.deviation, 1)
-      (200, 119.5)
-    """
+    """Runs that together meet the budget (Nguyen, Ullman, Zakynthinou 2020, Algorithm 3)."""
     if public.records > _MOST_RECORDS:
         raise InvalidArgument("DPA108", f"sums over {public.records} records might not fit 64 bits. Fit on fewer.")
     chosen = choice_share * public.epsilon if runs > 1 else Fraction(0)
@@ -122,23 +96,7 @@ def descent(public: Public, *, columns: int, bound: int, high: int, low: int, ru
 def descend(rows: Rows, plan: Descent, source: BitSource | None = None) -> NDArray[np.int64]:
     """Weights in the unit ball: makes exactly the releases that the plan states, and computes from those.
 
-    Args:
-      rows: unit records, with labels 0 and 1.
-      plan: from `descent`.
-      source: random bits; None takes the operating system's.
-    Returns:
-      int64 array of shape (m,) in units of 2**-WEIGHT_BITS: the mean of the weights at which a run read the records.
-    Raises:
-      InvalidArgument: rows that may be longer than the plan's noise was made for (DPA103).
-    Source: Nguyen, Ullman, Zakynthinou 2020, Algorithm 3; docs/halfspace_learners.md, "Descent".
-    Example:
-      >>> from dpaudit.claims import Adjacency
-      >>> from learners.estimator import Public
-      >>> from learners.rows.unit import unit_rows
-      >>> public = Public(2, 3, 2, Fraction(1), Fraction(1), Fraction(1, 10**6), Adjacency("replace_one"))
-      >>> plan = descent(public, columns=3, bound=2**20, high=2**48, low=2**45, runs=2, choice_share=Fraction(1, 10))
-      >>> descend(unit_rows(np.eye(3)[:2], np.array([0, 1])), plan).shape
-      (3,)
+    Source: Nguyen, Ullman, Zakynthinou 2020, Algorithm 3.
     """
     require_short(rows, plan.bound)
     side, noise, found = signs(rows.labels), plan.noise(plan.release), []
@@ -156,24 +114,7 @@ def descend(rows: Rows, plan: Descent, source: BitSource | None = None) -> NDArr
 
 
 def active_sum(rows: Rows, side: NDArray[np.int64], weights: NDArray[np.int64], high: int) -> NDArray[np.int64]:
-    """Sum of the records with the signs of their labels, over those whose signed margin is below a threshold.
-
-    Args:
-      rows: the records.
-      side: int64 array of shape (n,), -1 and 1.
-      weights: int64 array of shape (m,), released or public.
-      high: the threshold, public, in the units of the margins.
-    Returns:
-      int64 array of shape (m,), exact. Each record adds itself, minus itself or nothing, whatever the others are.
-    Raises:
-      InvalidArgument: as for `Rows.margins`.
-    Source: docs/halfspace_learners.md, Lemma 1.
-    Example:
-      >>> from learners.rows.rows import Rows
-      >>> rows = Rows(np.array([[4, 0], [0, 4]], dtype=np.int32), 4, Fraction(1, 4), np.array([1, 0]))
-      >>> active_sum(rows, np.array([1, -1]), np.array([3, 0]), 12).tolist()
-      [0, -4]
-    """
+    """Sum of the records with the signs of their labels, over those whose signed margin is below a threshold."""
     return rows.weighted_sum(side * (side * rows.margins(weights) < high))
 
 

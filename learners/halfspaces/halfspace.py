@@ -56,10 +56,7 @@ class HalfspacePlan:
       runs: the descent.
       lattice_bits: fineness of the lattice, of unit records and of their images.
       intercept: 0, none.
-    Source: Nguyen, Ullman, Zakynthinou 2020, Algorithm 3; docs/halfspace_learners.md, "The classifier".
-    Example:
-      >>> HalfspacePlan.__dataclass_fields__["intercept"].default
-      0
+    Source: Nguyen, Ullman, Zakynthinou 2020, Algorithm 3.
     """
 
     image: SignMap | None

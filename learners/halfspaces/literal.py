@@ -49,10 +49,7 @@ class LiteralDescent:
       runs: how many runs there are.
       release: of one step, as it will be logged but for its count.
       choice: the mechanism that chooses a run by its hinge loss.
-    Source: Nguyen, Ullman, Zakynthinou 2020, Algorithm 3; docs/halfspace_learners.md, "The published descent".
-    Example:
-      >>> LiteralDescent.__dataclass_fields__.keys() >= {"choice"}
-      True
+    Source: Nguyen, Ullman, Zakynthinou 2020, Algorithm 3.
     """
 
     records: int
@@ -99,25 +96,7 @@ class LiteralDescent:
 def literal_descent(public: Public, *, columns: int, bound: int, high: int, low: int, failure: Fraction) -> LiteralDescent:
     """The published numbers: k = ceil(ln(8 / failure)) runs, and the noise of their proof, at half of epsilon.
 
-    Args:
-      public: number of records, epsilon, delta, adjacency.
-      columns: m, of the unit records.
-      bound: their norm in steps.
-      high: as for `LiteralDescent`.
-      low: as for `LiteralDescent`.
-      failure: probability with which the result may be worse than promised.
-    Returns:
-      A plan that costs at most epsilon: the accountant says that the runs cost a small part of their half.
-    Raises:
-      InvalidArgument: more than 500 records, epsilon above 1, or delta 0 (DPA103).
-    Source: Nguyen, Ullman, Zakynthinou 2020, Algorithm 3; docs/halfspace_learners.md, "The published descent".
-    Example:
-      >>> from dpaudit.claims import Adjacency
-      >>> from learners.estimator import Public
-      >>> public = Public(100, 4, 2, Fraction(1), Fraction(1), Fraction(1, 10**6), Adjacency("replace_one"))
-      >>> plan = literal_descent(public, columns=4, bound=2**20, high=2**48, low=2**45, failure=Fraction(1, 20))
-      >>> plan.runs, plan.steps, round(plan.deviation)
-      (6, 9999, 1206)
+    Source: Nguyen, Ullman, Zakynthinou 2020, Algorithm 3.
     """
     if public.records > MOST_RECORDS or public.epsilon > 1 or public.delta == 0:
         allowed = f"at most {MOST_RECORDS} records, epsilon at most 1 and delta above 0"
@@ -133,26 +112,7 @@ def literal_descent(public: Public, *, columns: int, bound: int, high: int, low:
 
 
 def descend_literally(rows: Rows, plan: LiteralDescent, source: BitSource | None = None) -> NDArray[np.int64]:
-    """The last weights of one of the runs, chosen by their hinge loss.
-
-    Args:
-      rows: unit records, with labels 0 and 1.
-      plan: from `literal_descent`.
-      source: random bits of places and noise; None takes the operating system's.
-    Returns:
-      int64 array of shape (m,) in units of 2**-WEIGHT_BITS, of norm at most 1.
-    Raises:
-      InvalidArgument: rows that may be longer than the plan's noise was made for (DPA103).
-    Source: Nguyen, Ullman, Zakynthinou 2020, Algorithm 3; docs/halfspace_learners.md, "The published descent".
-    Example:
-      >>> from dpaudit.claims import Adjacency
-      >>> from learners.estimator import Public
-      >>> from learners.rows.unit import unit_rows
-      >>> public = Public(3, 3, 2, Fraction(1), Fraction(1), Fraction(1, 10**6), Adjacency("replace_one"))
-      >>> plan = literal_descent(public, columns=3, bound=2**20, high=2**48, low=2**45, failure=Fraction(1, 20))
-      >>> descend_literally(unit_rows(np.eye(3), np.array([0, 1, 0])), plan).shape
-      (3,)
-    """
+    """The last weights of one of the runs, chosen by their hinge loss (Nguyen, Ullman, Zakynthinou 2020, Algorithm 3)."""
     require_short(rows, plan.bound)
     records: NDArray[np.float64] = dense(rows, np.float64) * signs(rows.labels)[:, np.newaxis]
     runs = [_last_weights(records, plan, source) for _ in range(plan.runs)]
@@ -163,19 +123,7 @@ def descend_literally(rows: Rows, plan: LiteralDescent, source: BitSource | None
 def hinge_scores(*, high: int, low: int, largest: int) -> tuple[Loss, int]:
     """The hinge loss that is 0 from one margin on and 1 at another, on a grid, as a score of candidates, with its sensitivity.
 
-    Args:
-      high: the margin from which on it is 0, in the units of the margins, a whole number.
-      low: the margin at which it is 1, a smaller one.
-      largest: no margin is larger in size; others are cut to it.
-    Returns:
-      A function of signed margins, and its range: by how much a sum changes at most when one record is replaced.
-    Raises:
-      ZeroDivisionError: both margins are the same.
-    Source: Nguyen, Ullman, Zakynthinou 2020, section 3; docs/halfspace_learners.md, "The published descent".
-    Example:
-      >>> loss, change = hinge_scores(high=96, low=10, largest=1000)
-      >>> (loss(np.array([96, 10, -1000, -1001])) / 2**10).round(2).tolist(), round(change / 2**10, 2)
-      ([0.0, 1.0, 12.75, 12.75], 12.75)
+    Source: Nguyen, Ullman, Zakynthinou 2020, section 3.
     """
 
     def loss(margins: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -33,10 +33,7 @@ class Packing:
     Args:
       code: int8 array of shape (K, d) of signs; the normal vectors are its rows over sqrt(d).
       margin: gamma, exact, above 0 and below 1.
-    Source: Nguyen, Ullman, Zakynthinou 2020, Theorem 6; docs/halfspace_learners.md, Theorem 3.
-    Example:
-      >>> Packing(np.array([[1, 1, 1], [1, -1, -1]], dtype=np.int8), Fraction(1, 100)).distance
-      Fraction(2, 3)
+    Source: Nguyen, Ullman, Zakynthinou 2020, Theorem 6.
     """
 
     code: NDArray[np.int8]
@@ -61,17 +58,7 @@ class Packing:
         return _apart(self.distance, self.code.shape[1], self.margin)
 
     def sample(self, place: int, records: int, rng: np.random.Generator) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-        """Records of one of the halfspaces: uniform on the sphere but for those that are closer to its plane than the margin.
-
-        Args:
-          place: which one, 0 to K - 1.
-          records: how many.
-          rng: where they come from; these are test data, nothing that is released depends on them.
-        Returns:
-          Arrays of shape (n, d) and (n,): unit vectors, and 1 where their product with the normal vector is positive, else 0.
-        Raises:
-          IndexError: there is no such halfspace.
-        """
+        """Records of one of the halfspaces: uniform on the sphere but for those that are closer to its plane than the margin."""
         normal = self.normals[place]
         found = np.zeros((0, len(normal)))
         while len(found) < records:
@@ -89,20 +76,7 @@ class Packing:
 def random_packing(*, dimension: int, size: int, margin: Exact, seed: int = 0) -> Packing:
     """Halfspaces with random normal vectors of signs, which are far apart if there are not too many.
 
-    Args:
-      dimension: d, 2 to 2**14.
-      size: K, 2 to 2**12.
-      margin: gamma, exact, above 0 and below 1.
-      seed: public whole number.
-    Returns:
-      A `Packing`; `disjoint` says whether no classifier fits two of its halfspaces.
-    Raises:
-      InvalidArgument: a number that is none (DPA101, DPA102, DPA105) or out of range (DPA103).
-    Source: Nguyen, Ullman, Zakynthinou 2020, Theorem 6; docs/halfspace_learners.md, "The packing as a benchmark".
-    Example:
-      >>> packing = random_packing(dimension=200, size=64, margin="1/200")
-      >>> packing.disjoint, float(packing.distance) > 0.35
-      (True, True)
+    Source: Nguyen, Ullman, Zakynthinou 2020, Theorem 6.
     """
     width, count = integer(dimension, "dimension", lower=2, upper=_MOST_DIMENSIONS), integer(size, "size", lower=2, upper=2**12)
     signs = PublicBits(seed, "packing", width).signs(count * width).reshape(count, width)
@@ -110,20 +84,7 @@ def random_packing(*, dimension: int, size: int, margin: Exact, seed: int = 0) -
 
 
 def near_plane(*, dimension: int, margin: Exact) -> Enclosure:
-    """Share of the unit sphere that is closer to a plane through the origin than a margin.
-
-    Args:
-      dimension: d, at least 2.
-      margin: gamma, exact, above 0 and below 1.
-    Returns:
-      Enclosure of I(1/2, (d - 1) / 2; gamma^2), the regularised incomplete beta function.
-    Raises:
-      InvalidArgument: a number that is none (DPA101, DPA102, DPA105) or out of range (DPA103).
-    Source: docs/halfspace_learners.md, Theorem 3.
-    Example:
-      >>> round(float(near_plane(dimension=3, margin="1/4").upper), 9)
-      0.25
-    """
+    """Share of the unit sphere that is closer to a plane through the origin than a margin."""
     width = integer(dimension, "dimension", lower=2, upper=_MOST_DIMENSIONS)
     gamma = in_range(margin, "margin", lower=0, upper=1, lower_open=True, upper_open=True)
     with working_precision(_BITS):
@@ -131,21 +92,7 @@ def near_plane(*, dimension: int, margin: Exact) -> Enclosure:
 
 
 def packing_size(*, dimension: int, margin: Exact) -> int:
-    """Halfspaces that there are at least of which no classifier fits two.
-
-    Args:
-      dimension: d, 2 to 2**14.
-      margin: gamma, exact, above 0 and below 1.
-    Returns:
-      2^d over the volume of a ball of signs whose radius is one below the least distance that is certain to be enough, rounded up;
-      1 where no distance is.
-    Raises:
-      InvalidArgument: as for `near_plane`.
-    Source: Gilbert 1952; docs/halfspace_learners.md, Theorem 3.
-    Example:
-      >>> packing_size(dimension=100, margin="1/100")
-      1199500
-    """
+    """Halfspaces that there are at least of which no classifier fits two (Gilbert 1952)."""
     width = integer(dimension, "dimension", lower=2, upper=_MOST_DIMENSIONS)
     gamma = in_range(margin, "margin", lower=0, upper=1, lower_open=True, upper_open=True)
     if not _apart(Fraction(1), width, gamma):
@@ -161,62 +108,21 @@ def packing_size(*, dimension: int, margin: Exact) -> int:
 def records_needed(*, dimension: int, margin: Exact, epsilon: Exact, success: Exact = "9/10") -> Fraction:
     """Records below which no pure-DP learner fits all halfspaces with a margin, each with some probability.
 
-    Args:
-      dimension: d, 2 to 2**14.
-      margin: gamma, exact, above 0 and below 1.
-      epsilon: of the learner, in nats, exact, positive, under replace_one.
-      success: probability of an error of at most 1/10, exact, between 0 and 1.
-    Returns:
-      A lower bound on n, certified: ln((K - 1) p / (1 - p)) / epsilon, rounded down; 0 where it says nothing.
-    Raises:
-      InvalidArgument: as for `near_plane`, or epsilon is not positive (DPA104).
-    Source: Nguyen, Ullman, Zakynthinou 2020, Theorem 6; docs/halfspace_learners.md, Theorem 3.
-    Example:
-      >>> round(float(records_needed(dimension=100, margin="1/100", epsilon="1/10")), 1)
-      161.9
+    Source: Nguyen, Ullman, Zakynthinou 2020, Theorem 6.
     """
     cost, size = positive(epsilon, "epsilon"), packing_size(dimension=dimension, margin=margin)
     return _implied(size, in_range(success, "success", lower=0, upper=1, lower_open=True, upper_open=True)) / cost
 
 
 def implied_epsilon(*, size: int, success: Exact, records: int) -> Fraction:
-    """Epsilon that a learner has at least which fits halfspaces, of which no classifier fits two, with some probability.
-
-    Args:
-      size: K, of a packing that is disjoint.
-      success: probability of fitting, at most the mean over the halfspaces, exact, between 0 and 1; such as the lower end of
-        a confidence interval from runs on random ones of them.
-      records: n, at least 1.
-    Returns:
-      ln((K - 1) p / (1 - p)) / n, rounded down; 0 where it says nothing.
-    Raises:
-      InvalidArgument: a number that is none (DPA101, DPA102, DPA105) or out of range (DPA103).
-    Source: docs/halfspace_learners.md, Theorem 3.
-    Example:
-      >>> float(implied_epsilon(size=1025, success="9/10", records=10)) < 0.9129
-      True
-    """
+    """Epsilon that a learner has at least which fits halfspaces, of which no classifier fits two, with some probability."""
     count = integer(records, "records", lower=1)
     chance = in_range(success, "success", lower=0, upper=1, lower_open=True, upper_open=True)
     return _implied(integer(size, "size", lower=2), chance) / count
 
 
 def error_rate(*, cosine: float, dimension: int, margin: float) -> float:
-    """Error of weights on the records of a halfspace, by their angle, in floats.
-
-    Args:
-      cosine: of the angle between the weights and the normal vector, -1 to 1.
-      dimension: d, at least 3.
-      margin: gamma, above 0 and below 1.
-    Returns:
-      1 / pi times the integral of (1 - gamma^2 / sin^2 t)^(d / 2 - 1) over t from 0 to the angle, over the share that is kept.
-    Raises:
-      Nothing, for arguments in their ranges.
-    Source: docs/halfspace_learners.md, "The packing as a benchmark".
-    Example:
-      >>> round(error_rate(cosine=math.cos(math.acos(0.8) / 2), dimension=100, margin=1e5**-0.5), 4)
-      0.0927
-    """
+    """Error of weights on the records of a halfspace, by their angle, in floats."""
     angle = math.acos(min(1.0, max(-1.0, cosine)))
     nodes, weights = np.polynomial.legendre.leggauss(_NODES)
     places = angle * (nodes + 1) / 2

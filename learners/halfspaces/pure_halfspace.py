@@ -138,19 +138,5 @@ class PureHalfspaceClassifier(UnitRecordClassifier):
 
 
 def net_errors(rows: Rows, net: LatticeCover) -> NDArray[np.int64]:
-    """How many records every point of a net has short of a tenth of the margin.
-
-    Args:
-      rows: unit records, with labels 0 and 1.
-      net: from `shell_net`.
-    Returns:
-      int64 array of shape (net.size,), exact; each entry moves by at most 1 when a record is replaced.
-    Raises:
-      Nothing, for unit records of as many columns as the net has.
-    Source: docs/halfspace_learners.md, Lemma 4.
-    Example:
-      >>> from learners.rows.unit import unit_rows
-      >>> net_errors(unit_rows(np.eye(2), np.array([0, 1])), shell_net(dimension=2, margin=1)).tolist().count(0)
-      13
-    """
+    """How many records every point of a net has short of a tenth of the margin."""
     return totals(rows, net, errors(threshold(dimension=net.dimension, bound=rows.bound)))

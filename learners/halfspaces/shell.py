@@ -18,17 +18,7 @@ def shell_net(*, dimension: int, margin: Exact) -> LatticeCover:
     With r = margin / 10 the lattice has the step h = 2 r / sqrt(m), and a point p of whole numbers is in the net if the norm of h p
     is within r of 1. Lengths of candidates are in steps: `threshold` says what a margin of r is in those.
 
-    Args:
-      dimension: m, public, 1 to 4.
-      margin: gamma, public, exact, above 0 and at most 1.
-    Returns:
-      The net, of at most 5 million points.
-    Raises:
-      InvalidArgument: not numbers (DPA101, DPA102, DPA105), out of range, or a net of more points (DPA103).
-    Source: Nguyen, Ullman, Zakynthinou 2020, Algorithm 2; docs/halfspace_learners.md, Lemma 4.
-    Example:
-      >>> shell_net(dimension=2, margin="3/10").size
-      212
+    Source: Nguyen, Ullman, Zakynthinou 2020, Algorithm 2.
     """
     columns = integer(dimension, "dimension", lower=1, upper=MOST_DIMENSIONS)
     radius = in_range(margin, "margin", lower=0, upper=1, lower_open=True) / 10
@@ -46,17 +36,5 @@ def threshold(*, dimension: int, bound: int) -> int:
 
     The margin of the point h p with a record q of norm `bound` steps is h <p, q> / bound, and h = 2 r / sqrt(m): it is below r if
     2 <p, q> < bound sqrt(m), whatever the margin is.
-
-    Args:
-      dimension: m.
-      bound: norm of a record in steps.
-    Returns:
-      The largest whole number v with 2 v < bound sqrt(m).
-    Raises:
-      ValueError: for a bound of 0.
-    Source: docs/halfspace_learners.md, Lemma 4.
-    Example:
-      >>> threshold(dimension=4, bound=8), threshold(dimension=2, bound=10)
-      (7, 7)
     """
     return math.isqrt(-(-dimension * bound**2 // 4) - 1)

@@ -27,10 +27,6 @@ class UnitRecordClassifier(PrivateEstimator):
 
     Args:
       epsilon: as for `PrivateEstimator`, as all others.
-    Source: docs/halfspace_learners.md, "Unit records".
-    Example:
-      >>> UnitRecordClassifier.feature_norm
-      1
     """
 
     released: ClassVar[tuple[str, ...]] = ("embedded_weights_",)

@@ -32,10 +32,6 @@ class HalfspaceBound:
       deviation: what the records say less about others than about themselves, in the root of an error rate.
       failure: probability with which the bound may not hold, of projection, noise and sample together.
       void: why nothing is promised at all, or None.
-    Source: docs/halfspace_learners.md, Theorem 2.
-    Example:
-      >>> str(HalfspaceBound(0.01, 0.2, 0.05)), str(HalfspaceBound(0.5, 0.9, 0.05)), str(HalfspaceBound(0.0, 0.0, 1.0, "why"))
-      ('0.07', 'vacuous', 'void: why')
     """
 
     learned: float
@@ -65,20 +61,7 @@ class HalfspaceBound:
 def kept_margin(margin: Fraction, *, columns_in: int, columns: int, jl_fraction: Fraction, lattice_bits: int) -> Fraction:
     """The margin of unit records on the lattice, after a map that changes no squared norm by more than a fraction of the margin.
 
-    Args:
-      margin: gamma, of unit records, above 0 and at most 1.
-      columns_in: d.
-      columns: m; where that is not below d there is no projection.
-      jl_fraction: c, the distortion is c gamma; above 0 and below 1.
-      lattice_bits: fineness of the lattice.
-    Returns:
-      (1 - c) gamma / (1 + c gamma), or gamma without a projection, less what the lattice takes; rounded down.
-    Raises:
-      InvalidArgument: nothing is left (DPA103).
-    Source: Nguyen, Ullman, Zakynthinou 2020, Lemma 3; docs/halfspace_learners.md, Lemma 2.
-    Example:
-      >>> float(kept_margin(Fraction(1, 5), columns_in=50, columns=50, jl_fraction=Fraction(1, 2), lattice_bits=20)) > 0.19998
-      True
+    Source: Nguyen, Ullman, Zakynthinou 2020, Lemma 3.
     """
     lost = Fraction(2 * whole_root_above(columns_in), 2**lattice_bits)
     kept = margin - lost
@@ -95,18 +78,7 @@ def kept_margin(margin: Fraction, *, columns_in: int, columns: int, jl_fraction:
 def needed_columns(*, records: int, distortion: Fraction, failure: Fraction) -> int:
     """Columns of a map of random signs that keeps the squared norms of 3 n + 1 vectors, up to a part of each.
 
-    Args:
-      records: n.
-      distortion: t, above 0 and below 1.
-      failure: probability with which it may not, above 0 and below 1.
-    Returns:
-      The least m with 2 (3 n + 1) e^(-m (t^2 / 2 - t^3 / 3) / 2) at most the failure.
-    Raises:
-      ZeroDivisionError: the distortion or the failure is 0.
-    Source: Achlioptas 2003, Theorem 1.1; docs/halfspace_learners.md, Lemma 2.
-    Example:
-      >>> needed_columns(records=10**5, distortion=Fraction(1, 10), failure=Fraction(1, 80))
-      7581
+    Source: Achlioptas 2003, Theorem 1.1.
     """
     return math.ceil(2 * math.log(2 * (3 * records + 1) / failure) / _exponent(float(distortion)) * _ROUNDED)
 
@@ -114,40 +86,13 @@ def needed_columns(*, records: int, distortion: Fraction, failure: Fraction) -> 
 def projection_failure(*, records: int, columns: int, distortion: Fraction) -> float:
     """Probability, at most, with which a map of random signs distorts what `needed_columns` is about.
 
-    Args:
-      records: n.
-      columns: m.
-      distortion: t.
-    Returns:
-      A bound, at most 1.
-    Raises:
-      Nothing, for arguments in their ranges.
-    Source: Achlioptas 2003, Theorem 1.1; docs/halfspace_learners.md, Lemma 2.
-    Example:
-      >>> projection_failure(records=10**5, columns=7581, distortion=Fraction(1, 10)) <= 1 / 80
-      True
+    Source: Achlioptas 2003, Theorem 1.1.
     """
     return min(1.0, 2 * (3 * records + 1) * math.exp(-columns * _exponent(float(distortion)) / 2) * _ROUNDED)
 
 
 def descent_bound(plan: Descent, *, failure: float, unmapped: float) -> HalfspaceBound:
-    """The bound for noisy descent.
-
-    Args:
-      plan: what it did.
-      failure: probability with which the bound may fail.
-      unmapped: that part of it with which the projection may fail; above a quarter the promise is void.
-    Returns:
-      A bound on the error among mapped records.
-    Raises:
-      Nothing, for arguments in their ranges.
-    Source: Nguyen, Ullman, Zakynthinou 2020, Theorem 2; docs/halfspace_learners.md, Theorem 2.
-    Example:
-      >>> from learners.halfspaces.halfspace import HalfspaceClassifier
-      >>> model = HalfspaceClassifier(epsilon=1, delta="1e-6", margin=1, classes=[0, 1]).fit([[1], [-1]] * 5000, [1, 0] * 5000)
-      >>> str(descent_bound(model.plan_.runs, failure=0.05, unmapped=0.0))
-      '0.1163'
-    """
+    """The bound for noisy descent (Nguyen, Ullman, Zakynthinou 2020, Theorem 2)."""
     part = failure / _PARTS
     # A run has more than e times its mean with probability 1 / e at most: all of them have, with probability e^-runs.
     learned = min(sure_hinge(plan, part), mean_hinge(plan) / part ** (1 / plan.runs))
@@ -157,21 +102,7 @@ def descent_bound(plan: Descent, *, failure: float, unmapped: float) -> Halfspac
 
 
 def literal_bound(plan: LiteralDescent, *, failure: float, unmapped: float) -> HalfspaceBound:
-    """The bound for the published descent, which returns the last weights of a run.
-
-    Args:
-      plan: what it did.
-      failure: as for `descent_bound`.
-      unmapped: as for `descent_bound`.
-    Returns:
-      A bound on the error among mapped records: vacuous for the few records that it is for.
-    Raises:
-      Nothing, for arguments in their ranges.
-    Source: Shamir, Zhang 2013, Theorem 2; docs/halfspace_learners.md, Theorem 2.
-    Example:
-      >>> HalfspaceBound.__dataclass_fields__.keys() >= {"deviation"}
-      True
-    """
+    """The bound for the published descent, which returns the last weights of a run (Shamir, Zhang 2013, Theorem 2)."""
     part, slope = failure / _PARTS, plan.bound * 2.0**WEIGHT_BITS / (plan.high - plan.low)
     # In units of the sum of the losses over n: a step has length n L at most, its noise n L times the deviation in m columns.
     squares = 1 + plan.release.dimension * (plan.deviation + 1 / plan.bound) ** 2
@@ -183,44 +114,13 @@ def literal_bound(plan: LiteralDescent, *, failure: float, unmapped: float) -> H
 
 
 def choice_bound(*, candidates: int, records: int, columns: int, epsilon: float, failure: float, unmapped: float) -> HalfspaceBound:
-    """The bound for a choice among the points of a net.
-
-    Args:
-      candidates: how many there are.
-      records: n.
-      columns: m.
-      epsilon: of the choice.
-      failure: as for `descent_bound`.
-      unmapped: as for `descent_bound`.
-    Returns:
-      A bound on the error among mapped records.
-    Raises:
-      Nothing, for arguments in their ranges.
-    Source: Nguyen, Ullman, Zakynthinou 2020, Theorem 4; docs/halfspace_learners.md, Theorem 2.
-    Example:
-      >>> str(choice_bound(candidates=18000, records=10**5, columns=3, epsilon=1, failure=0.05, unmapped=0.0))
-      '0.002658'
-    """
+    """The bound for a choice among the points of a net (Nguyen, Ullman, Zakynthinou 2020, Theorem 4)."""
     learned = 2 * math.log(candidates * _PARTS / failure) / (epsilon * records)
     return _bound(learned, records, columns, failure, unmapped)
 
 
 def mean_hinge(plan: Descent) -> float:
-    """Expected mean hinge loss of a run on records that have the threshold as their margin, at most.
-
-    Args:
-      plan: what it does.
-    Returns:
-      L / (n T) (1 / (2 a) + a T (n^2 + m s^2) / 2) with slope L and step a, with what the lattice adds.
-    Raises:
-      Nothing.
-    Source: Zinkevich 2003; docs/halfspace_learners.md, Lemma 3.
-    Example:
-      >>> from learners.halfspaces.halfspace import HalfspaceClassifier
-      >>> model = HalfspaceClassifier(epsilon=1, delta="1e-6", margin=1, classes=[0, 1]).fit([[1], [-1]] * 5000, [1, 0] * 5000)
-      >>> round(mean_hinge(model.plan_.runs), 3)
-      0.079
-    """
+    """Expected mean hinge loss of a run on records that have the threshold as their margin, at most (Zinkevich 2003)."""
     squares = plan.records**2 + plan.release.dimension * (plan.deviation + 1 / plan.bound) ** 2
     return _hinge(plan, squares, 0.0)
 
@@ -228,20 +128,7 @@ def mean_hinge(plan: Descent) -> float:
 def sure_hinge(plan: Descent, failure: float) -> float:
     """Mean hinge loss of a run on records that have the threshold as their margin, exceeded with a small probability only.
 
-    Args:
-      plan: what it does.
-      failure: that probability, above 0.
-    Returns:
-      L / (n T) (1 / (2 a) + a T (n + s (sqrt(m) + t / sqrt(T)))^2 / 2 + 2 s sqrt(T) t) with t = sqrt(2 ln(2 / failure)), and what
-      the lattice adds.
-    Raises:
-      ZeroDivisionError: for a probability of 0.
-    Source: Azuma 1967; docs/halfspace_learners.md, Lemma 3.
-    Example:
-      >>> from learners.halfspaces.halfspace import HalfspaceClassifier
-      >>> model = HalfspaceClassifier(epsilon=1, delta="1e-6", margin=1, classes=[0, 1]).fit([[1], [-1]] * 5000, [1, 0] * 5000)
-      >>> round(sure_hinge(model.plan_.runs, 0.01), 3)
-      0.086
+    Source: Azuma 1967.
     """
     width, tail = math.sqrt(plan.release.dimension), math.sqrt(2 * math.log(2 / failure))
     length = plan.records + plan.deviation * (width + tail / math.sqrt(plan.steps)) + width / plan.bound

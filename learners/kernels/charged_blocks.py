@@ -40,10 +40,7 @@ class BlocksTold:
       value: gives the difference then.
       updates: with how many the run ends.
       threshold: of the size of a difference, in steps.
-    Source: Dwork and Roth 2014, Algorithm 1; docs/kernel_learners.md, "Charged block by block".
-    Example:
-      >>> list(BlocksTold.__dataclass_fields__)
-      ['grid', 'search', 'value', 'updates', 'threshold']
+    Source: Dwork and Roth 2014, Algorithm 1.
     """
 
     grid: Grid
@@ -75,14 +72,7 @@ class BlockRounds:
     Args:
       blocks: open comparisons, one for each update.
       noise: of the differences that are shown, one for each update.
-    Raises:
-      Nothing.
-    Source: Dwork and Roth 2014, Algorithm 1; docs/kernel_learners.md, "Charged block by block".
-    Example:
-      >>> search = AboveThreshold(sensitivity=1, epsilon=9)
-      >>> rounds = BlockRounds([search.start(100), search.start(100)], [5, 7])
-      >>> [rounds.difference(steps) for steps in (0, -900, 900)]
-      [None, -893, 905]
+    Source: Dwork and Roth 2014, Algorithm 1.
     """
 
     __slots__ = ("_blocks", "_noise")
@@ -101,19 +91,7 @@ class BlockRounds:
 def blocks_told(found: Minimum, public: Public, *, updates: int, spread: float) -> BlocksTold:
     """Equal blocks, half of each for its comparisons, of the largest epsilon with which all of them meet epsilon and delta.
 
-    Args:
-      found: the minimiser, as far as it is public.
-      public: epsilon, delta, adjacency.
-      updates: with how many the run ends.
-      spread: log(2 questions / failure).
-    Returns:
-      What a run tells.
-    Raises:
-      Unsupported: no noise of use meets them (DPA202).
-    Source: Dwork and Roth 2014, Theorem 3.23; docs/kernel_learners.md, "Charged block by block".
-    Example:
-      >>> blocks_told.__name__
-      'blocks_told'
+    Source: Dwork and Roth 2014, Theorem 3.23.
     """
     scale = _least_scale(updates, public.epsilon, public.delta)
     search, value = _block(scale, public.adjacency)

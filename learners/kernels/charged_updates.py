@@ -35,10 +35,7 @@ class UpdateRounds:
       threshold: silence up to here, in steps.
       source: random bits; None takes the operating system's.
       hold: where answers are held while a function is checked.
-    Source: Jain, Thakurta 2013, Algorithm 1; docs/accounting.md, "Charged updates".
-    Example:
-      >>> UpdateRounds(DiscreteLaplace("1/90"), 3, None, None).difference(3) is None
-      True
+    Source: Jain, Thakurta 2013, Algorithm 1.
     """
 
     law: DiscreteLaplace
@@ -60,10 +57,6 @@ class UpdatesTold:
     Args:
       grid: steps of values.
       release: the whole run, as it will be logged.
-    Source: docs/kernel_learners.md, "Charged by updates".
-    Example:
-      >>> list(UpdatesTold.__dataclass_fields__)
-      ['grid', 'release']
     """
 
     grid: Grid
@@ -86,19 +79,7 @@ class UpdatesTold:
 def updates_told(found: Minimum, public: Public, *, updates: int, spread: float) -> UpdatesTold:
     """The least noise of a run with so many updates that meets epsilon and delta, and the threshold that goes with it.
 
-    Args:
-      found: the minimiser, as far as it is public.
-      public: epsilon, delta, adjacency.
-      updates: with how many the run ends.
-      spread: log(2 questions / failure): no noise of theirs exceeds so many scales but with that probability.
-    Returns:
-      What a run tells.
-    Raises:
-      Unsupported: no noise of use meets them (DPA202).
-    Source: Jain, Thakurta 2013, Algorithm 1; docs/kernel_learners.md, "Charged by updates".
-    Example:
-      >>> updates_told.__name__
-      'updates_told'
+    Source: Jain, Thakurta 2013, Algorithm 1.
     """
     scale, threshold = _least_noise(updates, Fraction(spread), public.epsilon, public.delta)
     stated = {"lattice": 1, "scale": scale, "threshold": threshold, "updates": updates}

@@ -29,10 +29,6 @@ class KernelClassifier(KernelModel, PrivateEstimator):
       random_state: None draws noise from the operating system; an integer or a numpy Generator makes it reproducible, for tests.
       kernel: a `learners.kernels.spaces.Kernel`; None takes `Polynomial(3)`.
       ridge: factor of half the squared norm of the weights, public, exact, positive; the kernel is at most 1.
-    Source: docs/kernel_learners.md, "The minimiser".
-    Example:
-      >>> KernelClassifier.adjacencies
-      ('replace_one',)
     """
 
     def __init__(  # noqa: PLR0913 - scikit-learn reads an estimator's parameters from here

@@ -41,12 +41,6 @@ class Space:
     Args:
       public_map: from records to images of norm at most 1.
       feature_norm: largest L2 norm of a record that is kept.
-    Source: docs/kernel_learners.md, "Kernels".
-    Example:
-      >>> from fractions import Fraction
-      >>> from learners.rows.polynomial import polynomial_map
-      >>> Space(polynomial_map(dimension_in=2, degree=3), Fraction(1)).images([[0.6, 0.8]]).steps.shape
-      (1, 10)
     """
 
     public_map: PublicMap
@@ -84,10 +78,6 @@ class KernelPlan:
       space: where records are mapped to.
       minimum: the minimiser there.
       telling: what is told about it.
-    Source: docs/kernel_learners.md, "The minimiser".
-    Example:
-      >>> KernelPlan.intercept
-      0
     """
 
     space: Space
@@ -108,10 +98,6 @@ class KernelModel(PrivateModel):
     Args:
       kernel: a `learners.kernels.spaces.Kernel`; None takes `Polynomial(3)`.
       ridge: factor of half the squared norm of the weights, public, exact, positive; the kernel is at most 1.
-    Source: docs/kernel_learners.md, "The minimiser".
-    Example:
-      >>> KernelModel.adjacencies
-      ('replace_one',)
     """
 
     adjacencies: ClassVar[tuple[str, ...]] = ("replace_one",)

@@ -94,14 +94,6 @@ class NoisyCoordinates:
 
     Args:
       release: as it will be logged.
-    Source: docs/kernel_learners.md, "The Gaussian process".
-    Example:
-      >>> from dpaudit.claims import Adjacency
-      >>> from learners.estimator import Public
-      >>> public = Public(9, 3, 2, Fraction(1), Fraction(1), Fraction(1, 100), Adjacency.of("replace_one"))
-      >>> telling = NoisyCoordinates(whole_budget_release(public, 100, 3))
-      >>> telling.tell(np.array([10**6, 0, 0]), None)["weights_"].shape
-      (3,)
     """
 
     release: Release
@@ -117,24 +109,7 @@ class NoisyCoordinates:
 
 
 def whole_budget_release(public: Public, sensitivity: int, dimension: int) -> Release:
-    """A rounded Gaussian release of whole numbers that spends all of epsilon and delta.
-
-    Args:
-      public: epsilon, delta, adjacency.
-      sensitivity: L2 distance on neighbours, in steps.
-      dimension: how many numbers.
-    Returns:
-      The entry of the release log; sigma is a whole number.
-    Raises:
-      InvalidArgument: delta is 0, which no Gaussian noise reaches (DPA103), or noise that does not fit 64 bits (DPA108).
-    Source: Dong, Roth, Su 2022, Theorem 2.7; docs/kernel_learners.md, "The Gaussian process".
-    Example:
-      >>> from dpaudit.claims import Adjacency
-      >>> from learners.estimator import Public
-      >>> public = Public(9, 3, 2, Fraction(1), Fraction(1), Fraction(1, 10**6), Adjacency.of("replace_one"))
-      >>> whole_budget_release(public, 1000, 3).parameter("sigma")
-      Fraction(4225, 1)
-    """
+    """A rounded Gaussian release of whole numbers that spends all of epsilon and delta (Dong, Roth, Su 2022, Theorem 2.7)."""
     from dpaudit.accounting import calibrate, gaussian
 
     if public.delta == 0:

@@ -30,10 +30,6 @@ class Grid:
     Args:
       moves: by how many units of weights times images a record moves an inner product at most, at least 1.
       unit_bits: such a unit is 2**-unit_bits.
-    Source: docs/kernel_learners.md, "Open runs".
-    Example:
-      >>> Grid(4096, 10).value(np.array([7, 1]), np.array([4, -2])), Grid(4096, 10).exact(3)
-      (3, Fraction(3, 128))
     """
 
     moves: int
@@ -53,20 +49,7 @@ class Grid:
 
 
 def grid_of(found: Minimum) -> Grid:
-    """The steps for a minimiser.
-
-    Args:
-      found: the minimiser, as far as it is public.
-    Returns:
-      The grid.
-    Raises:
-      Nothing.
-    Source: docs/kernel_learners.md, "Open runs".
-    Example:
-      >>> from learners.solvers.minimum import minimum
-      >>> round(float(grid_of(minimum(records=1000, columns=10, ridge="1/100")).exact(MOVED)), 3)
-      0.202
-    """
+    """The steps for a minimiser."""
     return Grid(found.sensitivity << IMAGE_BITS, found.weight_bits + IMAGE_BITS)
 
 
@@ -87,15 +70,7 @@ class GuessingTeller:
       rounds: the noise.
       updates: with how many the run ends.
       stride: by how many steps an update moves the guess at its point.
-    Raises:
-      Nothing.
-    Source: Jain, Thakurta 2013, Algorithm 1; docs/kernel_learners.md, "Charged by updates".
-    Example:
-      >>> from learners.kernels.charged_updates import UpdateRounds
-      >>> from mechanisms.laws import DiscreteLaplace
-      >>> teller = GuessingTeller(np.array([5, 5]), Grid(512, 0), UpdateRounds(DiscreteLaplace("1/90"), 3, None, None), 1, 2)
-      >>> teller.answer(np.array([1, 1])), teller.open
-      (Answer(value=Fraction(10, 1), read=True), False)
+    Source: Jain, Thakurta 2013, Algorithm 1.
     """
 
     __slots__ = ("_grid", "_rounds", "_stride", "_sum", "_weights", "left")

@@ -89,21 +89,7 @@ def draw_from_half_balls(
 
     The real point is drawn as far as its coordinates on the lattice need, by balls: what is given is a fixed function of it.
 
-    Args:
-      direction: v, whole numbers, one for each of D coordinates, D at least 1; all may be zero.
-      rate: exact, positive.
-      source: random bits; None takes the operating system's.
-      lattice_bits: coordinates are multiples of 2**-lattice_bits.
-      reals: where normal and uniform numbers come from; None draws them from `source`.
-      first_bits: digits of the angle that are drawn at first.
-    Returns:
-      int64 array of shape (D,) in steps; its norm is at most 2**lattice_bits.
-    Raises:
-      Unsupported: thousands of bits do not decide a coordinate (DPA202), which has probability below 2**-4000.
-    Source: Jain, Thakurta 2013, section 6; docs/kernel_learners.md, "Drawing from two half-balls".
-    Example:
-      >>> draw_from_half_balls([3, -4, 0], Fraction(1000)).tolist()[2] < 2**20
-      True
+    Source: Jain, Thakurta 2013, section 6.
     """
     bits = bit_source(source)
     drawn = drawn_reals(bits) if reals is None else reals

@@ -138,10 +138,7 @@ class Choices:
       test: noise of the difference at the point that was chosen.
       rounds: how many.
       threshold: of the noisy difference, in steps.
-    Source: Jain, Thakurta 2013, Algorithm 3; docs/kernel_learners.md, "Choosing points".
-    Example:
-      >>> list(Choices.__dataclass_fields__)
-      ['points', 'found', 'grid', 'choice', 'test', 'rounds', 'threshold']
+    Source: Jain, Thakurta 2013, Algorithm 3.
     """
 
     points: Rows | None
@@ -199,20 +196,7 @@ class Choices:
 def choices(points: Rows | None, public: Public, found: Minimum, *, rounds: int, failure: Fraction) -> Choices:
     """Rounds that together spend epsilon and delta, choices twice as much as tests in their own measure.
 
-    Args:
-      points: images to choose from; None for the unit ball.
-      public: epsilon, delta, adjacency.
-      found: the minimiser, as far as it is public.
-      rounds: how many.
-      failure: probability with which the noise of a test may exceed a quarter of the threshold.
-    Returns:
-      What is told.
-    Raises:
-      Unsupported: no noise of use meets them (DPA202).
-    Source: Jain, Thakurta 2013, Algorithm 3; docs/kernel_learners.md, "Choosing points".
-    Example:
-      >>> choices.__name__
-      'choices'
+    Source: Jain, Thakurta 2013, Algorithm 3.
     """
     scale = _least_scale(rounds, public.epsilon, public.delta)
     choice, test = _round(scale, public.adjacency)

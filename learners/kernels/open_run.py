@@ -65,13 +65,6 @@ class OpenRun:
       space: where points are mapped to.
       classes: the two classes.
       privacy: what the run costs, whatever is asked.
-    Source: docs/kernel_learners.md, "Open runs".
-    Example:
-      >>> from learners.kernels.interactive import InteractiveKernelPredictor
-      >>> predictor = InteractiveKernelPredictor(epsilon=2, delta="1e-6", feature_norm=1, classes=[0, 1], updates=2)
-      >>> run = predictor.open([[0.6, 0.8], [-0.6, -0.8]] * 500, [1, 0] * 500)
-      >>> run.left, run.predict([[0.6, 0.8]]).shape
-      (2, (1,))
     """
 
     __slots__ = ("_lock", "_process", "_space", "_teller", "classes_", "privacy_")
@@ -87,22 +80,7 @@ class OpenRun:
         return self._teller.left
 
     def ask(self, record: Any) -> Answer:
-        """The value of the minimiser's function at one point.
-
-        Args:
-          record: public array-like of shape (d,), read as in a fit.
-        Returns:
-          The value, a multiple of a public step, and whether the data were read for it.
-        Raises:
-          InvalidArgument: no record (DPA105, DPA109).
-          BudgetExceeded: the run is over, or belongs to another process (DPA204).
-        Source: Jain, Thakurta 2013, Algorithm 1; docs/kernel_learners.md, "Open runs".
-        Example:
-          >>> from learners.kernels.interactive import InteractiveKernelPredictor
-          >>> predictor = InteractiveKernelPredictor(epsilon=2, delta="1e-6", feature_norm=1, classes=[0, 1], updates=2)
-          >>> predictor.open([[0.6, 0.8], [-0.6, -0.8]] * 500, [1, 0] * 500).ask([0.6, 0.8]).read
-          False
-        """
+        """The value of the minimiser's function at one point (Jain, Thakurta 2013, Algorithm 1)."""
         (image,) = self._images([record])
         with self._lock:
             return self._answer(image)
@@ -110,40 +88,14 @@ class OpenRun:
     def guess(self, record: Any) -> Fraction:
         """What everyone can compute of a value from the answers so far; it costs nothing and is there when the run is over.
 
-        Args:
-          record: as for `ask`.
-        Returns:
-          The value, a multiple of a public step.
-        Raises:
-          InvalidArgument: no record (DPA105, DPA109).
-        Source: Jain, Thakurta 2013, Algorithm 1; docs/kernel_learners.md, "Open runs".
-        Example:
-          >>> from learners.kernels.interactive import InteractiveKernelPredictor
-          >>> predictor = InteractiveKernelPredictor(epsilon=2, delta="1e-6", feature_norm=1, classes=[0, 1], updates=2)
-          >>> predictor.open([[0.6, 0.8], [-0.6, -0.8]] * 500, [1, 0] * 500).guess([0.6, 0.8])
-          Fraction(0, 1)
+        Source: Jain, Thakurta 2013, Algorithm 1.
         """
         (image,) = self._images([record])
         with self._lock:
             return self._teller.guess(image)
 
     def predict(self, X: Any) -> NDArray[Any]:  # noqa: N803 - scikit-learn's name
-        """Classes of points: each is asked about in turn while the run is open, and guessed after that.
-
-        Args:
-          X: public array-like of shape (m, d).
-        Returns:
-          Array of shape (m,) of entries of `classes_`.
-        Raises:
-          InvalidArgument: no records (DPA105, DPA109).
-          BudgetExceeded: the run belongs to another process (DPA204).
-        Source: docs/kernel_learners.md, "Open runs".
-        Example:
-          >>> from learners.kernels.interactive import InteractiveKernelPredictor
-          >>> predictor = InteractiveKernelPredictor(epsilon=2, delta="1e-6", feature_norm=1, classes=[0, 1], updates=2)
-          >>> predictor.open([[0.6, 0.8], [-0.6, -0.8]] * 500, [1, 0] * 500).predict([[0.6, 0.8], [0.1, 0]]).shape
-          (2,)
-        """
+        """Classes of points: each is asked about in turn while the run is open, and guessed after that."""
         images = self._images(X)
         with self._lock:
             values = [self._answer(image).value if self._teller.open else self._teller.guess(image) for image in images]
@@ -193,25 +145,7 @@ def open_run(
     told: Callable[[Public, Space, Minimum], Telling],
     parameters: Mapping[str, Any],
 ) -> OpenRun:
-    """Find the private minimiser and open a run about it; everything is paid for here.
-
-    Args:
-      X: array-like or sparse matrix of shape (n, d), the private records.
-      y: array-like of shape (n,), their labels.
-      name: of the predictor, for the record.
-      told: from public quantities to what the run will tell; its `tell` gives {"teller": ...}.
-      parameters: those of `KernelClassifier`.
-    Returns:
-      The run.
-    Raises:
-      InvalidArgument: as for `fit` of a classifier, or a single class (DPA109).
-      Unsupported: the neighbouring relation is not covered (DPA604).
-      BudgetExceeded: the budget does not cover the run (DPA204).
-    Source: docs/kernel_learners.md, "Open runs".
-    Example:
-      >>> open_run.__name__
-      'open_run'
-    """
+    """Find the private minimiser and open a run about it; everything is paid for here."""
     fitted = _Opened(name, told, parameters).fit(X, y)
     if fitted.plan_ is None:
         raise InvalidArgument("DPA109", "about a single class there is nothing to ask. Name two: classes=[...].")

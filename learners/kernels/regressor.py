@@ -33,10 +33,6 @@ class KernelRegressor(KernelModel, PrivateRegressor):
       ridge: factor of half the squared norm of the weights, public, exact, positive; the kernel is at most 1.
       residual_bits: half of the square of a residual is minimised, up to 2**residual_bits times the bound of the labels, and a
         straight line beyond; noise grows with it. From 1 + 1 / sqrt(ridge) on the minimiser is that of least squares.
-    Source: docs/kernel_learners.md, "Regression".
-    Example:
-      >>> KernelRegressor.released
-      ('weights_',)
     """
 
     def __init__(  # noqa: PLR0913 - scikit-learn reads an estimator's parameters from here

@@ -123,10 +123,7 @@ class NoisyValues:
       shift: values are rounded to steps of 2**shift units of weights times images.
       release: of all values together, or of one of them.
       together: whether it is of all of them.
-    Source: Jain, Thakurta 2013, Algorithm 2; docs/kernel_learners.md, "Public points".
-    Example:
-      >>> list(NoisyValues.__dataclass_fields__)
-      ['points', 'found', 'shift', 'release', 'together']
+    Source: Jain, Thakurta 2013, Algorithm 2.
     """
 
     points: Rows
@@ -162,16 +159,7 @@ class NoisyValues:
         Literally, those whose values come closest, of norm up to slope over ridge. Otherwise a ridge holds back what is noise: the
         variance of the noise, which is public, over that of the weights, which is estimated from the size of the released values.
 
-        Args:
-          values: what was released, int64 array of shape (T,).
-        Returns:
-          int64 array of shape (D,), in the units of the minimiser.
-        Raises:
-          Nothing.
-        Source: Jain, Thakurta 2013, Algorithm 2, last step; docs/kernel_learners.md, "Public points".
-        Example:
-          >>> NoisyValues.fitted.__name__
-          'fitted'
+        Source: Jain, Thakurta 2013, Algorithm 2, last step.
         """
         images = replace(self.points).floats / 2.0**IMAGE_BITS
         unit = 2.0 ** (self.shift - self.found.weight_bits - IMAGE_BITS)
@@ -210,43 +198,13 @@ class ReadsPoints(PublicPoints, Protocol):
 
 
 def values_told(model: ReadsPoints, public: Public, space: Space, found: Minimum) -> NoisyValues:
-    """What a classifier or a regressor tells about its minimiser at public points.
-
-    Args:
-      model: its parameters, which are checked here.
-      public: epsilon, delta, adjacency, columns and largest norm of the records.
-      space: where points are mapped to.
-      found: the minimiser, as far as it is public.
-    Returns:
-      As for `noisy_values`.
-    Raises:
-      InvalidArgument: a parameter that is not allowed (DPA101 to DPA109).
-    Source: docs/kernel_learners.md, "Public points".
-    Example:
-      >>> values_told.__name__
-      'values_told'
-    """
+    """What a classifier or a regressor tells about its minimiser at public points."""
     word(model.noise, "noise", _NOISES)
     return noisy_values(space.images(points_of(model, public)), public, found, model.noise)
 
 
 def noisy_values(points: Rows, public: Public, found: Minimum, noise: Noise = "spectral") -> NoisyValues:
-    """What is told about the minimiser at public points, for all of epsilon and delta.
-
-    Args:
-      points: images of them.
-      public: epsilon, delta, adjacency.
-      found: the minimiser, as far as it is public.
-      noise: as for `SemiInteractiveKernelClassifier`.
-    Returns:
-      A telling whose releases together satisfy (epsilon, delta).
-    Raises:
-      InvalidArgument: delta is 0 (DPA103), or noise that does not fit 64 bits (DPA108).
-    Source: Jain, Thakurta 2013, Algorithm 2; docs/kernel_learners.md, "Public points".
-    Example:
-      >>> noisy_values.__name__
-      'noisy_values'
-    """
+    """What is told about the minimiser at public points, for all of epsilon and delta (Jain, Thakurta 2013, Algorithm 2)."""
     count = points.steps.shape[0]
     alone = found.sensitivity << IMAGE_BITS
     shift = max(0, alone.bit_length() - _FINENESS_BITS)

@@ -18,23 +18,7 @@ _ASIDE: Final = 1.003
 
 
 def settled(loss: Callable[[int], PrivacyLoss], start: int, *, epsilon: Fraction, delta: Fraction) -> int:
-    """A scale at which a loss certainly meets epsilon and delta, and whose loss is within a hundredth of them, or within a step.
-
-    Args:
-      loss: falls with the scale, which is a positive whole number.
-      start: a scale to begin with, at least 1.
-      epsilon: budget in nats, positive.
-      delta: budget, positive.
-    Returns:
-      The scale.
-    Raises:
-      Unsupported: no scale up to 2**30 times the first one meets the budget (DPA202).
-    Source: docs/kernel_learners.md, "Scales".
-    Example:
-      >>> from dpaudit.accounting import laplace
-      >>> settled(lambda scale: laplace(scale=scale, sensitivity=100), 7, epsilon=Fraction(1), delta=Fraction(1, 10**9))
-      101
-    """
+    """A scale at which a loss certainly meets epsilon and delta, and whose loss is within a hundredth of them, or within a step."""
     scale, little, enough, width = start, 0, 0, math.inf
     while scale < start << 30:
         share = float(min(loss(scale).epsilon(delta=delta).upper / epsilon, 4))

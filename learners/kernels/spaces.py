@@ -35,10 +35,7 @@ class Kernel(Protocol):
 class Linear:
     """The kernel <x, y>: its features are the columns themselves, as many as there are, and CSR stays CSR.
 
-    Source: Jain, Thakurta 2013, section 7; docs/kernel_learners.md, "Kernels".
-    Example:
-      >>> Linear()
-      Linear()
+    Source: Jain, Thakurta 2013, section 7.
     """
 
     def public_map(self, public: Public) -> Columns:
@@ -52,10 +49,6 @@ class Columns:
 
     Args:
       dimension_out: their columns.
-    Source: docs/kernel_learners.md, "Kernels".
-    Example:
-      >>> Columns(3).image_norm(Fraction(2))
-      Fraction(2, 1)
     """
 
     dimension_out: int
@@ -65,17 +58,7 @@ class Columns:
         return feature_norm
 
     def apply(self, rows: Rows, *, lattice_bits: int, intercept: int = 0) -> Rows:
-        """The same records in steps of which 2**lattice_bits are no fewer than their bound; there is no constant.
-
-        Args:
-          rows: of `dimension_out` columns and a bound of at most 2**lattice_bits steps.
-          lattice_bits: fineness of the images, public, up to 26.
-          intercept: 0.
-        Returns:
-          `Rows` of norm at most 2**lattice_bits steps.
-        Raises:
-          InvalidArgument: rows of another width (DPA105) or a finer lattice, or a constant (DPA103).
-        """
+        """The same records in steps of which 2**lattice_bits are no fewer than their bound; there is no constant."""
         require_columns(rows, self.dimension_out)
         times = (1 << integer(lattice_bits, "lattice_bits", lower=1, upper=26)) // rows.bound
         if not times or intercept:
@@ -92,10 +75,7 @@ class Polynomial:
       constant: public, exact, in squared units of the features; None takes `feature_norm` squared, 0 leaves out lower degrees.
       columns: of a sketch of the monomials, public; None takes every monomial.
       seed: public whole number that fixes the sketch, chosen before any record is read.
-    Source: Jain, Thakurta 2013, section 7; docs/kernel_learners.md, "Kernels".
-    Example:
-      >>> Polynomial(3).degree
-      3
+    Source: Jain, Thakurta 2013, section 7.
     """
 
     degree: int = 3
@@ -120,10 +100,7 @@ class Gaussian:
       width: public, exact, positive, in units of the features; None takes a fifth of `feature_norm`.
       frequencies: how many are drawn, public; there are twice as many features.
       seed: public whole number that fixes them, chosen before any record is read.
-    Source: Rahimi, Recht 2007; docs/feature_maps.md, "Fourier features".
-    Example:
-      >>> Gaussian(width="1/2").frequencies
-      218
+    Source: Rahimi, Recht 2007.
     """
 
     width: Exact | None = None

@@ -40,10 +40,7 @@ class SpanTold:
       found: the minimiser, as far as it is public.
       release: of all values, as it will be logged.
       tolerance: part of a point's norm that is left unread.
-    Source: Hall, Rinaldo, Wasserman 2013, section 4; docs/kernel_learners.md, "One value after the other".
-    Example:
-      >>> list(SpanTold.__dataclass_fields__)
-      ['found', 'release', 'tolerance']
+    Source: Hall, Rinaldo, Wasserman 2013, section 4.
     """
 
     found: Minimum
@@ -62,22 +59,7 @@ class SpanTold:
 
 
 def span_told(found: Minimum, public: Public, *, values: int, tolerance: Fraction) -> SpanTold:
-    """What a run tells that reads so many values at most.
-
-    Args:
-      found: the minimiser, as far as it is public.
-      public: epsilon, delta, adjacency.
-      values: how many may be read; any number may be asked.
-      tolerance: part of a point's norm that is left unread.
-    Returns:
-      The telling.
-    Raises:
-      InvalidArgument: delta is 0 (DPA103), or noise that does not fit 64 bits (DPA108).
-    Source: docs/kernel_learners.md, "One value after the other".
-    Example:
-      >>> span_told.__name__
-      'span_told'
-    """
+    """What a run tells that reads so many values at most."""
     sensitivity = math.ceil((found.sensitivity << IMAGE_BITS) * root_above(1 + SLACK))
     return SpanTold(found, whole_budget_release(public, sensitivity, values), tolerance)
 
@@ -93,13 +75,6 @@ class SpanTeller:
       noise: int64 array, one number for each value that may be read.
       weight_bits: unit of the weights.
       tolerance: part of a point's norm that is left unread.
-    Raises:
-      Nothing.
-    Source: docs/kernel_learners.md, "One value after the other".
-    Example:
-      >>> teller = SpanTeller(np.array([3, 0]), np.array([0, 0]), 0, 1e-3)
-      >>> [teller.answer(np.array(point) << 20) for point in ([1, 0], [1, 0])]
-      [Answer(value=Fraction(3, 1), read=True), Answer(value=Fraction(3, 1), read=False)]
     """
 
     __slots__ = ("_answers", "_directions", "_floats", "_noise", "_sums", "_tolerance", "_unit", "_weights")

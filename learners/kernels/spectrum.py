@@ -33,18 +33,7 @@ def largest_eigenvalue(rows: Rows) -> Fraction:
     A float estimate, a little enlarged, is certified by a Cholesky factor: if floats factor (c - e) 1 - K to the end, where e
     covers all their roundings, then c 1 - K is positive definite. The trace is what is left where they do not.
 
-    Args:
-      rows: images of the points, of norm at most 2**IMAGE_BITS steps, which stands for 1.
-    Returns:
-      The bound, exact, from 0 to the number of points.
-    Raises:
-      Nothing.
-    Source: Rump 2006, Theorem 2.3 (verification of positive definiteness); docs/kernel_learners.md, "Public points".
-    Example:
-      >>> from learners.rows.rows import Rows
-      >>> points = Rows(np.array([[2**20, 0], [2**20, 0], [0, 2**20]], dtype=np.int32), 2**20, Fraction(1), np.zeros(3, dtype=int))
-      >>> float(largest_eigenvalue(points)) < 2.01
-      True
+    Source: Rump 2006, Theorem 2.3 (verification of positive definiteness).
     """
     count, width = rows.steps.shape
     trace = Fraction(count * rows.bound**2, 4**IMAGE_BITS)
@@ -77,20 +66,7 @@ class PublicPoints(Protocol):
 
 
 def points_of(model: PublicPoints, public: Public) -> Any:
-    """The public points of a learner: those that were given, or evenly spread ones.
-
-    Args:
-      model: its parameters.
-      public: columns and largest norm of the records.
-    Returns:
-      Array-like of shape (T, d).
-    Raises:
-      InvalidArgument: a parameter that is not allowed (DPA101 to DPA105).
-    Source: docs/kernel_learners.md, "Public points".
-    Example:
-      >>> points_of.__name__
-      'points_of'
-    """
+    """The public points of a learner: those that were given, or evenly spread ones."""
     count = integer(model.point_count, "point_count", lower=1)
     if model.points is not None:
         return model.points
@@ -98,22 +74,7 @@ def points_of(model: PublicPoints, public: Public) -> Any:
 
 
 def public_points(columns: int, count: int, feature_norm: Exact, seed: int) -> NDArray[np.float64]:
-    """Points spread evenly over the sphere of the largest records, from a public seed.
-
-    Args:
-      columns: of a record.
-      count: how many.
-      feature_norm: radius of the sphere, public, exact, positive.
-      seed: public whole number.
-    Returns:
-      float64 array of shape (count, columns).
-    Raises:
-      InvalidArgument: a parameter that is not allowed (DPA101 to DPA105).
-    Source: docs/kernel_learners.md, "Public points".
-    Example:
-      >>> public_points(3, 5, 1, 0).shape
-      (5, 3)
-    """
+    """Points spread evenly over the sphere of the largest records, from a public seed."""
     normals = PublicBits(seed, "points of a sphere", columns, count).normals(columns * count).reshape(count, columns)
     lengths = np.sqrt(np.square(normals).sum(axis=1, keepdims=True))
     return np.asarray(normals / np.where(lengths == 0, 1.0, lengths) * float(positive(feature_norm, "feature_norm")))

@@ -27,10 +27,6 @@ class UtilityBound:
       descent: excess risk of the phases, with their noise.
       choice: excess of the private choice among passes.
       failure: probability with which the bound may not hold; `projection` holds in expectation over the projection.
-    Source: docs/margin_learners.md, Theorem 3.
-    Example:
-      >>> str(UtilityBound(0.0, 0.25, 0.125, 0.0, 0.05)), str(UtilityBound(0.5, 0.25, 0.5, 0.0, 0.05))
-      ('0.375', 'vacuous')
     """
 
     projection: float
@@ -60,18 +56,7 @@ def mean_excess(plan: Schedule) -> float:
     With step sizes e_i, deviations s_i, n_i records and L = r / margin, phase i adds a_i^2 / (2 e_i n_i) + e_i L^2 / 2, where a_1
     is the radius and a_i^2 = k s_(i-1)^2 afterwards; the last noise adds L sqrt(k) s_K and the smoothing L^2 / (2 beta).
 
-    Args:
-      plan: the phases, without replacement.
-    Returns:
-      An upper bound, in units of the hinge loss; infinite without phases.
-    Raises:
-      ValueError: never for a schedule.
-    Source: Feldman, Koren, Talwar 2020, Theorem 4.4; docs/margin_learners.md, Theorem 2.
-    Example:
-      >>> from learners.solvers.phased import schedule
-      >>> plan = schedule(records=20000, columns=50, bound=2**20, margin="1/2", noise_multiplier="4.225")
-      >>> round(mean_excess(plan), 2)
-      0.05
+    Source: Feldman, Koren, Talwar 2020, Theorem 4.4.
     """
     if not plan.phases:
         return math.inf
@@ -88,19 +73,7 @@ def sure_excess(plan: Schedule, failure: Exact) -> float:
     Phase i adds L R_i sqrt(2 log(1/b_i) / n_i) to what it adds in expectation, with b_i = failure / (4 i^2), lengths of noise
     a_i = s_(i-1) (sqrt(k) + sqrt(2 log(1/b_i))) and distances R_1 = 2, R_i = a_i + e_i L n_i.
 
-    Args:
-      plan: the phases, without replacement.
-      failure: probability, exact, above 0 and below 1.
-    Returns:
-      An upper bound, in units of the hinge loss; infinite without phases.
-    Raises:
-      InvalidArgument: `failure` is no number (DPA101, DPA102) or out of range (DPA103).
-    Source: Azuma 1967; docs/margin_learners.md, Theorem 2.
-    Example:
-      >>> from learners.solvers.phased import schedule
-      >>> plan = schedule(records=20000, columns=50, bound=2**20, margin="1/2", noise_multiplier="4.225")
-      >>> mean_excess(plan) < sure_excess(plan, "1/20") < 1
-      True
+    Source: Azuma 1967.
     """
     risk = float(in_range(failure, "failure", lower=0, upper=1, lower_open=True, upper_open=True))
     if not plan.phases:
@@ -123,21 +96,7 @@ def utility_bound(plan: ErmPlan, *, failure: Exact = "1/20", dimension_in: int |
     The records are taken to be independent draws, used once in a pass; for passes with replacement nothing is claimed. For K
     classes the risk is at most K - 1 times the least mean hinge loss against rivals, plus the bound.
 
-    Args:
-      plan: what the run did.
-      failure: probability with which the bound may not hold, exact, above 0 and below 1.
-      dimension_in: columns before a random projection to the plan's columns; None without one.
-      classes: how many; from three on, the plan has as many times the columns, and its rows are those of `against_rivals`.
-    Returns:
-      A `UtilityBound`; often vacuous below 10^4 records, where the observed error is much smaller.
-    Raises:
-      InvalidArgument: `failure` is no number (DPA101, DPA102) or out of range (DPA103), or `dimension_in` no whole number (DPA105).
-    Source: Bassily, Mohri, Suresh 2022, Theorem 3.2; docs/margin_learners.md, Theorem 3.
-    Example:
-      >>> from learners.margins.erm import erm_plan
-      >>> plan = erm_plan(records=200, columns=50, bound=2**20, margin="1/2", epsilon=1, delta="1e-6")
-      >>> str(utility_bound(plan))
-      'vacuous'
+    Source: Bassily, Mohri, Suresh 2022, Theorem 3.2.
     """
     risk = in_range(failure, "failure", lower=0, upper=1, lower_open=True, upper_open=True)
     made, count, passes = plan.schedule, plan.schedule.records, plan.rounds

@@ -57,11 +57,7 @@ class ErmPlan:
       choice: the mechanism that chooses one of the passes, or None for a single pass.
       chosen_by: the loss by which it does, ramp or hinge.
       margin: where the loss ends, in steps of a row times 2**-WEIGHT_BITS.
-    Source: Bassily, Mohri, Suresh 2022, Algorithm 4; docs/margin_learners.md, "Passes".
-    Example:
-      >>> plan = erm_plan(records=100, columns=4, bound=2**16, margin="1/4", epsilon=1, delta="1e-5")
-      >>> plan.rounds, plan.choice, plan.schedule.batches
-      (1, None, (50, 25, 12, 6, 3, 1))
+    Source: Bassily, Mohri, Suresh 2022, Algorithm 4.
     """
 
     schedule: Schedule
@@ -88,20 +84,7 @@ class ErmPlan:
         return (passes,) if self.choice is None else (passes, Charge((choice_release(self.choice),)))
 
     def known_order(self, delta: Exact) -> Fraction | float:
-        """What a run costs if its orders are known: the most over all orders.
-
-        Args:
-          delta: failure probability, exact, in [0, 1).
-        Returns:
-          Certified upper end of epsilon in nats; infinite where an order may repeat a record at every place.
-        Raises:
-          InvalidArgument: `delta` is no number (DPA101, DPA102) or out of range (DPA103).
-        Source: docs/margin_learners.md, Theorem 1.
-        Example:
-          >>> plan = erm_plan(records=100, columns=4, bound=2**16, margin="1/4", epsilon=1, delta="1e-5", by_place=True)
-          >>> round(float(plan.known_order("1e-5")), 2)
-          1.27
-        """
+        """What a run costs if its orders are known: the most over all orders."""
         if not self.schedule.phases:
             return Fraction(0)
         if self.replacement:
@@ -121,10 +104,6 @@ class ErmResult:
       weights: float64 array of shape (k,), of norm at most `weight_norm`; positive margins speak for label 1.
       plan: what was done.
       privacy: what it cost.
-    Source: docs/margin_learners.md, "Passes".
-    Example:
-      >>> ErmResult.__dataclass_fields__.keys() == {"weights", "plan", "privacy"}
-      True
     """
 
     weights: NDArray[np.float64]
@@ -148,36 +127,7 @@ def erm_plan(  # noqa: PLR0913 - the public numbers of one run
     choice_share: Exact = "1/10",
     by_place: bool = True,
 ) -> ErmPlan:
-    """What a run does, and with how much noise.
-
-    Args:
-      records: how many there are, public.
-      columns: of the rows, public.
-      bound: largest norm of a row in steps, public.
-      margin: in units of the radius of the weights times `bound`, exact, above 0 and at most 1.
-      epsilon: privacy parameter in nats, exact, positive.
-      delta: failure probability, exact, above 0 and below 1.
-      adjacency: replace_one or zero_out.
-      variant: direct (one pass in a random permutation), permutation (several such passes and a private choice among them) or
-        faithful (several passes over records drawn with replacement, and the choice, as in the paper).
-      calibration: exact (the least noise whose price is within the budget) or paper (the paper's constants; faithful only, at
-        most epsilon = log(1/delta)).
-      chosen_by: loss by which a pass is chosen: ramp (sensitivity 1), or hinge with the sensitivity that it really has.
-      failure: probability with which the choice may do worse than its bound; decides the number of passes.
-      choice_share: part of epsilon for the choice, exact, between 0 and 1; one half under paper calibration.
-      by_place: price the place of a record within its phase too: some 15 % less noise for one pass, 30 % for four. Draws with
-        replacement are priced without it.
-    Returns:
-      A plan whose charges satisfy (epsilon, delta).
-    Raises:
-      InvalidArgument: a number that is none (DPA101, DPA102, DPA105), out of range (DPA103) or not positive (DPA104), a name that
-        is none of those above or that its variant excludes (DPA103), or noise that needs more than 64 bits (DPA108).
-      Unsupported: another neighbouring relation (DPA604).
-    Source: Bassily, Mohri, Suresh 2022, Algorithm 4; docs/margin_learners.md, Theorem 1.
-    Example:
-      >>> erm_plan(records=100, columns=4, bound=2**16, margin="1/4", epsilon=1, delta="1e-5", variant="permutation").rounds
-      4
-    """
+    """What a run does, and with how much noise (Bassily, Mohri, Suresh 2022, Algorithm 4)."""
     word(variant, "variant", _VARIANTS)
     word(calibration, "calibration", _CALIBRATIONS)
     word(chosen_by, "chosen_by", _SCORES)
@@ -214,24 +164,7 @@ def erm_plan(  # noqa: PLR0913 - the public numbers of one run
 
 
 def run(rows: Rows, plan: ErmPlan, source: BitSource | None = None) -> NDArray[np.int64]:
-    """Make the planned releases.
-
-    Args:
-      rows: as many records as the plan is for, with labels 0 and 1.
-      plan: from `erm_plan`.
-      source: random bits of orders and noise; None takes the operating system's. There is no way to give an order or its seed.
-    Returns:
-      int64 array of shape (k,) in units of 2**-WEIGHT_BITS of the radius, of norm at most 2**WEIGHT_BITS.
-    Raises:
-      InvalidArgument: rows that the plan was not made for (DPA103).
-    Source: Bassily, Mohri, Suresh 2022, Algorithm 4; docs/margin_learners.md, "Passes".
-    Example:
-      >>> from learners.rows.ingest import to_rows
-      >>> rows = to_rows(np.eye(4), np.array([0, 1, 0, 1]), feature_norm=1, lattice_bits=10)
-      >>> plan = erm_plan(records=4, columns=4, bound=rows.bound, margin="1/4", epsilon=1, delta="1e-5")
-      >>> run(rows, plan).shape
-      (4,)
-    """
+    """Make the planned releases (Bassily, Mohri, Suresh 2022, Algorithm 4)."""
     if plan.schedule.phases == ():
         return np.zeros(plan.schedule.columns, dtype=np.int64)
     found = []

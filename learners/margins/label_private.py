@@ -114,25 +114,7 @@ class LabelPrivateClassifier(PrivateEstimator):
 
 
 def candidates_of(rows: Rows, count: int, bits: PublicBits, outputs: int = 1) -> Listed:
-    """Candidates of norm about 2**16 that follow the features of the rows and ignore their labels.
-
-    Args:
-      rows: records as whole numbers.
-      count: how many.
-      bits: public bits.
-      outputs: combinations that make a candidate: 1 for two classes, K for K classes, one after the other.
-    Returns:
-      The candidates: each spreads evenly over the leading 1, 2, 4, ... principal directions after whitening with a small ridge.
-    Raises:
-      InvalidArgument: the second moment might not fit 64 bits (DPA108), which follows from public numbers.
-    Source: docs/choice_learners.md, "Label-private learner".
-    Example:
-      >>> from fractions import Fraction
-      >>> from learners.rows.rows import Rows
-      >>> rows = Rows(np.array([[3, 0], [0, 1]], dtype=np.int32), 4, Fraction(1), np.array([0, 1]))
-      >>> candidates_of(rows, 3, PublicBits(1, "example")).weights.shape
-      (2, 3)
-    """
+    """Candidates of norm about 2**16 that follow the features of the rows and ignore their labels."""
     spectrum, directions = np.linalg.eigh(rows.second_moment() / float(rows.bound) ** 2)
     width = len(spectrum)
     scales = 1.0 / np.sqrt(np.maximum(spectrum[::-1], 0.0) + _RIDGE * max(float(spectrum[-1]), 1e-300))

@@ -51,13 +51,7 @@ class Learner(Protocol):
 
 @dataclass(frozen=True)
 class NoisyDescent:
-    """The default rule of `PrivateClassifier`, as a value.
-
-    Source: docs/learners_solvers.md, "The default rule".
-    Example:
-      >>> NoisyDescent()
-      NoisyDescent()
-    """
+    """The default rule of `PrivateClassifier`, as a value."""
 
     def plan(self, public: Public) -> SolverPlan:
         """The default rule."""
@@ -82,10 +76,7 @@ class PhasedDescent:
       variant: direct, permutation or faithful, as for `private_erm`.
       intercept: part of the norm of images that is appended as a constant, public, exact, 0 to 1; none under zero_out.
       rival_seed: public seed of the rivals of several classes.
-    Source: Bassily, Mohri, Suresh 2022, Algorithm 4; docs/margin_learners.md, "Passes".
-    Example:
-      >>> PhasedDescent(margin="1/4").weight_norm
-      1
+    Source: Bassily, Mohri, Suresh 2022, Algorithm 4.
     """
 
     margin: Exact
@@ -134,10 +125,6 @@ class PhasedPlan:
       intercept: a constant in steps that every image ends in; 0 for none.
       classes: how many.
       erm: the passes.
-    Source: docs/margin_learners.md, "Passes".
-    Example:
-      >>> list(PhasedPlan.__dataclass_fields__)
-      ['lattice_bits', 'intercept', 'classes', 'erm']
     """
 
     lattice_bits: int
@@ -159,10 +146,6 @@ class MappedPlan:
       public_map: the map.
       learner: what sees the images.
       inner: its plan.
-    Source: docs/feature_maps.md, "Learners behind maps".
-    Example:
-      >>> MappedPlan.lattice_bits
-      16
     """
 
     public_map: PublicMap
@@ -182,27 +165,7 @@ class MappedPlan:
 
 
 def mapped_plan(public_map: PublicMap, learner: Learner | None, public: Public) -> MappedPlan:
-    """The plan of a learner behind a map.
-
-    Args:
-      public_map: the map, made from public quantities.
-      learner: what sees the images; None takes `NoisyDescent`.
-      public: public quantities of the records as they come.
-    Returns:
-      A plan whose charges are those of the learner on images.
-    Raises:
-      InvalidArgument: no learner (DPA105), or it refuses such images.
-      Unsupported: the learner's proof does not cover the neighbouring relation.
-    Source: docs/feature_maps.md, "Learners behind maps".
-    Example:
-      >>> from fractions import Fraction
-      >>> from dpaudit.claims import Adjacency
-      >>> from learners.estimator import Public
-      >>> from learners.rows.polynomial import polynomial_map
-      >>> public = Public(1000, 3, 2, Fraction(1), Fraction(1), Fraction(1, 10**5), Adjacency.of("replace_one"))
-      >>> mapped_plan(polynomial_map(dimension_in=3, degree=2), None, public).inner.gradient.dimension
-      11
-    """
+    """The plan of a learner behind a map."""
     used = NoisyDescent() if learner is None else learner
     if not all(callable(getattr(used, part, None)) for part in ("plan", "learn", "scores")):
         kind = type(used).__name__

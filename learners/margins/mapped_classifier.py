@@ -19,13 +19,7 @@ if TYPE_CHECKING:
 
 
 class MappedClassifier(PrivateEstimator):
-    """A classifier whose plan is a `MappedPlan`; a learner adds its parameters and its map.
-
-    Source: docs/feature_maps.md, "Learners behind maps".
-    Example:
-      >>> MappedClassifier.released
-      ('weights_',)
-    """
+    """A classifier whose plan is a `MappedPlan`; a learner adds its parameters and its map."""
 
     released: ClassVar[tuple[str, ...]] = ("weights_",)
 

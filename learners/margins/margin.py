@@ -57,10 +57,7 @@ class MarginPlan:
       clip: largest norm of an image that is kept, in units of the features.
       columns: of the rows, with the intercept and before the map.
       erm: the passes.
-    Source: Bassily, Mohri, Suresh 2022, Algorithm 2; docs/margin_learners.md, "The classifier".
-    Example:
-      >>> MarginPlan.__dataclass_fields__["projection"].type
-      'HadamardMap | SignMap | None'
+    Source: Bassily, Mohri, Suresh 2022, Algorithm 2.
     """
 
     lattice_bits: int

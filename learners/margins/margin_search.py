@@ -74,10 +74,7 @@ class SearchPlan:
       branches: the plan of the learner at each margin; all have one price.
       records: how many records are scored.
       exponents: the largest margin of any row and any weights is at most the margin times 2 to the power of this.
-    Source: Bassily, Mohri, Suresh 2022, Algorithm 6; docs/choice_learners.md, "Choosing a margin".
-    Example:
-      >>> SearchPlan.__dataclass_fields__["branches"].name
-      'branches'
+    Source: Bassily, Mohri, Suresh 2022, Algorithm 6.
     """
 
     mechanism: GeneralizedExponential

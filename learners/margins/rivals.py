@@ -21,20 +21,7 @@ def against_rivals(rows: Rows, *, classes: int, seed: int) -> Rows:
     A record x of class y becomes x in the columns of y and -x in those of its rival, which is any other class with the same
     probability. Which one depends on its place and its class alone.
 
-    Args:
-      rows: records with labels 0 to K - 1.
-      classes: K, at least 3.
-      seed: public whole number, at least 0, chosen before any record is read.
-    Returns:
-      Rows of K times as many columns, class after class, in CSR; labels are 1, `bound` is `rival_bound` of the bound before.
-    Raises:
-      InvalidArgument: a seed that is no whole number (DPA101, DPA105) or negative (DPA103).
-    Source: Kesler's construction (Duda, Hart, Stork 2001, section 5.12); docs/margin_learners.md, "Several classes".
-    Example:
-      >>> from fractions import Fraction
-      >>> rows = Rows(np.array([[3, 4]], dtype=np.int32), 5, Fraction(1), np.array([2]))
-      >>> np.sort(against_rivals(rows, classes=3, seed=1).steps.toarray().reshape(3, 2).sum(axis=1)).tolist()
-      [-7, 0, 7]
+    Source: Kesler's construction (Duda, Hart, Stork 2001, section 5.12).
     """
     count, columns = rows.steps.shape
     steps = coo_array(rows.steps)

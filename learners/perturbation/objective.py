@@ -120,23 +120,7 @@ class ObjectivePerturbation(PerturbedClassifier):
 
 
 def perturbed_objective(*, records: int, columns: int, ridge: Fraction, loss: Loss) -> Objective:
-    """The objective without its random term, whose margins are shifted instead.
-
-    Args:
-      records: public number of records.
-      columns: of a row.
-      ridge: of the whole objective.
-      loss: of a margin.
-    Returns:
-      A plan for rows of norm at most 1, whose margins may be shifted past all knots of the loss.
-    Raises:
-      InvalidArgument: as for `learners.solvers.certified.objective`.
-    Source: docs/perturbation_learners.md, "Objective perturbation".
-    Example:
-      >>> from learners.solvers.losses import Loss
-      >>> perturbed_objective(records=100, columns=3, ridge=Fraction(1, 10), loss=Loss("huber")).offset
-      Fraction(23, 2)
-    """
+    """The objective without its random term, whose margins are shifted instead."""
     reach = max(map(abs, map(Fraction, loss.ends))) + loss.steepest / ridge
     return objective(records=records, columns=columns, norm=1, ridge=ridge, loss=loss, tolerance=_TOLERANCE, offset=reach)
 
@@ -147,26 +131,7 @@ def weight_bits(plan: Objective) -> int:
 
 
 def linear_release(plan: Objective, *, epsilon: Fraction, lattice: Fraction, adjacency: Adjacency) -> Release:
-    """The random linear term of an objective, as it will be logged.
-
-    Args:
-      plan: the objective, over rows of norm at most 1.
-      epsilon: what the term costs without the curvature, exact, positive.
-      lattice: fineness of the term in units of n times a gradient.
-      adjacency: the neighbouring relation.
-    Returns:
-      The release: the scale is a whole number of steps; sensitivity 2 S; stretch c / (n ridge).
-    Raises:
-      InvalidArgument: epsilon is not positive (DPA103), or the term does not fit 64 bits (DPA108).
-    Source: Chaudhuri, Monteleoni, Sarwate 2011, Theorem 9; docs/perturbation_learners.md, "Objective perturbation".
-    Example:
-      >>> from dpaudit.claims import Adjacency
-      >>> from learners.solvers.losses import Loss
-      >>> plan = perturbed_objective(records=100, columns=3, ridge=Fraction(1, 10), loss=Loss("huber"))
-      >>> release = linear_release(plan, epsilon=Fraction(1), lattice=Fraction(1, 8), adjacency=Adjacency("replace_one"))
-      >>> release.parameter("scale"), release.parameter("stretch")
-      (Fraction(2, 1), Fraction(1, 10))
-    """
+    """The random linear term of an objective, as it will be logged (Chaudhuri, Monteleoni, Sarwate 2011, Theorem 9)."""
     if epsilon <= 0:
         raise InvalidArgument(
             "DPA103",
@@ -195,22 +160,7 @@ def minimise_perturbed(
     it and its distance to the exact one has the same bound whatever b is. The random term is drawn and logged here; weights that
     are this close are not private yet.
 
-    Args:
-      rows: of norm at most 1.
-      plan: from `perturbed_objective`.
-      bits: from `weight_bits`; the lattice of the term is n ridge / 2**bits.
-      term: from `linear_release`.
-      source: random bits; None takes the operating system's.
-      offsets: added to the margins, of shape (n,), each a function of its record: minus the targets of a regression.
-    Returns:
-      int64 array of shape (d,), no further from the exact minimiser than the radius of the plan and sqrt(d) units.
-    Raises:
-      InvalidArgument: rows that the plan was not made for (DPA103, DPA105), or a term that happened to be longer than any that
-        was planned for (DPA108), less likely than 1e-20.
-    Source: Chaudhuri, Monteleoni, Sarwate 2011, Algorithm 2; docs/perturbation_learners.md, "Objective perturbation".
-    Example:
-      >>> minimise_perturbed.__module__
-      'learners.perturbation.objective'
+    Source: Chaudhuri, Monteleoni, Sarwate 2011, Algorithm 2.
     """
     drawn_from = bit_source(source)
     hold = note(replace(term, secure=drawn_from.secure))

@@ -46,10 +46,6 @@ class PerturbedPlan:
       objective: what is minimised, over rows of norm at most 1 with their constant.
       weight_bits: released weights are multiples of 2**-weight_bits.
       releases: what the release log will hold, in order.
-    Source: docs/perturbation_learners.md, "Weights on a lattice".
-    Example:
-      >>> list(PerturbedPlan.__dataclass_fields__)[:3]
-      ['lattice_bits', 'intercept', 'objective']
     """
 
     lattice_bits: int
@@ -84,10 +80,7 @@ class PerturbedClassifier(PrivateEstimator):
       classes: the two public classes; None reads them from the labels, which the guarantee does not cover.
       budget: a `Budget`, or a budget of a ledger, that this and other fits spend together, or None.
       random_state: None draws noise from the operating system; an integer or a numpy Generator makes it reproducible, for tests.
-    Source: Chaudhuri, Monteleoni, Sarwate 2011; docs/perturbation_learners.md, "Weights on a lattice".
-    Example:
-      >>> PerturbedClassifier.released
-      ('weights_',)
+    Source: Chaudhuri, Monteleoni, Sarwate 2011.
     """
 
     adjacencies: ClassVar[tuple[str, ...]] = ("replace_one",)

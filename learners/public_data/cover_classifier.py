@@ -42,10 +42,6 @@ class CoverPlan:
       margin: where the hinge loss ends, in the units of the candidates' scores.
       penalties: what is added to the summed loss of each candidate, the same for all data.
       mechanism: what chooses; its sensitivity is what one record can change of a summed loss, on the grid of the losses.
-    Source: docs/public_data_learners.md, "The choice".
-    Example:
-      >>> CoverPlan.lattice_bits, CoverPlan.intercept
-      (16, 0)
     """
 
     candidates: Candidates

@@ -82,10 +82,6 @@ class LinearCandidates:
       image: the map in front of them; None where they read the records themselves.
       weights: int64 array of shape (columns, N); 2**16 stands for the largest norm.
       radius: as in `Candidates`.
-    Source: docs/public_data_learners.md, "Covers".
-    Example:
-      >>> LinearCandidates(None, np.array([[1, -1]]), 0.0).size
-      2
     """
 
     image: PublicSubspace | None
@@ -123,10 +119,6 @@ class NetworkCandidates:
       image: the map in front of them.
       networks: their weights, layer by layer, with one axis more in front.
       radius: as in `Candidates`.
-    Source: docs/public_data_learners.md, "Covers".
-    Example:
-      >>> NetworkCandidates.largest.fget(None)
-      1048576
     """
 
     image: PublicSubspace
@@ -171,13 +163,7 @@ class LinearCover:
     Args:
       resolution: a, the radius of the cover, as a part of the largest margin, public, above 0, at most 1.
       dimension: most directions, public.
-    Source: Ullah, Menart, Bassily, Guzman, Arora 2024, Algorithm 2; docs/public_data_learners.md, "Covers".
-    Example:
-      >>> from dpaudit.claims import Adjacency
-      >>> from learners.estimator import Public
-      >>> public = Public(100, 2, 2, Fraction(1), Fraction(1), Fraction(0), Adjacency.of("replace_one"))
-      >>> LinearCover(resolution="1/4").cover(np.eye(2), public).size
-      21
+    Source: Ullah, Menart, Bassily, Guzman, Arora 2024, Algorithm 2.
     """
 
     resolution: Exact = Fraction(1, 8)
@@ -216,10 +202,7 @@ class NormCover:
       size: most candidates, public.
       pool: how many random ones, public, at most 10**5.
       seed: public.
-    Source: Ullah, Menart, Bassily, Guzman, Arora 2024, Corollary 3; docs/public_data_learners.md, "Covers".
-    Example:
-      >>> NormCover(power=1).power
-      1
+    Source: Ullah, Menart, Bassily, Guzman, Arora 2024, Corollary 3.
     """
 
     power: Exact = 2
@@ -255,10 +238,7 @@ class NetworkCover:
       size: as for `NormCover`.
       pool: as for `NormCover`.
       seed: as for `NormCover`.
-    Source: Ullah, Menart, Bassily, Guzman, Arora 2024, Corollary 2; docs/public_data_learners.md, "Covers".
-    Example:
-      >>> NetworkCover(width=4).layers
-      2
+    Source: Ullah, Menart, Bassily, Guzman, Arora 2024, Corollary 2.
     """
 
     width: int = 8
@@ -299,19 +279,7 @@ class NetworkCover:
 def well_separated(values: NDArray[np.float64], *, size: int, resolution: Exact) -> tuple[NDArray[np.int64], float]:
     """Members of a pool such that the others are near one of them: the first, then always the one furthest from those taken.
 
-    Args:
-      values: array of shape (N, m), the scores of each member on public records.
-      size: most members that are taken, at least 1.
-      resolution: none is taken that is nearer than this.
-    Returns:
-      Places of the members in the order they are taken, and how far the furthest other one is: the root of the mean square.
-    Raises:
-      InvalidArgument: `size` or `resolution` is no such number (DPA101 to DPA105).
-    Source: Gonzalez 1985; docs/public_data_learners.md, "Covers".
-    Example:
-      >>> chosen, radius = well_separated(np.array([[0.0], [0.9], [0.1], [1.0]]), size=2, resolution="1/100")
-      >>> chosen.tolist(), round(radius, 3)
-      ([0, 3], 0.1)
+    Source: Gonzalez 1985.
     """
     most, near = integer(size, "size", lower=1, upper=_MOST_POOL), float(_resolution(resolution))
     chosen, distances = [0], np.square(values - values[0]).mean(axis=1)

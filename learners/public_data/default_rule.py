@@ -31,13 +31,7 @@ _LOGISTIC: Final = SlopeRule(logistic_slopes, 0.5, floor=2)
 
 @dataclass(frozen=True)
 class SpanDescent:
-    """The default rule of `PrivateClassifier` for images, as a `Learner`: two classes trust a noisy second moment less there.
-
-    Source: docs/public_data_learners.md, "The default rule".
-    Example:
-      >>> SpanDescent()
-      SpanDescent()
-    """
+    """The default rule of `PrivateClassifier` for images, as a `Learner`: two classes trust a noisy second moment less there."""
 
     def plan(self, public: Public) -> SolverPlan:
         """The default rule."""
@@ -53,48 +47,14 @@ class SpanDescent:
 
 
 def directions_for(public: Public) -> int:
-    """How many directions the records pay for: n mu / 25, rounded, at least 1.
-
-    Args:
-      public: number of records, epsilon, delta and the neighbouring relation.
-    Returns:
-      A number of directions, which public records and columns may limit further.
-    Raises:
-      InvalidArgument: as for `default_plan`.
-      Unsupported: as for `default_plan`.
-    Source: docs/public_data_learners.md, "The default rule".
-    Example:
-      >>> from dpaudit.claims import Adjacency
-      >>> from learners.estimator import Public
-      >>> relation, delta = Adjacency.of("replace_one"), Fraction(1, 10**5)
-      >>> [directions_for(Public(9051, 2**17, 2, Fraction(1), Fraction(e), delta, relation)) for e in ("0.1", "0.5", 1, 3)]
-      [12, 51, 97, 260]
-    """
+    """How many directions the records pay for: n mu / 25, rounded, at least 1."""
     (charge,) = default_plan(public).charges
     squares = sum(float(release.sensitivity / release.parameter("sigma")) ** 2 for release in charge.releases)
     return max(1, round(public.records * math.sqrt(squares) / _RECORDS_EACH))
 
 
 def public_plan(public_X: Any, public: Public) -> MappedPlan | SolverPlan:  # noqa: N803 - as the estimators name it
-    """The default plan of a classifier with public records: that of `PrivateClassifier` on their leading directions.
-
-    Args:
-      public_X: public records, as for `public_subspace`.
-      public: public quantities of the private records.
-    Returns:
-      A plan behind a map, or the plan without one where the records pay for as many directions as there are columns.
-    Raises:
-      InvalidArgument: as for `public_subspace` and `default_plan`.
-      Unsupported: as for `default_plan`.
-    Source: docs/public_data_learners.md, "The default rule".
-    Example:
-      >>> import numpy as np
-      >>> from dpaudit.claims import Adjacency
-      >>> from learners.estimator import Public
-      >>> public = Public(1000, 50, 2, Fraction(1), Fraction(1), Fraction(1, 10**5), Adjacency.of("replace_one"))
-      >>> public_plan(np.eye(50), public).public_map.dimension_out
-      11
-    """
+    """The default plan of a classifier with public records: that of `PrivateClassifier` on their leading directions."""
     wanted = directions_for(public)
     found = public_subspace(
         public_X,

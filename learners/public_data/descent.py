@@ -41,10 +41,7 @@ class ProjectedDescent:
 
     Args:
       weight_norm: D, radius of the ball of weights, public, exact, positive, in units of 1 over those of the features.
-    Source: Bassily, Smith, Thakurta 2014; docs/public_data_learners.md, "Projected descent".
-    Example:
-      >>> ProjectedDescent(weight_norm=8).weight_norm
-      8
+    Source: Bassily, Smith, Thakurta 2014.
     """
 
     weight_norm: Exact = 1
@@ -79,21 +76,7 @@ class ProjectedDescent:
 
 
 def descent_slopes(margins: NDArray[np.int64], labels: NDArray[np.int64], margin_bits: int) -> NDArray[np.int64]:
-    """Downhill slopes of the logistic loss, from a table: `UNIT` far on the wrong side, half of it at the border.
-
-    Args:
-      margins: int64 array of shape (n,), in units of 2**-margin_bits.
-      labels: int64 array of shape (n,), 0 or 1.
-      margin_bits: fineness of the margins, public, at least 8.
-    Returns:
-      int64 array of shape (n,), from -`UNIT` to `UNIT`; positive speaks for class 1.
-    Raises:
-      IndexError: never for int64 margins.
-    Source: docs/public_data_learners.md, "Projected descent".
-    Example:
-      >>> descent_slopes(np.array([0, 0, 4096 * 20]), np.array([1, 0, 0]), 12).tolist()
-      [2048, -2048, -4096]
-    """
+    """Downhill slopes of the logistic loss, from a table: `UNIT` far on the wrong side, half of it at the border."""
     signs = 2 * labels - 1
     cells = np.clip((signs * margins) >> (margin_bits - _CELL_BITS), -_CELLS, _CELLS)
     return np.asarray(signs * _SLOPES[cells + _CELLS])

@@ -27,21 +27,7 @@ _LARGEST_PACE: Final = 8
 
 
 def residuals(margins: NDArray[np.int64], labels: NDArray[np.int64], margin_bits: int) -> NDArray[np.int64]:
-    """Downhill slopes of the squared loss, cut at the bound of the labels.
-
-    Args:
-      margins: int64 array of shape (n,), in units of 2**-margin_bits of the bound.
-      labels: what `targets` gave.
-      margin_bits: fineness of the margins, public, at least 12.
-    Returns:
-      int64 array of shape (n,), from -`UNIT` to `UNIT`.
-    Raises:
-      ValueError: never for arrays of one shape.
-    Source: docs/public_data_learners.md, "Regression".
-    Example:
-      >>> residuals(np.array([0, 2**20, -(2**22)]), np.array([4096, 4096, 4096]), 20).tolist()
-      [4096, 0, 4096]
-    """
+    """Downhill slopes of the squared loss, cut at the bound of the labels."""
     return np.clip(labels - (margins >> (margin_bits - _TARGET_BITS)), -UNIT, UNIT)
 
 
@@ -50,13 +36,7 @@ SQUARES: Final = SlopeRule(residuals, 1.0, careful=True)
 
 @dataclass(frozen=True)
 class LeastSquares:
-    """Noisy descent of the squared loss: a `learners.margins.mapped.Learner` for regressors.
-
-    Source: Bassily, Smith, Thakurta 2014; docs/public_data_learners.md, "Regression".
-    Example:
-      >>> LeastSquares()
-      LeastSquares()
-    """
+    """Noisy descent of the squared loss: a `learners.margins.mapped.Learner` for regressors (Bassily, Smith, Thakurta 2014)."""
 
     def plan(self, public: Public) -> SolverPlan:
         """The default rule of classifiers; without a second moment, steps end where noise moves margins by 1/20."""

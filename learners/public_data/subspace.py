@@ -44,10 +44,7 @@ class PublicSubspace:
       step: size of a step of the rows that are mapped, in the units of the features.
       clip: largest norm of an image that is kept, in the units of the features.
       public_records: how many public records there were.
-    Source: Ullah, Menart, Bassily, Guzman, Arora 2024, Algorithm 1; docs/public_data_learners.md, "The map".
-    Example:
-      >>> public_subspace(np.eye(3)[:2], columns=3, feature_norm=1, centred=False).dimension_out
-      2
+    Source: Ullah, Menart, Bassily, Guzman, Arora 2024, Algorithm 1.
     """
 
     dimension_in: int
@@ -68,18 +65,7 @@ class PublicSubspace:
         return self.clip
 
     def apply(self, rows: Rows, *, lattice_bits: int, intercept: int = 0) -> Rows:
-        """Images as whole numbers, record by record, clipped after the projection.
-
-        Args:
-          rows: rows of `dimension_in` columns on the lattice that the map was made for, an array or CSR.
-          lattice_bits: fineness of the lattice of the images, public, 1 to 26.
-          intercept: a constant in steps that is appended to every image, public.
-        Returns:
-          `Rows` of k columns, each of norm at most 2**lattice_bits steps of clip / 2**lattice_bits.
-        Raises:
-          InvalidArgument: rows of another width (DPA105) or on another lattice (DPA103), or a parameter that is not allowed (DPA101
-            to DPA104).
-        """
+        """Images as whole numbers, record by record, clipped after the projection."""
         require_columns(rows, self.dimension_in)
         if rows.step != self.step:
             raise InvalidArgument("DPA103", "the map was made for rows on another lattice. Take the same feature_norm and bits.")
@@ -93,43 +79,19 @@ class PublicSubspace:
         return by_blocks(rows, self.dimension_out, image)
 
     def transpose(self, weights: NDArray[Any]) -> NDArray[np.float64]:
-        """Weights of images in units of the clip as weights of the features: B w / clip.
-
-        Args:
-          weights: array of shape (k,) or (k, K), released numbers.
-        Returns:
-          Array of shape (d,) or (d, K).
-        Raises:
-          ValueError: weights of another shape.
-        """
+        """Weights of images in units of the clip as weights of the features: B w / clip."""
         values = np.asarray(weights, dtype=np.float64) / (2.0**BASIS_BITS * float(self.clip))
         spread = np.zeros((self.dimension_in, *values.shape[1:]))
         spread[self.columns] = np.einsum("ij,j...->i...", self.basis.astype(np.float64), values)
         return spread
 
     def centre_scores(self, weights: NDArray[Any]) -> NDArray[np.float64]:
-        """What the centre adds to every score: the product of its image and the weights.
-
-        Args:
-          weights: as for `transpose`.
-        Returns:
-          A number, or an array of shape (K,).
-        Raises:
-          ValueError: weights of another shape.
-        """
+        """What the centre adds to every score: the product of its image and the weights."""
         image = self.offset * (float(self.step) / 2.0**BASIS_BITS / float(self.clip))
         return np.asarray(np.einsum("j,j...->...", image, np.asarray(weights, dtype=np.float64)))
 
     def exact(self, rows: Rows) -> NDArray[np.int64]:
-        """Images before the clip, without a rounding error.
-
-        Args:
-          rows: as for `apply`.
-        Returns:
-          int64 array of shape (n, k), in units of step / 2**20.
-        Raises:
-          InvalidArgument: exact sums do not fit 64 bits (DPA108).
-        """
+        """Images before the clip, without a rounding error."""
         read = rows if len(self.columns) == self.dimension_in else replace(rows, steps=rows.steps[:, self.columns])
         values = read.margins(self.basis)
         values -= self.offset
@@ -146,29 +108,7 @@ def public_subspace(
     whitening: Exact = 0,
     reach: Exact = Fraction(1, 2),
 ) -> PublicSubspace:
-    """The directions in which public records vary most.
-
-    Args:
-      public_X: array-like or sparse matrix of shape (m, columns), or a function of the number of columns that gives one; public
-        records without labels, clipped to `feature_norm` like private ones.
-      columns: d, of the private records.
-      feature_norm: largest L2 norm of a record, public, exact, positive.
-      dimension: most directions, public, 1 to 4096; None takes all in which singular values are above 2**-12 of the largest.
-      centred: whether the mean of the public records is subtracted first; a linear map needs False.
-      whitening: w, 0 to 1: a direction in which public records vary by s is divided by s^w, up to a common factor; s is taken for
-        no less than 1e-3 of the largest.
-      reach: the norm that images are clipped to, over the median norm of the public images, exact, positive.
-    Returns:
-      A `PublicSubspace`.
-    Raises:
-      InvalidArgument: no public record (DPA109), public records of another width (DPA105), that all lie in one point (DPA109), or
-        too many of them in too many columns (DPA108); another parameter out of range (DPA101 to DPA105).
-    Source: Ullah, Menart, Bassily, Guzman, Arora 2024, Algorithm 1; docs/public_data_learners.md, "The map".
-    Example:
-      >>> found = public_subspace([[0.5, 0, 0], [0, 1, 0]], columns=3, feature_norm=1, centred=False)
-      >>> (found.basis >> 20).tolist(), float(found.clip)
-      ([[0, 1], [1, 0]], 0.375)
-    """
+    """The directions in which public records vary most (Ullah, Menart, Bassily, Guzman, Arora 2024, Algorithm 1)."""
     width = integer(columns, "columns", lower=1)
     power = float(in_range(whitening, "whitening", lower=0, upper=1))
     most = MOST_DIRECTIONS if dimension is None else integer(dimension, "dimension", lower=1, upper=MOST_DIRECTIONS)
@@ -186,21 +126,7 @@ def public_subspace(
 
 
 def public_rows(public_X: Any, columns: int, feature_norm: Exact) -> Rows:  # noqa: N803 - as the estimators name it
-    """Public records on the lattice that private ones stand on before they are mapped.
-
-    Args:
-      public_X: as for `public_subspace`.
-      columns: d, of the private records.
-      feature_norm: largest L2 norm of a record, public, exact, positive.
-    Returns:
-      `Rows`, whose labels mean nothing.
-    Raises:
-      InvalidArgument: no public record (DPA109), or public records of another width or of another type than features (DPA105).
-    Source: docs/public_data_learners.md, "What is public".
-    Example:
-      >>> public_rows(np.eye, 3, 1).steps.shape
-      (3, 3)
-    """
+    """Public records on the lattice that private ones stand on before they are mapped."""
     given = checked_features(public_X(columns) if callable(public_X) else public_X)
     if given.shape[1] != columns:
         raise InvalidArgument("DPA105", f"public_X must have the {columns} columns of the records, got {given.shape[1]}.")

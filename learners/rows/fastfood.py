@@ -37,10 +37,7 @@ class FastfoodFrequencies:
       count: how many frequencies.
       width: of the Gaussian kernel, in the units of the features.
       seed: public whole number.
-    Source: Le, Sarlos, Smola 2013; docs/feature_maps.md, "Fastfood".
-    Example:
-      >>> FastfoodFrequencies(3, 10, Fraction(1), 0).count
-      10
+    Source: Le, Sarlos, Smola 2013.
     """
 
     dimension_in: int
@@ -49,16 +46,7 @@ class FastfoodFrequencies:
     seed: int
 
     def phases(self, step: Fraction, bound: int) -> Callable[[Rows], NDArray[np.uint64]]:  # noqa: ARG002 - exact for any bound
-        """Products with the factors, one after the other, modulo one turn.
-
-        Args:
-          step: size of a step of the rows.
-          bound: no row is longer, in steps; not needed.
-        Returns:
-          A function of rows.
-        Raises:
-          ValueError: never.
-        """
+        """Products with the factors, one after the other, modulo one turn."""
         columns = next_power(self.dimension_in)
         stacks = [self._stack(columns, step, place) for place in range(-(-self.count // columns))]
 
@@ -89,19 +77,7 @@ class FastfoodFrequencies:
 def fastfood_map(*, dimension_in: int, frequencies: int, width: Exact, seed: int) -> FourierMap:
     """Fourier features of the Gaussian kernel whose frequencies need O(frequencies) memory and O(log d) operations each.
 
-    Args:
-      dimension_in: columns of the rows, 1 to 2**24.
-      frequencies: how many, 1 to 2**24; the images have twice as many columns.
-      width: of the kernel exp(-|x - y|^2 / (2 width^2)), public, exact, positive, in the units of the features.
-      seed: public whole number, at least 0, chosen before any record is read.
-    Returns:
-      A `FourierMap`.
-    Raises:
-      InvalidArgument: not numbers (DPA101, DPA102, DPA105), not positive (DPA104) or out of range (DPA103).
-    Source: Le, Sarlos, Smola 2013; docs/feature_maps.md, "Fastfood".
-    Example:
-      >>> fastfood_map(dimension_in=3, frequencies=10, width=1, seed=0).dimension_out
-      20
+    Source: Le, Sarlos, Smola 2013.
     """
     columns = integer(dimension_in, "dimension_in", lower=1, upper=_MOST_COLUMNS)
     count = integer(frequencies, "frequencies", lower=1, upper=_MOST_COLUMNS)

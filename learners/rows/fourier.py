@@ -64,12 +64,7 @@ class GaussianKernel:
 
     Args:
       width: public, exact, positive, in the units of the features.
-    Raises:
-      InvalidArgument: not a number (DPA101, DPA102) or not positive (DPA104).
-    Source: Rahimi, Recht 2007; docs/feature_maps.md, "Kernels".
-    Example:
-      >>> GaussianKernel("1/2")(3, 10, 0).shape
-      (3, 10)
+    Source: Rahimi, Recht 2007.
     """
 
     width: Exact
@@ -90,12 +85,7 @@ class LaplacianKernel:
 
     Args:
       width: public, exact, positive, in the units of the features.
-    Raises:
-      InvalidArgument: not a number (DPA101, DPA102) or not positive (DPA104).
-    Source: Rahimi, Recht 2007; docs/feature_maps.md, "Kernels".
-    Example:
-      >>> LaplacianKernel(2)(3, 10, 0).shape
-      (3, 10)
+    Source: Rahimi, Recht 2007.
     """
 
     width: Exact
@@ -119,10 +109,7 @@ class DrawnFrequencies:
       count: how many frequencies.
       kernel: their law, such as `GaussianKernel`.
       seed: public whole number.
-    Source: Rahimi, Recht 2007; docs/feature_maps.md, "Fourier features".
-    Example:
-      >>> DrawnFrequencies(3, 10, GaussianKernel(1), 0).count
-      10
+    Source: Rahimi, Recht 2007.
     """
 
     dimension_in: int
@@ -131,17 +118,7 @@ class DrawnFrequencies:
     seed: int
 
     def phases(self, step: Fraction, bound: int) -> Callable[[Rows], NDArray[np.uint64]]:
-        """Inner products with frequencies on a lattice of whole parts of a turn per step, one exact matrix product a block.
-
-        Args:
-          step: size of a step of the rows.
-          bound: no row is longer, in steps.
-        Returns:
-          A function of rows.
-        Raises:
-          InvalidArgument: the kernel gave another shape, or numbers that are not finite (DPA105); rows too long for any lattice
-            (DPA108).
-        """
+        """Inner products with frequencies on a lattice of whole parts of a turn per step, one exact matrix product a block."""
         # |frequency| <= sqrt(d) 2**(bits - 1) and |row| <= bound: every partial sum of a phase is below 2**52, so floats are exact.
         bits = _PRODUCT_BITS + 1 - (bound * (math.isqrt(self.dimension_in) + 1)).bit_length()
         if bits < _PART_BITS:
@@ -170,10 +147,7 @@ class FourierMap:
 
     Args:
       frequencies: what gives the phases.
-    Source: Rahimi, Recht 2007; docs/feature_maps.md, "Fourier features".
-    Example:
-      >>> FourierMap(DrawnFrequencies(3, 10, GaussianKernel(1), 0)).dimension_out
-      20
+    Source: Rahimi, Recht 2007.
     """
 
     frequencies: Frequencies
@@ -188,18 +162,7 @@ class FourierMap:
         return Fraction(1)
 
     def apply(self, rows: Rows, *, lattice_bits: int = 16, intercept: int = 0) -> Rows:
-        """Images as whole numbers, record by record; what each looks up makes it no longer than 1, so that nothing is left to clip.
-
-        Args:
-          rows: rows of the frequencies' number of columns, an array or CSR.
-          lattice_bits: fineness of the lattice of the images, public, 1 to 26.
-          intercept: a constant in steps that is appended to every image, public.
-        Returns:
-          `Rows` of `dimension_out` columns, each of norm at most 2**lattice_bits steps of 2**-lattice_bits.
-        Raises:
-          InvalidArgument: rows of another width (DPA105) or too long (DPA108), a kernel that gives no frequencies (DPA105), or a
-            parameter that is not allowed (DPA101 to DPA104).
-        """
+        """Images as integers, record by record; the values looked up keep each norm at most 1, so nothing is clipped."""
         require_columns(rows, self.frequencies.dimension_in)
         bits = integer(lattice_bits, "lattice_bits", lower=1, upper=26)
         constant = integer(intercept, "intercept", lower=0, upper=2**26)
@@ -220,21 +183,7 @@ class FourierMap:
 def fourier_map(*, dimension_in: int, frequencies: int, kernel: Kernel, seed: int) -> FourierMap:
     """Features whose inner products are a shift-invariant kernel on average, with errors of about 1 / sqrt(frequencies).
 
-    Args:
-      dimension_in: columns of the rows, at least 1.
-      frequencies: how many, 1 to 2**24; the images have twice as many columns.
-      kernel: `GaussianKernel`, `LaplacianKernel`, or a function that draws from another spectral law (see `Kernel`).
-      seed: public whole number, at least 0, chosen before any record is read.
-    Returns:
-      A `FourierMap`.
-    Raises:
-      InvalidArgument: not whole numbers (DPA101, DPA105), or out of range (DPA103).
-    Source: Rahimi, Recht 2007, Algorithm 1; docs/feature_maps.md, "Fourier features".
-    Example:
-      >>> rows = Rows(np.array([[3, 4], [0, 0]], dtype=np.int32), 5, Fraction(1, 5), np.array([0, 0]))
-      >>> steps = fourier_map(dimension_in=2, frequencies=2000, kernel=GaussianKernel(1), seed=1).apply(rows).steps
-      >>> round(float(steps[0].astype(np.int64) @ steps[1]) / 4**16, 1), round(math.exp(-1 / 2), 1)
-      (0.6, 0.6)
+    Source: Rahimi, Recht 2007, Algorithm 1.
     """
     columns, count = (
         integer(dimension_in, "dimension_in", lower=1),
@@ -246,18 +195,7 @@ def fourier_map(*, dimension_in: int, frequencies: int, kernel: Kernel, seed: in
 def pairwise_error(*, records: int, frequencies: int, beta: Exact) -> float:
     """How far all inner products of so many records are from the kernel at most, but for a public map in a fraction `beta` of them.
 
-    Args:
-      records: public number of records, at least 1.
-      frequencies: of the map, drawn one by one, at least 1.
-      beta: probability over the drawing of the frequencies that some pair is further off, exact, in (0, 1).
-    Returns:
-      2 sqrt(log(records / sqrt(beta)) / frequencies), rounded up; the features themselves add roundings of about 10**-4.
-    Raises:
-      InvalidArgument: not numbers (DPA101, DPA102, DPA105), or out of range (DPA103).
-    Source: Hoeffding 1963; Bassily, Mohri, Suresh 2022, Theorem 4.1; docs/feature_maps.md, "Fourier features".
-    Example:
-      >>> round(pairwise_error(records=10**4, frequencies=4096, beta="1/20"), 3)
-      0.102
+    Source: Hoeffding 1963; Bassily, Mohri, Suresh 2022, Theorem 4.1.
     """
     count, drawn = integer(records, "records", lower=1), integer(frequencies, "frequencies", lower=1)
     failure = in_range(beta, "beta", lower=0, upper=1, lower_open=True, upper_open=True)

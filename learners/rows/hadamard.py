@@ -29,10 +29,7 @@ class HadamardMap:
       dimension_in: d, columns of the rows; d' is the next power of two.
       dimension_out: k, columns of the images, at most d'.
       seed: public whole number.
-    Source: Ailon, Chazelle 2009; Tropp 2011; docs/feature_maps.md, "Hadamard transforms".
-    Example:
-      >>> HadamardMap(4, 4, 0).image_norm(Fraction(1))
-      Fraction(1, 1)
+    Source: Ailon, Chazelle 2009; Tropp 2011.
     """
 
     dimension_in: int
@@ -49,19 +46,7 @@ class HadamardMap:
         return root_above(Fraction(self.width, self.dimension_out)) * feature_norm
 
     def apply(self, rows: Rows, *, clip: Exact | None = None, lattice_bits: int = 20, intercept: int = 0) -> Rows:
-        """Images as whole numbers, record by record; a few records at a time are made dense.
-
-        Args:
-          rows: rows of `dimension_in` columns, an array or CSR.
-          clip: largest norm of an image that is kept, public, exact, in units of the features; None takes `image_norm`.
-          lattice_bits: fineness of the lattice of the images, public, 1 to 26.
-          intercept: a constant in steps that is appended to every image, public.
-        Returns:
-          `Rows` of `dimension_out` columns, each of norm at most 2**lattice_bits steps of clip / 2**lattice_bits.
-        Raises:
-          InvalidArgument: rows of another width (DPA105), rows whose sums floats might not hold (DPA108), or a parameter that is
-            not allowed (DPA101 to DPA104).
-        """
+        """Images as whole numbers, record by record; a few records at a time are made dense."""
         require_columns(rows, self.dimension_in)
         require_exact(rows, self.width)
         signs, kept = self._signs(), self._kept()
@@ -78,15 +63,7 @@ class HadamardMap:
         return by_blocks(rows, self.width, image)
 
     def transpose(self, weights: NDArray[Any]) -> NDArray[np.float64]:
-        """Weights of the images as weights of the rows: D H R^T w / sqrt(k).
-
-        Args:
-          weights: array of shape (k,) or (k, K), released numbers.
-        Returns:
-          Array of shape (d,) or (d, K).
-        Raises:
-          ValueError: weights of another shape.
-        """
+        """Weights of the images as weights of the rows: D H R^T w / sqrt(k)."""
         values = np.asarray(weights, dtype=np.float64)
         spread = np.zeros((*values.shape[1:], self.width))
         spread[..., self._kept()] = values.T
@@ -105,20 +82,7 @@ class HadamardMap:
 def hadamard_map(*, dimension_in: int, dimension_out: int, seed: int) -> HadamardMap:
     """The linear map that rotates records by public signs and a Hadamard matrix and keeps some coordinates.
 
-    Args:
-      dimension_in: columns of the rows, 1 to 2**30.
-      dimension_out: columns of the images, 1 to the power of two that is at least `dimension_in`.
-      seed: public whole number, at least 0, chosen before any record is read.
-    Returns:
-      A `HadamardMap`.
-    Raises:
-      InvalidArgument: not whole numbers (DPA101, DPA105), or out of range (DPA103).
-    Source: Ailon, Chazelle 2009; Tropp 2011; docs/feature_maps.md, "Hadamard transforms".
-    Example:
-      >>> rows = Rows(np.array([[3, 4, 0]], dtype=np.int32), 5, Fraction(1, 5), np.array([0]))
-      >>> images = hadamard_map(dimension_in=3, dimension_out=4, seed=1).apply(rows, lattice_bits=10)
-      >>> images.bound, math.isqrt(np.square(images.steps).sum())
-      (1024, 1022)
+    Source: Ailon, Chazelle 2009; Tropp 2011.
     """
     columns = integer(dimension_in, "dimension_in", lower=1, upper=_MOST_COLUMNS)
     kept = integer(dimension_out, "dimension_out", lower=1, upper=next_power(columns))

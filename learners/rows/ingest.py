@@ -32,18 +32,6 @@ def checked_features(features: Any, *, may_be_empty: bool = False) -> Features:
 
     Entries of a list or of an array of objects are read one by one, and count as NaN where they are not numbers that float64
     holds. An array of objects is warned of, whatever it holds.
-
-    Args:
-      features: array-like, table or sparse matrix of shape (n, d): booleans, integers, floats, or objects. Nothing is changed.
-      may_be_empty: whether n may be 0, as it has to be where the number of records is private; no message then shows n.
-    Returns:
-      An array of booleans, integers or floats, or a csr_array of them without duplicates, both of shape (n, d).
-    Raises:
-      InvalidArgument: another number of dimensions or type (DPA105), no record or no feature (DPA109).
-    Source: docs/learners.md, "What is refused".
-    Example:
-      >>> checked_features([[1, None], [2.5, "six"]]).tolist()
-      [[1.0, nan], [2.5, nan]]
     """
     from scipy import sparse
 
@@ -84,22 +72,6 @@ def to_rows(
 
     A record within the bound is truncated toward zero, a longer one is scaled to the bound first, and the features of one that is
     not finite become zero. What becomes of a record depends on that record alone; array and CSR give the same whole numbers.
-
-    Args:
-      features: what `checked_features` gave, of shape (n, d).
-      labels: int64 array of shape (n,), positions among the public classes.
-      feature_norm: largest L2 norm of a record that is kept, public, exact, positive, in the units of the features.
-      lattice_bits: fineness of the lattice, public, 1 to 26.
-      intercept: a constant in steps that is appended to every record, public, 0 (none) to 2**26.
-    Returns:
-      `Rows` of shape (n, d), or (n, d + 1) with an intercept; their bound is 2**lattice_bits, or covers the constant too.
-    Raises:
-      InvalidArgument: a public parameter is not a number (DPA101, DPA102), not positive (DPA104) or out of range (DPA103, DPA105).
-    Source: docs/learners.md, "Records as whole numbers".
-    Example:
-      >>> rows = to_rows(np.array([[3.0, 4.0], [0.25, 0.5]]), np.array([0, 1]), feature_norm=1, lattice_bits=4, intercept=2)
-      >>> rows.steps.tolist(), rows.bound
-      ([[9, 12, 2], [4, 8, 2]], 17)
     """
     norm, constant = positive(feature_norm, "feature_norm"), integer(intercept, "intercept", lower=0, upper=_LARGEST_INTERCEPT)
     bits = integer(lattice_bits, "lattice_bits", lower=1, upper=26)

@@ -28,20 +28,7 @@ TARGET_UNIT: Final = 2**12
 
 
 def checked_classes(classes: Any) -> NDArray[Any]:
-    """The public classes in order, refused unless they are distinct numbers or distinct strings.
-
-    Args:
-      classes: sequence of at least one class: all of them numbers (booleans included), or all of them strings.
-    Returns:
-      Array of shape (K,), sorted; exactly the classes given.
-    Raises:
-      InvalidArgument: no sequence, or classes of another or of mixed types (DPA105), one class twice, NaN, or numbers that no
-        common dtype holds (DPA103), none at all (DPA109).
-    Source: docs/learners.md, "Classes are public".
-    Example:
-      >>> checked_classes(["spam", "ham"]).tolist()
-      ['ham', 'spam']
-    """
+    """The public classes in order, refused unless they are distinct numbers or distinct strings."""
     given = classes.tolist() if isinstance(classes, np.ndarray) else classes
     if isinstance(given, (str, bytes)) or not isinstance(given, Iterable):
         raise InvalidArgument("DPA105", f"classes must be a sequence of numbers or strings, got {kind_of(classes)}. {_NAME_THEM}")
@@ -60,19 +47,7 @@ def checked_classes(classes: Any) -> NDArray[Any]:
 
 
 def read_classes(labels: Any) -> NDArray[Any]:
-    """The classes that occur in the labels: a private value, which no guarantee covers.
-
-    Args:
-      labels: array-like of shape (n,).
-    Returns:
-      Array of shape (K,), sorted; NaN and infinity are no classes.
-    Raises:
-      InvalidArgument: the labels are continuous, multi-dimensional or of mixed types (DPA602), or none of them is a class (DPA109).
-    Source: docs/learners.md, "Classes are public".
-    Example:
-      >>> read_classes(np.array([1.0, math.nan, 0.0])).tolist()
-      [0.0, 1.0]
-    """
+    """The classes that occur in the labels: a private value, which no guarantee covers."""
     present = set(map(_hashed, checked_labels(labels).tolist())) - {None}
     if any(isinstance(value, float) and not value.is_integer() for value in present):
         raise InvalidArgument("DPA602", "Unknown label type: continuous. Name the classes, classes=[...], or use a regressor.")
@@ -86,18 +61,6 @@ def positions(labels: Any, classes: NDArray[Any]) -> NDArray[np.int64]:
     """Position of each label among the classes; 0 for one that is none of them, whatever it is.
 
     Labels and classes are compared as Python compares them: 1, 1.0 and True are equal, large integers are told apart exactly.
-
-    Args:
-      labels: array-like of shape (n,).
-      classes: what `checked_classes` or `read_classes` gave.
-    Returns:
-      int64 array of shape (n,).
-    Raises:
-      InvalidArgument: the labels are no array of one dimension (DPA105).
-    Source: docs/learners.md, "Classes are public".
-    Example:
-      >>> positions(["b", "a", "unknown"], checked_classes(["a", "b"])).tolist()
-      [1, 0, 0]
     """
     read = checked_labels(labels)
     place = {value: position for position, value in enumerate(classes.tolist())}
@@ -107,39 +70,14 @@ def positions(labels: Any, classes: NDArray[Any]) -> NDArray[np.int64]:
 
 
 def targets(labels: NDArray[Any], bound: Fraction) -> NDArray[np.int64]:
-    """Labels as whole parts of 1 / 2**12 of a bound, each by itself: cut to the bound, 0 for what is no number.
-
-    Args:
-      labels: array of shape (n,) of any dtype.
-      bound: public, positive, in the units of the labels.
-    Returns:
-      int64 array of shape (n,), from -2**12 to 2**12.
-    Raises:
-      ValueError: never for an array of one dimension.
-    Source: docs/public_data_learners.md, "Regression".
-    Example:
-      >>> targets(np.array([1, -0.5, np.nan, np.inf, "x"], dtype=object), Fraction(2)).tolist()
-      [2048, -1024, 0, 4096, 0]
-    """
+    """Labels as whole parts of 1 / 2**12 of a bound, each by itself: cut to the bound, 0 for what is no number."""
     with np.errstate(all="ignore"):
         steps = np.trunc(np.nan_to_num(as_numbers(labels).astype(np.float64), nan=0.0) * (TARGET_UNIT / float(bound)))
         return np.clip(steps, -TARGET_UNIT, TARGET_UNIT).astype(np.int64)
 
 
 def checked_labels(labels: Any) -> NDArray[Any]:
-    """Labels as an array, refused for its shape only.
-
-    Args:
-      labels: array-like of shape (n,); a column (n, 1) is read as such, with scikit-learn's warning.
-    Returns:
-      Array of shape (n,) of any dtype.
-    Raises:
-      InvalidArgument: None, a sparse matrix, or another shape (DPA105).
-    Source: docs/learners.md, "What is refused".
-    Example:
-      >>> checked_labels([1, 0, 1]).shape
-      (3,)
-    """
+    """Labels as an array, refused for its shape only."""
     if labels is None:
         raise InvalidArgument(
             "DPA105", "fit requires y to be passed, but the target y is None. Give one label for each record: fit(X, y)."

@@ -28,21 +28,7 @@ LARGEST_CONSTANT: Final = 2**40
 
 
 def kernel_norm(feature_norm: Fraction, degree: int, constant: Fraction) -> Fraction:
-    """Norm of the image of a record of norm `feature_norm`: (feature_norm^2 + constant)^(degree / 2), rounded up.
-
-    Args:
-      feature_norm: norm of the record.
-      degree: of the kernel.
-      constant: of the kernel.
-    Returns:
-      A rational number, in units of the images.
-    Raises:
-      ZeroDivisionError: never.
-    Source: docs/feature_maps.md, "Polynomial kernels".
-    Example:
-      >>> kernel_norm(Fraction(1), 2, Fraction(1))
-      Fraction(2, 1)
-    """
+    """Norm of the image of a record of norm `feature_norm`: (feature_norm^2 + constant)^(degree / 2), rounded up."""
     return root_above((feature_norm**2 + constant) ** degree)
 
 
@@ -54,10 +40,7 @@ class PolynomialMap:
       dimension_in: columns of the rows.
       degree: of the kernel.
       constant: of the kernel.
-    Source: Bassily, Mohri, Suresh 2022, section 4; docs/feature_maps.md, "Polynomial kernels".
-    Example:
-      >>> PolynomialMap(3, 2, Fraction(1)).dimension_out
-      10
+    Source: Bassily, Mohri, Suresh 2022, section 4.
     """
 
     dimension_in: int
@@ -74,17 +57,7 @@ class PolynomialMap:
         return kernel_norm(feature_norm, self.degree, self.constant)
 
     def apply(self, rows: Rows, *, lattice_bits: int = 20, intercept: int = 0) -> Rows:
-        """Images as whole numbers, record by record, clipped at `image_norm`; a few records at a time are made dense.
-
-        Args:
-          rows: rows of `dimension_in` columns, an array or CSR.
-          lattice_bits: fineness of the lattice of the images, public, 1 to 26.
-          intercept: a constant in steps that is appended to every image, public.
-        Returns:
-          `Rows` of `dimension_out` columns, each of norm at most 2**lattice_bits steps.
-        Raises:
-          InvalidArgument: rows of another width (DPA105), or a parameter that is not allowed (DPA101 to DPA104).
-        """
+        """Images as whole numbers, record by record, clipped at `image_norm`; a few records at a time are made dense."""
         require_columns(rows, self.dimension_in)
         limit, unit = self.image_norm(rows.bound * rows.step), rows.step**self.degree
         factors, roots = self._factors()
@@ -111,24 +84,7 @@ class PolynomialMap:
 
 
 def polynomial_map(*, dimension_in: int, degree: int, constant: Exact = 1) -> PolynomialMap:
-    """Features whose inner products are (<x, y> + constant)^degree.
-
-    Args:
-      dimension_in: columns of the rows, at least 1.
-      degree: public, 1 to 8.
-      constant: public, exact, 0 to 2**40, in the squared units of the features; 0 leaves out the lower degrees.
-    Returns:
-      A `PolynomialMap`.
-    Raises:
-      InvalidArgument: not numbers (DPA101, DPA102, DPA105), out of range, or more than 2**20 monomials (DPA103).
-    Source: Bassily, Mohri, Suresh 2022, section 4; docs/feature_maps.md, "Polynomial kernels".
-    Example:
-      >>> rows = Rows(np.array([[3, 4], [5, 0]], dtype=np.int32), 5, Fraction(1, 5), np.array([0, 0]))
-      >>> images = polynomial_map(dimension_in=2, degree=2).apply(rows, lattice_bits=20)
-      >>> products = images.steps.astype(np.int64) @ images.steps[1].astype(np.int64) * float(images.step) ** 2
-      >>> [round(value, 3) for value in products.tolist()]
-      [2.56, 4.0]
-    """
+    """Features whose inner products are (<x, y> + constant)^degree (Bassily, Mohri, Suresh 2022, section 4)."""
     columns, power, added = checked_polynomial(dimension_in, degree, constant)
     if _monomials(columns, power, added) > MOST_MONOMIALS:
         raise InvalidArgument("DPA103", f"{columns} columns have more than 2**20 monomials of degree {power}. Use sketch_map.")

@@ -24,13 +24,7 @@ class ProjectedMap:
     Args:
       first: map with columns enough for a linear map to save.
       second: linear map that reads as many columns as the first one gives.
-    Source: Bassily, Mohri, Suresh 2022, Algorithm 3; docs/feature_maps.md, "Projections".
-    Example:
-      >>> from learners.rows.fourier import GaussianKernel, fourier_map
-      >>> from learners.rows.hadamard import hadamard_map
-      >>> wide = fourier_map(dimension_in=3, frequencies=500, kernel=GaussianKernel(1), seed=0)
-      >>> ProjectedMap(wide, hadamard_map(dimension_in=1000, dimension_out=50, seed=0)).dimension_out
-      50
+    Source: Bassily, Mohri, Suresh 2022, Algorithm 3.
     """
 
     first: PublicMap
@@ -46,17 +40,7 @@ class ProjectedMap:
         return self.first.image_norm(feature_norm) * usual_growth(self.dimension_out)
 
     def apply(self, rows: Rows, *, lattice_bits: int = 16, intercept: int = 0) -> Rows:
-        """Images as whole numbers, record by record, clipped at `image_norm`.
-
-        Args:
-          rows: rows that the first map reads.
-          lattice_bits: fineness of the lattice of the images, public, 1 to 26.
-          intercept: a constant in steps that is appended to every image, public.
-        Returns:
-          `Rows` of `dimension_out` columns, each of norm at most 2**lattice_bits steps.
-        Raises:
-          InvalidArgument: rows that a map refuses (DPA105, DPA108), or a parameter that is not allowed (DPA101 to DPA104).
-        """
+        """Images as whole numbers, record by record, clipped at `image_norm`."""
         clip = self.image_norm(rows.bound * rows.step)
 
         def image(part: Rows) -> Rows:
@@ -68,17 +52,5 @@ class ProjectedMap:
 
 
 def usual_growth(columns: int) -> Fraction:
-    """sqrt(1 + 3 sqrt(2 / k)): longer than most images of unit vectors under a random linear map with k columns.
-
-    Args:
-      columns: k, at least 1.
-    Returns:
-      A rational number, rounded up.
-    Raises:
-      ZeroDivisionError: there are no columns.
-    Source: docs/feature_maps.md, "Projections".
-    Example:
-      >>> round(float(usual_growth(512)), 4)
-      1.0897
-    """
+    """sqrt(1 + 3 sqrt(2 / k)): longer than most images of unit vectors under a random linear map with k columns."""
     return root_above(1 + 3 * root_above(Fraction(2, columns)))

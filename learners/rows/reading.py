@@ -16,21 +16,7 @@ _Read = TypeVar("_Read")
 
 
 def read_or(otherwise: _Read, read: Callable[[Any], _Read], value: Any) -> _Read:
-    """What a function reads in a private value, or what stands for one in which it reads nothing.
-
-    Args:
-      otherwise: public.
-      read: raises, or fails in whatever way the value's own methods do, where there is nothing to read.
-      value: private, of any type.
-    Returns:
-      What was read, or `otherwise`.
-    Raises:
-      Nothing that is an `Exception`.
-    Source: docs/learners.md, "Records as whole numbers".
-    Example:
-      >>> read_or(0, int, "7"), read_or(0, int, None)
-      (7, 0)
-    """
+    """What a function reads in a private value, or what stands for one in which it reads nothing."""
     try:
         return read(value)
     except Exception:  # noqa: BLE001 - whatever a private value does, it is mapped in place
@@ -38,19 +24,7 @@ def read_or(otherwise: _Read, read: Callable[[Any], _Read], value: Any) -> _Read
 
 
 def as_numbers(values: NDArray[Any]) -> NDArray[Any]:
-    """Numbers as they are; of anything else, each entry by itself as a float, NaN where it is no number that float64 holds.
-
-    Args:
-      values: array of any shape and dtype.
-    Returns:
-      Array of the same shape, of booleans, integers or floats.
-    Raises:
-      Nothing that is an `Exception`.
-    Source: docs/learners.md, "Records as whole numbers".
-    Example:
-      >>> as_numbers(np.array([1, None, "3", 10**400], dtype=object)).tolist()
-      [1.0, nan, nan, nan]
-    """
+    """Numbers as they are; of anything else, each entry by itself as a float, NaN where it is no number that float64 holds."""
     if values.dtype.kind in "biuf":
         return values
     numbers = (read_or(math.nan, _number, value) for value in values.ravel())

@@ -34,11 +34,6 @@ class Rows:
       bound: no row has a larger L2 norm, in steps; a whole number, public.
       step: size of a step in the units of the features, exact, public.
       labels: int64 array of shape (n,), positions among the public classes.
-    Source: docs/learners.md, "Records as whole numbers".
-    Example:
-      >>> rows = Rows(np.array([[3, 4], [0, -5]], dtype=np.int32), 5, Fraction(1, 5), np.array([0, 1]))
-      >>> rows.margins(np.array([1, 10])).tolist()
-      [43, -50]
     """
 
     steps: NDArray[np.int32] | csr_array[Any, tuple[int, int]]
@@ -47,20 +42,7 @@ class Rows:
     labels: NDArray[np.int64]
 
     def margins(self, weights: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Inner products of every row with weights on the lattice of whole numbers.
-
-        Args:
-          weights: int64 array of shape (d,) or (d, K); released or public numbers, since their size may be refused.
-        Returns:
-          int64 array of shape (n,) or (n, K), exact.
-        Raises:
-          InvalidArgument: `bound` times the norm of the weights reaches 2**63 (DPA108).
-        Source: docs/learners.md, "Records as whole numbers".
-        Example:
-          >>> rows = Rows(np.array([[3, 4]], dtype=np.int32), 5, Fraction(1), np.array([0]))
-          >>> rows.margins(np.array([[1, 2], [0, 1]])).tolist()
-          [[3, 10]]
-        """
+        """Inner products of every row with weights on the lattice of whole numbers."""
         # A part of a row has a norm of at most `bound` too, so that Cauchy and Schwarz bound every partial sum.
         largest = self.bound * _norm_above(weights)
         if largest < _FLOATS_HOLD:
@@ -69,38 +51,14 @@ class Rows:
         return _whole(self.steps.astype(np.int64) @ weights)
 
     def weighted_sum(self, slopes: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Sum of the rows, each times its own slope: the gradient of a sum of losses.
-
-        Args:
-          slopes: int64 array of shape (n,) or (n, K).
-        Returns:
-          int64 array of shape (d,) or (d, K), exact.
-        Raises:
-          InvalidArgument: n times `bound` times the largest slope reaches 2**63 (DPA108). Slopes are private: a solver keeps
-            the largest that its losses have, a public number, below that.
-        Source: docs/learners.md, "Records as whole numbers".
-        Example:
-          >>> rows = Rows(np.array([[3, 4], [0, -5]], dtype=np.int32), 5, Fraction(1), np.array([0, 1]))
-          >>> rows.weighted_sum(np.array([2, -1])).tolist()
-          [6, 13]
-        """
+        """Sum of the rows, each times its own slope: the gradient of a sum of losses."""
         total = np.zeros((self.steps.shape[1], *slopes.shape[1:]), dtype=np.int64)
         for rows, part in self._blocks(self.bound * _largest(slopes)):
             np.add(total, rows.T @ slopes[part].astype(rows.dtype), out=total, dtype=np.int64, casting="unsafe")  # whole floats
         return total
 
     def second_moment(self) -> NDArray[np.int64]:
-        """Sum of the outer products of every row with itself.
-
-        Returns:
-          int64 array of shape (d, d), exact and symmetric.
-        Raises:
-          InvalidArgument: n times the square of `bound`, public numbers, reaches 2**63 (DPA108).
-        Source: docs/learners.md, "Records as whole numbers".
-        Example:
-          >>> Rows(np.array([[3, 4]], dtype=np.int32), 5, Fraction(1), np.array([0])).second_moment().tolist()
-          [[9, 12], [12, 16]]
-        """
+        """Sum of the outer products of every row with itself."""
         width = self.steps.shape[1]
         total = np.zeros((width, width), dtype=np.int64)
         for rows, _ in self._blocks(self.bound**2):

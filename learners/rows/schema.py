@@ -28,19 +28,7 @@ _MOST_NAMED: Final = 5
 
 
 def require_number_columns(table: Any) -> None:
-    """Refuse a table one of whose columns does not hold numbers, by the types that the table declares.
-
-    Args:
-      table: features as the caller gave them. A table has `columns`, their names, and `dtypes`, a type for each of them, as in
-        pandas and polars; whatever else is given passes.
-    Returns:
-      Nothing. Booleans are numbers, 0 and 1, and so are nullable integers, floats and booleans.
-    Raises:
-      InvalidArgument: a column of text, categories, dates or objects; the message names them (DPA105).
-    Source: docs/learners.md, "What is refused".
-    Example:
-      >>> require_number_columns([["a table without declared types"]])
-    """
+    """Refuse a table one of whose columns does not hold numbers, by the types that the table declares."""
     names, types = getattr(table, "columns", None), getattr(table, "dtypes", None)
     if names is None or types is None or isinstance(table, type):
         return

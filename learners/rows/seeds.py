@@ -23,12 +23,7 @@ class PublicBits:
     Args:
       seed: public whole number, at least 0.
       use: what the bits are for; streams of different uses of a seed have nothing to do with each other.
-    Raises:
-      InvalidArgument: the seed is not a whole number (DPA101, DPA105) or negative (DPA103).
-    Source: NIST SP 800-38A (counter mode); docs/feature_maps.md, "Public seeds".
-    Example:
-      >>> PublicBits(7, "signs", 3).bits(16) == PublicBits(7, "signs", 3).bits(16)
-      True
+    Source: NIST SP 800-38A (counter mode).
     """
 
     def __init__(self, seed: int, *use: str | int) -> None:

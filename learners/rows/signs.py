@@ -31,10 +31,7 @@ class SignMap:
       dimension_in: d, columns of the rows.
       dimension_out: k, columns of the images.
       seed: public whole number.
-    Source: Achlioptas 2003; docs/feature_maps.md, "Signs".
-    Example:
-      >>> SignMap(4, 2, 0).image_norm(Fraction(1))
-      Fraction(2, 1)
+    Source: Achlioptas 2003.
     """
 
     dimension_in: int
@@ -46,19 +43,7 @@ class SignMap:
         return root_above(Fraction(self.dimension_in)) * feature_norm
 
     def apply(self, rows: Rows, *, clip: Exact | None = None, lattice_bits: int = 20, intercept: int = 0) -> Rows:
-        """Images as whole numbers, record by record.
-
-        Args:
-          rows: rows of `dimension_in` columns, an array or CSR.
-          clip: largest norm of an image that is kept, public, exact, in units of the features; None takes `image_norm`.
-          lattice_bits: fineness of the lattice of the images, public, 1 to 26.
-          intercept: a constant in steps that is appended to every image, public.
-        Returns:
-          `Rows` of `dimension_out` columns, each of norm at most 2**lattice_bits steps of clip / 2**lattice_bits.
-        Raises:
-          InvalidArgument: rows of another width (DPA105), rows whose sums floats might not hold (DPA108), or a parameter that is
-            not allowed (DPA101 to DPA104).
-        """
+        """Images as whole numbers, record by record."""
         require_columns(rows, self.dimension_in)
         require_exact(rows, self.dimension_in)
         limit = self.image_norm(rows.bound * rows.step) if clip is None else clip
@@ -66,15 +51,7 @@ class SignMap:
         return clipped(self._sums(rows), rows.labels, unit=unit, clip=limit, lattice_bits=lattice_bits, intercept=intercept)
 
     def transpose(self, weights: NDArray[Any]) -> NDArray[np.float64]:
-        """Weights of the images as weights of the rows: S^T w / sqrt(k).
-
-        Args:
-          weights: array of shape (k,) or (k, K), released numbers.
-        Returns:
-          Array of shape (d,) or (d, K).
-        Raises:
-          ValueError: weights of another shape.
-        """
+        """Weights of the images as weights of the rows: S^T w / sqrt(k)."""
         values = np.asarray(weights, dtype=np.float64)
         # Loops of einsum's own, whose sums no number of threads changes.
         turned = [np.einsum("ij,j...->i...", signs, values) for _, signs in self._runs()]
@@ -101,19 +78,7 @@ class SignMap:
 def sign_map(*, dimension_in: int, dimension_out: int, seed: int) -> SignMap:
     """The linear map of a matrix of public signs, which keeps norms and inner products up to about sqrt(2 / dimension_out).
 
-    Args:
-      dimension_in: columns of the rows, 1 to 2**40.
-      dimension_out: columns of the images, 1 to 2**40.
-      seed: public whole number, at least 0, chosen before any record is read.
-    Returns:
-      A `SignMap`.
-    Raises:
-      InvalidArgument: not whole numbers (DPA101, DPA105), or out of range (DPA103).
-    Source: Achlioptas 2003, Theorem 1.1; docs/feature_maps.md, "Signs".
-    Example:
-      >>> rows = Rows(np.array([[3, 4]], dtype=np.int32), 5, Fraction(1, 5), np.array([0]))
-      >>> sign_map(dimension_in=2, dimension_out=1, seed=1).apply(rows, clip=1, lattice_bits=4).bound
-      16
+    Source: Achlioptas 2003, Theorem 1.1.
     """
     return SignMap(
         integer(dimension_in, "dimension_in", lower=1, upper=_MOST_COLUMNS),

@@ -35,10 +35,7 @@ class SketchMap:
       degree: of the kernel.
       constant: of the kernel.
       seed: public whole number.
-    Source: Pham, Pagh 2013; docs/feature_maps.md, "Sketches".
-    Example:
-      >>> SketchMap(3, 16, 2, Fraction(1), 0).image_norm(Fraction(1))
-      Fraction(2, 1)
+    Source: Pham, Pagh 2013.
     """
 
     dimension_in: int
@@ -52,18 +49,7 @@ class SketchMap:
         return kernel_norm(feature_norm, self.degree, self.constant)
 
     def apply(self, rows: Rows, *, clip: Exact | None = None, lattice_bits: int = 20, intercept: int = 0) -> Rows:
-        """Images as whole numbers, record by record; CSR is not made dense before it is sketched.
-
-        Args:
-          rows: rows of `dimension_in` columns, an array or CSR.
-          clip: largest norm of an image that is kept, public, exact, in units of the images; None takes `image_norm`.
-          lattice_bits: fineness of the lattice of the images, public, 1 to 26.
-          intercept: a constant in steps that is appended to every image, public.
-        Returns:
-          `Rows` of `dimension_out` columns, each of norm at most 2**lattice_bits steps of clip / 2**lattice_bits.
-        Raises:
-          InvalidArgument: rows of another width (DPA105), or a parameter that is not allowed (DPA101 to DPA104).
-        """
+        """Images as whole numbers, record by record; CSR is not made dense before it is sketched."""
         require_columns(rows, self.dimension_in)
         limit = self.image_norm(rows.bound * rows.step) if clip is None else positive(clip, "clip")
         constant, unit = int(root_above(self.constant) / rows.step), rows.step**self.degree
@@ -91,22 +77,7 @@ class SketchMap:
 def sketch_map(*, dimension_in: int, dimension_out: int, degree: int, constant: Exact = 1, seed: int) -> SketchMap:
     """Features whose inner products are (<x, y> + constant)^degree on average, for any number of columns.
 
-    Args:
-      dimension_in: columns of the rows, at least 1.
-      dimension_out: columns of the images, 1 to 2**20.
-      degree: public, 1 to 8.
-      constant: public, exact, 0 to 2**40, in the squared units of the features.
-      seed: public whole number, at least 0, chosen before any record is read.
-    Returns:
-      A `SketchMap`.
-    Raises:
-      InvalidArgument: not numbers (DPA101, DPA102, DPA105), or out of range (DPA103).
-    Source: Pham, Pagh 2013, Algorithm 1; docs/feature_maps.md, "Sketches".
-    Example:
-      >>> rows = Rows(np.array([[3, 4]], dtype=np.int32), 5, Fraction(1, 5), np.array([0]))
-      >>> images = sketch_map(dimension_in=2, dimension_out=64, degree=2, seed=3).apply(rows, lattice_bits=10)
-      >>> images.steps.shape, int(np.square(images.steps.astype(np.int64)).sum()) <= images.bound**2
-      ((1, 64), True)
+    Source: Pham, Pagh 2013, Algorithm 1.
     """
     columns, power, added = checked_polynomial(dimension_in, degree, constant)
     out = integer(dimension_out, "dimension_out", lower=1, upper=_MOST_COLUMNS)

@@ -28,21 +28,6 @@ def unit_rows(features: Features, labels: NDArray[np.int64], *, lattice_bits: in
     """Records divided by their norms, as whole steps of 2**-lattice_bits, whatever they hold.
 
     What becomes of a record depends on that record alone. One that is zero or not finite becomes the first axis, in its place.
-
-    Args:
-      features: what `checked_features` gave, of shape (n, d).
-      labels: int64 array of shape (n,), positions among the public classes.
-      lattice_bits: fineness of the lattice, public, 1 to 26.
-    Returns:
-      `Rows` of shape (n, d); every row has a norm of at most 2**lattice_bits steps, exactly, and of nearly as many.
-    Raises:
-      InvalidArgument: the lattice is not a number or out of range (DPA103, DPA105).
-    Source: docs/halfspace_learners.md, "Unit records".
-    Example:
-      >>> unit_rows(
-      ...     np.array([[3e300, 4e300], [0.0, 0.0], [np.nan, 1.0]]), np.zeros(3, dtype=np.int64), lattice_bits=4
-      ... ).steps.tolist()
-      [[9, 12], [16, 0], [16, 0]]
     """
     with np.errstate(all="ignore"):
         rows = to_rows(_scaled(features), labels, feature_norm=_SHORT, lattice_bits=lattice_bits)
@@ -52,23 +37,7 @@ def unit_rows(features: Features, labels: NDArray[np.int64], *, lattice_bits: in
 def unit_images(features: Features, labels: NDArray[np.int64], image: SignMap | None, *, lattice_bits: int = 20) -> Rows:
     """Unit records, mapped by public signs and divided by their norms again; of an array, only a few records are wide at a time.
 
-    Args:
-      features: what `checked_features` gave, of shape (n, d).
-      labels: int64 array of shape (n,), positions among the public classes.
-      image: the map, or None for the unit records themselves.
-      lattice_bits: fineness of the lattice, public, 1 to 26, before the map and after it.
-    Returns:
-      `Rows` of as many columns as the map gives; a record whose image is zero becomes the first axis.
-    Raises:
-      InvalidArgument: as for `unit_rows`, or records of another width than the map reads (DPA105).
-    Source: Nguyen, Ullman, Zakynthinou 2020, section 3; docs/halfspace_learners.md, "Unit records".
-    Example:
-      >>> from learners.rows.signs import sign_map
-      >>> rows = unit_images(
-      ...     np.eye(3), np.zeros(3, dtype=np.int64), sign_map(dimension_in=3, dimension_out=1, seed=0), lattice_bits=4
-      ... )
-      >>> abs(rows.steps).tolist()
-      [[16], [16], [16]]
+    Source: Nguyen, Ullman, Zakynthinou 2020, section 3.
     """
     if image is None:
         return unit_rows(features, labels, lattice_bits=lattice_bits)

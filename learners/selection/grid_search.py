@@ -64,10 +64,7 @@ class GridPlan:
       split_seed: public, says which.
       score: noise in the number of held-out records that a fit gets right.
       whole: the release that stands for all of it.
-    Source: Papernot, Steinke 2022; docs/perturbation_learners.md, "Search among candidates".
-    Example:
-      >>> GridPlan.intercept
-      0
+    Source: Papernot, Steinke 2022.
     """
 
     candidates: tuple[Mapping[str, Any], ...]

@@ -26,12 +26,7 @@ class Runs:
     Args:
       shape: exact, above -1: 1 for the geometric law, 0 for the logarithmic one.
       stop: exact, in (0, 1): the smaller the more runs.
-    Raises:
-      InvalidArgument: not numbers (DPA101, DPA102), or out of range (DPA103).
-    Source: Papernot, Steinke 2022, Definition 1; docs/perturbation_learners.md, "The number of runs".
-    Example:
-      >>> print(Runs(shape=1, stop="1/4").pmf(2), Runs(shape=1, stop="1/4").mean)
-      [0.187499, 0.187501] [3.99999, 4.00001]
+    Source: Papernot, Steinke 2022, Definition 1.
     """
 
     shape: Fraction
@@ -54,20 +49,7 @@ class Runs:
         return _mass(self, integer(k, "k", lower=1))
 
     def draw(self, source: BitSource) -> int:
-        """One number of runs, exactly.
-
-        Args:
-          source: random bits.
-        Returns:
-          A whole number of at least 1.
-        Raises:
-          Unsupported: a uniform number agrees with a bound to hundreds of bits (DPA202), less likely than 2**-190.
-        Source: docs/perturbation_learners.md, "The number of runs".
-        Example:
-          >>> from mechanisms.sampling.random import default_source
-          >>> Runs(shape=1, stop="1/4").draw(default_source()) >= 1
-          True
-        """
+        """One number of runs, exactly."""
         return _drawn(self, source)
 
     def _first(self) -> arb:
@@ -87,12 +69,7 @@ class PoissonRuns:
 
     Args:
       parameter: exact, positive, at most 1000: the mean of the law with 0 in it.
-    Raises:
-      InvalidArgument: not a number (DPA101, DPA102), not positive (DPA104), or out of range (DPA103).
-    Source: Papernot, Steinke 2022, section 3; docs/perturbation_learners.md, "The number of runs".
-    Example:
-      >>> print(PoissonRuns(parameter=2).pmf(2), PoissonRuns(parameter=2).mean)
-      [0.313035, 0.313036] [2.31303, 2.31304]
+    Source: Papernot, Steinke 2022, section 3.
     """
 
     parameter: Fraction
@@ -113,20 +90,7 @@ class PoissonRuns:
         return _mass(self, integer(k, "k", lower=1))
 
     def draw(self, source: BitSource) -> int:
-        """One number of runs, exactly.
-
-        Args:
-          source: random bits.
-        Returns:
-          A whole number of at least 1.
-        Raises:
-          Unsupported: a uniform number agrees with a bound to hundreds of bits (DPA202), less likely than 2**-190.
-        Source: docs/perturbation_learners.md, "The number of runs".
-        Example:
-          >>> from mechanisms.sampling.random import default_source
-          >>> PoissonRuns(parameter=2).draw(default_source()) >= 1
-          True
-        """
+        """One number of runs, exactly."""
         return _drawn(self, source)
 
     def _first(self) -> arb:

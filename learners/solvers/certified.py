@@ -57,11 +57,7 @@ class Objective:
       gradient: the gradient there is no longer than this.
       error: no gradient that floats compute is further off than this.
       offset: no margin is shifted further than this.
-    Source: Nesterov 2004, section 2.2; docs/perturbation_learners.md, "A minimiser within a certain distance".
-    Example:
-      >>> plan = objective(records=1000, columns=20, norm=1, ridge="1/100")
-      >>> plan.minimiser_sensitivity, plan.rounds, plan.sensitivity < plan.minimiser_sensitivity * Fraction(101, 100)
-      (Fraction(1, 5), 90, True)
+    Source: Nesterov 2004, section 2.2.
     """
 
     records: int
@@ -105,24 +101,7 @@ def objective(
 ) -> Objective:
     """A plan for regularised weights that a public number of steps brings within a certain distance of the minimiser.
 
-    Args:
-      records: public number of records, at least 1.
-      columns: of a row, at least 1.
-      norm: largest L2 norm of a row, public, exact, positive, in units of the features.
-      ridge: public, exact, positive; 1 / (n C) in libraries that weigh the sum of losses by C.
-      loss: a `Loss`, or the name of a family at its usual width.
-      tolerance: the steps bring twice the radius below this part of what a record moves the minimiser by, exact, positive.
-        Roundings come on top: the plan's `radius` is the certain one.
-      offset: no margin will be shifted by more, public, exact, at least 0.
-    Returns:
-      An `Objective`.
-    Raises:
-      InvalidArgument: not numbers (DPA101, DPA102, DPA105), not positive (DPA104), out of range (DPA103), or a ridge so small that
-        floats certify nothing or too many steps would be made (DPA108).
-    Source: Nesterov 2004, Theorem 2.2.3; docs/perturbation_learners.md, "A minimiser within a certain distance".
-    Example:
-      >>> objective(records=10**5, columns=100, norm=1, ridge="1/1000", loss="huber").rounds
-      832
+    Source: Nesterov 2004, Theorem 2.2.3.
     """
     count, width = integer(records, "records", lower=1), integer(columns, "columns", lower=1)
     largest, weight, shift = (
@@ -202,27 +181,7 @@ def _above(value: arb) -> Fraction:
 
 
 def minimise(rows: Rows, plan: Objective, offsets: NDArray[np.float64] | None = None) -> NDArray[np.float64]:
-    """Weights within `plan.radius` of the minimiser, whatever the records are.
-
-    Args:
-      rows: as many records as planned, of as many columns, no longer than planned. Their labels are 0 and 1: margins are those of
-        the record's own side.
-      plan: from `objective`.
-      offsets: float64 array of shape (n,), finite, added to the margins before the loss; none larger in size than planned. Floats
-        that stand for other numbers may be off by one rounding.
-    Returns:
-      float64 array of shape (d,), for features in their own units; positive margins speak for class 1.
-    Raises:
-      InvalidArgument: rows that the plan was not made for (DPA103, DPA105).
-    Source: Nesterov 2004, section 2.2; docs/perturbation_learners.md, "A minimiser within a certain distance".
-    Example:
-      >>> from learners.rows.rows import Rows
-      >>> rows = Rows(np.array([[4], [-4]], dtype=np.int32), 4, Fraction(1, 4), np.array([1, 0]))
-      >>> plan = objective(records=2, columns=1, norm=1, ridge="1/4", tolerance="1e-6")
-      >>> weights = minimise(rows, plan)
-      >>> round(float(weights[0]), 2), round(float(np.log1p(np.exp(-weights)).mean() + weights @ weights / 8), 4)
-      (1.04, 0.4379)
-    """
+    """Weights within `plan.radius` of the minimiser, whatever the records are (Nesterov 2004, section 2.2)."""
     if rows.steps.shape != (plan.records, plan.columns):
         shapes = f"{rows.steps.shape}, the plan is for {(plan.records, plan.columns)}"
         raise InvalidArgument("DPA105", f"the rows have shape {shapes}. Make a plan for these.")

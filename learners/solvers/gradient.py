@@ -31,26 +31,7 @@ _DEVIATIONS: Final = 4
 def solve(rows: Rows, plan: SolverPlan, source: BitSource | None = None, loss: SlopeRule | None = None) -> NDArray[np.int64]:
     """Weights of a linear classifier: makes exactly the releases that the plan states, and computes from those.
 
-    Args:
-      rows: the records, no longer than the plan allows.
-      plan: what to do, from `default_plan`.
-      source: random bits; None takes the operating system's.
-      loss: None takes the logistic loss for two classes, the softmax loss for more.
-    Returns:
-      int64 array of shape (d,) for two classes, whose margins are positive for class 1, else (d, K); in units of 2**-WEIGHT_BITS.
-    Raises:
-      InvalidArgument: rows may be longer than the plan's noise was made for (DPA103), or sums do not fit 64 bits (DPA108).
-    Source: Bassily, Smith, Thakurta 2014 (noisy gradients); docs/learners_solvers.md, "Steps".
-    Example:
-      >>> from fractions import Fraction
-      >>> from dpaudit.claims import Adjacency
-      >>> from learners.estimator import Public
-      >>> from learners.rows.ingest import to_rows
-      >>> from learners.solvers.plans import default_plan
-      >>> plan = default_plan(Public(2, 1, 2, Fraction(1), Fraction(10), Fraction(1, 100), Adjacency.of("replace_one")))
-      >>> rows = to_rows(np.eye(2), np.array([0, 1]), feature_norm=1, lattice_bits=plan.lattice_bits, intercept=plan.intercept)
-      >>> solve(rows, plan).shape
-      (3,)
+    Source: Bassily, Smith, Thakurta 2014 (noisy gradients).
     """
     if rows.bound > plan.bound:
         raise InvalidArgument(

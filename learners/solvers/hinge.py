@@ -32,11 +32,7 @@ class HingeStep:
       margin: signed margins from here on cost nothing.
       pull: growth of the length with the distance to the margin: step size times curvature, positive.
       limit: the largest length, positive.
-    Source: Bassily, Guzman, Menart 2021, section 4 (smoothing); docs/margin_learners.md, "Steps".
-    Example:
-      >>> step = HingeStep(margin=0.5, pull=2.0, limit=0.25)
-      >>> step.length(0.75), step.length(0.4375), step.length(-1.0)
-      (0.0, 0.125, 0.25)
+    Source: Bassily, Guzman, Menart 2021, section 4 (smoothing).
     """
 
     margin: float
@@ -48,18 +44,7 @@ class HingeStep:
         return min(max(self.pull * (self.margin - margin), 0.0), self.limit)
 
     def require_contraction(self, norm: Fraction) -> None:
-        """Refuse steps that may bring two points further apart, decided in exact arithmetic.
-
-        Args:
-          norm: largest L2 norm of a record, exact.
-        Returns:
-          Nothing.
-        Raises:
-          InvalidArgument: the curvature times the step size, `pull` times the square of the norm, exceeds 2 (DPA103).
-        Source: docs/margin_learners.md, Lemma 1.
-        Example:
-          >>> HingeStep(margin=0.5, pull=2.0, limit=0.25).require_contraction(Fraction(1))
-        """
+        """Refuse steps that may bring two points further apart, decided in exact arithmetic."""
         steepness = Fraction(self.pull) * norm**2
         if steepness > _STEEPEST:
             raise InvalidArgument(
@@ -70,23 +55,7 @@ class HingeStep:
 
 
 def hinges(*, margin: int, bits: int, largest: int) -> tuple[Loss, int]:
-    """The hinge loss on a grid, as a score of candidates, with its exact sensitivity.
-
-    Args:
-      margin: where the loss ends, in the units of the margins, a whole number, positive.
-      bits: fineness of the grid: the loss at a margin of 0 is 2**bits.
-      largest: no margin is larger in size; others are cut to it.
-    Returns:
-      A function of signed margins, and by how much it changes at most when one record is replaced:
-      min(2 largest / margin, 1 + largest / margin) grid units of 2**-bits, up to roundings, which are included.
-    Raises:
-      InvalidArgument: not whole numbers (DPA105), not positive (DPA103), or too fine for 64 bits (DPA108).
-    Source: docs/margin_learners.md, "Scores".
-    Example:
-      >>> loss, change = hinges(margin=8, bits=3, largest=16)
-      >>> loss(np.array([-20, 0, 4, 9])).tolist(), change
-      ([24, 8, 4, 0], 24)
-    """
+    """The hinge loss on a grid, as a score of candidates, with its exact sensitivity."""
     end, most = integer(margin, "margin", lower=1), integer(largest, "largest", lower=1)
     fineness = integer(bits, "bits", lower=0)
     if (end + most) << fineness >= _INTEGERS_HOLD:

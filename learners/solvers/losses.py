@@ -36,13 +36,7 @@ class Loss:
         with a parabola of width 2**width_bits around its corner; "residual", half the square of m up to |m| = 2**width_bits and
         straight beyond, where m is a prediction less its target.
       width_bits: of the last two, -30 to 30.
-    Raises:
-      InvalidArgument: another family, or a width out of range (DPA103, DPA105).
-    Source: Chaudhuri, Monteleoni, Sarwate 2011, section 3.4 (Huber); docs/perturbation_learners.md, "Losses".
-    Example:
-      >>> loss = Loss("huber")
-      >>> loss.steepest, loss.curvature, loss.pulls(np.array([-3.0, 1.0, 1.25, 4.0])).tolist()
-      (Fraction(1, 1), Fraction(1, 1), [1.0, 0.5, 0.25, 0.0])
+    Source: Chaudhuri, Monteleoni, Sarwate 2011, section 3.4 (Huber).
     """
 
     family: str = "logistic"
@@ -75,20 +69,7 @@ class Loss:
         return self._knots.first, self._knots.last
 
     def pulls(self, margins: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Negative slopes at finite margins, in floats.
-
-        Args:
-          margins: float64 array of any shape.
-        Returns:
-          float64 array of the same shape; each is off by at most 4 * 2**-53 times the steepest slope, plus the curvature times an
-          error of 2**-53 times the distance of the ends in the margin.
-        Raises:
-          IndexError: never for finite margins.
-        Source: docs/perturbation_learners.md, "Losses".
-        Example:
-          >>> Loss("residual").pulls(np.array([-0.5, 3.0])).tolist()
-          [0.5, -1.0]
-        """
+        """Negative slopes at finite margins, in floats."""
         knots = self._knots
         place = np.clip(margins, knots.first, knots.last)
         place -= knots.first

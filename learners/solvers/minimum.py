@@ -39,11 +39,7 @@ class Minimum:
       objective: what is minimised over images of norm at most 1, and how closely.
       weight_bits: weights are rounded to multiples of 2**-weight_bits.
       sensitivity: L2 distance of the rounded weights on neighbours, in these units, rounded up.
-    Source: Chaudhuri, Monteleoni, Sarwate 2011, Lemma 8; docs/kernel_learners.md, "The minimiser".
-    Example:
-      >>> found = minimum(records=1000, columns=10, ridge="1/100")
-      >>> found.weight_bits, round(found.sensitivity / 2**found.weight_bits, 3)
-      (14, 0.202)
+    Source: Chaudhuri, Monteleoni, Sarwate 2011, Lemma 8.
     """
 
     objective: Objective
@@ -73,22 +69,7 @@ class Minimum:
 
 
 def minimum(*, records: int, columns: int, ridge: Exact, loss: Loss | str = "logistic") -> Minimum:
-    """The public part of a minimiser.
-
-    Args:
-      records: public number of records.
-      columns: of their images.
-      ridge: factor of half the squared norm of the weights, public, exact, positive.
-      loss: of a margin, or, "residual", of a prediction less its target, as for `learners.solvers.certified.objective`.
-    Returns:
-      The plan, with the sensitivity of the weights that `minimise` gives.
-    Raises:
-      InvalidArgument: as for `objective` (DPA101 to DPA105), or weights that do not fit 64 bits (DPA108).
-    Source: docs/kernel_learners.md, "The minimiser".
-    Example:
-      >>> round(float(minimum(records=1000, columns=10, ridge="1/100").longest), 3)
-      11.774
-    """
+    """The public part of a minimiser."""
     chosen = Loss(loss) if isinstance(loss, str) else loss
     plan = objective(records=records, columns=columns, norm=1, ridge=ridge, loss=chosen, offset=int(chosen.family == "residual"))
     root = whole_root_above(columns)
@@ -100,23 +81,7 @@ def minimum(*, records: int, columns: int, ridge: Exact, loss: Loss | str = "log
 
 
 def minimise(rows: Rows, found: Minimum) -> NDArray[np.int64]:
-    """Weights of which nothing is public but how far a record moves them.
-
-    Args:
-      rows: images of all records, of norm at most 2**IMAGE_BITS steps; labels are classes, or what `targets` gave.
-      found: their public part.
-    Returns:
-      int64 array of shape (D,), in units of 2**-weight_bits: the certified minimiser, every coordinate rounded.
-    Raises:
-      InvalidArgument: rows that the plan was not made for (DPA103, DPA105).
-    Source: docs/kernel_learners.md, "The minimiser".
-    Example:
-      >>> from learners.rows.rows import Rows
-      >>> rows = Rows(np.array([[2**20], [-(2**20)]], dtype=np.int32), 2**20, Fraction(1), np.array([1, 0]))
-      >>> found = minimum(records=2, columns=1, ridge="1/4")
-      >>> bool(1 < minimise(rows, found)[0] / 2**found.weight_bits < 1.1)
-      True
-    """
+    """Weights of which nothing is public but how far a record moves them."""
     images, shifts = replace(rows, step=Fraction(1, 2**IMAGE_BITS)), None
     if found.residual:
         images, shifts = replace(images, labels=np.ones_like(rows.labels)), rows.labels / -float(TARGET_UNIT)

@@ -18,20 +18,7 @@ _MOST_RECORDS: Final = 2**32
 
 
 def random_order(count: int, source: BitSource | None = None) -> NDArray[np.int64]:
-    """A uniformly random permutation: the order of independent random words, drawn again if two of them are equal.
-
-    Args:
-      count: how many positions.
-      source: random bits; None takes the operating system's.
-    Returns:
-      int64 array, a permutation of 0 to count - 1, each with the same probability.
-    Raises:
-      InvalidArgument: not a whole number (DPA105), or negative (DPA103).
-    Source: docs/margin_learners.md, "Orders".
-    Example:
-      >>> sorted(random_order(5).tolist())
-      [0, 1, 2, 3, 4]
-    """
+    """A uniformly random permutation: the order of independent random words, drawn again if two of them are equal."""
     size, bits = integer(count, "count", lower=0), bit_source(source)
     while True:
         words = bits.uniform(64, size)
@@ -42,21 +29,7 @@ def random_order(count: int, source: BitSource | None = None) -> NDArray[np.int6
 
 
 def random_places(count: int, below: int, source: BitSource | None = None) -> NDArray[np.int64]:
-    """Independent uniformly random positions, with repetitions: words of just enough bits, drawn again where they are too large.
-
-    Args:
-      count: how many.
-      below: how many positions there are, at least 1.
-      source: random bits; None takes the operating system's.
-    Returns:
-      int64 array of numbers from 0 to below - 1, uniform and independent.
-    Raises:
-      InvalidArgument: not whole numbers (DPA105), or out of range (DPA103).
-    Source: docs/margin_learners.md, "Orders".
-    Example:
-      >>> random_places(3, 1).tolist()
-      [0, 0, 0]
-    """
+    """Independent uniformly random positions, with repetitions: words of just enough bits, drawn again where they are too large."""
     size, limit = integer(count, "count", lower=0), integer(below, "below", lower=1, upper=_MOST_RECORDS)
     bits, width = bit_source(source), max(1, (limit - 1).bit_length())
     places = bits.uniform(width, size).astype(np.int64)

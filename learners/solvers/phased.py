@@ -56,11 +56,7 @@ class Phase:
       step: the step of one record.
       lattice: distance of released numbers, a power of two, in units of the weights.
       release: what the release log will hold, in steps of the lattice.
-    Source: Feldman, Koren, Talwar 2020, Algorithm 2; docs/margin_learners.md, "Phases".
-    Example:
-      >>> made = schedule(records=8, columns=2, bound=4, margin="1/4", noise_multiplier=4)
-      >>> [phase.records for phase in made.phases]
-      [4, 2, 1]
+    Source: Feldman, Koren, Talwar 2020, Algorithm 2.
     """
 
     records: int
@@ -83,12 +79,7 @@ class Schedule:
       columns: k.
       bound: largest norm of a row in steps.
       phases: in order; they take at most m records together.
-    Raises:
-      InvalidArgument: a step that may bring iterates apart (DPA103).
-    Source: Feldman, Koren, Talwar 2020, Algorithm 2; docs/margin_learners.md, "Phases".
-    Example:
-      >>> schedule(records=8, columns=2, bound=4, margin="1/4", noise_multiplier=4).norm
-      Fraction(1, 1)
+    Source: Feldman, Koren, Talwar 2020, Algorithm 2.
     """
 
     records: int
@@ -125,16 +116,7 @@ class Schedule:
 def batches(records: int) -> tuple[int, ...]:
     """Sizes of the phases of a pass: half of the records, a quarter, and so on, down to one.
 
-    Args:
-      records: how many there are, at least 1.
-    Returns:
-      Whole numbers whose sum is below `records`; none for a single record.
-    Raises:
-      InvalidArgument: not a whole number (DPA105), or out of range (DPA103).
     Source: Feldman, Koren, Talwar 2020, Algorithm 2.
-    Example:
-      >>> batches(11)
-      (5, 2, 1)
     """
     count = integer(records, "records", lower=1, upper=_MOST_RECORDS)
     return tuple(count >> phase for phase in range(1, count.bit_length()))
@@ -151,24 +133,7 @@ def schedule(
 ) -> Schedule:
     """The phases of a pass: step sizes that balance the noise against the length of the pass, and noise for what one record moves.
 
-    Args:
-      records: how many there are, public.
-      columns: of the rows, public.
-      bound: largest norm of a row in steps, public.
-      margin: in units of the radius of the weights times `bound`, exact, above 0 and at most 1.
-      noise_multiplier: standard deviation of the noise relative to the sensitivity of each phase, exact, positive.
-      adjacency: replace_one or zero_out.
-    Returns:
-      A `Schedule`. The sensitivity of a phase covers the float rounding of its iterates and of their lattice.
-    Raises:
-      InvalidArgument: a number that is none (DPA101, DPA102, DPA105), out of range (DPA103) or not positive (DPA104), or phases
-        whose noise needs more than 64 bits (DPA108).
-      Unsupported: another neighbouring relation (DPA604).
-    Source: Feldman, Koren, Talwar 2020, Algorithm 2; docs/margin_learners.md, Theorem 1.
-    Example:
-      >>> made = schedule(records=1000, columns=16, bound=2**16, margin="1/10", noise_multiplier=4)
-      >>> {release.parameter("sigma") / release.sensitivity for release in made.releases}
-      {Fraction(4, 1)}
+    Source: Feldman, Koren, Talwar 2020, Algorithm 2.
     """
     relation, sizes = Adjacency.of(adjacency), batches(records)
     if relation not in map(Adjacency, _MOVES):
@@ -203,23 +168,7 @@ def noisy_means(
 ) -> Iterator[NDArray[np.int64]]:
     """What the phases release, one after the other: the means of their iterates with noise, in steps of their lattices.
 
-    Args:
-      rows: as many records as the plan has, with labels 0 and 1.
-      plan: from `schedule`.
-      order: positions of the records in the order in which phases take them. Whoever can choose or learn it beforehand must be
-        priced for the worst place; `random_order` draws one that nobody knows.
-      source: random bits of the noise; None takes the operating system's.
-    Returns:
-      int64 arrays of shape (k,). A phase starts where the release before it is, projected to the ball.
-    Raises:
-      InvalidArgument: rows that the plan was not made for (DPA103, DPA105), before anything is released.
-    Source: Feldman, Koren, Talwar 2020, Algorithm 2; docs/margin_learners.md, "Phases".
-    Example:
-      >>> from learners.rows.ingest import to_rows
-      >>> rows = to_rows(np.eye(4), np.array([0, 1, 0, 1]), feature_norm=1, lattice_bits=10)
-      >>> plan = schedule(records=4, columns=4, bound=rows.bound, margin="1/4", noise_multiplier=4)
-      >>> [mean.shape for mean in noisy_means(rows, plan, np.arange(4))]
-      [(4,), (4,)]
+    Source: Feldman, Koren, Talwar 2020, Algorithm 2.
     """
     if rows.bound > plan.bound or rows.steps.shape != (plan.records, plan.columns) or len(order) < sum(plan.batches):
         raise InvalidArgument(
@@ -231,28 +180,7 @@ def noisy_means(
 
 
 def phased_sgd(rows: Rows, plan: Schedule, order: NDArray[np.int64], source: BitSource | None = None) -> NDArray[np.int64]:
-    """The last noisy mean, projected to the ball of the weights.
-
-    Args:
-      rows: as for `noisy_means`.
-      plan: from `schedule`.
-      order: as for `noisy_means`.
-      source: random bits of the noise; None takes the operating system's.
-    Returns:
-      int64 array of shape (k,) in units of 2**-WEIGHT_BITS of the radius, of norm at most 2**WEIGHT_BITS exactly; zeros for a
-      single record.
-    Raises:
-      InvalidArgument: as for `noisy_means`.
-    Source: Feldman, Koren, Talwar 2020, Algorithm 2; docs/margin_learners.md, "Phases".
-    Example:
-      >>> from learners.rows.ingest import to_rows
-      >>> from learners.solvers.orders import random_order
-      >>> rows = to_rows(np.eye(4), np.array([0, 1, 0, 1]), feature_norm=1, lattice_bits=10)
-      >>> plan = schedule(records=4, columns=4, bound=rows.bound, margin="1/4", noise_multiplier=4)
-      >>> weights = phased_sgd(rows, plan, random_order(4))
-      >>> sum(int(weight) ** 2 for weight in weights) <= 4**WEIGHT_BITS
-      True
-    """
+    """The last noisy mean, projected to the ball of the weights (Feldman, Koren, Talwar 2020, Algorithm 2)."""
     weights: NDArray[Any] = np.zeros(plan.columns)
     for mean, phase in zip(noisy_means(rows, plan, order, source), plan.phases, strict=True):
         weights = mean * phase.lattice
@@ -267,47 +195,14 @@ def on_ball(weights: NDArray[np.float64]) -> NDArray[np.int64]:
 
 
 def mean_of_iterates(records: NDArray[np.float64], start: NDArray[np.float64], step: HingeStep) -> NDArray[np.float64]:
-    """Mean of the iterates before each step, of a pass over records that are given with the sign of their label.
-
-    Args:
-      records: (n, k), one step each, of norm at most 1.
-      start: (k,), the first iterate, of norm at most 1.
-      step: how far each record moves the iterate.
-    Returns:
-      (k,) floats: what exact arithmetic gives, up to the drift of Lemma 2.
-    Raises:
-      ValueError: arrays of shapes that do not fit.
-    Source: docs/margin_learners.md, "Phases" and Lemma 2.
-    Example:
-      >>> mean_of_iterates(np.array([[1.0, 0.0], [0.0, 1.0]]), np.zeros(2), HingeStep(0.5, 2.0, 0.25))
-      array([0.125, 0.   ])
-    """
+    """Mean of the iterates before each step, of a pass over records that are given with the sign of their label."""
     return _Pass(start, step, len(records)).through(records)
 
 
 def rounded_mean(
     rows: Rows, plan: Schedule, phase: Phase, places: NDArray[np.int64], start: NDArray[np.float64]
 ) -> NDArray[np.int64]:
-    """The mean of the iterates of a phase on its lattice: what noise is added to.
-
-    Args:
-      rows: as for `noisy_means`.
-      plan: from `schedule`.
-      phase: one of its phases.
-      places: positions of the records that it takes, in order.
-      start: (k,), the first iterate, of norm at most 1.
-    Returns:
-      int64 array of shape (k,), in steps of the lattice of the phase. Private.
-    Raises:
-      IndexError: positions that the rows do not have.
-    Source: docs/margin_learners.md, Lemma 3.
-    Example:
-      >>> from learners.rows.rows import Rows
-      >>> rows = Rows(np.array([[4, 0], [0, 4]], dtype=np.int32), 4, Fraction(1, 4), np.array([1, 1]))
-      >>> plan = schedule(records=2, columns=2, bound=4, margin=1, noise_multiplier=1)
-      >>> rounded_mean(rows, plan, plan.phases[0], np.array([0]), np.zeros(2)).tolist()
-      [0, 0]
-    """
+    """The mean of the iterates of a phase on its lattice: what noise is added to."""
     walk = _Pass(start, phase.step, phase.records)
     for block in _signed(rows, places, plan.unit):
         walk.add(block)

@@ -68,13 +68,6 @@ class SolverPlan:
       intercept: a constant in steps that every row ends in; 0 for none.
       gradient: the release of one gradient, as it will be logged.
       moment: the release of the second moment that comes first, or None.
-    Source: docs/learners_solvers.md, "The default rule".
-    Example:
-      >>> from dpaudit.claims import Adjacency
-      >>> from learners.estimator import Public
-      >>> plan = default_plan(Public(1000, 20, 2, Fraction(1), Fraction(1), Fraction(1, 10**5), Adjacency.of("replace_one")))
-      >>> plan.steps, plan.intercept, plan.moment.dimension
-      (8, 512, 231)
     """
 
     records: int
@@ -106,21 +99,6 @@ def default_plan(public: Public) -> SolverPlan:
 
     Two classes in up to `MOST_COLUMNS` columns: a second moment and 8 quasi-Newton steps. Otherwise gradient steps, as long
     altogether as makes the noise in the margin of a record of the largest norm 4/5 in standard deviation.
-
-    Args:
-      public: number of records, features and classes, epsilon, delta, adjacency.
-    Returns:
-      A plan whose releases together satisfy (epsilon, delta) by certified accounting.
-    Raises:
-      InvalidArgument: delta is 0, which no Gaussian noise reaches (DPA103), or the noise or the sums do not fit 64 bits (DPA108).
-      Unsupported: no noise of 10**-9 to 10**9 times the sensitivity meets the budget (DPA202).
-    Source: docs/learners_solvers.md, "The default rule".
-    Example:
-      >>> from dpaudit.claims import Adjacency
-      >>> from learners.estimator import Public
-      >>> plan = default_plan(Public(1000, 10**6, 2, Fraction(1), Fraction(1), Fraction(1, 10**5), Adjacency.of("add_remove")))
-      >>> plan.moment is None, plan.steps, round(float(plan.travel))
-      (True, 16, 214)
     """
     multiplier, moves = noise_multiplier(public.epsilon, public.delta), _MOVES[public.adjacency.kind]
     newton = public.classes == 2 and public.features < MOST_COLUMNS
@@ -144,25 +122,7 @@ def default_plan(public: Public) -> SolverPlan:
 
 
 def gaussian_release(public: Public, sensitivity: int, variance: Fraction, dimension: int) -> Release:
-    """A release of whole numbers to be made, whose noise multiplier is at least the root of a variance; sigma is a whole number.
-
-    Args:
-      public: what the plan is made from.
-      sensitivity: largest L2 distance of the sums of neighbours, in steps.
-      variance: the square of the noise multiplier, exact.
-      dimension: how many numbers.
-    Returns:
-      The entry that the release log will hold.
-    Raises:
-      InvalidArgument: the noise does not fit 64 bits (DPA108).
-    Source: docs/learners_solvers.md, "The default rule".
-    Example:
-      >>> from dpaudit.claims import Adjacency
-      >>> from learners.estimator import Public
-      >>> public = Public(10, 2, 2, Fraction(1), Fraction(1), Fraction(1, 10), Adjacency("replace_one"))
-      >>> gaussian_release(public, 8, Fraction(4), 2).parameter("sigma")
-      Fraction(17, 1)
-    """
+    """A release of whole numbers to be made, whose noise multiplier is at least the root of a variance; sigma is a whole number."""
     sigma = math.isqrt(math.floor(variance * sensitivity**2)) + 1
     if sigma > _WIDEST:
         raise InvalidArgument("DPA108", "epsilon and delta ask for more noise than 64 bits hold. Give more of them.")
@@ -176,21 +136,7 @@ def mechanism_of(release: Release) -> GaussianMechanism:
 
 
 def noise_multiplier(epsilon: Fraction, delta: Fraction) -> Fraction:
-    """The least noise of one Gaussian release that certainly meets a budget, relative to its sensitivity.
-
-    Args:
-      epsilon: privacy parameter in nats, exact, positive.
-      delta: failure probability, exact, in [0, 1).
-    Returns:
-      The noise multiplier, rounded up.
-    Raises:
-      InvalidArgument: delta is 0, which no Gaussian noise reaches (DPA103).
-      Unsupported: no noise of 10**-9 to 10**9 times the sensitivity meets the budget (DPA202).
-    Source: docs/learners_solvers.md, "The default rule".
-    Example:
-      >>> round(float(noise_multiplier(Fraction(1), Fraction(1, 10**6))), 4)
-      4.2247
-    """
+    """The least noise of one Gaussian release that certainly meets a budget, relative to its sensitivity."""
     from dpaudit.accounting import calibrate, gaussian
 
     if delta == 0:

@@ -30,42 +30,14 @@ _CAREFUL: Final = 4.0
 
 
 def moment_sensitivity(bound: int, moves: int) -> int:
-    """By how much one record moves the released triangle of a second moment, in L2 norm, rounded up to a whole number.
-
-    Args:
-      bound: largest L2 norm of a row, in steps.
-      moves: 2 where one row takes the place of another, 1 where a row comes or goes.
-    Returns:
-      5 sqrt(moves) bound**2, rounded up.
-    Raises:
-      ValueError: never for whole numbers that are not negative.
-    Source: docs/learners_solvers.md, Proposition 2.
-    Example:
-      >>> moment_sensitivity(10, 1), moment_sensitivity(10, 2)
-      (500, 708)
-    """
+    """By how much one record moves the released triangle of a second moment, in L2 norm, rounded up to a whole number."""
     return whole_root_above(moves * (DIAGONAL * bound**2) ** 2)
 
 
 def preconditioner(
     rows: Rows, plan: SolverPlan, source: BitSource | None, loss: SlopeRule = LOGISTIC
 ) -> Callable[[NDArray[np.float64]], NDArray[np.float64]]:
-    """Releases the second moment of the rows, and gives the map from gradients to steps that its curvature suggests.
-
-    Args:
-      rows: the records.
-      plan: one with a `moment`.
-      source: random bits; None takes the operating system's.
-      loss: whose curvature it is; a careful one takes no eigenvalue for less than would let noise move a margin by 1/4.
-    Returns:
-      A function of gradients, shape (d,) or (d, K), that sees nothing but released numbers.
-    Raises:
-      InvalidArgument: sums of squares that 64 bits do not hold (DPA108).
-    Source: docs/learners_solvers.md, "The second moment".
-    Example:
-      >>> preconditioner.__module__
-      'learners.solvers.quasi_newton'
-    """
+    """Releases the second moment of the rows, and gives the map from gradients to steps that its curvature suggests."""
     if plan.moment is None:
         raise ValueError("the plan has no second moment")
     upper = np.triu_indices(rows.steps.shape[1])

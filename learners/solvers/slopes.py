@@ -33,10 +33,6 @@ class SlopeRule:
       curvature: its largest second derivative, in units where the largest slope is 1; it decides steps, never noise.
       floor: eigenvalues of a noisy second moment count for no less than this part of the spectral norm that its noise has.
       careful: whether plain gradient steps are halved once noisy gradients turn round, as they do where steps are too long.
-    Source: docs/learners_solvers.md, "Slopes".
-    Example:
-      >>> LOGISTIC.curvature
-      0.5
     """
 
     slopes: Slopes
@@ -64,19 +60,6 @@ def logistic_slopes(margins: NDArray[np.int64], labels: NDArray[np.int64], margi
 
     The loss is the logistic one right of the border and its tangent left of it: convex, and at weights of zero every record pulls
     with all the strength that it is charged for. Without the cut a record would be charged for twice that.
-
-    Args:
-      margins: int64 array of shape (n,), in units of 2**-margin_bits.
-      labels: int64 array of shape (n,), 0 or 1.
-      margin_bits: fineness of the margins, public, at least 8.
-    Returns:
-      int64 array of shape (n,), from -`UNIT` to `UNIT`; positive speaks for class 1.
-    Raises:
-      IndexError: never for int64 margins.
-    Source: docs/learners_solvers.md, "Slopes".
-    Example:
-      >>> logistic_slopes(np.array([0, -5, 700, 40960]), np.array([1, 1, 1, 0]), 12).tolist()
-      [4096, 4096, 3753, -4096]
     """
     signs = 2 * labels - 1
     cells = np.clip((signs * margins) >> (margin_bits - _CELLS_PER_MARGIN), 0, _CELLS - 1)
@@ -84,21 +67,7 @@ def logistic_slopes(margins: NDArray[np.int64], labels: NDArray[np.int64], margi
 
 
 def softmax_slopes(margins: NDArray[np.int64], labels: NDArray[np.int64], margin_bits: int) -> NDArray[np.int64]:
-    """Downhill slopes of the softmax loss of each record, its residual e_y - p scaled down to norm 1 / sqrt(2) if it is longer.
-
-    Args:
-      margins: int64 array of shape (n, K), in units of 2**-margin_bits.
-      labels: int64 array of shape (n,), 0 to K - 1.
-      margin_bits: fineness of the margins, public, at least 8.
-    Returns:
-      int64 array of shape (n, K), each row of L2 norm at most `UNIT`, which stands for 1 / sqrt(2).
-    Raises:
-      IndexError: never for int64 margins and labels of a class.
-    Source: docs/learners_solvers.md, "Slopes".
-    Example:
-      >>> softmax_slopes(np.array([[0, 0], [40960, 0]]), np.array([1, 0]), 12).tolist()
-      [[-2896, 2896], [0, 0]]
-    """
+    """Downhill slopes of the softmax loss of each record, its residual e_y - p scaled down to norm 1 / sqrt(2) if it is longer."""
     behind = (margins.max(axis=1, keepdims=True) - margins) >> (margin_bits - _CELLS_PER_MARGIN)
     likely = _EXPONENTIAL[np.minimum(behind, _CELLS - 1)]
     residuals = -(likely * _SHARE // likely.sum(axis=1, keepdims=True))

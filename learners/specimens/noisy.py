@@ -27,12 +27,6 @@ class Noisy:
       value: from a dataset to whole numbers, shape (k,).
       pair: neighbouring datasets.
       mechanism: adds the noise, whose sensitivity may be false.
-    Source: docs/learners.md, "Specimens".
-    Example:
-      >>> from mechanisms.gaussian import GaussianMechanism
-      >>> noisy = Noisy(np.array, ((1, 2), (1, 5)), GaussianMechanism(sensitivity=3, sigma=3))
-      >>> noisy.sample((1, 2), 4, np.random.default_rng(0)).shape
-      (4,)
     """
 
     value: Callable[[Any], NDArray[np.int64]]

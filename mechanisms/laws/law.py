@@ -94,29 +94,8 @@ class IntegerLaw(Protocol):
 def sample(self: IntegerLaw, n: None = None, *, source: BitSource | None = None, wide: bool = False) -> int: ...
 @overload
 def sample(self: IntegerLaw, n: int, *, source: BitSource | None = None, wide: bool = False) -> NDArray[Any]: ...
-def sample(  # noqa: D417 - it is a method, whose first argument needs no description
-    self: IntegerLaw, n: int | None = None, *, source: BitSource | None = None, wide: bool = False
-) -> int | NDArray[Any]:
-    """Independent exact draws.
-
-    Args:
-      n: how many, from 0 to 2**32; None for a single Python int.
-      source: random bits; None takes the operating system's.
-      wide: whether draws of 2**62 and beyond are wanted, as Python integers.
-    Returns:
-      One int, or an array of shape (n,): int64, or Python integers if `wide`.
-    Raises:
-      InvalidArgument: `n` or `source` is not what it should be (DPA103, DPA105), or the law reaches beyond int64 and `wide` is
-        False (DPA108); refused before randomness is drawn.
-      Unsupported: a draw happened to be 2**62 or larger and `wide` is False (DPA108), less likely than 1e-26 (1e-12 for the laws
-        that are drawn by digits); or there is no exact sampler for this law (DPA202).
-      EntropyFailure: the operating system gives no random bytes (DPA301).
-    Source: docs/exact_sampling.md, exactness theorem; docs/laws_of_noise.md, which kernel draws which law.
-    Example:
-      >>> from mechanisms.laws import DiscreteGaussian
-      >>> DiscreteGaussian(sigma=10).sample(3).dtype
-      dtype('int64')
-    """
+def sample(self: IntegerLaw, n: int | None = None, *, source: BitSource | None = None, wide: bool = False) -> int | NDArray[Any]:
+    """Independent exact draws."""
     count, bits = request(n, source)
     return drawn(self.sampler, count, bits, wide=wide)
 

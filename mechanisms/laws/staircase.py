@@ -154,17 +154,7 @@ def best_width(sensitivity: int, epsilon: Fraction) -> int:
     The mean size is a convex quadratic function of the width over a positive linear one, so it falls and then rises; a bisection
     finds where, comparing neighbours by balls.
 
-    Args:
-      sensitivity: length of a step, at least 1.
-      epsilon: fall from step to step in nats, positive.
-    Returns:
-      A whole number from 1 to `sensitivity`.
-    Raises:
-      Unsupported: two widths could not be told apart (DPA202).
-    Source: Geng, Viswanath 2014; docs/laws_of_noise.md, staircase.
-    Example:
-      >>> best_width(1000, Fraction(2)), best_width(1000, Fraction(1, 10))
-      (269, 488)
+    Source: Geng, Viswanath 2014.
     """
     low, high = 1, sensitivity
     while low < high:

@@ -154,22 +154,7 @@ class Truncated:
 
 
 def range_mass(law: IntegerLaw, first: int, last: int) -> arb:
-    """Ball around P[first <= X <= last] of almost full relative precision, whatever cancels.
-
-    Args:
-      law: any law of this package.
-      first: least integer.
-      last: greatest integer, at least `first`.
-    Returns:
-      A ball at the current working precision.
-    Raises:
-      InvalidArgument: the range is so unlikely that 2**14 bits do not tell it from 0 (DPA103).
-    Source: docs/laws_of_noise.md, truncated laws.
-    Example:
-      >>> from mechanisms.laws import Geometric
-      >>> float(range_mass(Geometric(1), 1, 2)) < float(range_mass(Geometric(1), 0, 1))
-      True
-    """
+    """Ball around P[first <= X <= last] of almost full relative precision, whatever cancels."""
     wanted = ctx.prec
     precision = wanted + 16
     while precision <= wanted + DEEPEST:

@@ -34,13 +34,7 @@ class Cells(EvenLaw, Protocol):
 
 @dataclass(frozen=True)
 class LaplaceCells:
-    """The continuous Laplace law of density exp(-|x| / scale) / (2 scale), cell by cell.
-
-    Source: docs/real_noise.md, cells of the two laws.
-    Example:
-      >>> print(LaplaceCells(Fraction(2)).below(0, Fraction(0)).str(3, radius=False))
-      0.500
-    """
+    """The continuous Laplace law of density exp(-|x| / scale) / (2 scale), cell by cell."""
 
     scale: Fraction
 
@@ -85,13 +79,7 @@ class LaplaceCells:
 
 @dataclass(frozen=True)
 class GaussianCells:
-    """The continuous Gaussian law of mean 0 and standard deviation `scale`, cell by cell.
-
-    Source: docs/real_noise.md, cells of the two laws.
-    Example:
-      >>> print(GaussianCells(Fraction(2)).below(0, Fraction(0)).str(3, radius=False))
-      0.500
-    """
+    """The continuous Gaussian law of mean 0 and standard deviation `scale`, cell by cell."""
 
     scale: Fraction
 

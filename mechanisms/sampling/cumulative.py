@@ -63,12 +63,6 @@ class Words:
       prefix: bits that are compared with the thresholds, the guide's included, from `guide` to 63.
       step: bits added each time a comparison stays open, at least 1.
       reach: thresholds of a law without a highest integer are tabulated until less than 2**-reach lies beyond, from 1 to 63.
-    Raises:
-      InvalidArgument: a size out of its range (DPA103).
-    Source: docs/laws_of_noise.md, inversion of a cumulative function.
-    Example:
-      >>> Words(guide=2, prefix=4, step=1).prefix
-      4
     """
 
     guide: int = 16
@@ -97,11 +91,6 @@ class CumulativeTable:
       below: a uniform number whose first bits read less than this is certainly less than F.
       beyond: a uniform number whose first bits read this or more is certainly not less than F.
       guide: for each value of the first bits, how far above `lowest` the draw is, -1 where these bits do not decide it.
-    Source: docs/laws_of_noise.md, inversion of a cumulative function.
-    Example:
-      >>> from mechanisms.laws import FiniteLaw
-      >>> cumulative_table(FiniteLaw([1, 1])).below.tolist() == [2**62]
-      True
     """
 
     law: CumulativeLaw
@@ -123,21 +112,7 @@ class CumulativeTable:
 
 @lru_cache(maxsize=128)
 def cumulative_table(law: CumulativeLaw, words: Words = SHIPPED_WORDS) -> CumulativeTable:
-    """The certified thresholds of a law, kept for further use.
-
-    Args:
-      law: a law on the integers from a lowest one on.
-      words: sizes; the default is the one that ships.
-    Returns:
-      An immutable table; its sizes influence speed only, never the law that is drawn.
-    Raises:
-      Unsupported: the law needs more than 2**20 thresholds (DPA202).
-    Source: docs/laws_of_noise.md, inversion of a cumulative function.
-    Example:
-      >>> from mechanisms.laws import FiniteLaw
-      >>> cumulative_table(FiniteLaw({-1: 1, 5: 2, 6: "1/2"})).guide.shape
-      (65536,)
-    """
+    """The certified thresholds of a law, kept for further use."""
     prefix, first = words.prefix, law.lowest
     with working_precision(prefix + 40):
         last = _last_threshold(law, words.reach) if law.highest is None else law.highest - 1
@@ -178,23 +153,7 @@ def _guide(law: CumulativeLaw, words: Words, below: NDArray[np.uint64], beyond: 
 
 
 def draw_places(table: CumulativeTable, source: BitSource, n: int) -> NDArray[np.int64]:
-    """Independent exact draws, as distances from the lowest integer of the law.
-
-    Args:
-      table: the law's thresholds.
-      source: where the random bits come from.
-      n: how many draws, at least 0.
-    Returns:
-      int64 array of shape (n,); nothing is rejected, so it takes n times the guide's bits and, for a few, more.
-    Raises:
-      Unsupported: a draw is 2**62 or more above the lowest integer (DPA108).
-    Source: docs/laws_of_noise.md, inversion of a cumulative function.
-    Example:
-      >>> from mechanisms.laws import FiniteLaw
-      >>> from mechanisms.sampling.random import default_source
-      >>> draw_places(cumulative_table(FiniteLaw([0, 1])), default_source(), 3).tolist()
-      [0, 0, 0]
-    """
+    """Independent exact draws, as distances from the lowest integer of the law."""
     result = np.empty(n, dtype=np.int64)
     for start in range(0, n, CHUNK):
         _fill(table, source, result[start : start + CHUNK])
@@ -226,22 +185,7 @@ def _fill(table: CumulativeTable, source: BitSource, result: NDArray[np.int64]) 
 
 
 def draw_place(table: CumulativeTable, source: BitSource) -> int:
-    """One exact draw of any size; all bits of the prefix are drawn and compared whatever the result.
-
-    Args:
-      table: the law's thresholds.
-      source: where the random bits come from.
-    Returns:
-      A Python int, the distance from the lowest integer of the law.
-    Raises:
-      Unsupported: a comparison did not end (DPA202).
-    Source: docs/laws_of_noise.md, inversion of a cumulative function.
-    Example:
-      >>> from mechanisms.laws import FiniteLaw
-      >>> from mechanisms.sampling.random import default_source
-      >>> draw_place(cumulative_table(FiniteLaw([0, 0, 1])), default_source())
-      0
-    """
+    """One exact draw of any size; all bits of the prefix are drawn and compared whatever the result."""
     return place_of(table, source, source.bits(table.words.prefix))
 
 

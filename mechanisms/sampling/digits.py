@@ -88,12 +88,6 @@ class DigitWords:
       digit: bits of every digit but the top one, from 1 to 12.
       top_scale: the top digit's law has at most this scale, exact and positive.
       words: sizes of the tables.
-    Raises:
-      InvalidArgument: a size out of its range (DPA103).
-    Source: docs/laws_of_noise.md, geometric digits.
-    Example:
-      >>> DigitWords(digit=2).digit
-      2
     """
 
     digit: int = 8
@@ -120,10 +114,6 @@ class DigitTable:
       digit: bits of every digit but the last.
       digits: one table a digit.
       sign: table of the sign for two-sided draws.
-    Source: docs/laws_of_noise.md, geometric digits.
-    Example:
-      >>> len(digit_table(10).digits), len(digit_table(10**6).digits)
-      (1, 3)
     """
 
     digit: int
@@ -143,20 +133,7 @@ class DigitTable:
 
 @lru_cache(maxsize=32)
 def digit_table(scale: Fraction | int, tuning: DigitWords = SHIPPED_DIGITS) -> DigitTable:
-    """The digit tables of the geometric law P(k) proportional to exp(-k / scale), kept for further use.
-
-    Args:
-      scale: exact, positive.
-      tuning: sizes; the default is the one that ships.
-    Returns:
-      An immutable table; its sizes influence speed only, never the law that is drawn.
-    Raises:
-      Unsupported: a digit has too many values to tabulate (DPA202).
-    Source: docs/laws_of_noise.md, geometric digits.
-    Example:
-      >>> digit_table(Fraction(1, 2)).shift
-      0
-    """
+    """The digit tables of the geometric law P(k) proportional to exp(-k / scale), kept for further use."""
     exact, lower = Fraction(scale), 0
     while exact > tuning.top_scale * 2 ** (tuning.digit * lower):
         lower += 1
@@ -167,23 +144,7 @@ def digit_table(scale: Fraction | int, tuning: DigitWords = SHIPPED_DIGITS) -> D
 
 
 def draw_geometric(table: DigitTable, source: BitSource, n: int, *, wide: bool = False) -> NDArray[Any]:
-    """Independent exact draws of the geometric law.
-
-    Args:
-      table: the law's digits.
-      source: where the random bits come from.
-      n: how many draws, at least 0.
-      wide: whether to give Python integers of any size.
-    Returns:
-      Array of shape (n,): int64, or Python integers if `wide`.
-    Raises:
-      Unsupported: a draw is 2**62 or larger and `wide` is False (DPA108).
-    Source: docs/laws_of_noise.md, geometric digits.
-    Example:
-      >>> from mechanisms.sampling.random import default_source
-      >>> draw_geometric(digit_table(10), default_source(), 3).shape
-      (3,)
-    """
+    """Independent exact draws of the geometric law."""
     result = np.empty(n, dtype=object if wide else np.int64)
     for start in range(0, n, CHUNK):
         _fill(table, source, result[start : start + CHUNK])
@@ -202,23 +163,7 @@ def _fill(table: DigitTable, source: BitSource, result: NDArray[Any]) -> None:
 
 
 def draw_two_sided(table: DigitTable, source: BitSource, n: int, *, wide: bool = False) -> NDArray[Any]:
-    """Independent exact draws of the discrete Laplace law: a sign, times one more than a geometric draw.
-
-    Args:
-      table: the digits of the geometric law of the same scale.
-      source: where the random bits come from.
-      n: how many draws, at least 0.
-      wide: whether to give Python integers of any size.
-    Returns:
-      Array of shape (n,): int64, or Python integers if `wide`. Every draw takes as many look-ups as any other.
-    Raises:
-      Unsupported: a draw is 2**62 or larger and `wide` is False (DPA108).
-    Source: docs/laws_of_noise.md, fixed work.
-    Example:
-      >>> from mechanisms.sampling.random import default_source
-      >>> draw_two_sided(digit_table(10), default_source(), 3).shape
-      (3,)
-    """
+    """Independent exact draws of the discrete Laplace law: a sign, times one more than a geometric draw."""
     result = np.empty(n, dtype=object if wide else np.int64)
     for start in range(0, n, CHUNK):
         size = result[start : start + CHUNK]
@@ -231,40 +176,12 @@ def draw_two_sided(table: DigitTable, source: BitSource, n: int, *, wide: bool =
 
 
 def draw_one_geometric(table: DigitTable, source: BitSource) -> int:
-    """One exact draw of any size; the bits of all digits are drawn at once and all are compared.
-
-    Args:
-      table: the law's digits.
-      source: where the random bits come from.
-    Returns:
-      A Python int.
-    Raises:
-      Unsupported: a comparison did not end (DPA202).
-    Source: docs/laws_of_noise.md, geometric digits.
-    Example:
-      >>> from mechanisms.sampling.random import default_source
-      >>> draw_one_geometric(digit_table(10), default_source()) >= 0
-      True
-    """
+    """One exact draw of any size; the bits of all digits are drawn at once and all are compared."""
     return _joined(table, _places(table.digits, source))
 
 
 def draw_one_two_sided(table: DigitTable, source: BitSource) -> int:
-    """One exact draw of the discrete Laplace law, of any size.
-
-    Args:
-      table: the digits of the geometric law of the same scale.
-      source: where the random bits come from.
-    Returns:
-      A Python int.
-    Raises:
-      Unsupported: a comparison did not end (DPA202).
-    Source: docs/laws_of_noise.md, fixed work.
-    Example:
-      >>> from mechanisms.sampling.random import default_source
-      >>> type(draw_one_two_sided(digit_table(10), default_source()))
-      <class 'int'>
-    """
+    """One exact draw of the discrete Laplace law, of any size."""
     sign, *places = _places((table.sign, *table.digits), source)
     return (sign - 1) * (1 + _joined(table, places))
 

@@ -77,12 +77,6 @@ class Tuning:
         where the prefix is long enough.
       step: digits added each time a comparison stays open, at least 1.
       slack: extra distance from the threshold, in cells, within which comparisons go to balls, from 0 to 1.
-    Raises:
-      InvalidArgument: a size out of its range (DPA103).
-    Source: docs/exact_sampling.md, enumeration.
-    Example:
-      >>> Tuning(cell_bits=6, prefix=1, step=1).cell_bits
-      6
     """
 
     cell_bits: int = 16
@@ -129,12 +123,6 @@ class EnvelopeTable:
       accept_below: with shift 0, first digits below this are under the weight; one entry per partly covered cell.
       reject_above: with shift 0, first digits above this are not under the weight.
       estimate: with a positive shift, the float formula that replaces these thresholds.
-    Source: docs/exact_sampling.md, cells.
-    Example:
-      >>> from mechanisms.laws import DiscreteLaplace
-      >>> table = envelope_table(DiscreteLaplace(10))
-      >>> table.full <= table.occupied <= 2**16 - 2 * table.tail_cells
-      True
     """
 
     law: EvenLaw
@@ -214,21 +202,7 @@ def _geometric_tail(weight: arb, rate: arb) -> arb:
 
 @lru_cache(maxsize=32)
 def envelope_table(law: EvenLaw, tuning: Tuning = SHIPPED) -> EnvelopeTable:
-    """The envelope of a law, built from certified ends of its weights and kept for further use.
-
-    Args:
-      law: an even law whose weights do not increase away from 0.
-      tuning: sizes; the default is the one that ships.
-    Returns:
-      An immutable table; its sizes influence speed only, never the law that is drawn.
-    Raises:
-      InvalidArgument: the sizes leave too few cells for the law, or reach too far for float64 (DPA103).
-    Source: docs/exact_sampling.md, cells.
-    Example:
-      >>> from mechanisms.laws import DiscreteLaplace
-      >>> envelope_table(DiscreteLaplace(10)).start
-      301
-    """
+    """The envelope of a law, built from certified ends of its weights and kept for further use."""
     shift = _shift(law) if tuning.shift is None else tuning.shift
     spread = 0 if not shift else min(SPREAD, tuning.prefix - 1) if tuning.spread is None else tuning.spread
     reach = law.cut if tuning.cut is None else tuning.cut

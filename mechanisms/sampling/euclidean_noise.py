@@ -36,22 +36,7 @@ _GUARD_BITS: Final = 128
 def draw_vectors(scale: Fraction, dimension: int, count: int, reals: Reals, *, chunk: int = CHUNK) -> NDArray[np.int64]:
     """Independent vectors with density proportional to exp(-length / scale), every coordinate rounded to the nearest integer.
 
-    Args:
-      scale: positive.
-      dimension: number of coordinates, at least 1.
-      count: number of vectors, at least 0.
-      reals: where the normal and uniform numbers come from.
-      chunk: how many coordinates are drawn at once; no influence on the law.
-    Returns:
-      int64 array of shape (count, dimension).
-    Raises:
-      Unsupported: a coordinate is 2**62 or larger (DPA108), or not decided by thousands of bits (DPA202).
-    Source: Hardt, Talwar 2010 (the law); docs/vector_noise.md for the draw and its proof.
-    Example:
-      >>> from mechanisms.euclidean import drawn_reals
-      >>> from mechanisms.sampling.random import default_source
-      >>> draw_vectors(Fraction(10), 3, 2, drawn_reals(default_source())).shape
-      (2, 3)
+    Source: Hardt, Talwar 2010 (the law).
     """
     result = np.empty((count, dimension), dtype=np.int64)
     rows = max(1, chunk // dimension)

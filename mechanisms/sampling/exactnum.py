@@ -36,14 +36,6 @@ class LazyUniform:
       source: where the digits come from.
       first_bits: how many digits are drawn first.
       step: how many more are drawn whenever a question is still open.
-    Raises:
-      InvalidArgument: `first_bits` or `step` is below 1 (DPA103).
-    Source: docs/exact_sampling.md, lazy comparison.
-    Example:
-      >>> from flint import arb
-      >>> from mechanisms.sampling.random import TapeSource
-      >>> LazyUniform(TapeSource(0b0110, 4), first_bits=4).less(lambda precision: arb(1) / 3)
-      False
     """
 
     __slots__ = ("bits", "source", "step", "value")
@@ -77,20 +69,7 @@ class LazyUniform:
         self.bits += self.step
 
     def less(self, value: Callable[[int], arb]) -> bool:
-        """Whether the number is below a real number.
-
-        Args:
-          value: function from a precision in bits to a ball around that real number, called at that working precision.
-        Returns:
-          The certified answer; further digits are drawn until there is one, which has probability 1.
-        Raises:
-          Unsupported: the balls do not shrink (DPA202).
-        Source: docs/exact_sampling.md, lazy comparison.
-        Example:
-          >>> from mechanisms.sampling.random import TapeSource
-          >>> LazyUniform(TapeSource(0b10, 2), first_bits=1, step=1).less(lambda precision: arb(0.75))
-          True
-        """
+        """Whether the number is below a real number."""
         while True:
             with working_precision(self.precision):
                 scaled = shifted(value(self.precision), self.bits)
@@ -102,22 +81,7 @@ class LazyUniform:
 
 
 def bernoulli(source: BitSource, value: Callable[[int], arb]) -> bool:
-    """An exact coin: True with the probability that is given by balls around it.
-
-    Args:
-      source: where the random bits come from.
-      value: function from a precision in bits to a ball around the probability; below 0 counts as 0, above 1 as 1.
-    Returns:
-      True with exactly that probability.
-    Raises:
-      Unsupported: the balls do not shrink (DPA202).
-    Source: docs/exact_sampling.md, lazy comparison.
-    Example:
-      >>> from flint import arb
-      >>> from mechanisms.sampling.random import default_source
-      >>> bernoulli(default_source(), lambda precision: arb(1))
-      True
-    """
+    """An exact coin: True with the probability that is given by balls around it."""
     return LazyUniform(source).less(value)
 
 
@@ -198,16 +162,7 @@ def _require_ieee() -> None:
 def certexp(x: NDArray[np.float64]) -> NDArray[np.float64]:
     """exp(-x) with a relative error below 2**-51, proved, from additions, multiplications and integer shifts only.
 
-    Args:
-      x: float64 array, each element from 0 to 708.
-    Returns:
-      float64 array of the same shape, every element a normal float.
-    Raises:
-      InvalidArgument: an element is NaN or outside [0, 708] (DPA103).
-    Source: docs/exact_sampling.md, exp with a proved error; Tang 1989 for the method.
-    Example:
-      >>> certexp(np.array([0.0])).tolist()
-      [1.0]
+    Source: Tang 1989 for the method.
     """
     if x.size and not (x.min() >= 0.0 and x.max() <= LARGEST_EXPONENT):
         raise InvalidArgument("DPA103", f"certexp takes numbers from 0 to {LARGEST_EXPONENT:g}.")

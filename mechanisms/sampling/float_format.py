@@ -29,12 +29,7 @@ class FloatFormat:
     Args:
       precision: binary digits of a normal number, from 2 to 53.
       smallest_exponent: exponent of the smallest positive number 2**smallest_exponent, from -1074 to 900.
-    Raises:
-      InvalidArgument: a size out of its range (DPA103).
-    Source: IEEE 754-2019, section 3.3; docs/real_noise.md.
-    Example:
-      >>> [FloatFormat(2, -1).number(rank) for rank in range(6)] == [0, 0.5, 1, 1.5, 2, 3]
-      True
+    Source: IEEE 754-2019, section 3.3.
     """
 
     precision: int

@@ -26,26 +26,7 @@ LARGEST: Final = 2**62
 
 
 def draw(table: EnvelopeTable, source: BitSource, n: int, *, wide: bool = False, chunk: int = CHUNK) -> NDArray[Any]:
-    """Independent exact draws.
-
-    Args:
-      table: the law's envelope; unless `wide` its blocks must lie below 2**62.
-      source: where the random bits come from.
-      n: how many draws, at least 0.
-      wide: whether to give Python integers of any size.
-      chunk: how many trials are made at once, at least 1; no influence on the law.
-    Returns:
-      Array of shape (n,): int64, or Python integers if `wide`.
-    Raises:
-      Unsupported: a draw is 2**62 or larger and `wide` is False (DPA108).
-    Source: docs/exact_sampling.md, exactness theorem and its corollary.
-    Example:
-      >>> from mechanisms.sampling.envelope import envelope_table
-      >>> from mechanisms.laws import DiscreteGaussian
-      >>> from mechanisms.sampling.random import default_source
-      >>> draw(envelope_table(DiscreteGaussian(sigma=2)), default_source(), 3).shape
-      (3,)
-    """
+    """Independent exact draws."""
     result = np.empty(n, dtype=object if wide else np.int64)
     filled = 0
     while filled < n:
@@ -63,23 +44,7 @@ def draw(table: EnvelopeTable, source: BitSource, n: int, *, wide: bool = False,
 
 
 def draw_one(table: EnvelopeTable, source: BitSource) -> int:
-    """One exact draw of any size, by the same trials as `draw`.
-
-    Args:
-      table: the law's envelope.
-      source: where the random bits come from.
-    Returns:
-      A Python int.
-    Raises:
-      Unsupported: a comparison did not end (DPA202).
-    Source: docs/exact_sampling.md, exactness theorem.
-    Example:
-      >>> from mechanisms.sampling.envelope import envelope_table
-      >>> from mechanisms.laws import DiscreteGaussian
-      >>> from mechanisms.sampling.random import default_source
-      >>> type(draw_one(envelope_table(DiscreteGaussian(sigma=2)), default_source()))
-      <class 'int'>
-    """
+    """One exact draw of any size, by the same trials as `draw`."""
     while True:
         drawn = one_trial(table, source)
         if drawn is not None:

@@ -58,17 +58,7 @@ def log_constants() -> LogConstants:
 def certlog(mantissa: NDArray[np.float64], exponent: NDArray[np.int64]) -> NDArray[np.float64]:
     """ln(mantissa * 2**exponent), wrong by less than LOG_ERROR * (1 + its size), proved, from float additions and multiplications.
 
-    Args:
-      mantissa: float64 array, each element from 1/2 to below 1.
-      exponent: int64 array of the same shape, each element from -2**30 to 1.
-    Returns:
-      float64 array of the same shape.
-    Raises:
-      InvalidArgument: an element is NaN or out of its range (DPA103).
-    Source: docs/vector_noise.md, logarithm with a proved error; Tang 1990 for the method.
-    Example:
-      >>> certlog(np.array([0.5]), np.array([0])).round(9).tolist()
-      [-0.693147181]
+    Source: Tang 1990 for the method.
     """
     if mantissa.size and not (
         mantissa.min() >= 0.5 and mantissa.max() < 1.0 and exponent.min() >= -LARGEST_SHIFT and exponent.max() <= 1

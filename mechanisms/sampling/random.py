@@ -138,17 +138,7 @@ if hasattr(os, "register_at_fork"):
 
 
 def default_source() -> OsBitSource:
-    """The calling thread's own unpredictable source, which mechanisms use unless they are given another.
-
-    Returns:
-      One `OsBitSource` per thread, always the same one.
-    Raises:
-      EntropyFailure: the operating system gives no random bytes (DPA301).
-    Source: design rule 2 (entropy).
-    Example:
-      >>> default_source() is default_source()
-      True
-    """
+    """The calling thread's own unpredictable source, which mechanisms use unless they are given another."""
     source: OsBitSource | None = getattr(_thread, "source", None)
     if source is None:
         source = _thread.source = OsBitSource()
@@ -260,12 +250,6 @@ class TapeSource:
     Args:
       value: the tape as a number.
       length: its length in bits.
-    Raises:
-      InvalidArgument: `value` does not fit in `length` bits (DPA103).
-    Source: docs/exact_sampling.md, enumeration.
-    Example:
-      >>> TapeSource(0b1011, 4).uniform(2, 2).tolist()
-      [2, 3]
     """
 
     __slots__ = ("_value", "remaining")
@@ -304,13 +288,6 @@ class RecordingSource:
 
     Args:
       inner: the source that is recorded.
-    Raises:
-      Nothing.
-    Source: docs/exact_sampling.md, enumeration.
-    Example:
-      >>> source = RecordingSource(TapeSource(0b1011, 4))
-      >>> source.uniform(2, 2).tolist(), source.calls
-      ([2, 3], [(2, [2, 3])])
     """
 
     __slots__ = ("_inner", "calls")

@@ -40,12 +40,6 @@ class RealTuning:
       prefix: binary digits of the place inside the cell that are drawn at first, from 1 to 51.
       step: digits added each time a comparison stays open, at least 1.
       envelope: sizes of the cells' own sampler.
-    Raises:
-      InvalidArgument: a size out of its range (DPA103).
-    Source: docs/real_noise.md, enumeration.
-    Example:
-      >>> RealTuning(fineness=2, prefix=1, step=1).prefix
-      1
     """
 
     fineness: int = 46
@@ -74,11 +68,6 @@ class RealNoise:
       exponent: binary logarithm of a cell's width in output units.
       form: the format that sums are rounded to.
       tuning: sizes.
-    Source: docs/real_noise.md.
-    Example:
-      >>> from mechanisms.sampling.cells import LaplaceCells
-      >>> real_noise(LaplaceCells, Fraction(1)).exponent
-      -45
     """
 
     cells: Cells
@@ -114,23 +103,7 @@ class RealNoise:
 def real_noise(
     family: Callable[[Fraction], Cells], scale: Fraction, tuning: RealTuning = SHIPPED_REAL, form: FloatFormat = FLOAT64
 ) -> RealNoise:
-    """The noise of a family of laws at a scale, kept for further use.
-
-    Args:
-      family: the law with a given scale in units of cells.
-      scale: its scale in output units, positive.
-      tuning: sizes; the default is the one that ships.
-      form: the format that sums are rounded to.
-    Returns:
-      An immutable value; its sizes influence speed only, never the law of a rounded sum.
-    Raises:
-      InvalidArgument: the scale is not from 2**-900 to 2**900 (DPA103).
-    Source: docs/real_noise.md.
-    Example:
-      >>> from mechanisms.sampling.cells import GaussianCells
-      >>> real_noise(GaussianCells, Fraction(10)).unit == 2.0**-42
-      True
-    """
+    """The noise of a family of laws at a scale, kept for further use."""
     limit = Fraction(2) ** LARGEST_EXPONENT
     if not 1 / limit <= scale <= limit:
         raise InvalidArgument("DPA103", "the scale of the noise must be from 2**-900 to 2**900. Measure in other units.")
@@ -140,24 +113,7 @@ def real_noise(
 
 
 def noisy_sums(noise: RealNoise, values: NDArray[np.float64], source: BitSource, *, chunk: int = CHUNK) -> NDArray[np.float64]:
-    """Each value plus noise of its own, rounded once.
-
-    Args:
-      noise: the law.
-      values: finite float64 numbers of the noise's format, shape (n,).
-      source: where the random bits come from.
-      chunk: how many sums are made at once, at least 1; no influence on the law.
-    Returns:
-      Float64 array of shape (n,), without negative zeros.
-    Raises:
-      Unsupported: a comparison did not end (DPA202).
-    Source: docs/real_noise.md, theorem.
-    Example:
-      >>> from mechanisms.sampling.cells import LaplaceCells
-      >>> from mechanisms.sampling.random import default_source
-      >>> noisy_sums(real_noise(LaplaceCells, Fraction(1)), np.zeros(3), default_source()).shape
-      (3,)
-    """
+    """Each value plus noise of its own, rounded once."""
     result = np.empty(len(values), dtype=np.float64)
     for start in range(0, len(values), chunk):
         piece = values[start : start + chunk]
@@ -166,23 +122,7 @@ def noisy_sums(noise: RealNoise, values: NDArray[np.float64], source: BitSource,
 
 
 def noisy_sum(noise: RealNoise, value: float, source: BitSource) -> float:
-    """One value plus noise, rounded once, by the same steps as `noisy_sums`.
-
-    Args:
-      noise: the law.
-      value: a finite number of the noise's format.
-      source: where the random bits come from.
-    Returns:
-      A Python float, never a negative zero.
-    Raises:
-      Unsupported: a comparison did not end (DPA202).
-    Source: docs/real_noise.md, theorem.
-    Example:
-      >>> from mechanisms.sampling.cells import LaplaceCells
-      >>> from mechanisms.sampling.random import default_source
-      >>> isinstance(noisy_sum(real_noise(LaplaceCells, Fraction(1)), 0.0, default_source()), float)
-      True
-    """
+    """One value plus noise, rounded once, by the same steps as `noisy_sums`."""
     return sum_at(noise, value, draw_one(noise.table, source), source)
 
 

@@ -31,12 +31,6 @@ class Revealing:
       normal_bits: normal numbers are first known to the nearest multiple of 2**-normal_bits, 0 to 56.
       uniform_bits: first digits of uniform numbers, 1 to 64.
       step: further digits of uniform numbers whenever some are wanted, 1 to 64.
-    Raises:
-      InvalidArgument: a size out of its range (DPA103).
-    Source: docs/vector_noise.md, revealing.
-    Example:
-      >>> Revealing(normal_bits=4, uniform_bits=4, step=1).step
-      1
     """
 
     normal_bits: int = 56
@@ -109,15 +103,6 @@ class DrawnReals:
       source: where the random bits come from.
       cells: the rounded Gaussian of deviation 2**normal_bits, which gives the first cells of normal numbers.
       revealing: how much is revealed at once.
-    Raises:
-      Nothing.
-    Source: docs/vector_noise.md, revealing.
-    Example:
-      >>> from mechanisms.laws import RoundedGaussian
-      >>> from mechanisms.sampling.envelope import envelope_table
-      >>> from mechanisms.sampling.random import default_source
-      >>> DrawnReals(default_source(), envelope_table(RoundedGaussian(2**SHIPPED.normal_bits))).uniforms(3).dtype.name
-      'uint64'
     """
 
     __slots__ = ("_cells", "_source", "revealing")

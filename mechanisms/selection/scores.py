@@ -87,20 +87,7 @@ class Scores:
 
 
 def read_scores(scores: Sequence[Any] | NDArray[Any]) -> Scores:
-    """The scores that a mechanism chooses by, checked.
-
-    Args:
-      scores: sequence of numbers, or 1-dimensional array of integers or floats; minus infinity stands for never.
-    Returns:
-      The scores as exact numbers; every float stands for its binary value.
-    Raises:
-      InvalidArgument: not 1-dimensional or another type (DPA105), no score or none above minus infinity (DPA109), NaN or plus
-        infinity (DPA102), or more than 2**30 (DPA103).
-    Source: design rule 6 (bad input is refused before randomness is drawn).
-    Example:
-      >>> read_scores([3, 1, float("-inf")]).gap(1)
-      Fraction(2, 1)
-    """
+    """The scores that a mechanism chooses by, checked."""
     array = scores if isinstance(scores, np.ndarray) else _as_array(scores)
     if array.ndim != 1 or array.dtype.kind not in "iufO":
         raise InvalidArgument(

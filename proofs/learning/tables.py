@@ -8,18 +8,7 @@ from proofs.rounding import require
 
 
 def prove_slopes() -> None:
-    """Look at every entry of the tables, and at the room of the numbers made of them.
-
-    Args:
-      None.
-    Returns:
-      Nothing.
-    Raises:
-      ProofFailed: an entry is larger than the unit or negative, or a residual has no length or one that floats do not hold.
-    Source: docs/learner_proofs.md, "Slopes".
-    Example:
-      >>> prove_slopes()
-    """
+    """Look at every entry of the tables, and at the room of the numbers made of them."""
     logistic, exponential = slopes._LOGISTIC.tolist(), slopes._EXPONENTIAL.tolist()  # noqa: SLF001 - the tables that ship
     cells, share, clip = slopes._CELLS, slopes._SHARE, slopes._CLIP  # noqa: SLF001
     require("both tables have an entry for every cell", holds=len(logistic) == len(exponential) == cells)
@@ -35,18 +24,7 @@ def prove_slopes() -> None:
 
 
 def prove_projected_slopes() -> None:
-    """Look at every entry of the table of projected descent.
-
-    Args:
-      None.
-    Returns:
-      Nothing.
-    Raises:
-      ProofFailed: an entry is larger than the unit or negative, or a cell has none.
-    Source: docs/learner_proofs.md, "Slopes".
-    Example:
-      >>> prove_projected_slopes()
-    """
+    """Look at every entry of the table of projected descent."""
     entries, cells = descent._SLOPES.tolist(), descent._CELLS  # noqa: SLF001 - the table that ships
     require("there is an entry for every cell", holds=len(entries) == 2 * cells + 1)
     require("no slope is negative or larger than the unit", holds=all(0 <= entry <= slopes.UNIT for entry in entries))

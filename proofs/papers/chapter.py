@@ -66,19 +66,7 @@ claim that holds with probability at most 1e-6 each.
 
 
 def chapter(dossier: Dossier) -> str:
-    """The chapter.
-
-    Args:
-      dossier: of a run.
-    Returns:
-      Markdown.
-    Raises:
-      KeyError: a paper that has no title.
-    Source: docs/papers.md.
-    Example:
-      >>> chapter(Dossier("papers", 1000, ())).splitlines()[0]
-      '# The papers, audited'
-    """
+    """The chapter."""
     present = {item.standing for item in dossier.items}
     text = _START.format(
         count=len(dossier.items),
@@ -129,23 +117,7 @@ def _many(kind: str) -> str:
 
 
 def write(dossier: Dossier, folder: Path) -> None:
-    """Write the chapter and its drawings.
-
-    Args:
-      dossier: of a run in which every item was decided.
-      folder: of the documentation.
-    Returns:
-      Nothing.
-    Raises:
-      ValueError: an item is undecided, which is nothing to print.
-    Source: docs/papers.md.
-    Example:
-      >>> import tempfile
-      >>> folder = Path(tempfile.mkdtemp())
-      >>> write(Dossier("papers", 1000, ()), folder)
-      >>> [path.name for path in folder.iterdir()]
-      ['papers.md']
-    """
+    """Write the chapter and its drawings."""
     undecided = [item.key for item in dossier.items if item.standing is Standing.UNDECIDED]
     if undecided:
         raise ValueError(f"{', '.join(undecided)} undecided; nothing was written")

@@ -26,11 +26,6 @@ class Cap:
       guarantee: PureDP, ApproxDP, ZCDP, RDP or GDP.
       adjacency: the neighbouring relation of the guarantee.
       limits: the largest amounts, in the order of `names`.
-    Source: docs/budgets.md.
-    Example:
-      >>> cap = Cap.of(ZCDP(rho=1))
-      >>> cap.after(cap.nothing, cap.cost(ZCDP(rho="1/3"), times=2))
-      (Fraction(2, 3),)
     """
 
     guarantee: Guarantee

@@ -27,22 +27,7 @@ SMALLEST_DELTA: Final = Fraction(2) ** (SMALLEST_EXPONENT + 64)
 
 
 def evaluate(loss: Composition, question: Question) -> Enclosure:
-    """The answer for the worse of the two directions.
-
-    Args:
-      loss: a composition of laws.
-      question: DeltaAt or EpsilonAt.
-    Returns:
-      Enclosure of the number asked for.
-    Raises:
-      Unsupported: no engine applies, or delta is positive but too small to be told from 0 (DPA202).
-    Source: docs/accounting.md.
-    Example:
-      >>> from dpaudit.accounting import gaussian
-      >>> from dpaudit.accounting.model.questions import DeltaAt
-      >>> print(evaluate(gaussian(sigma=1), DeltaAt(Fraction(0))))
-      [0.382924, 0.382925]
-    """
+    """The answer for the worse of the two directions."""
     if isinstance(question, EpsilonAt) and 0 < question.delta < SMALLEST_DELTA:
         got, least = (outward(value, digits=3, up=True) for value in (question.delta, SMALLEST_DELTA))
         raise Unsupported("DPA202", f"delta must be 0 or at least {least}, got {got}: smaller ones cannot be told from 0.")

@@ -25,17 +25,7 @@ TRIMMED: Final = 1 << 16
 
 
 def finite_part(evaluated: Evaluated, epsilon: Fraction) -> tuple[Fraction, Fraction]:
-    """What finite losses contribute to delta: a bound for the lower law from below and one for the upper law from above.
-
-    Args:
-      evaluated: laws on the lattice of a plan.
-      epsilon: privacy parameter in nats.
-    Returns:
-      Lower and upper end, to be compared with those of `Evaluated.delta` where no loss is infinite.
-    Raises:
-      ValueError: a mass is not a finite number.
-    Source: docs/numerical_engines.md, theorem on integers.
-    """
+    """What finite losses contribute to delta: a bound for the lower law from below and one for the upper law from above."""
     ends = []
     for upper in (False, True):
         whole, total, start = [1 << BITS], Fraction(1), 0

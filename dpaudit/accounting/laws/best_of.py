@@ -111,22 +111,7 @@ def _below(place: arb) -> arb:
 
 
 def expected_runs(shape: Fraction, stop: Fraction) -> arb:
-    """Ball around the expected number of runs, at the current working precision.
-
-    Args:
-      shape: above -1.
-      stop: in (0, 1).
-    Returns:
-      shape (1 - stop) / (stop (1 - stop^shape)), or its limit (1 - stop) / (stop log(1 / stop)) at shape 0.
-    Raises:
-      ZeroDivisionError: never for such numbers.
-    Source: Papernot, Steinke 2022, Definition 1.
-    Example:
-      >>> from dpaudit.exact import working_precision
-      >>> with working_precision(64):
-      ...     print(expected_runs(Fraction(1), Fraction(1, 50)).str(3, radius=False))
-      50.0
-    """
+    """Ball around the expected number of runs, at the current working precision (Papernot, Steinke 2022, Definition 1)."""
     left = ball((1 - stop) / stop)
     if shape == 0:
         return left / -ball(stop).log()

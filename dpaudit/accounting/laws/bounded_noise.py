@@ -115,22 +115,7 @@ def named(power: int, parameter: Fraction, reach: int, sensitivity: int) -> str:
 
 
 def truncated_noise(power: int, parameter: Fraction, reach: int, sensitivity: int) -> Law:
-    """The loss of truncated noise, between two laws whose revealing mass is rational; they differ by 2**-200 of it.
-
-    Args:
-      power: 1 for Laplace noise, 2 for Gaussian.
-      parameter: the scale, or the square of sigma; exact, positive, in lattice steps.
-      reach: greatest size of the noise, at least 1, in lattice steps.
-      sensitivity: distance of the two values, from 1 to 2 reach, in lattice steps.
-    Returns:
-      A law that holds for every shift up to the sensitivity, both ways.
-    Raises:
-      Unsupported: no output is common, or there are more than 2**14 (DPA202).
-    Source: docs/laws_of_noise.md, loss of bounded noise.
-    Example:
-      >>> truncated_noise(1, Fraction(2), 10, 1).describe()
-      'truncated_discrete_laplace(scale=2, reach=10, sensitivity=1)'
-    """
+    """The loss of truncated noise, between two laws whose revealing mass is rational; they differ by 2**-200 of it."""
     if not 1 <= sensitivity <= 2 * reach or 2 * reach + 1 > MOST_OUTPUTS:
         raise Unsupported(
             "DPA202",
@@ -152,18 +137,7 @@ def finite_noise(values: Sequence[int], masses: Sequence[Fraction], sensitivity:
     Every shift gives a curve of (mass under Q, mass under P) of the likeliest outputs. The concave hull of all these curves is
     that of a pair which dominates them all, and it is symmetric since every shift occurs both ways.
 
-    Args:
-      values: distinct integers, in increasing order.
-      masses: their probabilities, exact, adding up to 1.
-      sensitivity: largest distance of the two values, in lattice steps, at least 1.
-    Returns:
-      The exact law where one shift is the worst at every epsilon, else one between the hull's pair and that of the largest shift.
-    Raises:
-      Unsupported: too many values and shifts (DPA202).
-    Source: Zhu, Dong, Wang 2022, Proposition 10; docs/laws_of_noise.md, loss of bounded noise.
-    Example:
-      >>> finite_noise([-1, 0, 1], [Fraction(1, 4), Fraction(1, 2), Fraction(1, 4)], 1).infinity_mass()
-      Fraction(1, 4)
+    Source: Zhu, Dong, Wang 2022, Proposition 10.
     """
     if 2 * len(values) * sensitivity > MOST_PAIRS:
         raise Unsupported("DPA202", "finite noise on so many values, for so many shifts, is not priced. Use a coarser lattice.")

@@ -46,14 +46,7 @@ class Promised:
 def check_exact_law(target: Target, pairs: Sequence[Neighbours]) -> tuple[Property, ...]:
     """The declared law of the output on every pair, both ways round, against the claim; nothing where none is declared.
 
-    Args:
-      target: with `pmf`, a function from a dataset to a mapping from output to exact probability.
-      pairs: neighbouring datasets.
-    Returns:
-      One property: "not run" if the declared law cannot be used on any pair; violated if on a pair the exact delta is above the
-      claimed one at a point of the claim, a Renyi divergence above the claimed one, or some event is told apart with smaller errors
-      than the claimed curve allows.
-    Source: Zhu, Dong, Wang 2022; Dong, Roth, Su 2022; docs/auditing.md, "Declared output law".
+    Source: Zhu, Dong, Wang 2022; Dong, Roth, Su 2022.
     """
     if target.pmf is None:
         return ()

@@ -33,17 +33,7 @@ _MOST_PAIRS: Final = 4
 
 
 def check_sensitivity(target: Target, pairs: Sequence[Neighbours], *, examples: int = 0) -> Finding | None:
-    """The declared sensitivity on every pair, in exact arithmetic.
-
-    Args:
-      target: with or without a declared sensitivity.
-      pairs: candidate pairs.
-      examples: how many more pairs to draw where the target's neighbours are a strategy.
-    Returns:
-      The property, with the smallest pair found where it is violated; "not run" where the query has no value on either side of any
-      pair; None where no sensitivity is declared. Pairs of fewer records than the query takes at all are left to `EMPTY`.
-    Source: docs/auditing.md, "Declared sensitivity"; docs/property_tests.md.
-    """
+    """The declared sensitivity on every pair, in exact arithmetic."""
     declared = target.sensitivity
     if declared is None:
         return None
@@ -64,16 +54,7 @@ def _taken(target: Target, declared: Sensitivity, pairs: Sequence[Neighbours]) -
 
 
 def check_laws(target: Target, pairs: Sequence[Neighbours], *, examples: int = 0) -> tuple[Finding, ...]:
-    """The other laws of a declared query, each on a few pairs.
-
-    Args:
-      target: with or without a declared sensitivity.
-      pairs: candidate pairs; large datasets are left out, since every law evaluates the query once more.
-      examples: how many more pairs to draw where the target's neighbours are a strategy.
-    Returns:
-      One finding for each law that can be stated for the adjacency; none where no sensitivity is declared.
-    Source: docs/property_tests.md, "Laws of a query".
-    """
+    """The other laws of a declared query, each on a few pairs."""
     declared = target.sensitivity
     if declared is None:
         return ()

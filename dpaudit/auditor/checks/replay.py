@@ -42,14 +42,7 @@ def check_replay(target: Target, pairs: tuple[Neighbours, ...], *, examples: int
 
     Whatever then differs is not explained by what was released.
 
-    Args:
-      target: a function whose mechanisms write to the release log.
-      pairs: candidate pairs.
-      examples: how many more pairs to draw where the target's neighbours are a strategy.
-    Returns:
-      One finding for each of `LOGGED_SENSITIVITY`, `SAME_PATH` and `SAME_OUTPUT`, with the smallest pair found, and where a logged
-      sensitivity is false one for `MEASURED_PRICE`; none where nothing was logged or the target asks for none.
-    Source: Cebere et al. 2026 (freezing outputs to compare inputs); docs/property_tests.md, "Record and replay".
+    Source: Cebere et al. 2026 (freezing outputs to compare inputs).
     """
     if target.primitives is None:
         return ()

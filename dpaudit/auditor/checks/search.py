@@ -45,16 +45,7 @@ class Finding:
 def counterexample(target: Target, pairs: Sequence[Neighbours], name: str, broken: Broken, examples: int = 0) -> Finding:
     """Try a law on candidate pairs, then on drawn ones, and shrink what breaks it.
 
-    Args:
-      target: its neighbours or data say how a pair may shrink.
-      pairs: candidate pairs, tried first.
-      name: of the property.
-      broken: what a pair shows against the law; deterministic.
-      examples: how many pairs to draw after the candidates where the target's neighbours are a strategy.
-    Returns:
-      "holds" with the number of pairs that were compared, "not run" where there was none to compare, or "violated" with what the
-      smallest pair shows.
-    Source: MacIver and Donaldson 2020 (test-case reduction); docs/property_tests.md.
+    Source: MacIver and Donaldson 2020 (test-case reduction).
     """
     shown = [broken(pair.first, pair.second) for pair in pairs]
     breaking = [place for place, text in enumerate(shown) if text]

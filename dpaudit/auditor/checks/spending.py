@@ -27,14 +27,6 @@ def check_spending(target: Target, pair: Neighbours) -> Finding | None:
     """The certified price of the releases of a few runs, each against the claim.
 
     A function that chooses its releases adaptively has no price of its own, but none of its runs may cost more than is claimed.
-
-    Args:
-      target: a function whose mechanisms write to the release log.
-      pair: the function is run on its first dataset.
-    Returns:
-      "violated" if the releases of one run cost more than the claim allows on worst-case neighbours, "holds" if those of all runs
-      certainly do not, else "not applicable" with the reason; None where nothing is logged or the target asks for no check.
-    Source: docs/property_tests.md, "What is spent".
     """
     if target.primitives is None:
         return None

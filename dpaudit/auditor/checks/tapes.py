@@ -29,10 +29,6 @@ class Recorder:
 
     Args:
       recorded: entries of a run on another dataset whose outputs are given back, place by place; nothing is given back without.
-    Source: docs/property_tests.md, "Record and replay".
-    Example:
-      >>> Recorder().entries
-      []
     """
 
     def __init__(self, recorded: Sequence[Held] = ()) -> None:

@@ -12,20 +12,7 @@ from dpaudit.errors import DpauditError, InvalidArgument, TargetFailure, origin_
 
 
 def finite_array(value: Any, name: str) -> NDArray[np.float64]:
-    """The numbers of an argument, DPA105 for what holds anything else; the message says neither which nor where.
-
-    Args:
-      value: numbers or booleans in whatever nesting numpy reads.
-      name: how the parameter is called in an error message.
-    Returns:
-      A float64 array.
-    Raises:
-      InvalidArgument: entries that are no finite numbers, or rows of different length (DPA105).
-    Source: design rule 6.
-    Example:
-      >>> finite_array([[1, 2]], "rows").shape
-      (1, 2)
-    """
+    """The numbers of an argument, DPA105 for what holds anything else; the message says neither which nor where."""
     try:
         found = np.asarray(value)
         if found.dtype.kind in "biufO":
@@ -39,21 +26,7 @@ def finite_array(value: Any, name: str) -> NDArray[np.float64]:
 
 
 def result_of(function: Callable[..., Any], *arguments: Any) -> Any:
-    """What a function of the caller gives; DPA405 where it raises, with the type and place of the error but not its text.
-
-    Args:
-      function: of the caller.
-      *arguments: what it is called with.
-    Returns:
-      Whatever it returns.
-    Raises:
-      InvalidArgument: it is no function (DPA105).
-      TargetFailure: it raises (DPA405); an error of dpaudit is handed on.
-    Source: design rule 6.
-    Example:
-      >>> result_of(len, [1, 2])
-      2
-    """
+    """What a function of the caller gives; DPA405 where it raises, with the type and place of the error but not its text."""
     if not callable(function):
         raise InvalidArgument("DPA105", f"a function is needed, got a {type(function).__name__}.")
     try:

@@ -63,14 +63,6 @@ def fit_score(features: Floats, labels: Labels, groups: Sequence[int] | None = N
     """An additive score of the log-odds of label 1, or None where no column varies.
 
     Every row's held-out score comes from tables fitted on other rows; the score itself is the mean of these tables.
-
-    Args:
-      features: one row for each run, float64.
-      labels: 0 or 1 for each run.
-      groups: group of each column; numbers of one group share shapes. One group unless given.
-    Returns:
-      The score with its held-out values, or None.
-    Source: docs/auditing_statistics.md, section 6.
     """
     columns = encoded(features, groups)
     if not columns:

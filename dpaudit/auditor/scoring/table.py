@@ -32,11 +32,6 @@ class ScoreTable:
       symbols: what each bin contributes to the pattern, one tuple for each column; none where patterns do not count.
       patterns: increasing codes of the known patterns.
       pattern_values: their scores.
-    Source: docs/auditing_statistics.md, section 6.
-    Example:
-      >>> table = ScoreTable(columns=(0,), cuts=((0.0,),), values=((-1.0, 1.0),), offset=0.0)
-      >>> table.scores(np.array([[-3.0], [2.0]])).tolist()
-      [-1.0, 1.0]
     """
 
     columns: tuple[int, ...]

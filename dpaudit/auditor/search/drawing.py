@@ -29,20 +29,7 @@ class _FoundError(Exception):
 
 
 def drawn_pairs(strategy: SearchStrategy[tuple[Any, Any]]) -> tuple[tuple[Any, Any], ...]:
-    """Distinct pairs from a strategy, the same whenever it is asked.
-
-    Args:
-      strategy: draws pairs (first, second).
-    Returns:
-      At least one pair and at most `MOST_DRAWN`; the simplest one first, if its sides differ.
-    Raises:
-      InvalidArgument: it draws something else than pairs, or only pairs of equal datasets (DPA404).
-    Source: docs/auditing.md, "Which neighbours".
-    Example:
-      >>> from hypothesis import strategies as st
-      >>> drawn_pairs(st.tuples(st.just([1]), st.sampled_from([[1], [2]])))
-      (([1], [2]),)
-    """
+    """Distinct pairs from a strategy, the same whenever it is asked."""
     found: list[tuple[Any, Any]] = []
 
     def keep(pair: Any) -> bool:
@@ -65,13 +52,6 @@ def drawn_pairs(strategy: SearchStrategy[tuple[Any, Any]]) -> tuple[tuple[Any, A
 def shrunk(strategy: SearchStrategy[Any], start: Callable[[Any], bool], wanted: Callable[[Any], bool], tries: int = _TRIES) -> Any:
     """The simplest value of a strategy that is still wanted, as far as it is found from a given start.
 
-    Args:
-      strategy: as it was drawn from before.
-      start: tells the value to begin with among those that are drawn.
-      wanted: whether a simpler value will do; asked once for each value that Hypothesis tries, in a fixed order.
-      tries: how many values to draw at most until the start is found, the first of them those of `drawn_pairs`.
-    Returns:
-      The last value that was wanted, or None if no simpler one was or the start was not drawn.
     Source: MacIver and Donaldson 2020, test-case reduction by the choices behind a value.
     """
     from hypothesis.database import InMemoryExampleDatabase

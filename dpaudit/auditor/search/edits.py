@@ -49,23 +49,7 @@ Edit: TypeAlias = tuple[Callable[[], Any], str]
 
 
 def edits_of(data: Any, adjacency: Adjacency, sensitivity: Sensitivity | None = None) -> list[Edit]:
-    """Neighbours of one dataset.
-
-    Args:
-      data: records in a list, tuple or array; (features, labels) for `label`; a number or a vector for `norm_ball`; a mapping
-        from node to its neighbours for `edge` and `node`.
-      adjacency: the relation that neighbours are to have.
-      sensitivity: a declared query; edits that move it most come first.
-    Returns:
-      At least one edit, at most `MOST_MADE` or for vectors `MOST_MOVED`.
-    Raises:
-      InvalidArgument: data of another form (DPA105), or without a record (DPA109).
-      Unsupported: nothing in the data can be changed under this adjacency (DPA409).
-    Source: docs/auditing.md, "Which neighbours".
-    Example:
-      >>> [text for _, text in edits_of([3, 1], Adjacency("zero_out"))]
-      ['record 0 set to null, 2 records', 'record 1 set to null, 2 records']
-    """
+    """Neighbours of one dataset."""
     if adjacency.kind == "norm_ball":
         edits: Iterator[Edit] = vector_edits(data, adjacency)
     elif adjacency.kind in {"edge", "node"}:

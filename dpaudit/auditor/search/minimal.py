@@ -83,17 +83,6 @@ def minimal_pair(
     """The smallest pair found on which a refuted claim still fails, tested on runs that chose nothing.
 
     Everything is run in this process and seeded by the case, so that the evidence does not depend on workers.
-
-    Args:
-      case: the claim's case.
-      attack: the attack that refuted it.
-      point: the point of the claim that was tested.
-      spare: runs of the budget that the early refutation saved.
-      attacked: makes the attack of a case, without a search of its own.
-      shown: a pair as a result.
-    Returns:
-      The minimal pair with its own test; None where the claim was not refuted, too few runs are left, or nothing smaller is found.
-    Source: docs/auditing.md, "The minimal pair".
     """
     means = _means(case, attack, point, spare)
     if means is None:
@@ -138,16 +127,7 @@ def _means(case: Case, attack: Attack, point: ClaimPoint, spare: int) -> _Means 
 
 
 def enough_runs(counts: Counts, point: ClaimPoint, level: float) -> int:
-    """Runs on which the same event would still refute with fair probability: a fifth less while that is so one standard error down.
-
-    Args:
-      counts: hits that refuted the claim, of the label that the event speaks for as `ones`.
-      point: the claim under test.
-      level: error probability of the test on fewer runs.
-    Returns:
-      At most the runs of `counts`.
-    Source: docs/auditing.md, "The minimal pair".
-    """
+    """The runs on which the event would still refute with fair probability, lowered by fifths while it does one error down."""
     runs, hits, share = counts.runs, counts.ones + counts.zeros, counts.ones / max(1, counts.ones + counts.zeros)
     while (fewer := 4 * hits // 5) >= 1:
         ones = math.floor(fewer * share - math.sqrt(fewer * share * (1 - share)))

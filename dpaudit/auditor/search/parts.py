@@ -46,18 +46,7 @@ _MOVES: Final = 2
 
 
 def part_pairs(data: Any, adjacency: Adjacency) -> Iterator[Part]:
-    """Neighbouring datasets of few and of tied records.
-
-    Args:
-      data: of a form that `edits_of` takes under the adjacency.
-      adjacency: the relation that the two datasets are to have.
-    Returns:
-      Pairs, those first that show most; none where the data hold too little to make any.
-    Source: docs/auditing.md, "Which neighbours".
-    Example:
-      >>> next(part_pairs([5, 1, 3], Adjacency("add_remove")))
-      ([1, 5], [1], 'record 1 removed, 2 -> 1 records, made of records 1 and 0')
-    """
+    """Neighbouring datasets of few and of tied records."""
     if adjacency.kind == "norm_ball":
         return _tied_vectors(data, adjacency)
     if adjacency.kind in {"edge", "node"}:

@@ -48,13 +48,7 @@ def run_pilot(course: Course, bankroll: Bankroll, rank: Ranking) -> Pilot:
     nothing is dropped before, since a replay could not know when. Money staked on a dropped pair waits. Where runs had forms that
     the feature map does not know, they are read again through a wider one before pairs are compared.
 
-    Args:
-      course: of the claim; its case has the pairs.
-      bankroll: with every pair open.
-      rank: orders events of a pair's runs.
-    Returns:
-      The pair that is left, its runs, and the plan.
-    Source: docs/auditing.md, "Which neighbours"; Jamieson and Talwalkar 2016 for dropping half at a time.
+    Source: Jamieson and Talwalkar 2016 for dropping half at a time.
     """
     case = course.case
     seen: tuple[list[ChunkRuns], ...] = tuple([] for _ in case.subject.pairs)

@@ -29,20 +29,7 @@ _ADJOINED: Final = (list, tuple, set, frozenset)
 
 
 def check(pair: tuple[Any, Any], adjacency: Adjacency, name: str = "the pair") -> None:
-    """Refuse a pair of datasets that differ by more than the adjacency allows.
-
-    Args:
-      pair: two datasets. Records are judged in sequences of records, users where every record has their key, labels also in
-        (features, labels), balls for vectors, edges and nodes for mappings of a node to its neighbours; other inputs are taken
-        as given.
-      adjacency: the relation that the claim speaks of.
-      name: how the pair is called in an error message.
-    Raises:
-      InvalidArgument: they are no neighbours (DPA407).
-    Source: docs/auditing.md, "Which neighbours".
-    Example:
-      >>> check(([1, 2, 3], [1, 3]), Adjacency("add_remove"))
-    """
+    """Refuse a pair of datasets that differ by more than the adjacency allows."""
     first, second = pair
     if adjacency.kind == "norm_ball":
         problem = _outside_ball(first, second, adjacency)

@@ -23,14 +23,6 @@ def smaller_pair(target: Target, pair: Pair, refutes: Callable[[Pair], bool]) ->
     """The smallest pair found that still refutes, starting from one that was drawn or made for a target.
 
     A pair made from data first loses what it can do without, then its values are simplified.
-
-    Args:
-      target: with a strategy of neighbours, or data. Given pairs are left as they are: nothing says what may be left out of them.
-      pair: the one that was attacked.
-      refutes: asked for each smaller pair in turn, in an order fixed by its earlier answers.
-    Returns:
-      A pair of neighbours that refutes, or None where no smaller one was found.
-    Source: docs/auditing.md, "The minimal pair".
     """
     adjacency = target.claim.relation
     if isinstance(target.neighbours, Sequence):

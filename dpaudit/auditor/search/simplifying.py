@@ -56,14 +56,7 @@ def simplified(pair: Pair, adjacency: Adjacency, data: Any, wanted: Callable[[Pa
     has in the data, and other values become shorter ones of their field, so that nothing is made up which the function was never
     meant for. A vector under `norm_ball` moves towards 0 with its neighbour.
 
-    Args:
-      pair: two neighbours, made from `data`. Graphs and (features, labels) are left as they are.
-      adjacency: their relation; the key of a user is never changed.
-      data: the dataset that the pair was made from.
-      wanted: asked for each simpler pair in turn, in an order fixed by its earlier answers.
-    Returns:
-      The simplest pair found, `pair` itself where no simpler one is wanted.
-    Source: MacIver and Donaldson 2020 (test-case reduction); docs/auditing.md, "The minimal pair".
+    Source: MacIver and Donaldson 2020 (test-case reduction).
     """
     if adjacency.kind == "norm_ball":
         return _nearer(pair, wanted)

@@ -74,16 +74,6 @@ def promises(
 
     An event is the set of cells beyond some log-ratio. What it is expected to show is a standard deviation of its counts less
     than what these say, since it is the best of many.
-
-    Args:
-      tallies: of pairs, by their place, all of the same cells; dropped ones too, for the sake of what they share with others.
-      firsts: for each place the place of a pair that has the same first dataset.
-      point: the claim under test.
-      final_runs: fresh runs of the bound.
-      alpha: error probability of the bound.
-    Returns:
-      The largest expected bound over all events, by place.
-    Source: docs/auditing.md, "Which neighbours".
     """
     codes = np.unique(np.concatenate([tally.codes for tally in tallies.values()]))
     counts = {place: np.zeros((codes.size, 2)) for place in tallies}

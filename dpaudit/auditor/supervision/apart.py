@@ -40,23 +40,7 @@ def can_supervise() -> bool:
 
 
 def apart(work: Work, limits: Limits, heard: Callable[[Json], None] | None = None) -> Json:
-    """The result of work that is done in a process of its own, and nothing of what it did to that process.
-
-    Args:
-      work: from a function that sends messages to the result; both are JSON values. It may use whatever this process holds.
-      limits: of time, silence and memory.
-      heard: called with each message.
-    Returns:
-      The result. It was made by a process in which a target ran: decode it as data of which nothing is known. Where the system
-      cannot fork, the work is done in this process.
-    Raises:
-      TargetFailure: the process ended before it gave a result (DPA413), or reached a limit of time (DPA414) or memory (DPA415); or
-        the error that the work raised, by its code.
-    Source: docs/auditing.md, "Supervision".
-    Example:
-      >>> apart(lambda send: 1 + 1, Limits())
-      2
-    """
+    """The result of work that is done in a process of its own, and nothing of what it did to that process."""
     hear = heard or (lambda _: None)
     if not can_supervise():
         return _here(work, hear)

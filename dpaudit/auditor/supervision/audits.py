@@ -73,15 +73,7 @@ def require_supervision() -> None:
 
 
 def maker_of(executor: object) -> MakeExecutor | None:
-    """The function by which each process of a target makes its executor.
-
-    Args:
-      executor: None, a `RenewableExecutor`, or a function that gives an executor.
-    Returns:
-      That function, or None.
-    Raises:
-      Unsupported: an executor that was made already, whose workers or threads do not survive a fork (DPA416).
-    """
+    """The function by which each process of a target makes its executor."""
     if executor is None:
         return None
     if isinstance(executor, RenewableExecutor):
@@ -96,11 +88,7 @@ def maker_of(executor: object) -> MakeExecutor | None:
 
 
 def jobs_of(targets: Given | Sequence[Given], settings: Settings, limits: Limits) -> list[Job]:
-    """All targets of an audit, in their order, with names that differ; those that do not load or cannot be used among them.
-
-    Raises:
-      InvalidArgument: something that is no target (DPA105), no target at all (DPA109), or settings that do not fit one (DPA103).
-    """
+    """All targets of an audit, in their order, with names that differ; those that do not load or cannot be used among them."""
     listed: Sequence[Given] = [targets] if isinstance(targets, (Target, Reference, str)) else targets
     if not isinstance(listed, Sequence):
         raise InvalidArgument("DPA105", f"targets must be a Target, a name, or a sequence of them, got a {type(targets).__name__}.")
@@ -130,11 +118,7 @@ def examined_apart(
     proofs: dict[str, ProofFinding],
     progress: Listener | None,
 ) -> Examined:
-    """Examine one target in a process of its own.
-
-    Returns:
-      What was found; a failed result where the process gave none.
-    """
+    """Examine one target in a process of its own."""
 
     def work(send: Send) -> Json:
         with executor_of(make) as executor:

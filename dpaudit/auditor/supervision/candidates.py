@@ -59,17 +59,7 @@ def candidate_of(target: Target, text: str = "", place: int = 0) -> Candidate:
 
 
 def candidates_of(names: Sequence[str], settings: Settings, limits: Limits) -> list[list[Candidate]]:
-    """The targets of each name, found out in processes of their own.
-
-    Args:
-      names: as `load_targets` takes them.
-      settings: of the audit; each target is checked as the audit will check it.
-      limits: of each process.
-    Returns:
-      For each name its candidates, at least one; what does not load or cannot be used is one with a refusal.
-    Raises:
-      InvalidArgument: a setting does not fit a target (DPA103).
-    """
+    """The targets of each name, found out in processes of their own."""
     found: dict[int, list[Candidate]] = {}
     # Names of installed packages can share a process: loading one of them does nothing to the others.
     together = [place for place, name in enumerate(names) if is_bundled(name)]

@@ -42,14 +42,7 @@ _FREE_TOO: Final = {"print", "quit"}
 
 
 def live(work: Work, messages: int, output: int, memory: int) -> NoReturn:
-    """Do the work in this process, which was just forked, send what came of it, and end.
-
-    Args:
-      work: from a function that sends messages to the result, both JSON values.
-      messages: file descriptor for messages, one line of JSON each; the last has "done" or "failed".
-      output: file descriptor for whatever is printed.
-      memory: bytes that may be allocated beyond what is held now.
-    """
+    """Do the work in this process, which was just forked, send what came of it, and end."""
     owner, before = os.getpid(), _relied_on()
 
     def send(kind: str, value: Json) -> None:

@@ -18,16 +18,7 @@ _PAUSE: Final = 0.1
 
 
 def keep(work: Work, limits: Limits, messages: int, output: int, control: int, account: int) -> NoReturn:
-    """Fork the process that does the work, watch it, end it and all that it started, and give an account of its end.
-
-    Args:
-      work: what the process does.
-      limits: of memory; time is watched by the auditor, which alone knows when it was stopped itself.
-      messages: descriptor that the process writes to.
-      output: descriptor for what it prints.
-      control: descriptor that has something to read, or its end, when everything is to be ended.
-      account: descriptor for two lines of JSON: the process's number, and how it ended.
-    """
+    """Fork the process that does the work, watch it, end it and all that it started, and give an account of its end."""
     try:
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGPIPE):
             signal.signal(number, signal.SIG_IGN)

@@ -36,20 +36,7 @@ class Limits:
 
 
 def limits_of(time_limit: Exact | None = None, memory_limit: int | str | None = None) -> Limits:
-    """The limits that were asked for, checked.
-
-    Args:
-      time_limit: seconds for each target, above 0 and at most 10**9; None for no limit but that of silence.
-      memory_limit: bytes for each target, as an integer or a text such as "4 GiB", from 64 MiB to 1 PiB; None for 4 GiB.
-    Returns:
-      The limits.
-    Raises:
-      InvalidArgument: out of range (DPA103), or of another type or form (DPA105).
-    Source: docs/auditing.md, "Supervision".
-    Example:
-      >>> limits_of("90", "2 GiB")
-      Limits(seconds=90.0, memory=2147483648, silence=600)
-    """
+    """The limits that were asked for, checked."""
     seconds: Fraction | None = None
     if time_limit is not None:
         seconds = in_range(time_limit, "time_limit", lower=0, upper=MOST_SECONDS, lower_open=True)
@@ -59,12 +46,7 @@ def limits_of(time_limit: Exact | None = None, memory_limit: int | str | None = 
 
 
 def size_in_words(size: int) -> str:
-    """A size in the largest unit that it is a multiple of.
-
-    Example:
-      >>> size_in_words(4 * 2**30), size_in_words(10**9)
-      ('4 GiB', '1 GB')
-    """
+    """A size in the largest unit that it is a multiple of."""
     unit = max((unit for unit, factor in _UNITS.items() if unit and size % factor == 0), key=lambda unit: _UNITS[unit])
     return f"{size // _UNITS[unit]} {unit.upper().replace('I', 'i')}"
 

@@ -49,14 +49,7 @@ def resident(process: int) -> int:
 
 
 def end_all(root: int, group: int) -> bool:
-    """Kill a process group and every descendant of this process, also those that are born meanwhile.
-
-    Args:
-      root: this process, which adopts orphans.
-      group: the session of the process that was supervised; all that can be found where descendants cannot be listed.
-    Returns:
-      Whether none is left.
-    """
+    """Kill a process group and every descendant of this process, also those that are born meanwhile."""
     for attempt in range(200):
         with suppress(ProcessLookupError, PermissionError):
             os.killpg(group, signal.SIGKILL)

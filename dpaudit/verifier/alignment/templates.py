@@ -69,13 +69,7 @@ class Template:
 
 
 def templates(program: Program, pairs: Neighbours, output: Term | None) -> tuple[Template, ...]:
-    """A template for each draw whose noise can be moved.
-
-    Args:
-      program: the program.
-      pairs: the neighbours.
-      output: the ghost of the output looked at, a whole number; None where the alignment is for all outputs.
-    """
+    """A template for each draw whose noise can be moved."""
     found = []
     for draw, after, loops in _draws(program.body, (), ()):
         if draw.law in FINITE:

@@ -13,17 +13,7 @@ from dpaudit.verifier.terms import Sort, Term
 
 
 def user_alignment(program: Program, pairs: Neighbours, *, pointwise: bool) -> Alignment:
-    """The shifts that a contract gives, by site.
-
-    Args:
-      program: the program, with its contract.
-      pairs: the neighbours, in one direction.
-      pointwise: whether there is a ghost for the output.
-    Returns:
-      A term for each site that is named, over the program's names, those of run 2 behind `other.`, and ghosts.
-    Raises:
-      Misused: a name that no draw has.
-    """
+    """The shifts that a contract gives, by site."""
     symbols = dict(program.sorts)
     symbols |= {one.name: one.sort for one in program.parameters if not isinstance(one.sort, ListOf)}
     symbols |= {one.name: Sort.INT for one in statements(program.body) if isinstance(one, For)}

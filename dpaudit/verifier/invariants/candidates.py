@@ -242,13 +242,7 @@ def _fixed_places(program: Program) -> Iterator[Term]:
 
 
 def candidates(execution: Execution) -> Invariants:
-    """Candidates for each loop of an execution that has been run with none.
-
-    Args:
-      execution: both runs, cut at loop heads; it tells which names are there.
-    Returns:
-      For each loop its candidates, each once.
-    """
+    """Candidates for each loop of an execution that has been run with none."""
     whole = [variable(f"len({one.name})", Sort.INT) for one in execution.program.parameters if isinstance(one.sort, ListOf)]
     whole += [variable(one.name, Sort.INT) for one in execution.program.parameters if one.sort is Sort.INT]
     counters = (*(variable(name, value.sort) for name, value in execution.counters.items()), *_weighted(execution.meter.rates))

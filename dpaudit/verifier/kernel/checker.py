@@ -91,11 +91,7 @@ def _term(term: Sequence[Any], rows: Sequence[Row], variables: int) -> tuple[Pol
 
 
 def walk(clauses: Sequence[tuple[int, ...]], atoms: int, tree: Sequence[Any]) -> None:
-    """Accept a tree of cases in each of which unit propagation finds a clause that fails.
-
-    Raises:
-      KernelRejects: a case is left open, or the tree does not end where it must.
-    """
+    """Accept a tree of cases in each of which unit propagation finds a clause that fails."""
     cases = Cases(clauses)
     closed = not cases.assume([])
     others: list[tuple[int, int]] = []

@@ -48,9 +48,6 @@ class Replayed:
       new: the list after one number in [0, 1] was replaced.
       moved: the exact distance of the two rounded sums.
     Source: IEEE 754-2019.
-    Example:
-      >>> replayed(64, {"kept": 0x3FF0000000000000}).moved
-      Fraction(1, 1)
     """
 
     old: tuple[float, float]
@@ -59,20 +56,7 @@ class Replayed:
 
 
 def replayed(bits: int, values: Mapping[str, int]) -> Replayed:
-    """The sums of the neighbours that a model gives, by numpy's own addition at that width.
-
-    Args:
-      bits: 32 or 64.
-      values: `kept`, the bits of the number that both lists hold.
-    Returns:
-      The lists and how far their sums are apart, in exact numbers.
-    Raises:
-      KeyError: there is no such value.
-    Source: IEEE 754-2019.
-    Example:
-      >>> replayed(32, {"kept": 0x36E00000}).moved > 1
-      False
-    """
+    """The sums of the neighbours that a model gives, by numpy's own addition at that width (IEEE 754-2019)."""
     import numpy as np
 
     kept = np.frombuffer(values["kept"].to_bytes(bits // 8, "little"), dtype=f"<f{bits // 8}")

@@ -26,11 +26,7 @@ _BITS: Final = 80
 
 
 def cuts(program: Program) -> dict[int, Fraction]:
-    """How many scales out the noise of each site is looked at, where the claim is (epsilon, delta) and says so.
-
-    Raises:
-      Misused: a name that no draw has, a law whose tail is not known here, or what is no number above 0.
-    """
+    """How many scales out the noise of each site is looked at, where the claim is (epsilon, delta) and says so."""
     found: dict[int, Fraction] = {}
     if program.contract is None:
         return found

@@ -34,14 +34,7 @@ Ratio = tuple[fmpq_mpoly, fmpq_mpoly]
 
 
 def below(left: Term, right: Term, known: Callable[[Term], bool] = lambda _: False, *, strict: bool = False) -> Term:
-    """A formula without division that implies left <= right, or < where strict.
-
-    Args:
-      left: a number.
-      right: a number.
-      known: whether a symbol may be divided by on both sides, once it is proven to be positive.
-      strict: whether equality is ruled out.
-    """
+    """A formula without division that implies left <= right, or < where strict."""
     difference = subtract(left, right)
     compare = less if strict else less_equal
     if not any(part.op is Op.DIVIDE for part in subterms(difference)):

@@ -47,18 +47,7 @@ class Event:
 
 
 def probability(program: Program, inputs: Inputs, event: Event) -> Enclosure:
-    """An interval that contains the probability of an event.
-
-    Args:
-      program: the program.
-      inputs: its data.
-      event: the event.
-    Returns:
-      Enclosure of the probability; exactly 0 where no path of the program leads to the event.
-    Raises:
-      Undecided: the program's noise cannot be integrated exactly on these data.
-    Source: docs/verification.md, "Counterexamples".
-    """
+    """An interval that contains the probability of an event."""
     event = exact(event)
     with working_precision(BITS):
         total = reduce(arb.__add__, (_mass(path, event) for path in paths_of(program, inputs, listener(program, event))), arb(0))

@@ -25,14 +25,6 @@ def likely(program: Program, witness: Witness, *, seconds: float = SECONDS) -> W
 
     Boxes grow on either side, and lists and scalar parameters move in both datasets alike. Every step is certified, so that what
     comes back breaks the claim as surely as what came in.
-
-    Args:
-      program: the program.
-      witness: a counterexample to start from.
-      seconds: processor time for the search.
-    Returns:
-      A witness whose `runs` an auditor can make, at most 10,000,000; None where none was found.
-    Source: docs/verification.md, "Counterexamples".
     """
     deadline, best = time.process_time() + seconds, witness
     better: Witness | None = witness

@@ -28,11 +28,7 @@ class InputPair:
 
 
 def contract_of(program: Program) -> Contract:
-    """The promise of a program.
-
-    Raises:
-      ValueError: it has none.
-    """
+    """The promise of a program."""
     if program.contract is None:
         raise ValueError(f"{program.name} carries no specification")
     return program.contract

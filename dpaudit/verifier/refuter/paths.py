@@ -128,11 +128,7 @@ class _Course:
 
 
 def noise_of(law: Law, args: tuple[Any, ...]) -> Noise:
-    """The density of a law of noise.
-
-    Raises:
-      Undecided: a scale or lattice that is not positive.
-    """
+    """The density of a law of noise."""
     scale, lattice = fmpq(args[0]), fmpq(args[1]) if len(args) > 1 else fmpq(1)
     if scale <= 0 or lattice <= 0:
         raise Undecided("a law has a scale that is not positive")
@@ -144,11 +140,7 @@ def noise_of(law: Law, args: tuple[Any, ...]) -> Noise:
 
 
 def outcomes_of(law: Law, args: tuple[Any, ...]) -> list[tuple[Any, arb]]:
-    """Values of a finite law with their probabilities.
-
-    Raises:
-      Undecided: a law that is not finite, or parameters out of range.
-    """
+    """Values of a finite law with their probabilities."""
     match law:
         case Law.BERNOULLI if 0 <= args[0] <= 1:
             return [(True, arb(fmpq(args[0]))), (False, arb(1 - fmpq(args[0])))]
@@ -166,11 +158,7 @@ def outcomes_of(law: Law, args: tuple[Any, ...]) -> list[tuple[Any, arb]]:
 def paths_of(
     program: Program, inputs: Inputs, listener: Callable[[], Callable[[Append, Any], None]] | None = None
 ) -> Iterator[Path]:
-    """Every path of a program on given data; what `listener` makes for a run hears its outputs and may raise Elsewhere to end it.
-
-    Raises:
-      Undecided: the noise is used in a way that linear forms cannot say, or there are too many paths.
-    """
+    """Every path of a program on given data; `listener` makes, for a run, what hears its outputs and may end it by Elsewhere."""
     data = {name: _exact(value) for name, value in inputs.items()}
     waiting: list[tuple[int, ...]] = [()]
     decisions = 0

@@ -22,11 +22,7 @@ class _Bound:
 
 
 def mass_of(noises: Mapping[int, Noise], conditions: tuple[Condition, ...]) -> arb:
-    """The probability that the draws fulfil the conditions, as a ball.
-
-    Raises:
-      Undecided: three draws in one condition, draws tied together in a circle, or lattice and continuous noise in one condition.
-    """
+    """The probability that the draws fulfil the conditions, as a ball."""
     densities = {place: noise.density for place, noise in noises.items()}
     ties: dict[frozenset[int], list[Condition]] = {}
     for condition in _split(noises, conditions):

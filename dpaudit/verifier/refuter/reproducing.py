@@ -30,12 +30,6 @@ def reproduced(program: Program, witness: Witness) -> bool:
     For each path that was counted, a solver gives draws that fulfil its conditions, as exact numbers; the source is then run by
     Python on the data with samplers that hand out these numbers. The event must come out each time, after the recorded draws
     with the recorded arguments. A number of other paths is run as well, whose outputs must be the computed ones.
-
-    Args:
-      program: the program.
-      witness: a counterexample.
-    Returns:
-      Whether every run ended as computed, and at least one in the event on the first dataset.
     """
     event, counted = witness.event, 0
     for inputs in (witness.pair.first, witness.pair.second):

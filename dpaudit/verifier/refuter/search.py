@@ -98,18 +98,7 @@ def search(
     longest: int = LONGEST,
     events: float = float("inf"),
 ) -> Witness | None:
-    """Look for neighbours and an event that break a program's claim.
-
-    Args:
-      program: a program that carries a specification.
-      seconds: processor time for the search, so that a busy machine finds the same.
-      seeds: pairs to look at first, such as the counterexamples on which the search for a proof failed.
-      longest: most elements of a list, at least 2.
-      events: most events to look at for each choice of the scalar parameters, so that what is found does not depend on the clock.
-    Returns:
-      A certified witness; None where none was found, which says nothing about the program.
-    Source: docs/verification.md, "Counterexamples".
-    """
+    """Look for neighbours and an event that break a program's claim."""
     course = _Search(program, time.process_time() + seconds, longest)
     seeds = tuple(seeds)
     for pair in (*seeds, *islice(_small_pairs(program), _SUPPORTS)):

@@ -40,13 +40,7 @@ class Space:
 
 
 def lonely_space(program: Program, pair: InputPair) -> tuple[Space, Fraction] | None:
-    """A space that has positive probability on the first dataset and none on the second but for smaller parts of it.
-
-    Returns:
-      The space and a lower bound of its probability on the first dataset; None where every space is met on the second one.
-    Raises:
-      Undecided: noise that is not continuous, or that cannot be followed exactly.
-    """
+    """A space that has positive probability on the first dataset and none on the second but for smaller parts of it."""
     known = {space for path in paths_of(program, pair.second) for space in spaces_of(path)}
     with working_precision(BITS):
         for path in paths_of(program, pair.first):

@@ -25,10 +25,6 @@ class Tightness:
     Args:
       proven: the smallest multiple tried that is proven; None where none is.
       refuted: a privacy loss that some event certainly has, as a multiple of the claim, 0 where none was found; None for infinity.
-    Source: docs/verification.md, "Counterexamples".
-    Example:
-      >>> Tightness(Fraction(1), Fraction(3, 4)).gap
-      Fraction(1, 4)
     """
 
     proven: Fraction | None
@@ -41,18 +37,7 @@ class Tightness:
 
 
 def tightness(program: Program, *, seconds: float = SECONDS, step: Fraction = STEP) -> Tightness:
-    """The smallest multiple of the claim that is proven, by bisection, and the largest loss that is certified.
-
-    Args:
-      program: a program with a pure claim that is no logarithm.
-      seconds: time for each search, of a proof or of a counterexample.
-      step: how near the two ends of a bisection come.
-    Returns:
-      Both multiples; the smaller one is certain to be no more than the larger.
-    Raises:
-      Undecided: another kind of claim.
-    Source: docs/verification.md, "Counterexamples".
-    """
+    """The smallest multiple of the claim that is proven, by bisection, and the largest loss that is certified."""
     contract = contract_of(program)
     if contract.cost != "pure" or contract.odds is not ONE:
         raise Undecided("only a pure claim that is no logarithm has multiples")

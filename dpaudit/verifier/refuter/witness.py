@@ -51,11 +51,7 @@ class Weighed:
 
 
 def weighed(program: Program, pair: InputPair, event: Event) -> Weighed:
-    """How likely an event is on both datasets: a lower bound of the privacy loss, None where it is infinite, and a witness.
-
-    Raises:
-      Undecided: a probability cannot be enclosed, or the claim is not about probabilities of events (zcdp).
-    """
+    """How likely an event is on both datasets: a lower bound of the privacy loss, None where it is infinite, and a witness."""
     if contract_of(program).cost == "zcdp":
         raise Undecided("a zero-concentrated claim is not about one event")
     first, second = probability(program, pair.first, event), probability(program, pair.second, event)

@@ -46,9 +46,6 @@ def total(term: Term, names: MutableMapping[Term, Term]) -> tuple[Term, list[Ter
     """The term over named values only, and what is known about the names that are new.
 
     `names` maps applications with named arguments to their variables; it is added to, so that one value has one name.
-
-    Raises:
-      ValueError: a variable has a name that is kept for named values.
     """
     done: dict[Term, Term] = {}
     facts: list[Term] = []

@@ -12,22 +12,7 @@ _SILENT: Final = frozenset({"ctx", "kind", "type_comment", "type_ignores"})
 
 
 def canonical(node: ast.AST | Sequence[ast.AST]) -> str:
-    """Write a syntax tree as text that changes with what the program does and with nothing else.
-
-    Args:
-      node: a tree, or several in a row.
-    Returns:
-      One line. Positions, comments, docstrings and other strings that stand alone are left out, and so are fields that are empty,
-      because later versions of Python add such fields; numbers and strings are written by value and type.
-    Raises:
-      Nothing.
-    Source: docs/proof_chain.md, "Stamps".
-    Example:
-      >>> canonical(ast.parse("x = 0x10  # sixteen")) == canonical(ast.parse("x  =  16"))
-      True
-      >>> canonical(ast.parse("x = 1")) == canonical(ast.parse("x = 1.0"))
-      False
-    """
+    """Write a syntax tree as text that changes with what the program does and with nothing else."""
     if not isinstance(node, ast.AST):
         return _listed(node)
     if isinstance(node, ast.Constant):
@@ -39,19 +24,7 @@ def canonical(node: ast.AST | Sequence[ast.AST]) -> str:
 
 
 def digest(*parts: str) -> str:
-    """Hash texts so that no two lists of texts share their input.
-
-    Args:
-      parts: the texts.
-    Returns:
-      SHA-256 in hexadecimal over all of them, each after its length.
-    Raises:
-      Nothing.
-    Source: docs/proof_chain.md, "Stamps".
-    Example:
-      >>> digest("a", "bc") == digest("ab", "c")
-      False
-    """
+    """Hash texts so that no two lists of texts share their input."""
     total = hashlib.sha256()
     for part in parts:
         coded = part.encode("utf-8", "surrogatepass")
@@ -60,19 +33,7 @@ def digest(*parts: str) -> str:
 
 
 def is_text_alone(node: ast.AST) -> bool:
-    """Whether a statement is a string that does nothing: a docstring, or the description of the name above it.
-
-    Args:
-      node: a statement.
-    Returns:
-      True for such a string.
-    Raises:
-      Nothing.
-    Source: docs/proof_chain.md, "Stamps".
-    Example:
-      >>> is_text_alone(ast.parse("'''what it does'''").body[0])
-      True
-    """
+    """Whether a statement is a string that does nothing: a docstring, or the description of the name above it."""
     return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
 
 

@@ -22,7 +22,6 @@ class Cited:
       test: digest of the test's own source, with fixtures, parameters, helpers and hooks; empty where there is no such test.
       code: digest of everything in the packages that it reaches.
       reaches: the places of the packages that its own source names, from which `code` follows.
-    Source: docs/proof_chain.md, "Tests".
     """
 
     test: str
@@ -31,22 +30,7 @@ class Cited:
 
 
 def read_cited(reach: Reach, name: str) -> Cited:
-    """Read a test as it is now.
-
-    Args:
-      reach: of the tree that holds packages and tests.
-      name: "path::function".
-    Returns:
-      Its digests.
-    Raises:
-      Nothing.
-    Source: docs/proof_chain.md, "Tests".
-    Example:
-      >>> from pathlib import Path
-      >>> from dpaudit.verifier.stamps.modules import Tree
-      >>> read_cited(Reach(Tree(Path(), ())), "nowhere.py::test").test
-      ''
-    """
+    """Read a test as it is now."""
     path, _, function = name.partition("::")
     function = function.partition("::")[0].partition("[")[0]
     if reach.item(f"{path}:{function}") is None:
@@ -66,22 +50,7 @@ def read_cited(reach: Reach, name: str) -> Cited:
 
 
 def code_digest(reach: Reach, named: set[str] | tuple[str, ...]) -> str:
-    """The digest of everything that can be reached from some places.
-
-    Args:
-      reach: of the tree.
-      named: places.
-    Returns:
-      SHA-256 in hexadecimal.
-    Raises:
-      Nothing.
-    Source: docs/proof_chain.md, "Tests".
-    Example:
-      >>> from pathlib import Path
-      >>> from dpaudit.verifier.stamps.modules import Tree
-      >>> len(code_digest(Reach(Tree(Path(), ())), ()))
-      64
-    """
+    """The digest of everything that can be reached from some places."""
     below = frozenset().union(*(reach.closure(place) for place in named))
     return digest(*(f"{one} {text}" for one, text in sorted(reach.digests(below).items())))
 

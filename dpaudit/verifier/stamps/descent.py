@@ -38,7 +38,6 @@ class Descent:
     Args:
       tree: the source.
       resolve: gives the places that a use of a name in a module stands for.
-    Source: docs/proof_chain.md, "Stamps".
     """
 
     def __init__(self, tree: Tree, resolve: Callable[[Module, Use], set[str]]) -> None:
@@ -48,21 +47,7 @@ class Descent:
         self._found: dict[tuple[str, int], frozenset[str]] = {}
 
     def below(self, place: str, layer: int) -> frozenset[str]:
-        """The classes that may stand where a class is named.
-
-        Args:
-          place: of any definition.
-          layer: of the package that names it. Classes of packages above are handed over by code above, which names them.
-        Returns:
-          Places of all classes that inherit from it, or that have the members of a protocol; empty for what is no class.
-        Raises:
-          Nothing.
-        Source: docs/proof_chain.md, "Stamps".
-        Example:
-          >>> from pathlib import Path
-          >>> sorted(Descent(Tree(Path(), ()), lambda module, use: set()).below("nowhere.py:nothing", 0))
-          []
-        """
+        """The classes that may stand where a class is named."""
         if (place, layer) not in self._found:
             found: set[str] = set()
             waiting = [place]

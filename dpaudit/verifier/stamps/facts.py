@@ -32,7 +32,6 @@ class Facts:
       files: strings in it that may name a file.
       reads: whether it reads a file.
       is_assigned: whether it is a value and neither function nor class.
-    Source: docs/proof_chain.md, "Stamps".
     """
 
     source: str
@@ -44,21 +43,7 @@ class Facts:
 
 @lru_cache(maxsize=16384)
 def facts_of(module: Module, name: str) -> Facts | None:
-    """Read one definition of a module.
-
-    Args:
-      module: the module.
-      name: of the definition, or `IMPORT`, or `EVERYTHING`, which has no text of its own.
-    Returns:
-      What it says; None where there is no such definition.
-    Raises:
-      Nothing.
-    Source: docs/proof_chain.md, "Stamps".
-    Example:
-      >>> from dpaudit.verifier.stamps.modules import parse_module
-      >>> facts_of(parse_module("m.py", "", "def f(x): return g(x)"), "f").uses[0].name
-      'g'
-    """
+    """Read one definition of a module."""
     nodes = module.effects if name == IMPORT else module.definitions.get(name, ())
     if not nodes and name not in (IMPORT, EVERYTHING):
         return None

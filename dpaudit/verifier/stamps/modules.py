@@ -40,7 +40,6 @@ class Module:
       homes: by public name the module that a lazy package loads it from.
       body: all of its statements.
       has_inner: whether classes may stand within other definitions.
-    Source: docs/proof_chain.md, "Stamps".
     """
 
     path: str
@@ -71,7 +70,6 @@ class Tree:
       root: the folder.
       packages: names of the packages whose source counts, the lowest layer first; everything else is another library.
       aside: folders whose classes stand for no class or protocol outside of them, because no code there hands them over.
-    Source: docs/proof_chain.md, "Stamps".
     """
 
     root: Path
@@ -81,58 +79,21 @@ class Tree:
     _places: dict[tuple[str, str], str | None] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def module(self, path: str) -> Module | None:
-        """The module at a path.
-
-        Args:
-          path: below the root.
-        Returns:
-          Its top level; None where there is no such file or it is not Python.
-        Raises:
-          Nothing.
-        Source: docs/proof_chain.md, "Stamps".
-        Example:
-          >>> Tree(Path(), ()).module("nowhere.py") is None
-          True
-        """
+        """The module at a path."""
         if path not in self._modules:
             text = self.text(path)
             self._modules[path] = None if text is None else parse_module(path, self._package(path), text)
         return self._modules[path]
 
     def text(self, path: str) -> str | None:
-        """The text of a file.
-
-        Args:
-          path: below the root.
-        Returns:
-          Its text; None where it cannot be read.
-        Raises:
-          Nothing.
-        Source: docs/proof_chain.md, "Stamps".
-        Example:
-          >>> Tree(Path(), ()).text("nowhere.py") is None
-          True
-        """
+        """The text of a file."""
         try:
             return (self.root / path).read_text(encoding="utf-8")
         except (OSError, UnicodeDecodeError):
             return None
 
     def find(self, dotted: str, beside: str = "") -> str | None:
-        """The file of a module.
-
-        Args:
-          dotted: its name.
-          beside: path of the module that imports it; a file outside of the packages may import its neighbours.
-        Returns:
-          A path below the root; None for what belongs to another library.
-        Raises:
-          Nothing.
-        Source: The Python Language Reference, "The import system".
-        Example:
-          >>> Tree(Path(), ("nowhere",)).find("nowhere.module") is None
-          True
-        """
+        """The file of a module (The Python Language Reference, "The import system")."""
         first = dotted.split(".", maxsplit=1)[0]
         folders = [""] if first in self.packages else []
         if beside and beside.split("/", maxsplit=1)[0] not in self.packages and first not in self.packages:
@@ -147,19 +108,7 @@ class Tree:
         return None
 
     def files(self) -> list[str]:
-        """All files of the packages but certificates, records and compiled ones.
-
-        Args:
-          None.
-        Returns:
-          Paths below the root, sorted.
-        Raises:
-          Nothing.
-        Source: docs/proof_chain.md, "Stamps".
-        Example:
-          >>> Tree(Path(), ("nowhere",)).files()
-          []
-        """
+        """All files of the packages but certificates, records and compiled ones."""
         return sorted(
             one.relative_to(self.root).as_posix()
             for package in self.packages
@@ -168,35 +117,11 @@ class Tree:
         )
 
     def sources(self) -> list[str]:
-        """The modules whose classes may stand for one that is named elsewhere.
-
-        Args:
-          None.
-        Returns:
-          Paths below the root, sorted.
-        Raises:
-          Nothing.
-        Source: docs/proof_chain.md, "Stamps".
-        Example:
-          >>> Tree(Path(), ("nowhere",)).sources()
-          []
-        """
+        """The modules whose classes may stand for one that is named elsewhere."""
         return [one for one in self.files() if one.endswith(".py") and not one.startswith(self.aside)]
 
     def layer(self, path: str) -> int:
-        """How high the package of a file is.
-
-        Args:
-          path: below the root.
-        Returns:
-          Its index among the packages; above all of them for a file outside.
-        Raises:
-          Nothing.
-        Source: docs/proof_chain.md, "Stamps".
-        Example:
-          >>> Tree(Path(), ("below", "above")).layer("above/module.py")
-          1
-        """
+        """How high the package of a file is."""
         first = path.split("/", maxsplit=1)[0]
         return self.packages.index(first) if first in self.packages else len(self.packages)
 
@@ -208,21 +133,7 @@ class Tree:
 
 @lru_cache(maxsize=2048)
 def parse_module(path: str, package: str, text: str) -> Module | None:
-    r"""Read the top level of a module.
-
-    Args:
-      path: below the root of its tree.
-      package: the dotted name that relative imports begin in.
-      text: its source.
-    Returns:
-      What it defines; None for what is not Python.
-    Raises:
-      Nothing.
-    Source: docs/proof_chain.md, "Stamps".
-    Example:
-      >>> sorted(parse_module("m.py", "", "import math\nLIMIT = 3\ndef f(): ...").definitions)
-      ['LIMIT', 'f']
-    """
+    r"""Read the top level of a module."""
     try:
         body = ast.parse(text).body
     except (SyntaxError, ValueError):
@@ -242,19 +153,7 @@ def parse_module(path: str, package: str, text: str) -> Module | None:
 
 
 def file_digest(path: Path) -> str:
-    """Hash the bytes of a file.
-
-    Args:
-      path: the file.
-    Returns:
-      SHA-256 in hexadecimal; empty where it cannot be read.
-    Raises:
-      Nothing.
-    Source: docs/proof_chain.md, "Stamps".
-    Example:
-      >>> file_digest(Path("nowhere"))
-      ''
-    """
+    """Hash the bytes of a file."""
     try:
         return hashlib.sha256(path.read_bytes()).hexdigest()
     except OSError:

@@ -30,20 +30,7 @@ class Use:
 
 
 def imports_of(statement: ast.stmt, package: str) -> dict[str, Import]:
-    """What an import statement binds.
-
-    Args:
-      statement: any statement.
-      package: the dotted name of the package that relative imports begin in.
-    Returns:
-      By name the module, and the name in it; empty for other statements.
-    Raises:
-      Nothing.
-    Source: The Python Language Reference, "The import statement".
-    Example:
-      >>> imports_of(ast.parse("import numpy as np").body[0], "")
-      {'np': ('numpy', '')}
-    """
+    """What an import statement binds (The Python Language Reference, "The import statement")."""
     if isinstance(statement, ast.Import):
         firsts = {one.name: one.name.split(".", maxsplit=1)[0] for one in statement.names}
         return {one.asname or firsts[one.name]: (one.name if one.asname else firsts[one.name], "") for one in statement.names}
@@ -55,20 +42,7 @@ def imports_of(statement: ast.stmt, package: str) -> dict[str, Import]:
 
 
 def uses(nodes: Sequence[ast.AST], package: str) -> list[Use]:
-    r"""All uses of names that are not local where they are used.
-
-    Args:
-      nodes: definitions, statements or expressions of one module.
-      package: the dotted name of the package that relative imports begin in.
-    Returns:
-      The uses, in no order that means anything.
-    Raises:
-      Nothing.
-    Source: The Python Language Reference, "Naming and binding".
-    Example:
-      >>> [use.name for use in uses(ast.parse("def f(x, y=a):\n  return g(x)").body, "")]
-      ['a', 'g']
-    """
+    r"""All uses of names that are not local where they are used (The Python Language Reference, "Naming and binding")."""
     return [use for node in nodes for use in _Reader(package).read(node, ())]
 
 

@@ -36,7 +36,6 @@ class Item:
       own: digest of its source and of what its names stand for.
       targets: places that it reaches directly.
       unresolved: for each name that was not resolved what it is and where, in words.
-    Source: docs/proof_chain.md, "Stamps".
     """
 
     own: str
@@ -53,7 +52,6 @@ class Reach:
       tree: the source; it must not change while this is in use.
       resolved: places whose unresolved names are accounted for elsewhere, with the reason.
       prose: places that hold words for people alone and are passed over, with the reason.
-    Source: docs/proof_chain.md, "Stamps".
     """
 
     def __init__(self, tree: Tree, resolved: Mapping[str, str] | None = None, prose: Mapping[str, str] | None = None) -> None:
@@ -70,20 +68,7 @@ class Reach:
         return Descent(self.tree, lambda module, use: set(self._resolve(module, use)))
 
     def stamp(self, place: str) -> str:
-        """The stamp of a definition.
-
-        Args:
-          place: "path:name"; a method stands for its whole class.
-        Returns:
-          A digest that changes with the definition and with anything that it can reach; empty where there is none.
-        Raises:
-          Nothing.
-        Source: docs/proof_chain.md, "Stamps".
-        Example:
-          >>> from pathlib import Path
-          >>> Reach(Tree(Path(), ())).stamp("nowhere.py:nothing")
-          ''
-        """
+        """The stamp of a definition."""
         if place not in self._stamps:
             self._stamps[place] = self._stamp(self.closure(place))
         return self._stamps[place]
@@ -93,20 +78,7 @@ class Reach:
         return digest(*(f"{one} {own}" for one, own in sorted(self.digests(below).items()))) if below else ""
 
     def closure(self, place: str) -> frozenset[str]:
-        """All places that a definition can reach, itself included.
-
-        Args:
-          place: "path:name"; a method stands for its whole class.
-        Returns:
-          Places; empty where there is no such definition.
-        Raises:
-          Nothing.
-        Source: docs/proof_chain.md, "Stamps".
-        Example:
-          >>> from pathlib import Path
-          >>> sorted(Reach(Tree(Path(), ())).closure("nowhere.py:nothing"))
-          []
-        """
+        """All places that a definition can reach, itself included."""
         if place not in self._closures:
             found: set[str] = set()
             waiting = [self._whole(place)]
@@ -119,55 +91,16 @@ class Reach:
         return self._closures[place]
 
     def digests(self, places: Iterable[str]) -> dict[str, str]:
-        """The own digest of each place that exists.
-
-        Args:
-          places: as `closure` gives them.
-        Returns:
-          Digests by place.
-        Raises:
-          Nothing.
-        Source: docs/proof_chain.md, "Stamps".
-        Example:
-          >>> from pathlib import Path
-          >>> Reach(Tree(Path(), ())).digests(["nowhere.py:nothing"])
-          {}
-        """
+        """The own digest of each place that exists."""
         return {place: item.own for place in places if (item := self.item(place)) is not None}
 
     def unresolved(self, places: Iterable[str]) -> dict[str, tuple[str, ...]]:
-        """What could not be resolved at some places.
-
-        Args:
-          places: as `closure` gives them.
-        Returns:
-          For each place that has open edges these in words.
-        Raises:
-          Nothing.
-        Source: docs/proof_chain.md, "Stamps".
-        Example:
-          >>> from pathlib import Path
-          >>> Reach(Tree(Path(), ())).unresolved(["nowhere.py:nothing"])
-          {}
-        """
+        """What could not be resolved at some places."""
         found = {place: item.unresolved for place in places if (item := self.item(place)) is not None}
         return {place: words for place, words in found.items() if words and place not in self._resolved}
 
     def item(self, place: str) -> Item | None:
-        """One definition.
-
-        Args:
-          place: as in the text of the class.
-        Returns:
-          What it is and reaches; None where there is none.
-        Raises:
-          Nothing.
-        Source: docs/proof_chain.md, "Stamps".
-        Example:
-          >>> from pathlib import Path
-          >>> Reach(Tree(Path(), ())).item("nowhere.py:nothing") is None
-          True
-        """
+        """One definition."""
         if place not in self._items:
             self._items[place] = self._read(place)
         return self._items[place]

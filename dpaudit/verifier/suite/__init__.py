@@ -18,9 +18,6 @@ class Case:
       status: the verdict that it must get.
       source: where the program was published, with its name there if that is another.
     Source: Wang, Ding, Kifer, Zhang 2020 (the benchmark programs).
-    Example:
-      >>> sorted({case.status for case in SUITE})
-      ['proven', 'refuted']
     """
 
     function: Callable[..., Any]
