@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from devtools.site import TABLES, write_redirects
 from dpaudit import __version__
 
 if TYPE_CHECKING:
@@ -61,8 +62,24 @@ def files_beside(_app: Sphinx, docname: str, text: list[str]) -> None:
     text[0] = re.sub(r"((?<!!)\[[^][]*\])\((\.\./[^)#\s]+)\)", outside, text[0])
 
 
+def tables(_app: Sphinx, _docname: str, text: list[str]) -> None:
+    """Put the tables that are made from data where a page names them."""
+    text[0] = re.sub(r"^<!-- table: (\w+) -->$", lambda found: TABLES[found[1]](), text[0], flags=re.MULTILINE)
+
+
+def pages_with_tables(_app: Sphinx, *_changed: object) -> list[str]:
+    """Read pages with such tables every time: the data change without the page."""
+    return [page.stem for page in FOLDER.glob("*.md") if "<!-- table: " in page.read_text(encoding="utf-8")]
+
+
+def redirects(app: Sphinx, exception: Exception | None) -> None:
+    """Write a page for every old address."""
+    if exception is None and app.builder.format == "html":
+        write_redirects(Path(app.outdir))
+
+
 def contents(_app: Sphinx, docname: str, text: list[str]) -> None:
-    """The table of contents beside every page: sections and rows of README.md."""
+    """Make the table of contents beside every page from the sections and rows of README.md."""
     if docname == "index":
         index = (FOLDER / "README.md").read_text(encoding="utf-8")
         for section in index.split("\n## ")[1:]:
@@ -72,7 +89,10 @@ def contents(_app: Sphinx, docname: str, text: list[str]) -> None:
 
 
 def setup(app: Sphinx) -> None:
-    """Connect the three to Sphinx."""
+    """Connect these functions to Sphinx."""
     app.connect("autodoc-process-docstring", plain_text, priority=400)  # before napoleon
+    app.connect("source-read", tables)
+    app.connect("env-get-outdated", pages_with_tables)
+    app.connect("build-finished", redirects)
     app.connect("source-read", files_beside)
     app.connect("source-read", contents)

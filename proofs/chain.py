@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
-from dpaudit.verifier.chain import EVIDENCE, Node, evidence_checks, examined, rests_on
+from dpaudit.verifier.chain import Node, evidence_checks, examined
 from dpaudit.verifier.lemmas import LEMMAS, Lemma
 from proofs import arguments, learning, samplers
 from proofs.foundations import ARGUMENTS, SAMPLERS, SENSITIVITIES
@@ -72,30 +72,6 @@ def remarks(nodes: Sequence[Node] = NODES, root: Path = ROOT) -> list[tuple[str,
     if other := other_libraries(record, names):
         found.append(("libraries", f"The tests ran with other versions ({other}); equal results are assumed.", "axiom"))
     return found
-
-
-def table() -> str:
-    """The table of docs/proof_chain.md."""
-    known = {node.id: node for node in NODES}
-    lines = [
-        "| mechanism | claim | proven | certified | enumerated | tested | axioms |",
-        "| --- | --- | --- | --- | --- | --- | --- |",
-    ]
-    for name in CLAIMS:
-        found = rests_on(NODES, f"{name}.claim")
-        counts = " | ".join(str(len(found.get(kind, ()))) for kind in EVIDENCE if kind != "axiom")
-        lines.append(f"| `{name}` | {known[f'{name}.claim'].statement} | {counts} | {', '.join(found.get('axiom', ()))} |")
-    lines += ["", "| node | statement | word | evidence | rests on |", "| --- | --- | --- | --- | --- |"]
-    for node in NODES:
-        evidence = "<br>".join(one.partition(":")[2].removeprefix("tests/") for one in node.evidence)
-        lines.append(f"| {node.id} | {node.statement} | {node.kind} | {evidence} | {', '.join(node.needs)} |")
-    return "\n".join(lines) + "\n"
-
-
-def lemma_table() -> str:
-    """The table of docs/learner_proofs.md."""
-    lines = [f"| `{one.name}` | {one.statement.replace('|', chr(92) + '|')} | {one.source} |" for one in learning.LEMMAS]
-    return "\n".join(["| id | statement | a step of |", "|---|---|---|", *lines]) + "\n"
 
 
 if __name__ == "__main__":

@@ -76,15 +76,12 @@ def _review() -> int:
 
 
 def _accept(code: str) -> int:
-    """Record the source as reviewed if the code is that of what changed; write the tables of the documentation."""
+    """Record the source as reviewed if the code is that of what changed."""
     found = changes(chain.ROOT, chain.NODES)
     if found and code != review_code(found):
         _say(f"{code} is not the code of the changes as they are now. Run `{COMMAND}` and review what it shows.")
         return 2
     write_reviewed(chain.ROOT, chain.NODES)
-    for name, start, text in (("proof_chain", "| mechanism |", chain.table()), ("learner_proofs", "| id |", chain.lemma_table())):
-        page = chain.ROOT / "docs" / f"{name}.md"
-        page.write_text(page.read_text(encoding="utf-8").partition(start)[0] + text, encoding="utf-8")
     _say(f"{len(found)} definitions accepted.")
     return 0
 

@@ -7,6 +7,7 @@ import re
 
 import pytest
 
+from devtools.site import MOVED, TABLES, write_redirects
 from devtools.survey import ROOT
 
 DOCS = ROOT / "docs"
@@ -26,14 +27,48 @@ def test_every_page_stands_in_the_table_of_contents():
     assert {page.name for page in DOCS.glob("*.md")} - {"README.md", "index.md"} == set(listed)
 
 
-def test_every_reference_page_names_a_package_that_says_what_is_public():
-    listed = set(re.findall(r"^(api/\w+)$", (DOCS / "api.md").read_text(encoding="utf-8"), flags=re.MULTILINE))
-    pages = {f"api/{page.stem}": page.read_text(encoding="utf-8") for page in (DOCS / "api").glob("*.md")}
-    assert set(pages) == listed
-    documented = {re.findall(r"^\.\. automodule:: (\S+)$", text, flags=re.MULTILINE)[0] for text in pages.values()}
+def test_the_reference_shows_every_package_that_says_what_is_public():
+    documented = set(re.findall(r"^\.\. automodule:: (\S+)$", (DOCS / "api.md").read_text(encoding="utf-8"), flags=re.MULTILINE))
     assert {"dpaudit", "dpaudit.accounting", "dpaudit.interop", "dpaudit.ledger", "mechanisms", "learners"} <= documented
     for name in documented - {"dpaudit.errors"}:
         assert importlib.import_module(name).__all__
+
+
+@pytest.mark.parametrize("old", MOVED)
+def test_an_old_address_leads_to_a_section_that_is_there(old):
+    assert not (DOCS / f"{old}.md").exists() or old == "README"
+    page, _, section = MOVED[old].partition("#")
+    text = DOCS.joinpath(page).with_suffix(".md").read_text(encoding="utf-8")
+    headings = {re.sub(r"[^a-z0-9]+", "-", heading.lower()).strip("-") for heading in re.findall(r"^#+ (.+)$", text, re.MULTILINE)}
+    modules = {f"module-{module}" for module in re.findall(r"^\.\. automodule:: (\S+)$", text, re.MULTILINE)}
+    assert section in headings | modules | {""}
+
+
+def test_redirects_are_written_beside_the_pages_that_they_lead_to(tmp_path):
+    with pytest.raises(FileNotFoundError, match="which was not built"):
+        write_redirects(tmp_path)
+    for address in MOVED.values():
+        (tmp_path / address.partition("#")[0]).write_text("built", encoding="utf-8")
+    write_redirects(tmp_path)
+    write_redirects(tmp_path)  # a second build meets the pages of the first
+    page = (tmp_path / "api" / "ledger.html").read_text(encoding="utf-8")
+    assert '<meta http-equiv="refresh" content="0; url=../api.html#module-dpaudit.ledger">' in page
+    (tmp_path / "api" / "ledger.html").write_text("a page", encoding="utf-8")
+    with pytest.raises(FileExistsError, match="is still a page"):
+        write_redirects(tmp_path)
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_a_table_of_the_site_has_rows_as_wide_as_its_header(name):
+    widths = {len(re.findall(r"(?<!\\)\|", line)) for line in TABLES[name]().splitlines()}
+    assert 1 == len(widths)
+    assert min(widths) > 3
+
+
+def test_pages_name_tables_that_there_are():
+    named = [name for page in DOCS.glob("*.md") for name in re.findall(r"^<!-- table: (.*) -->$", page.read_text(), re.MULTILINE)]
+    assert [] == sorted(set(named) - set(TABLES))
+    assert len(set(named)) == len(named)
 
 
 def test_there_are_25_asks_each_with_an_answer():

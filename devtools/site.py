@@ -1,0 +1,147 @@
+"""What the documentation is given when it is built: tables made from data, and pages that redirect old addresses."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Final
+
+from devtools.survey import ROOT
+
+MOVED: Final[Mapping[str, str]] = {
+    "README": "index.html",
+    "api/accounting": "api.html#module-dpaudit.accounting",
+    "api/auditor": "api.html#module-dpaudit.auditor",
+    "api/dpaudit": "api.html#module-dpaudit",
+    "api/errors": "api.html#module-dpaudit.errors",
+    "api/interop": "api.html#module-dpaudit.interop",
+    "api/learners": "api.html#module-learners",
+    "api/ledger": "api.html#module-dpaudit.ledger",
+    "api/mechanisms": "api.html#module-mechanisms",
+    "api/membership": "api.html#module-dpaudit.auditor.membership",
+    "api/report": "api.html#module-dpaudit.report",
+    "api/verifier": "api.html#module-dpaudit.verifier",
+}
+"""Pages that were merged into others: the old name, and the address of what it held."""
+
+
+def markdown_table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """Return a table in Markdown, with `|` escaped in its cells."""
+    lines = [header, ["---"] * len(header), *rows]
+    return "\n".join("| " + " | ".join(cell.replace("|", r"\|") for cell in line) + " |" for line in lines) + "\n"
+
+
+def _claims() -> str:
+    """The claims of what ships, with how many nodes of each kind they rest on."""
+    from dpaudit.verifier.chain import EVIDENCE, rests_on
+    from proofs.chain import CLAIMS, NODES
+
+    statements = {node.id: node.statement for node in NODES}
+    counted = [kind for kind in EVIDENCE if kind != "axiom"]
+    rows = []
+    for name in CLAIMS:
+        found = rests_on(NODES, f"{name}.claim")
+        counts = (str(len(found.get(kind, ()))) for kind in counted)
+        rows.append((f"`{name}`", statements[f"{name}.claim"], *counts, ", ".join(found.get("axiom", ()))))
+    return markdown_table(("released by", "claim", *counted, "axioms"), rows)
+
+
+def _graph() -> str:
+    """Every node of the proof graph."""
+    from proofs.chain import NODES
+
+    def evidence(names: Sequence[str]) -> str:
+        return "<br>".join(name.partition(":")[2].removeprefix("tests/") for name in names)
+
+    rows = [(node.id, node.statement, node.kind, evidence(node.evidence), ", ".join(node.needs)) for node in NODES]
+    return markdown_table(("node", "statement", "word", "evidence", "rests on"), rows)
+
+
+def _learner_lemmas() -> str:
+    """The lemmas about learners."""
+    from proofs.learning import LEMMAS
+
+    return markdown_table(("id", "statement", "a step of"), [(f"`{one.name}`", one.statement, one.source) for one in LEMMAS])
+
+
+def _lemmas() -> str:
+    """The lemmas, questions and inequalities that the verifier ships."""
+    from dpaudit.verifier.lemmas import INEQUALITIES, LEMMAS, QUESTIONS
+
+    rows = [
+        *((one.name, one.statement, one.source) for one in LEMMAS.values()),
+        *((one.name, one.statement, one.source) for one in QUESTIONS),
+        *((one.name, one.statement, one.source) for one in INEQUALITIES),
+    ]
+    return markdown_table(("id", "statement", "source"), [(f"`{name}`", *rest) for name, *rest in rows])
+
+
+def _zoo() -> str:
+    """Every specimen of the zoo with its exact truths, at the claims of the two groups."""
+    from dpaudit.auditor.zoo import specimens
+
+    groups = [{one.name: one for one in specimens(epsilon)} for epsilon in ("1/2", "1/10")]
+
+    def least_epsilon(name: str, group: int) -> str:
+        if name not in groups[group]:
+            return "-"
+        truth = groups[group][name].truth
+        allowed = f" at delta {truth.at_delta:.4g}" if truth.at_delta else ""
+        return f"{truth.epsilon:.4g} (claimed {truth.at_epsilon:.4g}){allowed}"
+
+    rows = []
+    for name in dict.fromkeys([*groups[0], *groups[1]]):
+        one = groups[0].get(name) or groups[1][name]
+        kind, delta = "broken" if one.broken else "sound", f"{one.truth.delta:.4g}"
+        rows.append((f"`{name}`", one.description, one.source, kind, least_epsilon(name, 0), least_epsilon(name, 1), delta))
+    header = ("name", "mechanism", "source", "claim", "least epsilon, zoo", "least epsilon, zoo_published", "least delta")
+    return markdown_table(header, rows)
+
+
+def _catch_list() -> str:
+    """Every defect of the catch list beside its sound twin."""
+    place = str(ROOT / "tests" / "catch")
+    sys.path.insert(0, place)
+    try:
+        defects = importlib.import_module("defects").DEFECTS
+    finally:
+        sys.path.remove(place)
+    return markdown_table(
+        ("class", "defect", "what is wrong", "the twin"), [(one.kind, f"`{one.name}`", one.wrong, one.right) for one in defects]
+    )
+
+
+TABLES: Final[Mapping[str, Callable[[], str]]] = {
+    "catch_list": _catch_list,
+    "claims": _claims,
+    "graph": _graph,
+    "learner_lemmas": _learner_lemmas,
+    "lemmas": _lemmas,
+    "zoo": _zoo,
+}
+"""What a line `<!-- table: NAME -->` of a page is replaced by."""
+
+
+def redirect_page(address: str) -> str:
+    """Return a page that leads to another address, in browsers and in search engines."""
+    return (
+        f'<!DOCTYPE html>\n<html lang="en">\n<meta charset="utf-8">\n<title>This page has moved</title>\n'
+        f'<link rel="canonical" href="{address}">\n<meta http-equiv="refresh" content="0; url={address}">\n'
+        f'<p>This page has moved to <a href="{address}">{address}</a>.</p>\n</html>\n'
+    )
+
+
+def write_redirects(folder: Path) -> None:
+    """Write a redirecting page for every old address into a folder of HTML; refuse to overwrite a page or to lead nowhere."""
+    for old, address in MOVED.items():
+        page, to = folder / f"{old}.html", folder / address.partition("#")[0]
+        if not to.is_file():
+            raise FileNotFoundError(f"{old} redirects to {address}, which was not built")
+        if page.exists() and "This page has moved" not in page.read_text(encoding="utf-8"):
+            raise FileExistsError(f"{old} is still a page and cannot redirect to {address}")
+        page.parent.mkdir(exist_ok=True)
+        relative = os.path.relpath(to, page.parent).replace(os.sep, "/")
+        page.write_text(redirect_page(relative + "".join(address.partition("#")[1:])), encoding="utf-8")
