@@ -7,7 +7,7 @@ size, which the adjacency makes public and a release may be written for. Nothing
 from __future__ import annotations
 
 import numbers
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from typing import Any, Final, TypeAlias
 
@@ -43,6 +43,7 @@ MOST_TIED: Final = 1000
 _MOST_COUPLES: Final = 2
 _FEW: Final = 3
 _MOVES: Final = 2
+_NAMED: Final = 3
 
 
 def part_pairs(data: Any, adjacency: Adjacency) -> Iterator[Part]:
@@ -84,7 +85,7 @@ def _few(data: Dataset) -> Iterator[Part]:
             seen.add((places, places[left_out]))
             # One object for one dataset, so that the runs of pairs that share it are counted together.
             first = made.setdefault(places, _taken(data, places))
-            yield _part(first, without(first, {left_out}), low, high)
+            yield _part(first, without(first, {left_out}), places)
 
 
 def _recipes(low: int, high: int, size: int) -> Iterator[tuple[tuple[int, ...], int]]:
@@ -126,9 +127,9 @@ def _few_users(data: Dataset, adjacency: Adjacency) -> Iterator[Part]:
         first = _taken(data, kept)
         for rows in chosen[:number][-2:]:
             gone = {position for position, place in enumerate(kept) if place in rows}
-            yield _part(first, without(first, gone), *_couples(data)[0])
+            yield _part(first, without(first, gone), kept)
     for first, _, _ in islice(_tied(data, adjacency), 2):
-        yield _part(first, without(first, set(owners[1])), *_couples(data)[0])
+        yield _part(first, without(first, set(owners[1])), _couples(data)[0])
 
 
 def _tied(data: Dataset, adjacency: Adjacency) -> Iterator[Part]:
@@ -152,10 +153,10 @@ def _tied(data: Dataset, adjacency: Adjacency) -> Iterator[Part]:
         for common, before, after in ties if rest is None else ties[:2]:
             first = [before if place in set(changed) else common for place in range(len(data))]
             second = [after if place in set(changed) else common for place in range(len(data))]
-            yield _part(made(first), made(second), low, high)
+            yield _part(made(first), made(second), (*first, *second))
         split = [rest if place in half else high for place in range(len(data))]
         pivot = [rest if place in half or place in set(changed) else high for place in range(len(data))]
-        yield _part(made(split), made(pivot), low, high)
+        yield _part(made(split), made(pivot), (*split, *pivot))
 
 
 def _changed(data: Dataset, place: int, adjacency: Adjacency) -> list[int]:
@@ -189,10 +190,13 @@ def _tied_vectors(data: Any, adjacency: Adjacency) -> Iterator[Part]:
                 yield tied, make(), f"{text}, all entries as entry {values.index(end)}"
 
 
-def _part(first: Any, second: Any, low: int, high: int) -> Part:
-    """The pair with a text that tells it by position."""
-    made = f"record {high}" if low == high else f"records {low} and {high}"
-    return first, second, f"{describe(first, second)}, made of {made}"
+def _part(first: Any, second: Any, sources: Iterable[int | None]) -> Part:
+    """The pair, with a text that says by position which records of the data were copied into it."""
+    places = sorted({place for place in sources if place is not None})
+    named = [str(place) for place in places[:_NAMED]]
+    named += [f"{len(places) - _NAMED} more"] if len(places) > _NAMED else []
+    listed = f"{', '.join(named[:-1])} and {named[-1]}" if len(named) > 1 else named[0]
+    return first, second, f"{describe(first, second)}, built from copies of record{'s' * (len(places) > 1)} {listed} of the data"
 
 
 def distinct(parts: Iterator[Part], known: Sequence[tuple[Any, Any]]) -> Iterator[Part]:

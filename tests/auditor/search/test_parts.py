@@ -134,7 +134,7 @@ def test_a_defect_that_the_whole_table_hides_is_refuted_and_its_twin_is_not(name
     )
     assert Verdict.REFUTED == found.verdict
     assert Verdict.REFUTED != twin.verdict
-    assert "made of record" in found.attack.pair.difference
+    assert "built from copies of record" in found.attack.pair.difference
 
 
 def needs(least):
