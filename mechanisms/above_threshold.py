@@ -42,7 +42,8 @@ class AboveThreshold:
     Raises:
       InvalidArgument: a parameter is not a number (DPA101, DPA102), not positive (DPA104), out of range (DPA103), not a multiple of
         the lattice (DPA107) or `monotonic` is no bool (DPA105).
-    Source: Dwork and Roth 2014, Algorithm 1; Lyu, Su, Li 2017 (budgets, monotonic case); docs/queries.md, sparse vector theorem.
+    Source: Dwork and Roth 2014, Algorithm 1; Lyu, Su, Li 2017 (budgets, monotonic case);
+      docs/selection_and_queries.md, sparse vector theorem.
     Example:
       >>> AboveThreshold(sensitivity=1, epsilon=2).release(1000, [3, 5, 9000, 9])
       2

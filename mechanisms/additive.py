@@ -45,7 +45,7 @@ class AdditiveMechanism:
       InvalidArgument: a parameter is not a number (DPA101, DPA102), not positive (DPA104) or not a multiple of the lattice
         (DPA107), or the sensitivity exceeds the one that a staircase was made for (DPA103).
       Unsupported: the loss of this law is not known exactly, or it hides nothing at this sensitivity (DPA202).
-    Source: Geng, Viswanath 2014 for the staircase; docs/laws_of_noise.md, loss of bounded noise.
+    Source: Geng, Viswanath 2014 for the staircase; docs/laws_and_real_noise.md, "Loss of bounded noise".
     Example:
       >>> mechanism = AdditiveMechanism(Staircase(sensitivity=4, epsilon=1), sensitivity=4)
       >>> isinstance(mechanism.release(42), int)
@@ -100,7 +100,7 @@ class AdditiveMechanism:
         Raises:
           InvalidArgument: as for the sensitivity.
           Unsupported: the law hides nothing at this distance (DPA202).
-        Source: docs/laws_of_noise.md, loss of bounded noise.
+        Source: docs/laws_and_real_noise.md, "Loss of bounded noise".
         Example:
           >>> mechanism = AdditiveMechanism(FiniteLaw([1, 2, 1]), sensitivity=1)
           >>> print(mechanism.loss_at(1).delta(epsilon="0.7"))

@@ -64,7 +64,7 @@ def clipped_rows(rows: NDArray[Any], *, norm_bound: Exact, norm: Norm = "l2", la
     Raises:
       InvalidArgument: a public parameter is not a number (DPA101, DPA102), not positive (DPA104) or out of range (DPA103, DPA105),
         or `rows` is not such an array (DPA105, DPA109, DPA108). No number in it is ever refused.
-    Source: docs/vector_noise.md, contributions.
+    Source: docs/vectors.md, "Contributions".
     Example:
       >>> clipped_rows(np.array([[3.0, 4.0], [0.25, 0.5], [np.nan, 1.0]]), norm_bound=1, lattice_bits=4).tolist()
       [[9, 12], [4, 8], [0, 0]]
@@ -91,7 +91,7 @@ def clipped_sum(rows: NDArray[Any], *, norm_bound: Exact, norm: Norm = "l2", lat
       int64 array of shape (d,) in steps of norm_bound / 2**lattice_bits.
     Raises:
       InvalidArgument: as for `clipped_rows`.
-    Source: docs/vector_noise.md, contributions.
+    Source: docs/vectors.md, "Contributions".
     Example:
       >>> clipped_sum(np.array([[3.0, 4.0], [0.25, 0.5]]), norm_bound=1, lattice_bits=4).tolist()
       [13, 20]

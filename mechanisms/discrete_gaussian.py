@@ -42,7 +42,7 @@ class DiscreteGaussianMechanism:
     Raises:
       InvalidArgument: a parameter is not a number (DPA101, DPA102) or not positive (DPA104), the sensitivity is below the lattice
         (DPA107), sigma is beyond 2**512 steps (DPA103), or not exactly one of sigma, sigma_squared and rho is given (DPA106).
-    Source: Canonne, Kamath, Steinke 2020, Theorem 4 and Proposition 5; docs/exact_sampling.md (discrete Gaussian) for arrays.
+    Source: Canonne, Kamath, Steinke 2020, Theorem 4 and Proposition 5; docs/sampling.md (discrete Gaussian) for arrays.
     Example:
       >>> mechanism = DiscreteGaussianMechanism(sensitivity=1, rho="1/8")
       >>> mechanism.sigma_squared, str(mechanism.claim), isinstance(mechanism.release(42), int)

@@ -48,7 +48,7 @@ class EuclideanLaplace:
     Raises:
       InvalidArgument: `scale` is not a finite number (DPA101, DPA102) or not positive (DPA104), `dimension` is no integer (DPA105)
         or out of range (DPA103), or lengths come near 2**62 (DPA108).
-    Source: Hardt, Talwar 2010, section 4 (K-norm mechanism); docs/vector_noise.md for the sampler.
+    Source: Hardt, Talwar 2010, section 4 (K-norm mechanism); docs/vectors.md for the sampler.
     Example:
       >>> law = EuclideanLaplace(10, dimension=3)
       >>> law.sample().shape, law.sample(5).shape
@@ -85,7 +85,7 @@ class EuclideanLaplace:
           InvalidArgument: `n` or `source` is not what it should be (DPA103, DPA105); refused before randomness is drawn.
           Unsupported: a coordinate happened to be 2**62 or larger (DPA108), less likely than 1e-20.
           EntropyFailure: the operating system gives no random bytes (DPA301).
-        Source: docs/vector_noise.md, the draw.
+        Source: docs/vectors.md, "Drawing the Euclidean noise".
         Example:
           >>> EuclideanLaplace("1/2", dimension=2).sample(3).dtype.name
           'int64'
@@ -160,7 +160,7 @@ class EuclideanMechanism:
     Raises:
       InvalidArgument: a parameter is not a number (DPA101, DPA102) or not positive (DPA104), the sensitivity is below the lattice
         (DPA107), or not exactly one of epsilon and scale is given (DPA106).
-    Source: Hardt, Talwar 2010, section 4; Chaudhuri, Monteleoni, Sarwate 2011, Algorithm 1; docs/vector_noise.md.
+    Source: Hardt, Talwar 2010, section 4; Chaudhuri, Monteleoni, Sarwate 2011, Algorithm 1; docs/vectors.md.
     Example:
       >>> mechanism = EuclideanMechanism(sensitivity=2, epsilon="1/2")
       >>> mechanism.release(np.array([5, 6, 7])).shape

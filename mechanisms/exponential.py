@@ -94,7 +94,7 @@ class ExponentialMechanism:
         Raises:
           InvalidArgument: wrong type or shape (DPA105), no candidate (DPA109), NaN or plus infinity (DPA102), or more than
             2**30 candidates (DPA103), before randomness is drawn.
-        Source: McSherry and Talwar 2007; docs/selection.md (staircase proposals).
+        Source: McSherry and Talwar 2007; docs/selection_and_queries.md (staircase proposals).
         Example:
           >>> ExponentialMechanism(sensitivity=1, epsilon=1).release([float("-inf"), 0.5])
           1

@@ -37,7 +37,7 @@ class GaussianMechanism:
     Raises:
       InvalidArgument: a parameter is not a number (DPA101, DPA102) or not positive (DPA104), the sensitivity is below the lattice
         (DPA107), or not exactly one of sigma and noise_multiplier is given (DPA106).
-    Source: Dong, Roth, Su 2022, Theorem 2.7; docs/exact_sampling.md (rounded Gaussian).
+    Source: Dong, Roth, Su 2022, Theorem 2.7; docs/sampling.md (rounded Gaussian).
     Example:
       >>> mechanism = GaussianMechanism(sensitivity=3, noise_multiplier=2)
       >>> mechanism.sigma, str(mechanism.claim)

@@ -48,7 +48,7 @@ class HistogramMechanism:
     Raises:
       InvalidArgument: a parameter is not a number (DPA101, DPA102), not positive (DPA104), of the wrong type (DPA105), out of
         range or a category given twice (DPA103), there is no category (DPA109), or not exactly one noise is given (DPA106).
-    Source: Dwork, McSherry, Nissim, Smith 2006, Example 1; docs/queries.md, histogram theorem.
+    Source: Dwork, McSherry, Nissim, Smith 2006, Example 1; docs/selection_and_queries.md, "Histogram".
     Example:
       >>> mechanism = HistogramMechanism(["a", "b", "c"], epsilon=1)
       >>> noisy = mechanism.release(["a"] * 5000 + ["b", None])
@@ -129,7 +129,7 @@ class HistogramMechanism:
           int64 array, one count of people for each of `labels`.
         Raises:
           InvalidArgument: not columns of equal length (DPA105), or `people` is missing (DPA106).
-        Source: docs/queries.md, bounded contributions.
+        Source: docs/selection_and_queries.md, "Bounded contributions".
         Example:
           >>> HistogramMechanism([1, 2, 3], epsilon=1, contributions=2).counts([1, 1, 3, 2, 2], people=list("aaaab")).tolist()
           [1, 1, 1]

@@ -55,7 +55,7 @@ class NoisyMax:
     Raises:
       InvalidArgument: a parameter is not a number (DPA101, DPA102), not positive (DPA104), of another type (DPA105), not a
         multiple of the lattice (DPA107), or `noise` or the scale lies outside what is allowed (DPA103).
-    Source: Dwork and Roth 2014, Claim 3.9; Ding et al. 2021; docs/selection.md (proof on a lattice, with ties).
+    Source: Dwork and Roth 2014, Claim 3.9; Ding et al. 2021; docs/selection_and_queries.md (proof on a lattice, with ties).
     Example:
       >>> mechanism = NoisyMax(sensitivity=1, epsilon="1/2", monotonic=True)
       >>> mechanism.scale, mechanism.release([3, 400, 7])

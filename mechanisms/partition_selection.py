@@ -42,7 +42,7 @@ class PartitionSelection:
     Raises:
       InvalidArgument: a parameter is not a number (DPA101, DPA102), not positive (DPA104), of the wrong type (DPA105) or out of
         range (DPA103).
-    Source: Desfontaines, Voss, Gipson, Mandayam 2022; docs/queries.md, selection theorem.
+    Source: Desfontaines, Voss, Gipson, Mandayam 2022; docs/selection_and_queries.md, "Optimal key selection".
     Example:
       >>> PartitionSelection(epsilon=1, delta="1e-6").release(["often"] * 50 + ["once"])
       ['often']

@@ -48,7 +48,7 @@ class PermuteAndFlip:
     Raises:
       InvalidArgument: a parameter is not a number (DPA101, DPA102), not positive (DPA104), `monotonic` is no bool (DPA105), or
         the temperature lies outside 2**-900 to 2**900 (DPA103).
-    Source: McKenna and Sheldon 2020; Ding et al. 2021 (exponential noise); docs/selection.md for the monotonic case.
+    Source: McKenna and Sheldon 2020; Ding et al. 2021 (exponential noise); docs/selection_and_queries.md for the monotonic case.
     Example:
       >>> mechanism = PermuteAndFlip(sensitivity=1, epsilon=1)
       >>> mechanism.temperature, mechanism.release([0, 40, 1000])
@@ -98,7 +98,7 @@ class PermuteAndFlip:
         Raises:
           InvalidArgument: wrong type or shape (DPA105), no candidate (DPA109), NaN or plus infinity (DPA102), or more than
             2**30 candidates (DPA103), before randomness is drawn.
-        Source: McKenna and Sheldon 2020, Algorithm 1; docs/selection.md (coins, races).
+        Source: McKenna and Sheldon 2020, Algorithm 1; docs/selection_and_queries.md (coins, races).
         Example:
           >>> PermuteAndFlip(sensitivity=1, epsilon=1).release([float("-inf"), 0.5])
           1
@@ -143,7 +143,7 @@ class PermuteAndFlip:
           One Enclosure per candidate, dimensionless.
         Raises:
           InvalidArgument: as for `release`, or more than 100 candidates (DPA103).
-        Source: McKenna and Sheldon 2020, Proposition 2, as an expectation over the number of heads (docs/selection.md).
+        Source: McKenna and Sheldon 2020, Proposition 2, as an expectation over the number of heads (docs/selection_and_queries.md).
         Example:
           >>> print(*PermuteAndFlip(sensitivity=1, epsilon=2).probabilities([0, 1]))
           [0.183939, 0.18394] [0.81606, 0.816061]

@@ -38,7 +38,7 @@ class RealGaussianMechanism:
     Raises:
       InvalidArgument: a parameter is not a number (DPA101, DPA102), not positive (DPA104), not exactly one of sigma and
         noise_multiplier is given (DPA106), or sigma is out of its range (DPA103).
-    Source: Dong, Roth, Su 2022, Theorem 2.7; docs/real_noise.md.
+    Source: Dong, Roth, Su 2022, Theorem 2.7; docs/laws_and_real_noise.md.
     Example:
       >>> mechanism = RealGaussianMechanism(sensitivity="0.3", noise_multiplier=2)
       >>> mechanism.sigma, str(mechanism.claim)
@@ -111,7 +111,7 @@ class RealGaussianMechanism:
           For a number a Python float, for an array a new float64 array of its shape; finite, without negative zeros.
         Raises:
           InvalidArgument: as for `RealLaplaceMechanism.release`.
-        Source: docs/real_noise.md, theorem.
+        Source: docs/laws_and_real_noise.md, "The rounding test".
         Example:
           >>> import numpy as np
           >>> RealGaussianMechanism(sensitivity=1, sigma=2).release(np.array([[0.1, 2.5]])).shape

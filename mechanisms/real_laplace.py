@@ -40,7 +40,7 @@ class RealLaplaceMechanism:
     Raises:
       InvalidArgument: a parameter is not a number (DPA101, DPA102), not positive (DPA104), not exactly one of epsilon and scale
         is given (DPA106), or the scale is out of its range (DPA103).
-    Source: Dwork, McSherry, Nissim, Smith 2006; Mironov 2012 (why rounding must be exact); docs/real_noise.md.
+    Source: Dwork, McSherry, Nissim, Smith 2006; Mironov 2012 (why rounding must be exact); docs/laws_and_real_noise.md.
     Example:
       >>> mechanism = RealLaplaceMechanism(sensitivity="0.1", epsilon="1/2")
       >>> isinstance(mechanism.release(0.3), float)
@@ -123,7 +123,7 @@ class RealLaplaceMechanism:
         Raises:
           InvalidArgument: not a number (DPA101), NaN or infinite (DPA102), a number that is no float64 (DPA103), another dtype
             (DPA105) or empty (DPA109), before randomness is drawn.
-        Source: docs/real_noise.md, theorem.
+        Source: docs/laws_and_real_noise.md, "The rounding test".
         Example:
           >>> import numpy as np
           >>> RealLaplaceMechanism(sensitivity=1, epsilon=1).release(np.array([0.1, 2.5])).shape

@@ -46,7 +46,8 @@ class SparseVector:
     Raises:
       InvalidArgument: a parameter is not a number (DPA101, DPA102, DPA105), not positive (DPA104), out of range (DPA103) or not a
         multiple of the lattice (DPA107).
-    Source: Dwork and Roth 2014, Algorithms 2 and 3; Lyu, Su, Li 2017, Algorithm 7; docs/queries.md, sparse vector theorem.
+    Source: Dwork and Roth 2014, Algorithms 2 and 3; Lyu, Su, Li 2017, Algorithm 7;
+      docs/selection_and_queries.md, sparse vector theorem.
     Example:
       >>> run = SparseVector(sensitivity=1, epsilon=2, cutoff=2).start(threshold=1000)
       >>> [run.ask(value) for value in (3, 5000, 7, 9000)], run.left

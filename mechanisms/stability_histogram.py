@@ -42,7 +42,7 @@ class StabilityHistogram:
     Raises:
       InvalidArgument: a parameter is not a number (DPA101, DPA102), not positive (DPA104), of the wrong type (DPA105), out of range
         (DPA103), or the noise is more than arrays hold (DPA108).
-    Source: Korolova, Kenthapadi, Mishra, Ntoulas 2009; Bun, Nissim, Stemmer 2016; docs/queries.md, stability theorem.
+    Source: Korolova, Kenthapadi, Mishra, Ntoulas 2009; Bun, Nissim, Stemmer 2016; docs/selection_and_queries.md, stability theorem.
     Example:
       >>> mechanism = StabilityHistogram(epsilon=1, delta="1e-6")
       >>> mechanism.threshold, list(mechanism.release(["often"] * 5000 + ["once"]))

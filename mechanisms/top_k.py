@@ -56,7 +56,7 @@ class TopK:
     Raises:
       InvalidArgument: a parameter is not a number (DPA101, DPA102), not positive (DPA104), of another type (DPA105), or `k`,
         `method` or the temperature lies outside what is allowed (DPA103).
-    Source: Durfee and Rogers 2019 (one race is k exponential mechanisms); docs/selection.md (proofs).
+    Source: Durfee and Rogers 2019 (one race is k exponential mechanisms); docs/selection_and_queries.md (proofs).
     Example:
       >>> TopK(k=2, sensitivity=1, epsilon=4).release([0, 900, -100, 800])
       [1, 3]
@@ -119,7 +119,7 @@ class TopK:
         Raises:
           InvalidArgument: wrong type or shape (DPA105), no candidate (DPA109), NaN or plus infinity (DPA102), fewer than k
             candidates that may be chosen or more than 2**30 (DPA103), before randomness is drawn.
-        Source: Durfee and Rogers 2019; docs/selection.md (races).
+        Source: Durfee and Rogers 2019; docs/selection_and_queries.md (races).
         Example:
           >>> TopK(k=1, sensitivity=1, epsilon=1).release([float("-inf"), 0.5])
           [1]

@@ -50,7 +50,7 @@ class VectorMechanism:
     Raises:
       InvalidArgument: a parameter is not a number (DPA101, DPA102), not positive (DPA104), out of range (DPA103, DPA105), the noise
         is not given exactly once (DPA106), or norm, noise or adjacency do not go together (DPA103).
-    Source: Dwork, McSherry, Nissim, Smith 2006 (sums of bounded vectors); Abadi and others 2016 (clipping); docs/vector_noise.md.
+    Source: Dwork, McSherry, Nissim, Smith 2006 (sums of bounded vectors); Abadi and others 2016 (clipping); docs/vectors.md.
     Example:
       >>> mechanism = VectorMechanism(norm_bound=1, noise_multiplier=2)
       >>> steps = mechanism.release(np.array([[3.0, 4.0], [0.5, 0.25]]))
@@ -122,7 +122,7 @@ class VectorMechanism:
           A loss of `dpaudit.accounting` under the mechanism's adjacency that is never below the mechanism's own.
         Raises:
           InvalidArgument: `distance` is not a number (DPA101, DPA102), not positive (DPA104) or off the lattice (DPA107).
-        Source: docs/vector_noise.md, prices.
+        Source: docs/vectors.md, "Privacy and price".
         Example:
           >>> VectorMechanism(norm_bound=1, epsilon=1).loss_at("1/2").epsilon(delta=0).upper
           Fraction(1, 2)
@@ -142,7 +142,7 @@ class VectorMechanism:
         Raises:
           InvalidArgument: `rows` is no such array (DPA105, DPA108, DPA109) or there is more noise than 64 bits hold (DPA108);
             refused before randomness is drawn.
-        Source: docs/vector_noise.md.
+        Source: docs/vectors.md.
         Example:
           >>> VectorMechanism(norm_bound=1, epsilon=1).release(np.zeros((0, 5))).shape
           (5,)

@@ -6,9 +6,9 @@ from typing import Final
 
 from dpaudit.verifier.lemmas import Lemma
 
-_STABILITY: Final = "Korolova, Kenthapadi, Mishra, Ntoulas 2009; docs/queries.md, stability theorem"
-_SELECTION: Final = "Desfontaines, Voss, Gipson, Mandayam 2022; docs/queries.md, selection theorem"
-_BUDGET: Final = "docs/queries.md, sparse vector theorem"
+_STABILITY: Final = "Korolova, Kenthapadi, Mishra, Ntoulas 2009; docs/selection_and_queries.md, stability theorem"
+_SELECTION: Final = "Desfontaines, Voss, Gipson, Mandayam 2022; docs/selection_and_queries.md, selection theorem"
+_BUDGET: Final = "docs/selection_and_queries.md, sparse vector theorem"
 
 LEMMAS: Final = (
     Lemma(
@@ -33,7 +33,7 @@ LEMMAS: Final = (
         "x X y Y s t R",
         ("0 <= s", "0 <= t", "x <= R*y", "X <= R*Y"),
         "s*x + t*X <= R*(s*y + t*Y)",
-        "docs/selection.md, noisy max on a lattice",
+        "docs/selection_and_queries.md, noisy max on a lattice",
     ),
     Lemma(
         "arguments.shares",
@@ -57,7 +57,7 @@ LEMMAS: Final = (
         "n x:int r:int s:int",
         ("2*r - 1 < 2*n", "2*n < 2*r + 1", "2*s - 1 < 2*(x + n)", "2*(x + n) < 2*s + 1"),
         "s == x + r",
-        "docs/exact_sampling.md, rounded Gaussian",
+        "docs/sampling.md, rounded Gaussian",
     ),
     Lemma(
         "arguments.stability",

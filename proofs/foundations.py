@@ -296,7 +296,7 @@ ARGUMENTS: Final = (
         "argument",
         "Given all answers, questions that depend on earlier answers are fixed, so a bound for every list of them holds for these.",
         "axiom",
-        ("citation:docs/queries.md, sparse vector theorem, first sentence of the proof",),
+        ("citation:docs/selection_and_queries.md, sparse vector theorem, first sentence of the proof",),
     ),
     Node(
         "orders",

@@ -10,13 +10,13 @@ from typing import Final
 
 from dpaudit.verifier.lemmas import Lemma
 
-_ENVELOPE: Final = "docs/exact_sampling.md, exactness theorem"
-_TAIL: Final = "docs/exact_sampling.md, tails by one uniform number"
-_LAZY: Final = "docs/exact_sampling.md, lazy comparison"
-_LAWS: Final = "docs/laws_of_noise.md, "
+_ENVELOPE: Final = "docs/sampling.md, exactness theorem"
+_TAIL: Final = "docs/sampling.md, tails by one uniform number"
+_LAZY: Final = "docs/sampling.md, lazy comparison"
+_LAWS: Final = "docs/laws_and_real_noise.md, "
 _COIN: Final = "Canonne, Kamath, Steinke 2020, Algorithm 1; von Neumann 1951"
 _NORMAL: Final = "Canonne, Kamath, Steinke 2020, Algorithm 3"
-_CHOICE: Final = "docs/selection.md, "
+_CHOICE: Final = "docs/selection_and_queries.md, "
 
 LEMMAS: Final = (
     Lemma(
@@ -235,7 +235,7 @@ LEMMAS: Final = (
         "value:int noise:int",
         ("abs(value) <= 1152921504606846976", "abs(noise) <= 4611686018427387904"),
         "abs(value + noise) <= 9223372036854775807",
-        "docs/exact_sampling.md, size, overflow, time",
+        "docs/sampling.md, size, overflow, time",
     ),
     Lemma(
         "samplers.integer_floats",

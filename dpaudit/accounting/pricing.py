@@ -43,7 +43,7 @@ def price(releases: Sequence[Release]) -> PrivacyLoss:
       InvalidArgument: the log is empty (DPA109), an entry is no Release or lacks a parameter (DPA105).
       AdjacencyMismatch: entries speak of different neighbouring relations (DPA201).
       Unsupported: an entry of a kind that has no law here (DPA202).
-    Source: docs/accounting.md, section on pricing.
+    Source: docs/prices.md, "Pricing a release log".
     Example:
       >>> from dpaudit.claims import Adjacency
       >>> entry = Release(
@@ -122,7 +122,7 @@ def _real_laplace(release: Release) -> Law:
     scale, sensitivity = release.parameter("scale"), release.sensitivity
     name = f"laplace(scale={shown(scale)}, sensitivity={shown(sensitivity)})"
     upper = Laplace(scale, sensitivity) if release.dimension == 1 else pure_response(sensitivity / scale)
-    # The values d/2 and -d/2 are floats, and rounding moves the two borders outward by less than 2**-54 d; docs/real_noise.md.
+    # The values d/2 and -d/2 are floats; rounding moves both borders outward by less than 2**-54 d (docs/laws_and_real_noise.md).
     apart = float_outward(sensitivity, up=False)
     kept = Fraction(apart) / scale if _SMALLEST_FLOAT_STEP < apart < math.inf else Fraction(0)
     outputs = Response(kept, f"{name} seen through three outputs", Fraction(-1), kept * (1 + Fraction(1, 2**52)))
@@ -229,7 +229,7 @@ def _partition_selection(release: Release) -> Law:
 def _approximate(kind: str, epsilon: Fraction, delta: Fraction) -> Law:
     """The worst pair of an approximate promise, from above only."""
     scale = f"epsilon={shown(epsilon)}, delta={shown(delta)}"
-    ground = "(epsilon, delta)-DP, proved in docs/queries.md; what is lost below epsilon is not bounded"
+    ground = "(epsilon, delta)-DP, proved in docs/selection_and_queries.md; what is lost below epsilon is not bounded"
     return Between(f"{kind}({scale})", Response(epsilon, f"approx_dp({scale})", infinity=delta), None, ground)
 
 

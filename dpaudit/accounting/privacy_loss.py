@@ -27,7 +27,7 @@ class PrivacyLoss:
 
     Args:
       composition: the laws, each with how often it is used, and the neighbouring relation that they are about.
-    Source: Zhu, Dong, Wang 2022 (dominating pairs); docs/accounting.md.
+    Source: Zhu, Dong, Wang 2022 (dominating pairs); docs/prices.md.
     Example:
       >>> from dpaudit.accounting import gaussian
       >>> loss = 100 * gaussian(sigma=10)
@@ -57,7 +57,7 @@ class PrivacyLoss:
         Raises:
           InvalidArgument: `epsilon` is not a finite number (DPA101, DPA102) or negative (DPA103).
           Unsupported: no certified method covers this composition (DPA202).
-        Source: Balle, Barthe, Gaboardi 2018 (privacy profiles); docs/accounting.md.
+        Source: Balle, Barthe, Gaboardi 2018 (privacy profiles); docs/prices.md.
         Example:
           >>> from dpaudit.accounting import gaussian
           >>> print(gaussian(sigma=1).delta(epsilon=1))
@@ -77,7 +77,7 @@ class PrivacyLoss:
         Raises:
           InvalidArgument: `delta` is not a finite number (DPA101, DPA102) or outside [0, 1) (DPA103).
           Unsupported: no certified method covers this composition (DPA202).
-        Source: Sommer, Meiser, Mohammadi 2019, Lemma 5; docs/accounting.md.
+        Source: Sommer, Meiser, Mohammadi 2019, Lemma 5; docs/prices.md.
         Example:
           >>> from dpaudit.accounting import laplace
           >>> print((10 * laplace(scale=2)).epsilon(delta=0))
@@ -197,7 +197,7 @@ class PrivacyLoss:
           A loss under the same adjacency, at least this one; what its answers say from below holds for itself only.
         Raises:
           Nothing: a law that nothing stands above stays as it is.
-        Source: docs/accounting.md.
+        Source: docs/prices.md.
         Example:
           >>> from dpaudit.accounting import gaussian
           >>> rounded = gaussian(sigma=2, sensitivity=3)

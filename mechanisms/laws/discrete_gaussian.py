@@ -30,7 +30,7 @@ class DiscreteGaussian:
     Raises:
       InvalidArgument: not exactly one of both (DPA106), not a finite number (DPA101, DPA102), not positive (DPA104) or too large
         (DPA103).
-    Source: Canonne, Kamath, Steinke 2020, Definition 1; docs/exact_sampling.md for the sampler.
+    Source: Canonne, Kamath, Steinke 2020, Definition 1; docs/sampling.md for the sampler.
     Example:
       >>> law = DiscreteGaussian(sigma=1)
       >>> law == DiscreteGaussian(sigma_squared=1)

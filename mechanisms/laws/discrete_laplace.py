@@ -31,7 +31,7 @@ class DiscreteLaplace:
       scale: exact, positive, at most 2**512, in units of the integers.
     Raises:
       InvalidArgument: not a finite number (DPA101, DPA102), not positive (DPA104) or too large (DPA103).
-    Source: Ghosh, Roughgarden, Sundararajan 2009 (the geometric mechanism); docs/exact_sampling.md for the sampler.
+    Source: Ghosh, Roughgarden, Sundararajan 2009 (the geometric mechanism); docs/sampling.md for the sampler.
     Example:
       >>> law = DiscreteLaplace("1/2")
       >>> isinstance(law.sample(), int), law.sample(4).shape
@@ -77,7 +77,7 @@ class DiscreteLaplace:
             is False (DPA108); refused before randomness is drawn.
           Unsupported: a draw happened to be 2**62 or larger and `wide` is False (DPA108), less likely than 1e-12.
           EntropyFailure: the operating system gives no random bytes (DPA301).
-        Source: docs/exact_sampling.md, exactness theorem; docs/laws_of_noise.md, fixed work.
+        Source: docs/sampling.md, "Exactness theorem"; docs/laws_and_real_noise.md, "Fixed work".
         Example:
           >>> DiscreteLaplace(10).sample(3, fixed_work=True).dtype
           dtype('int64')

@@ -40,7 +40,7 @@ class FiniteLaw:
     Raises:
       InvalidArgument: another type (DPA105), no weight or none above 0 (DPA109), a value that is no integer (DPA105), a weight
         that is not a finite number (DPA101, DPA102) or negative (DPA103), or too many (DPA103).
-    Source: docs/laws_of_noise.md, finite laws.
+    Source: docs/laws_and_real_noise.md, "Finite laws".
     Example:
       >>> law = FiniteLaw({-1: 1, 0: 2, 1: 1})
       >>> set(law.sample(100).tolist()) <= {-1, 0, 1}

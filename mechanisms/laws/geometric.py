@@ -25,7 +25,7 @@ class Geometric:
       scale: exact, positive, at most 2**512, in units of the integers.
     Raises:
       InvalidArgument: not a finite number (DPA101, DPA102), not positive (DPA104) or too large (DPA103).
-    Source: docs/laws_of_noise.md, geometric digits.
+    Source: docs/laws_and_real_noise.md, "Geometric digits".
     Example:
       >>> law = Geometric(2)
       >>> law.sample() >= 0

@@ -43,7 +43,7 @@ class LawFromWeights:
     Raises:
       InvalidArgument: a parameter is not a number (DPA101, DPA102), not positive (DPA104) or too large (DPA103), `weight` is no
         function or gives no ball (DPA105), or breaks a condition where it was tried (DPA103).
-    Source: docs/laws_of_noise.md, given laws.
+    Source: docs/laws_and_real_noise.md, "Given laws".
     Example:
       >>> law = LawFromWeights(lambda k: (-arb(k) / 2).exp() / (1 + arb(k)), scale=2, decay="1/2")
       >>> law.sample(3).dtype

@@ -30,7 +30,7 @@ class RoundedGaussian:
       sigma: exact, positive, at most 2**512, in units of the integers; the deviation before rounding.
     Raises:
       InvalidArgument: not a finite number (DPA101, DPA102), not positive (DPA104) or too large (DPA103).
-    Source: docs/exact_sampling.md, rounded Gaussian.
+    Source: docs/sampling.md, "Rounded Gaussian".
     Example:
       >>> law = RoundedGaussian(1)
       >>> print(law.pmf(0), law.tail(1), law.cdf(0), law.variance())

@@ -50,7 +50,7 @@ class Staircase:
       width: half length of the top step, from 1 to `sensitivity`; None takes the one with the smallest mean size of the noise.
     Raises:
       InvalidArgument: a parameter is not a number (DPA101, DPA102, DPA105), not positive (DPA104) or out of range (DPA103).
-    Source: Geng, Viswanath 2014, section on discrete queries; docs/laws_of_noise.md, staircase.
+    Source: Geng, Viswanath 2014, section on discrete queries; docs/laws_and_real_noise.md, "Staircase".
     Example:
       >>> law = Staircase(sensitivity=4, epsilon=2)
       >>> law.width

@@ -53,7 +53,7 @@ class Truncated:
       upper: greatest integer of the range, at least `lower`.
     Raises:
       InvalidArgument: `law` is no law or a bound no integer (DPA105), or no draw of the law lies in the range (DPA103).
-    Source: docs/laws_of_noise.md, truncated laws.
+    Source: docs/laws_and_real_noise.md, "Truncated laws".
     Example:
       >>> from mechanisms.laws import DiscreteGaussian
       >>> law = Truncated(DiscreteGaussian(sigma=10), lower=-3, upper=3)

@@ -72,7 +72,7 @@ def rounded_estimate(variance: Fraction, shift: int, reach: int) -> Estimate:
 
     The weight is exp(-k^2 / (2 v)) times M(k / v) / M(0), where M(a) is the integral of cosh(a t) exp(-t^2 / (2 v)) over
     [-1/2, 1/2]. Writing 1 - t^2 / (2 v) for the exponential changes M by a factor from 1 to 1 + 1 / (64 v^2) when v >= 1/4, and
-    leaves a power series in a^2, cut after a^6; docs/exact_sampling.md has the proof.
+    leaves a power series in a^2, cut after a^6; docs/sampling.md has the proof.
     """
     rate = _nearest(4**shift / (2 * variance))
     half = Fraction(reach, 2) * 2**shift / variance

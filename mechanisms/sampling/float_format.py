@@ -81,4 +81,4 @@ def _floor_log2(value: Fraction) -> int:
 
 
 FLOAT64: Final = FloatFormat(MOST_PRECISION, SMALLEST_EXPONENT)
-"""The format of Python floats and of numpy.float64; noise never reaches its largest number (docs/real_noise.md)."""
+"""The format of Python floats and of numpy.float64; noise never reaches its largest number (docs/laws_and_real_noise.md)."""

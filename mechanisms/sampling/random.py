@@ -69,7 +69,7 @@ class OsBitSource:
 
     Raises:
       EntropyFailure: the operating system gives no random bytes (DPA301).
-    Source: NIST SP 800-38A (counter mode); docs/exact_sampling.md for what is done about forks and threads.
+    Source: NIST SP 800-38A (counter mode); docs/sampling.md for what is done about forks and threads.
     Example:
       >>> 0 <= OsBitSource().bits(8) < 256
       True

@@ -86,7 +86,7 @@ def below(count: int, uniform: LazyUniform) -> int:
 
 def head_probabilities(scores: Scores, temperature: Fraction) -> list[Enclosure]:
     """The probability of each candidate: that its coin shows heads, times the expectation of 1 / (1 + heads among the others)."""
-    reason = Reason("P(i) = w_i E[1 / (1 + H)], H the number of heads among the other candidates (docs/selection.md)")
+    reason = Reason("P(i) = w_i E[1 / (1 + H)], H the number of heads among the other candidates (docs/selection_and_queries.md)")
     with working_precision(256):
         weights = [true_weight(scores, index, temperature)(256) for index in range(scores.size)]
         found = [weight * _share(weights[:index] + weights[index + 1 :]) for index, weight in enumerate(weights)]

@@ -116,7 +116,7 @@ def claimed_loss(claim: Claim) -> PrivacyLoss:
     Raises:
       InvalidArgument: not a Claim (DPA105).
       Unsupported: the claim is a Curve of something that was not built with `dpaudit.accounting` (DPA202).
-    Source: docs/accounting.md, section on guarantees.
+    Source: docs/prices.md, "Classes of mechanisms".
     Example:
       >>> from dpaudit.claims import ApproxDP
       >>> print(claimed_loss(Claim(ApproxDP(epsilon=1, delta="1e-6"))).delta(epsilon=1))

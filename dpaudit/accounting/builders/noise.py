@@ -117,7 +117,7 @@ def staircase(
       A loss that is exact, also after composition.
     Raises:
       InvalidArgument: a parameter is not a number (DPA101, DPA102, DPA105), not positive (DPA104) or out of range (DPA103).
-    Source: Geng, Viswanath 2014 for the mechanism; docs/laws_of_noise.md for the masses.
+    Source: Geng, Viswanath 2014 for the mechanism; docs/laws_and_real_noise.md for the masses.
     Example:
       >>> print(staircase(epsilon=1, step=4, width=2).epsilon(delta=0))
       1

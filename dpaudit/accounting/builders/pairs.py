@@ -57,7 +57,7 @@ def mixture(parts: Sequence[tuple[Exact, PrivacyLoss]], *, revealed: bool = True
       InvalidArgument: no component (DPA109), one that is no pair of a number and a loss (DPA101, DPA102, DPA105), or
         probabilities outside [0, 1] or of another sum than 1 (DPA103).
       Unsupported: a component makes several releases, or is known by its moments only (DPA202).
-    Source: docs/accounting.md, mixtures.
+    Source: docs/prices.md, "Mixtures".
     Example:
       >>> from dpaudit.accounting import laplace, pure_dp
       >>> half = mixture([("1/2", laplace(scale=1)), ("1/2", pure_dp("1/4"))])
@@ -118,7 +118,7 @@ def update_charged(
     Raises:
       InvalidArgument: a parameter is not a number (DPA101, DPA102, DPA105), not positive (DPA104), out of range (DPA103), or the
         sensitivity is no multiple of the lattice (DPA107).
-    Source: Jain and Thakurta 2013, Algorithm 1; docs/accounting.md, charged updates.
+    Source: Jain and Thakurta 2013, Algorithm 1; docs/prices.md, "Charged updates".
     Example:
       >>> loss = update_charged(scale=40, threshold=2000, updates=10)
       >>> loss.epsilon(delta="1e-6").upper < 1

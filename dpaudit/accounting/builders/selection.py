@@ -43,7 +43,7 @@ def permute_and_flip(epsilon: Exact, *, adjacency: Adjacency | str = "add_remove
       epsilon^2/8.
     Raises:
       InvalidArgument: `epsilon` is not a finite number (DPA101, DPA102) or not positive (DPA104).
-    Source: McKenna and Sheldon 2020; Ding, Kifer, Steinke, Wang, Xiao, Zhang 2021; docs/selection.md.
+    Source: McKenna and Sheldon 2020; Ding, Kifer, Steinke, Wang, Xiao, Zhang 2021; docs/selection_and_queries.md.
     Example:
       >>> print(permute_and_flip(1).epsilon(delta=0))
       [0.831796, 1]
@@ -61,7 +61,7 @@ def noisy_max(epsilon: Exact, *, adjacency: Adjacency | str = "add_remove") -> P
       The pure guarantee; nothing is known from below.
     Raises:
       InvalidArgument: `epsilon` is not a finite number (DPA101, DPA102) or not positive (DPA104).
-    Source: Dwork and Roth 2014, Claim 3.9; docs/selection.md.
+    Source: Dwork and Roth 2014, Claim 3.9; docs/selection_and_queries.md.
     Example:
       >>> print(noisy_max("1/2").epsilon(delta=0).upper)
       1/2
@@ -79,7 +79,7 @@ def sparse_vector(epsilon: Exact, *, adjacency: Adjacency | str = "add_remove") 
       The pure guarantee; nothing is known from below.
     Raises:
       InvalidArgument: `epsilon` is not a finite number (DPA101, DPA102) or not positive (DPA104).
-    Source: Lyu, Su, Li 2017, Theorem 4; docs/queries.md.
+    Source: Lyu, Su, Li 2017, Theorem 4; docs/selection_and_queries.md.
     Example:
       >>> print((2 * sparse_vector("1/2")).epsilon(delta=0).upper)
       1
@@ -119,7 +119,7 @@ def best_of_runs(loss: PrivacyLoss, *, shape: Exact, stop: Exact) -> PrivacyLoss
     Raises:
       InvalidArgument: no privacy loss (DPA105), no numbers (DPA101, DPA102), or out of range (DPA103).
       Unsupported: a run has neither a finite epsilon nor a finite rho (DPA202).
-    Source: Papernot, Steinke 2022, Theorem 2; Liu, Talwar 2019; docs/accounting.md, "The best of a random number of runs".
+    Source: Papernot, Steinke 2022, Theorem 2; Liu, Talwar 2019; docs/prices.md, "The best of a random number of runs".
     Example:
       >>> from dpaudit.accounting import gaussian, pure_dp
       >>> best_of_runs(pure_dp(epsilon="1/2"), shape=1, stop="1/10").epsilon(delta=0).upper
@@ -145,7 +145,7 @@ def best_of_poisson_runs(loss: PrivacyLoss, *, mean: Exact) -> PrivacyLoss:
     Raises:
       InvalidArgument: no privacy loss (DPA105), no number (DPA101, DPA102), not positive (DPA104), or out of range (DPA103).
       Unsupported: a run has no mu (DPA202).
-    Source: Papernot, Steinke 2022, Theorem 6; docs/accounting.md, "The best of a random number of runs".
+    Source: Papernot, Steinke 2022, Theorem 6; docs/prices.md, "The best of a random number of runs".
     Example:
       >>> from dpaudit.accounting import gaussian
       >>> print(best_of_poisson_runs(gaussian(sigma=10), mean=10).epsilon(delta="1e-6"))

@@ -98,7 +98,7 @@ class Contour:
             f"error term: images of the trapezoidal rule: at most {shares[0]} of delta",
             f"error term: the line beyond the last node: at most {shares[1]} of delta",
         )
-        reason = Reason("moment functions inverted along a line (docs/numerical_engines.md)", tuple(map(Reason, parts)))
+        reason = Reason("moment functions inverted along a line (docs/engines.md)", tuple(map(Reason, parts)))
         return Enclosure(min(max(ends[0], Fraction(0)), Fraction(1)), max(min(ends[1], Fraction(1)), Fraction(0)), reason)
 
     def _images(self, order: Order, epsilon: Fraction) -> arb:

@@ -53,7 +53,7 @@ def _first_answer(composition: Composition, question: Question) -> tuple[Engine,
                 answer = replace(answer, reason=Reason(answer.reason.statement, (*answer.reason.parts, Reason(NOT_RUN))))
             return engine, answer
     raise Unsupported(
-        "DPA202", f"no certified method answers this for {composition.describe()}. docs/accounting.md lists what each law supports."
+        "DPA202", f"no certified method answers this for {composition.describe()}. docs/prices.md lists what each law supports."
     )
 
 

@@ -188,7 +188,7 @@ class Evaluated:
             f"infinite loss, or one beyond the lattice: at most {outward(infinite, digits=3, up=True)}",
         )
         return Reason(
-            "composed on a tilted lattice between an upper and a lower law (docs/numerical_engines.md)",
+            "composed on a tilted lattice between an upper and a lower law (docs/engines.md)",
             tuple(Reason(part) for part in parts),
         )
 

@@ -2,7 +2,7 @@
 
 A place with P mass A and Q mass B at loss g may carry the loss g with mass e^g B, as long as A is at least e^g B. Half cells
 kept on the left bring an excess of P, half cells moved right a deficit. One pass from the right spends what it has, one
-from the left pays what it owes, and the two are joined where that costs least. docs/numerical_engines.md has the proof.
+from the left pays what it owes, and the two are joined where that costs least. docs/engines.md has the proof.
 """
 
 from __future__ import annotations

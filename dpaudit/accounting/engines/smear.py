@@ -1,7 +1,7 @@
 """Points of mass in the lower law: they are spread as in the upper law, and a bump around epsilon is taken off for it.
 
 Spreading moves the loss of a composition at random by a little, which raises delta only where epsilon is near. The bump, moved in
-the same way, is everywhere at least as large as what is gained. docs/numerical_engines.md has the proof.
+the same way, is everywhere at least as large as what is gained. docs/engines.md has the proof.
 """
 
 from __future__ import annotations

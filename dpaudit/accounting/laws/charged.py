@@ -134,7 +134,7 @@ class UpdateCharged:
     def bracket_source(self) -> str:
         """Why the two hold."""
         return (
-            "silence and updates together multiply a moment by at most exp(cost) for each update (docs/accounting.md, charged "
+            "silence and updates together multiply a moment by at most exp(cost) for each update (docs/prices.md, charged "
             "updates); from below one query that is repeated, seen through the number of silent rounds"
         )
 

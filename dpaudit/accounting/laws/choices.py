@@ -22,17 +22,17 @@ def flipped(epsilon: Fraction) -> Law:
 
 def noisiest(epsilon: Fraction) -> Law:
     """Report noisy max: pure, in any order of tied candidates that does not depend on the scores."""
-    ground = "noise whose tail falls by at most a factor exp(-d / scale) in d steps; docs/selection.md"
+    ground = "noise whose tail falls by at most a factor exp(-d / scale) in d steps; docs/selection_and_queries.md"
     return Between(f"noisy_max(epsilon={shown(epsilon)})", pure_response(epsilon), None, ground)
 
 
 def chosen(epsilon: Fraction, choice: Law | None = None) -> Law:
     """One of k choices: the others see fewer candidates, and which ones is known from the choices before; pure unless stated."""
-    ground = "each choice is made by a mechanism of this guarantee among the candidates that are left; docs/selection.md"
+    ground = "each choice is made by a mechanism of this guarantee among the remaining candidates; docs/selection_and_queries.md"
     return Between(f"choice_of_top_k(epsilon={shown(epsilon)})", choice or pure_response(epsilon), None, ground)
 
 
 def compared(kind: str, epsilon: Fraction) -> Law:
     """A run of noisy comparisons with one noisy threshold."""
-    ground = "a whole run is pure epsilon-DP (Lyu, Su, Li 2017; docs/queries.md); what is lost below epsilon is not bounded"
+    ground = "a whole run is pure epsilon-DP (Lyu, Su, Li 2017; docs/selection_and_queries.md); no lower bound is known"
     return Between(f"{kind}(epsilon={shown(epsilon)})", pure_response(epsilon), None, ground)

@@ -16,7 +16,7 @@ MOST_WORK: Final = 1 << 15
 """Most coefficients and terms of series that an answer may take; more releases are left to the numerical engines."""
 
 SOURCE: Final = (
-    "the moment function of Laplace releases is a sum of exponentials over powers, inverted term by term (docs/accounting.md)"
+    "the moment function of Laplace releases is a sum of exponentials over powers, inverted term by term (docs/prices.md)"
 )
 
 

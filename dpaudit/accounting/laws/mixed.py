@@ -22,8 +22,8 @@ from dpaudit.exact import ball, fmpq_of, shown
 if TYPE_CHECKING:
     from dpaudit.accounting.laws.distributions import Distribution
 
-REVEALED = "a component that is shown: delta is the mean of the components' deltas (docs/accounting.md, mixtures)"
-HIDDEN = "forgetting the component is post-processing, which may hide everything (docs/accounting.md, mixtures)"
+REVEALED = "a component that is shown: delta is the mean of the components' deltas (docs/prices.md, mixtures)"
+HIDDEN = "forgetting the component is post-processing, which may hide everything (docs/prices.md, mixtures)"
 NOTHING = Response(Fraction(0), "nothing")
 """The law of a component that releases nothing."""
 

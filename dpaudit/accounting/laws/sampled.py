@@ -86,7 +86,7 @@ class Sampled:
 def poisson_sampled(composition: Composition, rate: Fraction) -> Composition:
     """Return the laws after Poisson sampling of the records; DPA202 where the adjacency is not add_remove of records.
 
-    Sampling amplifies less under other adjacencies. Source: Zhu, Dong, Wang 2022, Theorem 11; docs/numerical_engines.md.
+    Sampling amplifies less under other adjacencies. Source: Zhu, Dong, Wang 2022, Theorem 11; docs/engines.md.
     """
     adjacency = instance_of(composition, Composition, "loss").adjacency
     if adjacency != Adjacency("add_remove"):

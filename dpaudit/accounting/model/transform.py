@@ -1,7 +1,7 @@
 """A Fourier transform whose rounding error is a theorem: additions, subtractions and products of doubles, nothing else.
 
 Radix-4 passes on separate real and imaginary arrays, rows of one matrix, then its columns (the four-step scheme). The roots
-of unity come from ball arithmetic. docs/numerical_engines.md, theorem on the transform, has the proof of `error_constant`.
+of unity come from ball arithmetic. docs/engines.md, theorem on the transform, has the proof of `error_constant`.
 """
 
 from __future__ import annotations

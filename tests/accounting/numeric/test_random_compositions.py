@@ -17,7 +17,7 @@ from dpaudit.accounting.model.questions import DeltaAt
 from dpaudit.accounting.privacy_loss import one_release
 
 CASES = int(os.environ.get("LATTICE_CASES", "150"))
-"""How many random compositions; 10,000 were tried once, see docs/numerical_engines.md."""
+"""How many random compositions; 10,000 were tried once, see docs/engines.md."""
 
 MANY = settings(max_examples=CASES, deadline=None)
 

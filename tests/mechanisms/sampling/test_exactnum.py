@@ -100,7 +100,7 @@ def test_the_constants_of_exp_are_what_the_proof_says():
 
 
 def test_the_error_terms_of_exp_add_up_to_less_than_the_bound():
-    # The terms (a) to (e) of docs/exact_sampling.md, in exact arithmetic with the constants that ship.
+    # The terms (a) to (e) of docs/sampling.md, in exact arithmetic with the constants that ship.
     constants, size = exp_constants(), len(exp_constants().entries)
     largest = Fraction(exactnum.LARGEST_EXPONENT)
     with working_precision(400):
