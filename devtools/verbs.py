@@ -22,6 +22,7 @@ LINTERS: Final = (
     ("mypy",),
     ("lint-imports", "--no-cache"),
     ("python", "-m", "devtools.circles"),
+    ("python", "-m", "devtools.sources"),
 )
 SITE: Final = ("-m", "sphinx", "-n", "-W", "--keep-going", "-q", "-b", "html", "-d", "build/doctrees", "docs", "build/docs")
 LOCK: Final = (
@@ -46,7 +47,7 @@ def test(arguments: Sequence[str]) -> int:
 
 
 def lint(arguments: Sequence[str]) -> int:
-    """Check style, types, layers and circles of imports; all checks run, whatever the first ones find."""
+    """Check style, types, layers, circles, and the form of sources and pages; all checks run, whatever the first ones find."""
     _take_none("lint", arguments)
     prepare(CHECKOUT)
     codes = {" ".join(check): _run(CHECKOUT.program(check[0]), *check[1:], folder=CHECKOUT.root) for check in LINTERS}

@@ -65,7 +65,7 @@ def test_lint_runs_every_check_whatever_the_first_ones_find(fake, capsys, broken
     for name in ("ruff", "mypy", "lint-imports", "python"):
         fake.program(name, 2 if name in broken else 0)
     assert expected == verbs.main(["lint"])
-    assert ["ruff", "ruff", "mypy", "lint-imports", "python"] == [call.split(" in ")[0] for call in fake.calls]
+    assert ["ruff", "ruff", "mypy", "lint-imports", "python", "python"] == [call.split(" in ")[0] for call in fake.calls]
     last = capsys.readouterr().err.splitlines()[-1]
     assert all(name in last for name in broken)
     assert last.startswith("dev: lint failed" if broken else "dev: lint passed")

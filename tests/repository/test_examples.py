@@ -125,3 +125,16 @@ def test_the_readme_shows_the_two_commands():
     shown = commands(ROOT / "README.md")
     assert "python3 dev audit" in shown
     assert "python3 dev test" in shown
+
+
+def test_the_audit_that_a_page_shows_is_what_the_command_prints():
+    """Figures included: the seed is fixed."""
+    page = (ROOT / "docs" / "audit_your_own.md").read_text(encoding="utf-8")
+    (shown,) = re.findall(r"^```text\n(half_noise REFUTED\n.*?)^```", page, flags=re.MULTILINE | re.DOTALL)
+    code = "from dpaudit.cli import main; main()"
+    command = [sys.executable, "-c", code, "audit", "examples/noisy_count.py:target"]
+    ran = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert 1 == ran.returncode, ran.stderr
+    printed = " ".join(ran.stdout.split())
+    facts = re.sub(r"\n {3,}", " ", shown).splitlines()
+    assert [] == [fact for fact in facts if " ".join(fact.split()) not in printed]

@@ -1,169 +1,190 @@
-"""How the sources look: sizes, words that do not belong there, documents that exist, and documented public names."""
+"""The check of sources and pages finds each kind of violation, planted in a project of a few lines, and nothing else."""
 
 from __future__ import annotations
 
-import ast
-import enum
 import importlib
-import inspect
-import re
-import statistics
-import textwrap
-from pathlib import Path
 
 import pytest
 
-from devtools.survey import FOLDERS, ROOT, public_names, python_files, text_files
+from devtools import docstrings, exports, figures, pages, paper_map, sources
+from devtools.survey import FOLDERS, ROOT, Tree, public_names
 
-LONGEST = 500
-FORBIDDEN = {
-    "a note to do something later": r"\b(" + "|".join(("TO" + "DO", "FIX" + "ME", "X" + "XX")) + r")\b",
-    "a path of one machine": "(?<![A-Za-z0-9._-])/(" + "home|root|work|Users|tmp/w" + r")/\w",
-    "a package index": r"https?://[^\s\"')]*(?:/simple\b|pypi" + r"\.|pythonhosted|artifactory)",
-    "an unfinished function": "raise NotImplemented" + "Error",
+FUNCTION = '''"""A law."""
+
+
+def price(scale: int) -> int:
+    """Price one release.
+
+    Args:
+      scale: positive.
+    Returns:
+      The price.
+    Raises:
+      ValueError: it is negative.
+    Source: Dwork, Roth 2014.
+    Example:
+      >>> price(1)
+      2
+    """
+    if scale < 0:
+        raise ValueError
+    return helper(scale)
+
+
+def helper(scale):
+    """Add one (a detail)."""
+    return scale + 1
+'''
+OTHER = "other.md"
+FILES = {
+    "dpaudit/__init__.py": (
+        '"""The package."""\nfrom dpaudit.law import price as price\n\n_HOMES = {"price": "law"}\n__all__ = sorted(_HOMES)\n'
+    ),
+    "dpaudit/law.py": FUNCTION,
+    "dpaudit/errors.py": '"""Codes."""\n\nCODES = ("DPA101",)\n',
+    paper_map.PAGE: "| item | what | file | name | proof |\n\n| Theorem 1 | price | `dpaudit/law.py` | `price` | - |\n",
+    "docs/README.md": (
+        f"# A page\n\n## One section\n\nSee [a page]({OTHER}), [above](#one-section), `dpaudit.law.price` and DPA101.\n"
+    ),
+    f"docs/{OTHER}": "# Another page\n",
+    "docs/conf.py": '"""Settings."""\n',
+    "pyproject.toml": "[project]\n",
+    "action.yml": "name: action\n",
+    "requirements.lock": "",
 }
+CHECKS = [*(check for check in sources.CHECKS if check is not figures.check_figures), docstrings.check_brevity]
 
 
-@pytest.mark.parametrize("path", python_files(*FOLDERS), ids=lambda path: str(path.relative_to(ROOT)))
-def test_no_source_file_is_longer_than_a_person_reads(path: Path):
-    assert len(path.read_text(encoding="utf-8").splitlines()) <= LONGEST
+@pytest.fixture
+def project(tmp_path):
+    """Write the project with some files changed, and give what the checks find."""
+
+    def find(**changed):
+        for path, text in {**FILES, **changed}.items():
+            (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+            (tmp_path / path).write_text(text, encoding="utf-8")
+        return [finding for check in CHECKS for finding in check(Tree(tmp_path))]
+
+    return find
 
 
-def test_half_of_the_source_files_are_short():
-    assert statistics.median(len(path.read_text(encoding="utf-8").splitlines()) for path in python_files(*FOLDERS)) <= 180
+def test_a_project_in_good_form_has_no_finding(project):
+    assert [] == project()
 
 
-@pytest.mark.parametrize("what", FORBIDDEN)
-def test_no_file_holds(what: str):
-    pattern = re.compile(FORBIDDEN[what])
-    found = [
-        f"{path.relative_to(ROOT)}:{number}: {line.strip()[:80]}"
-        for path in [*text_files(), ROOT / "requirements.lock"]
-        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1)
-        if pattern.search(line)
-    ]
-    assert [] == found
+def page(text):
+    return {"docs/README.md": f"# A page\n\n{text}\n"}
 
 
-def test_every_document_that_a_file_names_exists():
-    named = {
-        (path.relative_to(ROOT), name)
-        for path in text_files()
-        for name in re.findall(r"\bdocs/[\w/-]+\.md\b", path.read_text(encoding="utf-8"))
-    }
-    assert [] == sorted(f"{path} names {name}" for path, name in named if not (ROOT / name).is_file())
+def law(old, new):
+    assert 1 == FUNCTION.count(old)
+    return {"dpaudit/law.py": FUNCTION.replace(old, new)}
 
 
-def test_every_link_of_a_document_leads_somewhere():
-    links = {
-        (path, target)
-        for path in text_files()
-        if path.suffix == ".md"
-        for target in re.findall(r"\]\(([^)#\s]+)(?:#[^)]*)?\)", path.read_text(encoding="utf-8"))
-        if "://" not in target
-    }
-    assert [] == sorted(f"{path.relative_to(ROOT)} -> {target}" for path, target in links if not (path.parent / target).exists())
+LONG = '"""One.\n\n    Two.\n    Three.\n    Four.\n    Five.\n    """'
+VIOLATIONS = [
+    ({"dpaudit/long.py": '"""Long."""\n' + "x = 1\n" * 500}, "dpaudit/long.py: 501 lines, of at most 500; split it"),
+    ({f"tests/part_{part}.py": "x = 1\n" * 181 for part in range(9)}, "half of the source files have more than 180 lines; split"),
+    ({"dpaudit/late.py": '"""Late."""\n# TO' + "DO: more\n"}, "dpaudit/late.py:2: a note to do something later"),
+    (page("Files are in /ho" + "me/somebody."), "docs/README.md:3: a path of one machine"),
+    ({"requirements.lock": "--index https://py" + "pi.org/simple\n"}, "requirements.lock:1: a package index"),
+    (law("return scale + 1", "raise NotImplemented" + "Error"), "dpaudit/law.py:25: an unfinished function"),
+    (law("    Args:\n      scale: positive.\n", ""), "dpaudit/law.py:4: price is exported; its docstring lacks Args"),
+    (law("    Returns:\n      The price.\n", ""), "dpaudit/law.py:4: price is exported; its docstring lacks Returns"),
+    (law("    Raises:\n      ValueError: it is negative.\n", ""), "law.py:4: price is exported; its docstring lacks Raises"),
+    (law("    Example:\n      >>> price(1)\n      2\n", ""), "dpaudit/law.py:4: price is exported; its docstring lacks Example"),
+    (law("scale: positive", "Nothing"), "dpaudit/law.py:4: the section Args of price says nothing; leave it out"),
+    (law("(a detail).", "one.\n\n    Returns:\n      It.\n    "), "helper is not exported; its docstring needs no Returns"),
+    (law('"""Add one (a detail)."""', LONG), "dpaudit/law.py:23: helper is not exported; its docstring has over 4 lines"),
+    ({"dpaudit/price.py": '"""Price."""\n'}, "dpaudit/price.py: a module has the name of an export of its package"),
+    ({"dpaudit/see.py": '"""See docs/none' + '.md."""\n'}, "dpaudit/see.py: there is no document docs/none" + ".md"),
+    (page("`dpaudit/none.py`"), "docs/README.md: there is no file dpaudit/none.py"),
+    (page("`dpaudit audit --none`"), "docs/README.md: nothing has the option --none"),
+    (page("`no_such_name`"), "docs/README.md: nothing in the code has the name no_such_name"),
+    (page("`noSuchName()`"), "docs/README.md: nothing in the code has the name noSuchName"),
+    (page("DPA999"), "docs/README.md: there is no error code DPA999"),
+    (page("[there](none.md)"), "docs/README.md: the link to none.md leads nowhere"),
+    (page("[there](#none)"), "docs/README.md: the page has no section #none"),
+    (page(f"[there]({OTHER}#none)"), f"docs/README.md: {OTHER} has no section #none"),
+    (
+        {"benchmarks/one.py": '"""One."""\n', **page("python3 benchmarks/one.py --many")},
+        "docs/README.md: benchmarks/one.py has no option --many",
+    ),
+    ({paper_map.PAGE: "| a | b | `dpaudit/law.py` | `prize` | - |"}, "map.md: dpaudit/law.py does not define prize"),
+    ({paper_map.PAGE: ""}, "dpaudit/law.py:4: price cites a paper and has no row in "),
+]
+
+
+@pytest.mark.parametrize(("changed", "finding"), VIOLATIONS, ids=[finding for _, finding in VIOLATIONS])
+def test_a_violation_is_found(project, changed, finding):
+    assert [] != [found for found in project(**changed) if finding in found]
+
+
+def test_only_the_violation_is_found(project):
+    assert ["docs/README.md: there is no error code DPA999"] == project(**page("DPA999"))
+
+
+def test_a_source_and_the_fields_of_a_class_may_be_documented_beside_the_lines_that_are_allowed(project):
+    lines = ("", "Two.", "Three.", "Four.", "", "Args:", "  x: a field.", "Source: A paper.", '"""')
+    fields = '\n\nclass Kept:\n    """One.\n' + "".join(f"    {line}\n" for line in lines)
+    assert [] == project(**{"dpaudit/law.py": FUNCTION + fields})
 
 
 @pytest.mark.parametrize(
-    "path", python_files("dpaudit", "mechanisms", "learners", "proofs"), ids=lambda path: str(path.relative_to(ROOT))
+    ("text", "expected"),
+    [
+        ("class A(ValueError):\n    x: int", set()),
+        ("class A(Protocol[T]):\n    x: int", set()),
+        ("class B(StrEnum):\n    X = 1\n\nclass A(B):\n    Y = 2", set()),
+        ("@dataclass\nclass A:\n    x: int", {"Args", "Example"}),
+        ("@dataclass\nclass A:\n    x: ClassVar[int] = 1", {"Example"}),
+        ("@dataclass\nclass B:\n    x: int\n\nclass A(B):\n    pass", {"Args", "Example"}),
+        ("class A:\n    def __init__(self, x):\n        pass", {"Args", "Example"}),
+        ("@dataclass\nclass A:\n    x: int\n    def __post_init__(self):\n        raise ValueError", {"Args", "Example", "Raises"}),
+        ("def A() -> None:\n    pass", {"Example"}),
+        ("def A() -> int:\n    def inner():\n        raise ValueError\n    return inner", {"Example", "Returns"}),
+        ("def A(*x) -> None:\n    for y in x:\n        raise ValueError", {"Args", "Example", "Raises"}),
+    ],
 )
-def test_a_module_says_in_one_line_what_it_is(path: Path):
-    text = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or ""
-    first = text.splitlines()[0] if text else ""
-    assert re.search(r"[.!?]$", first), f"first line: {first!r}"
+def test_a_section_is_needed_where_it_has_something_to_say(tmp_path, text, expected):
+    path = tmp_path / "a.py"
+    path.write_text(text, encoding="utf-8")
+    tree = Tree(tmp_path)
+    found, node = exports.definition_of(tree, path, "A")
+    assert expected == docstrings.sections_needed(tree, found, node)
 
 
-def raises(thing: object) -> bool:
-    """True if the body of a function has a `raise` of its own, outside the functions that it defines."""
-    (function,) = ast.parse(textwrap.dedent(inspect.getsource(thing))).body
-    left = list(function.body)
-    while left:
-        node = left.pop()
-        if isinstance(node, ast.Raise):
-            return True
-        if not isinstance(node, (ast.FunctionDef, ast.Lambda, ast.ClassDef)):
-            left.extend(ast.iter_child_nodes(node))
-    return False
+def test_what_is_read_as_exported_is_what_importing_the_packages_gives():
+    found = {(".".join(export.package.relative_to(ROOT).parts), export.name): export for export in exports.exports(Tree(ROOT))}
+    assert set(public_names()) == set(found)
+    for (package, name), export in found.items():
+        thing = getattr(importlib.import_module(package), name)
+        if export.node is not None:
+            assert (export.node.name, export.path.stem) == (thing.__name__, export.path.stem)
+            assert thing.__module__.replace(".", "/") in str(export.path)
 
 
-def sections_needed(thing: object) -> set[str]:
-    """The docstring sections of a public name; one that would say that there is nothing is not among them."""
-    if inspect.isclass(thing):
-        if issubclass(thing, (Exception, enum.Enum)) or getattr(thing, "_is_protocol", False):
-            return set()
-        needed = {"Example"}
-        if len(inspect.signature(thing).parameters):
-            needed.add("Args")
-        if (check := vars(thing).get("__post_init__")) and raises(check):
-            needed.add("Raises")
-        return needed
-    signature = inspect.signature(thing)
-    needed = {"Example"}
-    if signature.parameters:
-        needed.add("Args")
-    if raises(thing):
-        needed.add("Raises")
-    if signature.return_annotation not in {None, "None"}:
-        needed.add("Returns")
-    return needed
+def test_a_figure_that_no_result_gives_is_found():
+    tree = Tree(ROOT)
+    page, given = figures.FIGURES[0]
+    assert [] == list(figures.check_figures(tree))
+    figure = given()[0]
+    tree._read[ROOT / page] = " ".join(tree.text(ROOT / page).split()).replace(figure, "something else")
+    assert [f"{page}: the results say {figure!r}"] == list(figures.check_figures(tree))
 
 
-@pytest.mark.parametrize(("package", "name"), sorted(public_names()))
-def test_a_public_name_has_each_docstring_section_that_has_something_to_say(package: str, name: str):
-    thing = getattr(importlib.import_module(package), name)
-    if not inspect.isclass(thing) and not inspect.isfunction(thing):
-        return  # a constant, a type alias or a module
-    text = inspect.getdoc(thing) or ""
-    assert re.match(r"\S.*[.!?:]\n?", text), f"the first line is {text.splitlines()[:1]}"
-    present = set(re.findall(r"^ *(Args|Returns|Raises|Source|Example):", text, flags=re.MULTILINE))
-    assert set() == sections_needed(thing) - present
+def test_the_checks_read_the_whole_project():
+    tree = Tree(ROOT)
+    assert 900 <= len(tree.python(*FOLDERS))
+    assert "dpaudit/errors.py" in pages.files_of(tree)
+    assert 20 <= len(paper_map.ROW.findall(tree.text(ROOT / paper_map.PAGE)))
 
 
-@pytest.mark.parametrize(("package", "name"), sorted(public_names()))
-def test_a_public_name_is_not_also_the_name_of_a_module(package: str, name: str):
-    """Importing the module would put it in the place of the function, so that calling the public name fails."""
-    place = ROOT.joinpath(*package.split("."))
-    assert [] == [path.name for path in (place / f"{name}.py", place / name / "__init__.py") if path.exists()]
-
-
-@pytest.mark.parametrize(("package", "name"), sorted(public_names()))
-def test_a_public_class_documents_its_public_methods(package: str, name: str):
-    thing = getattr(importlib.import_module(package), name)
-    members = vars(thing).items() if inspect.isclass(thing) and not issubclass(thing, Exception) else ()
-    functions = {
-        key: getattr(value, "fget", getattr(value, "__func__", value)) for key, value in members if not key.startswith("_")
-    }
-    bare = [key for key, value in functions.items() if inspect.isfunction(value) and not value.__doc__]
-    assert [] == bare
-
-
-def test_every_error_code_that_is_raised_is_registered_and_every_registered_one_is_used():
-    from dpaudit.errors import CODES
-
-    shipped = [path for path in python_files("dpaudit", "mechanisms", "learners", "proofs") if path.name != "errors.py"]
-    raised = {
-        node.value
-        for path in shipped
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
-        if isinstance(node, ast.Constant) and isinstance(node.value, str) and re.fullmatch(r"DPA\d{3}", node.value)
-    }
-    assert set() == raised - set(CODES), "raised but not registered"
-    assert set() == set(CODES) - raised, "registered but never raised"
-
-
-def test_every_error_code_is_explained_in_sentences():
-    from dpaudit.errors import CODES
-
-    for code, entry in CODES.items():
-        assert re.fullmatch(r"DPA[1-9]\d\d", code)
-        assert entry.title
-        assert entry.meaning.endswith(".")
-        assert entry.remedy.endswith((".", "?"))
-
-
-def test_an_unregistered_code_cannot_be_raised():
-    from dpaudit.errors import InvalidArgument
-
-    with pytest.raises(KeyError, match="DPA999"):
-        InvalidArgument("DPA999", "no such code")
+def test_the_report_ends_with_the_number_of_findings_and_the_exit_code_is_one(project, tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(sources, "CHECKS", CHECKS)
+    project()
+    assert 0 == sources.main(tmp_path)
+    assert "" == capsys.readouterr().out
+    project(**page("DPA999 and `noSuchName()`"))
+    assert 1 == sources.main(tmp_path)
+    assert 3 == len(capsys.readouterr().out.splitlines())

@@ -1,0 +1,42 @@
+"""Error codes: registered where they are raised, explained in sentences, and none that nobody raises."""
+
+from __future__ import annotations
+
+import ast
+import re
+
+import pytest
+
+from devtools.survey import PACKAGES, ROOT, Tree
+
+
+def test_every_error_code_that_is_raised_is_registered_and_every_registered_one_is_used():
+    from dpaudit.errors import CODES
+
+    tree = Tree(ROOT)
+    shipped = [path for path in tree.python(*PACKAGES) if path.name != "errors.py"]
+    raised = {
+        node.value
+        for path in shipped
+        for node in ast.walk(tree.parsed(path))
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and re.fullmatch(r"DPA\d{3}", node.value)
+    }
+    assert set() == raised - set(CODES), "raised but not registered"
+    assert set() == set(CODES) - raised, "registered but never raised"
+
+
+def test_every_error_code_is_explained_in_sentences():
+    from dpaudit.errors import CODES
+
+    for code, entry in CODES.items():
+        assert re.fullmatch(r"DPA[1-9]\d\d", code)
+        assert entry.title
+        assert entry.meaning.endswith(".")
+        assert entry.remedy.endswith((".", "?"))
+
+
+def test_an_unregistered_code_cannot_be_raised():
+    from dpaudit.errors import InvalidArgument
+
+    with pytest.raises(KeyError, match="DPA999"):
+        InvalidArgument("DPA999", "no such code")
