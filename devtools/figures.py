@@ -174,10 +174,10 @@ FIGURES: Final[list[tuple[str, Callable[[], list[str]]]]] = [
         for given in (_sampled_gaussians, _published_bounds, _catch_list, _verdicts, _noise, _choices, _classifiers)
     ),
     ("docs/executors.md", _two_processes),
-    ("docs/kernel_learners.md", _kernels),
+    ("docs/kernels.md", _kernels),
     ("docs/ledger.md", _ledgers),
     ("docs/decisions/0013-what-came-out-otherwise.md", _sizes),
-    ("docs/experiments.md", _choices_of_points),
+    ("docs/maps_and_experiments.md", _choices_of_points),
     ("docs/asks.md", lambda: [f"[{_results('install')['milliseconds']['import dpaudit']:.0f} milliseconds]"]),
 ]
 

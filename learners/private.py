@@ -44,7 +44,7 @@ class PrivateClassifier(PrivateEstimator):
       n_nominal: under add_remove, a public number that stands for the number of records.
       public_X: public records without labels, an array or sparse matrix of shape (m, d), or a function of d that gives them; None
         for none. They must not depend on the private records: the guarantee holds for each choice of them.
-    Source: Bassily, Smith, Thakurta 2014; docs/learners_solvers.md, "The default rule"; docs/public_data_learners.md.
+    Source: Bassily, Smith, Thakurta 2014; docs/linear_learners.md, "The default rule"; docs/public_data.md.
     Example:
       >>> import numpy as np
       >>> X = np.array([[0.6, 0.8], [-0.8, 0.6]] * 200)

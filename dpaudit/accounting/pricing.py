@@ -154,7 +154,7 @@ def _objective_perturbation(release: Release) -> Law:
     epsilon = release.sensitivity / release.parameter("scale") + stretched
     pure = Response(epsilon, f"objective_perturbation(epsilon={shown(epsilon)})")
     return Between(
-        pure.name, pure, None, "a change of variables (Chaudhuri, Monteleoni, Sarwate 2011); docs/perturbation_learners.md"
+        pure.name, pure, None, "a change of variables (Chaudhuri, Monteleoni, Sarwate 2011); docs/choices_and_perturbation.md"
     )
 
 

@@ -74,7 +74,7 @@ TOLD: Final = UpdatesTold(Grid(MOVED, 2 * IMAGE_BITS), run_of())
 def silent_rounds(distance: int, count: int, rng: Generator) -> NDArray[np.int64]:
     """Silent rounds of as many runs, each up to its last update, in all of which the value lies so far from the guess.
 
-    That a real analyst can keep it there is shown in docs/kernel_learners.md; a run of `TOLD` decides each round as is done here.
+    That a real analyst can keep it there is shown in docs/kernels.md; a run of `TOLD` decides each round as is done here.
     """
     law, source = DiscreteLaplace(TOLD.release.parameter("scale")), source_from(rng)
     silent, left = np.zeros(count, dtype=np.int64), np.full(count, UPDATES)

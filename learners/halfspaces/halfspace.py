@@ -103,7 +103,7 @@ class HalfspaceClassifier(UnitRecordClassifier):
       failure: probability with which the promised accuracy may be missed, exact, between 0 and 1.
       faithful: the published algorithm with its own constants: a hundredth of the margin for the map, steps for single records, its
         noise, a choice by hinge loss; its sensitivities and its budget are put right. For at most 500 records.
-    Source: Nguyen, Ullman, Zakynthinou 2020, Algorithms 1 and 3; docs/halfspace_learners.md, "The classifier".
+    Source: Nguyen, Ullman, Zakynthinou 2020, Algorithms 1 and 3; docs/halfspaces.md, "Descent".
     Example:
       >>> X = np.array([[0.6, 0.8], [-0.8, 0.6]] * 500)
       >>> model = HalfspaceClassifier(epsilon=2, delta="1e-6", margin="1/2", classes=[0, 1]).fit(X, [1, 0] * 500)

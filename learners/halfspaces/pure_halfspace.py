@@ -51,7 +51,7 @@ class PureHalfspaceClassifier(UnitRecordClassifier):
       dimension: columns that are chosen in, public, at most 4; None takes 3. With fewer features there is no map.
       seed: public, of the map, chosen before the records are seen.
       failure: probability with which the promised accuracy may be missed, exact, between 0 and 1.
-    Source: Nguyen, Ullman, Zakynthinou 2020, Algorithm 2; docs/halfspace_learners.md, "The pure classifier".
+    Source: Nguyen, Ullman, Zakynthinou 2020, Algorithm 2; docs/halfspaces.md, "The pure classifier".
     Example:
       >>> X = np.array([[0.6, 0.8], [-0.8, 0.6]] * 200)
       >>> model = PureHalfspaceClassifier(epsilon=1, margin="1/2", classes=[0, 1]).fit(X, [1, 0] * 200)

@@ -43,7 +43,7 @@ class GaussianProcessRelease(KernelClassifier):
       random_state: None draws noise from the operating system; an integer or a numpy Generator makes it reproducible, for tests.
       kernel: a `learners.kernels.spaces.Kernel`; None takes `Polynomial(3)`.
       ridge: factor of half the squared norm of the weights, public, exact, positive; the kernel is at most 1.
-    Source: Hall, Rinaldo, Wasserman 2013, section 4; docs/kernel_learners.md, "The Gaussian process".
+    Source: Hall, Rinaldo, Wasserman 2013, section 4; docs/kernels.md, "The Gaussian process".
     Example:
       >>> X = np.array([[0.6, 0.6], [-0.6, 0.6], [-0.6, -0.6], [0.6, -0.6]] * 500)
       >>> model = GaussianProcessRelease(epsilon=4, delta="1e-6", feature_norm=1, classes=[0, 1]).fit(X, [1, 0, 1, 0] * 500)
@@ -66,7 +66,7 @@ class GaussianProcessRelease(KernelClassifier):
           InvalidArgument: as for `fit`, or a parameter that is not allowed (DPA101 to DPA105).
           Unsupported: another neighbouring relation (DPA604).
           BudgetExceeded: the budget does not cover the run (DPA204).
-        Source: Hall, Rinaldo, Wasserman 2013, section 4; docs/kernel_learners.md, "One value after the other".
+        Source: Hall, Rinaldo, Wasserman 2013, section 4; docs/kernels.md, "One value after the other".
         Example:
           >>> model = GaussianProcessRelease(epsilon=4, delta="1e-6", feature_norm=1, classes=[0, 1])
           >>> run = model.open([[0.6, 0.6], [-0.6, -0.6]] * 500, [1, 0] * 500, values=5)

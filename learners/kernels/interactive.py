@@ -48,13 +48,13 @@ class InteractiveKernelPredictor:
       kernel: a `learners.kernels.spaces.Kernel`; None takes `Polynomial(3)`.
       ridge: factor of half the squared norm of the weights, public, exact, positive; the kernel is at most 1.
       questions: how many are expected, public; it moves the threshold, and more may be asked.
-      failure: probability with which an answer to them may be further off than docs/kernel_learners.md says, exact, in (0, 1).
+      failure: probability with which an answer to them may be further off than docs/kernels.md says, exact, in (0, 1).
       updates: with how many a run ends, public; None takes about as many as the geometry allows.
       accounting: "updates" for one noisy comparison a question and the supermartingale price of all updates; "blocks" for a sparse
         vector with noisy threshold up to each update, and fresh noise for its value, composed as in the textbooks.
     Raises:
       InvalidArgument: when a run is opened.
-    Source: Jain, Thakurta 2013, Algorithm 1; docs/kernel_learners.md, "Charged by updates".
+    Source: Jain, Thakurta 2013, Algorithm 1; docs/kernels.md, "Charged by updates".
     Example:
       >>> predictor = InteractiveKernelPredictor(epsilon=2, delta="1e-6", feature_norm=1, classes=[0, 1], updates=3)
       >>> run = predictor.open([[0.6, 0.8], [-0.6, -0.8]] * 500, [1, 0] * 500)
@@ -88,7 +88,7 @@ class InteractiveKernelPredictor:
           InvalidArgument: a parameter, type or shape that is not allowed (DPA101 to DPA109).
           Unsupported: another neighbouring relation (DPA604), or noise that would be too large to be of use (DPA202).
           BudgetExceeded: the budget does not cover the run (DPA204).
-        Source: Jain, Thakurta 2013, Algorithm 1; docs/kernel_learners.md, "Open runs".
+        Source: Jain, Thakurta 2013, Algorithm 1; docs/kernels.md, "Open runs".
         Example:
           >>> predictor = InteractiveKernelPredictor(epsilon=2, delta="1e-6", feature_norm=1, classes=[0, 1], accounting="blocks")
           >>> run = predictor.open([[0.6, 0.8], [-0.6, -0.8]] * 500, [1, 0] * 500)
@@ -113,7 +113,7 @@ class InteractiveKernelPredictor:
 
 
 def _usual_updates(public: Public, found: Minimum, spread: float) -> int:
-    """The least number that no run of accurate answers exceeds: docs/kernel_learners.md, "How many updates"."""
+    """The least number that no run of accurate answers exceeds: docs/kernels.md, "How many updates"."""
     moved = found.sensitivity / (1 << found.weight_bits)
     cost = _SHARE * float(public.epsilon) / math.sqrt(-math.log(public.delta))
     longest = float(found.longest)

@@ -29,7 +29,7 @@ class KernelRidgeRegressor(KernelRegressor):
       kernel: a `learners.kernels.spaces.Kernel`; None takes `Polynomial(3)`.
       ridge: factor of half the squared norm of the weights, public, exact, positive; the kernel is at most 1.
       residual_bits: residuals count in full up to 2**residual_bits times the bound of the labels, public, and noise grows with it.
-    Source: Hall, Rinaldo, Wasserman 2013, section 4; docs/kernel_learners.md, "Regression".
+    Source: Hall, Rinaldo, Wasserman 2013, section 4; docs/kernels.md, "Regression".
     Example:
       >>> import numpy as np
       >>> X = np.array([[0.6, 0.6], [-0.6, 0.6], [-0.6, -0.6], [0.6, -0.6]] * 500)

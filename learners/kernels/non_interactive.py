@@ -67,7 +67,7 @@ class NonInteractiveKernelClassifier(KernelClassifier):
       point_seed: public seed of theirs.
       rounds: how many, public.
       failure: probability with which the noise of a test may exceed a quarter of the threshold, exact, in (0, 1).
-    Source: Jain, Thakurta 2013, Algorithm 3; docs/kernel_learners.md, "Choosing points".
+    Source: Jain, Thakurta 2013, Algorithm 3; docs/kernels.md, "Choosing points".
     Example:
       >>> X = np.array([[0.6, 0.6], [-0.6, -0.6]] * 2000)
       >>> model = NonInteractiveKernelClassifier(epsilon=50, delta="1e-6", feature_norm=1, classes=[0, 1], point_count=50)

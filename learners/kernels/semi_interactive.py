@@ -65,7 +65,7 @@ class SemiInteractiveKernelClassifier(KernelClassifier):
       point_seed: public seed of theirs.
       noise: "spectral" for Gaussian noise to the largest eigenvalue of the kernel at the points, "independent" for Gaussian noise
         to the root of their number, "literal" for the Laplace noise of the paper, each value by itself.
-    Source: Jain, Thakurta 2013, Algorithm 2; docs/kernel_learners.md, "Public points".
+    Source: Jain, Thakurta 2013, Algorithm 2; docs/kernels.md, "Public points".
     Example:
       >>> X = np.array([[0.6, 0.6], [-0.6, 0.6], [-0.6, -0.6], [0.6, -0.6]] * 500)
       >>> model = SemiInteractiveKernelClassifier(epsilon=8, delta="1e-6", feature_norm=1, classes=[0, 1], point_count=50)

@@ -37,7 +37,7 @@ class SemiInteractiveKernelRegressor(KernelRegressor):
       point_count: how many evenly spread points there are, where none are given.
       point_seed: public seed of theirs.
       noise: "spectral", "independent" or "literal", as for `SemiInteractiveKernelClassifier`.
-    Source: Jain, Thakurta 2013, Algorithm 2; docs/kernel_learners.md, "Regression".
+    Source: Jain, Thakurta 2013, Algorithm 2; docs/kernels.md, "Regression".
     Example:
       >>> import numpy as np
       >>> X = np.array([[0.6, 0.6], [-0.6, 0.6], [-0.6, -0.6], [0.6, -0.6]] * 500)

@@ -216,7 +216,7 @@ def private_erm(  # noqa: PLR0913 - the public numbers of one run
     Raises:
       InvalidArgument: as for `erm_plan`, before anything is drawn.
       Unsupported: another neighbouring relation (DPA604).
-    Source: Bassily, Mohri, Suresh 2022, Algorithm 4; docs/margin_learners.md, Theorem 1.
+    Source: Bassily, Mohri, Suresh 2022, Algorithm 4; docs/margins.md, Theorem 1.
     Example:
       >>> from learners.rows.ingest import to_rows
       >>> rows = to_rows(np.eye(4), np.array([0, 1, 0, 1]), feature_norm=1, lattice_bits=10)

@@ -50,7 +50,7 @@ class KernelMarginClassifier(MappedClassifier):
       columns: public number of columns that the images are projected to, or None for all, twice the frequencies.
       map_seed: public whole number that fixes the map.
       learner: a `learners.margins.mapped.Learner` for the images; None takes the default rule of `PrivateClassifier`.
-    Source: Bassily, Mohri, Suresh 2022, Algorithm 3; Rahimi, Recht 2007; docs/feature_maps.md, "Learners behind maps".
+    Source: Bassily, Mohri, Suresh 2022, Algorithm 3; Rahimi, Recht 2007; docs/maps_and_experiments.md, "Learners behind maps".
     Example:
       >>> import numpy as np
       >>> X = np.array([[0.6, 0.6], [-0.6, 0.6], [-0.6, -0.6], [0.6, -0.6]] * 200)

@@ -49,7 +49,7 @@ class LabelPrivateClassifier(PrivateEstimator):
       margin: rho for candidates of norm 1, all K together, in the units of the features, public, exact, at least 0.
       candidates: how many, public.
       seed: public, of the combinations and of the projection that more than 512 features go through.
-    Source: Bassily, Mohri, Suresh 2022, Algorithm 5; docs/choice_learners.md, "Label-private learner".
+    Source: Bassily, Mohri, Suresh 2022, Algorithm 5; docs/choices_and_perturbation.md, "Label-private learner".
     Example:
       >>> X = np.array([[0.6, 0.8], [-0.8, 0.6]] * 200)
       >>> model = LabelPrivateClassifier(epsilon=1, feature_norm=1, classes=[0, 1]).fit(X, [1, 0] * 200)

@@ -93,7 +93,7 @@ class MarginClassifier(PrivateEstimator):
       random_state: None draws order and noise from the operating system; an integer or a numpy Generator makes them reproducible,
         for tests.
       fit_intercept: whether a constant of 1/8 of `feature_norm` is appended to every record.
-      dimension: columns that are learned in, public; None takes the rule of docs/margin_learners.md. Without fewer there is no map.
+      dimension: columns that are learned in, public; None takes the rule of docs/margins.md. Without fewer there is no map.
       projection_seed: public seed of the map and of rival classes, chosen before the records are seen.
       variant: direct, permutation or faithful, as for `private_erm`.
       calibration: exact or paper, as for `private_erm`.
@@ -102,7 +102,7 @@ class MarginClassifier(PrivateEstimator):
       by_place: as for `private_erm`.
       faithful: the paper's own steps, for two classes: balls of twice the norm, passes with replacement, hinge scores at their true
         sensitivity, the paper's constants, and columns for all inner products at once, at most 2048 of them.
-    Source: Bassily, Mohri, Suresh 2022, Algorithm 2; docs/margin_learners.md, "The classifier".
+    Source: Bassily, Mohri, Suresh 2022, Algorithm 2; docs/margins.md, "The classifier".
     Example:
       >>> X = np.array([[0.6, 0.8], [-0.8, 0.6]] * 500)
       >>> model = MarginClassifier(epsilon=2, delta="1e-6", margin="1/2", feature_norm=1, classes=[0, 1]).fit(X, [1, 0] * 500)

@@ -124,7 +124,7 @@ class MarginSearch(PrivateEstimator):
       norm_bound: norm of the weights that a margin is about, public, exact, positive; times feature_norm it is the largest margin.
       random_state: None draws from the operating system; an integer or a numpy Generator makes choice and fit reproducible, for
         tests. The learner's own is not used.
-    Source: Bassily, Mohri, Suresh 2022, Algorithm 6; docs/choice_learners.md, "Choosing a margin".
+    Source: Bassily, Mohri, Suresh 2022, Algorithm 6; docs/choices_and_perturbation.md, "Choosing a margin".
     Example:
       >>> from learners.margins.pure_margin import PureMarginClassifier
       >>> X = np.array([[0.6, 0.8], [-0.8, 0.6]] * 200)

@@ -52,7 +52,7 @@ class NeuralMarginClassifier(PrivateEstimator):
       dimension: of the projection in front, public; none is made of records that have so few features.
       intercept: whether a constant of the size of `feature_norm` is appended to every record; refused under zero_out.
       seed: public, of the projection and the random networks.
-    Source: Bassily, Mohri, Suresh 2022, section 5; docs/choice_learners.md, "Networks".
+    Source: Bassily, Mohri, Suresh 2022, section 5; docs/choices_and_perturbation.md, "Networks".
     Example:
       >>> X = np.array([[0.6, 0.8], [-0.8, 0.6]] * 200)
       >>> model = NeuralMarginClassifier(epsilon=1, feature_norm=1, classes=[0, 1], candidates=256).fit(X, [1, 0] * 200)

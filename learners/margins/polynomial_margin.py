@@ -42,7 +42,7 @@ class PolynomialMarginClassifier(MappedClassifier):
       columns: public number of columns of the sketch; None takes every monomial, of which there may be 2**20.
       map_seed: public whole number that fixes the sketch.
       learner: a `learners.margins.mapped.Learner` for the images; None takes the default rule of `PrivateClassifier`.
-    Source: Bassily, Mohri, Suresh 2022, section 4; docs/feature_maps.md, "Learners behind maps".
+    Source: Bassily, Mohri, Suresh 2022, section 4; docs/maps_and_experiments.md, "Learners behind maps".
     Example:
       >>> import numpy as np
       >>> X = np.array([[0.6, 0.6], [-0.6, 0.6], [-0.6, -0.6], [0.6, -0.6]] * 200)

@@ -59,7 +59,7 @@ class PureMarginClassifier(PrivateEstimator):
         the other covers are the same for every margin.
       intercept: whether a constant of the size of `feature_norm` is appended to every record; refused under zero_out.
       seed: public, of the projection and the random directions.
-    Source: Bassily, Mohri, Suresh 2022, Algorithm 1; docs/choice_learners.md, "Pure margin learner".
+    Source: Bassily, Mohri, Suresh 2022, Algorithm 1; docs/choices_and_perturbation.md, "Pure margin learner".
     Example:
       >>> X = np.array([[0.6, 0.8], [-0.8, 0.6]] * 200)
       >>> model = PureMarginClassifier(epsilon=1, feature_norm=1, classes=[0, 1], cover="arrangement").fit(X, [1, 0] * 200)

@@ -57,11 +57,11 @@ class ObjectivePerturbation(PerturbedClassifier):
       budget: a `Budget`, or a budget of a ledger, that this and other fits spend together, or None.
       random_state: None draws noise from the operating system; an integer or a numpy Generator makes it reproducible, for tests.
       ridge: factor of half the squared norm of the weights, for records of norm at most 1, public, exact, positive; None takes the
-        rule of docs/perturbation_learners.md.
+        rule of docs/choices_and_perturbation.md.
       loss: "huber", "logistic", or a `learners.solvers.losses.Loss`.
       fit_intercept: whether a constant of 1/4 of `feature_norm` is appended to every record; its weight is regularised too.
       faithful: the paper's noise, which pays twice for the curvature, and its further ridge where epsilon is small.
-    Source: Chaudhuri, Monteleoni, Sarwate 2011, Algorithm 2; docs/perturbation_learners.md, "Objective perturbation".
+    Source: Chaudhuri, Monteleoni, Sarwate 2011, Algorithm 2; docs/choices_and_perturbation.md, "Objective perturbation".
     Example:
       >>> X = np.array([[0.6, 0.8], [-0.8, 0.6]] * 500)
       >>> model = ObjectivePerturbation(epsilon=2, feature_norm=1, classes=[0, 1]).fit(X, [1, 0] * 500)

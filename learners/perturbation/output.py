@@ -51,7 +51,7 @@ class OutputPerturbation(PerturbedClassifier):
         the noise in the margin of a record of the largest norm 1/4 in standard deviation.
       loss: "huber", "logistic", or a `learners.solvers.losses.Loss`.
       fit_intercept: whether a constant of 1/4 of `feature_norm` is appended to every record; its weight is regularised too.
-    Source: Chaudhuri, Monteleoni, Sarwate 2011, Algorithm 1; docs/perturbation_learners.md, "Output perturbation".
+    Source: Chaudhuri, Monteleoni, Sarwate 2011, Algorithm 1; docs/choices_and_perturbation.md, "Output perturbation".
     Example:
       >>> X = np.array([[0.6, 0.8], [-0.8, 0.6]] * 500)
       >>> model = OutputPerturbation(epsilon=5, feature_norm=1, classes=[0, 1]).fit(X, [1, 0] * 500)

@@ -65,7 +65,7 @@ class PrivateSVM(PerturbedClassifier):
       classes: the two public classes; None reads them from the labels, which the guarantee does not cover.
       budget: a `Budget`, or a budget of a ledger, that this and other fits spend together, or None.
       random_state: None draws noise from the operating system; an integer or a numpy Generator makes it reproducible, for tests.
-      C: weight of the mean loss, public, exact, positive; None takes the rule of docs/perturbation_learners.md.
+      C: weight of the mean loss, public, exact, positive; None takes the rule of docs/choices_and_perturbation.md.
       kernel: "linear", "gaussian" or "laplacian".
       width: of the other two, public, exact, positive, in the units of the features; None takes a fifth of `feature_norm`.
       frequencies: of the other two, public; the images have twice as many columns.
@@ -73,7 +73,8 @@ class PrivateSVM(PerturbedClassifier):
       loss: "huber", "logistic", or a `learners.solvers.losses.Loss`.
       fit_intercept: whether the linear kernel gets a constant of 1/4 of `feature_norm`; its weight is regularised too.
       faithful: the published noise, twice of what epsilon needs.
-    Source: Rubinstein, Bartlett, Huang, Taft 2012, Algorithms 1 and 2; docs/perturbation_learners.md, "The support vector machine".
+    Source: Rubinstein, Bartlett, Huang, Taft 2012, Algorithms 1 and 2; docs/choices_and_perturbation.md,
+      "The support vector machine".
     Example:
       >>> X = np.array([[0.6, 0.8], [-0.8, 0.6]] * 500)
       >>> model = PrivateSVM(epsilon=5, feature_norm=1, classes=[0, 1]).fit(X, [1, 0] * 500)

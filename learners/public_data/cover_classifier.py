@@ -77,7 +77,7 @@ class PublicCoverClassifier(PrivateEstimator):
       margin: where the hinge loss ends, as a part of the largest margin, public, exact, above 0, at most 1.
       ridge: added to the loss of each record for weights of the largest norm, in proportion to the squared norm; public, exact,
         0 to 2**20, linear candidates only.
-    Source: Ullah, Menart, Bassily, Guzman, Arora 2024, Algorithm 2; docs/public_data_learners.md, "The choice".
+    Source: Ullah, Menart, Bassily, Guzman, Arora 2024, Algorithm 2; docs/public_data.md, "The choice".
     Example:
       >>> X = np.array([[0.6, 0.8], [-0.8, 0.6]] * 200)
       >>> model = PublicCoverClassifier(epsilon=1, feature_norm=1, classes=[0, 1], public_X=np.eye(2)).fit(X, [1, 0] * 200)

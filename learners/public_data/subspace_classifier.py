@@ -43,7 +43,7 @@ class PublicSubspaceClassifier(PrivateClassifier):
       whitening: 0 to 1, by how much directions in which public records vary more are shortened.
       reach: the norm that images are clipped to, over the median norm of the public images.
       learner: a `learners.margins.mapped.Learner` for the images, such as `ProjectedDescent`; None takes the default rule.
-    Source: Ullah, Menart, Bassily, Guzman, Arora 2024, Algorithm 1; docs/public_data_learners.md, "In the span".
+    Source: Ullah, Menart, Bassily, Guzman, Arora 2024, Algorithm 1; docs/public_data.md, "In the span".
     Example:
       >>> import numpy as np
       >>> X = np.array([[0.6, 0.8, 0.0], [-0.8, 0.6, 0.0]] * 200)

@@ -44,7 +44,7 @@ class PublicSubspaceRegressor(PrivateRegressor):
       public_X: public records, an array or sparse matrix of shape (m, d), or a function of d that gives them; None for none.
       dimension: most directions, public; None takes the whole span.
       reach: the norm that images are clipped to, over the median norm of the public images.
-    Source: Ullah, Menart, Bassily, Guzman, Arora 2024, Algorithm 1; docs/public_data_learners.md, "Regression".
+    Source: Ullah, Menart, Bassily, Guzman, Arora 2024, Algorithm 1; docs/public_data.md, "Regression".
     Example:
       >>> X = np.array([[0.6, 0.8], [-0.8, 0.6]] * 400)
       >>> model = PublicSubspaceRegressor(epsilon=5, delta="1e-6", feature_norm=1, label_bound=1, random_state=1)

@@ -113,7 +113,7 @@ class PrivateGridSearchCV(PrivateEstimator):
       split_seed: public whole number that says which records these are.
       random_state: None draws from the operating system; an integer or a numpy Generator makes the search reproducible, for
         tests. The learner's own is not used.
-    Source: Papernot, Steinke 2022, Theorem 2; Liu, Talwar 2019; docs/perturbation_learners.md, "Search among candidates".
+    Source: Papernot, Steinke 2022, Theorem 2; Liu, Talwar 2019; docs/choices_and_perturbation.md, "Search among candidates".
     Example:
       >>> from learners.perturbation.output import OutputPerturbation
       >>> X = np.array([[0.6, 0.8], [-0.8, 0.6]] * 500)

@@ -29,7 +29,7 @@ _BLOCK: Final = 2**14
 """Sums over records are made in blocks of so many, so that roundings stay few."""
 
 _UPDATES: Final = 32
-"""Roundings of the three updates of a step together, in units of their size; docs/perturbation_learners.md counts 27."""
+"""Roundings of the three updates of a step together, in units of their size; docs/choices_and_perturbation.md counts 27."""
 
 _SMALLEST: Final = Fraction(1, 2**400)
 """More than all products below the smallest floats amount to."""

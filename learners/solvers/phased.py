@@ -144,7 +144,7 @@ def schedule(
     multiplier = positive(noise_multiplier, "noise_multiplier")
     first = _first_limit(records, width, float(empty.norm), float(multiplier))
     steepest = _float_below(2 / empty.norm**2)
-    # Per step and iterate: docs/margin_learners.md, Lemma 2.
+    # Per step and iterate: docs/margins.md, Lemma 2.
     drift = (4 * width + 16) * _ROUNDING * (1 + Fraction(first) * empty.norm)
     phases = []
     for index, size in enumerate(sizes):

@@ -6,11 +6,11 @@ from typing import Final
 
 from dpaudit.verifier.lemmas import Lemma
 
-_LATTICE: Final = "docs/kernel_learners.md, The minimiser"
-_VALUES: Final = "docs/kernel_learners.md, Open runs"
-_SPAN: Final = "docs/kernel_learners.md, One value after the other"
-_OBJECTIVE: Final = "docs/perturbation_learners.md, Objective perturbation"
-_SVM: Final = "docs/perturbation_learners.md, The support vector machine"
+_LATTICE: Final = "docs/kernels.md, The minimiser"
+_VALUES: Final = "docs/kernels.md, Open runs"
+_SPAN: Final = "docs/kernels.md, One value after the other"
+_OBJECTIVE: Final = "docs/choices_and_perturbation.md, Objective perturbation"
+_SVM: Final = "docs/choices_and_perturbation.md, The support vector machine"
 
 LEMMAS: Final = (
     Lemma(

@@ -9,10 +9,10 @@ from typing import Final
 
 from dpaudit.verifier.lemmas import Lemma
 
-_STEP: Final = "docs/margin_learners.md, Lemma 1"
-_FLOATS: Final = "docs/margin_learners.md, Lemma 2"
-_PHASE: Final = "docs/margin_learners.md, Lemma 3"
-_RUN: Final = "docs/margin_learners.md, Theorem 1"
+_STEP: Final = "docs/margins.md, Lemma 1"
+_FLOATS: Final = "docs/margins.md, Lemma 2"
+_PHASE: Final = "docs/margins.md, Lemma 3"
+_RUN: Final = "docs/margins.md, Theorem 1"
 _LENGTH: Final = "min(max(A*(p - {}), 0), C)"
 
 LEMMAS: Final = (

@@ -45,7 +45,7 @@ NODES: Final = (
         "sensitivity",
         "Accelerated gradient steps come as close as their theorem says; docs count what roundings add.",
         "axiom",
-        ("citation:Nesterov 2004, Theorem 2.2.3; docs/perturbation_learners.md",),
+        ("citation:Nesterov 2004, Theorem 2.2.3; docs/choices_and_perturbation.md",),
     ),
     by_tests(
         "perturbed",

@@ -6,13 +6,13 @@ from typing import Final
 
 from dpaudit.verifier.lemmas import Lemma
 
-_COUNTS: Final = "docs/choice_learners.md, Proposition 1"
-_LEVELS: Final = "docs/choice_learners.md, Proposition 2"
-_ARCS: Final = "docs/choice_learners.md, Arcs"
-_RAMPS: Final = "docs/choice_learners.md, Ramps"
-_HINGES: Final = "docs/margin_learners.md, Scores"
-_LEADS: Final = "docs/choice_learners.md, Proposition 4"
-_LEAST: Final = "docs/choice_learners.md, Propositions 5 and 6"
+_COUNTS: Final = "docs/choices_and_perturbation.md, Proposition 1"
+_LEVELS: Final = "docs/choices_and_perturbation.md, Proposition 2"
+_ARCS: Final = "docs/choices_and_perturbation.md, Arcs"
+_RAMPS: Final = "docs/choices_and_perturbation.md, Ramps"
+_HINGES: Final = "docs/margins.md, Scores"
+_LEADS: Final = "docs/choices_and_perturbation.md, Proposition 4"
+_LEAST: Final = "docs/choices_and_perturbation.md, Propositions 5 and 6"
 
 LEMMAS: Final = (
     Lemma(

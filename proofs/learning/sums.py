@@ -10,9 +10,9 @@ from typing import Final
 from dpaudit.verifier.lemmas import Lemma
 
 _ROWS: Final = "docs/learners.md, Propositions 1 and 3"
-_SLOPES: Final = "docs/learners_solvers.md, Proposition 1"
-_GRADIENT: Final = "docs/learners_solvers.md, Proposition 2"
-_MOMENT: Final = "docs/learners_solvers.md, Proposition 3"
+_SLOPES: Final = "docs/linear_learners.md, Proposition 1"
+_GRADIENT: Final = "docs/linear_learners.md, Proposition 2"
+_MOMENT: Final = "docs/linear_learners.md, Proposition 3"
 
 LEMMAS: Final = (
     Lemma(
@@ -37,7 +37,7 @@ LEMMAS: Final = (
         "q b B",
         ("q <= b**2", "2*b**2 <= B**2"),
         "q + q <= B**2",
-        "docs/margin_learners.md, Several classes",
+        "docs/margins.md, Several classes",
     ),
     Lemma(
         "sums.part",
