@@ -27,7 +27,7 @@ LINTERS: Final = (
 SITE: Final = ("-m", "sphinx", "-n", "-W", "--keep-going", "-q", "-b", "html", "-d", "build/doctrees", "docs", "build/docs")
 LOCK: Final = (
     "pip", "compile", "--universal", "--generate-hashes", "--no-annotate", "--no-header", "--no-emit-index-url",
-    "--no-emit-find-links", "--python-version", "3.11", "--fork-strategy", "fewest", "--group", "dev", "--quiet",
+    "--no-emit-find-links", "--python-version", "3.11", "--fork-strategy", "fewest", "--group", "dev", "--all-extras", "--quiet",
     "pyproject.toml", "--output-file", "requirements.lock",
 )  # fmt: skip
 

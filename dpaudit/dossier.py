@@ -11,6 +11,7 @@ from typing import Final
 
 from dpaudit.errors import origin_of
 from dpaudit.exact import word
+from dpaudit.own_packages import require_own
 from dpaudit.results import EXIT_CODES
 
 DOSSIERS: Final = {"papers": "proofs.papers:ITEMS"}
@@ -183,6 +184,7 @@ class Dossier:
 def items_of(name: str) -> tuple[Item, ...]:
     """The items of a dossier."""
     module, _, attribute = DOSSIERS[word(name, "a dossier", DOSSIERS)].partition(":")
+    require_own(module)
     found: tuple[Item, ...] = getattr(importlib.import_module(module), attribute)
     return found
 

@@ -61,6 +61,10 @@ class Unsupported(DpauditError, ValueError):
     """What was asked for cannot be done soundly, so it is refused instead of approximated."""
 
 
+class MissingExtra(Unsupported, ModuleNotFoundError):
+    """What was asked for needs an optional extra that is not installed; also what `except ImportError` expects."""
+
+
 class EngineDisagreement(DpauditError, ArithmeticError):
     """Two certified computations of one number do not intersect: one of them is wrong."""
 
@@ -169,6 +173,11 @@ CODES: Final[dict[str, Explanation]] = {
         "What was asked for belongs to another library, which is not among those that this one needs.",
         "Install it into the same environment; the message names it.",
     ),
+    "DPA206": Explanation(
+        "extra not installed",
+        "What was asked for needs packages that a plain `pip install dpaudit` leaves out: solvers, scikit-learn or matplotlib.",
+        'Run the command in the message; pip install "dpaudit[all]" adds all extras.',
+    ),
     "DPA301": Explanation(
         "no entropy",
         "The operating system did not deliver random bytes. dpaudit never falls back to a weaker generator.",
@@ -253,6 +262,11 @@ CODES: Final[dict[str, Explanation]] = {
         "targets cannot be supervised here",
         "Supervision gives each target a forked process, with an executor made there; this system or this executor forbids it.",
         "Give the executor as a function that makes one, or a RenewableExecutor; without fork, leave out the limits.",
+    ),
+    "DPA417": Explanation(
+        "another package of that name",
+        "Python finds a package called mechanisms, learners or proofs that is not the one which dpaudit installs.",
+        "Rename it, take its folder off the path, or use an environment without it; the message names both places.",
     ),
     "DPA501": Explanation(
         "unreadable report",

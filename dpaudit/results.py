@@ -315,9 +315,10 @@ class Settings:
 
 @dataclass(frozen=True)
 class Report:
-    """One audit: settings, results in the order of the targets, and what lies outside the evidence (env, seconds).
+    """One audit: settings, results in the order of the targets, and what lies outside the evidence (env, seconds, left_out).
 
-    `complete` is False when the audit was interrupted; the results are then those that were finished.
+    `complete` is False when the audit was interrupted; the results are then those that were finished. `left_out` says which
+    bundled targets were not audited because an optional extra is not installed, and how to add it.
     """
 
     settings: Settings
@@ -326,6 +327,7 @@ class Report:
     seconds: tuple[tuple[str, float], ...] = ()
     complete: bool = True
     version: str = field(default="")
+    left_out: tuple[str, ...] = ()
 
     @property
     def exit_code(self) -> int:

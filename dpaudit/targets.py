@@ -18,8 +18,10 @@ from types import CodeType, ModuleType
 from typing import TYPE_CHECKING, Any, Final
 
 from dpaudit.claims import Adjacency, Claim
-from dpaudit.errors import DpauditError, InvalidArgument, TargetFailure, origin_of
+from dpaudit.errors import DpauditError, InvalidArgument, MissingExtra, TargetFailure, origin_of
 from dpaudit.exact import Exact, integer, kind_of, positive, word
+from dpaudit.extras import left_out_of
+from dpaudit.own_packages import require_own
 
 if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
@@ -339,10 +341,11 @@ def _from_bundle(name: str) -> tuple[Target | TargetFailure, ...]:
     from difflib import get_close_matches
 
     near = ", ".join(get_close_matches(name, (*ZOO, *names)))
+    unseen = "".join(f" Not looked at: {one}." for one in left_out_of(broken_bundles()))
     raise TargetFailure(
         "DPA401",
-        f"no bundled target is called {name!r}.{near and f' Near it: {near}.'} `dpaudit targets` lists all; for your own, write "
-        "FILE.py:NAME or MODULE:NAME.",
+        f"no bundled target is called {name!r}.{near and f' Near it: {near}.'}{unseen} `dpaudit targets` lists all; for your own, "
+        "write FILE.py:NAME or MODULE:NAME.",
     )
 
 
@@ -401,8 +404,11 @@ def _import_module(name: str) -> ModuleType:
     here = str(Path.cwd())
     if here not in sys.path:
         sys.path.insert(0, here)
+    require_own(name)
     try:
         return importlib.import_module(name)
+    except MissingExtra:
+        raise
     except ModuleNotFoundError as error:
         if error.name and (name == error.name or name.startswith(error.name + ".")):
             raise TargetFailure("DPA401", f"no module named {name!r}. Check the spelling, or write FILE.py:NAME.") from error
@@ -443,7 +449,7 @@ def _import_file(path: str) -> ModuleType:
     sys.modules[name] = module
     try:
         specification.loader.exec_module(module)
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, MissingExtra):
         sys.modules.pop(name, None)
         raise
     except BaseException as error:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from dpaudit.extras import require
 from dpaudit.lazy import lazily
+from dpaudit.own_packages import require_own
 
 if TYPE_CHECKING:
     from learners.budget import Budget as Budget
@@ -33,6 +35,9 @@ if TYPE_CHECKING:
     from learners.public_data.subspace_regressor import PublicSubspaceRegressor as PublicSubspaceRegressor
     from learners.record import PrivacyRecord as PrivacyRecord
     from learners.selection.grid_search import PrivateGridSearchCV as PrivateGridSearchCV
+
+require("learners")  # every learner is an estimator of scikit-learn
+require_own("mechanisms")
 
 _HOMES: Final = {
     "Budget": "budget",

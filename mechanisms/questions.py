@@ -1,6 +1,6 @@
 """Questions about real people, answered privately: a count, a mean, a histogram and a median of breast-cancer records.
 
-The records are the Wisconsin diagnostic data that scikit-learn ships: 569 tumours, 30 measurements each, and the diagnosis. Each
+The records are the Wisconsin diagnostic data: 569 tumours, 30 measurements each, and the diagnosis. Each
 question is a query (exact, no noise), a mechanism with its price, and an answer. All bounds, bins and candidates are public: they
 come from what such measurements can be, never from these records.
 """
@@ -10,8 +10,7 @@ from __future__ import annotations
 import csv
 from fractions import Fraction
 from functools import cache
-from importlib.util import find_spec
-from pathlib import Path
+from importlib.resources import files
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import numpy as np
@@ -67,30 +66,27 @@ MEDIAN: Final = ExponentialMechanism(sensitivity=1, epsilon=1)
 
 
 def cancer_records() -> tuple[Record, ...]:
-    """The breast-cancer records of scikit-learn: 30 measurements in millimetres or ratios, and `diagnosis`, 1 for malignant.
+    """The bundled breast-cancer records: 30 measurements in millimetres or ratios, and `diagnosis`, 1 for malignant.
 
-    The file is read where the installed package keeps it: importing scikit-learn would cost seconds in every worker process.
-
-    Source: Street, Wolberg, Mangasarian 1993; sklearn.datasets.load_breast_cancer (whose target is 0 for malignant).
+    Source: Street, Wolberg, Mangasarian 1993; the same values as sklearn.datasets.load_breast_cancer, where 0 is malignant.
     """
     return tuple({**dict(zip(_COLUMNS, row[:-1], strict=True)), DIAGNOSIS: 1 - int(row[-1])} for row in _rows())
 
 
 @cache
 def _rows() -> tuple[tuple[float, ...], ...]:
-    """The numbers in scikit-learn's file, without its header."""
-    package = find_spec("sklearn")
-    folders = package.submodule_search_locations if package is not None else None
-    file = Path(next(iter(folders or ("",)))) / "datasets" / "data" / "breast_cancer.csv"
+    """The numbers in the bundled file, without its header."""
     try:
-        with file.open(encoding="utf-8", newline="") as lines:
-            header, *rows = csv.reader(lines)
+        text = (files("mechanisms") / "data" / "breast_cancer.csv").read_text(encoding="utf-8")
+        header, *rows = csv.reader(text.splitlines())
         numbers = tuple(tuple(float(entry) for entry in row) for row in rows)
     except (OSError, ValueError) as error:
         kind = type(error).__name__
-        raise TargetFailure("DPA406", f"scikit-learn's breast_cancer.csv cannot be read ({kind}). Install it again.") from error
+        raise TargetFailure(
+            "DPA406", f"mechanisms/data/breast_cancer.csv cannot be read ({kind}). Install dpaudit again."
+        ) from error
     if header[:2] != [str(len(numbers)), str(len(_COLUMNS))]:
-        raise TargetFailure("DPA406", "scikit-learn's breast_cancer.csv has an unknown layout. Install the locked version.")
+        raise TargetFailure("DPA406", "mechanisms/data/breast_cancer.csv has an unknown layout. Install dpaudit again.")
     return numbers
 
 

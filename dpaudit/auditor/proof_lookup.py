@@ -12,7 +12,7 @@ from pathlib import Path
 from types import CodeType
 from typing import TYPE_CHECKING, Any, Final
 
-from dpaudit.errors import DpauditError, InvalidArgument
+from dpaudit.errors import DpauditError, InvalidArgument, MissingExtra
 from dpaudit.exact import rational
 from dpaudit.results import ProofStep
 from dpaudit.targets import module_at
@@ -65,6 +65,8 @@ def _in_graph(place: str, wanted: Sequence[str]) -> dict[str, ProofFinding]:
     try:
         module: Any = module_at(place)
         return _standing(module, wanted)
+    except MissingExtra as error:
+        return dict.fromkeys(wanted, ProofFinding("unknown", reason=f"not checked: {error}"))
     except Exception as error:  # noqa: BLE001 - whatever stops a proof makes it unknown
         reason = str(error) if isinstance(error, DpauditError) else f"{place} gives no proof graph: {type(error).__name__}"
         return dict.fromkeys(wanted, ProofFinding("unknown", reason=reason))
@@ -135,6 +137,8 @@ def _of_program(name: str) -> ProofFinding:
         if text is None:
             return _without_certificate(program, known)
         found = recheck(program, parsed(text), quick=True)
+    except MissingExtra as error:
+        return ProofFinding("unknown", reason=f"not checked: {error}")
     except DpauditError as error:
         return ProofFinding("unknown", reason=str(error))
     if found.status != "proven":

@@ -134,7 +134,7 @@ def _audited(
     from dpaudit.auditor import AuditInterrupted
     from dpaudit.auditor.supervision.apart import can_supervise
     from dpaudit.auditor.supervision.limits import limits_of
-    from dpaudit.cli.intake import bundled
+    from dpaudit.cli.intake import Bundled, bundled
     from dpaudit.cli.progress import progress_bar
 
     limits_of(time_limit, memory_limit)
@@ -145,13 +145,15 @@ def _audited(
 
         read_csv(settings.data)
     make = maker(jobs, factory)
-    listed, broken = (list(names), []) if names else bundled()
+    found = Bundled(list(names), [], ()) if names else bundled()
+    for one in found.left_out:
+        say(f"left out are {one}.")
     report = Report(settings, (), version=dpaudit.__version__)
-    if listed:
+    if found.names:
         try:
             with progress_bar() as tell:
                 report = dpaudit.audit(
-                    listed,
+                    found.names,
                     alpha=settings.alpha,
                     runs=settings.runs if settings.seconds is None else None,
                     seconds=settings.seconds,
@@ -168,7 +170,7 @@ def _audited(
                 )
         except AuditInterrupted as interruption:
             report = interruption.report
-    return replace(report, results=(*report.results, *broken))
+    return replace(report, results=(*report.results, *found.broken), left_out=found.left_out)
 
 
 def _written(report: Report, folder: Path) -> str:

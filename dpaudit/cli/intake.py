@@ -1,11 +1,13 @@
-"""The names that an audit without any takes: all bundled targets, found in processes of their own, and bundles that do not load."""
+"""The names that an audit without any takes: all bundled targets, found in processes of their own, and what is not among them."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from dpaudit.errors import InvalidArgument, TargetFailure
+from dpaudit.errors import InvalidArgument, MissingExtra, TargetFailure
+from dpaudit.extras import left_out_of
 from dpaudit.results import TargetResult, Verdict
 from dpaudit.targets import broken_bundles, bundle_locations, bundled_targets
 
@@ -13,16 +15,28 @@ if TYPE_CHECKING:
     from dpaudit.auditor.supervision.child import Json, Send
 
 
-def bundled() -> tuple[list[str], list[TargetResult]]:
-    """Names of all bundled targets, and a failed result for each installed package whose targets do not load."""
-    names, broken = _bundles()
+@dataclass(frozen=True)
+class Bundled:
+    """Names of bundled targets, a failed result for each package whose targets do not load, and what lacks only an extra."""
+
+    names: list[str]
+    broken: list[TargetResult]
+    left_out: tuple[str, ...]
+
+
+def bundled() -> Bundled:
+    """Find all bundled targets; a package that ends its process while it is loaded hides no other one."""
+    names, broken, left_out = _bundles()
     if not names and not broken:
-        raise InvalidArgument("DPA109", "no target is bundled with the installed packages. Name one, FILE.py:NAME or MODULE:NAME.")
-    return names, [_failed(location, failure) for location, failure in broken.items()]
+        unseen = "".join(f" Left out are {one}." for one in left_out)
+        raise InvalidArgument(
+            "DPA109", f"no target is bundled with the installed packages.{unseen} Name one, FILE.py:NAME or MODULE:NAME."
+        )
+    return Bundled(names, [_failed(location, failure) for location, failure in broken.items()], tuple(left_out))
 
 
-def _bundles() -> tuple[list[str], dict[str, str]]:
-    """Names, and failures by location: from one process, or from one for each location where that one died."""
+def _bundles() -> tuple[list[str], dict[str, str], list[str]]:
+    """Names, failures by location, what is left out: from one process, or from one for each location where that one died."""
     from dpaudit.auditor.supervision.apart import apart
     from dpaudit.auditor.supervision.limits import Limits
 
@@ -31,14 +45,16 @@ def _bundles() -> tuple[list[str], dict[str, str]]:
     except TargetFailure:
         names: list[str] = []
         broken: dict[str, str] = {}
+        left_out: list[str] = []
         for location in bundle_locations():
             try:
-                more, refused = _texts(apart(_listing([location]), Limits()))
+                more, refused, lacking = _texts(apart(_listing([location]), Limits()))
             except TargetFailure as failure:
-                more, refused = [], {location: str(failure)}
+                more, refused, lacking = [], {location: str(failure)}, []
             names += [name for name in more if name not in names]
             broken |= refused
-        return names, broken
+            left_out += lacking
+        return names, broken, left_out
 
 
 def _listing(locations: Collection[str] | None) -> Callable[[Send], Json]:
@@ -47,15 +63,18 @@ def _listing(locations: Collection[str] | None) -> Callable[[Send], Json]:
     def work(_: Send) -> Json:
         # Not given where all are meant, as the functions of a test take nothing.
         given = () if locations is None else (locations,)
-        return [list(bundled_targets(*given)), {place: str(error) for place, error in broken_bundles(*given).items()}]
+        broken = broken_bundles(*given)
+        failures = {place: str(error) for place, error in broken.items() if not isinstance(error, MissingExtra)}
+        return [list(bundled_targets(*given)), failures, left_out_of(broken)]
 
     return work
 
 
-def _texts(found: Json) -> tuple[list[str], dict[str, str]]:
+def _texts(found: Json) -> tuple[list[str], dict[str, str], list[str]]:
     """What a process sent, as texts."""
-    names, broken = found
-    return [str(name) for name in names], {str(place): str(failure) for place, failure in broken.items()}
+    names, broken, left_out = found
+    failures = {str(place): str(failure) for place, failure in broken.items()}
+    return [str(name) for name in names], failures, [str(one) for one in left_out]
 
 
 def _failed(name: str, failure: str) -> TargetResult:

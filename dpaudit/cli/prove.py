@@ -17,6 +17,8 @@ from dpaudit.cli.completion import file_paths
 from dpaudit.cli.console import emit, emit_json, json_option, results_only, say
 from dpaudit.cli.folders import make_folder
 from dpaudit.errors import DpauditError, TargetFailure
+from dpaudit.extras import require
+from dpaudit.own_packages import require_own
 from dpaudit.results import EXIT_CODES
 
 if TYPE_CHECKING:
@@ -84,6 +86,8 @@ def prove(
         raise click.UsageError("--quick and --certificates belong to --recheck.")
     if recheck and output is not None:
         raise click.UsageError("--output writes certificates of new proofs; --recheck makes none.")
+    if not quick:
+        require("proofs")
     if output is not None:
         make_folder(Path(output))
     how = _How(recheck=recheck, quick=quick, folder=certificates, anything=bool(programs))
@@ -139,6 +143,7 @@ def installed() -> Path:
     """The folder of the certificates that are installed."""
     from importlib.util import find_spec
 
+    require_own("proofs")
     found = find_spec("proofs")
     if found is None or not found.submodule_search_locations:
         raise TargetFailure("DPA732", "the package proofs is not installed. Name the folder with --certificates.")

@@ -9,6 +9,7 @@ import numpy as np
 
 from dpaudit.claims import Claim
 from dpaudit.errors import InvalidArgument
+from dpaudit.extras import require
 from dpaudit.targets import Target
 
 if TYPE_CHECKING:
@@ -52,6 +53,8 @@ def fitted(estimator: Any, released: Sequence[str], rows: Any, *, labels: bool) 
         raise InvalidArgument("DPA105", f"an estimator with fit, get_params and set_params is expected, got a {kind}.")
     if not isinstance(released, (list, tuple)) or not all(isinstance(name, str) for name in released):
         raise InvalidArgument("DPA105", "released must be a list of names of attributes and methods, such as ['coef_', 'predict'].")
+
+    require("learners")
 
     def run(data: Any, rng: Generator, **settings: Any) -> dict[str, Any]:
         from sklearn.base import clone

@@ -22,7 +22,7 @@ def to_json(report: Report) -> str:
       report: what an audit found.
     Returns:
       A JSON object with sorted names, ASCII only, ending in a line break. `evidence` depends on targets and settings alone;
-      `env`, `seconds` and `tool` stand outside it. `dpaudit/report/schema.json` describes every field.
+      `env`, `seconds`, `left_out` and `tool` are outside it. `dpaudit/report/schema.json` describes every field.
     Raises:
       TypeError: a field holds something that its type does not allow.
     Source: design rule 8 (every number in a report can be recomputed).
@@ -38,6 +38,7 @@ def to_json(report: Report) -> str:
         "env": dict(report.env),
         "seconds": {name: encode(value, float) for name, value in report.seconds},
         "evidence": _evidence(report),
+        **({"left_out": list(report.left_out)} if report.left_out else {}),
     }
     return json.dumps(document, sort_keys=True, indent=1, allow_nan=False) + "\n"
 
@@ -134,7 +135,8 @@ def _encode_result(result: TargetResult) -> dict[str, Any]:
 
 def _report(document: dict[str, Any]) -> Report:
     """The report inside a parsed document."""
-    check_names(document, {"schema", "tool", "env", "seconds", "evidence"}, "the report")
+    # Without anything left out the field is not there, so that earlier versions read the report.
+    check_names({"left_out": [], **document}, {"schema", "tool", "env", "seconds", "evidence", "left_out"}, "the report")
     tool, evidence = _object(document["tool"], "tool"), _object(document["evidence"], "evidence")
     check_names(tool, {"name", "version"}, "tool")
     check_names(evidence, {"settings", "results", "complete"}, "evidence")
@@ -152,6 +154,7 @@ def _report(document: dict[str, Any]) -> Report:
         ),
         complete=decode(evidence["complete"], bool, "evidence.complete"),
         version=decode(tool["version"], str, "tool.version"),
+        left_out=decode(document.get("left_out", []), tuple[str, ...], "left_out"),
     )
 
 

@@ -34,7 +34,8 @@ def to_annotations(report: Report) -> str:
     # Public data need no notice at every line of a job; somebody's leave to show private values does.
     shown = dict.fromkeys(result.values for result in report.results if result.values is Values.ASKED)
     notices = [workflow_command("notice", f"In this report {said}.", title="dpaudit", path=None, line=None) for said in shown]
-    return "".join([*map(_of_finding, found), *notices])
+    lacking = [workflow_command("warning", said, title="dpaudit", path=None, line=None) for said in wording.left_out(report)]
+    return "".join([*map(_of_finding, found), *notices, *lacking])
 
 
 def to_summary(report: Report) -> str:
@@ -62,8 +63,8 @@ def to_summary(report: Report) -> str:
         lines += ["", *(f"* **{verdict}**: {wording.meaning(verdict, report.results)}" for verdict in seen)]
         lines += _found(report)
         lines += ["", *(printable(said).translate(_CELL) for said in wording.disclosures(report))]
-    if not report.complete:
-        lines += ["", wording.incomplete(report)]
+    for warning in wording.warnings(report):
+        lines += ["", printable(warning).translate(_CELL)]
     return "\n".join(lines) + "\n"
 
 

@@ -22,7 +22,7 @@ def to_junit(report: Report) -> str:
       report: what an audit found.
     Returns:
       One test suite; a claim that is refuted is a failed test, one that could not be audited or is inconclusive is a test with an
-      error, any other is a passed test.
+      error, any other is a passed test; bundled targets that were left out are one skipped test a package.
     Raises:
       Nothing; every report has such a document.
     Source: docs/ci.md, "JUnit".
@@ -37,15 +37,18 @@ def to_junit(report: Report) -> str:
     suite = ET.Element(
         "testsuite",
         name="dpaudit",
-        tests=str(len(outcomes)),
+        tests=str(len(outcomes) + len(report.left_out)),
         failures=str(outcomes.count("failure")),
         errors=str(outcomes.count("error")),
-        skipped="0",
+        skipped=str(len(report.left_out)),
         time=f"{sum(seconds.get(result.name, 0.0) for result in report.results):.3f}",
     )
     for result, outcome in zip(report.results, outcomes, strict=True):
         meaning = wording.meaning(result.verdict, report.results)
         _case(suite, result, outcome, seconds.get(result.name, 0.0), meaning)
+    for said in wording.left_out(report):
+        case = ET.SubElement(suite, "testcase", classname="dpaudit", name=printable(said.partition(":")[0]), time="0.000")
+        ET.SubElement(case, "skipped", message=printable(said))
     ET.indent(suite)
     return f'<?xml version="1.0" encoding="UTF-8"?>\n{ET.tostring(suite, encoding="unicode")}\n'
 

@@ -46,9 +46,16 @@ def to_sarif(report: Report) -> str:
             "values": wording.disclosures(report),
             "verdicts": [{"target": one.name, "verdict": str(one.verdict), "summary": one.summary} for one in report.results],
         },
-        "invocations": [{"executionSuccessful": report.complete, "exitCode": report.exit_code}],
+        "invocations": [_invocation(report)],
     }
     return json.dumps({"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]}, sort_keys=True, indent=1, ensure_ascii=True) + "\n"
+
+
+def _invocation(report: Report) -> dict[str, Any]:
+    """How the audit ended, and what it did not cover."""
+    notes = [{"level": "warning", "message": {"text": warning}} for warning in wording.left_out(report)]
+    told = {"toolExecutionNotifications": notes} if notes else {}
+    return {"executionSuccessful": report.complete, "exitCode": report.exit_code, **told}
 
 
 def _result(found: Finding, identity: str) -> dict[str, Any]:

@@ -93,8 +93,7 @@ def _parts(report: Report, path: str | None, *, width: int, ascii_only: bool) ->
     yield f"{wording.headline(report)}."
     yield from _others(report)
     yield from map(printable, wording.disclosures(report))
-    if not report.complete:
-        yield wording.incomplete(report)
+    yield from map(printable, wording.warnings(report))
     if any(result.attack for result in report.results):
         yield wording.false_alarm(report)
         if width < _ROOM_FOR_ALL:

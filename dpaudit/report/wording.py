@@ -71,7 +71,7 @@ LIMITS: Final = (
 PROOFS: Final = {
     "refuted": "The verifier found neighbours and an event, with certified probabilities, that break the claim.",
     "stale": "The source or the specification changed after the proof was made, so it proves nothing now.",
-    "unknown": "The proof does not stand, or what it shows is not what was audited.",
+    "unknown": "The proof does not hold, could not be checked, or shows something else than what was audited.",
     "in part": "The chain from source code to claim stands, but some of its steps are enumerated or tested, not proven.",
     "proven": "Every step is proven, certified or an axiom that is named; certificates were checked again in this audit.",
     "not attempted": "The target names no proof.",
@@ -203,9 +203,15 @@ def disclosures(report: Report) -> list[str]:
     return [f"{', '.join(names)}: {said}." for said, names in found.items()]
 
 
-def incomplete(report: Report) -> str:
-    """A warning when the audit was interrupted, else nothing."""
-    return "" if report.complete else "The audit was interrupted; only the targets that were finished are listed."
+def warnings(report: Report) -> list[str]:
+    """What the report does not cover: targets after an interruption, and bundled targets that lack an extra."""
+    interrupted = [] if report.complete else ["The audit was interrupted; only the targets that were finished are listed."]
+    return [*interrupted, *left_out(report)]
+
+
+def left_out(report: Report) -> list[str]:
+    """Which bundled targets were not audited for lack of an extra, a sentence for each package of them."""
+    return [f"Left out are {one}." for one in report.left_out]
 
 
 def decimal(value: Fraction) -> str:

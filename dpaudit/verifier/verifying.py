@@ -10,6 +10,7 @@ from typing import Any, Final, Literal
 
 from dpaudit.binding import examine
 from dpaudit.errors import InvalidArgument
+from dpaudit.extras import require
 from dpaudit.promise import claim_text
 from dpaudit.spec import Adjacent, Cost, Expression, Spec, spec_of
 from dpaudit.verifier.certificates import written
@@ -148,6 +149,7 @@ def verify(  # noqa: PLR0913 - the parts of a specification
         cannot be read (DPA722, DPA723).
       InvalidArgument: a specification is missing or given twice (DPA731), its parts do not fit (DPA720, DPA721), or the function
         is not what its source says (DPA725).
+      MissingExtra: the solvers are not installed (DPA206).
     Source: Wang, Ding, Kifer, Zhang 2020 (synthesis of alignments); docs/verification.md, the alignment theorem.
     Example:
       >>> verify(
@@ -168,6 +170,7 @@ def verify(  # noqa: PLR0913 - the parts of a specification
     program = parse(source, given, helpers=helpers)
     if not isinstance(source, str):
         examine(source)
+    require("proofs")
     began = time.monotonic()
     with limited(seconds):
         found = _decided(program, seconds)

@@ -45,13 +45,9 @@ def test_nobody_can_change_the_records_for_others():
 
 
 def test_a_missing_or_changed_file_is_reported(monkeypatch, tmp_path):
-    folder = tmp_path / "datasets" / "data"
-    folder.mkdir(parents=True)
-
-    class Package:
-        submodule_search_locations = (str(tmp_path),)
-
-    monkeypatch.setattr(questions, "find_spec", lambda name: Package)
+    folder = tmp_path / "data"
+    folder.mkdir()
+    monkeypatch.setattr(questions, "files", lambda package: tmp_path)
     for content in (None, "", "1,30,malignant,benign\n", "2,3\n1,2,x\n", "7,30,a,b\n1,2\n"):
         if content is not None:
             (folder / "breast_cancer.csv").write_text(content, encoding="utf-8")

@@ -20,6 +20,7 @@ from packaging.version import Version
 
 from devtools.survey import PACKAGES, ROOT
 from devtools.wheels import locked_packages
+from dpaudit.extras import EXTRAS
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 LOCK = (ROOT / "requirements.lock").read_text(encoding="utf-8")
@@ -53,7 +54,15 @@ def test_the_wheel_says_what_it_needs_and_what_it_offers(built):
         read = {name.split("/")[-1]: archive.read(name).decode() for name in archive.namelist() if ".dist-info/" in name}
     assert "Requires-Python: <3.15,>=3.11" in read["METADATA"]
     assert "License-Expression: Apache-2.0" in read["METADATA"]
-    assert len(PROJECT["project"]["dependencies"]) == read["METADATA"].count("Requires-Dist: ")
+    required = [Requirement(text) for text in re.findall(r"^Requires-Dist: (.*)$", read["METADATA"], flags=re.MULTILINE)]
+    core = {one.name for one in required if one.marker is None}
+    assert {Requirement(text).name for text in PROJECT["project"]["dependencies"]} == core
+    by_extra = {
+        extra: {one.name for one in required if one.marker and one.marker.evaluate({"extra": extra})} for extra in (*EXTRAS, "all")
+    }
+    assert all(set(packages.values()) <= by_extra[extra] for extra, packages in EXTRAS.items())
+    assert set.union(*(by_extra[extra] for extra in EXTRAS)) == by_extra["all"]
+    assert set() == core & by_extra["all"]
     assert "[console_scripts]\ndpaudit = dpaudit.cli:main" in read["entry_points.txt"]
     assert "[pytest11]\ndpaudit = dpaudit.pytest_plugin" in read["entry_points.txt"]
     assert (
@@ -96,7 +105,8 @@ def declared() -> list[Requirement]:
     """What the project and its development groups ask for."""
     groups = PROJECT["dependency-groups"]
     wanted = [text for name in ("test", "lint", "build") for text in groups[name]]
-    return [Requirement(text) for text in [*PROJECT["project"]["dependencies"], *wanted]]
+    extras = [text for name, texts in PROJECT["project"]["optional-dependencies"].items() if name != "all" for text in texts]
+    return [Requirement(text) for text in [*PROJECT["project"]["dependencies"], *extras, *wanted]]
 
 
 @pytest.mark.parametrize("requirement", declared(), ids=str)

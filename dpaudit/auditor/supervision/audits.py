@@ -7,7 +7,7 @@ import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Executor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from importlib import import_module
 from pathlib import Path
@@ -30,7 +30,8 @@ from dpaudit.auditor.supervision.candidates import (
 from dpaudit.auditor.supervision.child import Json, Send
 from dpaudit.auditor.supervision.limits import Limits
 from dpaudit.codec import decode, encode
-from dpaudit.errors import DpauditError, InvalidArgument, TargetFailure, Unsupported
+from dpaudit.errors import DpauditError, InvalidArgument, MissingExtra, TargetFailure, Unsupported
+from dpaudit.own_packages import require_own
 from dpaudit.results import Settings, TargetResult
 from dpaudit.targets import Reference, Target, bundle_locations
 
@@ -188,7 +189,9 @@ def load_shared(names: Iterable[str]) -> None:
     if any(map(is_bundled, names)):
         for location, own in bundle_locations().items():
             if own:
-                import_module(location.partition(":")[0])
+                with suppress(MissingExtra, TargetFailure):  # said where the target itself is loaded
+                    require_own(location)
+                    import_module(location.partition(":")[0])
 
 
 def _is_own(proof: str) -> bool:

@@ -8,6 +8,7 @@ from fractions import Fraction
 from itertools import combinations, combinations_with_replacement, islice
 from typing import Any, Final
 
+from dpaudit.extras import require
 from dpaudit.verifier.fuel import interrupted, spend
 from dpaudit.verifier.kernel.checker import MOST_FACTORS
 from dpaudit.verifier.kernel.polynomials import UNIT, Monomial, Polynomial, Row, plus, times
@@ -140,6 +141,7 @@ def _contradict(parts: Sequence[_Part], found: Sequence[Fraction]) -> bool:
 
 def _by_simplex(parts: Sequence[_Part], seconds: float, context: Any) -> list[Fraction] | None:
     """Multipliers by z3's simplex method over the rational numbers."""
+    require("proofs")
     import z3  # type: ignore[import-untyped]
 
     solver = z3.SolverFor("QF_LRA", ctx=context)

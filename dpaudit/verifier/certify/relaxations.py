@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from typing import Any, Literal, TypeAlias
 
+from dpaudit.extras import require
 from dpaudit.verifier.fuel import interrupted
 from dpaudit.verifier.kernel.clauses import Clauses
 from dpaudit.verifier.kernel.polynomials import Monomial, Polynomial, Row
@@ -20,6 +21,7 @@ class Relaxation:
 
     def __init__(self, problem: Clauses, kind: Kind, seconds: float, context: Any) -> None:
         """The meanings of all literals that the problem has, each behind the truth value of its atom, in a z3 context."""
+        require("proofs")
         import z3  # type: ignore[import-untyped]
 
         self._z3 = z3

@@ -7,6 +7,7 @@ from fractions import Fraction
 from math import floor
 from typing import Any, Final
 
+from dpaudit.extras import require
 from dpaudit.verifier.certify import multipliers
 from dpaudit.verifier.certify.relaxations import Relaxation
 from dpaudit.verifier.fuel import OutOfFuel, limited, spend
@@ -43,6 +44,7 @@ def certificate(obligation: Term, *, seconds: float = 20.0) -> dict[str, Any] | 
       >>> certificate(implies(less_equal(constant(2), x), less_equal(constant(1), x)))
       {'keep': [0, 1], 'atoms': [], 'lemmas': [[[2, -1], [['1', [0]], ['1', [1]]]]], 'tree': [0]}
     """
+    require("proofs")
     import z3  # type: ignore[import-untyped]
 
     parts = conjuncts(obligation)

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
+from dpaudit.extras import require
 from dpaudit.verifier.solving import Answer
 from dpaudit.verifier.solving.back_ends import answered
 
@@ -68,12 +69,14 @@ def asked(text: str, solver: str, *, seconds: float = 20.0) -> Reply:
       Its answer, with values where it is `SAT`; `UNKNOWN` where time was too short or the solver failed.
     Raises:
       KeyError: there is no solver of this name.
+      MissingExtra: the solvers are not installed (DPA206).
     Source: de Moura, Bjorner 2008 for z3; Barbosa et al. 2022 for cvc5.
     Example:
       >>> asked("(declare-const x (_ BitVec 4)) (assert (bvult x #x0)) (check-sat)", "cvc5").answer
       <Answer.UNSAT: 'unsat'>
     """
     ask = {"z3": _by_z3, "cvc5": _by_cvc5}[solver]
+    require("proofs")
     try:
         return ask(text, max(1, int(seconds * 1000)))
     except Exception:  # noqa: BLE001 - whatever a solver does wrong, it has not answered.

@@ -9,6 +9,7 @@ from enum import Enum
 from fractions import Fraction
 from typing import Any, Final, Literal, TypeAlias
 
+from dpaudit.extras import require
 from dpaudit.verifier.fuel import OutOfFuel, interrupted
 from dpaudit.verifier.solving.child import Values, cvc5_here
 from dpaudit.verifier.solving.limits import limit_z3
@@ -64,6 +65,7 @@ def satisfiable(formulas: Sequence[Term], *, solver: Solver = "z3", seconds: flo
       `UNKNOWN`: out of time, an error of the solver, or a model that does not hold.
     Raises:
       KeyError: there is no solver of this name.
+      MissingExtra: the solvers are not installed (DPA206).
       OutOfFuel: the limit around this question is reached.
     Source: de Moura, Bjorner 2008 for z3; Barbosa et al. 2022 for cvc5.
     Example:
@@ -76,6 +78,7 @@ def satisfiable(formulas: Sequence[Term], *, solver: Solver = "z3", seconds: flo
     started = time.monotonic()
     answer, model = Answer.UNKNOWN, None
     ask = _ASK[solver]
+    require("proofs")  # before the block that takes every error for no answer
     try:
         answer, values = ask(script(formulas), seconds)
         if answer is Answer.SAT and values is not None:

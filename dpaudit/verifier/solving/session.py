@@ -6,6 +6,7 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
+from dpaudit.extras import require
 from dpaudit.verifier.fuel import interrupted
 from dpaudit.verifier.solving.back_ends import Answer, Outcome, answered, z3_values
 from dpaudit.verifier.solving.limits import limit_z3
@@ -32,6 +33,7 @@ class Session:
 
     def __init__(self, seconds: float = 5.0) -> None:
         """Nothing is added yet."""
+        require("proofs")
         import z3  # type: ignore[import-untyped]
 
         self._z3 = z3

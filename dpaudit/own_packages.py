@@ -1,0 +1,44 @@
+"""The packages that are installed beside dpaudit, told apart from others that have the same common names."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Final
+
+from dpaudit.errors import TargetFailure
+
+NAMES: Final = ("mechanisms", "learners", "proofs")
+
+
+def require_own(module: str) -> None:
+    """Refuse a module of `mechanisms`, `learners` or `proofs` where Python finds another package of that name; pass any other.
+
+    Args:
+      module: dotted name; only its first part is looked up, and nothing is imported.
+    Raises:
+      TargetFailure: the package is not the one that was installed with dpaudit (DPA417).
+    """
+    name = module.partition(".")[0]
+    if name not in NAMES:
+        return
+    own = Path(__file__).resolve().parent.parent / name
+    found = _places(name)
+    if found and own not in found:
+        raise TargetFailure(
+            "DPA417",
+            f"{module} belongs to dpaudit, but Python finds another package {name} first: {found[0]}. dpaudit's own is {own}. "
+            "Rename the other one, or take its folder off the path: run the command elsewhere, or change PYTHONPATH.",
+        )
+
+
+def _places(name: str) -> list[Path]:
+    """Where Python finds a package or a module of that name; nothing where there is none."""
+    try:
+        found = find_spec(name)
+    except (ImportError, ValueError):
+        return []
+    if found is None:
+        return []
+    folders = list(found.submodule_search_locations or ()) or [found.origin or "a module without a file"]
+    return [Path(folder).resolve() for folder in folders]
