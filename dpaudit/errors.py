@@ -175,7 +175,7 @@ CODES: Final[dict[str, Explanation]] = {
     ),
     "DPA206": Explanation(
         "extra not installed",
-        "What was asked for needs packages that a plain `pip install dpaudit` leaves out: solvers, scikit-learn or matplotlib.",
+        "It needs scikit-learn, matplotlib or solvers for proofs, which a plain `pip install dpaudit` leaves out.",
         'Run the command in the message; pip install "dpaudit[all]" adds all extras.',
     ),
     "DPA301": Explanation(
