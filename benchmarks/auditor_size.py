@@ -9,7 +9,7 @@ import time
 import numpy as np
 from scipy.stats import binom
 
-from dpaudit.auditor.bounds import epsilon_lower_bound
+from dpaudit.auditor.statistics.bounds import epsilon_lower_bound
 from dpaudit.results import Counts
 
 RUNS = 240

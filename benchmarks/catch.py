@@ -28,7 +28,7 @@ from measuring import Bar, bars_table, code_of, incomplete, table, versions, wri
 from resuming import Found, Job, results  # noqa: E402
 
 from dpaudit import audit  # noqa: E402
-from dpaudit.auditor.bounds import clopper_pearson_upper  # noqa: E402
+from dpaudit.auditor.statistics.bounds import clopper_pearson_upper  # noqa: E402
 from dpaudit.results import Verdict  # noqa: E402
 
 ALPHA: Final = "1e-6"

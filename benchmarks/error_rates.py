@@ -23,7 +23,7 @@ from measuring import Bar, bars_table, code_of, table, versions, write
 from resuming import Found, Job, results
 
 from dpaudit import audit
-from dpaudit.auditor.bounds import clopper_pearson_upper
+from dpaudit.auditor.statistics.bounds import clopper_pearson_upper
 from dpaudit.auditor.zoo import Specimen, specimens
 from dpaudit.results import Verdict
 

@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 from resuming import Found, Job, results
 
 from dpaudit import Claim, PureDP, Target, audit
-from dpaudit.auditor.pairs import candidate_pairs
+from dpaudit.auditor.pairs.candidates import candidate_pairs
 from mechanisms.audits import choices, noise, queries
 
 SAMPLERS: Final = {target.name: target for target in (*noise.TARGETS, *choices.TARGETS, *queries.TARGETS)}

@@ -25,7 +25,7 @@ sys.path[:0] = [str(ROOT), str(ROOT / "benchmarks")]
 
 from measuring import Bar, bars_table, table, versions, write  # noqa: E402
 
-from dpaudit.auditor.bounds import clopper_pearson_lower  # noqa: E402
+from dpaudit.auditor.statistics.bounds import clopper_pearson_lower  # noqa: E402
 from learners import HalfspaceClassifier, PureHalfspaceClassifier  # noqa: E402
 from learners.choices.counts import Listed, choose, errors  # noqa: E402
 from learners.choices.levels import counts_mechanism  # noqa: E402

@@ -31,7 +31,7 @@ import pytest
 from measuring import Bar, bars_table, code_of, table, versions, write
 from scipy.stats import binom
 
-from dpaudit.auditor.bounds import ClaimPoint, p_value
+from dpaudit.auditor.statistics.bounds import ClaimPoint, p_value
 from dpaudit.pytest_plugin import DEFAULT_BUDGET
 from dpaudit.pytest_plugin.shares import Share, shares_of
 from dpaudit.results import Counts

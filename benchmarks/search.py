@@ -26,7 +26,7 @@ from resuming import Found, Job, results
 
 from dpaudit import Claim, PureDP, audit
 from dpaudit.auditor import neighbours
-from dpaudit.auditor.pairs import candidate_pairs
+from dpaudit.auditor.pairs.candidates import candidate_pairs
 from dpaudit.auditor.zoo import specimens
 from dpaudit.auditor.zoo.responses import BITS, HASHES
 

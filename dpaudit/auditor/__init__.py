@@ -9,23 +9,23 @@ from dpaudit.lazy import lazily
 if TYPE_CHECKING:
     from dpaudit.auditor.auditing import audit as audit
     from dpaudit.auditor.checks.checking import check_properties as check_properties
-    from dpaudit.auditor.checks.search import Finding as Finding
+    from dpaudit.auditor.checks.counterexamples import Finding as Finding
+    from dpaudit.auditor.pairs.boundary import boundary_values as boundary_values
+    from dpaudit.auditor.pairs.strategies import neighbours as neighbours
     from dpaudit.auditor.progress import AuditInterrupted as AuditInterrupted
     from dpaudit.auditor.progress import Progress as Progress
     from dpaudit.auditor.replaying import ReplayedTarget as ReplayedTarget
     from dpaudit.auditor.replaying import replay as replay
-    from dpaudit.auditor.search.boundary import boundary_values as boundary_values
-    from dpaudit.auditor.search.strategies import neighbours as neighbours
 
 _HOMES: Final = {
     "AuditInterrupted": "progress",
-    "Finding": "checks.search",
+    "Finding": "checks.counterexamples",
     "Progress": "progress",
     "ReplayedTarget": "replaying",
     "audit": "auditing",
-    "boundary_values": "search.boundary",
+    "boundary_values": "pairs.boundary",
     "check_properties": "checks.checking",
-    "neighbours": "search.strategies",
+    "neighbours": "pairs.strategies",
     "replay": "replaying",
 }
 

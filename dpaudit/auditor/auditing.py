@@ -13,13 +13,13 @@ from typing import cast
 
 import dpaudit
 from dpaudit.auditor.examining import Examined, Listener, examined
-from dpaudit.auditor.family import rejected
 from dpaudit.auditor.progress import AuditInterrupted
-from dpaudit.auditor.proof_lookup import looked_up
 from dpaudit.auditor.request import Given, entries_of, settings_of
+from dpaudit.auditor.statistics.family import rejected
 from dpaudit.auditor.supervision.apart import can_supervise
 from dpaudit.auditor.supervision.audits import Job, MakeExecutor, examined_apart, jobs_of, maker_of, proofs_of, require_supervision
 from dpaudit.auditor.supervision.limits import Limits, limits_of
+from dpaudit.auditor.verdict.proof_lookup import looked_up
 from dpaudit.errors import InvalidArgument
 from dpaudit.exact import Exact
 from dpaudit.results import Report, Settings

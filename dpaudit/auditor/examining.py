@@ -8,21 +8,21 @@ from concurrent.futures import Executor
 from dataclasses import dataclass, replace
 from typing import Final, TypeAlias
 
-from dpaudit.auditor.bounds import ClaimPoint
-from dpaudit.auditor.course import Case
-from dpaudit.auditor.disclosure import values_of, without_values
-from dpaudit.auditor.independence import INDEPENDENT
-from dpaudit.auditor.prices import Log, Logs, loss_of, price_of, same_noise
-from dpaudit.auditor.profiles import profile_epsilons, profile_of
+from dpaudit.auditor.attack.course import Case
+from dpaudit.auditor.attack.trial import Trial, try_claim
+from dpaudit.auditor.checks.independence import INDEPENDENT
+from dpaudit.auditor.checks.prices import Log, Logs, loss_of, price_of, same_noise
+from dpaudit.auditor.checks.properties import Checks, check_target
+from dpaudit.auditor.data.disclosure import values_of, without_values
+from dpaudit.auditor.data.records import copied
 from dpaudit.auditor.progress import Progress
-from dpaudit.auditor.proof_lookup import ProofFinding
-from dpaudit.auditor.proof_status import Observed, asks_of_data, calls_of, doubted, gave_out, proof_of, uncovered
-from dpaudit.auditor.properties import Checks, check_target
-from dpaudit.auditor.records import copied
 from dpaudit.auditor.request import Entry
-from dpaudit.auditor.runs import PRICE, Chunk, sample_one
-from dpaudit.auditor.trial import Trial, try_claim
-from dpaudit.auditor.verdicts import summary_of, verdict_of
+from dpaudit.auditor.runs.chunks import PRICE, Chunk, sample_one
+from dpaudit.auditor.statistics.bounds import ClaimPoint
+from dpaudit.auditor.verdict.profiles import profile_epsilons, profile_of
+from dpaudit.auditor.verdict.proof_lookup import ProofFinding
+from dpaudit.auditor.verdict.proof_status import Observed, asks_of_data, calls_of, doubted, gave_out, proof_of, uncovered
+from dpaudit.auditor.verdict.verdicts import summary_of, verdict_of
 from dpaudit.errors import TargetFailure, origin_of
 from dpaudit.releases import recording
 from dpaudit.results import Attack, Price, ProfilePoint, Proof, Property, Settings, TargetResult, Verdict

@@ -8,16 +8,16 @@ from concurrent.futures import Executor
 from dataclasses import dataclass, fields, replace
 from typing import Final, cast
 
+from dpaudit.auditor.attack.plans import Plan
+from dpaudit.auditor.attack.trial import try_claim
+from dpaudit.auditor.checks.properties import check_target
 from dpaudit.auditor.examining import case_of
 from dpaudit.auditor.membership.canaries import PROPERTY as CANARIES
-from dpaudit.auditor.plans import Plan
-from dpaudit.auditor.properties import check_target
 from dpaudit.auditor.request import entry_of, reference_of, require_executor
 from dpaudit.auditor.supervision.apart import apart
 from dpaudit.auditor.supervision.audits import MakeExecutor, executor_of, load_shared, maker_of, require_supervision
 from dpaudit.auditor.supervision.child import Json, Send
 from dpaudit.auditor.supervision.limits import Limits, limits_of
-from dpaudit.auditor.trial import try_claim
 from dpaudit.codec import decode, encode
 from dpaudit.errors import InvalidArgument, TargetFailure, Unsupported
 from dpaudit.exact import Exact, instance_of

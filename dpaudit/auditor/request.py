@@ -8,14 +8,14 @@ from dataclasses import dataclass, replace
 from itertools import count
 from typing import Final, TypeAlias
 
-from dpaudit.auditor.bounds import ClaimPoint
-from dpaudit.auditor.disclosure import permitted
-from dpaudit.auditor.family import FAMILIES
-from dpaudit.auditor.pairs import Neighbours, candidate_pairs
-from dpaudit.auditor.plans import Plan, pairs_within, plan_of
-from dpaudit.auditor.points import lines_of
-from dpaudit.auditor.properties import runs_of_checks
-from dpaudit.auditor.workload import Subject, Workload, workload
+from dpaudit.auditor.attack.plans import Plan, pairs_within, plan_of
+from dpaudit.auditor.checks.properties import runs_of_checks
+from dpaudit.auditor.data.disclosure import permitted
+from dpaudit.auditor.events.points import lines_of
+from dpaudit.auditor.pairs.candidates import Neighbours, candidate_pairs
+from dpaudit.auditor.runs.workload import Subject, Workload, workload
+from dpaudit.auditor.statistics.bounds import ClaimPoint
+from dpaudit.auditor.statistics.family import FAMILIES
 from dpaudit.errors import InvalidArgument, TargetFailure
 from dpaudit.exact import Exact, in_range, instance_of, integer, kind_of, word
 from dpaudit.results import Settings

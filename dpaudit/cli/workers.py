@@ -42,7 +42,7 @@ def maker(jobs: int | None, factory: str | None) -> Callable[[], Executor] | Non
         raise click.UsageError("--jobs and --executor both choose the workers; give one of them.")
     if factory is None and jobs in (None, 1):
         return None
-    from dpaudit.auditor.forking import ForkedWorkers
+    from dpaudit.auditor.runs.forking import ForkedWorkers
     from dpaudit.auditor.supervision.apart import can_supervise
 
     if factory is None:
@@ -54,14 +54,14 @@ def maker(jobs: int | None, factory: str | None) -> Callable[[], Executor] | Non
 
 def _named(factory: str) -> Executor:
     """What the named factory gives; run where the target is, since it is code of the user's."""
-    from dpaudit.auditor.execution.renewal import executor_factory, made_by
+    from dpaudit.auditor.runs.renewal import executor_factory, made_by
 
     return made_by(executor_factory(factory))
 
 
 def _try(make: Callable[[], Executor]) -> None:
     """Make an executor once in a process of its own, to refuse one that cannot be made before any target is run."""
-    from dpaudit.auditor.execution.renewal import RenewableExecutor
+    from dpaudit.auditor.runs.renewal import RenewableExecutor
     from dpaudit.auditor.supervision.apart import apart
     from dpaudit.auditor.supervision.limits import Limits
 

@@ -70,7 +70,7 @@ def model(name: str, goal: str, says: str, *, about: str = "claim") -> Witness:
 @cache
 def _proofs() -> Mapping[str, Any]:
     """The claims of all learners in the proof graph, looked at again."""
-    from dpaudit.auditor.proof_lookup import looked_up
+    from dpaudit.auditor.verdict.proof_lookup import looked_up
     from proofs.learning import LOGGED
 
     return looked_up(f"proofs.chain#{name}.claim" for name in LOGGED)

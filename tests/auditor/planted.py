@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from dpaudit import Adjacency, Claim, PureDP, Sensitivity, Target
-from dpaudit.auditor.outputs import read, stable_code
+from dpaudit.auditor.reading.outputs import read, stable_code
 from dpaudit.errors import InvalidArgument
 from dpaudit.releases import Release, note
 from mechanisms import LaplaceMechanism, source_from

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpaudit.auditor.accounts import game_of, learned_menu, menu_of, settle, telltale_menu
-from dpaudit.auditor.bounds import ClaimPoint
-from dpaudit.auditor.label_bettor import LabelBettor
+from dpaudit.auditor.betting.accounts import game_of, learned_menu, menu_of, settle, telltale_menu
+from dpaudit.auditor.betting.label_bettor import LabelBettor
+from dpaudit.auditor.statistics.bounds import ClaimPoint
 
 GAME = game_of(ClaimPoint(1, 0))
 LEAKY = game_of(ClaimPoint(1, "1e-5"))

@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 from dpaudit import Claim, PureDP, Sensitivity, Target, audit
+from dpaudit.auditor.checks.independence import INDEPENDENT
+from dpaudit.auditor.checks.prices import SAME_NOISE
 from dpaudit.auditor.checks.query_laws import SENSITIVITY
-from dpaudit.auditor.independence import INDEPENDENT
-from dpaudit.auditor.pairs import candidate_pairs
-from dpaudit.auditor.prices import SAME_NOISE
+from dpaudit.auditor.pairs.candidates import candidate_pairs
 from dpaudit.claims import Adjacency
 from dpaudit.errors import InvalidArgument
 from dpaudit.releases import Release, note

@@ -11,11 +11,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import linprog
 
-from dpaudit.auditor.betting import Bankroll
-from dpaudit.auditor.bounds import ClaimPoint
-from dpaudit.auditor.event_bettor import MOST_EVENTS, EventPortfolio, Wager
-from dpaudit.auditor.events import Atoms, RankedEvent, Threshold
-from dpaudit.auditor.label_bettor import LabelBettor
+from dpaudit.auditor.betting.bankroll import Bankroll
+from dpaudit.auditor.betting.event_bettor import MOST_EVENTS, EventPortfolio, Wager
+from dpaudit.auditor.betting.label_bettor import LabelBettor
+from dpaudit.auditor.events.ranking import Atoms, RankedEvent, Threshold
+from dpaudit.auditor.statistics.bounds import ClaimPoint
 from dpaudit.errors import InvalidArgument
 
 PURE = ClaimPoint(1, 0)

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpaudit.auditor import binning
-from dpaudit.auditor.binning import binned
+from dpaudit.auditor.statistics import binning
+from dpaudit.auditor.statistics.binning import binned
 
 VALUES = st.lists(st.one_of(st.floats(width=16), st.sampled_from([-1.0, 0.0, 1.0, math.inf, math.nan])), max_size=40)
 CUTS = st.lists(st.floats(-5, 5).map(lambda value: round(value, 1)), max_size=12, unique=True).map(sorted)

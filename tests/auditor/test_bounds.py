@@ -7,8 +7,8 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from dpaudit.auditor import bounds
-from dpaudit.auditor.bounds import (
+from dpaudit.auditor.statistics import bounds
+from dpaudit.auditor.statistics.bounds import (
     ClaimPoint,
     clopper_pearson_lower,
     clopper_pearson_upper,

@@ -7,13 +7,13 @@ from dataclasses import replace
 import pytest
 
 from dpaudit import Claim, PureDP, Target
-from dpaudit.auditor import dispatch
-from dpaudit.auditor.dispatch import in_order
-from dpaudit.auditor.events import Threshold
-from dpaudit.auditor.features import fit_features
-from dpaudit.auditor.pairs import candidate_pairs
-from dpaudit.auditor.runs import PILOT, Chunk, Manner, Task, perform
-from dpaudit.auditor.workload import Subject, Workload
+from dpaudit.auditor.events.ranking import Threshold
+from dpaudit.auditor.pairs.candidates import candidate_pairs
+from dpaudit.auditor.reading.features import fit_features
+from dpaudit.auditor.runs import dispatch
+from dpaudit.auditor.runs.chunks import PILOT, Chunk, Manner, Task, perform
+from dpaudit.auditor.runs.dispatch import in_order
+from dpaudit.auditor.runs.workload import Subject, Workload
 from dpaudit.errors import TargetFailure
 
 WINDOW = 100

@@ -9,12 +9,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import laplace
 
-from dpaudit.auditor import events
-from dpaudit.auditor.bounds import ClaimPoint
-from dpaudit.auditor.candidates import column_families, score_families
-from dpaudit.auditor.events import Atoms, ScoreThreshold, Shortlist, Threshold, rank_events
+from dpaudit.auditor.events import ranking as events
+from dpaudit.auditor.events.candidates import column_families, score_families
+from dpaudit.auditor.events.ranking import Atoms, ScoreThreshold, Shortlist, Threshold, rank_events
 from dpaudit.auditor.scoring.fitting import fit_score
 from dpaudit.auditor.scoring.table import ScoreTable
+from dpaudit.auditor.statistics.bounds import ClaimPoint
 from dpaudit.errors import InvalidArgument
 
 PURE = ClaimPoint(1, 0)

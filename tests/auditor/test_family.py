@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpaudit.auditor.family import rejected
+from dpaudit.auditor.statistics.family import rejected
 from dpaudit.errors import InvalidArgument
 
 ALPHA = Fraction(1, 20)

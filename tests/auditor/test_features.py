@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpaudit.auditor.features import MAX_ITEMS, fit_features
-from dpaudit.auditor.outputs import Failure, stable_code
+from dpaudit.auditor.reading.features import MAX_ITEMS, fit_features
+from dpaudit.auditor.reading.outputs import Failure, stable_code
 
 SCALARS = st.one_of(
     st.none(),

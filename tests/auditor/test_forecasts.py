@@ -8,10 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import multivariate_normal
 
-from dpaudit.auditor.accounts import game_of
-from dpaudit.auditor.bounds import ClaimPoint
-from dpaudit.auditor.forecasts import forecast
-from dpaudit.auditor.label_bettor import LabelBettor
+from dpaudit.auditor.betting.accounts import game_of
+from dpaudit.auditor.betting.forecasts import forecast
+from dpaudit.auditor.betting.label_bettor import LabelBettor
+from dpaudit.auditor.statistics.bounds import ClaimPoint
 from dpaudit.auditor.zoo import specimens
 
 PURE = game_of(ClaimPoint(1, 0))

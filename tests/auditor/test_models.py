@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from dpaudit.auditor.models import column_model, ordered
+from dpaudit.auditor.scoring.models import column_model, ordered
 
 
 def column(seed, rows, values_of):

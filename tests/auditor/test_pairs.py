@@ -6,11 +6,11 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from dpaudit import Adjacency, Claim, PureDP, Sensitivity, Target
-from dpaudit.auditor.pairs import candidate_pairs
-from dpaudit.auditor.records import exchanged, extremes, is_dataset, same, without
-from dpaudit.auditor.search.drawing import MOST_DRAWN
-from dpaudit.auditor.search.edits import MOST_MADE
-from dpaudit.auditor.search.relations import check, describe
+from dpaudit.auditor.data.records import exchanged, extremes, is_dataset, same, without
+from dpaudit.auditor.pairs.candidates import candidate_pairs
+from dpaudit.auditor.pairs.drawing import MOST_DRAWN
+from dpaudit.auditor.pairs.edits import MOST_MADE
+from dpaudit.auditor.pairs.relations import check, describe
 from dpaudit.errors import InvalidArgument, Unsupported
 
 ADD_REMOVE = Adjacency("add_remove")

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 from dpaudit import GDP, RDP, ZCDP, ApproxDP, Claim, Curve, PureDP
 from dpaudit.accounting import claimed_loss, gaussian
-from dpaudit.auditor.bounds import ClaimPoint
-from dpaudit.auditor.events import RankedEvent, Threshold
-from dpaudit.auditor.points import easiest_line, excess, first_line, lines_of
+from dpaudit.auditor.events.points import easiest_line, excess, first_line, lines_of
+from dpaudit.auditor.events.ranking import RankedEvent, Threshold
+from dpaudit.auditor.statistics.bounds import ClaimPoint
 
 EVENT = Threshold(0, 0.0, at_most=True)
 

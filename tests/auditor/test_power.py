@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from dpaudit.auditor.bounds import ClaimPoint, epsilon_lower_bound
-from dpaudit.auditor.power import detectable_epsilon
+from dpaudit.auditor.statistics.bounds import ClaimPoint, epsilon_lower_bound
+from dpaudit.auditor.statistics.power import detectable_epsilon
 from dpaudit.errors import InvalidArgument
 from dpaudit.results import Counts
 
@@ -33,7 +33,7 @@ def test_power_statement_agrees_with_full_enumeration(delta, mass):
 def test_strata_of_many_runs_agree_with_the_sum_over_all_hits(monkeypatch):
     point = ClaimPoint(1, 0)
     strata = detectable_epsilon(mass=0.3, runs=20_000, point=point, alpha=0.025)
-    monkeypatch.setattr("dpaudit.auditor.power._STRATA", 10**6)
+    monkeypatch.setattr("dpaudit.auditor.statistics.power._STRATA", 10**6)
     assert detectable_epsilon(mass=0.3, runs=20_000, point=point, alpha=0.025) == pytest.approx(strata, rel=1e-3)
 
 

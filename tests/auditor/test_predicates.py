@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpaudit.auditor.predicates import Atoms, ScoreThreshold, Threshold, hits_of
+from dpaudit.auditor.events.predicates import Atoms, ScoreThreshold, Threshold, hits_of
 from dpaudit.auditor.scoring.table import ScoreTable
 
 CUTS = st.lists(st.integers(-5, 5), min_size=1, max_size=6, unique=True).map(sorted)

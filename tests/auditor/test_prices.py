@@ -6,8 +6,8 @@ import pytest
 
 from dpaudit import GDP, RDP, ZCDP, ApproxDP, Claim, Curve, PureDP
 from dpaudit.accounting import gaussian, price
-from dpaudit.auditor.prices import price_of, same_noise
-from dpaudit.auditor.profiles import profile_of
+from dpaudit.auditor.checks.prices import price_of, same_noise
+from dpaudit.auditor.verdict.profiles import profile_of
 from dpaudit.claims import Adjacency
 from dpaudit.releases import Release
 

@@ -15,10 +15,10 @@ from hypothesis import strategies as st
 
 from dpaudit import audit
 from dpaudit.auditor import replay
-from dpaudit.auditor.outputs import Failure
-from dpaudit.auditor.pairs import candidate_pairs
-from dpaudit.auditor.runs import sample_one
-from dpaudit.auditor.shapes import shape_of
+from dpaudit.auditor.pairs.candidates import candidate_pairs
+from dpaudit.auditor.reading.outputs import Failure
+from dpaudit.auditor.reading.shapes import shape_of
+from dpaudit.auditor.runs.chunks import sample_one
 from dpaudit.report import from_json
 from dpaudit.results import Values
 

@@ -9,8 +9,8 @@ from itertools import combinations
 import pytest
 
 from dpaudit import Adjacency, Claim, PureDP, Target, audit
-from dpaudit.auditor.proof_lookup import looked_up
-from dpaudit.auditor.proof_status import Call, uncovered
+from dpaudit.auditor.verdict.proof_lookup import looked_up
+from dpaudit.auditor.verdict.proof_status import Call, uncovered
 from dpaudit.promise import claim_text, read_promise
 from dpaudit.spec import L1, One, Spec
 from dpaudit.targets import module_at

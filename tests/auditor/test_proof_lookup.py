@@ -6,8 +6,8 @@ import textwrap
 
 import pytest
 
-from dpaudit.auditor import proof_lookup
-from dpaudit.auditor.proof_lookup import looked_up
+from dpaudit.auditor.verdict import proof_lookup
+from dpaudit.auditor.verdict.proof_lookup import looked_up
 from dpaudit.targets import module_at
 from dpaudit.verifier import verify
 from dpaudit.verifier.certificates import text_of

@@ -11,8 +11,8 @@ import pytest
 
 from dpaudit import GDP, ZCDP, Adjacency, ApproxDP, Claim, PureDP, Sensitivity, Target, audit
 from dpaudit.auditor import replay
-from dpaudit.auditor.proof_lookup import ProofFinding, looked_up
-from dpaudit.auditor.proof_status import Observed, calls_of, doubted, gave_out, proof_of
+from dpaudit.auditor.verdict.proof_lookup import ProofFinding, looked_up
+from dpaudit.auditor.verdict.proof_status import Observed, calls_of, doubted, gave_out, proof_of
 from dpaudit.releases import Release
 from dpaudit.report import evidence_bytes, from_json, to_json
 from dpaudit.results import Price, ProofStep, Property, Verdict

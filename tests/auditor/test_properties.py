@@ -10,11 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dpaudit import Claim, PureDP, Sensitivity, Target
+from dpaudit.auditor.checks.properties import MOST_CHECK_RUNS, check_target, runs_of_checks
 from dpaudit.auditor.checks.query_laws import SENSITIVITY, check_sensitivity
-from dpaudit.auditor.distance import distance_exceeds, numbers_in
-from dpaudit.auditor.pairs import candidate_pairs
-from dpaudit.auditor.properties import MOST_CHECK_RUNS, check_target, runs_of_checks
-from dpaudit.auditor.workload import Subject
+from dpaudit.auditor.data.distance import distance_exceeds, numbers_in
+from dpaudit.auditor.pairs.candidates import candidate_pairs
+from dpaudit.auditor.runs.workload import Subject
 from dpaudit.errors import InvalidArgument
 
 REAL = st.one_of(st.integers(-1000, 1000), st.fractions(), st.floats(-1e6, 1e6))

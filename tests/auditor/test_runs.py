@@ -9,11 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dpaudit import Claim, PureDP, Target
-from dpaudit.auditor.events import Threshold
-from dpaudit.auditor.features import fit_features
-from dpaudit.auditor.outputs import Failure
-from dpaudit.auditor.pairs import candidate_pairs
-from dpaudit.auditor.runs import (
+from dpaudit.auditor.events.ranking import Threshold
+from dpaudit.auditor.pairs.candidates import candidate_pairs
+from dpaudit.auditor.reading.features import fit_features
+from dpaudit.auditor.reading.outputs import Failure
+from dpaudit.auditor.runs.chunks import (
     LARGEST_CHUNK,
     PILOT,
     SMALLEST_CHUNK,
@@ -26,7 +26,7 @@ from dpaudit.auditor.runs import (
     perform,
     sample_one,
 )
-from dpaudit.auditor.workload import Subject, Workload
+from dpaudit.auditor.runs.workload import Subject, Workload
 from dpaudit.errors import InvalidArgument
 from dpaudit.results import Counts
 

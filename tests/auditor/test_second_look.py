@@ -8,16 +8,16 @@ import numpy as np
 import pytest
 
 from dpaudit import Claim, PureDP, Target, audit
-from dpaudit.auditor import second_look
-from dpaudit.auditor.bounds import ClaimPoint
-from dpaudit.auditor.course import Case, Course
-from dpaudit.auditor.events import RankedEvent, Threshold
-from dpaudit.auditor.features import fit_features
-from dpaudit.auditor.pairs import candidate_pairs
-from dpaudit.auditor.plans import Plan
-from dpaudit.auditor.points import lines_of
-from dpaudit.auditor.runs import Manner
-from dpaudit.auditor.workload import Subject, Workload
+from dpaudit.auditor.attack import second_look
+from dpaudit.auditor.attack.course import Case, Course
+from dpaudit.auditor.attack.plans import Plan
+from dpaudit.auditor.events.points import lines_of
+from dpaudit.auditor.events.ranking import RankedEvent, Threshold
+from dpaudit.auditor.pairs.candidates import candidate_pairs
+from dpaudit.auditor.reading.features import fit_features
+from dpaudit.auditor.runs.chunks import Manner
+from dpaudit.auditor.runs.workload import Subject, Workload
+from dpaudit.auditor.statistics.bounds import ClaimPoint
 
 LOOKED = 40_000
 PLAN = Plan(pilot=1000, betting=1000, bound=400_000)

@@ -7,17 +7,18 @@ import numpy as np
 import pytest
 
 from dpaudit import Claim, PureDP, Target, audit
-from dpaudit.auditor import features as feature_maps
-from dpaudit.auditor import label_bettor, predicates
-from dpaudit.auditor.bounds import ClaimPoint
-from dpaudit.auditor.course import joined
-from dpaudit.auditor.events import Atoms, ScoreThreshold, Threshold
-from dpaudit.auditor.features import fit_features
-from dpaudit.auditor.pairs import candidate_pairs
-from dpaudit.auditor.plans import Plan, plan_of
-from dpaudit.auditor.runs import BOUND, LARGEST_CHUNK, Chunk, ChunkRuns, Manner, Task, perform
+from dpaudit.auditor.attack.course import joined
+from dpaudit.auditor.attack.plans import Plan, plan_of
+from dpaudit.auditor.betting import label_bettor
+from dpaudit.auditor.events import predicates
+from dpaudit.auditor.events.ranking import Atoms, ScoreThreshold, Threshold
+from dpaudit.auditor.pairs.candidates import candidate_pairs
+from dpaudit.auditor.reading import features as feature_maps
+from dpaudit.auditor.reading.features import fit_features
+from dpaudit.auditor.runs.chunks import BOUND, LARGEST_CHUNK, Chunk, ChunkRuns, Manner, Task, perform
+from dpaudit.auditor.runs.workload import Subject, Workload
 from dpaudit.auditor.scoring.table import ScoreTable
-from dpaudit.auditor.workload import Subject, Workload
+from dpaudit.auditor.statistics.bounds import ClaimPoint
 
 
 def counted(monkeypatch, module, name):

@@ -10,15 +10,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dpaudit import GDP, Claim, PureDP, Target
-from dpaudit.auditor.course import Case, Clock, Course, late_chunks
-from dpaudit.auditor.features import fit_features
-from dpaudit.auditor.independence import check_independence
-from dpaudit.auditor.pairs import candidate_pairs
-from dpaudit.auditor.plans import Plan, plan_of
-from dpaudit.auditor.points import first_line, lines_of
-from dpaudit.auditor.runs import BETTING, BOUND, PILOT, Manner
-from dpaudit.auditor.trial import try_claim
-from dpaudit.auditor.workload import Subject, Workload
+from dpaudit.auditor.attack.course import Case, Clock, Course, late_chunks
+from dpaudit.auditor.attack.plans import Plan, plan_of
+from dpaudit.auditor.attack.trial import try_claim
+from dpaudit.auditor.checks.independence import check_independence
+from dpaudit.auditor.events.points import first_line, lines_of
+from dpaudit.auditor.pairs.candidates import candidate_pairs
+from dpaudit.auditor.reading.features import fit_features
+from dpaudit.auditor.runs.chunks import BETTING, BOUND, PILOT, Manner
+from dpaudit.auditor.runs.workload import Subject, Workload
 from dpaudit.errors import InvalidArgument
 
 
@@ -160,7 +160,7 @@ def test_few_rows_never_raise_a_false_alarm_and_are_not_said_to_be_independent()
 
 def test_the_clock_affords_what_the_latest_pace_allows(monkeypatch):
     times = iter([0.0, 1.0, 2.0])
-    monkeypatch.setattr("dpaudit.auditor.course.time.monotonic", lambda: next(times))
+    monkeypatch.setattr("dpaudit.auditor.attack.course.time.monotonic", lambda: next(times))
     clock = Clock(10.0)
     clock.mark(100)
     clock.mark(1100)
@@ -171,7 +171,7 @@ def test_the_clock_affords_what_the_latest_pace_allows(monkeypatch):
 
 def test_the_clock_affords_nothing_when_time_is_over(monkeypatch):
     times = iter([0.0, 99.0])
-    monkeypatch.setattr("dpaudit.auditor.course.time.monotonic", lambda: next(times))
+    monkeypatch.setattr("dpaudit.auditor.attack.course.time.monotonic", lambda: next(times))
     clock = Clock(10.0)
     clock.mark(100)
 

@@ -9,11 +9,11 @@ from output_kinds import HELD_OUT, TUNED, release
 
 from dpaudit import Claim, PureDP, Target, audit
 from dpaudit.auditor import replay
-from dpaudit.auditor.features import Form, fit_features, widened
-from dpaudit.auditor.leaves import Leaves
-from dpaudit.auditor.outputs import groups
-from dpaudit.auditor.readings import kept, read
-from dpaudit.auditor.unread import NEW_KEYS, Tally, account_of, unread_in
+from dpaudit.auditor.reading.features import Form, fit_features, widened
+from dpaudit.auditor.reading.leaves import Leaves
+from dpaudit.auditor.reading.outputs import groups
+from dpaudit.auditor.reading.reader import kept, read
+from dpaudit.auditor.reading.unread import NEW_KEYS, Tally, account_of, unread_in
 from dpaudit.report import from_json, to_annotations, to_html, to_json, to_junit, to_sarif
 from dpaudit.results import Verdict
 

@@ -12,7 +12,7 @@ sys.path.append(str(Path(__file__).parents[2] / "benchmarks"))
 import plugin_sessions
 from plugin_sessions import EVEN, HITS, POINT, VISIBLE
 
-from dpaudit.auditor.bounds import p_value
+from dpaudit.auditor.statistics.bounds import p_value
 from dpaudit.results import Counts
 
 

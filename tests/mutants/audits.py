@@ -15,37 +15,37 @@ import numpy as np
 from scipy.stats import binom, multivariate_normal
 
 from dpaudit import audit
-from dpaudit.auditor import pulse
-from dpaudit.auditor.accounts import game_of
-from dpaudit.auditor.binomial_tails import upper_tail
-from dpaudit.auditor.bounds import ClaimPoint, epsilon_lower_bound, p_value, profile_lower_bounds
+from dpaudit.auditor.attack.tallies import cells_of, promises, tally_of
+from dpaudit.auditor.betting.accounts import game_of
+from dpaudit.auditor.betting.forecasts import forecast
+from dpaudit.auditor.betting.label_bettor import LabelBettor
+from dpaudit.auditor.checks.properties import MOST_CHECK_RUNS
 from dpaudit.auditor.checks.tapes import Recorder
 from dpaudit.auditor.checks.values import least_distance, read_further
-from dpaudit.auditor.disclosure import common_releases, permitted, shows_values, text_of, values_of, without_values
-from dpaudit.auditor.dispatch import in_order
-from dpaudit.auditor.event_words import described
-from dpaudit.auditor.events import RankedEvent
+from dpaudit.auditor.data.disclosure import common_releases, permitted, shows_values, text_of, values_of, without_values
+from dpaudit.auditor.events.predicates import Atoms, Threshold
+from dpaudit.auditor.events.ranking import RankedEvent
+from dpaudit.auditor.events.words import described
 from dpaudit.auditor.examining import Examined
-from dpaudit.auditor.family import rejected
-from dpaudit.auditor.features import fit_features
-from dpaudit.auditor.forecasts import forecast
-from dpaudit.auditor.label_bettor import LabelBettor
-from dpaudit.auditor.pairs import Neighbours
-from dpaudit.auditor.predicates import Atoms, Threshold
-from dpaudit.auditor.proof_lookup import ProofFinding, _status, looked_up
-from dpaudit.auditor.proof_status import Observed, proof_of
-from dpaudit.auditor.properties import MOST_CHECK_RUNS
-from dpaudit.auditor.runs import BETTING, BOUND, Chunk, Manner, Task, perform
+from dpaudit.auditor.pairs.candidates import Neighbours
+from dpaudit.auditor.pairs.relations import check
+from dpaudit.auditor.pairs.shrinking import smaller_pair
+from dpaudit.auditor.reading.features import fit_features
+from dpaudit.auditor.runs import pulse
+from dpaudit.auditor.runs.chunks import BETTING, BOUND, Chunk, Manner, Task, perform
+from dpaudit.auditor.runs.dispatch import in_order
+from dpaudit.auditor.runs.workload import Subject, Workload
 from dpaudit.auditor.scoring.fitting import fit_score
-from dpaudit.auditor.search.relations import check
-from dpaudit.auditor.search.shrinking import smaller_pair
-from dpaudit.auditor.search.tallies import cells_of, promises, tally_of
+from dpaudit.auditor.statistics.binomial_tails import upper_tail
+from dpaudit.auditor.statistics.bounds import ClaimPoint, epsilon_lower_bound, p_value, profile_lower_bounds
+from dpaudit.auditor.statistics.family import rejected
 from dpaudit.auditor.supervision.apart import apart
 from dpaudit.auditor.supervision.audits import _checked
 from dpaudit.auditor.supervision.candidates import Candidate
 from dpaudit.auditor.supervision.limits import Limits
-from dpaudit.auditor.verdicts import verdict_of
-from dpaudit.auditor.workload import Subject, Workload
+from dpaudit.auditor.verdict.proof_lookup import ProofFinding, _status, looked_up
+from dpaudit.auditor.verdict.proof_status import Observed, proof_of
+from dpaudit.auditor.verdict.verdicts import verdict_of
 from dpaudit.claims import Adjacency, Claim, PureDP
 from dpaudit.errors import DpauditError, InvalidArgument, TargetFailure
 from dpaudit.exact import ball, ball_endpoints, working_precision

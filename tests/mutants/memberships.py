@@ -9,7 +9,6 @@ from itertools import product
 import numpy as np
 from scipy.stats import beta, binom
 
-from dpaudit.auditor.bounds import ClaimPoint
 from dpaudit.auditor.membership import (
     Guesses,
     OperatingPoint,
@@ -21,6 +20,7 @@ from dpaudit.auditor.membership import (
     tracing_p_values,
 )
 from dpaudit.auditor.membership.profile_guesses import _certified
+from dpaudit.auditor.statistics.bounds import ClaimPoint
 from dpaudit.claims import Claim, PureDP
 
 ONE = Claim(PureDP(epsilon=1))

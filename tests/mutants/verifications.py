@@ -9,8 +9,8 @@ from fractions import Fraction
 from flint import arb, fmpq
 
 from dpaudit import clauses
-from dpaudit.auditor.proof_lookup import ProofFinding
-from dpaudit.auditor.proof_status import Call, asks_of_data, uncovered
+from dpaudit.auditor.verdict.proof_lookup import ProofFinding
+from dpaudit.auditor.verdict.proof_status import Call, asks_of_data, uncovered
 from dpaudit.errors import Unsupported
 from dpaudit.exact import Enclosure, working_precision
 from dpaudit.spec import All, Change, Spec

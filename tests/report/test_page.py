@@ -16,7 +16,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from dpaudit.auditor.family import FAMILIES, rejected
+from dpaudit.auditor.statistics.family import FAMILIES, rejected
 from dpaudit.report import read_report, to_html, to_text, wording, write_html, write_json
 from dpaudit.report.plots import profile_plot, thinned, tradeoff_plot, wealth_plot
 from dpaudit.results import ProfilePoint, Property, Report, Verdict, WealthPoint

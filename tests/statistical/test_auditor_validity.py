@@ -6,15 +6,15 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from dpaudit.auditor.betting import Bankroll, LabelBettor
-from dpaudit.auditor.bounds import (
+from dpaudit.auditor.betting.bankroll import Bankroll, LabelBettor
+from dpaudit.auditor.events.ranking import rank_events
+from dpaudit.auditor.statistics.bounds import (
     ClaimPoint,
     clopper_pearson_lower,
     epsilon_lower_bound,
     p_value,
     profile_lower_bounds,
 )
-from dpaudit.auditor.events import rank_events
 from dpaudit.results import Counts
 
 FALSE_ALARM = 1e-9

@@ -13,16 +13,16 @@ import pytest
 from scipy.stats import binom, hypergeom
 
 from dpaudit import GDP, Adjacency, Claim, PureDP, Target, audit
-from dpaudit.auditor.bounds import (
+from dpaudit.auditor.checks.independence import _dependence
+from dpaudit.auditor.runs.chunks import BETTING, BOUND, CHECKS, PILOT, PRICE, Chunk
+from dpaudit.auditor.statistics.bounds import (
     ClaimPoint,
     clopper_pearson_upper,
     epsilon_lower_bound,
     p_value,
     profile_lower_bounds,
 )
-from dpaudit.auditor.family import rejected
-from dpaudit.auditor.independence import _dependence
-from dpaudit.auditor.runs import BETTING, BOUND, CHECKS, PILOT, PRICE, Chunk
+from dpaudit.auditor.statistics.family import rejected
 from dpaudit.errors import InvalidArgument
 from dpaudit.pytest_plugin import DEFAULT_BUDGET
 from dpaudit.report.document import evidence_bytes

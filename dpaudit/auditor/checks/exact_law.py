@@ -9,11 +9,11 @@ from fractions import Fraction
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any, Final
 
-from dpaudit.auditor.bounds import ClaimPoint
-from dpaudit.auditor.disclosure import text_of
-from dpaudit.auditor.pairs import Neighbours
-from dpaudit.auditor.points import lines_of
-from dpaudit.auditor.records import copied
+from dpaudit.auditor.data.disclosure import text_of
+from dpaudit.auditor.data.records import copied
+from dpaudit.auditor.events.points import lines_of
+from dpaudit.auditor.pairs.candidates import Neighbours
+from dpaudit.auditor.statistics.bounds import ClaimPoint
 from dpaudit.claims import RDP, ZCDP, ApproxDP, Claim, PureDP
 from dpaudit.errors import DpauditError, InvalidArgument, class_name
 from dpaudit.exact import Endpoint, outward, rational

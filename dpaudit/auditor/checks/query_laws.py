@@ -9,12 +9,12 @@ from typing import Any, Final
 
 import numpy as np
 
-from dpaudit.auditor.checks.search import Broken, Finding, counterexample
-from dpaudit.auditor.distance import distance_exceeds, numbers_in, tolerance
-from dpaudit.auditor.outputs import Failure
-from dpaudit.auditor.pairs import Neighbours
-from dpaudit.auditor.records import copied, fingerprint, is_dataset
-from dpaudit.auditor.refusals import accepted
+from dpaudit.auditor.checks.counterexamples import Broken, Finding, counterexample
+from dpaudit.auditor.checks.refusals import accepted
+from dpaudit.auditor.data.distance import distance_exceeds, numbers_in, tolerance
+from dpaudit.auditor.data.records import copied, fingerprint, is_dataset
+from dpaudit.auditor.pairs.candidates import Neighbours
+from dpaudit.auditor.reading.outputs import Failure
 from dpaudit.errors import DpauditError, class_name
 from dpaudit.exact import rational, shown
 from dpaudit.results import Property

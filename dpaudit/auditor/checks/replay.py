@@ -7,15 +7,15 @@ from typing import Any, Final
 
 import numpy as np
 
-from dpaudit.auditor.checks.search import Broken, Finding, counterexample
+from dpaudit.auditor.checks.counterexamples import Broken, Finding, counterexample
+from dpaudit.auditor.checks.prices import price_of
 from dpaudit.auditor.checks.tapes import Held, Recorder
 from dpaudit.auditor.checks.values import ADDITIVE, METRICS, can_be_read, least_distance, read_further
-from dpaudit.auditor.disclosure import as_text, common_releases, shows_values
-from dpaudit.auditor.outputs import Failure
-from dpaudit.auditor.pairs import Neighbours
-from dpaudit.auditor.prices import price_of
-from dpaudit.auditor.records import copied, same
-from dpaudit.auditor.runs import sample_one
+from dpaudit.auditor.data.disclosure import as_text, common_releases, shows_values
+from dpaudit.auditor.data.records import copied, same
+from dpaudit.auditor.pairs.candidates import Neighbours
+from dpaudit.auditor.reading.outputs import Failure
+from dpaudit.auditor.runs.chunks import sample_one
 from dpaudit.exact import outward, shown
 from dpaudit.releases import Release, taping
 from dpaudit.results import Property

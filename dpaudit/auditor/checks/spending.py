@@ -6,12 +6,12 @@ from typing import Any, Final
 
 import numpy as np
 
-from dpaudit.auditor.checks.search import Finding
-from dpaudit.auditor.disclosure import shows_values
-from dpaudit.auditor.pairs import Neighbours
-from dpaudit.auditor.prices import price_of
-from dpaudit.auditor.records import copied
-from dpaudit.auditor.runs import sample_one
+from dpaudit.auditor.checks.counterexamples import Finding
+from dpaudit.auditor.checks.prices import price_of
+from dpaudit.auditor.data.disclosure import shows_values
+from dpaudit.auditor.data.records import copied
+from dpaudit.auditor.pairs.candidates import Neighbours
+from dpaudit.auditor.runs.chunks import sample_one
 from dpaudit.exact import outward
 from dpaudit.releases import Release, recording
 from dpaudit.results import Price, Property

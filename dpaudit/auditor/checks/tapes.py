@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
-from dpaudit.auditor.records import copied
+from dpaudit.auditor.data.records import copied
 from dpaudit.releases import Hold, Release
 
 _Output = TypeVar("_Output")

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from dpaudit.auditor.distance import distance_exceeds, numbers_in
+from dpaudit.auditor.data.distance import distance_exceeds, numbers_in
 from dpaudit.errors import DpauditError
 
 ADDITIVE: Final = {

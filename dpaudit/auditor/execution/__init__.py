@@ -4,21 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from dpaudit.auditor.runs.renewal import RenewableExecutor as RenewableExecutor
+from dpaudit.auditor.runs.renewal import executor_factory as executor_factory
 from dpaudit.lazy import lazily
 
 if TYPE_CHECKING:
     from dpaudit.auditor.execution.conformance import Finding as Finding
     from dpaudit.auditor.execution.conformance import check_executor as check_executor
-    from dpaudit.auditor.execution.renewal import RenewableExecutor as RenewableExecutor
-    from dpaudit.auditor.execution.renewal import executor_factory as executor_factory
 
 _HOMES: Final = {
     "Finding": "conformance",
-    "RenewableExecutor": "renewal",
     "check_executor": "conformance",
-    "executor_factory": "renewal",
 }
 
-__all__ = sorted(_HOMES)
+__all__ = sorted([*_HOMES, RenewableExecutor.__name__, executor_factory.__name__])
 
 __getattr__, __dir__ = lazily(__name__, _HOMES)

@@ -12,12 +12,12 @@ import numpy as np
 from numpy.random import Generator, SeedSequence
 from numpy.typing import NDArray
 
-from dpaudit.auditor.bounds import ClaimPoint
 from dpaudit.auditor.membership.foreign import result_of
 from dpaudit.auditor.membership.guesses import Guesses, guess_epsilon
 from dpaudit.auditor.membership.profile_guesses import curve_points, p_value_on
 from dpaudit.auditor.request import require_executor
-from dpaudit.auditor.verdicts import summary_of
+from dpaudit.auditor.statistics.bounds import ClaimPoint
+from dpaudit.auditor.verdict.verdicts import summary_of
 from dpaudit.claims import Claim
 from dpaudit.errors import InvalidArgument, TargetFailure, class_name
 from dpaudit.exact import Exact, in_range, integer, outward

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Final
 
-from dpaudit.auditor.bounds import ClaimPoint, epsilon_lower_bound
+from dpaudit.auditor.statistics.bounds import ClaimPoint, epsilon_lower_bound
 from dpaudit.exact import Exact, ball, ball_endpoints, float_outward, in_range, instance_of, integer, working_precision
 from dpaudit.results import Counts
 

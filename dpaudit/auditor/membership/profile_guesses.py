@@ -9,9 +9,9 @@ from typing import Any, Final, TypeAlias
 
 import numpy as np
 
-from dpaudit.auditor.bounds import ClaimPoint
+from dpaudit.auditor.events.points import claimed_delta, stated_point
 from dpaudit.auditor.membership.guesses import Guesses, p_value_at
-from dpaudit.auditor.points import claimed_delta, stated_point
+from dpaudit.auditor.statistics.bounds import ClaimPoint
 from dpaudit.claims import GDP, Claim
 from dpaudit.exact import Exact, ball, ball_endpoints, float_outward, in_range, instance_of, working_precision
 

@@ -11,10 +11,10 @@ from typing import Any, Final
 import numpy as np
 from numpy.random import Generator, SeedSequence
 
-from dpaudit.auditor.bounds import ClaimPoint
+from dpaudit.auditor.events.points import lines_of
 from dpaudit.auditor.membership.fingerprints import Rows, Vector, draw_fingerprints
 from dpaudit.auditor.membership.foreign import result_of
-from dpaudit.auditor.points import lines_of
+from dpaudit.auditor.statistics.bounds import ClaimPoint
 from dpaudit.claims import Claim
 from dpaudit.errors import AdjacencyMismatch, TargetFailure
 from dpaudit.exact import (

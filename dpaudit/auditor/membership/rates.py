@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpaudit.auditor.bounds import clopper_pearson_lower, clopper_pearson_upper
 from dpaudit.auditor.membership.foreign import finite_array
+from dpaudit.auditor.statistics.bounds import clopper_pearson_lower, clopper_pearson_upper
 from dpaudit.errors import InvalidArgument
 from dpaudit.exact import Exact, ball, ball_endpoints, float_outward, in_range, working_precision
 

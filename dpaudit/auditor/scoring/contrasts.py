@@ -9,8 +9,8 @@ from typing import Final
 
 import numpy as np
 
-from dpaudit.auditor.binning import Floats
-from dpaudit.auditor.log_sums import log_sum
+from dpaudit.auditor.statistics.binning import Floats
+from dpaudit.auditor.statistics.log_sums import log_sum
 
 _SHARES: Final = (0.02, 0.1, 0.3, 0.9)
 _SIZES: Final = tuple(0.01 * 2.0**power for power in range(11))

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from dpaudit.auditor.binning import Floats
 from dpaudit.auditor.scoring.contrasts import plateaus
+from dpaudit.auditor.statistics.binning import Floats
 
 
 def raw(ones: Floats, total: Floats, expected: Floats) -> tuple[Floats, Floats]:

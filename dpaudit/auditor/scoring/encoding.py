@@ -9,15 +9,11 @@ from typing import Final, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from dpaudit.auditor.binning import MOST_VALUES, Floats, binned, cut_points, fine_cuts
 from dpaudit.auditor.scoring.table import Codes, mixed
+from dpaudit.auditor.statistics.binning import MOST_VALUES, Floats, binned, cut_points, fine_cuts
 
 Small: TypeAlias = NDArray[np.uint8]
 Mask: TypeAlias = NDArray[np.bool_]
-
-ITEMS: Final = 0
-DERIVED: Final = (1, 2)
-"""Groups of columns: the items of an output, and what follows from them (differences; sum, largest and its position)."""
 
 MOST_PATTERNS: Final = 4096
 

@@ -9,12 +9,13 @@ from typing import Final, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from dpaudit.auditor.binning import Bins, Floats, Labels
-from dpaudit.auditor.models import column_model, ordered
+from dpaudit.auditor.reading.features import DERIVED, ITEMS
 from dpaudit.auditor.scoring.contrasts import plateaus
 from dpaudit.auditor.scoring.corrections import raw, shared, shrunk
-from dpaudit.auditor.scoring.encoding import DERIVED, ITEMS, Column, encoded, patterns_of
+from dpaudit.auditor.scoring.encoding import Column, encoded, patterns_of
+from dpaudit.auditor.scoring.models import column_model, ordered
 from dpaudit.auditor.scoring.table import ScoreTable
+from dpaudit.auditor.statistics.binning import Bins, Floats, Labels
 
 _FOLDS: Final = 3
 _SWEEPS: Final = 3

@@ -9,7 +9,7 @@ from typing import Final, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from dpaudit.auditor.binning import Floats, binned
+from dpaudit.auditor.statistics.binning import Floats, binned
 
 Codes: TypeAlias = NDArray[np.uint64]
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from mmap import mmap
 from typing import Final
 
-from dpaudit.auditor import pulse
+from dpaudit.auditor.runs import pulse
 from dpaudit.auditor.supervision.child import Json, Work, said
 from dpaudit.auditor.supervision.keeper import keep
 from dpaudit.auditor.supervision.limits import Limits

@@ -14,10 +14,9 @@ from pathlib import Path
 from typing import Final
 
 from dpaudit.auditor.examining import Examined, Listener, examined
-from dpaudit.auditor.execution.renewal import RenewableExecutor
 from dpaudit.auditor.progress import Progress
-from dpaudit.auditor.proof_lookup import ProofFinding, looked_up
 from dpaudit.auditor.request import Given, entry_of
+from dpaudit.auditor.runs.renewal import RenewableExecutor
 from dpaudit.auditor.supervision.apart import apart, can_supervise
 from dpaudit.auditor.supervision.candidates import (
     Candidate,
@@ -29,6 +28,7 @@ from dpaudit.auditor.supervision.candidates import (
 )
 from dpaudit.auditor.supervision.child import Json, Send
 from dpaudit.auditor.supervision.limits import Limits
+from dpaudit.auditor.verdict.proof_lookup import ProofFinding, looked_up
 from dpaudit.codec import decode, encode
 from dpaudit.errors import DpauditError, InvalidArgument, MissingExtra, TargetFailure, Unsupported
 from dpaudit.own_packages import require_own

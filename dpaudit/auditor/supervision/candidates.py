@@ -12,7 +12,7 @@ from dpaudit.auditor.request import entry_of, names_apart
 from dpaudit.auditor.supervision.apart import apart
 from dpaudit.auditor.supervision.child import Json, Send
 from dpaudit.auditor.supervision.limits import Limits
-from dpaudit.auditor.verdicts import summary_of
+from dpaudit.auditor.verdict.verdicts import summary_of
 from dpaudit.codec import decode, encode
 from dpaudit.errors import CODES, DpauditError, InvalidArgument, TargetFailure
 from dpaudit.results import ClaimSummary, Settings, TargetResult, Verdict

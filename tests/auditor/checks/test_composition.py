@@ -14,7 +14,7 @@ from dpaudit import Claim, PureDP, Target, audit
 from dpaudit.accounting import Filter, Poisson, compose, discrete_laplace, gaussian, price, pure_dp, randomized_response
 from dpaudit.auditor.checks.replay import check_replay
 from dpaudit.auditor.checks.spending import check_spending
-from dpaudit.auditor.pairs import candidate_pairs
+from dpaudit.auditor.pairs.candidates import candidate_pairs
 from dpaudit.errors import BudgetExceeded
 from dpaudit.releases import recording
 from mechanisms import ExponentialMechanism, LaplaceMechanism, RandomizedResponse, source_from

@@ -7,7 +7,7 @@ import pytest
 from dpaudit import GDP, RDP, ZCDP, ApproxDP, Claim, Curve, PureDP, Target, Verdict, audit
 from dpaudit.accounting import explicit_pair
 from dpaudit.auditor.checks.exact_law import EXACT_LAW, check_exact_law
-from dpaudit.auditor.pairs import candidate_pairs
+from dpaudit.auditor.pairs.candidates import candidate_pairs
 
 
 def coin(truth):

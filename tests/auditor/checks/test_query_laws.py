@@ -20,9 +20,9 @@ from dpaudit.auditor.checks.query_laws import (
     check_laws,
     check_sensitivity,
 )
-from dpaudit.auditor.pairs import candidate_pairs
-from dpaudit.auditor.search.boundary import boundary_values
-from dpaudit.auditor.search.strategies import neighbours
+from dpaudit.auditor.pairs.boundary import boundary_values
+from dpaudit.auditor.pairs.candidates import candidate_pairs
+from dpaudit.auditor.pairs.strategies import neighbours
 
 SECONDS = 2.0
 FLOATS = st.floats(0, 1)

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpaudit.auditor.dispatch import perform_all
 from dpaudit.auditor.execution import RenewableExecutor, check_executor, conformance, probes
-from dpaudit.auditor.runs import ChunkRuns
+from dpaudit.auditor.runs.chunks import ChunkRuns
+from dpaudit.auditor.runs.dispatch import perform_all
 from dpaudit.errors import DpauditError
 
 NAMES = ["calls", "repetition", "errors", "cancellation", "surroundings", "evidence", "death of a worker"]

@@ -10,8 +10,9 @@ from multiprocessing import get_context
 import pytest
 
 from dpaudit import Claim, PureDP, Target, audit
-from dpaudit.auditor import dispatch, replay
+from dpaudit.auditor import replay
 from dpaudit.auditor.execution import RenewableExecutor, executor_factory, probes
+from dpaudit.auditor.runs import dispatch
 from dpaudit.errors import DpauditError
 from dpaudit.results import Verdict
 

@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import binom
 
-from dpaudit.auditor.bounds import epsilon_lower_bound
 from dpaudit.auditor.membership import Guesses, guess_epsilon, guess_p_value
+from dpaudit.auditor.statistics.bounds import epsilon_lower_bound
 from dpaudit.errors import InvalidArgument
 from dpaudit.results import Counts
 

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from scipy.stats import binom, norm
 
 from dpaudit import GDP, ApproxDP, Claim, PureDP
-from dpaudit.auditor.bounds import ClaimPoint
 from dpaudit.auditor.membership import Guesses, guess_epsilon, guess_mu, guess_p_value, guess_p_value_of_claim
 from dpaudit.auditor.membership.profile_guesses import MOST_GUESSES, POINTS, _certified, _proposed, curve_points
+from dpaudit.auditor.statistics.bounds import ClaimPoint
 
 CLAIM = Claim(GDP(mu=1))
 SMALL = Guesses(canaries=2, guessed=2, correct=2)

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from scipy.stats import binom, norm
 
 from dpaudit import GDP, Claim, audit
-from dpaudit.auditor.bounds import clopper_pearson_lower, clopper_pearson_upper
 from dpaudit.auditor.membership import OperatingPoint, canary_target, fit_likelihood_ratio, operating_point, threshold_at
+from dpaudit.auditor.statistics.bounds import clopper_pearson_lower, clopper_pearson_upper
 from dpaudit.errors import InvalidArgument
 from dpaudit.results import Verdict
 

@@ -6,11 +6,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dpaudit import Adjacency, Claim, PureDP, Sensitivity, Target
-from dpaudit.auditor.pairs import candidate_pairs
-from dpaudit.auditor.records import same
-from dpaudit.auditor.search.edits import MOST_MOVED, edits_of
-from dpaudit.auditor.search.relations import check
-from dpaudit.auditor.search.shrinking import fewest, smaller_pair
+from dpaudit.auditor.data.records import same
+from dpaudit.auditor.pairs.candidates import candidate_pairs
+from dpaudit.auditor.pairs.edits import MOST_MOVED, edits_of
+from dpaudit.auditor.pairs.relations import check
+from dpaudit.auditor.pairs.shrinking import fewest, smaller_pair
 
 ROWS = [{"id": number % 3, "v": number, "label": number % 2} for number in range(9)]
 TABLE = np.array([[1.0, 5.0, 0.0], [2.0, 4.0, 1.0], [3.0, 3.0, 1.0]])

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from dpaudit import Claim, PureDP, Target, audit
 from dpaudit.auditor import neighbours, replay
-from dpaudit.auditor.bounds import ClaimPoint
-from dpaudit.auditor.search.minimal import RUNS_AGAIN, enough_runs
+from dpaudit.auditor.attack.minimal import RUNS_AGAIN, enough_runs
+from dpaudit.auditor.statistics.bounds import ClaimPoint
 from dpaudit.pytest_plugin import check
 from dpaudit.report.document import from_json, to_json
 from dpaudit.report.wording import minimal

@@ -8,11 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dpaudit import Adjacency, Claim, PureDP, Sensitivity, Target, audit
+from dpaudit.auditor.checks.properties import PARTS
 from dpaudit.auditor.checks.query_laws import SENSITIVITY
-from dpaudit.auditor.pairs import candidate_pairs
-from dpaudit.auditor.properties import PARTS
-from dpaudit.auditor.records import same
-from dpaudit.auditor.search.relations import check
+from dpaudit.auditor.data.records import same
+from dpaudit.auditor.pairs.candidates import candidate_pairs
+from dpaudit.auditor.pairs.relations import check
 from dpaudit.results import Verdict
 
 AGES = [20, 80, 21, 79, 20, 80, *(20 + 7 * number % 61 for number in range(54))]

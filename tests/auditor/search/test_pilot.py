@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 from dpaudit import Claim, PureDP, Target, audit
-from dpaudit.auditor.events import RankedEvent, Threshold
-from dpaudit.auditor.pairs import candidate_pairs
-from dpaudit.auditor.plans import plan_of
-from dpaudit.auditor.properties import runs_of_checks
-from dpaudit.auditor.search.pilot import _merit
+from dpaudit.auditor.attack.pilot import _merit
+from dpaudit.auditor.attack.plans import plan_of
+from dpaudit.auditor.checks.properties import runs_of_checks
+from dpaudit.auditor.events.ranking import RankedEvent, Threshold
+from dpaudit.auditor.pairs.candidates import candidate_pairs
 
 RUNS = 350_000
 SHIFTS = (0.1, 0.2, 1.0, 0.3)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from dpaudit import Adjacency
-from dpaudit.auditor.search.relations import check, describe
+from dpaudit.auditor.pairs.relations import check, describe
 from dpaudit.errors import InvalidArgument
 
 ROWS = [{"id": 1, "v": 5}, {"id": 1, "v": 6}, {"id": 2, "v": 7}]

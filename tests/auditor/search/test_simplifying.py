@@ -8,11 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dpaudit import Adjacency, Claim, PureDP, Target
-from dpaudit.auditor.pairs import candidate_pairs
-from dpaudit.auditor.records import same
-from dpaudit.auditor.search.relations import check
-from dpaudit.auditor.search.shrinking import smaller_pair
-from dpaudit.auditor.search.simplifying import aligned, simplified
+from dpaudit.auditor.data.records import same
+from dpaudit.auditor.pairs.candidates import candidate_pairs
+from dpaudit.auditor.pairs.relations import check
+from dpaudit.auditor.pairs.shrinking import smaller_pair
+from dpaudit.auditor.pairs.simplifying import aligned, simplified
 
 PEOPLE = [
     {"id": 9, "age": 41, "ill": True, "place": "Paris"},

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from dpaudit import Adjacency
 from dpaudit.auditor import boundary_values, neighbours
-from dpaudit.auditor.records import exchanged, same
-from dpaudit.auditor.search.drawing import drawn_pairs, shrunk
-from dpaudit.auditor.search.relations import check
+from dpaudit.auditor.data.records import exchanged, same
+from dpaudit.auditor.pairs.drawing import drawn_pairs, shrunk
+from dpaudit.auditor.pairs.relations import check
 from dpaudit.errors import InvalidArgument
 
 RECORDS = st.fixed_dictionaries({"v": st.integers(0, 3), "label": st.booleans()})
@@ -109,7 +109,7 @@ def test_strategies_that_make_no_sense_are_refused(call, code):
 
 def test_what_is_drawn_does_not_depend_on_the_modules_that_are_loaded():
     code = (
-        "from hypothesis import strategies as st\nfrom dpaudit.auditor.search.drawing import drawn_pairs\n"
+        "from hypothesis import strategies as st\nfrom dpaudit.auditor.pairs.drawing import drawn_pairs\n"
         "print(drawn_pairs(st.tuples(st.lists(st.integers()), st.text())))"
     )
     expected = repr(drawn_pairs(st.tuples(st.lists(st.integers()), st.text())))

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from dpaudit import Claim, PureDP, Target, audit
-from dpaudit.auditor.bounds import ClaimPoint
-from dpaudit.auditor.search import pilot
-from dpaudit.auditor.search.tallies import cells_of, promises, tally_of
+from dpaudit.auditor.attack import pilot
+from dpaudit.auditor.attack.tallies import cells_of, promises, tally_of
+from dpaudit.auditor.statistics.bounds import ClaimPoint
 
 PURE = ClaimPoint(Fraction(1), Fraction(0))
 

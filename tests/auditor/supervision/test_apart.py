@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from dpaudit.auditor import pulse
+from dpaudit.auditor.runs import pulse
 from dpaudit.auditor.supervision import apart as module
 from dpaudit.auditor.supervision.apart import SHOWN, apart
 from dpaudit.auditor.supervision.candidates import Candidate

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import strategies as st
 
 from dpaudit.auditor.checks.replay import check_replay
-from dpaudit.auditor.pairs import candidate_pairs
+from dpaudit.auditor.pairs.candidates import candidate_pairs
 from dpaudit.targets import Target
 from learners.audits.outside import Outside, _numbers, models
 from learners.estimator import PrivateEstimator

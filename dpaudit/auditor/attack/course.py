@@ -1,0 +1,241 @@
+"""The bookkeeping of one target under attack: its case, runs made, wealth after each, chunks in order, time left."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections import deque
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Executor
+from contextlib import closing
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from typing import Final
+
+import numpy as np
+
+from dpaudit.auditor.attack.plans import Plan
+from dpaudit.auditor.events.ranking import Event
+from dpaudit.auditor.reading.features import Form, widened
+from dpaudit.auditor.reading.outputs import Matrix
+from dpaudit.auditor.reading.unread import Tally
+from dpaudit.auditor.runs.chunks import (
+    LARGEST_CHUNK,
+    PILOT,
+    SMALLEST_CHUNK,
+    Broken,
+    Chunk,
+    ChunkHits,
+    ChunkRuns,
+    Labels,
+    Manner,
+    Task,
+    chunk_sizes,
+)
+from dpaudit.auditor.runs.dispatch import in_order
+from dpaudit.auditor.runs.workload import Subject, Workload
+from dpaudit.auditor.statistics.bounds import ClaimPoint
+from dpaudit.errors import TargetFailure
+from dpaudit.results import Counts, Sequential, WealthPoint
+
+_PATH_POINTS: Final = 200
+_CHUNKS_A_STAGE: Final = 32
+_FIRST_LATE_CHUNK: Final = 1024
+_SPARE_TIME: Final = 0.9
+
+
+@dataclass(frozen=True)
+class Case:
+    """One target, ready to be attacked.
+
+    `alpha` is this claim's share of the error probability, half for the bets and half for the bound; `lines` are the points that
+    may be tested; `plan` divides the runs, or is None where `seconds` decides at the end of the pilot; `checked` runs were made
+    before; `told` hears stage, runs done, runs planned and the logarithm of the wealth; `places` are the pairs to attack, () all.
+    """
+
+    subject: Subject
+    work: Workload
+    manner: Manner
+    root: int
+    position: int
+    alpha: Fraction
+    lines: tuple[ClaimPoint, ...]
+    plan: Plan | None
+    seconds: float = math.inf
+    executor: Executor | None = None
+    checked: int = 0
+    told: Callable[[str, int, int | None, float], None] | None = None
+    places: tuple[int, ...] = ()
+
+    @property
+    def attacked(self) -> tuple[int, ...]:
+        """The places of the candidate pairs that are attacked: all unless `places` says which."""
+        return self.places or tuple(range(len(self.subject.pairs)))
+
+    @property
+    def half(self) -> float:
+        """The error probability of the bets, and of the bound."""
+        return float(self.alpha / 2)
+
+    @property
+    def log_threshold(self) -> float:
+        """Natural logarithm of the wealth that refutes the claim."""
+        return math.log(2 / self.alpha)
+
+
+@dataclass
+class Course:
+    """What has happened so far: runs made, wealth after each, and the run at which the threshold was reached.
+
+    `learned` is what the bettor at work gained on runs that it only learned from, as a logarithm; `tallies` say by stage and pair
+    what was read of the outputs, `late` which forms the pilot met that the feature map has no columns for.
+    """
+
+    case: Case
+    runs: int = 0
+    stopped_at: int | None = None
+    log_wealth: float = 0.0
+    log_peak: float = 0.0
+    paths: list[Matrix] = field(default_factory=list)
+    learned: float = 0.0
+    tallies: dict[tuple[int, int], Tally] = field(default_factory=dict)
+    late: dict[Form, None] = field(default_factory=dict)
+
+    def bet(self, wealth: Matrix) -> None:
+        """Note the wealth after each of the next runs, up to the one that reaches the threshold."""
+        wealth = wealth - self.learned
+        reached = np.flatnonzero(wealth >= self.case.log_threshold)
+        if reached.size:
+            wealth = wealth[: int(reached[0]) + 1]
+            self.stopped_at = sum(map(len, self.paths)) + len(wealth)
+        if len(wealth):
+            self.paths.append(wealth)
+            self.log_wealth = float(wealth[-1])
+            self.log_peak = max(self.log_peak, float(wealth.max()))
+
+    def tell(self, stage: str, plan: Plan | None) -> None:
+        """Report progress to whoever listens."""
+        if self.case.told is not None:
+            planned = None if plan is None else plan.total + self.case.checked
+            self.case.told(stage, self.runs + self.case.checked, planned, self.log_wealth)
+
+    def sequential(self) -> Sequential:
+        """The e-process as a result."""
+        wealth = np.concatenate([np.zeros(1), *self.paths]) / math.log(10)
+        last = len(wealth) - 1
+        runs = np.unique(np.round(np.geomspace(1, last + 1, _PATH_POINTS)).astype(np.int64)) - 1
+        return Sequential(
+            log10_wealth=self.log_wealth / math.log(10),
+            log10_peak=self.log_peak / math.log(10),
+            log10_threshold=self.case.log_threshold / math.log(10),
+            runs=last,
+            stopped_at=self.stopped_at,
+            p_value=min(1.0, math.exp(-self.log_peak)),
+            path=tuple(WealthPoint(run, float(wealth[run])) for run in runs.tolist()),
+        )
+
+    def rows(self, chunks: Iterable[Chunk]) -> Generator[tuple[Chunk, ChunkRuns]]:
+        """Features and labels of chunks, in their order."""
+        with closing(self._outcomes(chunks, ())) as outcomes:
+            for chunk, outcome in outcomes:
+                if isinstance(outcome, ChunkRuns):
+                    yield chunk, outcome
+
+    def hits(self, chunks: Iterable[Chunk], events: tuple[Event, ...]) -> Generator[tuple[Counts, ...]]:
+        """Hits of each event in chunks, in their order."""
+        with closing(self._outcomes(chunks, events)) as outcomes:
+            for _, outcome in outcomes:
+                if isinstance(outcome, ChunkHits):
+                    yield outcome.counts
+
+    def _outcomes(self, chunks: Iterable[Chunk], events: tuple[Event, ...]) -> Generator[tuple[Chunk, ChunkRuns | ChunkHits]]:
+        """Chunks with what came of them; runs are counted as they are consumed, not as workers finish them."""
+        with closing(self._made(chunks, events)) as made:
+            for chunk, outcome in made:
+                self.runs += chunk.size
+                self.tallies.setdefault((chunk.stage, chunk.pair), Tally()).add(outcome.account)
+                if chunk.stage == PILOT:
+                    self.late.update(dict.fromkeys(outcome.account.late))
+                yield chunk, outcome
+
+    def read_again(self, chunks: Mapping[int, Sequence[Chunk]]) -> dict[int, list[ChunkRuns]]:
+        """Pilot runs of some pairs made again from their seeds, through a map that sees all forms that they have.
+
+        They are the same runs, so that they are not counted twice; nothing is bet on them.
+        """
+        features = widened(self.case.manner.features, self.late)
+        self.case = replace(self.case, manner=replace(self.case.manner, features=features))
+        self.late.clear()
+        again: dict[int, list[ChunkRuns]] = {pair: [] for pair in chunks}
+        for pair in chunks:
+            tally = self.tallies[PILOT, pair] = Tally()
+            with closing(self._made(chunks[pair], ())) as made:
+                for _, outcome in made:
+                    if isinstance(outcome, ChunkRuns):
+                        tally.add(outcome.account)
+                        again[pair].append(outcome)
+        return again
+
+    def _made(self, chunks: Iterable[Chunk], events: tuple[Event, ...]) -> Generator[tuple[Chunk, ChunkRuns | ChunkHits]]:
+        """Chunks with what came of them, in their order."""
+        case, issued = self.case, deque[Chunk]()
+
+        def tasks() -> Iterator[Task]:
+            for chunk in chunks:
+                issued.append(chunk)
+                yield Task(case.work, case.root, chunk, case.manner, events)
+
+        with closing(in_order(case.executor, tasks())) as outcomes:
+            for outcome in outcomes:
+                chunk = issued.popleft()
+                if isinstance(outcome, Broken):
+                    raise TargetFailure(
+                        "DPA405",
+                        f"sample(data, n, rng) {outcome.reason} in a call for several outputs, which hides the outcome of each. "
+                        "Give run=(data, rng) instead.",
+                    )
+                yield chunk, outcome
+
+
+def late_chunks(case: Case, pair: int, stage: int, runs: int) -> Iterator[Chunk]:
+    """The chunks of a stage whose size is known: enough of them for many workers, none too large."""
+    largest = min(LARGEST_CHUNK, max(SMALLEST_CHUNK, runs // _CHUNKS_A_STAGE))
+    sizes = chunk_sizes(runs, first=min(largest, _FIRST_LATE_CHUNK), largest=largest)
+    return (Chunk(case.position, pair, stage, index, size) for index, size in enumerate(sizes))
+
+
+def joined(parts: Sequence[ChunkRuns], most: int | None = None) -> tuple[Matrix, Labels]:
+    """Features and labels of successive chunks together: of all runs, or of the first ones."""
+    ends = np.cumsum([len(part.labels) for part in parts])
+    needed = parts if most is None else parts[: int(np.searchsorted(ends, most)) + 1]
+    features, labels = (np.concatenate(columns) for columns in zip(*((part.features, part.labels) for part in needed), strict=True))
+    return features[:most], labels[:most]
+
+
+class Clock:
+    """Turns a time budget into a number of runs, from the pace of the latest runs."""
+
+    def __init__(self, seconds: float) -> None:
+        self._seconds = seconds
+        self._began = time.monotonic()
+        self._marks = deque([(0.0, 0)], maxlen=2)
+        self._repeated = 0.0
+
+    def mark(self, runs: int) -> None:
+        """Note that so many runs are done now."""
+        self._marks.append((time.monotonic() - self._began, runs))
+
+    def mark_repeat(self) -> None:
+        """Note that runs were repeated since the latest mark: that takes time and makes no new ones."""
+        self._repeated = time.monotonic() - self._began - self._marks[-1][0]
+
+    @property
+    def share(self) -> float:
+        """Share of the time that had passed at the latest mark."""
+        return self._marks[-1][0] / self._seconds
+
+    def affordable(self) -> int:
+        """Runs that fit into the time left."""
+        (before, earlier), (now, runs) = self._marks[0], self._marks[-1]
+        pace = (runs - earlier) / max(now - before, 1e-6)
+        return int(_SPARE_TIME * pace * max(0.0, self._seconds - now - self._repeated))

@@ -1,0 +1,186 @@
+"""The pilot: candidate pairs in turn, fewer and fewer of them, since those that say little are dropped at public run counts."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from itertools import islice
+from typing import Final, TypeAlias
+
+import numpy as np
+
+from dpaudit.auditor.attack.course import Clock, Course, joined
+from dpaudit.auditor.attack.plans import ENOUGH_TO_CHOOSE, FEWEST_PILOT_RUNS, MOST_PILOT, Plan, with_pilot
+from dpaudit.auditor.attack.tallies import ROWS_TO_CUT, Cells, Tally, cells_of, promises, tally_of
+from dpaudit.auditor.betting.bankroll import Bankroll
+from dpaudit.auditor.events.points import first_line
+from dpaudit.auditor.events.ranking import RankedEvent
+from dpaudit.auditor.reading.outputs import Matrix
+from dpaudit.auditor.runs.chunks import PILOT, Chunk, ChunkRuns, Labels, chunk_sizes
+
+FEWEST_EACH: Final = 2**12
+"""No pair is dropped before every pair has had this many runs."""
+
+_PILOT_TIME: Final = 0.1
+_LONGEST_PILOT_TIME: Final = 0.4
+_BATCH: Final = 8
+
+Ranking: TypeAlias = Callable[[tuple[Matrix, Labels], int], tuple[RankedEvent, ...]]
+"""Events of a pair's runs, best first, for a bound on so many fresh runs."""
+
+
+@dataclass(frozen=True)
+class Pilot:
+    """What the pilot saw: the most telling pair, its runs, the bankroll as it is now, and the plan for the rest."""
+
+    pair: int
+    seen: list[ChunkRuns]
+    bankroll: Bankroll
+    plan: Plan
+
+
+def run_pilot(course: Course, bankroll: Bankroll, rank: Ranking) -> Pilot:
+    """Runs on all candidate pairs in turn, the label bettors playing; pairs that say little are dropped on the way.
+
+    The planned runs are divided over rounds, and each round ends with the less telling half dropped. Where a clock ends the pilot
+    nothing is dropped before, since a replay could not know when. Money staked on a dropped pair waits. Where runs had forms that
+    the feature map does not know, they are read again through a wider one before pairs are compared.
+
+    Source: Jamieson and Talwalkar 2016 for dropping half at a time.
+    """
+    case = course.case
+    seen: tuple[list[ChunkRuns], ...] = tuple([] for _ in case.subject.pairs)
+    made: tuple[list[Chunk], ...] = tuple([] for _ in seen)
+    alive, clock, sizes = list(case.attacked), Clock(case.seconds), enumerate(chunk_sizes(None))
+    tallies: dict[int, Tally] = {}
+    last = enough = False
+    while not (last or enough):
+        turns, last = _turns(course, alive, sizes)
+        with closing(course.rows(turns)) as rows:
+            for chunk, runs in rows:
+                seen[chunk.pair].append(runs)
+                made[chunk.pair].append(chunk)
+                if course.stopped_at is None:
+                    course.bet(bankroll.observe(chunk.pair, runs.features, runs.labels))
+                course.tell("pilot", case.plan)
+                if chunk.pair == alive[-1]:
+                    clock.mark(course.runs)
+                    enough = _enough(course, clock)
+                    if enough:
+                        break
+        ends_round = last or enough or case.plan is not None
+        if ends_round and course.late and course.stopped_at is None:
+            for pair, again in course.read_again({pair: made[pair] for pair in alive}).items():
+                seen[pair][:] = again
+            clock.mark_repeat()
+            tallies.clear()
+            bankroll = _taught(course, {pair: seen[pair] for pair in alive})
+        if len(alive) > 1 and ends_round:
+            merit = _merits(course, {pair: seen[pair] for pair in alive}, rank, tallies)
+            kept = 1 if last or enough else (len(alive) + 1) // 2
+            # Where nothing tells pairs apart yet, few records do most.
+            alive = sorted(sorted(alive, key=lambda pair: (-merit[pair], not case.subject.pairs[pair].is_part, pair))[:kept])
+            for pair in merit.keys() - set(alive):
+                seen[pair].clear()  # much memory that nobody looks at again
+    return Pilot(alive[0], seen[alive[0]], bankroll, case.plan or with_pilot(course.runs, clock.affordable()))
+
+
+def _taught(course: Course, seen: Mapping[int, Sequence[ChunkRuns]]) -> Bankroll:
+    """A bankroll that learned from runs read again: only what it gains afterwards multiplies the wealth."""
+    bankroll = Bankroll(first_line(course.case.lines), course.case.manner.features.groups)
+    for pair in seen:
+        bankroll.open(pair, 1 / len(seen))
+    for pair, parts in seen.items():
+        for runs in parts:
+            bankroll.observe(pair, runs.features, runs.labels)
+    course.learned = bankroll.log_wealth - course.log_wealth
+    return bankroll
+
+
+def _turns(course: Course, alive: list[int], sizes: Iterator[tuple[int, int]]) -> tuple[list[Chunk], bool]:
+    """The chunks up to the end of a round, and whether the planned pilot ends with them."""
+    case, chunks = course.case, list[Chunk]()
+    if case.plan is None:
+        # Doubling batches; the clock is read between them and inside.
+        return [Chunk(case.position, pair, PILOT, *next_one) for next_one in islice(sizes, _BATCH) for pair in alive], False
+    pairs = len(case.attacked)
+    rounds = max(1, (pairs - 1).bit_length())
+    left = case.plan.pilot - course.runs
+    later = max(0, (len(alive) - 1).bit_length() - 1) if case.seconds == math.inf else 0
+    here = left - later * case.plan.pilot // rounds
+    if later and course.runs // len(alive) + here // len(alive) < FEWEST_EACH:
+        here = left
+    last = here == left
+    for index, size in sizes:
+        step = min(size, here // len(alive))
+        chunks += [Chunk(case.position, pair, PILOT, index, step) for pair in alive if step]
+        here -= step * len(alive)
+        if here < len(alive):
+            break
+    return chunks, last
+
+
+def _enough(course: Course, clock: Clock) -> bool:
+    """Whether a refutation or the time ends the pilot."""
+    if course.stopped_at is not None and course.runs >= ENOUGH_TO_CHOOSE:
+        return True
+    share = _PILOT_TIME if course.runs >= FEWEST_PILOT_RUNS else _LONGEST_PILOT_TIME
+    return course.case.plan is None and (clock.share >= share or course.runs >= MOST_PILOT)
+
+
+def _merits(course: Course, seen: Mapping[int, Sequence[ChunkRuns]], rank: Ranking, tallies: dict[int, Tally]) -> dict[int, float]:
+    """What each pair promises: by counts where outputs or their cells are few, else by the events that its runs suggest."""
+    case, point = course.case, first_line(course.case.lines)
+    if not _counted(seen, tallies, case.manner.features.groups):
+        return {pair: _merit(joined(parts), rank, float(point.delta)) for pair, parts in seen.items()}
+    datasets = [pair.first for pair in case.subject.pairs]
+    firsts = [next(place for place, other in enumerate(datasets) if other is dataset) for dataset in datasets]
+    # Where a clock ends the pilot, what follows it is not known here.
+    runs = course.runs if case.plan is None or case.seconds < math.inf else case.plan.bound
+    found = promises(tallies, firsts, point=point, final_runs=runs, alpha=case.half)
+    return {pair: found[pair] for pair in seen}
+
+
+def _counted(seen: Mapping[int, Sequence[ChunkRuns]], tallies: dict[int, Tally], groups: Sequence[int]) -> bool:
+    """Bring the tallies up to date, all of the same cells; False, and no tally, where outputs and cells are too many."""
+    cells: Cells | None = next((tally.cells for tally in tallies.values()), ())
+    while cells is not None:
+        for pair, parts in seen.items():
+            tally = tally_of(*joined(parts), cells)
+            if tally is None:
+                break
+            tallies[pair] = tally
+        else:
+            return True
+        tallies.clear()
+        first = [joined(parts, ROWS_TO_CUT // len(seen))[0] for parts in seen.values()]
+        cells = cells_of(np.concatenate(first), groups)
+    return False
+
+
+def _merit(rows: tuple[Matrix, Labels], rank: Ranking, delta: float) -> float:
+    """What a pair promises, over both halves of its runs: the bound that one half predicts, and half of what the other half shows.
+
+    The prediction is of an event that was the best of many, and what other runs show of this event is noisy where it is rare:
+    either alone is led astray by luck more often than both together. Few runs are not halved: there the prediction is all there is.
+    """
+    features, labels = rows
+    if len(labels) < FEWEST_EACH:
+        return max((best.predicted for best in rank(rows, len(labels))[:1]), default=0.0)
+    halves = slice(0, len(labels) // 2), slice(len(labels) // 2, len(labels))
+    merit = 0.0
+    for one, other in (halves, halves[::-1]):
+        for best in rank((features[one], labels[one]), len(labels))[:1]:
+            merit += best.predicted + _shown(best, features[other], labels[other], delta) / 2
+    return merit
+
+
+def _shown(ranked: RankedEvent, features: Matrix, labels: Labels, delta: float) -> float:
+    """The log-ratio of an event on fresh runs, less what delta excuses; 0 where that is nothing."""
+    hits = labels[ranked.event.hits(features)]
+    ones, zeros = hits.sum() + 0.5, len(hits) - hits.sum() + 0.5
+    theta = float((zeros if ranked.reverse else ones) / (ones + zeros))
+    mass = (len(hits) + 0.5) / (len(labels) + 1)
+    return math.log(max(theta - delta / (2 * mass), 1 - theta) / (1 - theta))

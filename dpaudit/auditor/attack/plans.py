@@ -1,0 +1,83 @@
+"""How the runs of one target are divided over pilot, betting and bound, before the runs that decide."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Final
+
+from dpaudit.auditor.checks.properties import MOST_CHECK_RUNS
+from dpaudit.errors import InvalidArgument
+
+FEWEST_PILOT_RUNS: Final = 2000
+RUNS_AFTER_REFUTATION: Final = 20_000
+"""Runs for the lower bound once the bets have refuted a claim: enough to say by how much it fails."""
+
+ENOUGH_TO_CHOOSE: Final = 4000
+"""After an early refutation the pilot ends at this many runs: enough to choose the event for the lower bound."""
+
+MOST_PILOT: Final = 2_000_000
+"""Runs of the pilot of one pair, half of those of several, at most: like those of the bets they are kept in memory."""
+
+_BETTING_SHARE: Final = 6
+_LARGE_BETTING_SHARE: Final = 20
+_ENOUGH_TO_BET: Final = 25_000
+_LARGE_BUDGET: Final = 2_000_000
+_FEWEST_EACH: Final = 64
+_WIDE_SHARE: Final = 4
+_WIDE_EACH: Final = 1024
+_SEARCH_SHARE: Final = Fraction(3, 10)
+_MOST_BETTING: Final = 1_000_000
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Runs of the pilot (all pairs together), of the betting that follows it, and of the bound."""
+
+    pilot: int
+    betting: int
+    bound: int
+
+    @property
+    def total(self) -> int:
+        """Runs of all stages, without the checks."""
+        return self.pilot + self.betting + self.bound
+
+
+def plan_of(runs: int, pairs: int, aside: int = MOST_CHECK_RUNS, *, wide: bool = False) -> Plan:
+    """The division of a budget of runs.
+
+    A tenth, and at least 2000 runs, goes to the pilot (at most half of a small budget); a sixth of the rest, of large budgets a
+    twentieth, to betting on the chosen pair and events; everything else to the bound, whose power decides what a surviving claim
+    is worth. With several pairs three tenths of what goes beyond two million runs are added to the pilot: there the choice of the
+    pair loses more than fewer runs for the bound. Beyond some twenty million runs only the bound grows: it keeps no rows.
+    """
+    usable = runs - aside
+    each = _each_of(usable, pairs, wide=wide)
+    if each < _FEWEST_EACH:
+        raise InvalidArgument(
+            "DPA103",
+            f"{runs} runs are too few for {pairs} pairs of datasets: the pilot has {each} for each, at least 64 are needed. "
+            "Ask for more runs, or give fewer pairs.",
+        )
+    return with_pilot(each * pairs, usable - each * pairs)
+
+
+def pairs_within(runs: int, pairs: int, aside: Callable[[int], int]) -> int:
+    """How many of some pairs the pilot of a budget has enough runs for, at least one; `aside` gives the check runs of so many."""
+    return next((count for count in range(pairs, 1, -1) if _each_of(runs - aside(count), count, wide=True) >= _FEWEST_EACH), 1)
+
+
+def _each_of(usable: int, pairs: int, *, wide: bool) -> int:
+    """Runs of the pilot for each pair."""
+    searched = 0 if pairs == 1 else _SEARCH_SHARE * max(0, usable - _LARGE_BUDGET)
+    wanted = min(usable // _WIDE_SHARE, _WIDE_EACH * pairs) if wide else 0
+    pilot = max(FEWEST_PILOT_RUNS, usable // 10, wanted) + int(searched)
+    return max(0, min(pilot, usable // 2, MOST_PILOT if pairs == 1 else 2 * MOST_PILOT)) // pairs
+
+
+def with_pilot(pilot: int, rest: int) -> Plan:
+    """A plan whose pilot is settled: the rest divided over betting and bound."""
+    betting = min(rest // _BETTING_SHARE, max(_ENOUGH_TO_BET, rest // _LARGE_BETTING_SHARE), _MOST_BETTING)
+    return Plan(pilot, betting, rest - betting)

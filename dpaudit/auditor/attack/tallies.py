@@ -1,0 +1,139 @@
+"""What pairs promise, by counts of outputs, or of cells of them; datasets that several pairs share are counted once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final, TypeAlias
+
+import numpy as np
+
+from dpaudit.auditor.events.predicates import row_codes
+from dpaudit.auditor.events.ranking import expected_bound
+from dpaudit.auditor.reading.features import DERIVED
+from dpaudit.auditor.reading.outputs import Matrix
+from dpaudit.auditor.scoring.encoding import MOST_PATTERNS, encoded
+from dpaudit.auditor.scoring.table import Codes, mixed
+from dpaudit.auditor.statistics.binning import MOST_VALUES, Bins, Floats, Labels, binned, label_counts
+from dpaudit.auditor.statistics.bounds import ClaimPoint
+
+ROWS_TO_CUT: Final = 2**15
+"""Cells are cut from so many rows of all pairs together; from more of them there would be more cells."""
+
+_ROWS_TO_LOOK: Final = 2**12
+_SWEEPS: Final = 3
+_SIZES: Final = 0.005 * 2.0 ** np.arange(12)
+"""Standard deviations that a log-ratio may have, each as likely as any other."""
+
+Cells: TypeAlias = tuple[tuple[int, Floats], ...]
+"""Columns with their cut points: outputs with the same bins share a cell. Without columns each output is a cell of its own."""
+
+
+@dataclass(frozen=True)
+class Tally:
+    """How often each cell came: increasing codes, bins of shape (columns, cells), and counts of shape (cells, 2) by label."""
+
+    codes: Codes
+    bins: Bins
+    counts: Floats
+    cells: Cells = ()
+
+
+def cells_of(features: Matrix, groups: Sequence[int]) -> Cells | None:
+    """Cells for outputs of exact values with numbers among them, or None: exact values apart, numbers in few equal shares."""
+    columns = [column for column in encoded(features, groups) if column.group not in DERIVED]
+    numeric = {bool(is_number) for column in columns for is_number in column.numeric}
+    if len(columns) < 2 or len(numeric) < 2 or np.unique(_codes([column.bins for column in columns])).size > MOST_PATTERNS:
+        return None
+    return tuple((column.source, column.cuts) for column in columns)
+
+
+def tally_of(features: Matrix, labels: Labels, cells: Cells = ()) -> Tally | None:
+    """The counts of a pair's runs, or None where there are more different outputs than can be looked at one by one."""
+    if not cells and np.unique(row_codes(features[:_ROWS_TO_LOOK])).size > MOST_VALUES:
+        return None
+    bins = [binned(features[:, column], cuts) for column, cuts in cells]
+    codes, first, inverse = np.unique(_codes(bins) if cells else row_codes(features), return_index=True, return_inverse=True)
+    if not cells and codes.size > MOST_VALUES:
+        return None
+    own = np.array([column[first] for column in bins], dtype=np.intp).reshape(len(cells), codes.size)
+    return Tally(codes, own, label_counts(inverse, labels, codes.size), cells)
+
+
+def _codes(bins: Sequence[Bins]) -> Codes:
+    """The code of each row's bins."""
+    codes = np.zeros(len(bins[0]), dtype=np.uint64)
+    for column in bins:
+        codes = mixed(codes, column.astype(np.uint64))
+    return codes
+
+
+def promises(
+    tallies: Mapping[int, Tally], firsts: Sequence[int], *, point: ClaimPoint, final_runs: int, alpha: float
+) -> dict[int, float]:
+    """The bound to be expected of each pair, in nats.
+
+    An event is the set of cells beyond some log-ratio. What it is expected to show is a standard deviation of its counts less
+    than what these say, since it is the best of many.
+    """
+    codes = np.unique(np.concatenate([tally.codes for tally in tallies.values()]))
+    counts = {place: np.zeros((codes.size, 2)) for place in tallies}
+    shared = {firsts[place]: np.zeros(codes.size) for place in tallies}
+    columns = max(1, *(len(tally.bins) for tally in tallies.values()))
+    bins = np.tile(np.arange(codes.size), (columns, 1))  # without columns the outputs themselves are the only one
+    for place, tally in tallies.items():
+        where = np.searchsorted(codes, tally.codes)
+        bins[: len(tally.bins), where] = tally.bins
+        counts[place][where] = tally.counts
+        shared[firsts[place]] += counts[place][:, 0]
+
+    def promise(zeros: Floats, ones: Floats) -> float:
+        seen = zeros + ones > 0
+        zeros, ones = zeros[seen], ones[seen]
+        share = (ones.sum() + 0.5) / (zeros.sum() + ones.sum() + 1)
+        chance = _chances(zeros, ones, bins[:, seen], share)
+        rates = np.array([(zeros + ones) * (1 - chance) / (1 - share), (zeros + ones) * chance / share]) / (zeros + ones).sum()
+        most = 0.0
+        for label in (0, 1):
+            order = np.argsort(chance if label == 0 else -chance, kind="stable")[:-1]
+            others, own = rates[:, order].cumsum(axis=1)[[1 - label, label]]
+            noise = 1 / (zeros[order].cumsum() + 0.5) + 1 / (ones[order].cumsum() + 0.5)
+            ratio, mass = np.log(own / others) - np.sqrt(noise), (own + others) / 2
+            bounds = expected_bound(ratio, mass, point=point, final_runs=final_runs, alpha=alpha)
+            most = max(most, float(bounds.max(initial=0.0)))
+        return most
+
+    return {place: promise(shared[firsts[place]], counts[place][:, 1]) for place in tallies}
+
+
+def _chances(zeros: Floats, ones: Floats, bins: Bins, share: float) -> Floats:
+    """The share of label 1 in each cell: its log-odds are those of all runs and what the bin of each column adds to them.
+
+    Each column in turn is fitted to what the others leave unexplained; cells that nobody has seen enough of lean on all others.
+    """
+    total, odds = zeros + ones, np.full(zeros.size, np.log(share / (1 - share)))
+    added = np.zeros(bins.shape)
+    for _ in range(_SWEEPS if len(bins) > 1 else 1):
+        for column, own in zip(bins, added, strict=True):
+            odds -= own
+            due = total / (1 + np.exp(-odds))
+            hits, misses, hits_due, misses_due = (
+                np.bincount(column, weights=part) + pseudo
+                for part, pseudo in ((ones, share), (zeros, 1 - share), (due, share), (total - due, 1 - share))
+            )
+            own[:] = _believed(np.log(hits / hits_due) - np.log(misses / misses_due), 1 / hits + 1 / misses)[column]
+            odds += own
+    return np.asarray(1 / (1 + np.exp(-odds)))
+
+
+def _believed(seen: Floats, noise: Floats) -> Floats:
+    """The mean of each true log-ratio given the seen one and the variance of its noise.
+
+    It is normal around 0 with a standard deviation of its own, which is averaged over a grid of sizes weighted by how well they
+    explain the counts. So rare outputs that were lucky are not believed, while large ratios are not pulled down by the many small
+    ones.
+    """
+    spread = _SIZES[:, None] ** 2
+    chance = -0.5 * seen**2 / (noise + spread) - 0.5 * np.log(noise + spread)
+    chance = np.exp(chance - chance.max(axis=0))
+    return np.asarray((chance * spread / (noise + spread)).sum(axis=0) / chance.sum(axis=0) * seen)

@@ -1,0 +1,118 @@
+"""Looking for a pair of neighbours that breaks a law, and for the smallest one once it is found; the same in every process."""
+
+from __future__ import annotations
+
+import reprlib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, TypeAlias
+
+from dpaudit.auditor.data.disclosure import shows_values
+from dpaudit.auditor.data.records import fingerprint
+from dpaudit.auditor.pairs.candidates import Neighbours
+from dpaudit.auditor.pairs.drawing import shrunk
+from dpaudit.auditor.pairs.relations import check, describe
+from dpaudit.auditor.pairs.shrinking import smaller_pair, without_needless
+from dpaudit.errors import InvalidArgument
+from dpaudit.results import Property
+from dpaudit.targets import Target
+
+Broken: TypeAlias = Callable[[Any, Any], str | None]
+"""What two datasets show against a law, empty if nothing; None where they leave nothing to compare."""
+
+_MOST_SMALLER: Final = 1000
+_ITEMS_SHOWN: Final = 16
+_LETTERS_SHOWN: Final = 200
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A property, and where it is violated the smallest pair of neighbours found that shows it.
+
+    Args:
+      property: its name, status, number of cases, and what shows a violation, by position unless the datasets are public.
+      pair: the two datasets themselves, for the test that looks at them; never part of a report.
+    Source: docs/property_tests.md.
+    Example:
+      >>> Finding(Property("declared sensitivity", "holds", 16)).pair is None
+      True
+    """
+
+    property: Property
+    pair: tuple[Any, Any] | None = None
+
+
+def counterexample(target: Target, pairs: Sequence[Neighbours], name: str, broken: Broken, examples: int = 0) -> Finding:
+    """Try a law on candidate pairs, then on drawn ones, and shrink what breaks it.
+
+    Source: MacIver and Donaldson 2020 (test-case reduction).
+    """
+    shown = [broken(pair.first, pair.second) for pair in pairs]
+    breaking = [place for place, text in enumerate(shown) if text]
+    if breaking:
+        place = min(breaking, key=lambda place: _size((pairs[place].first, pairs[place].second)))
+        start = (pairs[place].first, pairs[place].second)
+        smaller = smaller_pair(target, start, _limited(lambda pair: bool(broken(*pair)))) or start
+        return _violated(target, name, len(pairs), broken, smaller, f"pair {place} ({pairs[place].difference})")
+    tried, idle, drawn = _drawn(target, broken, examples)
+    if drawn is not None:
+        return _violated(target, name, len(pairs) + tried, broken, drawn, f"a drawn pair ({describe(*drawn)})")
+    compared = len(pairs) + tried - idle - shown.count(None)
+    if compared == 0:
+        return Finding(Property(name, "not run", 0, f"none of {len(pairs) + tried} pairs leaves anything to compare"))
+    return Finding(Property(name, "holds", compared))
+
+
+def _drawn(target: Target, broken: Broken, examples: int) -> tuple[int, int, tuple[Any, Any] | None]:
+    """How many pairs were drawn until one broke the law, how many left nothing to compare, and the smallest pair that breaks it."""
+    if not examples or target.neighbours is None or isinstance(target.neighbours, Sequence):
+        return 0, 0, None
+    tried, idle, first = 0, 0, None
+
+    def breaks(pair: Any) -> bool:
+        try:
+            check(pair, target.claim.relation)
+        except InvalidArgument:
+            return False
+        nonlocal idle
+        text = broken(*pair)
+        idle += text is None
+        return bool(text)
+
+    def start(pair: Any) -> bool:
+        nonlocal tried, first
+        tried, first = tried + 1, pair if breaks(pair) else None
+        return first is not None
+
+    best = shrunk(target.neighbours, start, _limited(breaks), tries=examples)
+    return tried, idle, first if best is None else best
+
+
+def _size(pair: tuple[Any, Any]) -> int:
+    """How large a pair is, for an order of preference."""
+    return len(fingerprint(pair) or b"")
+
+
+def _limited(wanted: Callable[[Any], bool]) -> Callable[[Any], bool]:
+    """The same question, answered with no once it was asked too often."""
+    left = iter(range(_MOST_SMALLER))
+    return lambda pair: next(left, None) is not None and wanted(pair)
+
+
+def _with_fewer_records(target: Target, pair: tuple[Any, Any], broken: Broken) -> tuple[Any, Any]:
+    """The pair without records that both datasets can do without, where it was drawn: shrinking a strategy may end before that."""
+    if target.neighbours is None or isinstance(target.neighbours, Sequence):
+        return pair
+    return without_needless(pair, target.claim.relation, _limited(lambda other: bool(broken(*other)))) or pair
+
+
+def _violated(target: Target, name: str, cases: int, broken: Broken, pair: tuple[Any, Any], where: str) -> Finding:
+    """The finding; values only where the datasets are public."""
+    pair = _with_fewer_records(target, pair, broken)
+    found = describe(*pair)
+    if shows_values(target):
+        short = reprlib.Repr()
+        short.maxlist = short.maxtuple = short.maxarray = short.maxdict = _ITEMS_SHOWN
+        short.maxstring = short.maxother = _LETTERS_SHOWN
+        found = f"{short.repr(pair[0])} and {short.repr(pair[1])}"
+    return Finding(Property(name, "violated", cases, f"{where}: {broken(*pair)}; smallest found: {found}"), pair)

@@ -1,0 +1,278 @@
+"""The first few runs of a target, before any statistics, and the checks without chance that go with them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+
+from dpaudit.auditor.checks.exact_law import check_exact_law
+from dpaudit.auditor.checks.query_laws import check_laws, check_sensitivity
+from dpaudit.auditor.checks.refusals import accepted
+from dpaudit.auditor.checks.replay import check_replay
+from dpaudit.auditor.data.disclosure import common_releases, shows_values, text_of
+from dpaudit.auditor.data.records import copied, fingerprint
+from dpaudit.auditor.pairs.candidates import Neighbours
+from dpaudit.auditor.reading.features import FeatureMap, fit_features
+from dpaudit.auditor.reading.outputs import Failure, Matrix
+from dpaudit.auditor.runs.chunks import CHECKS, Broken, Chunk, Manner, sample_many, sample_one
+from dpaudit.auditor.runs.workload import Subject
+from dpaudit.errors import DpauditError, origin_of
+from dpaudit.releases import Release, recording
+from dpaudit.results import Property
+from dpaudit.targets import Target
+
+MOST_CHECK_RUNS: Final = 40
+"""Runs set aside for these checks and for the price of a few pairs; they take no part in the statistical test."""
+
+PARTS: Final = "pairs of few and of tied records are attacked"
+
+_CHANGED: Final = "the function changes the dataset it is given; every later run got a copy of its own"
+_FORM: Final = "outputs have the same form on both datasets"
+_RANDOM: Final = "output is random or does not depend on the data"
+_REPEATS: Final = "a run repeats from its seed"
+_UNCHANGED: Final = "input is left unchanged"
+_FIRST_RUNS: Final = 24
+_FEW_PAIRS: Final = 3
+_MOST_PAIRS: Final = 40
+_MOST_EACH: Final = 8
+_TOGETHER: Final = 4
+_PRICE_RUNS: Final = 4
+_DRAWN: Final = 200
+
+
+@dataclass(frozen=True)
+class Checks:
+    """What the first runs showed.
+
+    `manner` says how to run the target; `failure` is empty unless nothing can be tested; `places` are the pairs to attack;
+    `releases` are those that every run on every dataset of these pairs wrote to the release log, as text.
+    """
+
+    manner: Manner
+    properties: tuple[Property, ...]
+    runs: int
+    failure: str = ""
+    places: tuple[int, ...] = ()
+    releases: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True)
+class _Looked:
+    """A pair with the outputs of a few runs on each of its datasets."""
+
+    place: int
+    pair: Neighbours
+    outputs: tuple[list[Any], list[Any]]
+    logs: tuple[Sequence[Release], ...]
+
+
+def runs_of_checks(pairs: Sequence[Neighbours]) -> int:
+    """Runs to set aside for the checks of these pairs and for the price."""
+    if len(pairs) <= _FEW_PAIRS:
+        return MOST_CHECK_RUNS
+    datasets = {id(side) for pair in pairs[:_MOST_PAIRS] for side in (pair.first, pair.second)}
+    return 2 + _MOST_EACH * len(datasets) + 2 * _TOGETHER + _PRICE_RUNS
+
+
+def check_target(subject: Subject, root: int, position: int) -> Checks:
+    """Run a target a few times on each dataset of its candidate pairs and see what it does."""
+    target, pairs = subject.target, subject.pairs
+    with recording() as log:
+        trials = [_on_a_copy(target, pairs[0].side(label), _rng(root, position, 0, label * _MOST_EACH)) for label in (0, 1)]
+    copies = any(changed for _, changed in trials)
+    found, runs = _first_outputs(subject, root, position, copies=copies)
+    runs += len(trials)
+    failing = {
+        id(one.pair.side(label)) for one in found for label in (0, 1) if all(isinstance(out, Failure) for out in one.outputs[label])
+    }
+    places, least = accepted(pairs, target.claim.relation, lambda side: id(side) not in failing)
+    looked = [one for one in found if one.place in set(places)]
+    flat = [output for one in looked for side in one.outputs for output in side]
+    single = any(isinstance(output, Failure) for output in flat)
+    features = fit_features(flat, score=target.score is not None, show_keys=shows_values(target), bits=target.float_bits)
+    failure = _why_failed(target, pairs, flat)
+    if target.sample is not None and not single:
+        failure = failure or _fails_together(target, pairs[0], root, position, copies=copies)
+        runs += 2 * _TOGETHER
+    kept = tuple(pairs[place] for place in places)
+    releases = common_releases([log for one in looked for log in one.logs])
+    properties = (
+        _same_form(features, looked, len(kept)),
+        _random_or_constant(features, looked, target, len(kept)),
+        _repeatable(features, [(looked[0].outputs[label][0], trials[label][0]) for label in (0, 1)], target),
+        _left_unchanged([changed for _, changed in trials]),
+        *_of_the_query(target, kept),
+        *(found.property for found in (check_replay(target, kept) if log else ())),
+        *check_exact_law(target, kept),
+        *_parts(subject, [one for one in found if one not in looked], len(kept), least),
+    )
+    return Checks(Manner(features, single=single, copies=copies), properties, runs, failure, places, releases)
+
+
+def _first_outputs(subject: Subject, root: int, position: int, *, copies: bool) -> tuple[list[_Looked], int]:
+    """Outputs on both datasets of the first pairs, enough of them for what the checks say, and how many runs that took.
+
+    Of many pairs each dataset is run once for all pairs that share it.
+    """
+    target, pairs = subject.target, subject.pairs
+    few = len(pairs) <= _FEW_PAIRS
+    each = min(_MOST_EACH, _FIRST_RUNS // (2 * len(pairs))) if few else _MOST_EACH
+    known: dict[int, tuple[list[Any], list[Sequence[Release]]]] = {}
+    found, runs = [], 0
+    for place, pair in enumerate(pairs[:_MOST_PAIRS]):
+        sides = []
+        for label in (0, 1):
+            data = pair.side(label)
+            if few or id(data) not in known:
+                logs: list[Sequence[Release]] = []
+                rngs = (_rng(root, position, place, label * _MOST_EACH + run) for run in range(each))
+                known[id(data)] = [_logged(logs, target, data, rng, copies=copies) for rng in rngs], logs
+                runs += each
+            sides.append(known[id(data)])
+        (first, before), (second, after) = sides
+        found.append(_Looked(place, pair, (first, second), (*before, *after)))
+    return found, runs
+
+
+def _parts(subject: Subject, refused: Sequence[_Looked], kept: int, least: int) -> list[Property]:
+    """Whether all pairs that were made of parts of the data are attacked, and why not; nothing where none were made."""
+    made = [pair for pair in subject.pairs if pair.is_part]
+    if not made and not subject.left_out:
+        return []
+    reasons = []
+    if refused:
+        (kind, *_) = (output.shown for one in refused for side in one.outputs for output in side if isinstance(output, Failure))
+        records = "nodes" if subject.target.claim.relation.kind == "node" else "records"
+        reasons.append(
+            f"the function {kind} on every dataset of fewer than {least} {records} that was tried, so that the claim was audited "
+            f"for {least} {records} and more"
+        )
+    if subject.left_out:
+        reasons.append(f"the runs suffice for {len(subject.pairs)} of {len(subject.pairs) + subject.left_out} pairs")
+    cases = kept - (len(subject.pairs) - len(made))
+    return [Property(PARTS, "not run", cases, "; ".join(reasons)) if reasons else Property(PARTS, "holds", cases)]
+
+
+def _of_the_query(target: Target, pairs: tuple[Neighbours, ...]) -> list[Property]:
+    """The declared sensitivity, and those other laws of its query that are broken."""
+    sensitivity = check_sensitivity(target, pairs, examples=_DRAWN)
+    if sensitivity is None:
+        return []
+    laws = check_laws(target, pairs)
+    return [sensitivity.property, *(law.property for law in laws if law.pair is not None)]
+
+
+def _rng(root: int, position: int, pair: int, index: int) -> np.random.Generator:
+    """The generator of one check run."""
+    return Chunk(position, pair, CHECKS, index, 1).generator(root, 1)
+
+
+def _logged(logs: list[Sequence[Release]], target: Target, data: Any, rng: np.random.Generator, *, copies: bool) -> Any:
+    """One run, on a copy of the dataset where the function is known to change it; what it released is added to the logs."""
+    with recording() as log:
+        output = sample_one(target, copied(data) if copies else data, rng)
+    logs.append(log)
+    return output
+
+
+def _on_a_copy(target: Target, data: Any, rng: np.random.Generator) -> tuple[Any, bool | None]:
+    """The output of a run on a copy of the dataset, and whether the run changed the copy; None where that cannot be seen."""
+    copy = copied(data)
+    before = fingerprint(copy)
+    output = sample_one(target, copy, rng)
+    after = fingerprint(copy)
+    return output, None if before is None and after is None else before != after
+
+
+def _why_failed(target: Target, pairs: Sequence[Neighbours], outputs: Sequence[Any]) -> str:
+    """Why there is nothing to test when no run gave an output; empty otherwise."""
+    if not all(isinstance(output, Failure) for output in outputs):
+        return ""
+    try:
+        target.function(copied(pairs[0].first), *([] if target.run is not None else [1]), np.random.default_rng(0))
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # noqa: BLE001 - the place is what we are after
+        said = f" ({text_of(error, target)})" if isinstance(error, DpauditError) else ""
+        return f"DPA405 every run raised, the last one {origin_of(error)}{said}"
+    return f"DPA405 no run gave an output: the function {outputs[-1].shown}"
+
+
+def _fails_together(target: Target, pair: Neighbours, root: int, position: int, *, copies: bool) -> str:
+    """Why `sample` cannot be asked for several outputs at once, although it gives single ones; empty if it can."""
+    for label in (0, 1):
+        data = copied(pair.side(label)) if copies else pair.side(label)
+        drawn = sample_many(target, data, _TOGETHER, _rng(root, position, 0, 2 * _MOST_EACH + label))
+        if isinstance(drawn, Broken):
+            return f"DPA405 sample(data, {_TOGETHER}, rng) {drawn.reason}, although sample(data, 1, rng) gave an output"
+    return ""
+
+
+def _same_form(features: FeatureMap, looked: Sequence[_Looked], pairs: int) -> Property:
+    """Whether outputs have one form on both datasets; forms that vary from run to run are left to the statistics."""
+    column, noted = features.names.index("kind"), ""
+    for one in looked:
+        kinds = [set(features.matrix(side)[:, column].tolist()) for side in one.outputs]
+        if len(kinds[0]) == len(kinds[1]) == 1 and kinds[0] != kinds[1]:
+            found = f"pair {one.place}: another type, length or exception on each side"
+            if not one.pair.is_part:
+                return Property(_FORM, "violated", one.place + 1, found)
+            noted = noted or found
+    return Property(_FORM, "note" if noted else "holds", len(looked), noted or _of_all(looked, pairs))
+
+
+def _of_all(looked: Sequence[_Looked], pairs: int) -> str:
+    """On how many of the pairs a check was made, where not on all."""
+    return f"looked at {len(looked)} of {pairs} pairs" if len(looked) < pairs else ""
+
+
+def _random_or_constant(features: FeatureMap, looked: Sequence[_Looked], target: Target, pairs: int) -> Property:
+    """Whether the output varies with the seed, or else is the same on both datasets.
+
+    Where some outputs vary, a dataset on which they never do is only noted: the few runs of a true claim may give one output too.
+    """
+    rows = [tuple(features.matrix(side, target.score) for side in one.outputs) for one in looked]
+    fixed = [tuple(bool((side == side[0]).all()) for side in sides) for sides in rows]
+    if all(all(sides) for sides in fixed):
+        for one, (first, second) in zip(looked, rows, strict=True):
+            if (first[0] != second[0]).any():
+                detail = f"pair {one.place}: the output ignores the seed and differs between the datasets"
+                return Property(_RANDOM, "violated", one.place + 1, detail)
+        return Property(_RANDOM, "holds", len(looked), "the output was the same constant in every run")
+    for one, sides, still in zip(looked, rows, fixed, strict=True):
+        if any(still) and _told_apart(*sides):
+            which = "both datasets" if all(still) else "the second dataset" if still[1] else "the first dataset"
+            runs = len(one.outputs[0])
+            detail = f"pair {one.place} ({one.pair.difference}): each of the {runs} runs on {which} gave one and the same output"
+            return Property(_RANDOM, "note", len(looked), detail)
+    return Property(_RANDOM, "holds", len(looked), _of_all(looked, pairs))
+
+
+def _told_apart(first: Matrix, second: Matrix) -> bool:
+    """Whether no output came on both sides, and the outputs of a side that varies never came twice."""
+    sides = [{row.tobytes() for row in side} for side in (first, second)]
+    return not sides[0] & sides[1] and all(len(side) in {1, len(first)} for side in sides)
+
+
+def _repeatable(features: FeatureMap, twice: Sequence[tuple[Any, Any]], target: Target) -> Property:
+    """Whether a run repeats when its seed does, on either dataset of a pair on which it gives an output at all."""
+    given = [runs for runs in twice if not any(isinstance(output, Failure) for output in runs)]
+    if not given:
+        return Property(_REPEATS, "not run", 0, "the first runs gave no output that could come again")
+    for first, again in given:
+        rows = features.matrix([first, again], target.score)
+        if (rows[0] != rows[1]).any():
+            return Property(_REPEATS, "note", 1, "randomness other than the rng given; the report cannot be replayed exactly")
+    return Property(_REPEATS, "holds", 1)
+
+
+def _left_unchanged(changed: Sequence[bool | None]) -> Property:
+    """Whether runs left their datasets as they were, as far as these can be written down."""
+    if any(changed):
+        return Property(_UNCHANGED, "violated", len(changed), _CHANGED)
+    if None in changed:
+        return Property(_UNCHANGED, "not run", 0, "the dataset cannot be written down, so that a change would not show")
+    return Property(_UNCHANGED, "holds", len(changed))

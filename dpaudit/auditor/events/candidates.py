@@ -1,0 +1,206 @@
+"""Candidate events of a pilot: thresholds, single values, sets of outputs and score thresholds, with their counts and a model."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final, TypeAlias
+
+import numpy as np
+
+from dpaudit.auditor.events.predicates import Atoms, Event, ScoreThreshold, Threshold, row_codes
+from dpaudit.auditor.scoring.encoding import MOST_PATTERNS
+from dpaudit.auditor.scoring.fitting import FittedScore, fit_score
+from dpaudit.auditor.scoring.models import Curve, Ordered, column_model, ordered
+from dpaudit.auditor.statistics.binning import MOST_VALUES, Bins, Floats, Labels, label_counts
+
+_QUANTILES: Final = 400
+_EXTREMES: Final = 20
+_TAIL_PLACES: Final = 60
+_REPEATED: Final = 64
+_MOST_OUTPUTS: Final = 2**17
+_FEWEST_REPEATS: Final = 0.01
+_ROWS_TO_REPEAT: Final = 2**16
+"""Were at most `_MOST_OUTPUTS` outputs behind all rows, hundreds of these would repeat."""
+
+_THRESHOLD_DOUBT: Final = (0.0005, 0.01)
+_JUMP_DOUBT: Final = 0.1
+_SET_DOUBT: Final = (0.003, 0.2)
+_VALUE_DOUBT: Final = (1.0, 1.0)
+"""How far the truth may lie from the model, as standard deviations: a constant and a share of the modelled log-ratio; for
+thresholds also a share of how far log-odds around the limit are from it, since bins say poorly where exactly they change."""
+
+_VALUE_HANDICAP: Final = 1.0
+_FITTED_HANDICAP: Final = 3.0
+_SCORE_MERIT: Final = 0.97
+"""A score of several columns has more ways to be lucky than a threshold on one, and has to promise a little more."""
+
+_Maker: TypeAlias = Callable[[float, int, bool], Event]
+
+
+@dataclass(frozen=True)
+class Family:
+    """Candidates of one kind, which overlap: `make(i)` is the i-th event, the arrays have one entry for each.
+
+    `ones` and `zeros` are its hits by label, `model` is its log-ratio as a model of the pilot sees it, `spread` how unsure the
+    model is, `doubt` how far the truth may be from any such model, both as standard deviations; `handicap` standard errors of its
+    own counts are held against kinds that are fitted or spiky, and `merit` is a factor of what is promised. `share` is the part of
+    the pilot that was counted.
+    """
+
+    make: Callable[[int], Event]
+    ones: Floats
+    zeros: Floats
+    model: Floats
+    doubt: Floats
+    spread: Floats | float = 0.0
+    handicap: float = 0.0
+    merit: float = 1.0
+    share: float = 1.0
+
+
+def score_families(features: Floats, labels: Labels, groups: Sequence[int] | None = None) -> list[Family]:
+    """Candidates that a score of whole outputs gives; none where no column varies."""
+    score = fit_score(features, labels, groups)
+    return [] if score is None else [*_scored(features, labels, score), *_repeated_outputs(features, labels, score)]
+
+
+def column_families(features: Floats, labels: Labels, column: int) -> list[Family]:
+    """Thresholds on both sides of one column, and its repeated values."""
+    if (features[:, column] == features[:1, column]).all():
+        return []
+    values = ordered(features[:, column], labels)
+    curve = column_model(values)
+    if not curve.cuts.size:
+        return []
+
+    def threshold(limit: float, inside: int, at_most: bool) -> Event:  # noqa: FBT001
+        del inside
+        return Threshold(column, limit, at_most=at_most)
+
+    families = _sides(values, curve, threshold)
+    starts = np.flatnonzero(np.concatenate([[True], values.values[1:] != values.values[:-1]]))
+    counts = np.diff(np.append(starts, len(values.values)))
+    repeated = np.flatnonzero(counts >= 2)
+    repeated = repeated[np.argsort(-counts[repeated], kind="stable")[:_REPEATED]]
+    if repeated.size and starts.size > 1:
+        first = starts[repeated]
+        ones = (values.ones[first + counts[repeated]] - values.ones[first]).astype(np.float64)
+        model = curve.at(values.values[first])
+
+        def single(place: int) -> Event:
+            return Atoms((column,), ((float(values.values[first[place]]),),))
+
+        families.append(Family(single, ones, counts[repeated] - ones, model, _doubt(model, _VALUE_DOUBT), handicap=_VALUE_HANDICAP))
+    return families
+
+
+def _doubt(model: Floats, scale: tuple[float, float]) -> Floats:
+    """Standard deviation of the truth around any model."""
+    return scale[0] + scale[1] * np.abs(model)
+
+
+def _sides(column: Ordered, curve: Curve, make: _Maker, handicap: float = 0.0, merit: float = 1.0) -> list[Family]:
+    """Thresholds from both sides on values with modelled log-odds; `make` gets limit, number of hits and side."""
+    values, size = column.values, len(column.values)
+    tail = np.geomspace(1, max(1, size // _QUANTILES), _TAIL_PLACES).astype(np.int64) - 1
+    extremes = np.unique(np.concatenate([np.arange(min(_EXTREMES, size)), tail]))
+    places = np.concatenate([extremes, size - 1 - extremes, (np.arange(1, _QUANTILES) * size) // _QUANTILES])
+    limits = np.unique(values[places])
+    families = []
+    for at_most in (True, False):
+        ends = np.searchsorted(values, limits, side="right" if at_most else "left")
+        proper = (ends > 0) & (ends < size)
+        if not proper.any():
+            continue
+        ends, kept = ends[proper], limits[proper]
+        model, spread = curve.tails(column, ends, below=at_most)
+        below = column.ones[ends]
+        inside = ends if at_most else size - ends
+        ones = (below if at_most else column.ones[-1] - below).astype(np.float64)
+        doubt = _doubt(model, _THRESHOLD_DOUBT) + _JUMP_DOUBT * curve.jump(kept, model)
+        maker = _maker(make, kept, inside, at_most=at_most)
+        families.append(Family(maker, ones, inside - ones, model, doubt, spread, handicap, merit))
+    return families
+
+
+def _maker(make: _Maker, limits: Floats, inside: Bins, *, at_most: bool) -> Callable[[int], Event]:
+    """The function that makes the event of one threshold."""
+    return lambda place: make(float(limits[place]), int(inside[place]), at_most)
+
+
+def _scored(features: Floats, labels: Labels, score: FittedScore) -> list[Family]:
+    """Thresholds on the score; hits are counted on held-out scores, limits are those of equal mass on the final one.
+
+    Where the score depends on exact values only, events are sets of outputs that were seen.
+    """
+    scores = score.table.scores(features)
+    final = np.sort(scores)
+    outputs = _outputs(features, scores, score) if score.exact else None
+
+    def threshold(limit: float, inside: int, at_most: bool) -> Event:  # noqa: FBT001
+        del limit
+        reached = float(final[inside - 1] if at_most else final[len(final) - inside])
+        if outputs is None:
+            return ScoreThreshold(score.table, reached, at_most=at_most)
+        rows, known = outputs
+        return Atoms(score.table.columns, tuple(map(tuple, rows[known <= reached if at_most else known >= reached].tolist())))
+
+    column = ordered(score.held_out, labels)
+    curve = column_model(column, scored=True)
+    # On a single column, thresholds say nearly as much as a fitted score and choose less freely.
+    if len(score.table.columns) == 1:
+        return _sides(column, curve, threshold, handicap=_FITTED_HANDICAP)
+    return _sides(column, curve, threshold, merit=_SCORE_MERIT)
+
+
+def _outputs(features: Floats, scores: Floats, score: FittedScore) -> tuple[Floats, Floats] | None:
+    """The different outputs, as far as the score sees them, with their scores; None where they are too many to be listed."""
+    columns = list(score.table.columns)
+    used = features[:, columns]
+    _, first = np.unique(row_codes(used), return_index=True)
+    return None if first.size > MOST_PATTERNS else (used[first], scores[first])
+
+
+def _repeated_outputs(features: Floats, labels: Labels, score: FittedScore) -> list[Family]:
+    """Sets of outputs where many repeat but are too many to be looked at one by one, or have values that are.
+
+    Sets learned on every second run are judged on the others; the event is the set that all runs give.
+    """
+    columns = list(score.table.columns)
+    if score.exact or not columns:
+        return []
+    seen = features[:, columns]
+    if np.unique(row_codes(seen[:_ROWS_TO_REPEAT])).size == min(len(seen), _ROWS_TO_REPEAT):
+        return []
+    codes = row_codes(seen)
+    known, counts = np.unique(codes, return_counts=True)
+    repeats = 1 - np.count_nonzero(counts == 1) / len(labels)
+    if not MOST_VALUES < known.size <= _MOST_OUTPUTS or repeats < _FEWEST_REPEATS:
+        return []
+    _, first, inverse = np.unique(codes, return_index=True, return_inverse=True)
+    even = np.arange(len(labels)) % 2 == 0
+    learned, full = (_log_ratios(inverse[rows], labels[rows], known.size) for rows in (even, np.ones_like(even)))
+    judged = label_counts(inverse[~even], labels[~even], known.size)
+    levels = np.unique(np.abs(learned[learned != 0]))
+
+    def families(sign: int) -> Iterator[Family]:
+        # Half of the runs may promise more than all of them do; a set that all runs leave empty is no event.
+        reached = levels[levels <= (sign * full).max()]
+        if not reached.size:
+            return
+        inside = np.stack([judged[sign * learned >= level].sum(axis=0) for level in reached])
+
+        def make(place: int) -> Event:
+            return Atoms(score.table.columns, tuple(map(tuple, seen[first[sign * full >= reached[place]]].tolist())))
+
+        model = np.log((inside[:, 1] + 0.5) / (inside[:, 0] + 0.5))
+        yield Family(make, inside[:, 1], inside[:, 0], model, _doubt(model, _SET_DOUBT), handicap=_VALUE_HANDICAP, share=0.5)
+
+    return [*families(1), *families(-1)]
+
+
+def _log_ratios(inverse: Bins, labels: Labels, size: int) -> Floats:
+    """Rough log-ratio of each value, 0 where it was not seen."""
+    zeros, ones = label_counts(inverse, labels, size).T
+    return np.asarray(np.round(np.log((ones + 0.5) / (zeros + 0.5)), 1))

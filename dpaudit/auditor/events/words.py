@@ -1,0 +1,66 @@
+"""An event in words: with its values where these may be shown, else by rank, number and shape."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+
+from dpaudit.auditor.events.predicates import Atoms, Event, Threshold
+from dpaudit.auditor.events.ranking import RankedEvent
+from dpaudit.auditor.reading.features import UNSEEN, FeatureMap
+
+_KIND: Final = "kind"
+_NEW: Final = "a form not seen at first"
+_NAMED: Final = 8
+
+
+def described(features: FeatureMap, ranked: RankedEvent, *, shown: bool) -> str:
+    """An event for people."""
+    event = _value_alone(features, ranked.event)
+    if not shown:
+        return _outline(features, event, f"{100 * ranked.mass:.2g} % of the outputs")
+    text = event.describe(features.names)
+    return f"{text} (kinds: {features.legend()}; others are codes of forms not seen at first)" if _KIND in text else text
+
+
+def _value_alone(features: FeatureMap, event: Event) -> Event:
+    """The event without the form where there is one form of output, whose value says the rest."""
+    if isinstance(event, Atoms) and {"value", _KIND} <= {features.names[column] for column in event.columns}:
+        kind, value = (event.columns.index(features.names.index(name)) for name in (_KIND, "value"))
+        if all(row[kind] == 0 for row in event.values):
+            return Atoms((event.columns[value],), tuple((row[value],) for row in event.values))
+    return event
+
+
+def _outline(features: FeatureMap, event: Event, share: str) -> str:
+    """The event without a value of any output."""
+    names = [features.names[column] for column in event.columns]
+    subject = names[0] if len(names) == 1 else f"({', '.join(names[:_NAMED])}{', and more' if len(names) > _NAMED else ''})"
+    if names == [_KIND]:
+        return f"kind is {_forms(features, event)}"
+    if isinstance(event, Threshold):
+        return f"{subject} among the {'smallest' if event.at_most else 'largest'} {share}"
+    if isinstance(event, Atoms):
+        count = len(event.values)
+        which = "one particular value" if count == 1 else f"one of {count} particular values"
+        return f"{subject} equal to {which}, {share}"
+    if len(names) == 1:
+        ranges = event.describe(features.names).count(" or ") + 1
+        return f"{subject} in {'one range' if ranges == 1 else f'one of {ranges} ranges'}, {share}"
+    return f"score of {subject} among the {'smallest' if event.at_most else 'largest'} {share}"
+
+
+def _forms(features: FeatureMap, event: Event) -> str:
+    """Which forms of output are inside an event that looks at nothing else: by their shapes, numbered where these are alike."""
+    codes = [float(code) for code in range(len(features.kinds))]
+    rows = np.zeros((len(codes) + 1, len(features.names)))
+    rows[:, event.columns[0]] = [*codes, UNSEEN]
+    inside = event.hits(rows).tolist()
+    unseen = any(row[0] >= UNSEEN for row in event.values) if isinstance(event, Atoms) else inside[-1]
+    found = [
+        shape if features.shapes.count(shape) == 1 else f"{shape} (form {code} of those seen at first)"
+        for code, shape in enumerate(features.shapes)
+        if inside[code]
+    ]
+    return " or ".join([*found, _NEW] if unseen else found) or "none"

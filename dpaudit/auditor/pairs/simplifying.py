@@ -1,0 +1,240 @@
+"""Simpler values in a pair made from data: numbers nearer to 0, other values shorter ones that the data hold."""
+
+from __future__ import annotations
+
+import math
+import numbers
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import islice
+from typing import Any, Final, TypeAlias
+
+import numpy as np
+
+from dpaudit.auditor.data.distance import numbers_in
+from dpaudit.auditor.data.records import Dataset, is_dataset, key_of, replaced, same
+from dpaudit.auditor.pairs.vectors import entries_of, moved_by
+from dpaudit.claims import Adjacency
+from dpaudit.errors import InvalidArgument
+
+Pair: TypeAlias = tuple[Any, Any]
+_Known: TypeAlias = tuple[Fraction, list[Any]]
+"""What a field may become: the number nearest to 0 in its range, and its truth values and texts, the plainest first."""
+
+_MOST_SHORTER: Final = 3
+_MOST_CELLS: Final = 512
+"""The values of a pair of more are left as they are, since one by one would take too long; a vector may still go to 0 at once."""
+
+_PLAIN: Final = (bool, np.bool_, str, bytes)
+
+
+@dataclass(frozen=True)
+class _Cell:
+    """One value: a field of a record (None: the record itself), at its place in each side that shares it."""
+
+    places: tuple[tuple[int, int], ...]
+    field: Any
+
+    def of(self, pair: Pair) -> Any:
+        """The value in a pair."""
+        side, place = self.places[0]
+        return _field(pair[side][place], self.field)
+
+    def put(self, pair: Pair, value: Any) -> Pair:
+        """The pair with another value there."""
+        sides = list(pair)
+        for side, place in self.places:
+            sides[side] = replaced(sides[side], {place: _with(sides[side][place], self.field, value)})
+        return sides[0], sides[1]
+
+
+def simplified(pair: Pair, adjacency: Adjacency, data: Any, wanted: Callable[[Pair], bool]) -> Pair:
+    """The pair with values as simple as is still wanted.
+
+    What both sides share stays shared, so that they stay neighbours. Numbers go towards 0 but not out of the range that their field
+    has in the data, and other values become shorter ones of their field, so that nothing is made up which the function was never
+    meant for. A vector under `norm_ball` moves towards 0 with its neighbour.
+
+    Source: MacIver and Donaldson 2020 (test-case reduction).
+    """
+    if adjacency.kind == "norm_ball":
+        return _nearer(pair, wanted)
+    if not all(map(is_dataset, (*pair, data))):
+        return pair
+    cells = list(islice(_cells(pair, adjacency), _MOST_CELLS + 1))
+    if len(cells) > _MOST_CELLS:
+        return pair
+    known = {field: _known([_field(record, field) for record in data]) for field in {cell.field for cell in cells}}
+    plain = pair
+    for cell in cells:
+        if len(cell.places) == 2:
+            plain = cell.put(plain, next(_plainer(cell.of(plain), known[cell.field]), cell.of(plain)))
+    if not same(plain, pair) and wanted(plain):
+        pair = plain
+    for cell in cells:
+        pair = _settled(pair, cell, known[cell.field], wanted)
+    return pair
+
+
+def aligned(first: Dataset, second: Dataset) -> list[tuple[int | None, int | None]]:
+    """Places that belong together: one to one, or None where a record of the longer dataset is not in the other."""
+    if len(first) == len(second):
+        return [(place, place) for place in range(len(first))]
+    if len(first) < len(second):
+        return [(one, other) for other, one in aligned(second, first)]
+    slots: list[tuple[int | None, int | None]] = []
+    place = 0
+    for number in range(len(first)):
+        found = place < len(second) and same(first[number], second[place])
+        slots.append((number, place if found else None))
+        place += found
+    return slots
+
+
+def _settled(pair: Pair, cell: _Cell, known: _Known, wanted: Callable[[Pair], bool]) -> Pair:
+    """The pair with the simplest value of a cell that is found."""
+    for value in _plainer(cell.of(pair), known):
+        if wanted(found := cell.put(pair, value)):
+            return found
+    value = cell.of(pair)
+    if not (_is_number(value) and _is_finite(value)):
+        return pair
+
+    def put(one: Pair, number: Fraction) -> Pair:
+        return cell.put(one, _typed(number, value))
+
+    return _lowered(pair, _exact(value), known[0], put, wanted)
+
+
+def _lowered(
+    pair: Pair, value: Fraction, refused: Fraction, put: Callable[[Pair, Fraction], Pair], wanted: Callable[[Pair], bool]
+) -> Pair:
+    """The pair with the number closest to a refused one that is found: made whole, then halfway again and again."""
+    whole = Fraction(math.trunc(value))
+    if abs(value) <= abs(refused) or abs(whole) <= abs(refused):
+        return pair
+    if whole != value:
+        if not wanted(found := put(pair, whole)):
+            return pair
+        pair, value = found, whole
+    while abs(value - refused) > 1:
+        middle = Fraction(math.trunc((value + refused) / 2))
+        if middle in (value, refused):
+            return pair
+        if wanted(found := put(pair, middle)):
+            pair, value = found, middle
+        else:
+            refused = middle
+    return pair
+
+
+def _nearer(pair: Pair, wanted: Callable[[Pair], bool]) -> Pair:
+    """Two vectors moved towards 0 together: all entries at once, else one after the other."""
+    try:
+        first, second = (numbers_in(entries_of(side)) for side in pair)
+    except InvalidArgument:
+        return pair
+    start, steps = pair[0], [after - before for before, after in zip(first, second, strict=True)]
+
+    def based(values: Sequence[Fraction]) -> Pair:
+        base = moved_by(start, [value - old for value, old in zip(values, first, strict=True)])
+        return base, moved_by(base, steps)
+
+    if any(first) and wanted(origin := based([Fraction(0)] * len(first))):
+        return origin
+    for place, value in enumerate(first if len(first) <= _MOST_CELLS else ()):
+
+        def put(one: Pair, number: Fraction, place: int = place) -> Pair:
+            values = numbers_in(entries_of(one[0]))
+            return based([*values[:place], number, *values[place + 1 :]])
+
+        zeroed = put(pair, Fraction(0))
+        pair = zeroed if value and wanted(zeroed) else _lowered(pair, value, Fraction(0), put, wanted)
+    return pair
+
+
+def _cells(pair: Pair, adjacency: Adjacency) -> Iterator[_Cell]:
+    """Every value of a pair, once where both sides share it."""
+    for slot in aligned(*pair):
+        records = [(side, place, pair[side][place]) for side, place in enumerate(slot) if place is not None]
+        fields = [_fields(record) for _, _, record in records]
+        owner = None if adjacency.unit == "record" else key_of(records[0][2], adjacency.unit.removeprefix("user:"))
+        for field in dict.fromkeys(name for names in fields for name in names):
+            if field is not None and field == owner:
+                continue
+            held = [(side, place) for (side, place, _), names in zip(records, fields, strict=True) if field in names]
+            shared = len(held) == 2 and same(*(_field(pair[side][place], field) for side, place in held))
+            yield from [_Cell(tuple(held), field)] if shared else [_Cell((place,), field) for place in held]
+
+
+def _fields(record: Any) -> list[Any]:
+    """The names or positions of a record's fields; None alone where it is one value."""
+    if isinstance(record, Mapping):
+        return list(record)
+    rows = isinstance(record, (list, tuple)) or (isinstance(record, np.ndarray) and record.ndim == 1)
+    return list(range(len(record))) if rows else [None]
+
+
+def _field(record: Any, field: Any) -> Any:
+    """A field of a record, None where it has none."""
+    if field is None:
+        return record
+    return record.get(field) if isinstance(record, Mapping) else record[field] if field in _fields(record) else None
+
+
+def _with(record: Any, field: Any, value: Any) -> Any:
+    """The record with another value of a field."""
+    if field is None:
+        return value
+    if isinstance(record, Mapping):
+        return {**record, field: value}
+    if isinstance(record, np.ndarray):
+        changed = record.copy()
+        changed[field] = value
+        return changed
+    return type(record)([value if place == field else old for place, old in enumerate(record)])
+
+
+def _known(column: Sequence[Any]) -> _Known:
+    """What a field may become."""
+    held = [value for value in column if _is_number(value) and _is_finite(value)]
+    goal = min(max(Fraction(0), _exact(min(held))), _exact(max(held))) if held else Fraction(0)
+    others = {(type(value).__name__, value): value for value in column if isinstance(value, _PLAIN)}
+    return goal, sorted(others.values(), key=_plainness)
+
+
+def _plainer(value: Any, known: _Known) -> Iterator[Any]:
+    """The values that are tried in the place of one, the simplest first: the least number of its field, or shorter texts."""
+    goal, others = known
+    if isinstance(value, _PLAIN):
+        shorter = (other for other in others if type(other) is type(value) and _plainness(other) < _plainness(value))
+        yield from islice(shorter, _MOST_SHORTER)
+    elif _is_number(value) and not (_is_finite(value) and abs(_exact(value)) <= abs(goal)):
+        yield _typed(goal, value)
+
+
+def _typed(number: Fraction, value: Any) -> Any:
+    """A number in the type of a value."""
+    kind: Any = type(value)
+    return kind(int(number) if isinstance(value, numbers.Integral) else float(number))
+
+
+def _is_number(value: Any) -> bool:
+    """Whether a value is a real number and no truth value."""
+    return isinstance(value, numbers.Real) and not isinstance(value, _PLAIN)
+
+
+def _exact(value: Any) -> Fraction:
+    """A finite number exactly."""
+    return numbers_in(value)[0]
+
+
+def _is_finite(value: Any) -> bool:
+    """Whether a number is neither NaN nor infinite; integers may be too large for a float."""
+    return isinstance(value, numbers.Rational) or math.isfinite(value)
+
+
+def _plainness(value: Any) -> tuple[int, str]:
+    """What makes a truth value or a text simpler than another: False before True, short before long."""
+    return (int(value), "") if isinstance(value, (bool, np.bool_)) else (len(value), repr(value))

@@ -1,0 +1,328 @@
+"""Features: any output as a row of finite numbers, by a map that is fixed before the runs that decide."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import pairwise
+from typing import Any, Final, NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpaudit.auditor.reading.leaves import LARGEST, OWN, Path, stable_code
+from dpaudit.auditor.reading.outputs import Group, Matrix, Outputs, groups, read
+from dpaudit.auditor.reading.shapes import shape_of
+
+MAX_ITEMS: Final = 32
+
+ITEMS: Final = 0
+DERIVED: Final = (1, 2)
+"""Groups of columns: the items of an output, and what follows from them (differences; sum, largest and its position)."""
+"""Outputs with more numbers than this are seen through sums of that many contiguous blocks."""
+
+Places: TypeAlias = slice
+"""Neighbouring columns within one part of the matrix."""
+
+UNSEEN: Final = 1000
+"""Forms of output that the map has not seen have codes from here on."""
+
+_MOST_FURTHER: Final = 1024
+"""Places that are added to a map at most: their columns are 32 blocks anyway, and a map goes to every worker."""
+
+_SIGNIFICAND: Final = 53
+_NO_BIT: Final = 1100
+
+
+class Form(NamedTuple):
+    """A form of output with the places of its numbers, in which outputs of one form may differ, and what it is in words."""
+
+    kind: str
+    paths: tuple[Path, ...]
+    shape: str = "an output"
+
+
+@dataclass(frozen=True)
+class FeatureMap:
+    """How outputs become numbers.
+
+    Args:
+      kinds: forms of output seen when the map was made (type, length, keys); a form's code is its position.
+      paths: places of numbers inside those outputs, in order.
+      blocks: for each path the column it is added to.
+      names: names of the columns of the matrix.
+      parity: whether plain numbers get a column for even, odd and not whole.
+      summaries: whether sum, largest and its position get columns.
+      differences: whether differences of consecutive items get columns.
+      length: whether the number of numbers gets a column.
+      score: whether the target's own score gets a column.
+      bits: whether plain numbers get columns for how floating point holds them: exponent, lowest bit that is set, last 8 bits.
+      shapes: for each of `kinds` what it is in words that hold no value and no key.
+      show_keys: whether keys of mappings may appear in names.
+      open: patterns of places that some outputs of a type have and others lack, such as the items of lists of varying length;
+        what stands at further places like these is seen through sum, largest and length.
+      further: places that the map was widened by, but for those that are like others.
+    """
+
+    kinds: tuple[str, ...]
+    paths: tuple[Path, ...]
+    blocks: tuple[int, ...]
+    names: tuple[str, ...]
+    parity: bool = False
+    summaries: bool = False
+    differences: bool = False
+    length: bool = False
+    score: bool = False
+    bits: bool = False
+    shapes: tuple[str, ...] = ()
+    show_keys: bool = False
+    open: frozenset[Path] = frozenset()
+    further: frozenset[Path] = frozenset()
+
+    @cached_property
+    def known(self) -> dict[Path, int]:
+        """The columns of the places that have one, of their own or of a block."""
+        return dict(zip(self.paths, self.blocks, strict=True))
+
+    @property
+    def groups(self) -> tuple[int, ...]:
+        """The group of each column: items, differences, other summaries, and one for each further column."""
+        items = max(self.blocks, default=-1) + 1
+        sizes = (items, items - 1 if self.differences else 0, 3 if self.summaries else 0)
+        known = [group for group, size in zip((ITEMS, *DERIVED), sizes, strict=True) for _ in range(size)]
+        place = items + (1 if self.parity else 0) + (3 if self.bits else 0)
+        rest = len(self.names) - len(known)
+        further = list(range(max(DERIVED) + 1, max(DERIVED) + 1 + rest))
+        return (*known[:items], *further[: place - items], *known[items:], *further[place - items :])
+
+    def matrix(self, outputs: Outputs, score: Callable[[Any], float] | None = None, columns: Sequence[int] | None = None) -> Matrix:
+        """Features of `outputs`, shape (number of outputs, number of names), all finite, dimensionless.
+
+        Forms of output that the map has not seen get a code of their own, computed from the form alone, so that the
+        row of an output never depends on any other output. Where only some `columns` are asked for, others may be 0.
+        """
+        return self.matrix_of(list(groups(outputs)), outputs, score, columns)
+
+    def matrix_of(
+        self,
+        grouped: Sequence[Group],
+        outputs: Outputs,
+        score: Callable[[Any], float] | None = None,
+        columns: Sequence[int] | None = None,
+    ) -> Matrix:
+        """Features of `outputs` whose groups are at hand."""
+        matrix = np.zeros((len(outputs), len(self.names)), order="F")
+        wanted = np.full(len(self.names), columns is None)
+        wanted[list(columns or ())] = True
+        for group in grouped:
+            self._fill(matrix, group, wanted)
+        if self.score and score is not None and wanted[self.names.index("score")]:
+            matrix[:, self.names.index("score")] = [_scored(score, output) for output in outputs]
+        return matrix
+
+    def kind_code(self, kind: str) -> float:
+        """The number that stands for a form of output in the column "kind"."""
+        return float(self.kinds.index(kind)) if kind in self.kinds else float(UNSEEN + stable_code(kind))
+
+    def legend(self) -> str:
+        """What the codes of the column "kind" mean, for forms that were seen when the map was made."""
+        return ", ".join(f"{code} {kind if len(kind) <= 60 else kind[:57] + '...'}" for code, kind in enumerate(self.kinds))
+
+    def _fill(self, matrix: Matrix, group: Group, wanted: NDArray[np.bool_]) -> None:
+        """Write the rows of outputs that share one form; columns that are not wanted are not computed."""
+        values, items = group.values, self._items(group)
+        plain = group.paths == ((),)
+        parts: list[tuple[bool, int, Callable[[Places], Matrix | float]]] = [
+            (True, items.shape[1], lambda places: items[:, places]),
+            (self.parity, 1, lambda _: _parity(values) if plain else 0.0),
+            (self.bits, 3, lambda places: _bits(values)[:, places] if plain else 0.0),
+            (self.differences, items.shape[1] - 1, lambda places: items[:, 1:][:, places] - items[:, :-1][:, places]),
+            (self.summaries, 3, lambda places: _summaries(group.summed, places)),
+            (self.length, 1, lambda _: float(values.shape[1])),
+            (True, 1, lambda _: self.kind_code(group.kind)),
+        ]
+        first = 0
+        for present, width, part in parts:
+            if present:
+                for places in _chosen(wanted[first : first + width]):
+                    matrix[group.rows, first + places.start : first + places.stop] = part(places)
+                first += width
+
+    def _items(self, group: Group) -> Matrix:
+        """Columns of items, or of sums of blocks of items; places that the map does not know are left out."""
+        width = max(self.blocks, default=-1) + 1
+        if group.paths == self.paths:
+            starts = np.searchsorted(self.blocks, np.arange(width))
+            return group.values if width == len(self.paths) else np.add.reduceat(group.values, starts, axis=1)
+        items = np.zeros((len(group.values), width))
+        for position, path in enumerate(group.paths):
+            if path in self.known:
+                items[:, self.known[path]] += group.values[:, position]
+        return items
+
+
+def fit_features(outputs: Sequence[Any], *, score: bool = False, show_keys: bool = False, bits: bool = False) -> FeatureMap:
+    """The feature map for a target, from the few outputs that are looked at before the statistical test begins."""
+    forms: dict[Form, None] = {}
+    for output in outputs:
+        reading = read(output)
+        forms.setdefault(Form(reading.kind, reading.paths, shape_of(output)))
+    start = FeatureMap((), (), (), (), score=score, show_keys=show_keys, bits=bits)
+    return _map_of(start, forms)
+
+
+def widened(features: FeatureMap, forms: Iterable[Form]) -> FeatureMap:
+    """The map with columns for further forms of output, which were met after it was made."""
+    seen, met = [], set(features.known)
+    for form in fewer(forms, _MOST_FURTHER):
+        met.update(form.paths)
+        if len(met) > len(features.known) + _MOST_FURTHER:
+            break
+        seen.append(form)
+    wider = _map_of(features, seen)
+    added = (path for path in wider.paths if path not in features.known)
+    return replace(wider, further=features.further.union(path for path in added if pattern_of(path) not in features.open))
+
+
+def fewer(forms: Iterable[Form], most: int) -> tuple[Form, ...]:
+    """At most so many forms, chosen by their codes: were the first ones kept, early runs would look different from late ones."""
+    found = tuple(dict.fromkeys(forms))
+    return found if len(found) <= most else tuple(sorted(found, key=lambda form: stable_code(repr(form)))[:most])
+
+
+def _map_of(features: FeatureMap, forms: Iterable[Form]) -> FeatureMap:
+    """The map that sees what another one sees and these forms."""
+    forms = list(forms)
+    shapes = dict(zip(features.kinds, features.shapes, strict=True))
+    for form in forms:
+        shapes.setdefault(form.kind, form.shape)
+    paths = tuple(sorted({*features.paths, *(path for form in forms for path in form.paths)}, key=_order))
+    blocks = _blocks(len(paths))
+    width = max(blocks, default=-1) + 1
+    inner = [path for path in paths if path]
+    lengths = {len(form.paths) for form in forms if form.paths != ((),)}
+    plain = [form.kind for form in forms if form.paths == ((),)]
+    parity = features.parity or any(kind.startswith(("int", "float", "uint")) for kind in plain)
+    summaries = features.summaries or max(lengths, default=0) >= 2
+    differences = summaries and len(inner) == len(paths) == width and all(isinstance(path[-1], int) for path in paths)
+    length = features.length or len(lengths) > 1 or bool(features.paths and lengths)
+    bits = features.bits and any(kind.startswith("float") for kind in (*features.kinds, *plain))
+    names = [_block_name(paths, blocks, block, show_keys=features.show_keys) for block in range(width)]
+    names += ["parity"] if parity else []
+    names += ["exponent", "lowest bit", "last 8 bits"] if bits else []
+    names += [f"{after} - {before}" for before, after in pairwise(names[:width])] if differences else []
+    names += ["sum", "largest", "position of largest"] if summaries else []
+    names += ["length"] if length else []
+    names += ["kind"]
+    names += ["score"] if features.score else []
+    return replace(
+        features,
+        kinds=tuple(shapes),
+        paths=paths,
+        blocks=blocks,
+        names=tuple(names),
+        parity=parity,
+        summaries=summaries,
+        differences=differences,
+        length=length,
+        bits=bits,
+        shapes=tuple(shapes.values()),
+        open=features.open | _open_patterns(forms) if summaries else frozenset(),
+    )
+
+
+def pattern_of(path: Path) -> Path:
+    """A place with "*" for every index and key, and as it is where the reading made it."""
+    return tuple(part if isinstance(part, str) and part.startswith(OWN) else "*" for part in path)
+
+
+def _open_patterns(forms: Sequence[Form]) -> frozenset[Path]:
+    """Patterns of places that some outputs of one outer type have and others lack."""
+    found: set[Path] = set()
+    by_type: dict[str, list[Form]] = {}
+    for form in forms:
+        by_type.setdefault(outer_type(form.kind), []).append(form)
+    for alike in by_type.values():
+        everywhere = set(alike[0].paths).intersection(*(form.paths for form in alike))
+        found.update(pattern_of(path) for form in alike for path in form.paths if path not in everywhere)
+    return frozenset(found)
+
+
+def outer_type(kind: str) -> str:
+    """The type of the outermost object of a form."""
+    return kind.partition("(")[0]
+
+
+def _order(path: Path) -> tuple[tuple[int, int, str], ...]:
+    """Sort key of paths: shorter containers first, indices by number, keys by text."""
+    return tuple((0, part, "") if isinstance(part, int) else (1, 0, part) for part in path)
+
+
+def _blocks(count: int) -> tuple[int, ...]:
+    """For each of `count` paths the column it belongs to: one each, or one of at most MAX_ITEMS contiguous blocks."""
+    return tuple(range(count)) if count <= MAX_ITEMS else tuple(position * MAX_ITEMS // count for position in range(count))
+
+
+def _block_name(paths: tuple[Path, ...], blocks: tuple[int, ...], block: int, *, show_keys: bool) -> str:
+    """What a column of items is called: by index, by key where keys may be shown, else by position."""
+    members = [position for position, owner in enumerate(blocks) if owner == block]
+    if len(members) > 1:
+        return f"items {members[0]} to {members[-1]}"
+    path = paths[members[0]]
+    if not path:
+        return "value"
+    if show_keys or all(isinstance(part, int) or part.startswith(OWN) for part in path):
+        own = next((place for place, part in enumerate(path) if isinstance(part, str) and part.startswith(OWN)), len(path))
+        parts = [" ".join(map(str, path[own:]))] if path[own:] else []
+        parts += ["item " + ", ".join(map(str, path[:own]))] if own else []
+        return " of ".join(parts)
+    return f"item number {members[0]}"
+
+
+def _parity(values: Matrix) -> Matrix:
+    """0 for even numbers, 1 for odd ones, 1/2 for numbers that are not whole."""
+    whole = np.floor(values) == values
+    halves = values * 0.5
+    odd = np.floor(halves) != halves
+    parity: Matrix = np.where(whole, odd, 0.5)
+    return parity
+
+
+def _bits(values: Matrix) -> Matrix:
+    """Of each number the exponents of its highest bit and of its lowest one that is set, and the last 8 bits of its significand."""
+    significand, exponent = np.frexp(values)
+    whole = np.abs(np.ldexp(significand, _SIGNIFICAND)).astype(np.int64)
+    lowest = np.frexp((whole & -whole).astype(np.float64))[1]
+    some = whole > 0
+    last = np.where(some, exponent - _SIGNIFICAND + lowest, _NO_BIT)
+    return np.column_stack([np.where(some, exponent, -_NO_BIT), last, whole & 0xFF]).astype(np.float64)
+
+
+def _summaries(values: Matrix, places: Places) -> Matrix | float:
+    """Those of sum, largest number and its position that stand at `places`; zero where there are no numbers."""
+    if values.shape[1] == 0:
+        return 0.0
+    all_of_them: tuple[Callable[[], NDArray[Any]], ...] = (
+        lambda: np.clip(values.sum(axis=1), -LARGEST, LARGEST),
+        lambda: values.max(axis=1),
+        lambda: values.argmax(axis=1),
+    )
+    return np.column_stack([summary() for summary in all_of_them[places]]).astype(np.float64)
+
+
+def _chosen(wanted: NDArray[np.bool_]) -> list[Places]:
+    """The places that are wanted: all together, or one by one."""
+    if wanted.all():
+        return [slice(0, len(wanted))]
+    return [slice(place, place + 1) for place in np.flatnonzero(wanted).tolist()]
+
+
+def _scored(score: Callable[[Any], float], output: Any) -> float:
+    """The target's score of an output; 0 where it has none."""
+    try:
+        value = float(score(output))
+    except Exception:  # noqa: BLE001 - a score that fails on an unusual output must not stop the audit
+        return 0.0
+    return min(max(value, -LARGEST), LARGEST) if not math.isnan(value) else 0.0

@@ -1,0 +1,166 @@
+"""Outputs by form: numbers and equal-sized rows of numbers as a whole, everything else one by one."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from typing import Any, Final, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpaudit.auditor.reading.leaves import LARGEST, Path, stable_code
+from dpaudit.auditor.reading.reader import Failure, Reading, array_kind, array_paths, kept, limit_of, read
+from dpaudit.auditor.reading.scalars import EXACT, dtype_name, number_name
+from dpaudit.auditor.reading.shapes import shape_of
+
+__all__ = ["LARGEST", "Failure", "Group", "Matrix", "Outputs", "Path", "groups", "kept", "read", "stable_code"]
+
+REORDERED: Final = "dictionaries whose keys come in more than one order"
+
+Matrix: TypeAlias = NDArray[np.float64]
+Outputs: TypeAlias = Sequence[Any] | NDArray[Any]
+
+
+@dataclass(frozen=True)
+class Group:
+    """Outputs of one form: their rows, the paths of their numbers, and the numbers, one row an output.
+
+    `codes` are the columns that stand for a content as a whole, and which; `unread` names what was not looked into; `mixed` is
+    whether items of a list differ in form; `reordered` counts outputs whose keys come in another order than mostly; `apart` are
+    columns that do not enter sums; `shape` is the form in words that hold no value.
+    """
+
+    rows: slice | NDArray[np.intp]
+    kind: str
+    paths: tuple[Path, ...]
+    values: Matrix
+    codes: tuple[tuple[int, str], ...] = ()
+    unread: tuple[str, ...] = ()
+    mixed: bool = False
+    reordered: int = 0
+    apart: tuple[int, ...] = ()
+    shape: str = "an output"
+
+    @property
+    def summed(self) -> Matrix:
+        """The numbers that sum and largest are taken of."""
+        if not self.apart:
+            return self.values
+        return self.values[:, [place for place in range(self.values.shape[1]) if place not in self.apart]]
+
+
+def groups(outputs: Outputs) -> Iterator[Group]:
+    """The outputs by form; numbers and equal-sized rows of numbers go through numpy as a whole."""
+    uniform = _uniform(outputs) if len(outputs) else None
+    if uniform is None:
+        yield from _slow_groups(outputs, np.arange(len(outputs)))
+        return
+    group, limit = uniform
+    # NaN fails the comparison too.
+    held = np.abs(group.values) <= limit
+    if held.all():
+        yield group
+        return
+    plain = held.all(axis=1)
+    rows = np.flatnonzero(plain)
+    yield Group(rows, group.kind, group.paths, group.values[rows])
+    yield from _slow_groups(outputs, np.flatnonzero(~plain))
+
+
+def _slow_groups(outputs: Outputs, rows: NDArray[np.intp]) -> Iterator[Group]:
+    """The outputs at `rows` by form, each visited on its own."""
+    found: dict[tuple[str, ...], tuple[Reading, list[int], list[list[float]], Counter[str]]] = {}
+    for row in rows.tolist():
+        reading = read(outputs[row])
+        leaves = reading.leaves
+        key = (reading.kind, str(len(leaves.paths)), *leaves.detail, "", *leaves.unread)
+        if key not in found:
+            found[key] = (reading, [], [], Counter())
+        _, members, values, orders = found[key]
+        members.append(row)
+        values.append(leaves.values)
+        orders[";".join(leaves.order)] += 1
+    for reading, members, values, orders in found.values():
+        leaves, paths = reading.leaves, reading.paths
+        yield Group(
+            rows=np.array(members),
+            kind=reading.kind,
+            paths=paths,
+            values=np.array(values, dtype=np.float64).reshape(len(members), len(paths)),
+            codes=tuple(leaves.codes.items()),
+            unread=tuple(leaves.unread),
+            mixed=leaves.mixed,
+            reordered=orders.total() - max(orders.values()),
+            apart=tuple(leaves.apart),
+            shape=shape_of(outputs[members[0]]),
+        )
+
+
+def _uniform(outputs: Outputs) -> tuple[Group, float] | None:
+    """All outputs as one group where they are numbers, or rows of numbers, of one type and size; None otherwise.
+
+    With the group comes the size up to which its numbers are all that there is to read.
+    """
+    if isinstance(outputs, np.ndarray):
+        return _from_array(outputs)
+    types = set(map(type, outputs))
+    if len(types) != 1:
+        return None
+    kind = types.pop()
+    if kind is np.ndarray:
+        if len({(output.shape, output.dtype) for output in outputs}) == 1:
+            return _from_array(np.stack(list(outputs)))
+        return None
+    if kind in (list, tuple):
+        return _from_rows(outputs, kind.__name__)
+    name = _plain_name(kind)
+    if name is None:
+        return None
+    try:
+        values = np.array(outputs, dtype=np.float64)
+    except OverflowError:
+        return None
+    return Group(slice(None), name, ((),), values[:, None]), _limit(name)
+
+
+def _from_array(array: NDArray[Any]) -> tuple[Group, float] | None:
+    """The group of the rows of a numeric array; None for other arrays."""
+    name = dtype_name(array.dtype)
+    if name is None:
+        return None
+    limit = limit_of(array.dtype)
+    if array.ndim == 1:
+        return Group(slice(None), name, ((),), array.astype(np.float64, copy=False)[:, None]), limit
+    kind = array_kind(name, array.shape[1:])
+    values = array.reshape(len(array), -1).astype(np.float64, copy=False)
+    return Group(slice(None), kind, array_paths(array.shape[1:]), values), limit
+
+
+def _from_rows(outputs: Sequence[Any], container: str) -> tuple[Group, float] | None:
+    """The group of lists or tuples of equal length that hold numbers of one type; None otherwise."""
+    lengths = set(map(len, outputs))
+    types = set(map(type, chain.from_iterable(outputs)))
+    if len(lengths) != 1 or len(types) != 1:
+        return None
+    name, length = _plain_name(types.pop()), lengths.pop()
+    if name is None:
+        return None
+    try:
+        values = np.array(outputs, dtype=np.float64)
+    except OverflowError:
+        return None
+    paths = tuple((i,) for i in range(length))
+    return Group(slice(None), f"{container}({','.join([name] * length)})", paths, values), _limit(name)
+
+
+def _plain_name(kind: type) -> str | None:
+    """What numbers of a type of Python or numpy are called; None for derived types, whose objects may hold more."""
+    return number_name(kind) if kind in (float, int, bool) or issubclass(kind, np.generic) else None
+
+
+def _limit(name: str) -> float:
+    """Up to which size numbers of this name are exact as floats."""
+    return LARGEST if name.startswith("float") else float(EXACT - 1)

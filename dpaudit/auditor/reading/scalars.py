@@ -1,0 +1,128 @@
+"""Numbers of every type, dates and times as leaves: nothing of them is lost where a float is too small to hold them."""
+
+from __future__ import annotations
+
+import math
+from datetime import date, datetime, time, timedelta
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any, Final
+
+import numpy as np
+
+from dpaudit.auditor.reading.leaves import LARGEST, Leaves, Path
+
+EXACT: Final = 2**53
+"""Integers up to this size are floats exactly."""
+
+_LAST_BITS: Final = 50
+_BITS_READ: Final = 100
+_NAMES: Final = {"float64": "float", "int64": "int", "bool": "bool"}
+_FAMILIES: Final = "fiub"
+
+
+def dtype_name(dtype: np.dtype[Any]) -> str | None:
+    """What numbers of a numpy type are called: those that Python has as Python does; None where they do not fit into floats."""
+    if dtype.kind not in _FAMILIES or dtype.itemsize > 8:
+        return None
+    return _NAMES.get(dtype.name, dtype.name)
+
+
+def number_name(kind: type) -> str | None:
+    """What a numeric type is called, numpy's and Python's alike; None for every other type."""
+    if kind is float or kind is int or kind is bool:
+        return kind.__name__
+    if issubclass(kind, np.generic):
+        return dtype_name(np.dtype(kind))
+    return "float" if issubclass(kind, float) else "int" if issubclass(kind, int) else None
+
+
+def visit_number(number: Any, name: str, path: Path, leaves: Leaves) -> str:
+    """Append one number; NaN and infinities are forms of their own with value 0."""
+    try:
+        value = float(number)
+    except OverflowError:
+        value = LARGEST if number > 0 else -LARGEST
+    if not math.isfinite(value):
+        if not isinstance(number, np.longdouble) or not np.isfinite(number):
+            leaves.add(path, 0.0)
+            return f"{name} {value}"
+        value = math.copysign(LARGEST, value)
+    leaves.add(path, min(max(value, -LARGEST), LARGEST))
+    if isinstance(number, (int, np.integer)):
+        if abs(value) >= EXACT:
+            _visit_bits(int(number), path, leaves)
+    elif abs(value) > LARGEST:
+        leaves.add((*path, "the logarithm"), math.log2(abs(value)), "logarithm")
+    elif not isinstance(number, (float, np.float32, np.float16, np.bool_)):
+        _visit_rest(number, value, path, leaves)
+    return name
+
+
+def _visit_bits(number: int, path: Path, leaves: Leaves) -> None:
+    """Append what a float does not hold of a large integer."""
+    leaves.add((*path, "the last bits"), float(abs(number) % 2**_LAST_BITS), "bits")
+    if number.bit_length() > _BITS_READ:
+        leaves.add((*path, "the logarithm"), float(number.bit_length()))
+        leaves.apart.append(len(leaves.values))
+        leaves.add_code((*path, "the digits"), hex(number), f"integers of more than {_BITS_READ} bits", "digits")
+
+
+def _visit_rest(number: Any, value: float, path: Path, leaves: Leaves) -> None:
+    """Append what a float does not hold of a fraction, a decimal or a longer float."""
+    if isinstance(number, (Decimal, Fraction)):
+        exact = Fraction(number)
+        rest = exact - Fraction(value)
+        if rest:
+            _add_rest(rest, path, leaves)
+        if isinstance(number, Decimal):
+            leaves.add((*path, "the exponent"), float(number.as_tuple().exponent), "exponent")
+            if rest and Fraction(float(rest)) != rest and len(number.as_tuple().digits) > 32:
+                leaves.add_code((*path, "the digits"), str(number), "decimals of more than 32 digits", "digits")
+    elif isinstance(number, np.floating):
+        if number != value:
+            leaves.add((*path, "the rest"), min(max(float(number - type(number)(value)), -LARGEST), LARGEST), "rest")
+    else:
+        leaves.leave_out("numbers of an unknown type")
+
+
+def _add_rest(rest: Fraction, path: Path, leaves: Leaves) -> None:
+    """Append the difference between a number and its float."""
+    try:
+        leaves.add((*path, "the rest"), min(max(float(rest), -LARGEST), LARGEST), "rest")
+    except OverflowError:
+        leaves.leave_out("numbers beyond the range of floats")
+
+
+def visit_time(moment: date | time | timedelta, path: Path, leaves: Leaves) -> str:
+    """Append a date, a time, both, or a duration, as days and microseconds."""
+    name = type(moment).__name__
+    if isinstance(moment, timedelta):
+        leaves.add(path, float(moment.days))
+        leaves.add((*path, "the microseconds"), float(moment.seconds * 1_000_000 + moment.microseconds))
+    elif isinstance(moment, date):
+        leaves.add(path, float(moment.toordinal()))
+    if isinstance(moment, (datetime, time)):
+        clock = ((moment.hour * 60 + moment.minute) * 60 + moment.second) * 1_000_000 + moment.microsecond
+        leaves.add((*path, "the microseconds"), float(clock))
+        name += " again" if moment.fold else ""
+        offset = moment.utcoffset()
+        if offset is not None:
+            leaves.add((*path, "the offset"), offset / timedelta(microseconds=1))
+            leaves.add_code((*path, "the zone"), str(moment.tzinfo), "time zones")
+            name += " with zone"
+    # What pandas adds to Python's own types.
+    nanoseconds = getattr(moment, "nanosecond", getattr(moment, "nanoseconds", None))
+    if isinstance(nanoseconds, int):
+        leaves.add((*path, "the nanoseconds"), float(nanoseconds % 1000))
+    return name
+
+
+def visit_numpy_time(moment: np.datetime64 | np.timedelta64, path: Path, leaves: Leaves) -> str:
+    """Append numpy's date or duration as its number of units."""
+    name = str(moment.dtype)
+    if np.isnat(moment):
+        leaves.add(path, 0.0)
+        return f"{name} NaT"
+    visit_number(int(moment.astype(np.int64)), name, path, leaves)
+    return name

@@ -1,0 +1,160 @@
+"""What was not read: outputs of which something has no column, counted in every chunk and named by type, never by value."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Final, TypeAlias
+
+import numpy as np
+
+from dpaudit.auditor.reading.features import FeatureMap, Form, fewer, pattern_of
+from dpaudit.auditor.reading.leaves import Path, stable_code
+from dpaudit.auditor.reading.outputs import REORDERED, Group
+from dpaudit.results import Unread
+
+NEW_KEYS: Final = "keys first seen after the pilot"
+
+_FEW: Final = 3
+"""So many contents may have been seen only once: rare words of a fixed list. More are taken for contents that never come again."""
+
+_RARE_KEYS: Final = 2000
+"""Outputs with new keys are left out of account while they are fewer than one in so many, about as many as a pilot has runs."""
+
+_ENOUGH: Final = 30
+"""Outputs of a late form that a pilot needs to judge it by: fewer do not outweigh what is seen in all other outputs."""
+
+_MOST_CONTENTS: Final = 200_000
+_MOST_FORMS: Final = 256
+
+_Place: TypeAlias = tuple[str, int]
+_Contents: TypeAlias = tuple[tuple[float, int], ...]
+
+
+@dataclass(frozen=True)
+class Account:
+    """What was read of the outputs of a chunk.
+
+    `unread` of `runs` outputs hold something that no column shows, `reasons` by name; `new_keys` have keys that the map does not
+    know where keys vary; `further` counts those of forms that the map was widened by, by type; `contents` are codes that say
+    something only where they repeat, by kind and place; `late` are forms with places that the map does not know.
+    """
+
+    runs: int = 0
+    unread: int = 0
+    reasons: tuple[tuple[str, int], ...] = ()
+    new_keys: int = 0
+    further: tuple[tuple[str, int], ...] = ()
+    contents: tuple[tuple[_Place, _Contents], ...] = ()
+    late: tuple[Form, ...] = ()
+
+
+NOTHING: Final = Account()
+
+
+def account_of(features: FeatureMap, grouped: Sequence[Group], runs: int) -> Account:
+    """What a map reads of outputs whose groups are at hand.
+
+    An output is read if each of its numbers has a column, its own or one of a block; or stands, where items or keys vary from
+    output to output, at one more place like those that have, where sum and largest show it. Codes of contents have to repeat.
+    """
+    unread = new_keys = 0
+    reasons: Counter[str] = Counter()
+    further: Counter[str] = Counter()
+    contents: dict[_Place, Counter[float]] = {}
+    late: dict[Form, None] = {}
+    for group in grouped:
+        size = len(group.values)
+        missing = [] if group.paths == features.paths else [path for path in group.paths if path not in features.known]
+        names = list(group.unread)
+        if missing:
+            late[Form(group.kind, group.paths, group.shape)] = None
+            if any(pattern_of(path) not in features.open for path in missing):
+                names.append(f"a form first seen after the pilot ({group.shape})")
+            else:
+                new_keys += size * any(_has_key(path) for path in missing)
+        if features.further and not features.further.isdisjoint(group.paths):
+            further[group.shape] += size
+        if names or group.reordered:
+            unread += size if names else group.reordered
+            reasons.update(dict.fromkeys(names, size))
+            reasons.update({REORDERED: group.reordered} if group.reordered else {})
+        for column, content in group.codes:
+            place = (f"{content} values", stable_code(repr(pattern_of(group.paths[column]))))
+            values, counts = np.unique(group.values[:, column], return_counts=True)
+            contents.setdefault(place, Counter()).update(dict(zip(values.tolist(), counts.tolist(), strict=True)))
+        if group.mixed:
+            contents.setdefault(("forms of nested outputs", 0), Counter())[float(stable_code(group.kind))] += size
+    return Account(
+        runs=runs,
+        unread=unread,
+        reasons=tuple(sorted(reasons.items())),
+        new_keys=new_keys,
+        further=tuple(sorted(further.items())),
+        contents=tuple((place, tuple(sorted(found.items()))) for place, found in sorted(contents.items())),
+        late=fewer(late, _MOST_FORMS),
+    )
+
+
+def _has_key(path: Path) -> bool:
+    """Whether a place is under a key of a mapping or a name."""
+    return any(isinstance(part, str) and pattern_of((part,)) == ("*",) for part in path)
+
+
+@dataclass
+class Tally:
+    """The accounts of many chunks together."""
+
+    runs: int = 0
+    unread: int = 0
+    new_keys: int = 0
+    reasons: Counter[str] = field(default_factory=Counter)
+    further: Counter[str] = field(default_factory=Counter)
+    contents: dict[_Place, Counter[float]] = field(default_factory=dict)
+
+    def add(self, account: Account) -> None:
+        """Count one more chunk."""
+        self.runs += account.runs
+        self.unread += account.unread
+        self.new_keys += account.new_keys
+        self.reasons.update(dict(account.reasons))
+        self.further.update(dict(account.further))
+        for place, found in account.contents:
+            known = self.contents.setdefault(place, Counter())
+            # Contents of so many kinds hardly repeat, whatever comes.
+            if len(known) < _MOST_CONTENTS:
+                known.update(dict(found))
+
+
+def unread_in(pilots: Iterable[Tally], later: Iterable[Tally] = ()) -> Unread | None:
+    """What was not read in several stages; None where everything was."""
+    pilots = list(pilots)
+    parts, whole = [*pilots, *later], Tally()
+    for part in parts:
+        whole.runs += part.runs
+        whole.unread += part.unread
+        whole.new_keys += part.new_keys
+        whole.reasons.update(part.reasons)
+        whole.further.update(part.further)
+        for place, found in part.contents.items():
+            whole.contents.setdefault(place, Counter()).update(found)
+    reasons, most = dict(whole.reasons), whole.unread
+    if whole.new_keys * _RARE_KEYS > whole.runs:
+        reasons[NEW_KEYS], most = whole.new_keys, most + whole.new_keys
+    for name in sorted({name for pilot in pilots for name, count in pilot.further.items() if count < _ENOUGH}):
+        reasons[f"a form seen too rarely to be judged ({name})"] = whole.further[name]
+        most += whole.further[name]
+    for place in sorted(whole.contents):
+        once = max(_once(contents.get(place)) for contents in (whole.contents, *(part.contents for part in parts)))
+        if once > _FEW:
+            reasons[f"{place[0]} that hardly repeat"] = max(once, reasons.get(f"{place[0]} that hardly repeat", 0))
+            most = max(most, once)
+    if not reasons:
+        return None
+    return Unread(min(most, whole.runs), whole.runs, tuple(sorted(reasons, key=lambda name: (-reasons[name], name))))
+
+
+def _once(found: Counter[float] | None) -> int:
+    """How many contents were seen once only."""
+    return 0 if found is None else sum(count == 1 for count in found.values())

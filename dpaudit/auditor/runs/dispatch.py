@@ -1,0 +1,112 @@
+"""Dispatch: chunks handed to any executor, several in one call where they are short; outcomes in the order of the chunks."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections import deque
+from collections.abc import Callable, Generator, Iterable, Iterator
+from concurrent.futures import BrokenExecutor, Executor, Future
+from itertools import chain
+from typing import Final, TypeAlias
+
+from dpaudit.auditor.runs.chunks import Outcome, Task, perform
+from dpaudit.errors import DpauditError, TargetFailure, class_name
+
+_MOST_DEATHS: Final = 3
+_SECONDS_A_CALL: Final = 0.1
+"""What a call is to take at least: an executor spends about a millisecond on each."""
+
+_CELLS_A_CALL: Final = 2**20
+"""Numbers that one call may bring back, unless a single chunk has more."""
+
+_Batch: TypeAlias = tuple[Task, ...]
+_Answer: TypeAlias = tuple[list[Outcome], float]
+
+
+def in_order(executor: Executor | None, tasks: Iterable[Task]) -> Generator[Outcome]:
+    """Outcomes of tasks in the order of the tasks, whatever the order in which workers finish, and whether or not they survive.
+
+    Source: PEP 3148.
+    """
+    if executor is None:
+        yield from map(perform, tasks)
+        return
+    window = max(8, 2 * (os.cpu_count() or 1))
+    pending: deque[tuple[_Batch, Future[_Answer]]] = deque()
+    supply, alone, deaths, pace = iter(tasks), 0, 0, float("inf")
+    try:
+        while True:
+            # What was lost with dead workers is made again one by one, so that a chunk that ends its worker is found out.
+            while len(pending) < (1 if alone else window) and (batch := _batch(supply, float("inf") if alone else pace)):
+                pending.append((batch, _submitted(executor, batch)))
+            if not pending:
+                return
+            batch, future = pending.popleft()
+            try:
+                outcomes, seconds = future.result()
+            except BrokenExecutor as error:
+                deaths += 1
+                _renew(executor, batch, deaths, error)
+                lost = [*batch, *(task for other, _ in pending for task in other)]
+                supply, alone = chain(lost, supply), len(lost)
+                pending.clear()
+                continue
+            except Exception as error:
+                raise _unreachable(error.message if isinstance(error, DpauditError) else class_name(type(error))) from error
+            alone, deaths, pace = max(alone - len(batch), 0), 0, seconds / sum(task.chunk.size for task in batch)
+            yield from outcomes
+    finally:
+        for _, future in pending:
+            future.cancel()
+
+
+def perform_all(batch: _Batch) -> _Answer:
+    """Outcomes of several tasks, one after the other, and the seconds that they took."""
+    began = time.perf_counter()
+    return [perform(task) for task in batch], time.perf_counter() - began
+
+
+def _batch(supply: Iterator[Task], pace: float) -> _Batch:
+    """The next tasks that one call is worth if a run takes `pace` seconds; none where nothing is left."""
+    batch, seconds, cells = list[Task](), 0.0, 0
+    while not batch or (seconds < _SECONDS_A_CALL and cells < _CELLS_A_CALL):
+        if (task := next(supply, None)) is None:
+            break
+        batch.append(task)
+        seconds += pace * task.chunk.size
+        cells += task.chunk.size * len(task.manner.features.names) if not task.events else 0
+    return tuple(batch)
+
+
+def _submitted(executor: Executor, batch: _Batch) -> Future[_Answer]:
+    """The future of a call; where the executor is broken already, one that says so when its turn comes."""
+    try:
+        return executor.submit(perform_all, batch)
+    except BrokenExecutor as error:
+        broken: Future[_Answer] = Future()
+        broken.set_exception(error)
+        return broken
+    except Exception as error:
+        raise _unreachable(class_name(type(error))) from error
+
+
+def _renew(executor: Executor, batch: _Batch, deaths: int, error: BrokenExecutor) -> None:
+    """Make an executor anew whose workers died, unless it cannot be, or they died of the first chunk once too often."""
+    renew: Callable[[], None] | None = getattr(executor, "renew", None)
+    if renew is None:
+        raise _unreachable(
+            f"its workers died ({class_name(type(error))}) and it cannot be made again. Give a RenewableExecutor"
+        ) from error
+    if deaths == _MOST_DEATHS:
+        size = batch[0].chunk.size
+        raise _unreachable(f"a chunk of {size} runs ended its worker process {_MOST_DEATHS} times, at last on its own") from error
+    renew()
+
+
+def _unreachable(reason: str) -> TargetFailure:
+    """The error of an executor that could not do its work."""
+    return TargetFailure(
+        "DPA408",
+        f"the executor could not run a chunk: {reason}. Workers must be able to import the target and dpaudit and survive it.",
+    )

@@ -1,0 +1,77 @@
+"""What workers need of a target: itself in this process, or bytes from which each worker loads it once."""
+
+from __future__ import annotations
+
+import hashlib
+import pickle
+from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+
+from dpaudit.auditor.pairs.candidates import Neighbours, candidate_pairs
+from dpaudit.auditor.runs.forking import ForkedWorkers
+from dpaudit.errors import TargetFailure, class_name
+from dpaudit.targets import Reference, Target
+
+
+@dataclass(frozen=True)
+class Subject:
+    """A target and its candidate pairs, ready to run; `left_out` more were made of its data that the runs do not suffice for."""
+
+    target: Target
+    pairs: tuple[Neighbours, ...]
+    left_out: int = 0
+
+
+@dataclass(frozen=True)
+class Workload:
+    """What a worker needs to make a subject: itself, or bytes that hold it or its reference; None where it was forked with it."""
+
+    digest: str
+    content: Subject | bytes | None = field(compare=False, repr=False)
+
+
+_inherited: dict[str, Subject] = {}
+"""Subjects that workers find in themselves, since they are forked from this process after it put them here."""
+
+
+def workload(target: Target, pairs: tuple[Neighbours, ...], reference: Reference | None, executor: Executor | None) -> Workload:
+    """What to send to the workers of an executor."""
+    kind = getattr(executor, "current", executor)  # a renewable executor is as the one it holds
+    if kind is None or isinstance(kind, ThreadPoolExecutor):
+        return Workload("", Subject(target, pairs))
+    if isinstance(kind, ForkedWorkers):
+        digest = str(len(_inherited))
+        _inherited[digest] = Subject(target, pairs)
+        return Workload(digest, None)
+    made = target.neighbours is None or isinstance(target.neighbours, tuple)
+    source: Reference | Target = reference or replace(
+        target, neighbours=tuple((pair.first, pair.second) for pair in pairs), data=None
+    )
+    try:
+        content = pickle.dumps((source, None if reference and made else pairs))
+    except Exception as error:
+        if isinstance(kind, ProcessPoolExecutor):
+            raise TargetFailure(
+                "DPA408",
+                f"target {target.name} cannot be sent to worker processes ({class_name(type(error))}). "
+                "Give it by import string, MODULE:ATTRIBUTE or FILE.py:ATTRIBUTE, or define its functions at module level.",
+            ) from error
+        return Workload("", Subject(target, pairs))
+    return Workload(hashlib.sha256(content).hexdigest(), content)
+
+
+def subject_of(work: Workload) -> Subject:
+    """The subject that a workload stands for, loaded once per worker."""
+    if work.content is None:
+        return _inherited[work.digest]
+    return _loaded(work) if isinstance(work.content, bytes) else work.content
+
+
+@lru_cache(maxsize=4)
+def _loaded(work: Workload) -> Subject:
+    """The subject inside shipped bytes; cached, so that a worker loads each target once."""
+    assert isinstance(work.content, bytes), "subject_of knows the others"  # noqa: S101
+    source, pairs = pickle.loads(work.content)  # noqa: S301 - bytes that this program's own driver wrote for its workers
+    target = source.load() if isinstance(source, Reference) else source
+    return Subject(target, candidate_pairs(target) if pairs is None else pairs)

@@ -1,0 +1,142 @@
+"""From evidence to a verdict and one sentence for people."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from typing import Final
+
+from dpaudit.auditor.checks.exact_law import EXACT_LAW
+from dpaudit.auditor.checks.independence import INDEPENDENT
+from dpaudit.auditor.checks.prices import SAME_NOISE
+from dpaudit.auditor.checks.query_laws import SENSITIVITY
+from dpaudit.auditor.checks.replay import LOGGED_SENSITIVITY, MEASURED_PRICE, SAME_OUTPUT, SAME_PATH
+from dpaudit.auditor.statistics.bounds import ClaimPoint
+from dpaudit.claims import GDP, RDP, ZCDP, ApproxDP, Claim, PureDP
+from dpaudit.exact import outward, rational
+from dpaudit.results import Attack, ClaimSummary, Price, Property, Unread, Verdict
+
+_KINDS_SHOWN: Final = 3
+
+_DISPROVED: Final = {
+    SENSITIVITY: "The declared sensitivity is false",
+    MEASURED_PRICE: "A sensitivity that noise was scaled to is false",
+    EXACT_LAW: "The declared output law breaks the claim",
+}
+"""Properties whose violation on one pair refutes, without any error probability."""
+
+
+def summary_of(claim: Claim, point: ClaimPoint | None) -> ClaimSummary:
+    """The claim as data, with the point that was tested."""
+    kind, parameters = _as_numbers(claim)
+    tested = (None, None) if point is None else (point.epsilon, point.delta)
+    return ClaimSummary(kind, parameters, str(claim.relation), str(claim), *tested)
+
+
+def verdict_of(
+    attack: Attack, properties: Sequence[Property], price: Price | None, *, rejected: bool, power_target: Fraction
+) -> tuple[Verdict, str]:
+    """What may be said of a claim, and why."""
+    violated = {check.name: check for check in properties if check.status == "violated"}
+    if INDEPENDENT in violated:
+        return Verdict.INCONCLUSIVE, f"Not judged: {violated[INDEPENDENT].detail}."
+    if rejected:
+        return Verdict.REFUTED, _refutation(attack)
+    for name, said in _DISPROVED.items():
+        if name in violated:
+            return Verdict.REFUTED, f"{said}: {violated[name].detail}."
+    found = " ".join((_what_was_found(attack), *_not_run(properties)))
+    reservation = _reservation(violated, price)
+    if reservation:
+        return Verdict.INCONCLUSIVE, f"{reservation} {found}"
+    factor = attack.power.factor
+    if attack.unread is None and factor is not None and factor <= power_target:
+        return Verdict.CONSISTENT, found
+    return Verdict.INCONCLUSIVE, found
+
+
+def _reservation(violated: Mapping[str, Property], price: Price | None) -> str:
+    """Why a claim that was not refuted is not called consistent either, empty if nothing speaks against it."""
+    if SAME_NOISE in violated:
+        return f"The noise depends on the data ({violated[SAME_NOISE].detail}), which no price covers."
+    if LOGGED_SENSITIVITY in violated:
+        return f"A sensitivity that noise was scaled to is false: {violated[LOGGED_SENSITIVITY].detail}."
+    for leak in (SAME_PATH, SAME_OUTPUT):
+        if leak in violated:
+            return f"Private data reach the result past the logged releases ({violated[leak].detail}), which no price covers."
+    if price is not None and price.status == "above":
+        if price.value is None:
+            return "The logged noise does not support the claim."
+        excess = f"{price.quantity} is at least {outward(price.value.lower, digits=4, up=False)} for the worst neighbours"
+        return f"The logged noise does not support the claim: {excess}."
+    return " ".join(f"Violated: {check.name} ({check.detail})." for check in violated.values())
+
+
+def _not_run(properties: Sequence[Property]) -> list[str]:
+    """What nobody looked at, a sentence each."""
+    return [f"Not run: {check.name} ({check.detail})." for check in properties if check.status == "not run"]
+
+
+def _refutation(attack: Attack) -> str:
+    """Why a claim is refuted, in one or two sentences."""
+    parts = []
+    if attack.sequential.stopped_at is not None:
+        parts.append(f"Bets against the claim won after {attack.sequential.stopped_at:,} runs")
+    bound = attack.bound
+    if bound is not None:
+        ones, zeros = ("second", "first") if bound.direction == "forward" else ("first", "second")
+        counted = f"{attack.event}: {bound.counts.ones:,} times on the {ones} dataset, {bound.counts.zeros:,} times on the {zeros}"
+        parts.append(f"{counted}, in {bound.counts.runs:,} runs")
+    told = "; ".join(parts) + "."
+    if bound is None or bound.epsilon is None or bound.epsilon <= 0:
+        return told
+    at = f" at delta = {outward(bound.delta, digits=3, up=True)}" if bound.delta else ""
+    least = f"epsilon{at} is at least {outward(bound.epsilon, digits=4, up=False)}"
+    wrong = outward(1 - bound.confidence, digits=3, up=True)
+    return f"{told} So {least}, which is wrong with probability at most {wrong}."
+
+
+def _what_was_found(attack: Attack) -> str:
+    """What a claim that was not refuted survived."""
+    power = attack.power
+    if attack.unread is not None:
+        return f"Not refuted in {attack.runs} runs, but {_not_read(attack.unread)} What that holds was not tested."
+    if power.epsilon is None:
+        reason = (
+            "no output differed enough to choose an event"
+            if not attack.event
+            else "the event was too rare for any violation to show"
+        )
+        return f"Not refuted in {attack.runs} runs; {reason}."
+    factor = "" if power.factor is None else f", {power.factor:.3g} times the claim,"
+    return (
+        f"Not refuted in {attack.runs} runs; a true epsilon of {power.epsilon:.4g}{factor} "
+        f"would have been found with probability {power.probability:g} on the tested pair."
+    )
+
+
+def _not_read(unread: Unread) -> str:
+    """The share of the outputs that were not read, and what they hold."""
+    shown = [
+        *unread.kinds[:_KINDS_SHOWN],
+        *([f"{len(unread.kinds) - _KINDS_SHOWN} more"] if len(unread.kinds) > _KINDS_SHOWN else []),
+    ]
+    share = outward(Fraction(100 * unread.runs, unread.of), digits=2, up=True)
+    return f"{share} % of the outputs hold something that is not looked into: {', '.join(shown)}."
+
+
+def _as_numbers(claim: Claim) -> tuple[str, tuple[tuple[str, Fraction], ...]]:
+    """Kind and exact parameters of a guarantee."""
+    match claim.guarantee:
+        case PureDP(epsilon=epsilon):
+            return "pure_dp", (("epsilon", rational(epsilon)),)
+        case ApproxDP(epsilon=epsilon, delta=delta):
+            return "approx_dp", (("epsilon", rational(epsilon)), ("delta", rational(delta)))
+        case ZCDP(rho=rho):
+            return "zcdp", (("rho", rational(rho)),)
+        case GDP(mu=mu):
+            return "gdp", (("mu", rational(mu)),)
+        case RDP(orders=orders):
+            return "rdp", tuple((f"order {order}", bound) for order, bound in orders)
+        case _:
+            return "curve", ()
