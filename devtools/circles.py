@@ -13,8 +13,6 @@ PACKAGES: Final = ("dpaudit", "mechanisms", "learners", "proofs")
 
 KNOWN: Final = frozenset(
     {
-        ("dpaudit", "dpaudit.auditor", "dpaudit.auditor.auditing"),
-        ("dpaudit.auditor.pairs.edits", "dpaudit.auditor.pairs.graphs", "dpaudit.auditor.pairs.vectors"),
         ("dpaudit.ledger.book", "dpaudit.ledger.handle"),
         ("dpaudit.verifier.product.execution", "dpaudit.verifier.product.loops", "dpaudit.verifier.product.requests"),
         ("dpaudit.verifier.telling", "dpaudit.verifier.verifying"),

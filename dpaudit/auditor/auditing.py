@@ -11,7 +11,6 @@ from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from typing import cast
 
-import dpaudit
 from dpaudit.auditor.examining import Examined, Listener, examined
 from dpaudit.auditor.progress import AuditInterrupted
 from dpaudit.auditor.request import Given, entries_of, settings_of
@@ -169,7 +168,7 @@ def _report(
         env=tuple(sorted((*_environment(), ("supervised", "yes" if supervised else "no")))),
         seconds=tuple(sorted((*times, ("total", time.monotonic() - began)))),
         complete=len(found) == count,
-        version=dpaudit.__version__,
+        version=_version("dpaudit"),
     )
 
 
@@ -183,9 +182,7 @@ def _environment() -> tuple[tuple[str, str], ...]:
 
 @cache
 def _version(name: str) -> str:
-    """The installed version of a distribution; this package's own also where it is not installed."""
-    if name == "dpaudit":
-        return dpaudit.__version__
+    """The installed version of a distribution."""
     try:
         return version(name)
     except PackageNotFoundError:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from functools import partial
 from itertools import islice
-from typing import Any, Final, TypeAlias
+from typing import Any, Final
 
 import numpy as np
 
@@ -29,6 +29,7 @@ from dpaudit.auditor.data.records import (
     without,
 )
 from dpaudit.auditor.pairs.graphs import graph_edits
+from dpaudit.auditor.pairs.relations import Edit
 from dpaudit.auditor.pairs.vectors import vector_edits
 from dpaudit.claims import Adjacency
 from dpaudit.errors import InvalidArgument, Unsupported, class_name
@@ -43,9 +44,6 @@ MOST_MOVED: Final = 16
 
 _MOST_RANKED: Final = 256
 _MOST_NUMBERS: Final = 10_000_000
-
-Edit: TypeAlias = tuple[Callable[[], Any], str]
-"""How to make a neighbouring dataset, and what it changes; made only when it is needed, since datasets may be large."""
 
 
 def edits_of(data: Any, adjacency: Adjacency, sensitivity: Sensitivity | None = None) -> list[Edit]:

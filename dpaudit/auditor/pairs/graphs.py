@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from functools import partial
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
-from dpaudit.auditor.pairs.relations import graph_of
+from dpaudit.auditor.pairs.relations import Edit, graph_of
 from dpaudit.errors import InvalidArgument, class_name
-
-if TYPE_CHECKING:
-    from dpaudit.auditor.pairs.edits import Edit
 
 Graph: TypeAlias = Mapping[Any, Any]
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from collections.abc import Set as AbstractSet
 from fractions import Fraction
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from dpaudit.auditor.data.distance import distance_exceeds
 from dpaudit.auditor.data.records import (
@@ -22,6 +22,9 @@ from dpaudit.auditor.data.records import (
 from dpaudit.claims import KINDS, Adjacency
 from dpaudit.errors import DpauditError, InvalidArgument, class_name
 from dpaudit.exact import rational
+
+Edit: TypeAlias = tuple[Callable[[], Any], str]
+"""How to make a neighbouring dataset, and what it changes; made only when it is needed, since datasets may be large."""
 
 _REMEDY: Final = "Give neighbours, or claim the adjacency that they have"
 _BALL: Final = '; for vectors of query answers claim Adjacency("norm_ball", norm=..., radius=...).'

@@ -7,16 +7,14 @@ import numbers
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import numpy as np
 
+from dpaudit.auditor.pairs.relations import Edit
 from dpaudit.claims import Adjacency
 from dpaudit.errors import InvalidArgument, class_name
 from dpaudit.exact import rational
-
-if TYPE_CHECKING:
-    from dpaudit.auditor.pairs.edits import Edit
 
 _ROOT_BITS: Final = 40
 
