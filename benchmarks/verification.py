@@ -29,11 +29,11 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT), str(Path(__file__).resolve().parent)]
 
 from measuring import Bar, bars_table, children_seconds, code_of, table, versions, write  # noqa: E402
+from tightness import tightness  # noqa: E402
 
 from dpaudit.verifier import verify  # noqa: E402
 from dpaudit.verifier.certificates import text_of  # noqa: E402
 from dpaudit.verifier.frontend import parse  # noqa: E402
-from dpaudit.verifier.refuter.tightness import tightness  # noqa: E402
 from dpaudit.verifier.solving.child import cvc5_here  # noqa: E402
 from dpaudit.verifier.suite import SUITE, Case  # noqa: E402
 

@@ -28,7 +28,7 @@ from mechanisms import (
     RandomizedResponse,
     source_from,
 )
-from mechanisms.sampling.random import RecordingSource, TapeSource
+from tests.support.sources import RecordingSource, TapeSource
 
 WHERE = "survey/person/report"
 NOISE = LaplaceMechanism(scale=16, sensitivity=1)

@@ -8,7 +8,7 @@ from fractions import Fraction
 
 import pytest
 
-from mechanisms.sampling.random import NeedBits, TapeSource
+from tests.support.sources import NeedBits, TapeSource
 
 
 class UnaskedSource:

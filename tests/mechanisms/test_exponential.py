@@ -14,8 +14,8 @@ from dpaudit.accounting import price
 from dpaudit.errors import DpauditError
 from dpaudit.releases import recording
 from mechanisms import ExponentialMechanism, InsecureSeededSourceForTestsOnly
-from mechanisms.sampling.random import RecordingSource
 from mechanisms.selection.scores import read_scores
+from tests.support.sources import RecordingSource
 
 pytestmark = pytest.mark.filterwarnings("ignore::mechanisms.sampling.random.InsecureNoiseWarning")
 

@@ -20,7 +20,8 @@ from dpaudit.exact import ball, working_precision
 from mechanisms.laws import DiscreteGaussian, DiscreteLaplace, RoundedGaussian
 from mechanisms.sampling import weights
 from mechanisms.sampling.envelope import envelope_table
-from mechanisms.sampling.random import OsBitSource, RecordingSource, TapeSource, default_source, source_from
+from mechanisms.sampling.random import OsBitSource, default_source, source_from
+from tests.support.sources import RecordingSource, TapeSource
 
 
 def gaussian(sigma):

@@ -14,7 +14,8 @@ from dpaudit.errors import DpauditError
 from dpaudit.releases import recording
 from mechanisms import NoisyMax
 from mechanisms.noisy_max import greatest
-from mechanisms.sampling.random import TapeSource, source_from
+from mechanisms.sampling.random import source_from
+from tests.support.sources import TapeSource
 
 NEVER = -math.inf
 NOISES = ["geometric", "laplace"]

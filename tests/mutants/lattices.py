@@ -12,7 +12,6 @@ from dpaudit.accounting import compose, explicit_pair, gaussian, laplace
 from dpaudit.accounting.engines.cells import Raster
 from dpaudit.accounting.engines.convolution import composed
 from dpaudit.accounting.engines.evaluation import Evaluated
-from dpaudit.accounting.engines.integers import finite_part
 from dpaudit.accounting.engines.lattice import Lattice, log_moments, powers
 from dpaudit.accounting.engines.plan import Plan
 from dpaudit.accounting.engines.tilted import lattice_for, tilted_lattice
@@ -22,6 +21,7 @@ from dpaudit.accounting.model.questions import DeltaAt
 from dpaudit.accounting.model.transform import error_constant, inverse, roots, transform
 from dpaudit.accounting.privacy_loss import one_release
 from dpaudit.exact import ball
+from tests.reference.integer_convolution import finite_part
 
 STEP = Fraction(1, 8)
 TILT = Fraction(3, 2)

@@ -28,7 +28,7 @@ from learners.estimator import Public
 from learners.margins.erm import erm_plan
 from learners.margins.polynomial_margin import PolynomialMarginClassifier
 from learners.margins.rivals import against_rivals
-from learners.private import PrivateClassifier
+from learners.public_data.private_classifier import PrivateClassifier
 from learners.record import Charge, PrivacyRecord
 from learners.rows import ingest
 from learners.rows.fourier import fourier_map
@@ -38,13 +38,13 @@ from learners.rows.polynomial import kernel_norm
 from learners.rows.rows import Rows
 from learners.rows.signs import sign_map
 from learners.rows.sketch import _convolved
-from learners.solvers import phased, quasi_newton
+from learners.solvers import moments, phased
 from learners.solvers.gradient import solve
 from learners.solvers.hinge import HingeStep, hinges
 from learners.solvers.orders import random_order, random_places
 from learners.solvers.plans import default_plan
 from learners.solvers.slopes import UNIT, _root_above, logistic_slopes, softmax_slopes
-from mechanisms.sampling.random import TapeSource
+from tests.support.sources import TapeSource
 
 HAIR = 1e-9
 MOVES = {"replace_one": 2, "add_remove": 1, "zero_out": 1}
@@ -146,11 +146,11 @@ def roots_are_rounded_up():
 
 
 def rows_move_the_triangle_by_its_sensitivity_at_most():
-    times = quasi_newton.DIAGONAL, quasi_newton.OFF_DIAGONAL, quasi_newton.DIAGONAL
+    times = moments.DIAGONAL, moments.OFF_DIAGONAL, moments.DIAGONAL
     rows = [row for row in product(range(-5, 6), repeat=2) if row[0] ** 2 + row[1] ** 2 <= 25]
     released = np.array([(a * a, a * b, b * b) for a, b in rows]) * times
-    assert np.square(released).sum(axis=1).max() <= quasi_newton.moment_sensitivity(5, 1) ** 2
-    assert np.square(released[:, np.newaxis] - released).sum(axis=2).max() <= quasi_newton.moment_sensitivity(5, 2) ** 2
+    assert np.square(released).sum(axis=1).max() <= moments.moment_sensitivity(5, 1) ** 2
+    assert np.square(released[:, np.newaxis] - released).sum(axis=2).max() <= moments.moment_sensitivity(5, 2) ** 2
 
 
 def rows_that_no_plan_is_for_are_refused():

@@ -16,14 +16,14 @@ from learners.estimator import Public
 from learners.perturbation.objective import ObjectivePerturbation
 from learners.perturbation.output import OutputPerturbation
 from learners.perturbation.svm import PrivateSVM
-from learners.private import PrivateClassifier
+from learners.public_data.private_classifier import PrivateClassifier
 from learners.record import PrivacyRecord
 from learners.rows.rows import Rows
 from learners.selection.grid_search import Cases, PrivateGridSearchCV
 from learners.selection.runs import PoissonRuns, Runs
 from learners.solvers.certified import minimise, objective
 from learners.solvers.losses import Loss
-from mechanisms.sampling.random import TapeSource
+from tests.support.sources import TapeSource
 
 ONE = 2**12
 RELATION = Adjacency.of("replace_one")

@@ -20,9 +20,10 @@ from mechanisms.sampling.digits import DigitWords, GeometricDigit, digit_table, 
 from mechanisms.sampling.envelope import Tuning, envelope_table
 from mechanisms.sampling.exactnum import LazyUniform, certexp, certexp_one
 from mechanisms.sampling.kernel import draw, many_trials, one_trial
-from mechanisms.sampling.random import NeedBits, OsBitSource, RecordingSource, TapeSource, source_from
+from mechanisms.sampling.random import OsBitSource, source_from
 from proofs.certexp import prove
 from proofs.comparison import prove_comparison
+from tests.support.sources import NeedBits, RecordingSource, TapeSource
 
 RESOLUTION = Fraction(1, 2**8)
 

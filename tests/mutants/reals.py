@@ -17,9 +17,9 @@ from mechanisms.sampling.envelope import Tuning
 from mechanisms.sampling.euclidean_noise import draw_vectors
 from mechanisms.sampling.float_format import FloatFormat
 from mechanisms.sampling.logarithm import LOG_ERROR, certlog
-from mechanisms.sampling.random import TapeSource
 from mechanisms.sampling.real_noise import RealTuning, real_noise, sum_at, sums_at
 from mechanisms.sampling.reals import Cell, DrawnReals, Revealing, left_share
+from tests.support.sources import TapeSource
 
 DEEP = 400
 

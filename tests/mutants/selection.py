@@ -12,7 +12,7 @@ from flint import arb
 from dpaudit.exact import ball, working_precision
 from mechanisms.noisy_max import greatest
 from mechanisms.response import RandomizedResponse, below, report, threshold, truth_probability, truthful
-from mechanisms.sampling.random import RecordingSource, TapeSource, source_from
+from mechanisms.sampling.random import source_from
 from mechanisms.selection import proposals
 from mechanisms.selection.clocks import EXPONENTIAL, GUMBEL, intervals
 from mechanisms.selection.coins import Tuning as FlipTuning
@@ -34,6 +34,7 @@ from mechanisms.selection.repeated import Tuning as AliasTuning
 from mechanisms.selection.repeated import alias_table, trials
 from mechanisms.selection.scores import read_scores
 from mechanisms.top_k import peeled
+from tests.support.sources import RecordingSource, TapeSource
 
 NEVER = -math.inf
 VECTORS = [

@@ -15,14 +15,8 @@ from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 
 import mechanisms.sampling.random as bits_module
 from mechanisms.sampling.keystream import KeyStream
-from mechanisms.sampling.random import (
-    InsecureSeededSourceForTestsOnly,
-    OsBitSource,
-    RecordingSource,
-    TapeSource,
-    default_source,
-    source_from,
-)
+from mechanisms.sampling.random import InsecureSeededSourceForTestsOnly, OsBitSource, default_source, source_from
+from tests.support.sources import NeedBits, RecordingSource, TapeSource
 
 KEY, NONCE = bytes(range(32)), bytes(range(16))
 
@@ -93,7 +87,7 @@ def tapes_are_read_from_the_top():
     assert [0b10, 0b11] == tape.uniform(2, 2).tolist()
     assert (0b001, 2) == (tape.bits(3), tape.remaining)
     assert 0b01 == tape.bits(2)
-    with contextlib.suppress(bits_module.NeedBits):
+    with contextlib.suppress(NeedBits):
         tape.bits(1)
         raise AssertionError("an empty tape gave a bit")
     recorded = RecordingSource(TapeSource(0b1100, 4))

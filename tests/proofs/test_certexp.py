@@ -19,11 +19,11 @@ from mechanisms.sampling.envelope import envelope_table
 from mechanisms.sampling.estimates import FLOAT_SLACK
 from mechanisms.sampling.exactnum import LARGEST_EXPONENT, certexp, certexp_one, exp_constants, nearest
 from mechanisms.sampling.kernel import one_trial
-from mechanisms.sampling.random import TapeSource
 from proofs import certexp as proof
 from proofs.certexp import followed, prove
 from proofs.comparison import prove_comparison, weight_error
 from proofs.rounding import UNIT, Computed, ProofFailed, compounded, exponential_change
+from tests.support.sources import TapeSource
 
 small = st.floats(0, 4, allow_subnormal=True)
 rationals = st.fractions(0, 4, max_denominator=10**6)

@@ -23,9 +23,9 @@ from mechanisms import (
     noisy_max,
 )
 from mechanisms.laws.law import Sampler
-from mechanisms.sampling.random import NeedBits, TapeSource
 from proofs import additive, sparse_vector
 from proofs import noisy_max as choices
+from tests.support.sources import NeedBits, TapeSource
 
 INPUTS = [row for size in range(1, 5) for row in itertools.product((-1, 0, 1), repeat=size)]
 

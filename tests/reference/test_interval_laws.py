@@ -15,7 +15,8 @@ from dpaudit.exact import Enclosure, ball, working_precision
 from mechanisms.laws import DiscreteGaussian, DiscreteLaplace, RoundedGaussian
 from mechanisms.sampling.envelope import SHIPPED, EnvelopeTable, Tuning, envelope_table
 from mechanisms.sampling.kernel import draw, draw_one
-from mechanisms.sampling.random import RecordingSource, source_from
+from mechanisms.sampling.random import source_from
+from tests.support.sources import RecordingSource
 
 
 def loaded(name):

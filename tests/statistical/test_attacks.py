@@ -23,8 +23,8 @@ from mechanisms import (
 from mechanisms.sampling.cells import GaussianCells, LaplaceCells
 from mechanisms.sampling.envelope import Tuning
 from mechanisms.sampling.float_format import FloatFormat
-from mechanisms.sampling.random import TapeSource
 from mechanisms.sampling.real_noise import RealTuning, real_noise, sum_at
+from tests.support.sources import TapeSource
 
 pytestmark = pytest.mark.filterwarnings("ignore::mechanisms.sampling.random.InsecureNoiseWarning")
 

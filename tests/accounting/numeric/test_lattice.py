@@ -14,16 +14,16 @@ from hypothesis import strategies as st
 from mpmath import mp, mpf
 
 from dpaudit.accounting import Poisson, compose, explicit_pair, gaussian, laplace
-from dpaudit.accounting.engines import integers
 from dpaudit.accounting.engines.cells import Raster, cells_of
 from dpaudit.accounting.engines.evaluation import Evaluated
 from dpaudit.accounting.engines.fusion import _from_the_left, _from_the_right, _joined, fused
-from dpaudit.accounting.engines.integers import finite_part
 from dpaudit.accounting.engines.lattice import lattice_of, powers
 from dpaudit.accounting.engines.plan import planned, sketched
 from dpaudit.accounting.engines.tilted import lattice_for
 from dpaudit.accounting.laws.distributions import DoubleExponential, Listed, Normal, Thinned, WorstOfRange
 from dpaudit.exact import ball, working_precision
+from tests.reference import integer_convolution
+from tests.reference.integer_convolution import finite_part
 
 LAWS = {
     "normal": Normal(Fraction(4, 9)),
@@ -197,7 +197,7 @@ def test_what_integers_cut_off_is_counted(monkeypatch, name):
     loss, epsilon = COMPOSITIONS[name]
     built = lattice_for(loss.composition, epsilon=Fraction(epsilon), width=0.02)
     lower, upper = finite_part(built, Fraction(epsilon))
-    monkeypatch.setattr(integers, "TRIMMED", 1 << 70)
+    monkeypatch.setattr(integer_convolution, "TRIMMED", 1 << 70)
     low, high = finite_part(built, Fraction(epsilon))
     assert low < lower < upper < high
 

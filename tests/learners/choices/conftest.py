@@ -11,7 +11,7 @@ import pytest
 
 from dpaudit.exact import ball, working_precision
 from learners.rows.rows import Rows
-from mechanisms.sampling.random import NeedBits, TapeSource
+from tests.support.sources import NeedBits, TapeSource
 
 
 class Unasked:

@@ -14,7 +14,7 @@ from dpaudit.exact import ball, working_precision
 from dpaudit.releases import recording
 from learners.choices.levels import Widths, choice_release, choose_level, counts_mechanism, trial, weigh
 from mechanisms import ExponentialMechanism, source_from
-from mechanisms.sampling.random import RecordingSource, TapeSource
+from tests.support.sources import RecordingSource, TapeSource
 
 COUNTS = counts_mechanism(epsilon=1, adjacency="replace_one")
 

@@ -13,9 +13,9 @@ from dpaudit.claims import Adjacency
 from learners import PublicCoverClassifier
 from learners.estimator import Public
 from learners.public_data.covers import LinearCover, NetworkCover, NormCover, well_separated
-from learners.public_data.rates import choice_excess, descent_excess, smooth_approximation, useful_public_records
 from learners.rows.ingest import checked_features, to_rows
 from learners.solvers.hinge import hinges
+from tests.reference.public_rates import choice_excess, descent_excess, smooth_approximation, useful_public_records
 
 PUBLIC = Public(40, 3, 2, Fraction(1), Fraction(1), Fraction(0), Adjacency.of("replace_one"))
 PUBLIC_X = np.random.default_rng(2).normal(size=(30, 3)) * [0.5, 0.3, 0.1]

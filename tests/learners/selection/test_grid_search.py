@@ -25,7 +25,8 @@ from learners.estimator import Public
 from learners.record import PrivacyRecord
 from learners.selection.grid_search import Cases, PrivateGridSearchCV
 from learners.selection.runs import PoissonRuns, Runs
-from mechanisms.sampling.random import TapeSource, source_from
+from mechanisms.sampling.random import source_from
+from tests.support.sources import TapeSource
 
 GRID = {"ridge": ["1/10", "1/3", 1]}
 

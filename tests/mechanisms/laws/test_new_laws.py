@@ -26,7 +26,8 @@ from mechanisms.laws import (
     Truncated,
 )
 from mechanisms.laws.staircase import best_width
-from mechanisms.sampling.random import OsBitSource, RecordingSource, source_from
+from mechanisms.sampling.random import OsBitSource, source_from
+from tests.support.sources import RecordingSource
 
 
 def damped(k):

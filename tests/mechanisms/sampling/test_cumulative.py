@@ -18,7 +18,8 @@ from mechanisms.sampling import cumulative
 from mechanisms.sampling.cumulative import SHIPPED_WORDS, Words, cumulative_table, draw_place, draw_places, place_of
 from mechanisms.sampling.digits import GeometricDigit, LaplaceSign
 from mechanisms.sampling.exactnum import LazyUniform
-from mechanisms.sampling.random import OsBitSource, RecordingSource, TapeSource, source_from
+from mechanisms.sampling.random import OsBitSource, source_from
+from tests.support.sources import RecordingSource, TapeSource
 
 LAWS = [
     FiniteLaw([3, 1, 2]),

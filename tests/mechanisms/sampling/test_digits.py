@@ -24,7 +24,8 @@ from mechanisms.sampling.digits import (
     draw_one_two_sided,
     draw_two_sided,
 )
-from mechanisms.sampling.random import OsBitSource, RecordingSource, TapeSource, source_from
+from mechanisms.sampling.random import OsBitSource, source_from
+from tests.support.sources import RecordingSource, TapeSource
 
 
 @settings(max_examples=60)

@@ -16,7 +16,8 @@ from mechanisms.sampling import kernel
 from mechanisms.sampling.envelope import Tuning, envelope_table
 from mechanisms.sampling.exactnum import LazyUniform, only_integer, shifted
 from mechanisms.sampling.kernel import draw, draw_one, many_trials
-from mechanisms.sampling.random import OsBitSource, RecordingSource, TapeSource, source_from
+from mechanisms.sampling.random import OsBitSource, source_from
+from tests.support.sources import RecordingSource, TapeSource
 
 
 def closed(trials):

@@ -16,7 +16,8 @@ from dpaudit.errors import InvalidArgument, Unsupported
 from dpaudit.exact import ball, ball_endpoints, working_precision
 from mechanisms.sampling import exactnum
 from mechanisms.sampling.exactnum import LazyUniform, bernoulli, certexp, certexp_one, exp_constants
-from mechanisms.sampling.random import NeedBits, OsBitSource, TapeSource
+from mechanisms.sampling.random import OsBitSource
+from tests.support.sources import NeedBits, TapeSource
 
 UNIT = Fraction(1, 2**53)
 

@@ -25,13 +25,11 @@ from mechanisms.sampling.random import (
     BitSource,
     InsecureNoiseWarning,
     InsecureSeededSourceForTestsOnly,
-    NeedBits,
     OsBitSource,
-    RecordingSource,
-    TapeSource,
     default_source,
     source_from,
 )
+from tests.support.sources import NeedBits, RecordingSource, TapeSource
 
 ROOT = Path(__file__).resolve().parents[3]
 KEY, NONCE = bytes(range(32)), bytes(range(16))

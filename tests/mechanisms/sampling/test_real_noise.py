@@ -19,8 +19,9 @@ from mechanisms.sampling.envelope import Tuning
 from mechanisms.sampling.exactnum import LazyUniform
 from mechanisms.sampling.float_format import FLOAT64, FloatFormat
 from mechanisms.sampling.kernel import draw, one_trial
-from mechanisms.sampling.random import RecordingSource, TapeSource, source_from
+from mechanisms.sampling.random import source_from
 from mechanisms.sampling.real_noise import RealTuning, noisy_sum, noisy_sums, real_noise, settled, sum_at, sums_at
+from tests.support.sources import RecordingSource, TapeSource
 
 RESOLUTION = Fraction(1, 2**12)
 LARGEST = math.ldexp(2 - 2.0**-52, 1023)

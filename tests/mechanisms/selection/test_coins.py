@@ -13,9 +13,10 @@ from hypothesis import strategies as st
 
 from dpaudit.exact import ball, ball_endpoints, working_precision
 from mechanisms.sampling.exactnum import LazyUniform
-from mechanisms.sampling.random import RecordingSource, TapeSource, source_from
+from mechanisms.sampling.random import source_from
 from mechanisms.selection.coins import Tuning, below, flip, head_probabilities
 from mechanisms.selection.scores import read_scores
+from tests.support.sources import RecordingSource, TapeSource
 
 NEVER = -math.inf
 CASES = [

@@ -11,7 +11,6 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from dpaudit.exact import ball, working_precision
-from mechanisms.sampling.random import TapeSource
 from mechanisms.selection.proposals import (
     CHUNK,
     CLAMP,
@@ -27,6 +26,7 @@ from mechanisms.selection.proposals import (
     trial,
 )
 from mechanisms.selection.scores import read_scores
+from tests.support.sources import TapeSource
 
 NEVER = -math.inf
 finite = st.floats(allow_nan=False, allow_infinity=False)

@@ -16,11 +16,12 @@ from hypothesis import strategies as st
 
 from dpaudit.exact import ball, working_precision
 from mechanisms.sampling.exactnum import LazyUniform
-from mechanisms.sampling.random import RecordingSource, source_from
+from mechanisms.sampling.random import source_from
 from mechanisms.selection.clocks import EXPONENTIAL, GUMBEL, intervals, minus_logarithm
 from mechanisms.selection.coins import head_probabilities
 from mechanisms.selection.race import SHIPPED, Runner, Tuning, _rates, order, race, races
 from mechanisms.selection.scores import read_scores
+from tests.support.sources import RecordingSource
 
 NEVER = -math.inf
 CLOCKS = [GUMBEL, EXPONENTIAL]

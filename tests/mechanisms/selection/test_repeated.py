@@ -11,9 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dpaudit.exact import ball, working_precision
-from mechanisms.sampling.random import RecordingSource, TapeSource, source_from
+from mechanisms.sampling.random import source_from
 from mechanisms.selection.repeated import Tuning, alias_table, columns, draw_many, trials
 from mechanisms.selection.scores import read_scores
+from tests.support.sources import RecordingSource, TapeSource
 
 NEVER = -math.inf
 CASES = [

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 from fractions import Fraction
+from pathlib import Path
 
 import pytest
 
@@ -10,9 +12,12 @@ from dpaudit.spec import Spec
 from dpaudit.verifier.frontend import parse
 from dpaudit.verifier.refuter.paths import Undecided
 from dpaudit.verifier.refuter.search import search
-from dpaudit.verifier.refuter.tightness import Tightness, scaled, tightness
 from dpaudit.verifier.refuter.witness import recheck
 from dpaudit.verifier.suite import basic, sums
+
+sys.path.append(str(Path(__file__).parents[2] / "benchmarks"))
+
+from tightness import Tightness, scaled, tightness
 
 LOOSE = "def f(q: list[Fraction], eps: Fraction, *, laplace):\n    return q[0] + laplace(2 / eps)\n"
 
