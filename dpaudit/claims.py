@@ -113,7 +113,7 @@ def _meant(word: str) -> str:
 
 
 @runtime_checkable
-class PrivacyLoss(Protocol):
+class PrivacyProfile(Protocol):
     """The privacy loss of something released: what `dpaudit.accounting` builds and what a claim is compared with."""
 
     @property
@@ -287,11 +287,11 @@ class Curve:
       'profile of gaussian(sigma=2, sensitivity=1)'
     """
 
-    loss: PrivacyLoss
+    loss: PrivacyProfile
 
     def __post_init__(self) -> None:
         """Refuse what is not a privacy loss."""
-        if not isinstance(self.loss, PrivacyLoss):
+        if not isinstance(self.loss, PrivacyProfile):
             raise InvalidArgument("DPA105", f"Curve takes a privacy loss of dpaudit.accounting, got {kind_of(self.loss)}.")
 
     def __str__(self) -> str:

@@ -21,7 +21,7 @@ from mechanisms.sampling.random import BitSource
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from dpaudit.claims import PrivacyLoss
+    from dpaudit.accounting import PrivacyLoss
 
 
 @dataclass(frozen=True, init=False)

@@ -20,7 +20,8 @@ from mechanisms.noise import Noise, as_text, require_multiple, store
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from dpaudit.claims import Guarantee, PrivacyLoss
+    from dpaudit.accounting import PrivacyLoss
+    from dpaudit.claims import Guarantee
     from mechanisms.laws import IntegerLaw
     from mechanisms.sampling.random import BitSource
 

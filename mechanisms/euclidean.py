@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from flint import arb
     from numpy.typing import NDArray
 
-    from dpaudit.claims import PrivacyLoss
+    from dpaudit.accounting import PrivacyLoss
 
 LARGEST_DIMENSION: Final = 2**24
 """Longer vectors are refused."""

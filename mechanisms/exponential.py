@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from dpaudit.claims import PrivacyLoss
+    from dpaudit.accounting import PrivacyLoss
 
 _SHARE: Final = 2000
 """Where there are more candidates than this for every choice asked for, choices one by one are quicker than a table."""

@@ -25,7 +25,7 @@ from mechanisms.sampling.random import BitSource
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from dpaudit.claims import PrivacyLoss
+    from dpaudit.accounting import PrivacyLoss
 
 _MOST_CATEGORIES: Final = 2**24
 

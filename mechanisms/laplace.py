@@ -18,7 +18,7 @@ from mechanisms.sampling.random import BitSource
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from dpaudit.claims import PrivacyLoss
+    from dpaudit.accounting import PrivacyLoss
     from mechanisms.steps import Value
 
 

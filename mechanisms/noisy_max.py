@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from dpaudit.claims import PrivacyLoss
+    from dpaudit.accounting import PrivacyLoss
 
 NoiseName: TypeAlias = Literal["geometric", "laplace"]
 """Which noise is added to every score."""

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from dpaudit.claims import PrivacyLoss
+    from dpaudit.accounting import PrivacyLoss
 
 _MOST_PROBABILITIES: Final = 100
 

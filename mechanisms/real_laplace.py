@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from dpaudit.claims import PrivacyLoss
+    from dpaudit.accounting import PrivacyLoss
     from mechanisms.float_noise import FloatValue
 
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from flint import arb
     from numpy.typing import NDArray
 
-    from dpaudit.claims import PrivacyLoss
+    from dpaudit.accounting import PrivacyLoss
 
 _ADJACENCIES: Final = ("replace_one", "label")
 _LARGEST_CATEGORIES: Final = 2**24

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from dpaudit.claims import PrivacyLoss
+    from dpaudit.accounting import PrivacyLoss
 
 
 @dataclass(frozen=True, init=False)

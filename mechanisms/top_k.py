@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from dpaudit.claims import PrivacyLoss
+    from dpaudit.accounting import PrivacyLoss
 
 Method: TypeAlias = Literal["one_shot", "peeling", "permute_and_flip"]
 """How the choices are made: the first two give the same law."""

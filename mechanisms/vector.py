@@ -23,7 +23,7 @@ from mechanisms.sampling.random import BitSource
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from dpaudit.claims import PrivacyLoss
+    from dpaudit.accounting import PrivacyLoss
     from mechanisms.contributions import Norm
 
 _MOVES: Final = {"add_remove": 1, "zero_out": 1, "replace_one": 2}

@@ -16,7 +16,7 @@ from mechanisms.exponential import ExponentialMechanism
 from mechanisms.noise import store
 
 if TYPE_CHECKING:
-    from dpaudit.claims import PrivacyLoss
+    from dpaudit.accounting import PrivacyLoss
     from mechanisms.sampling.random import BitSource
 
 

@@ -24,8 +24,7 @@ from dpaudit.accounting import (
     update_charged,
     zcdp,
 )
-from dpaudit.claims import GDP, RDP, ZCDP, Adjacency, ApproxDP, Claim, Curve, PureDP
-from dpaudit.claims import PrivacyLoss as PrivacyLossProtocol
+from dpaudit.claims import GDP, RDP, ZCDP, Adjacency, ApproxDP, Claim, Curve, PrivacyProfile, PureDP
 from dpaudit.releases import Release, note, recording
 
 ADD_REMOVE = Adjacency("add_remove")
@@ -134,7 +133,7 @@ def test_an_approximate_guarantee_allows_its_delta_at_its_epsilon():
 
 def test_every_loss_fits_the_protocol_that_claims_ask_for():
     for loss in (gaussian(1), price([EXACTLY_PRICED[0][0]]), compose(laplace(1), zcdp(1))):
-        assert isinstance(loss, PrivacyLossProtocol)
+        assert isinstance(loss, PrivacyProfile)
         assert isinstance(loss, PrivacyLoss)
         assert 1 == len({loss, 1 * loss})
 

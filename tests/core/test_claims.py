@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpaudit.claims import GDP, KINDS, NORMS, RDP, ZCDP, Adjacency, ApproxDP, Claim, Curve, PrivacyLoss, PureDP
+from dpaudit.claims import GDP, KINDS, NORMS, RDP, ZCDP, Adjacency, ApproxDP, Claim, Curve, PrivacyProfile, PureDP
 from dpaudit.errors import AdjacencyMismatch, InvalidArgument
 from dpaudit.exact import Enclosure
 
@@ -155,7 +155,7 @@ def test_a_claim_needs_a_guarantee(guarantee):
 
 def test_a_curve_is_claimed_under_the_adjacency_of_its_loss_only():
     loss = FreeLoss(Adjacency("replace_one"))
-    assert isinstance(loss, PrivacyLoss)
+    assert isinstance(loss, PrivacyProfile)
     assert loss is Claim(Curve(loss), adjacency="replace_one").guarantee.loss
     with pytest.raises(AdjacencyMismatch, match="DPA201"):
         Claim(Curve(loss), adjacency="add_remove")

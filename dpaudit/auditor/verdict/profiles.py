@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Final
 
 from dpaudit.auditor.statistics.bounds import ClaimPoint, profile_lower_bounds
-from dpaudit.claims import ApproxDP, Claim, PrivacyLoss, PureDP
+from dpaudit.claims import ApproxDP, Claim, PrivacyProfile, PureDP
 from dpaudit.errors import DpauditError
 from dpaudit.results import Bound, ProfilePoint
 
@@ -60,7 +60,7 @@ def profile_of(
     )
 
 
-def _upper(loss: PrivacyLoss, epsilon: Fraction) -> float:
+def _upper(loss: PrivacyProfile, epsilon: Fraction) -> float:
     """The largest delta that a claimed loss allows at `epsilon`."""
     return loss.delta(epsilon=epsilon).floats()[1]
 
