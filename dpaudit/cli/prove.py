@@ -24,8 +24,8 @@ from dpaudit.results import EXIT_CODES
 if TYPE_CHECKING:
     from types import ModuleType
 
+    from dpaudit.verifier.outcomes import Verification
     from dpaudit.verifier.recheck import Rechecked
-    from dpaudit.verifier.verifying import Verification
 
 SUITE = "suite"
 
@@ -292,8 +292,8 @@ def _write(outcome: Outcome, output: str | None) -> None:
 
 def _text(outcomes: Sequence[Outcome]) -> str:
     """What is printed for people."""
+    from dpaudit.verifier.outcomes import TRUSTED
     from dpaudit.verifier.telling import LEGEND
-    from dpaudit.verifier.verifying import TRUSTED
 
     printed: list[str] = []
     for outcome in outcomes:

@@ -2,13 +2,24 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self
 
 if TYPE_CHECKING:
     from dpaudit.accounting import PrivacyLoss
     from dpaudit.claims import Guarantee
-    from dpaudit.ledger.book import Ledger
-    from dpaudit.ledger.entries import Scope
+    from dpaudit.ledger.entries import Receipt, Scope
+
+
+class Spends(Protocol):
+    """What a budget needs of its ledger."""
+
+    def spend(self, spending: Any, *, scope: Scope | str, times: int = 1, note: str = "") -> Receipt:
+        """Charge what is about to be released."""
+        ...
+
+    def remaining(self, scope: Scope | str) -> dict[str, dict[str, str]]:
+        """Return what may still be spent on a scope, for each budget that pays for it."""
+        ...
 
 
 class LedgerBudget:
@@ -35,7 +46,7 @@ class LedgerBudget:
     secure_only: ClassVar[bool] = True
     """A fit with a seeded source is refused: the budget of a ledger pays for releases, not for tests."""
 
-    def __init__(self, ledger: Ledger, scope: Scope, note: str = "") -> None:
+    def __init__(self, ledger: Spends, scope: Scope, note: str = "") -> None:
         self.ledger, self.scope, self.note = ledger, scope, note
 
     def reserve(self, loss: PrivacyLoss | Guarantee) -> None:

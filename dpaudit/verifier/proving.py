@@ -18,6 +18,7 @@ from dpaudit.verifier.product.adjacency import Neighbours, directions
 from dpaudit.verifier.product.execution import Execution
 from dpaudit.verifier.product.obligations import Obligation
 from dpaudit.verifier.product.runs import Alignment, Invariants, Misused
+from dpaudit.verifier.product.statements import execute
 from dpaudit.verifier.product.walk import draws, statements
 from dpaudit.verifier.product.witness import Empty, unreached, witnesses
 
@@ -90,7 +91,7 @@ def obligations(
     program: Program, pairs: Neighbours, alignment: Alignment, invariants: Invariants, *, pointwise: bool = False
 ) -> tuple[Obligation, ...]:
     """All that must be valid for the claim to hold in one direction; a function of its arguments and nothing else."""
-    return tuple(Execution(program, pairs, alignment, invariants, pointwise).run().obligations)
+    return tuple(execute(Execution(program, pairs, alignment, invariants, pointwise)).obligations)
 
 
 def prove(program: Program, *, seconds: float = 60.0, confirmations: Confirmations | None = None) -> Proof | Failed:
@@ -192,7 +193,7 @@ def attempt(
     """A proof with a given alignment: invariants are looked for, and then every obligation is made and checked afresh."""
     try:
         plain = Execution(program, pairs, alignment, {}, pointwise)
-        plain.run()
+        execute(plain)
         guesses = candidates(plain)
         houdini = Houdini(Execution(program, pairs, alignment, guesses, pointwise, switched=True))
         houdini.settle()

@@ -5,16 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from dpaudit.verifier.ir import Program
+from dpaudit.verifier.outcomes import Verification
+from dpaudit.verifier.recheck import Rechecked
 from dpaudit.verifier.refuter.events import Event
 from dpaudit.verifier.refuter.neighbours import claimed
 from dpaudit.verifier.refuter.witness import Witness
-
-if TYPE_CHECKING:
-    from dpaudit.verifier.recheck import Rechecked
-    from dpaudit.verifier.verifying import Verification
 
 _INDENT = "  "
 _WIDTH = 12

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from fractions import Fraction
-from typing import Any, Final, Literal
+from typing import Any, Final
 
 from dpaudit.binding import examine
 from dpaudit.errors import InvalidArgument
@@ -19,12 +19,13 @@ from dpaudit.verifier.frontend import parse
 from dpaudit.verifier.fuel import OutOfFuel, limited
 from dpaudit.verifier.ir import Draw, ListOf, Program
 from dpaudit.verifier.notation import shown
+from dpaudit.verifier.outcomes import Checked, Verification
 from dpaudit.verifier.product.walk import statements
 from dpaudit.verifier.proving import TIME_IS_UP, Direction, Failed, Proof, prove
 from dpaudit.verifier.refuter.neighbours import InputPair
 from dpaudit.verifier.refuter.reproducing import reproduced
 from dpaudit.verifier.refuter.search import search
-from dpaudit.verifier.refuter.witness import Witness, recheck
+from dpaudit.verifier.refuter.witness import recheck
 from dpaudit.verifier.solving import Answer
 from dpaudit.verifier.telling import witness_words
 from dpaudit.verifier.terms import TRUE, Sort
@@ -35,81 +36,6 @@ REFUTATION_SECONDS: Final = 10.0
 _SHARE: Final = Fraction(6, 7)
 """The part of the time that the search for a proof may take; certificates and counterexamples have what is left."""
 UNBOUNDED: Final = "every length of the lists and every value of the parameters that meets what is required"
-TRUSTED: Final = (
-    "the alignment theorem, proved in docs/verification.md and read by people",
-    "the front end and the generator of obligations, tested against CPython and by mutants",
-    "the kernel, or both solvers z3 and cvc5",
-    "CPython's int and Fraction, python-flint's ball arithmetic",
-    "the samplers: that noise follows its law exactly, and the operating system's entropy",
-    "that adjacency and public parameters are what the specification says",
-    "that nobody sees time, memory, logs, or an error about private data",
-)
-"""What a proof rests on; printed with every one."""
-
-
-@dataclass(frozen=True)
-class Checked:
-    """One obligation of a proof and who confirmed it.
-
-    Args:
-      id: kind, line and number.
-      kind: the condition of the theorem.
-      line: in the source, 0 for the specification.
-      solvers: whether z3 and cvc5 both did; True for what holds by its form.
-      kernel: whether the kernel did; True for what holds by its form.
-      linear: whether it is one of linear arithmetic.
-      seconds: time of z3 and of cvc5.
-    """
-
-    id: str
-    kind: str
-    line: int
-    solvers: bool
-    kernel: bool
-    linear: bool
-    seconds: tuple[float, float]
-
-
-@dataclass(frozen=True)
-class Verification:
-    """What the verifier found about one function.
-
-    Args:
-      name: of the function.
-      status: "proven", "refuted" or "unknown".
-      claim: what was to be shown, in words.
-      scope: for which data and parameters it is proven; empty unless it is.
-      alignment: how much each draw differs in the second run, in the names of the source, with a line for each direction.
-      obligations: everything that had to be shown, for a proof.
-      witness: neighbours and event, for a refutation.
-      words: the witness in sentences.
-      reason: what stood in the way, where the status is "unknown".
-      line: of the source, where the reason has one, else 0.
-      assumptions: what the claim leaves to the caller.
-      trusted: what the verdict rests on.
-      certificate: plain data that `recheck` checks again, for a proof.
-      seconds: time of the whole.
-    Source: docs/verification.md.
-    Example:
-      >>> from dpaudit.verifier.suite.basic import laplace_mechanism
-      >>> verify(laplace_mechanism).alignment
-      ('laplace.1 moves by -(other.q[0] - q[0])',)
-    """
-
-    name: str
-    status: Literal["proven", "refuted", "unknown"]
-    claim: str
-    scope: str = ""
-    alignment: tuple[str, ...] = ()
-    obligations: tuple[Checked, ...] = ()
-    witness: Witness | None = None
-    words: tuple[str, ...] = ()
-    reason: str = ""
-    line: int = 0
-    assumptions: tuple[str, ...] = ()
-    trusted: tuple[str, ...] = TRUSTED
-    certificate: dict[str, Any] | None = field(default=None, repr=False)
-    seconds: float = 0.0
 
 
 def verify(  # noqa: PLR0913 - the parts of a specification

@@ -18,8 +18,7 @@ from dpaudit.verifier import proving
 from dpaudit.verifier.alignment import search
 from dpaudit.verifier.frontend import parse
 from dpaudit.verifier.invariants.houdini import Group
-from dpaudit.verifier.product import loops
-from dpaudit.verifier.product.execution import Execution
+from dpaudit.verifier.product import loops, statements
 from dpaudit.verifier.proving import Failed, Proof, prove
 from dpaudit.verifier.solving import Answer, Outcome, Session, printer, satisfiable
 from dpaudit.verifier.solving.models import Model
@@ -57,9 +56,9 @@ def two_rounds(q: list[Fraction], eps: Fraction) -> list[Fraction]:
     return out
 """
 NOTHING = {"claim": 0, "adjacency": "one", "requires": ["len(q) >= 1"]}
-NO_SYNC = (Execution.leave, 'self.book.prove("sync", place.line, equal(runs[0].path, runs[1].path))', "pass")
+NO_SYNC = (statements.run_jump, 'execution.book.prove("sync", place.line, equal(runs[0].path, runs[1].path))', "pass")
 NO_RAISE = (
-    Execution.finish,
+    statements.finish,
     "raised, values)",
     "disjunction(negation(equal(one.names[RAISED], ZERO)), negation(equal(other.names[RAISED], ZERO)), *alike))",
 )
@@ -99,7 +98,7 @@ def test_what_holds_for_two_rounds_is_no_proof(monkeypatch):
     assert isinstance(prove(program, seconds=20), Failed)
     edits = [
         (proving.attempt, "invariants = houdini.needed()", "invariants = {}"),
-        (proving.obligations, "invariants, pointwise).run()", "invariants, pointwise, rounds=2).run()"),
+        (proving.obligations, "invariants, pointwise))", "invariants, pointwise, rounds=2))"),
     ]
     take_out(monkeypatch, edits)
     assert isinstance(prove(program, seconds=20), Proof)

@@ -19,6 +19,7 @@ from dpaudit.verifier.product.costs import Meter
 from dpaudit.verifier.product.execution import Execution
 from dpaudit.verifier.product.obligations import Obligation
 from dpaudit.verifier.product.runs import Alignment
+from dpaudit.verifier.product.statements import execute
 from dpaudit.verifier.product.walk import draws, loops
 from dpaudit.verifier.solving import Answer, Model, Session
 from dpaudit.verifier.terms import (
@@ -143,7 +144,7 @@ class Search:
     def bounded(self, alignment: Alignment, rounds: int) -> Bounded:
         """What must hold in so many rounds, with parameters of scales and claim fixed."""
         execution = Execution(self.program, self.pairs, alignment, {}, self.pointwise, rounds)
-        book = execution.run()
+        book = execute(execution)
         fixed = {one: constant(value, one.sort) for one, value in self.fixed().items()}
         facts = tuple(replaced(fact, fixed) for fact, lemma in book.facts.items() if not lemma)
         owed = [one for one in book.obligations if one.kind not in _BY_FORM and one.line > 0]

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from dpaudit.verifier.product.execution import Execution
 from dpaudit.verifier.product.obligations import Obligation
 from dpaudit.verifier.product.runs import Invariants
+from dpaudit.verifier.product.statements import execute
 from dpaudit.verifier.solving import Answer, Outcome, Session
 from dpaudit.verifier.terms import TRUE, Op, Sort, Term, disjunction, equal, negation, variable
 
@@ -47,7 +48,7 @@ class Houdini:
 
     def __post_init__(self) -> None:
         """One group for each loop and each of its two states."""
-        self.book = self.execution.run()
+        self.book = execute(self.execution)
         for loop, candidates in self.execution.invariants.items():
             for position in range(len(candidates)):
                 self.kept[loop, position] = variable(f"$on.{loop}.{position}", Sort.BOOL)
@@ -79,7 +80,7 @@ class Houdini:
         # What holds always need not be said again under a premise.
         plain = {loop: tuple(one for one in self._of(loop) if not _weaker(one, kept)) for loop in self.execution.invariants}
         execution = replace(self.execution, invariants=plain)
-        book = execution.run()
+        book = execute(execution)
         switches = {
             variable(f"$on.{loop}.{position}", Sort.BOOL): (loop, position)
             for loop in plain

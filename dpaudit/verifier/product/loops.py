@@ -6,12 +6,13 @@ rounds serves the search for alignments and proves nothing.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TypeAlias
 
-from dpaudit.verifier.ir import Block, Break, For, Raise, Return, While
+from dpaudit.verifier.ir import Block, Break, For, If, Raise, Return, While
 from dpaudit.verifier.product.adjacency import seen
+from dpaudit.verifier.product.execution import Execution
 from dpaudit.verifier.product.runs import OTHER, RAISED, RETURNED, Misused, Run, broken_name, skipped_name, value_name
 from dpaudit.verifier.product.walk import assigned, leaves
 from dpaudit.verifier.terms import (
@@ -35,11 +36,11 @@ from dpaudit.verifier.terms import (
     variables,
 )
 
-if TYPE_CHECKING:
-    from dpaudit.verifier.product.execution import Execution
+Walk: TypeAlias = Callable[[Execution, Block, tuple[Run, Run]], None]
+"""Runs the statements of a block in both runs."""
 
 
-def loop(execution: Execution, statement: For | While, runs: tuple[Run, Run]) -> None:
+def loop(execution: Execution, statement: For | While, runs: tuple[Run, Run], walk: Walk) -> None:
     """A loop: cut at its head, or run a number of times."""
     number = execution.numbers[id(statement)]
     bounds = [ZERO, ZERO]
@@ -55,13 +56,15 @@ def loop(execution: Execution, statement: For | While, runs: tuple[Run, Run]) ->
         if number in execution.done:
             raise Misused(f"the loop of line {statement.place.line} stands at two places")
         execution.done.add(number)
-        cut(execution, statement, number, bounds, runs)
+        cut(execution, statement, number, bounds, runs, walk)
     else:
-        unroll(execution, statement, number, bounds, runs, execution.rounds)
+        unroll(execution, statement, number, bounds, runs, walk, execution.rounds)
     execution.inner.pop()
 
 
-def cut(execution: Execution, statement: For | While, number: int, bounds: Sequence[Term], runs: tuple[Run, Run]) -> None:
+def cut(
+    execution: Execution, statement: For | While, number: int, bounds: Sequence[Term], runs: tuple[Run, Run], walk: Walk
+) -> None:
     """One round from any state that the invariants allow; after it they hold again."""
     book, line, (start, stop) = execution.book, statement.place.line, bounds
     flags = flags_of(execution, statement, number)
@@ -100,7 +103,7 @@ def cut(execution: Execution, statement: For | While, number: int, bounds: Seque
         book.know(more)
         book.reach("loop", line, heads[0].path)
         body = [begun(execution, run, flags, place) for run in heads]
-        one_round(execution, statement, (body[0], body[1]))
+        one_round(execution, statement, (body[0], body[1]), walk)
         ends = [after(head, end, changed) for head, end in zip(heads, body, strict=True)]
         following = {name: add(value, ONE) for name, value in place.items()}
         hold(execution, "step", line, number, [run.names | following for run in ends], entered)
@@ -152,13 +155,12 @@ def begun(execution: Execution, head: Run, flags: Sequence[str], place: Mapping[
     return Run(head.number, names, head.path, (*own, RETURNED))
 
 
-def one_round(execution: Execution, statement: For | While, runs: tuple[Run, Run]) -> None:
+def one_round(execution: Execution, statement: For | While, runs: tuple[Run, Run], walk: Walk) -> None:
     """One round; a while loop's test comes first, and failing it is a break."""
     if isinstance(statement, While):
-        execution.block(statement.before, runs)
-        leave: Block = (Break(statement.place),)
-        execution.branch(execution.both(statement.test, runs), (), leave, runs)
-    execution.block(statement.body, runs)
+        leave = If(statement.place, statement.test, (), (Break(statement.place),))
+        walk(execution, (*statement.before, leave), runs)
+    walk(execution, statement.body, runs)
 
 
 def after(head: Run, end: Run, changed: Sequence[str]) -> Run:
@@ -217,7 +219,13 @@ def hold(execution: Execution, kind: str, line: int, number: int, names: Sequenc
 
 
 def unroll(
-    execution: Execution, statement: For | While, number: int, bounds: Sequence[Term], runs: tuple[Run, Run], rounds: int
+    execution: Execution,
+    statement: For | While,
+    number: int,
+    bounds: Sequence[Term],
+    runs: tuple[Run, Run],
+    walk: Walk,
+    rounds: int,
 ) -> None:
     """The first rounds of a loop; longer loops are left out of account."""
     start, stop = bounds
@@ -235,7 +243,7 @@ def unroll(
         more = less(place[statement.name], stop) if isinstance(statement, For) else TRUE
         heads = [Run(run.number, dict(run.names), conjunction(run.path, more), run.flags) for run in runs]
         body = [begun(execution, head, flags, place) for head in heads]
-        one_round(execution, statement, (body[0], body[1]))
+        one_round(execution, statement, (body[0], body[1]), walk)
         for run, head, end in zip(runs, heads, body, strict=True):
             run.names |= {name: choose(head.path, end.names[name], run.names[name]) for name in changed if name in run.names}
             gone = [run.names[flag] for flag in (broken_name(number), RETURNED) if flag in changed]

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING
 
 from dpaudit.verifier.ir import Draw, Invoke, Place
 from dpaudit.verifier.product.adjacency import seen
 from dpaudit.verifier.product.costs import SPENT
+from dpaudit.verifier.product.execution import Execution
 from dpaudit.verifier.product.helpers import called
 from dpaudit.verifier.product.laws import asked
 from dpaudit.verifier.product.ledger import FAILED
@@ -31,9 +31,6 @@ from dpaudit.verifier.terms import (
     variable,
     variables,
 )
-
-if TYPE_CHECKING:
-    from dpaudit.verifier.product.execution import Execution
 
 
 def draw(execution: Execution, statement: Draw, runs: tuple[Run, Run]) -> None:

@@ -20,6 +20,7 @@ from dpaudit.verifier.ir import ON_LATTICE, Draw, Invoke, Law, ListOf, Program
 from dpaudit.verifier.product.adjacency import Neighbours, neighbours
 from dpaudit.verifier.product.execution import Execution
 from dpaudit.verifier.product.obligations import Reached
+from dpaudit.verifier.product.statements import execute
 from dpaudit.verifier.refuter.neighbours import InputPair, admissible
 from dpaudit.verifier.replay import Differs, Drawn, alike, python_run
 from dpaudit.verifier.solving import Answer, Session, satisfiable
@@ -114,12 +115,12 @@ def unreached(found: Witnesses) -> Empty | None:
     """
     program, meaning = found.program, neighbours(found.program)
     execution = Execution(program, meaning, {}, {}, rounds=2)
-    wanted = {place.line for place in execution.run().reached if place.kind == "out"} - found.lines
+    wanted = {place.line for place in execute(execution).reached if place.kind == "out"} - found.lines
     for shape in islice(_shapes(meaning, least=0), _SHAPES) if wanted else ():
         execution = Execution(program, meaning, {}, {}, rounds=max(shape.values(), default=0) + 1)
         # Runs that fail are runs.
         execution.meter.cuts.clear()
-        for place in execution.run().reached:
+        for place in execute(execution).reached:
             if place.line in wanted and place.line in _searched(execution, place, shape):
                 wanted.remove(place.line)
         if not wanted:

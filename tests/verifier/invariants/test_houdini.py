@@ -10,6 +10,7 @@ from dpaudit.verifier.invariants.houdini import Houdini
 from dpaudit.verifier.product.adjacency import directions
 from dpaudit.verifier.product.execution import Execution
 from dpaudit.verifier.product.obligations import Obligation
+from dpaudit.verifier.product.statements import execute
 from dpaudit.verifier.solving import Answer, Outcome, Session
 from dpaudit.verifier.suite import sums
 from dpaudit.verifier.terms import ZERO, Sort, add, equal, less, less_equal, negative, variable
@@ -55,7 +56,7 @@ def proven():
     program = parse(sums.partial_sum)
     pairs = directions(program)[0]
     plain = Execution(program, pairs, SHIFT, {})
-    plain.run()
+    execute(plain)
     guesses = candidates(plain)
     houdini = Houdini(Execution(program, pairs, SHIFT, guesses, switched=True))
     houdini.settle()

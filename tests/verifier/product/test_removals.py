@@ -11,7 +11,7 @@ from dpaudit.verifier import confirming, proving
 from dpaudit.verifier.alignment.users import user_alignment
 from dpaudit.verifier.confirming import Confirmations
 from dpaudit.verifier.invariants.houdini import Houdini
-from dpaudit.verifier.product import adjacency, execution, helpers, laws, ledger, loops, rational, requests
+from dpaudit.verifier.product import adjacency, execution, helpers, laws, ledger, loops, rational, requests, statements
 from dpaudit.verifier.product.adjacency import Neighbours, directions
 from dpaudit.verifier.product.costs import Meter
 from dpaudit.verifier.product.execution import Execution
@@ -21,7 +21,7 @@ from dpaudit.verifier.terms import ONE, ZERO, Sort, add, conjunction, equal, imp
 from tests.verifier.conftest import traps
 
 ONE_DIRECTION = (adjacency.directions, "if directed", "if False")
-NO_CHECKS = (Execution.statement, "self.book.prove(kind, place.line, implies(run.path, holds))", "pass")
+NO_CHECKS = (statements.run_statement, "execution.book.prove(kind, place.line, implies(run.path, holds))", "pass")
 NO_WITNESS = (proving._proven, "if empty is not None:", "if False:")
 EVEN_IF_SHOWN = (proving._proven, "if isinstance(real, Empty) and real.certain:", "if False:")
 NO_TRIP = (loops.cut, 'book.prove("trip", line, equal(heads[0].path, heads[1].path))', "pass")
@@ -115,10 +115,10 @@ REMOVALS = {
     "T42": [
         (requests.draw, 'book.must("ledger", line, less_equal(execution.counters[FAILED], execution.pairs.contract.delta))', "pass")
     ],
-    "T47": [NO_SIGNS, (Execution.run, "in contract.obligations", "in ()")],
+    "T47": [NO_SIGNS, (statements.execute, "in contract.obligations", "in ()")],
     "T49": [(helpers._neighbours, "if fits else FALSE", "if False else less_equal(ONE, ONE)")],
     "T49-scalar": [(helpers.called, "goals.append(equal(*argument))", "pass")],
-    "T50": [(Execution.finish, 'self.price("cost", line)', "pass")],
+    "T50": [(statements.finish, 'execution.price("cost", line)', "pass")],
 }
 
 
@@ -170,8 +170,8 @@ def test_either_of_two_checks_stops_a_failure_event_for_each_output(edits, outco
 
 @pytest.mark.parametrize("line", [4, 5])
 def test_each_of_two_outputs_of_one_draw_has_an_alignment_of_its_own(line, monkeypatch):
-    old = 'self.book.prove("out", statement.place.line, implies(paths[0], equal(one, other)))'
-    take_out(monkeypatch, [(Execution.append, old, f"if statement.place.line == {line}:\n        {old}")])
+    old = 'execution.book.prove("out", statement.place.line, implies(paths[0], equal(one, other)))'
+    take_out(monkeypatch, [(statements.run_append, old, f"if statement.place.line == {line}:\n        {old}")])
     assert isinstance(prove(trap_of("T30").parse(), seconds=20), Proof)
 
 
