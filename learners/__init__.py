@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     from learners.perturbation.objective import ObjectivePerturbation as ObjectivePerturbation
     from learners.perturbation.output import OutputPerturbation as OutputPerturbation
     from learners.perturbation.svm import PrivateSVM as PrivateSVM
-    from learners.private import PrivateClassifier as PrivateClassifier
     from learners.public_data.cover_classifier import PublicCoverClassifier as PublicCoverClassifier
+    from learners.public_data.private_classifier import PrivateClassifier as PrivateClassifier
     from learners.public_data.subspace_classifier import PublicSubspaceClassifier as PublicSubspaceClassifier
     from learners.public_data.subspace_regressor import PublicSubspaceRegressor as PublicSubspaceRegressor
     from learners.record import PrivacyRecord as PrivacyRecord
@@ -58,7 +58,7 @@ _HOMES: Final = {
     "PolynomialMarginClassifier": "margins.polynomial_margin",
     "PrivacyRecord": "record",
     "private_erm": "margins.erm",
-    "PrivateClassifier": "private",
+    "PrivateClassifier": "public_data.private_classifier",
     "PrivateGridSearchCV": "selection.grid_search",
     "PrivateSVM": "perturbation.svm",
     "PureHalfspaceClassifier": "halfspaces.pure_halfspace",

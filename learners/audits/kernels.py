@@ -13,9 +13,10 @@ from dpaudit.claims import GDP, Adjacency, ApproxDP, Claim
 from dpaudit.targets import Target
 from learners.estimator import Public
 from learners.kernels.charged_updates import UpdatesTold
-from learners.kernels.gaussian_process import NoisyCoordinates, whole_budget_release
+from learners.kernels.gaussian_process import NoisyCoordinates
 from learners.kernels.guessing import Grid
 from learners.kernels.semi_interactive import noisy_values
+from learners.kernels.settling import whole_budget_release
 from learners.kernels.span import SpanTeller, span_told
 from learners.rows.labels import TARGET_UNIT
 from learners.rows.rows import Rows

@@ -16,8 +16,8 @@ from learners.audits.watching import transcript
 from learners.estimator import Public
 from learners.rows.rows import Rows
 from learners.solvers.gradient import WEIGHT_BITS, solve
+from learners.solvers.moments import DIAGONAL, OFF_DIAGONAL
 from learners.solvers.plans import SolverPlan, default_plan
-from learners.solvers.quasi_newton import DIAGONAL, OFF_DIAGONAL
 from mechanisms.sampling.random import source_from
 
 if TYPE_CHECKING:

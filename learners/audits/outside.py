@@ -22,7 +22,7 @@ from learners.margins.margin_search import MarginSearch
 from learners.margins.neural import NeuralMarginClassifier
 from learners.margins.polynomial_margin import PolynomialMarginClassifier
 from learners.margins.pure_margin import PureMarginClassifier
-from learners.private import PrivateClassifier
+from learners.public_data.private_classifier import PrivateClassifier
 from mechanisms.sampling.random import source_from
 
 if TYPE_CHECKING:

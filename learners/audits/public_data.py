@@ -12,9 +12,9 @@ from dpaudit.targets import Sensitivity, Target
 from learners.audits.inside import Inside, Records, mu_of
 from learners.audits.outside import RELABELLED, TURNED, Outside
 from learners.estimator import Public
-from learners.private import PrivateClassifier
 from learners.public_data.cover_classifier import PublicCoverClassifier
 from learners.public_data.covers import LinearCover, NetworkCover
+from learners.public_data.private_classifier import PrivateClassifier
 from learners.public_data.squares import SQUARES, LeastSquares
 from learners.public_data.subspace_classifier import PublicSubspaceClassifier
 from learners.rows.ingest import to_rows

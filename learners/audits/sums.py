@@ -9,7 +9,7 @@ from dpaudit.targets import Target
 from learners.audits.inside import Inside, Records
 from learners.margins.kernel import KernelMarginClassifier
 from learners.margins.polynomial_margin import PolynomialMarginClassifier
-from learners.private import PrivateClassifier
+from learners.public_data.private_classifier import PrivateClassifier
 
 if TYPE_CHECKING:
     from dpaudit.exact import Exact

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dpaudit.errors import InvalidArgument
 from dpaudit.exact import Exact, in_range, integer
-from dpaudit.releases import Release
 from learners.kernels.classifier import KernelClassifier
+from learners.kernels.settling import whole_budget_release
 from learners.record import Charge
 from learners.solvers.plans import mechanism_of
 
@@ -21,6 +18,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from dpaudit.releases import Release
     from learners.estimator import Public
     from learners.kernels.fitting import Space
     from learners.kernels.open_run import OpenRun
@@ -106,20 +104,3 @@ class NoisyCoordinates:
     def tell(self, weights: NDArray[np.int64], source: BitSource | None) -> Mapping[str, Any]:
         """Noisy weights."""
         return {"weights_": mechanism_of(self.release).release(weights, source)}
-
-
-def whole_budget_release(public: Public, sensitivity: int, dimension: int) -> Release:
-    """A rounded Gaussian release of whole numbers that spends all of epsilon and delta (Dong, Roth, Su 2022, Theorem 2.7)."""
-    from dpaudit.accounting import calibrate, gaussian
-
-    if public.delta == 0:
-        raise InvalidArgument(
-            "DPA103", 'delta must be positive for Gaussian noise, got 0. Write a small probability, such as delta="1e-6".'
-        )
-    epsilon, delta = public.epsilon, public.delta
-    found = calibrate(lambda sigma: gaussian(sigma=sigma), epsilon=epsilon, delta=delta, low="1e-9", high="1e9")
-    sigma = math.ceil(found.parameter * sensitivity)
-    if sigma > 2**55:
-        raise InvalidArgument("DPA108", "epsilon and delta ask for more noise than 64 bits hold. Give more of them.")
-    parameters = (("lattice", Fraction(1)), ("sigma", Fraction(sigma)))
-    return Release("rounded_gaussian", parameters, Fraction(sensitivity), public.adjacency, dimension)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from learners.kernels.gaussian_process import NoisyCoordinates, whole_budget_release
+from learners.kernels.gaussian_process import NoisyCoordinates
 from learners.kernels.regressor import KernelRegressor
+from learners.kernels.settling import whole_budget_release
 
 if TYPE_CHECKING:
     from learners.estimator import Public

@@ -13,7 +13,7 @@ from dpaudit.errors import InvalidArgument
 from dpaudit.exact import Exact, word
 from dpaudit.releases import Release
 from learners.kernels.classifier import KernelClassifier
-from learners.kernels.gaussian_process import whole_budget_release
+from learners.kernels.settling import whole_budget_release
 from learners.kernels.spectrum import PublicPoints, largest_eigenvalue, points_of
 from learners.record import Charge
 from learners.rows.rows import as_array

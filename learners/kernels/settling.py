@@ -1,4 +1,4 @@
-"""A scale of noise in whole steps that spends nearly all of a budget, found in a few prices."""
+"""Noise that spends a whole budget: of one Gaussian release, or of any loss that falls with a scale in whole steps."""
 
 from __future__ import annotations
 
@@ -7,10 +7,12 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import TYPE_CHECKING, Final
 
-from dpaudit.errors import Unsupported
+from dpaudit.errors import InvalidArgument, Unsupported
+from dpaudit.releases import Release
 
 if TYPE_CHECKING:
     from dpaudit.accounting import PrivacyLoss
+    from learners.estimator import Public
 
 _CLOSE: Final = 0.99
 _ASIDE: Final = 1.003
@@ -31,3 +33,20 @@ def settled(loss: Callable[[int], PrivacyLoss], start: int, *, epsilon: Fraction
         aimed = min(max(math.ceil(scale * max(share, 0.25) * _ASIDE), little + 1), enough - 1 if enough else scale * 4)
         scale = (little + enough) // 2 if halves else aimed
     raise Unsupported("DPA202", "no noise of use meets epsilon and delta. Give more of them, or read less often.")
+
+
+def whole_budget_release(public: Public, sensitivity: int, dimension: int) -> Release:
+    """A rounded Gaussian release of whole numbers that spends all of epsilon and delta (Dong, Roth, Su 2022, Theorem 2.7)."""
+    from dpaudit.accounting import calibrate, gaussian
+
+    if public.delta == 0:
+        raise InvalidArgument(
+            "DPA103", 'delta must be positive for Gaussian noise, got 0. Write a small probability, such as delta="1e-6".'
+        )
+    epsilon, delta = public.epsilon, public.delta
+    found = calibrate(lambda sigma: gaussian(sigma=sigma), epsilon=epsilon, delta=delta, low="1e-9", high="1e9")
+    sigma = math.ceil(found.parameter * sensitivity)
+    if sigma > 2**55:
+        raise InvalidArgument("DPA108", "epsilon and delta ask for more noise than 64 bits hold. Give more of them.")
+    parameters = (("lattice", Fraction(1)), ("sigma", Fraction(sigma)))
+    return Release("rounded_gaussian", parameters, Fraction(sensitivity), public.adjacency, dimension)

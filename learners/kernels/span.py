@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from learners.kernels.gaussian_process import whole_budget_release
 from learners.kernels.open_run import Answer
+from learners.kernels.settling import whole_budget_release
 from learners.record import Charge
 from learners.solvers.minimum import IMAGE_BITS
 from learners.solvers.plans import mechanism_of

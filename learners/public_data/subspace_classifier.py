@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from dpaudit.errors import Unsupported
 from learners.margins.mapped import Learner, MappedPlan, mapped_plan
-from learners.private import PrivateClassifier
 from learners.public_data.default_rule import SpanDescent
+from learners.public_data.private_classifier import PrivateClassifier
 from learners.public_data.subspace import public_subspace
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from dpaudit.releases import Release
 from learners.record import Charge
 from learners.rows.labels import outputs_of
 from learners.rows.rows import row_bound
-from learners.solvers.quasi_newton import OFF_DIAGONAL, moment_sensitivity
+from learners.solvers.moments import OFF_DIAGONAL, moment_sensitivity
 from learners.solvers.slopes import UNIT
 from mechanisms.gaussian import GaussianMechanism
 

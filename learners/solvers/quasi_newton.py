@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from learners.solvers.moments import DIAGONAL, OFF_DIAGONAL
 from learners.solvers.slopes import LOGISTIC, UNIT, SlopeRule
-from mechanisms.roots import whole_root_above
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -21,17 +21,8 @@ if TYPE_CHECKING:
     from learners.solvers.plans import SolverPlan
     from mechanisms.sampling.random import BitSource
 
-DIAGONAL: Final = 5
-OFF_DIAGONAL: Final = 7
-"""What entries of the upper triangle are multiplied by; 7**2 <= 2 * 5**2, so that distances stay within 5 of the matrix's own."""
-
 _CAREFUL: Final = 4.0
 """A careful loss wants no margin of a longest record to move by more than a quarter, by the noise of all its gradients."""
-
-
-def moment_sensitivity(bound: int, moves: int) -> int:
-    """By how much one record moves the released triangle of a second moment, in L2 norm, rounded up to a whole number."""
-    return whole_root_above(moves * (DIAGONAL * bound**2) ** 2)
 
 
 def preconditioner(

@@ -79,7 +79,7 @@ NODES: Final = (
         ),
         *("moments.moves", "rows.sums"),
         binds=(
-            *("solvers/quasi_newton.py:moment_sensitivity", "solvers/quasi_newton.py:preconditioner"),
+            *("solvers/moments.py:moment_sensitivity", "solvers/quasi_newton.py:preconditioner"),
             "mechanisms/roots.py:whole_root_above",
         ),
     ),
@@ -110,7 +110,7 @@ NODES: Final = (
             "test_private.py::test_parameters_are_refused_before_a_record_is_read",
         ),
         *("descent", "subspaces.rule"),
-        binds=("private.py:PrivateClassifier",),
+        binds=("public_data/private_classifier.py:PrivateClassifier",),
     ),
     claimed(
         "PrivateClassifier",

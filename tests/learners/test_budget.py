@@ -20,7 +20,7 @@ from dpaudit.errors import AdjacencyMismatch, BudgetExceeded, DpauditError, Inva
 from dpaudit.ledger import Ledger
 from learners import estimator as estimator_module
 from learners.budget import Budget, BudgetLeftBehind
-from learners.private import PrivateClassifier
+from learners.public_data.private_classifier import PrivateClassifier
 
 
 @pytest.fixture

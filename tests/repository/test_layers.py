@@ -23,7 +23,7 @@ VIOLATIONS = [
     ("dpaudit/accounting/planted.py", "import dpaudit.auditor", "Accounting knows nothing"),
     ("dpaudit/accounting/planted.py", "def f():\n    import hypothesis", "Accounting knows nothing"),
     ("dpaudit/accounting/laws/planted.py", "def f():\n    import dpaudit.accounting.engines.grid", "In accounting, laws"),
-    ("dpaudit/accounting/model/law.py", "import dpaudit.accounting.model.composition", "The rooms of accounting form no circle"),
+    ("dpaudit/accounting/model/law.py", "import dpaudit.accounting.model.composition", "The modules and rooms"),
     ("dpaudit/claims.py", "def f():\n    import dpaudit.accounting", "The core imports nothing above it"),
     ("dpaudit/interop/planted.py", "import dpaudit.report", "Adapters translate"),
     ("dpaudit/ledger/planted.py", "def f():\n    import rich", "A ledger counts"),

@@ -21,7 +21,7 @@ from learners.choices.hinge_minimum import Scale
 from learners.margins.margin import MarginClassifier
 from learners.margins.margin_search import MarginSearch
 from learners.margins.pure_margin import PureMarginClassifier
-from learners.private import PrivateClassifier
+from learners.public_data.private_classifier import PrivateClassifier
 from learners.record import PrivacyRecord
 
 

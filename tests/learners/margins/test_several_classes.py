@@ -24,7 +24,7 @@ from learners.margins.neural import NeuralMarginClassifier
 from learners.margins.polynomial_margin import PolynomialMarginClassifier
 from learners.margins.pure_margin import PureMarginClassifier
 from learners.margins.rivals import against_rivals, rival_bound
-from learners.private import PrivateClassifier
+from learners.public_data.private_classifier import PrivateClassifier
 from learners.rows.rows import Rows
 
 CLASSES = ["a", "b", "c"]
