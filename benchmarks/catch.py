@@ -112,7 +112,7 @@ def report(rows: list[dict[str, Any]], options: argparse.Namespace) -> tuple[str
     legend = (
         f"Part of an audit spoke against a sound twin in {flagged:,} of {audits:,} audits: with 95 % confidence it does so, on "
         f"average over the twins, in less than one of {rarer:,}. Runs are the median number at which the bets refute, or all runs "
-        "where another part does. What each name stands for is in docs/catch_list.md."
+        "where another part does. What each name stands for is in docs/catalogue.md."
     )
     cells = [
         [

@@ -178,7 +178,7 @@ FIGURES: Final[list[tuple[str, Callable[[], list[str]]]]] = [
     ("docs/ledger.md", _ledgers),
     ("docs/decisions/0013-what-came-out-otherwise.md", _sizes),
     ("docs/maps_and_experiments.md", _choices_of_points),
-    ("docs/asks.md", lambda: [f"[{_results('install')['milliseconds']['import dpaudit']:.0f} milliseconds]"]),
+    ("docs/faq.md", lambda: [f"[{_results('install')['milliseconds']['import dpaudit']:.0f} milliseconds]"]),
 ]
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import os
 import sys
+import tomllib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Final
@@ -13,6 +14,7 @@ from devtools.survey import ROOT
 
 MOVED: Final[Mapping[str, str]] = {
     "README": "index.html",
+    "accounting_on_the_command_line": "ci.html#prices-and-calibration",
     "api/accounting": "api.html#module-dpaudit.accounting",
     "api/auditor": "api.html#module-dpaudit.auditor",
     "api/dpaudit": "api.html#module-dpaudit",
@@ -24,6 +26,18 @@ MOVED: Final[Mapping[str, str]] = {
     "api/membership": "api.html#module-dpaudit.auditor.membership",
     "api/report": "api.html#module-dpaudit.report",
     "api/verifier": "api.html#module-dpaudit.verifier",
+    "asks": "faq.html",
+    "attacks": "catalogue.html#attacks-on-floating-point-noise",
+    "catch_list": "catalogue.html#the-catch-list",
+    "learner_proofs": "proofs.html#learners",
+    "lemmas": "proofs.html#lemmas",
+    "proof_chain": "proofs.html",
+    "pytest": "ci.html#audits-in-pytest",
+    "rules": "threat_model.html#design-rules",
+    "settings": "ci.html#settings-of-a-project",
+    "sharp_edges": "faq.html#common-mistakes",
+    "trusted_base": "proofs.html#the-trusted-base",
+    "zoo": "catalogue.html#the-zoo",
 }
 """Pages that were merged into others: the old name, and the address of what it held."""
 
@@ -114,12 +128,20 @@ def _catch_list() -> str:
     )
 
 
+def _overlooked() -> str:
+    """Mistakes that a verifier can make, with the checks that prevent them."""
+    text = (ROOT / "tests" / "verifier" / "overlooked.toml").read_text(encoding="utf-8")
+    rows = [(one["what"], one["checks"], str(len(one["tests"]))) for one in tomllib.loads(text)["mistake"]]
+    return markdown_table(("mistake", "checks", "tests"), rows)
+
+
 TABLES: Final[Mapping[str, Callable[[], str]]] = {
     "catch_list": _catch_list,
     "claims": _claims,
     "graph": _graph,
     "learner_lemmas": _learner_lemmas,
     "lemmas": _lemmas,
+    "overlooked": _overlooked,
     "zoo": _zoo,
 }
 """What a line `<!-- table: NAME -->` of a page is replaced by."""

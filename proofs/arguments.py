@@ -17,7 +17,7 @@ LEMMAS: Final = (
         "v:int w:int d:int",
         ("1 <= d", "abs(v - w) <= d"),
         "abs(v + (1 if v < w else -1 if w < v else 0) - w) <= d - 1",
-        "docs/proof_chain.md, steps",
+        "docs/proofs.md, programs and shipped code",
     ),
     Lemma(
         "arguments.directed_step",
@@ -25,7 +25,7 @@ LEMMAS: Final = (
         "v:int w:int",
         ("v <= w",),
         "v <= v + (1 if v < w else 0) and v + (1 if v < w else 0) <= w",
-        "docs/proof_chain.md, steps",
+        "docs/proofs.md, programs and shipped code",
     ),
     Lemma(
         "arguments.mixture",

@@ -1,6 +1,6 @@
 """The proof graph of what ships: for each mechanism and learner its source, sensitivity, mechanism, composition and claim.
 
-`python -m proofs.chain` shows which source changed since it was reviewed and which tests must run again; docs/proof_chain.md says
+`python -m proofs.chain` shows which source changed since it was reviewed and which tests must run again; docs/proofs.md says
 what its options do.
 """
 

@@ -65,7 +65,7 @@ def _review() -> int:
     stale = _stale_tests()
     if found:
         _say(f"{len(found)} definitions are not what was reviewed; {len(claims)} of {len(chain.CLAIMS)} claims rest on them.")
-        _say("Read each of them and see that the statements of its nodes still hold (docs/proof_chain.md). Then accept them all:")
+        _say("Read each of them and see that the statements of its nodes still hold (docs/proofs.md). Then accept them all:")
         _say(f"  {COMMAND} --accept {review_code(found)}")
     else:
         _say("The source is what was reviewed.")
@@ -135,7 +135,7 @@ def _below(names: Sequence[str]) -> set[str]:
     known = {node.id for node in chain.NODES}
     wanted = [one if one in known else f"{one}.claim" for one in names if "::" not in one]
     if unknown := [one for one in wanted if one not in known]:
-        raise SystemExit(f"there is no node {unknown[0].removesuffix('.claim')}; docs/proof_chain.md lists them")
+        raise SystemExit(f"there is no node {unknown[0].removesuffix('.claim')}; docs/proofs.md lists them")
     return {node for one in wanted for ids in rests_on(chain.NODES, one).values() for node in ids}
 
 

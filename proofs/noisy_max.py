@@ -1,7 +1,7 @@
 """The choices of `NoisyMax` in whole steps, for scores that move by at most one step; of tied candidates the first is taken.
 
 The mechanism draws evenly among tied candidates. That is the same as to put the candidates into a random order first, and the claim
-holds for each order (docs/proof_chain.md).
+holds for each order (docs/proofs.md).
 """
 
 from __future__ import annotations

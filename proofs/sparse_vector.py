@@ -1,7 +1,7 @@
 """The runs of `AboveThreshold` and `SparseVector` in whole steps, for answers that move by at most one step.
 
 A distance of several steps is that many changes one after the other, and a question that depends on earlier answers is a fixed one
-once those answers are fixed (docs/proof_chain.md).
+once those answers are fixed (docs/proofs.md).
 """
 
 from __future__ import annotations

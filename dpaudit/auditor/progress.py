@@ -20,7 +20,7 @@ class Progress:
       planned: runs of this target in all; None while a time budget has not been turned into runs yet.
       log10_wealth: wealth of the bets against the claim, as a base-10 logarithm.
       log10_threshold: where it refutes the claim.
-    Source: docs/auditing.md, "The course of an audit".
+    Source: docs/auditing.md, "Stages".
     Example:
       >>> Progress("count", 0, 2, "pilot", 500, 1000, 0.1, 1.6).fraction
       0.25

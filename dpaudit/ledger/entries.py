@@ -189,7 +189,7 @@ class Receipt:
       amounts: by the scope of each budget that paid: exact text by the name of its currency.
       remaining: by the scope of each of these budgets: what may still be spent.
       head: the entry itself as the newest of its time.
-    Source: docs/ledger.md, "Receipts".
+    Source: docs/ledger.md, "Charges".
     Example:
       >>> Receipt("c0ffee", 2, Scope.of("a/b"), "laplace(scale=1)", {}, {}, Head(2, "00" * 32)).to_dict()["scope"]
       'a/b'

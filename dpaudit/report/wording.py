@@ -65,7 +65,7 @@ LIMITS: Final = (
     "The price is about the releases that the function logged. It does not see what the function does beside them.",
     "Running time, memory, files and network traffic of the function are not part of its audited output.",
     "A proof is about the source code that it names; that the audited function gives out nothing beside is what its author says.",
-    "Theorems, checkers, samplers and axioms that every proof rests on are listed in docs/trusted_base.md and docs/proof_chain.md.",
+    "Theorems, checkers, samplers and axioms that every proof rests on are listed in docs/proofs.md.",
 )
 
 PROOFS: Final = {

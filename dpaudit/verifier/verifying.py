@@ -76,7 +76,7 @@ def verify(  # noqa: PLR0913 - the parts of a specification
       InvalidArgument: a specification is missing or given twice (DPA731), its parts do not fit (DPA720, DPA721), or the function
         is not what its source says (DPA725).
       MissingExtra: the solvers are not installed (DPA206).
-    Source: Wang, Ding, Kifer, Zhang 2020 (synthesis of alignments); docs/verification.md, the alignment theorem.
+    Source: Wang, Ding, Kifer, Zhang 2020 (synthesis of alignments); docs/verification.md, "The alignment theorem".
     Example:
       >>> verify(
       ...     "def noisy(q: list[Fraction], eps: Fraction) -> Fraction: return q[0] + laplace(1 / eps)",

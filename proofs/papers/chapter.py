@@ -41,7 +41,7 @@ This page was written from such a run ([papers.json](../benchmarks/results/paper
 A paper that is wrong in a step can be right in its theorem, and none of what follows takes away from the ideas that these papers
 brought. Most findings are what a change from mathematics to programs brings to light: constants, ranges, floats, what is public.
 The exit code of the command is 1 as long as a claim fails as it was written, as it is for the broken mechanisms of
-[the zoo](zoo.md); 3 if one is undecided; else 0.
+[the zoo](catalogue.md#the-zoo); 3 if one is undecided; else 0.
 
 ## How an item is decided
 

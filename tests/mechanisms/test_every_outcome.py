@@ -1,7 +1,7 @@
 """What mechanisms on records show besides their noise is the same for every number and content of records.
 
 Mechanisms that add noise to a number, or choose by scores, read the answer of a query, whose form is public; what a caller gives
-them is refused for its value too (docs/sharp_edges.md, "A refusal tells"), so they are not among these.
+them is refused for its value too (docs/faq.md, "Data that become parameters"), so they are not among these.
 """
 
 from __future__ import annotations

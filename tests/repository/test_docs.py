@@ -11,7 +11,7 @@ from devtools.site import MOVED, TABLES, write_redirects
 from devtools.survey import ROOT
 
 DOCS = ROOT / "docs"
-ASKS = (DOCS / "asks.md").read_text(encoding="utf-8")
+ASKS = (DOCS / "faq.md").read_text(encoding="utf-8")
 ROWS = re.findall(r"^\| (\d+)\. (.+?) \| (.+?) \|$", ASKS, flags=re.MULTILINE)
 
 
@@ -80,11 +80,6 @@ def test_there_are_25_asks_each_with_an_answer():
 def test_an_answer_leads_to_something_that_is_there(number, answer):
     """To a page or a section, to an example, a table of results, or to why the answer is no."""
     for path, section in re.findall(r"\]\(([^)#]*)#?([^)]*)\)", answer):
-        page = DOCS / path if path else DOCS / "asks.md"
+        page = DOCS / path if path else DOCS / "faq.md"
         assert page.is_file(), f"{number}: {path}"
         assert not section or section in anchors(page.read_text(encoding="utf-8")), f"{number}: {path}#{section}"
-
-
-def test_every_refusal_is_the_answer_to_an_ask():
-    refused = anchors(ASKS[ASKS.index("\n## Refused") :]) - {"refused"}
-    assert refused <= {section for _, _, answer in ROWS for section in re.findall(r"\(#([^)]*)\)", answer)}

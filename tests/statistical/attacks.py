@@ -1,7 +1,7 @@
 """Attacks on what noise gives away beside its law: low bits, precision, support, time. Each works on any sampler.
 
 Attacks on outputs end in an epsilon that the sampler certainly exceeds, so the same function that breaks a naive sampler says of
-a sound one that nothing was shown. docs/attacks.md explains them; `benchmarks/float_noise.py --attacks` runs them on peers.
+a sound one that nothing was shown. docs/catalogue.md explains them; `benchmarks/float_noise.py --attacks` runs them on peers.
 """
 
 from __future__ import annotations

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import re
+import tomllib
 from fractions import Fraction
 from functools import partial
 from pathlib import Path
@@ -62,7 +63,8 @@ NO_RAISE = (
     "raised, values)",
     "disjunction(negation(equal(one.names[RAISED], ZERO)), negation(equal(other.names[RAISED], ZERO)), *alike))",
 )
-PAGE = Path(__file__).parents[2] / "docs" / "verification.md"
+FOLDER = Path(__file__).parent
+OVERLOOKED = tomllib.loads((FOLDER / "overlooked.toml").read_text(encoding="utf-8"))
 X, Y = variable("x", Sort.REAL), variable("y", Sort.REAL)
 N, A = variable("n", Sort.INT), variable("a", Sort.BOOL)
 FALSE_PROGRAMS = {
@@ -164,14 +166,14 @@ def test_what_is_required_is_asked_of_every_call(monkeypatch):
     assert 2 == call()
 
 
-# The table of the page.
+# The table of mistakes.
 
 
-def test_every_test_that_the_page_names_is_there():
-    section = PAGE.read_text(encoding="utf-8").split("## What is easily overlooked")[1].split("\n## ")[0]
-    named = re.findall(r"`(\w[\w/]*\.py)::(\w+)(?:\[([^]]*)\])?`", section)
+def test_every_test_that_the_table_of_mistakes_names_is_there():
+    named = [test for mistake in OVERLOOKED["mistake"] for test in mistake["tests"]]
     assert len(named) >= 20
-    for file, test, case in named:
-        text = (PAGE.parent.parent / "tests" / "verifier" / file).read_text(encoding="utf-8")
+    for found in (re.fullmatch(r"(\w[\w/]*\.py)::(\w+)(?:\[([^]]*)\])?", test) for test in named):
+        file, test, case = found.groups()
+        text = (FOLDER / file).read_text(encoding="utf-8")
         assert f"def {test}(" in text, (file, test)
         assert not case or f'"{case}"' in text, (file, case)

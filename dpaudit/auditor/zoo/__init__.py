@@ -23,7 +23,7 @@ def specimens(epsilon: Exact) -> tuple[Specimen, ...]:
       Specimens in a fixed order. Truths are stored for epsilon 1/10, 1/2 and 1.
     Raises:
       InvalidArgument: `epsilon` is not a finite number (DPA101, DPA102) or outside of (0, 1] (DPA103).
-    Source: docs/zoo.md.
+    Source: docs/catalogue.md, "The zoo".
     Example:
       >>> [one.name for one in specimens("1/2") if "svt5" in one.name]
       ['svt5']

@@ -37,7 +37,7 @@ class Truth:
       epsilon: least epsilon of the pair at `at_delta`, both directions, in nats; infinite if there is none.
       delta: least delta of the pair at `at_epsilon`, both directions.
       how: how it was computed.
-    Source: docs/zoo.md.
+    Source: docs/catalogue.md, "The zoo".
     Example:
       >>> Truth(at_epsilon=1.0, at_delta=0.0, epsilon=2.0, delta=0.3, how="closed form").violates
       True
@@ -69,7 +69,7 @@ class Specimen:
       broken: whether the claim is false, on this very pair.
       adjacency: the neighbouring relation of the claim.
       score: function (output) -> number, a hint for the auditor.
-    Source: docs/zoo.md.
+    Source: docs/catalogue.md, "The zoo".
     Example:
       >>> from dpaudit.auditor.zoo import specimens
       >>> next(iter(specimens(1))).target.name

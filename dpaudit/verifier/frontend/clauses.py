@@ -72,7 +72,7 @@ class Expression:
     Args:
       term: its value, over variables of the symbols' names.
       checks: what makes it defined, in the order of evaluation, each where Python evaluates it.
-    Source: docs/verification.md, what the verifier reads.
+    Source: docs/verification.md, "What the verifier reads".
     Example:
       >>> from dpaudit.verifier.frontend import expression
       >>> from dpaudit.verifier.terms import Sort
@@ -95,7 +95,7 @@ def expression(text: str, symbols: Mapping[str, Sort], lists: Mapping[str, Sort]
       The term, over variables of the symbols' names, and the checks that make it defined.
     Raises:
       OutsideSubset: what the expression language does not have (DPA701 to DPA706).
-    Source: the expression rows of docs/verification.md.
+    Source: docs/verification.md, "What the verifier reads".
     Example:
       >>> expression("2 * x if x > 1/3 else 0", {"x": Sort.REAL}, {}).term
       ((2 * x) if (1/3 < x) else 0)

@@ -34,7 +34,7 @@ def parse(
     Raises:
       OutsideSubset: a construct outside the subset, with line, column, construct and hint (DPA701 to DPA706).
       Unsupported: no readable source (DPA702), no specification or one that cannot be read (DPA722, DPA723).
-    Source: the accept and refuse table of docs/verification.md.
+    Source: docs/verification.md, "What the verifier reads".
     Example:
       >>> text = "def noisy(q: list[Fraction], eps: Fraction) -> Fraction: return q[0] + laplace(1 / eps)"
       >>> parse(text, Spec(claim="eps", adjacency="one", requires=["eps > 0", "len(q) >= 1"])).name

@@ -28,7 +28,7 @@ class Inequality:
       margin: what must be positive, computed with balls.
       box: the least and the largest value of each parameter.
       source: the paper, or what the inequality is a step of.
-    Source: docs/lemmas.md.
+    Source: docs/proofs.md, "Lemmas".
     Example:
       >>> Inequality("example.exp", "exp(x) > x", lambda x: x[0].exp() - x[0], ((Fraction(0), Fraction(2)),), "analysis").name
       'example.exp'
@@ -49,7 +49,7 @@ class Cover:
       boxes: how many parts were looked at.
       failing: a part in which the claim was not shown; None where it holds in all.
       refuted: whether it is false in the middle of that part for certain.
-    Source: docs/lemmas.md.
+    Source: docs/proofs.md, "Lemmas".
     Example:
       >>> Cover(boxes=1, failing=None, refuted=False).holds
       True

@@ -1,7 +1,7 @@
 """Conversions: pure privacy to zCDP, zCDP to (epsilon, delta), and the Renyi divergence of Gaussian noise.
 
 Facts of analysis that the chain of steps leans on (convexity, termwise comparison of power series, monotone functions by their
-derivative) are named in docs/lemmas.md.
+derivative) are named in docs/proofs.md, "Lemmas".
 """
 
 from __future__ import annotations

@@ -28,7 +28,7 @@ class Question:
       text: an SMT-LIB 2 text with one `(check-sat)`, whose symbols are bit vectors.
       expected: `UNSAT` where the text denies what is claimed, `SAT` where it asks for a counterexample.
       source: the paper, or the argument that it is a step of.
-    Source: docs/lemmas.md.
+    Source: docs/proofs.md, "Lemmas".
     Example:
       >>> Question("example.no", "false is false", "(assert false)(check-sat)", Answer.UNSAT, "logic").expected.value
       'unsat'

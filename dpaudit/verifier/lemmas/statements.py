@@ -24,7 +24,7 @@ class Lemma:
       hypotheses: conditions in the expression language; each must be defined where those before it hold.
       goal: what follows from them, in the same language.
       source: the paper and theorem, or the argument that it is a step of.
-    Source: docs/lemmas.md.
+    Source: docs/proofs.md, "Lemmas".
     Example:
       >>> Lemma("example.half", "half a number", "x", ("0 <= x",), "x / 2 <= x", "arithmetic").obligations()
       (((not (0 <= x)) or ((1/2 * x) <= x)),)
@@ -68,7 +68,7 @@ class Confirmation:
       kernel: whether the kernel accepts a certificate of every obligation.
       example: whether the hypotheses hold for some values.
       seconds: processor time of all of it.
-    Source: docs/lemmas.md.
+    Source: docs/proofs.md, "Lemmas".
     Example:
       >>> Confirmation(Answer.UNSAT, Answer.UNKNOWN, kernel=True, example=True, seconds=0.1).holds
       True
@@ -98,7 +98,7 @@ def checked(lemma: Lemma, *, seconds: float = 5.0) -> Confirmation:
       Their answers; `.holds` says whether these are enough.
     Raises:
       OutsideSubset: a text is not of the expression language.
-    Source: docs/lemmas.md; de Moura, Bjorner 2008; Barbosa et al. 2022; Krivine 1964 and Stengle 1974.
+    Source: docs/proofs.md, "Lemmas"; de Moura, Bjorner 2008; Barbosa et al. 2022; Krivine 1964 and Stengle 1974.
     Example:
       >>> checked(Lemma("example.half", "half a number", "x", ("0 <= x",), "x / 2 <= x", "arithmetic")).holds
       True
