@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Callable, Iterator
 from functools import cache
 from typing import Any, Final
@@ -168,6 +169,21 @@ def _sizes() -> list[str]:
     ]
 
 
+def _paper_claims() -> list[str]:
+    """Which claims of the papers do not hold by their own argument, with the numbers that decide them."""
+    items = _results("papers")["evidence"]["items"]
+    counts = Counter(item["standing"] for item in items)
+    decided = [item for item in items if item["standing"] not in {"holds", "holds in part"}]
+    partly = [item["key"] for item in items if item["standing"] == "holds in part"]
+    return [
+        f"Of {len(items)} claims {counts['holds']} hold, {counts['holds by another argument']} hold by another argument",
+        f"{counts['holds in part']} hold in part, {counts['does not follow']} does not follow",
+        f"{counts['fails as written']} fail as written.",
+        *(f"| {item['number']} |" for item in decided),
+        *(f"{key} " if key != "A12" else "A12," for key in partly),
+    ]
+
+
 FIGURES: Final[list[tuple[str, Callable[[], list[str]]]]] = [
     *(
         ("README.md", given)
@@ -178,6 +194,7 @@ FIGURES: Final[list[tuple[str, Callable[[], list[str]]]]] = [
     ("docs/ledger.md", _ledgers),
     ("docs/decisions/0013-what-came-out-otherwise.md", _sizes),
     ("docs/maps_and_experiments.md", _choices_of_points),
+    ("docs/papers_and_code.md", _paper_claims),
     ("docs/faq.md", lambda: [f"[{_results('install')['milliseconds']['import dpaudit']:.0f} milliseconds]"]),
 ]
 

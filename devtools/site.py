@@ -10,7 +10,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
-from devtools.survey import ROOT
+from devtools.paper_map import rows_of
+from devtools.survey import ROOT, Tree
 
 MOVED: Final[Mapping[str, str]] = {
     "README": "index.html",
@@ -135,12 +136,33 @@ def _overlooked() -> str:
     return markdown_table(("mistake", "checks", "tests"), rows)
 
 
+def _paper_map() -> str:
+    """Every published result that the project uses, and the name that implements it."""
+    rows = [
+        (row["paper item"], row["what it gives"], f"`{row['name']}`", f"`{row['file']}`", row["proof"])
+        for row in rows_of(Tree(ROOT))
+    ]
+    return markdown_table(("paper item", "what it gives", "name", "file", "proof"), rows)
+
+
+def _paper_claims() -> str:
+    """Every privacy claim of the learners' papers with its verdict in the committed run."""
+    from dpaudit.report.dossier import from_json
+
+    items = from_json((ROOT / "benchmarks" / "results" / "papers.json").read_bytes()).items
+    names = [", ".join(f"`{place.partition(':')[2]}`" for place in item.code) for item in items]
+    rows = [(one.key, one.place, one.promised, one.standing, one.number, code) for one, code in zip(items, names, strict=True)]
+    return markdown_table(("item", "place", "promised", "verdict", "the number that decides", "in the code"), rows)
+
+
 TABLES: Final[Mapping[str, Callable[[], str]]] = {
     "catch_list": _catch_list,
     "claims": _claims,
     "graph": _graph,
     "learner_lemmas": _learner_lemmas,
     "lemmas": _lemmas,
+    "paper_claims": _paper_claims,
+    "paper_map": _paper_map,
     "overlooked": _overlooked,
     "zoo": _zoo,
 }

@@ -12,7 +12,9 @@ import pytest
 
 import learners
 import mechanisms
+from devtools.paper_map import rows_of
 from devtools.site import TABLES
+from devtools.survey import Tree
 from dpaudit.releases import recording
 from dpaudit.verifier.chain import Node, evidence_checks, examined, faults, rests_on
 from dpaudit.verifier.lemmas import LEMMAS as VERIFIERS
@@ -66,8 +68,7 @@ def test_the_site_shows_every_claim_every_node_and_every_lemma_about_learners():
 
 
 def test_the_map_of_papers_names_nodes_of_this_graph():
-    text = (ROOT / "docs" / "paper_map.md").read_text(encoding="utf-8")
-    named = set(re.findall(r"^\|[^\n]+\| `([^`]+)` \|$", text, flags=re.MULTILINE))
+    named = {row["proof"] for row in rows_of(Tree(ROOT)) if row["proof"]}
     assert {"MarginClassifier.claim", "LaplaceMechanism.claim"} <= named <= {node.id for node in NODES}
 
 

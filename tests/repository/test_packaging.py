@@ -92,7 +92,7 @@ def test_the_source_archive_holds_all_that_is_needed_to_test_it(built):
     with tarfile.open(built[1]) as archive:
         names = {"/".join(name.split("/")[1:]) for name in archive.getnames()}
     assert {"pyproject.toml", "requirements.lock", "dev", "devtools/verbs.py", "README.md", "CHANGELOG.md", "LICENSE"} <= names
-    assert {"tests/conftest.py", "tests/repository/test_packaging.py", ".ci/run", "docs/paper_map.md"} <= names
+    assert {"tests/conftest.py", "tests/repository/test_packaging.py", ".ci/run", "docs/paper_map.csv"} <= names
 
 
 def test_the_versions_agree():

@@ -36,13 +36,14 @@ def helper(scale):
     return scale + 1
 '''
 OTHER = "other.md"
+MAP_HEADER = ",".join(paper_map.HEADER) + "\n"
 FILES = {
     "dpaudit/__init__.py": (
         '"""The package."""\nfrom dpaudit.law import price as price\n\n_HOMES = {"price": "law"}\n__all__ = sorted(_HOMES)\n'
     ),
     "dpaudit/law.py": FUNCTION,
     "dpaudit/errors.py": '"""Codes."""\n\nCODES = ("DPA101",)\n',
-    paper_map.PAGE: "| item | what | file | name | proof |\n\n| Theorem 1 | price | `dpaudit/law.py` | `price` | - |\n",
+    paper_map.MAP: f"{MAP_HEADER}Theorem 1,price,dpaudit/law.py,price,\n",
     "docs/README.md": (
         f"# A page\n\n## One section\n\nSee [a page]({OTHER}), [above](#one-section), `dpaudit.law.price` and DPA101.\n"
     ),
@@ -110,8 +111,9 @@ VIOLATIONS = [
         {"benchmarks/one.py": '"""One."""\n', **page("python3 benchmarks/one.py --many")},
         "docs/README.md: benchmarks/one.py has no option --many",
     ),
-    ({paper_map.PAGE: "| a | b | `dpaudit/law.py` | `prize` | - |"}, "map.md: dpaudit/law.py does not define prize"),
-    ({paper_map.PAGE: ""}, "dpaudit/law.py:4: price cites a paper and has no row in "),
+    ({paper_map.MAP: f"{MAP_HEADER}a,b,dpaudit/law.py,prize,\n"}, "map.csv: dpaudit/law.py does not define prize"),
+    ({paper_map.MAP: "a,b\nc,d\n"}, "map.csv: the columns are a, b instead of paper item, "),
+    ({paper_map.MAP: MAP_HEADER}, "dpaudit/law.py:4: price cites a paper and has no row in "),
 ]
 
 
@@ -177,7 +179,7 @@ def test_the_checks_read_the_whole_project():
     tree = Tree(ROOT)
     assert 900 <= len(tree.python(*FOLDERS))
     assert "dpaudit/errors.py" in pages.files_of(tree)
-    assert 20 <= len(paper_map.ROW.findall(tree.text(ROOT / paper_map.PAGE)))
+    assert 20 <= len(paper_map.rows_of(tree))
 
 
 def test_the_report_ends_with_the_number_of_findings_and_the_exit_code_is_one(project, tmp_path, capsys, monkeypatch):

@@ -1,16 +1,22 @@
-"""The chapter of the documentation on the papers, written from one run and nothing else."""
+"""`python -m devtools.papers [--run]`: write the report on the papers and its drawings from the committed run, or a new one."""
 
 from __future__ import annotations
 
+import sys
 from collections import Counter
 from itertools import groupby
 from pathlib import Path
 from typing import Final
 
+from devtools.survey import ROOT
+from dpaudit.cli.dossiers import decided_dossier
 from dpaudit.dossier import KINDS, MEANINGS, Decided, Dossier, Standing
-from dpaudit.report.dossier import headline
+from dpaudit.report.dossier import from_json, headline, to_json
 from dpaudit.report.dossier_plots import plots_of
 from dpaudit.report.svg import alone
+
+RESULTS: Final = ROOT / "benchmarks" / "results"
+RUN: Final = RESULTS / "papers.json"
 
 TITLES: Final = {
     "Margin guarantees": "Differentially Private Learning with Margin Guarantees (Bassily, Mohri, Suresh 2022), with its appendix",
@@ -23,38 +29,17 @@ TITLES: Final = {
 PLOTS: Final = {"A10": "noise", "claimed": "claimed", "sandwich": "sandwich"}
 """Files of the plots, papers_NAME.svg, by their names in the dossier."""
 
-_START: Final = """# The papers, audited
-
-The learners of this project are from four papers. They make {count} claims about privacy, some in theorems, some in the step of a
-proof, some in what an algorithm takes for granted. One command decides all of them, by witnesses that it computes while it runs:
-
-```console
-$ dpaudit audit papers                           # a table of all claims, and what was found about those that do not simply hold
-$ dpaudit audit papers --report out --jobs 2     # also out/index.html and out/papers.json
-```
+_START: Final = """# Audited papers: the committed run
 
 **{headline}.**
 
-This page was written from such a run ([papers.json](../benchmarks/results/papers.json), {runs:,} runs for each attack,
-{seconds:.0f} seconds of processor time) by `python -m proofs.papers`, and holds no figure that is not from it.
-
-A paper that is wrong in a step can be right in its theorem, and none of what follows takes away from the ideas that these papers
-brought. Most findings are what a change from mathematics to programs brings to light: constants, ranges, floats, what is public.
-The exit code of the command is 1 as long as a claim fails as it was written, as it is for the broken mechanisms of
-[the zoo](catalogue.md#the-zoo); 3 if one is undecided; else 0.
-
-## How an item is decided
-
-Each witness is about the claim as written, about a step of the argument that is printed for it, or about the correction, and it
-confirms or refutes what it is about. The verdict follows from that alone:
+Written from [papers.json](papers.json) by `python -m devtools.papers`: {runs:,} runs for each attack, {seconds:.0f} seconds of
+processor time. `dpaudit audit papers` makes such a run. [Papers and code](../../docs/papers_and_code.md) explains verdicts and
+witnesses. An attack refutes a claim that holds with probability at most 1e-6.
 
 | verdict | meaning |
 |---|---|
 {meanings}
-
-What is written here in words is taken for granted until the witnesses say otherwise: an item whose verdict is not the expected one,
-whose correction is refuted, or whose proof is stale becomes undecided, and says so in the place of its sentence. Attacks refute a
-claim that holds with probability at most 1e-6 each.
 
 | witness | what it is |
 |---|---|
@@ -65,11 +50,10 @@ claim that holds with probability at most 1e-6 each.
 """
 
 
-def chapter(dossier: Dossier) -> str:
-    """The chapter."""
+def report(dossier: Dossier) -> str:
+    """Return the report on a run as Markdown."""
     present = {item.standing for item in dossier.items}
     text = _START.format(
-        count=len(dossier.items),
         headline=headline(dossier),
         runs=dossier.runs,
         seconds=sum(seconds for _, seconds in dossier.seconds),
@@ -92,17 +76,17 @@ def chapter(dossier: Dossier) -> str:
 
 
 def _section(item: Decided) -> str:
-    """Everything about one item."""
+    """Return everything about one item."""
     lines = [f"### {item.key}\n", f"{item.place}: **{item.standing}**.\n"]
     lines.append(f"- *Promised.* {item.promised}")
     lines.append(f"- *Found.* {item.says}")
     if item.correction:
         lines.append(f"- *What is true.* {item.correction}")
     places = [place.partition(":") for place in item.code]
-    lines.append("- *In the code.* " + ", ".join(f"[`{name}`](../{path})" for path, _, name in places))
+    lines.append("- *In the code.* " + ", ".join(f"[`{name}`](../../{path})" for path, _, name in places))
     counts = Counter(witness.kind for witness in item.witnesses)
     lines.append(
-        "- *Witnesses.* " + ", ".join(f"{count} {kind if count == 1 else _many(kind)}" for kind, count in counts.items()) + ":"
+        "- *Witnesses.* " + ", ".join(f"{count} {kind if count == 1 else _plural(kind)}" for kind, count in counts.items()) + ":"
     )
     for witness in item.witnesses:
         name = f" `{witness.name}`" if witness.name else ""
@@ -111,16 +95,22 @@ def _section(item: Decided) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _many(kind: str) -> str:
-    """A kind of witness in the plural."""
+def _plural(kind: str) -> str:
+    """Return a kind of witness in the plural."""
     return "price intervals" if kind == "price" else f"{kind}s"
 
 
 def write(dossier: Dossier, folder: Path) -> None:
-    """Write the chapter and its drawings."""
+    """Write the report and its drawings into a folder; refuse a run in which an item is undecided."""
     undecided = [item.key for item in dossier.items if item.standing is Standing.UNDECIDED]
     if undecided:
         raise ValueError(f"{', '.join(undecided)} undecided; nothing was written")
-    (folder / "papers.md").write_text(chapter(dossier), encoding="utf-8")
+    (folder / "papers.md").write_text(report(dossier), encoding="utf-8")
     for name, plot in plots_of(dossier).items():
         (folder / f"papers_{PLOTS[name]}.svg").write_text(alone(plot.svg), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    if "--run" in sys.argv[1:]:
+        RUN.write_text(to_json(decided_dossier("papers")), encoding="ascii")
+    write(from_json(RUN.read_bytes()), RESULTS)
