@@ -45,7 +45,8 @@ class Axis:
 
 def chart(lines: Sequence[Line], across: Axis, up: Axis, *, title: str, description: str, key: str) -> str:
     """The lines as the text of an SVG file, the legend below the axes."""
-    from dpaudit.report.svg import alone, canvas, inline
+    from dpaudit.report.figures import canvas, inline
+    from dpaudit.report.svg import alone
 
     with canvas() as (figure, axes):
         rows = -(-len(lines) // 2)

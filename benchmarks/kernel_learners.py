@@ -188,7 +188,8 @@ def accuracies(rows: list[dict[str, Any]], epsilons: tuple[str, ...]) -> str:
 
 def figure(rows: list[dict[str, Any]], measure: str, title: str, text: str) -> str:
     """A table as an SVG file."""
-    from dpaudit.report.svg import alone, canvas, inline
+    from dpaudit.report.figures import canvas, inline
+    from dpaudit.report.svg import alone
 
     with canvas() as (drawn, axes):
         ends = [float(Fraction(each)) for each in EPSILONS]

@@ -5,25 +5,26 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, Final
+from typing import Final
 
 from dpaudit.codec import nearest
 from dpaudit.report import wording
-from dpaudit.report.plots import DASHED, LARGEST, Plot, finish, short
-from dpaudit.report.svg import ATTACK, CLAIM, INK, PRICE, canvas, inline
+from dpaudit.report.drawing import Axis, Band, Frame, Line, draw, linear_ticks
+from dpaudit.report.plots import LARGEST, Plot, short
+from dpaudit.report.svg import ATTACK, CLAIM, PRICE
 from dpaudit.results import TargetResult
 
 _SHARE: Final = "share of the claim"
 _LONGEST: Final = 8.0
 """Claims, of which the largest is this long, still fill a visible part of the scale; what is beyond it is drawn at its end."""
 
-_CLAIMED: Final[dict[str, Any]] = {"color": CLAIM, "linewidth": 1.8, "linestyle": DASHED}
-_PRICED: Final[dict[str, Any]] = {"color": PRICE, "linewidth": 9, "alpha": 0.58}
-_FOUND: Final[dict[str, Any]] = {"color": ATTACK, "marker": ">", "markersize": 9, "markeredgecolor": INK, "linestyle": "none"}
 _CAPTION: Final = (
     "The dashed line is the claim, the bar the certified price, pale where that is an interval, the triangle what the attack found "
     "at least. Where all is well, the triangle is within the bar and the bar does not pass the line."
 )
+
+
+_FRAME: Final = Frame(width=388.8, height=165.6, left=50.5, right=373.2, top=29.8, bottom=125.9)
 
 
 @dataclass(frozen=True)
@@ -46,35 +47,40 @@ def interval_plot(before: TargetResult, after: TargetResult, key: str) -> Plot |
     claims = [span.claim for span in spans.values() if span.claim]
     longest = min(LARGEST, _LONGEST * max(claims, default=LARGEST))
     limit = 1.08 * min(max(0.0, *(end for end in (*told, *claims) if math.isfinite(end))), longest) or 1.0
-    with canvas() as (figure, axes):
-        figure.set_size_inches(5.4, 2.3)
-        axes.set_position((0.13, 0.24, 0.83, 0.58))
-        for place, span in enumerate(spans.values()):
-            if span.price is not None:
-                for end in span.price:
-                    axes.barh(place, min(max(end, 0.0), limit), height=0.36, color=PRICE, alpha=0.35, linewidth=0)
-            if span.claim is not None:
-                claim = min(span.claim, limit)
-                axes.plot((claim, claim), (place - 0.42, place + 0.42), **_CLAIMED)
-            if span.attack is not None:
-                at = min(max(span.attack, 0.0), 0.985 * limit)
-                axes.plot((at,), (place,), **_FOUND)
-        # Drawn nowhere, for the legend alone: what is above may be drawn twice.
-        for label, style in (("claim", _CLAIMED), ("price", _PRICED), ("attack", _FOUND)):
-            if any(getattr(span, label) is not None for span in spans.values()):
-                axes.plot((), (), **style, label=label)
-        axes.set_xlim(0, limit)
-        axes.set_ylim(len(spans) - 0.4, -0.6)
-        axes.set_yticks(range(len(spans)), list(spans))
-        axes.xaxis.set_major_formatter(lambda value, _: f"{value:g}")
-        axes.grid(visible=False, axis="y")
-        finish(axes, unit, "")
-        title = f"Claim, price and attack of {after.name}"
-        description = f"Before above after, each on the scale of {unit}. A table of the numbers follows."
-        svg = inline(figure, title=title, description=description, key=key)
+    shapes: list[Line | Band] = []
+    for place, span in enumerate(spans.values()):
+        if span.price is not None:
+            shapes += [Band(_bar(min(max(end, 0.0), limit), place), PRICE, 0.35) for end in span.price]
+        if span.claim is not None:
+            claim = min(span.claim, limit)
+            shapes.append(Line([(claim, place - 0.42), (claim, place + 0.42)], CLAIM, 1.8, dashed=True))
+        if span.attack is not None:
+            shapes.append(Line([(min(max(span.attack, 0.0), 0.985 * limit), place)], ATTACK, 0, marker="triangle"))
+    # Without points, for the legend alone: what is above may be drawn twice.
+    named = {
+        "claim": Line((), CLAIM, 1.8, "claim", dashed=True),
+        "price": Line((), PRICE, 9, "price", opacity=0.58),
+        "attack": Line((), ATTACK, 0, "attack", marker="triangle"),
+    }
+    shapes += [line for what, line in named.items() if any(getattr(span, what) is not None for span in spans.values())]
+    title = f"Claim, price and attack of {after.name}"
+    svg = draw(
+        shapes,
+        Axis(unit, 0, limit, linear_ticks(0, limit)),
+        Axis("", len(spans) - 0.4, -0.6, list(enumerate(spans)), grid=False),
+        _FRAME,
+        title=title,
+        description=f"Before above after, each on the scale of {unit}. A table of the numbers follows.",
+        key=key,
+    )
     header = (unit, "claim", "price, lower end", "price, upper end", "attack, lower bound")
     rows = tuple((when, *map(short, (span.claim, *(span.price or (None, None)), span.attack))) for when, span in spans.items())
     return Plot(svg, title, _CAPTION, header, rows)
+
+
+def _bar(length: float, place: int) -> list[tuple[float, float, float]]:
+    """The corners of a bar from 0."""
+    return [(end, place - 0.18, place + 0.18) for end in (0.0, length)]
 
 
 def _unit(result: TargetResult) -> str:

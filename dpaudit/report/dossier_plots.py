@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Final
+from collections.abc import Callable, Sequence
+from typing import Final, Literal
 
 from dpaudit.dossier import Dossier, Standing, Table, Witness
-from dpaudit.report.plots import DASHED, Plot, finish, short, tick
-from dpaudit.report.svg import ATTACK, CLAIM, INK, PRICE, canvas, inline
+from dpaudit.errors import MissingExtra
+from dpaudit.extras import require
+from dpaudit.report.figures import ATTACK, CLAIM, DASHED, INK, PRICE, canvas, finish, inline
+from dpaudit.report.plots import Plot, short, tick
 
 _STYLES: Final = (
     (ATTACK, "-"),
@@ -59,6 +62,22 @@ def _measured(dossier: Dossier, *, holds: bool) -> list[tuple[str, Witness]]:
 def _over(table: Table, key: str) -> Plot:
     """Columns of a table over its first."""
     title = table.caption.partition(",")[0]
+    svg, caption = _drawn(lambda: _lines(table, title, f"d{key}"), table.caption)
+    rows = tuple(tuple(f"{value:,.4g}" for value in row) for row in table.rows)
+    return Plot(svg, title, caption, table.header, rows)
+
+
+def _drawn(draw: Callable[[], str], caption: str) -> tuple[str, str]:
+    """A drawing and its caption; without matplotlib the caption alone, which says so, and the table of numbers stays."""
+    try:
+        require("plots")
+    except MissingExtra as error:
+        return "", f"{caption} Not drawn: {error.message}"
+    return draw(), caption
+
+
+def _lines(table: Table, title: str, key: str) -> str:
+    """The drawing of a table's columns."""
     with canvas() as (figure, axes):
         figure.set_size_inches(5.4, 4.4)
         axes.set_position((0.15, 0.13, 0.83, 0.6))
@@ -71,14 +90,21 @@ def _over(table: Table, key: str) -> Plot:
         axes.xaxis.set_major_formatter(lambda value, _: f"{value:g}")
         axes.yaxis.set_major_formatter(lambda value, _: f"{value:,.0f}" if value >= 1 else tick(value))
         finish(axes, table.header[0], "", columns=2)
-        svg = inline(figure, title=title, description=f"{table.caption} A table of the numbers follows.", key=f"d{key}")
-    rows = tuple(tuple(f"{value:,.4g}" for value in row) for row in table.rows)
-    return Plot(svg, title, table.caption, table.header, rows)
+        return inline(figure, title=title, description=f"{table.caption} A table of the numbers follows.", key=key)
 
 
-def _shares(rows: list[tuple[str, Witness]], title: str, caption: str, key: str, *, scale: str) -> Plot:
+def _shares(rows: list[tuple[str, Witness]], title: str, caption: str, key: str, *, scale: Literal["log", "linear"]) -> Plot:
     """A line for each witness: a bar up to the price, a dot at what is certainly spent."""
     spans = [(name, one.span.attack, one.span.price) for name, one in rows if one.span is not None]
+    svg, said = _drawn(lambda: _bars(spans, title, caption, key, scale=scale), caption)
+    table = tuple((name, short(attack), short(price)) for name, attack, price in spans)
+    return Plot(svg, title, said, ("witness", "spent, from below", "price, from above"), table)
+
+
+def _bars(
+    spans: Sequence[tuple[str, float | None, float | None]], title: str, caption: str, key: str, *, scale: Literal["log", "linear"]
+) -> str:
+    """The drawing of bars up to prices and dots at what is spent."""
     height = 1.1 + 0.23 * len(spans)
     bars = [(place, price) for place, (_, _, price) in enumerate(spans) if price is not None and scale == "linear"]
     dots = [(attack, place) for place, (_, attack, _) in enumerate(spans) if attack is not None and attack < _MOST]
@@ -103,6 +129,4 @@ def _shares(rows: list[tuple[str, Witness]], title: str, caption: str, key: str,
         axes.set_ylim(len(spans) - 0.4, -0.6)
         axes.grid(visible=False, axis="y")
         finish(axes, "share of the claim", "", columns=2)
-        svg = inline(figure, title=title, description=f"{caption} A table of the numbers follows.", key=key)
-    table = tuple((name, short(attack), short(price)) for name, attack, price in spans)
-    return Plot(svg, title, caption, ("witness", "spent, from below", "price, from above"), table)
+        return inline(figure, title=title, description=f"{caption} A table of the numbers follows.", key=key)

@@ -6,13 +6,11 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-from dpaudit.report.svg import ATTACK, CLAIM, PRICE, QUIET, canvas, inline
+from dpaudit.report.drawing import Axis, Band, Frame, Line, draw, labels_that_fit, linear_ticks, log_ticks
+from dpaudit.report.svg import ATTACK, CLAIM, PRICE, QUIET
 from dpaudit.results import Bound, ProfilePoint, Sequential, WealthPoint
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 _MOST_POINTS: Final = 60
 _DECADES: Final = 6
@@ -23,7 +21,6 @@ LARGEST: Final = 1e6
 _STEEPEST: Final = 50.0
 """Beyond this epsilon a test that misses nothing is not to be told from one that is never wrong."""
 
-DASHED: Final = (0, (5.0, 2.0))
 _PROFILE_CAPTION: Final = (
     "How delta falls as epsilon grows. A sound release keeps the attack below the price and the price at or below the claim; "
     "the attack above the claim is a violation."
@@ -61,30 +58,26 @@ def profile_plot(profile: Sequence[ProfilePoint], name: str, key: str) -> Plot |
     epsilons = [point.epsilon for point in profile]
     columns = zip(*map(_ends, profile), strict=True)
     claimed, low, high, attacked = ([_drawn(value, floor) for value in values] for values in columns)
-    with canvas() as (figure, axes):
-        if any(map(math.isfinite, high)):
-            axes.fill_between(epsilons, low, high, color=PRICE, alpha=0.4, linewidth=0)
-            axes.plot(epsilons, high, color=PRICE, linewidth=4, alpha=0.6, label="price")
-        if any(map(math.isfinite, claimed)):
-            axes.plot(epsilons, claimed, color=CLAIM, linewidth=1.6, linestyle=DASHED, label="claim")
-        if any((point.attack or 0) > 0 for point in profile):
-            found = [value if value > floor / 10 else math.nan for value in attacked]
-            beyond = [above > limit for above, limit in zip(attacked, claimed, strict=True)]
-            axes.fill_between(epsilons, claimed, attacked, where=beyond, color=ATTACK, alpha=0.16, linewidth=0)
-            axes.plot(epsilons, found, color=ATTACK, linewidth=1.5, marker="o", markersize=3.2, label="attack")
-        if floor < top / _LINEAR:
-            axes.set_yscale("log")
-            axes.set_ylim(floor / 1.6, 1.5 * top)
-            axes.yaxis.set_major_formatter(tick)
-        else:
-            axes.set_ylim(0, 1.08 * top)
-        axes.set_xlim(epsilons[0], max(epsilons[-1], epsilons[0] + 1e-3))
-        finish(axes, "epsilon (nats)", "delta")
-        title = f"Privacy profile of {name}"
-        description = (
-            "Delta over epsilon: the claim, the certified price, the attack's lower bound. A table of the numbers follows."
-        )
-        svg = inline(figure, title=title, description=description, key=key)
+    shapes: list[Line | Band] = []
+    if any(map(math.isfinite, high)):
+        shapes.append(Band(list(zip(epsilons, low, high, strict=True)), PRICE, 0.4))
+        shapes.append(Line(list(zip(epsilons, high, strict=True)), PRICE, 4, "price", opacity=0.6))
+    if any(map(math.isfinite, claimed)):
+        shapes.append(Line(list(zip(epsilons, claimed, strict=True)), CLAIM, label="claim", dashed=True))
+    if any((point.attack or 0) > 0 for point in profile):
+        beyond = [value if value > limit else math.nan for value, limit in zip(attacked, claimed, strict=True)]
+        shapes.insert(0, Band(list(zip(epsilons, claimed, beyond, strict=True)), ATTACK, 0.16))
+        found = [value if value > floor / 10 else math.nan for value in attacked]
+        shapes.append(Line(list(zip(epsilons, found, strict=True)), ATTACK, 1.5, "attack", marker="dot"))
+    end = max(epsilons[-1], epsilons[0] + 1e-3)
+    across = Axis("epsilon (nats)", epsilons[0], end, linear_ticks(epsilons[0], end))
+    if floor < top / _LINEAR:
+        up = Axis("delta", floor / 1.6, 1.5 * top, log_ticks(floor / 1.6, 1.5 * top, tick), log=True)
+    else:
+        up = Axis("delta", 0, 1.08 * top, linear_ticks(0, 1.08 * top))
+    title = f"Privacy profile of {name}"
+    description = "Delta over epsilon: the claim, the certified price, the attack's lower bound. A table of the numbers follows."
+    svg = draw(shapes, across, up, title=title, description=description, key=key)
     header = ("epsilon", "claimed delta", "price, lower end", "price, upper end", "attack, lower bound")
     return Plot(svg, title, _PROFILE_CAPTION, header, tuple((short(point.epsilon), *map(short, _ends(point))) for point in profile))
 
@@ -102,23 +95,20 @@ def tradeoff_plot(profile: Sequence[ProfilePoint], bound: Bound | None, name: st
     if not any(lines.values()):
         return None
     counted = None if bound is None or not bound.counts.runs else _mistakes(bound)
-    with canvas() as (figure, axes):
-        axes.plot((0, 1), (1, 0), color=QUIET, linewidth=0.8)
-        if lines["price"]:
-            axes.plot(*zip(*lines["price"], strict=True), color=PRICE, linewidth=4, alpha=0.6, label="price")
-        if lines["claim"]:
-            axes.plot(*zip(*lines["claim"], strict=True), color=CLAIM, linewidth=1.6, linestyle=DASHED, label="claim")
-        if counted is not None:
-            axes.plot(*zip(counted), color=ATTACK, marker="X", markersize=9, linestyle="none", label="attack")
-        axes.set_xlim(0, 1.03)
-        axes.set_ylim(0, 1.03)
-        finish(axes, "false alarms", "misses")
-        title = f"Trade-off of {name}"
-        description = (
-            "Misses over false alarms of a test between neighbours: the least that claim and price allow, and the attack's test. "
-            "A table of the numbers follows."
-        )
-        svg = inline(figure, title=title, description=description, key=key)
+    shapes = [Line([(0, 1), (1, 0)], QUIET, 0.8)]
+    if lines["price"]:
+        shapes.append(Line(lines["price"], PRICE, 4, "price", opacity=0.6))
+    if lines["claim"]:
+        shapes.append(Line(lines["claim"], CLAIM, label="claim", dashed=True))
+    if counted is not None:
+        shapes.append(Line([counted], ATTACK, 0, "attack", marker="cross"))
+    across, up = (Axis(what, 0, 1.03, linear_ticks(0, 1.03)) for what in ("false alarms", "misses"))
+    title = f"Trade-off of {name}"
+    description = (
+        "Misses over false alarms of a test between neighbours: the least that claim and price allow, and the attack's test. "
+        "A table of the numbers follows."
+    )
+    svg = draw(shapes, across, up, title=title, description=description, key=key)
     points = [(what, *point) for what in ("claim", "price") for point in lines[what]]
     points += [("attack", *counted)] if counted is not None else []
     rows = dict.fromkeys((what, f"{alarms:.3f}", f"{misses:.3f}") for what, alarms, misses in points)
@@ -132,24 +122,21 @@ def wealth_plot(bets: Sequential, name: str, key: str) -> Plot | None:
         return None
     runs, wealth = [point.run for point in path], [point.log10_wealth for point in path]
     lowest, highest = min(0.0, *wealth), max(bets.log10_threshold, 0.1, *wealth)
-    with canvas() as (figure, axes):
-        from matplotlib.ticker import MaxNLocator
-
-        axes.axhline(0, color=QUIET, linewidth=0.8)
-        axes.axhline(bets.log10_threshold, color=CLAIM, linewidth=1.6, linestyle=DASHED, label="refutes the claim")
-        axes.plot(runs, wealth, color=ATTACK, linewidth=1.8, label="wealth of the bets")
-        if bets.stopped_at is not None:
-            axes.plot(runs[-1:], wealth[-1:], color=ATTACK, marker="X", markersize=9, linestyle="none")
-        axes.set_xscale("log")
-        axes.set_xlim(1, max(10.0, runs[-1] * 1.2))
-        axes.set_ylim(lowest - 0.06 * (highest - lowest), highest + 0.08 * (highest - lowest))
-        axes.xaxis.set_major_formatter(lambda value, _: f"{value:,.0f}")
-        axes.yaxis.set_major_locator(MaxNLocator(nbins=8, integer=True))
-        axes.yaxis.set_major_formatter(lambda value, _: _power(round(value)))
-        finish(axes, "runs", "wealth")
-        title = f"Evidence against the claim of {name}"
-        description = "Wealth of bets against the claim over runs, and the level that refutes it. A table of the numbers follows."
-        svg = inline(figure, title=title, description=description, key=key)
+    ends = (1.0, max(10.0, runs[-1] * 1.2))
+    shapes = [
+        Line([(ends[0], 0), (ends[1], 0)], QUIET, 0.8),
+        Line([(ends[0], bets.log10_threshold), (ends[1], bets.log10_threshold)], CLAIM, label="refutes the claim", dashed=True),
+        Line(list(zip(runs, wealth, strict=True)), ATTACK, 1.8, "wealth of the bets"),
+    ]
+    if bets.stopped_at is not None:
+        shapes.append(Line([(runs[-1], wealth[-1])], ATTACK, 0, marker="cross"))
+    low, high = lowest - 0.06 * (highest - lowest), highest + 0.08 * (highest - lowest)
+    powers = [(value, _power(round(value))) for value, _ in linear_ticks(low, high, most=8, whole=True)]
+    room = labels_that_fit(Frame(), f"{ends[1]:,.0f}")
+    across = Axis("runs", *ends, log_ticks(*ends, lambda value: f"{value:,.0f}", most=room), log=True)
+    title = f"Evidence against the claim of {name}"
+    description = "Wealth of bets against the claim over runs, and the level that refutes it. A table of the numbers follows."
+    svg = draw(shapes, across, Axis("wealth", low, high, powers), title=title, description=description, key=key)
     level = f"wealth, log10 (refutes at {bets.log10_threshold:.3f})"
     rows = tuple((f"{point.run:,}", f"{point.log10_wealth:.3f}") for point in path)
     return Plot(svg, title, _WEALTH_CAPTION, ("runs", level), rows)
@@ -189,17 +176,6 @@ def _mistakes(bound: Bound) -> tuple[float, float]:
 def _drawn(value: float | None, floor: float) -> float:
     """A delta on a logarithmic axis: zero far below what is shown, nothing where there is none."""
     return math.nan if value is None or not math.isfinite(value) else min(max(value, floor / 1e3), 1.0)
-
-
-def finish(axes: Axes, across: str, up: str, *, columns: int = 3) -> None:
-    """Names of the axes, and the legend above them, where it hides nothing."""
-    axes.minorticks_off()
-    axes.set_xlabel(across)
-    axes.set_ylabel(up)
-    axes.yaxis.set_label_coords(-0.13, 0.5)
-    axes.legend(
-        loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=columns, columnspacing=1.4, handlelength=2.2, borderaxespad=0.2
-    )
 
 
 def tick(value: float, _: object = None) -> str:

@@ -1,111 +1,34 @@
-"""A matplotlib figure as an SVG element inside a page: small, accessible, in the page's colours, the same bytes every time."""
+"""SVG elements of a page, and as files of their own: named for those who cannot see them, in colours that the page decides."""
 
 from __future__ import annotations
 
-import io
-import logging
 import re
-from collections.abc import Iterator
-from contextlib import contextmanager
 from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Final
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-
-# Colours that the page replaces by variables of its own, so that plots follow a light or dark scheme.
-INK: Final = "#010101"
-QUIET: Final = "#020202"
-GRID: Final = "#030303"
-CLAIM: Final = "#040404"
-PRICE: Final = "#050505"
-ATTACK: Final = "#060606"
-
-_VARIABLES: Final = {INK: "ink", QUIET: "quiet", GRID: "grid", CLAIM: "claim", PRICE: "price", ATTACK: "attack"}
-_STYLE: Final[dict[str, Any]] = {
-    "svg.fonttype": "none",
-    "svg.hashsalt": "dpaudit",
-    "font.family": "DejaVu Sans",
-    "font.size": 11.5,
-    "figure.facecolor": "none",
-    "axes.edgecolor": QUIET,
-    "axes.labelcolor": INK,
-    "axes.facecolor": "none",
-    "axes.grid": True,
-    "axes.axisbelow": True,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "grid.color": GRID,
-    "grid.linewidth": 0.6,
-    "legend.fontsize": 11.5,
-    "legend.frameon": False,
-    "legend.labelcolor": INK,
-    "text.color": INK,
-    "xtick.bottom": False,
-    "xtick.labelcolor": INK,
-    "ytick.left": False,
-    "ytick.labelcolor": INK,
-}
-_SIZE: Final = (5.4, 3.5)
-_AXES: Final = (0.15, 0.16, 0.83, 0.735)
-_CLEANED: Final = (
-    (r"<metadata>.*?</metadata>|<!--.*?-->|<style.*?</style>", ""),
-    (r"(font(-size)?: *)(\d+(?:\.\d+)?px)[^;\"]*;( font-family: [^;\"]*;)?", r"font-size: \3;"),
-    (r' transform="rotate\(-0 [^"]*\)"', ""),
-    (r"(\d\d\.\d)\d+", r"\1"),
-    (r"(\b\d\.\d\d)\d+", r"\1"),
-    (r"; stroke-linecap: square|; stroke-dashoffset: 0|; text-anchor: start", ""),
-    (r"\s*\n\s*", " "),
-    (r" ?(?=\"/?>)|(?<=>) (?=<)", ""),
-)
+# Variables of the page, so that drawings follow a light or dark scheme.
+INK: Final = "ink"
+QUIET: Final = "quiet"
+CLAIM: Final = "claim"
+PRICE: Final = "price"
+ATTACK: Final = "attack"
 
 
-@contextmanager
-def canvas() -> Iterator[tuple[Figure, Axes]]:
-    """An empty figure with axes in the style of the page; everything is drawn inside the block."""
-    logger = logging.getLogger("matplotlib")
-    level = logger.level
-    # On a machine without a home folder matplotlib complains of a missing cache, which matters to nobody here.
-    logger.setLevel(logging.ERROR)
-    try:
-        from matplotlib import style
-        from matplotlib.figure import Figure
-    finally:
-        logger.setLevel(level)
-
-    with style.context(["default", _STYLE]):
-        figure = Figure(figsize=_SIZE)
-        yield figure, figure.add_axes(_AXES)
-
-
-def inline(figure: Figure, *, title: str, description: str, key: str) -> str:
-    """The figure as an SVG element that refers to nothing outside itself.
+def element(view: str, body: str, *, title: str, description: str, key: str, names: str = "") -> str:
+    """An SVG element with a title and a description; `view` is its view box, `key` begins every id, `names` are more namespaces.
 
     Source: WAI-ARIA graphics: role img with a name and a description.
     """
-    output = io.StringIO()
-    figure.savefig(output, format="svg", metadata=dict.fromkeys(("Creator", "Date", "Format", "Type")))
-    text = output.getvalue()
-    text = text[text.index("<svg") :].strip()
-    for pattern, replacement in _CLEANED:
-        text = re.sub(pattern, replacement, text, flags=re.DOTALL)
-    text = _renamed(_flat(text), key)
-    text = re.sub(r'style="[^"]*"', lambda found: re.sub(r"(?<=[:;]) ", "", found[0]), text)
-    for colour, variable in _VARIABLES.items():
-        text = text.replace(colour, f"var(--{variable})")
-    opening, _, rest = text.partition(">")
-    view = " ".join(re.findall(r'viewBox="[^"]*"', opening))
     return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" {view} class="plot" role="img" '
+        f'<svg xmlns="http://www.w3.org/2000/svg"{names} viewBox="{view}" class="plot" role="img" '
         f'aria-labelledby="{key}-title {key}-description"><title id="{key}-title">{escape(title)}</title>'
-        f'<desc id="{key}-description">{escape(description)}</desc>{rest}'
+        f'<desc id="{key}-description">{escape(description)}</desc>{body}</svg>'
     )
 
 
 def alone(element: str) -> str:
-    """An element of `inline` as a file of its own: on white paper, in the page's colours for a light scheme.
+    """An element as a file of its own: on white paper, in the page's colours for a light scheme.
 
     Source: the colours are those of templates/page.css.
     """
@@ -115,25 +38,3 @@ def alone(element: str) -> str:
     head, end, rest = element.partition("</desc>")
     paper = '<rect width="100%" height="100%" fill="var(--paper)"/>'
     return f"{head}{end}<style>svg{{{colours}font-family:sans-serif;stroke-linejoin:round}}</style>{paper}{rest}\n"
-
-
-def _flat(text: str) -> str:
-    """The drawing without groups whose names nothing refers to, which change nothing."""
-    used = set(re.findall(r'(?:href="|url\()#([^")]+)', text))
-    bare: list[bool] = []
-
-    def kept(found: re.Match[str]) -> str:
-        if found[0] == "</g>":
-            return "" if bare.pop() else found[0]
-        bare.append(re.fullmatch(r'<g(?: id="([^"]*)")?>', found[0]) is not None and found[1] not in used)
-        return "" if bare[-1] else found[0]
-
-    return re.sub(r'<g(?: id="([^"]*)")?(?=[ >])[^>]*(?<!/)>|</g>', kept, text)
-
-
-def _renamed(text: str, key: str) -> str:
-    """The drawing with short ids that begin with `key`, and none that nothing refers to."""
-    used = dict.fromkeys(re.findall(r'(?:href="|url\()#([^")]+)', text))
-    names = {name: f"{key}-{place}" for place, name in enumerate(used)}
-    text = re.sub(r' id="([^"]*)"', lambda found: f' id="{names[found[1]]}"' if found[1] in names else "", text)
-    return re.sub(r'(href="|url\()#([^")]+)', lambda found: f"{found[1]}#{names[found[2]]}", text)

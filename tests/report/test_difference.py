@@ -90,7 +90,7 @@ def test_the_page_is_well_formed_loads_nothing_and_runs_nothing(page, parsed):
     found = parsed(page)
     assert [] == found.named("script")
     assert all(link.startswith("#") for link in found.links())
-    assert {"http://www.w3.org/2000/svg", "http://www.w3.org/1999/xlink"} == set(re.findall(r"https?://[^\"' <]+", page))
+    assert {"http://www.w3.org/2000/svg"} == set(re.findall(r"https?://[^\"' <]+", page))
     assert 1 == page.count("default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'")
     ids = [attributes["id"] for _, attributes, _ in found.elements if "id" in attributes]
     assert len(set(ids)) == len(ids)

@@ -43,7 +43,7 @@ def test_the_page_refers_to_nothing_outside_itself(page, parsed):
     assert references
     assert all(reference.startswith("#") for reference in references)
     assert all(target.startswith("#") for target in re.findall(r"url\(([^)]*)\)", page))
-    assert {"http://www.w3.org/2000/svg", "http://www.w3.org/1999/xlink"} == set(re.findall(r"https?://[^\"' <]+", page))
+    assert {"http://www.w3.org/2000/svg"} == set(re.findall(r"https?://[^\"' <]+", page))
     assert "@import" not in page
 
 
