@@ -2,9 +2,9 @@
 
 python benchmarks/install.py --output benchmarks/results
 
-Builds the wheel of this checkout, makes an environment of the standard library alone, installs the wheel with the versions of
-requirements.lock, and runs there what a newcomer runs first. Compiled files are not counted. All dependencies are required; which
-of them the accounting, the proofs and the reports need is said beside each.
+Builds the wheel of this checkout, makes an environment of the standard library alone, installs the core there with the versions of
+requirements.lock, and runs what a newcomer runs first. Then each extra is added in turn; what came with it is its size, beyond all
+that was there before. Compiled files are not counted.
 
 Needs: a package index, as pip is set up. Size: some minutes, and some hundred megabytes in a temporary folder.
 """
@@ -26,16 +26,9 @@ sys.path[:0] = [str(ROOT), str(ROOT / "benchmarks")]
 
 from measuring import Bar, bars_table, children_seconds, table, versions, write  # noqa: E402
 
-PROOFS: Final = {"z3-solver": "proofs", "cvc5": "proofs"}
-REPORTS: Final = {
-    **dict.fromkeys(
-        ("matplotlib", "contourpy", "cycler", "fonttools", "kiwisolver", "pillow", "pyparsing", "packaging"), "reports"
-    ),
-    **dict.fromkeys(("python-dateutil", "six", "jinja2", "markupsafe"), "reports"),
-}
-"""What is there for proofs and reports alone; the rest is the core."""
+from dpaudit.extras import EXTRAS  # noqa: E402
 
-CORE_MEGABYTES: Final = 230
+CORE_MEGABYTES: Final = 240
 REPEATS: Final = 7
 
 _SIZES: Final = """
@@ -58,24 +51,47 @@ STARTS: Final = {
 """What is started, and how many milliseconds it may take; an import counts without the interpreter's own start."""
 
 
-def made(folder: Path, *, upgrade: bool) -> tuple[Path, float]:
-    """An environment with the wheel of this checkout, and the seconds that its installation took."""
+def built(folder: Path) -> Path:
+    """The wheel of this checkout."""
     subprocess.run(
         [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(folder)], cwd=ROOT, check=True, stdout=sys.stderr
     )
+    return next(folder.glob("*.whl"))
+
+
+def bare(folder: Path, *, upgrade: bool) -> Path:
+    """The interpreter of an environment with nothing but pip in it."""
     venv.create(folder / "bare", with_pip=True)
     python = folder / "bare" / "bin" / "python"
-    pip = [str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-compile"]
     if upgrade:
-        subprocess.run([*pip, "--upgrade", "pip"], check=True)
-    pins = folder / "pins.txt"
+        install(python, "--upgrade", "pip")
+    return python
+
+
+def install(python: Path, *arguments: str) -> float:
+    """Install with pip; the seconds that it took."""
+    begun = time.monotonic()
+    subprocess.run(
+        [str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-compile", *arguments], check=True
+    )
+    return time.monotonic() - begun
+
+
+def pins(folder: Path) -> Path:
+    """The versions of requirements.lock, as pip's constraints."""
+    file = folder / "pins.txt"
     lines = (ROOT / "requirements.lock").read_text(encoding="utf-8").splitlines()
-    pins.write_text(
+    file.write_text(
         "\n".join(line.split()[0] for line in lines if "==" in line and not line.startswith((" ", "#"))), encoding="utf-8"
     )
-    begun = time.monotonic()
-    subprocess.run([*pip, "--constraint", str(pins), str(next(folder.glob("*.whl")))], check=True)
-    return python, time.monotonic() - begun
+    return file
+
+
+def sizes(python: Path) -> dict[str, tuple[str, float]]:
+    """Version and megabytes of each package that is installed, but for pip."""
+    text = subprocess.run([str(python), "-c", _SIZES], check=True, capture_output=True, text=True).stdout
+    found = {name: (version, size / 1e6) for name, (version, size) in json.loads(text).items()}
+    return {name: one for name, one in found.items() if name not in {"pip", "setuptools"}}
 
 
 def started(python: Path, folder: Path, arguments: tuple[str, ...]) -> float:
@@ -95,32 +111,38 @@ def main() -> int:
     parser.add_argument("--keep-pip", action="store_true", help="install with the pip that this Python brings")
     parser.add_argument("--output", type=Path)
     options = parser.parse_args()
+    kinds: dict[str, str] = {}
+    found: dict[str, tuple[str, float]] = {}
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        python, seconds = made(folder, upgrade=not options.keep_pip)
-        found = json.loads(subprocess.run([str(python), "-c", _SIZES], check=True, capture_output=True, text=True).stdout)
-        bare = started(python, folder, ("-c", "pass"))
-        times = {what: started(python, folder, arguments) - bare * ("import" in what) for what, (arguments, _) in STARTS.items()}
-    sizes = {name: (version, size / 1e6) for name, (version, size) in found.items() if name not in {"pip", "setuptools"}}
-    kinds = {name: {**PROOFS, **REPORTS}.get(name, "core") for name in sizes}
-    sums = {kind: sum(size for name, (_, size) in sizes.items() if kinds[name] == kind) for kind in ("core", "proofs", "reports")}
+        wheel, python, pinned = built(folder), bare(folder, upgrade=not options.keep_pip), str(pins(folder))
+        seconds = install(python, "--constraint", pinned, str(wheel))
+        found = sizes(python)
+        kinds = dict.fromkeys(found, "core")
+        base = started(python, folder, ("-c", "pass"))
+        times = {what: started(python, folder, arguments) - base * ("import" in what) for what, (arguments, _) in STARTS.items()}
+        for extra in EXTRAS:
+            install(python, "--constraint", pinned, f"{wheel}[{extra}]")
+            found = {**sizes(python), **found}
+            kinds = {name: kinds.get(name, extra) for name in found}
+    sums = {kind: sum(size for name, (_, size) in found.items() if kinds[name] == kind) for kind in ("core", *EXTRAS)}
     bars = [
-        Bar("core without proofs and reports, MB", sums["core"], CORE_MEGABYTES, most=True),
+        Bar("core, MB", sums["core"], CORE_MEGABYTES, most=True),
         *(Bar(f"{what}, ms", times[what], limit, most=True) for what, (_, limit) in STARTS.items()),
     ]
     rows = [
-        [name, version, f"{size:.1f}", kinds[name]] for name, (version, size) in sorted(sizes.items(), key=lambda one: -one[1][1])
+        [name, version, f"{size:.1f}", kinds[name]] for name, (version, size) in sorted(found.items(), key=lambda one: -one[1][1])
     ]
     rows.append(["all", "", f"{sum(sums.values()):.1f}", ", ".join(f"{kind} {size:.0f}" for kind, size in sums.items())])
     text = (
-        f"One wheel with everything that it requires, in an environment with nothing else; the installation took {seconds:.0f} s. "
-        "Megabytes are 10^6 bytes of files, without compiled ones; milliseconds are of processor time, the least of "
+        f"The core in an environment with nothing else, which took {seconds:.0f} s to install, then each extra in turn. Megabytes "
+        "are 10^6 bytes of files, without compiled ones; milliseconds are of processor time, the least of "
         f"{REPEATS} starts.\n\n"
         f"{bars_table(bars)}\n{table(['package', 'version', 'MB', 'for'], rows)}"
     )
     record: dict[str, Any] = {
         "versions": versions(()),
-        "sizes": {name: list(found) for name, found in sizes.items()},
+        "sizes": {name: [version, size, kinds[name]] for name, (version, size) in found.items()},
         "milliseconds": times,
         "bars": [bar.record() for bar in bars],
     }
