@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 from typing import Final, TypeAlias
@@ -17,7 +17,7 @@ Graph: TypeAlias = dict[str, set[str]]
 def module_files(root: Path) -> dict[str, Path]:
     """Return the file of every module of the packages, by the module's dotted name."""
     files = (file for package in PACKAGES for file in sorted((root / package).rglob("*.py")))
-    return {_dotted(file.relative_to(root)): file for file in files}
+    return {dotted_name(file.relative_to(root)): file for file in files}
 
 
 def import_graph(files: Mapping[str, Path]) -> Graph:
@@ -57,31 +57,35 @@ def main(root: Path) -> int:
     return 1 if circles else 0
 
 
-def _dotted(file: Path) -> str:
+def written_imports(name: str, file: Path, tree: ast.AST) -> Iterator[tuple[ast.stmt, str]]:
+    """Yield every import of a module, wherever the statement is, with the absolute dotted name of each thing that it names."""
+    package = name if file.name == "__init__.py" else name.rpartition(".")[0]
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from ((node, alias.name) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            above = package.split(".")[: len(package.split(".")) + 1 - node.level] if node.level else []
+            origin = ".".join([*above, *([node.module] if node.module else [])])
+            yield from ((node, f"{origin}.{alias.name}") for alias in node.names)
+
+
+def dotted_name(file: Path) -> str:
     """Return the dotted name of a module from its path below the root."""
     parts = file.with_suffix("").parts
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
 
-def _imported(name: str, file: Path, files: Mapping[str, Path]) -> set[str]:
-    """Return the project's modules that a file imports, wherever the import statement is."""
-    package = name if file.name == "__init__.py" else name.rpartition(".")[0]
-    found = set()
-    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
-        if isinstance(node, ast.Import):
-            found |= {module for alias in node.names if (module := _longest(alias.name, files))}
-        elif isinstance(node, ast.ImportFrom):
-            above = package.split(".")[: len(package.split(".")) + 1 - node.level] if node.level else []
-            origin = ".".join([*above, *([node.module] if node.module else [])])
-            found |= {module for alias in node.names if (module := _longest(f"{origin}.{alias.name}", files))}
-    return found
-
-
-def _longest(dotted: str, files: Mapping[str, Path]) -> str:
+def longest_module(dotted: str, files: Container[str]) -> str:
     """Return the longest prefix of a dotted name that is a module of the project, or an empty text."""
     while dotted and dotted not in files:
         dotted = dotted.rpartition(".")[0]
     return dotted
+
+
+def _imported(name: str, file: Path, files: Mapping[str, Path]) -> set[str]:
+    """Return the project's modules that a file imports."""
+    tree = ast.parse(file.read_text(encoding="utf-8"))
+    return {module for _, dotted in written_imports(name, file, tree) if (module := longest_module(dotted, files))}
 
 
 def _finish(start: str, graph: Mapping[str, set[str]], seen: set[str], order: list[str]) -> None:

@@ -6,10 +6,12 @@ import os
 import shutil
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Final
 
+from devtools.affected import affected_tests, changed_files
 from devtools.environment import Checkout, clean_environment, prepare
 from devtools.failures import FAILED, SetupFailure
 from devtools.wheels import PYTHONS, missing_wheels
@@ -24,6 +26,11 @@ LINTERS: Final = (
     ("python", "-m", "devtools.circles"),
     ("python", "-m", "devtools.sources"),
 )
+PARALLEL: Final = ("-n", "auto")
+FAST_SECONDS: Final = 100
+"""When the fast tests stop to start more: two minutes, less the longest test and the start of the next one."""
+NO_TESTS: Final = 5
+"""The exit code of pytest when every test was left out by its marks."""
 SITE: Final = ("-m", "sphinx", "-n", "-W", "--keep-going", "-q", "-b", "html", "-d", "build/doctrees", "docs", "build/docs")
 LOCK: Final = (
     "pip", "compile", "--universal", "--generate-hashes", "--no-annotate", "--no-header", "--no-emit-index-url",
@@ -41,9 +48,39 @@ def audit(arguments: Sequence[str]) -> int:
 
 
 def test(arguments: Sequence[str]) -> int:
-    """Run the test suite on all processors; with arguments, hand them to pytest instead."""
+    """Run all tests but the campaign, those that a change affects first; with --fast these alone, for two minutes at most.
+
+    Other arguments go to pytest as they are.
+    """
+    start = time.time()
     prepare(CHECKOUT)
-    return _run(CHECKOUT.program("python"), "-m", "pytest", *(arguments or ("-n", "auto")), folder=CHECKOUT.root)
+    fast = list(arguments) == ["--fast"]
+    if arguments and not fast:
+        return _pytest(*arguments)
+    change = changed_files(CHECKOUT.root)
+    found = affected_tests(CHECKOUT.root, change)
+    _say(f"{len(change.files)} files differ from {change.base or 'no known commit'}; they affect {len(found.tests)} test files")
+    if found.reason:
+        _say(f"these are all, since {found.reason}")
+    first = [word for file in found.tests for word in ("--first", file)]
+    if not fast:
+        return _pytest(*PARALLEL, "-m", "not campaign", *first)
+    if not found.tests:
+        _say("nothing to run; `python3 dev test` runs everything.")
+        return 0
+    code = _pytest(*PARALLEL, "-m", "not slow and not campaign", "--until", f"{start + FAST_SECONDS:.0f}", *first, *found.tests)
+    _say("tests marked slow or campaign were left out; `python3 dev test` runs the slow ones, `python3 dev campaign` all.")
+    return 0 if code == NO_TESTS else code
+
+
+def campaign(arguments: Sequence[str]) -> int:
+    """Run every test at full size, every seeded fault and example among them, then the fuzzing; about an hour."""
+    _take_none("campaign", arguments)
+    prepare(CHECKOUT)
+    codes = {"tests": _pytest(*PARALLEL, "--full-size"), "fuzzing": _fuzz()}
+    failed = [name for name, code in codes.items() if code]
+    _say(f"campaign failed: {', '.join(failed)}" if failed else f"campaign passed: {', '.join(codes)}")
+    return 1 if failed else 0
 
 
 def lint(arguments: Sequence[str]) -> int:
@@ -103,6 +140,7 @@ def explain(arguments: Sequence[str]) -> int:
 VERBS: Final[dict[str, Callable[[Sequence[str]], int]]] = {
     "audit": audit,
     "test": test,
+    "campaign": campaign,
     "lint": lint,
     "docs": docs,
     "benchmark": benchmark,
@@ -134,6 +172,18 @@ def _take_none(name: str, arguments: Sequence[str]) -> None:
     """Refuse arguments for a command that has none."""
     if arguments:
         raise SetupFailure(f"`dev {name}` takes no arguments, got {' '.join(arguments)!r}; leave them out.")
+
+
+def _pytest(*arguments: str) -> int:
+    """Run pytest in the checkout, with the options of the tiers."""
+    return _run(CHECKOUT.program("python"), "-m", "pytest", "-p", "devtools.tiers", *arguments, folder=CHECKOUT.root)
+
+
+def _fuzz() -> int:
+    """Hand hostile arguments to every public name, at the size of the committed results."""
+    return _run(
+        CHECKOUT.program("python"), str(CHECKOUT.root / "benchmarks" / "fuzzing.py"), "--workers", "2", folder=CHECKOUT.root
+    )
 
 
 def _run(program: Path, *arguments: str, folder: Path | None = None) -> int:

@@ -1,14 +1,21 @@
-"""Settings of the whole suite: Hypothesis draws the same examples in every run, and keeps no files."""
+"""Settings of the whole suite: Hypothesis draws the same examples in every run and keeps no files; sizes follow the tier."""
 
 from __future__ import annotations
 
 import signal
+import tomllib
 from fractions import Fraction
+from pathlib import Path
 
 import pytest
 from hypothesis import settings
 
+from devtools.affected import changed_files
+from devtools.survey import ROOT
+
 pytest_plugins = ["pytester"]
+
+TIERS = tomllib.loads(Path(__file__).with_name("tiers.toml").read_text(encoding="utf-8"))
 
 settings.register_profile("dpaudit", derandomize=True, database=None, deadline=None)
 settings.load_profile("dpaudit")
@@ -18,8 +25,30 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+def pytest_addoption(parser):
+    """Add the option of `python3 dev campaign`."""
+    parser.addoption("--full-size", action="store_true", help="run statistical tests at full size")
+
+
+def pytest_report_header():
+    """Say which seeded faults are tests of every run, and which only of the campaign."""
+    base = changed_files(ROOT).base or "(no known commit)"
+    return f"seeded faults outside the campaign: in files changed since {base}, and one in ten of the others"
+
+
+@pytest.fixture(scope="session")
+def full_size(pytestconfig) -> bool:
+    """Whether statistical tests have their full size, as once a night."""
+    return pytestconfig.getoption("--full-size")
+
+
+# Before the hook that leaves out what `-m` does not ask for.
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items):
-    """Refuse names that hold a memory address: workers would collect different tests."""
+    """Mark what a tier leaves out, and refuse names that hold a memory address: workers would collect different tests."""
+    for item in items:
+        for tier in (tier for tier, tests in TIERS.items() if f"{item.location[0]}::{item.originalname}" in tests):
+            item.add_marker(tier)
     if changing := [item.nodeid for item in items if " at 0x" in item.nodeid]:
         raise pytest.UsageError(f"test names differ from process to process: {changing[:3]}; give the parameters ids.")
 

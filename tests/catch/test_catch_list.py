@@ -71,8 +71,8 @@ def test_a_broken_release_is_refuted(defect):
 
 
 @pytest.mark.parametrize("defect", named(DEFECTS))
-def test_its_sound_twin_is_not_flagged_by_any_part_of_an_audit(defect):
-    (result,) = audit(defect.twin, alpha=ALPHA, runs=TWIN_RUNS, seed=1).results
+def test_its_sound_twin_is_not_flagged_by_any_part_of_an_audit(defect, full_size):
+    (result,) = audit(defect.twin, alpha=ALPHA, runs=RUNS if full_size else TWIN_RUNS, seed=1).results
     assert result.verdict in {Verdict.CONSISTENT, Verdict.INCONCLUSIVE}
     assert () == witnesses(result)
 

@@ -1,7 +1,8 @@
-"""The tables of faults, the checks by their names, and whether a check notices a fault."""
+"""The tables of faults, the checks by their names, whether a check notices a fault, and which faults a change concerns."""
 
 from __future__ import annotations
 
+import hashlib
 import importlib.util
 import inspect
 import sys
@@ -11,6 +12,9 @@ from fractions import Fraction
 from functools import partial
 from pathlib import Path
 
+from devtools.affected import Change, text_at
+from devtools.survey import ROOT
+
 HERE = Path(__file__).parent
 MOST_TAPES = 60_000
 SAMPLERS = ("noise", "queries", "reals", "selection", "sources", "values")
@@ -18,6 +22,14 @@ AUDITOR = ("audits", "memberships")
 VERIFIER = ("stamping", "verifications", "witnesses")
 LEARNERS = ("estimators", "halfspaces", "kernel_tellers", "learning", "minimisers", "publics")
 ACCOUNTANT = ("budgets", "cells", "compositions", "contours", "lattices", "ledgers", "losses", "schemes")
+TABLES = {
+    "faults.toml": SAMPLERS,
+    "accounting_faults.toml": ACCOUNTANT,
+    "auditor_faults.toml": AUDITOR,
+    "verifier_faults.toml": VERIFIER,
+    "learner_faults.toml": LEARNERS,
+}
+"""The modules of checks of each table of faults."""
 
 
 def loaded(path: Path):
@@ -55,8 +67,30 @@ def outcomes(kernel: Callable, *, unassigned: Fraction = Fraction(1, 2**12)):
 
 def faults(table: str = "faults.toml"):
     """All seeded faults of a table."""
-    rows = tomllib.loads((HERE / table).read_text(encoding="utf-8"))["fault"]
-    return [planting.Fault(**{**row, "killers": tuple(row["killers"])}) for row in rows]
+    return faults_in((HERE / table).read_text(encoding="utf-8"))
+
+
+def faults_in(text: str):
+    """All seeded faults of a table with this content."""
+    return [planting.Fault(**{**row, "killers": tuple(row["killers"])}) for row in tomllib.loads(text).get("fault", ())]
+
+
+def concerned(table: str, change: Change) -> set[str]:
+    """Names of the faults of a table that every run of the tests plants: those that a change concerns, and one in ten.
+
+    A change concerns a fault if it is in the file, in the row of the table, or in the module of a check that must notice it.
+    """
+    path = f"tests/mutants/{table}"
+    before = faults_in(text_at(ROOT, change.base, path)) if path in change.files else faults(table)
+    touched = {name for module in TABLES[table] if f"tests/mutants/{module}.py" in change.files for name in checks((module,))}
+    return {
+        fault.name
+        for fault in faults(table)
+        if fault.file in change.files
+        or fault not in before
+        or touched & set(fault.killers)
+        or hashlib.sha256(fault.name.encode()).digest()[0] % 10 == 0
+    }
 
 
 def checks(modules: tuple[str, ...] = SAMPLERS) -> dict[str, Callable[[], None]]:

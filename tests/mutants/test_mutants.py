@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from devtools.affected import Change, changed_files
+from devtools.survey import ROOT
 from dpaudit.accounting.engines import convolution
 from dpaudit.accounting.laws.sampled import Sampled
 from mechanisms.sampling import exactnum, kernel
@@ -25,14 +27,11 @@ def loaded(name):
 
 
 campaign = loaded("campaign")
-TABLES = {
-    "faults.toml": campaign.SAMPLERS,
-    "accounting_faults.toml": campaign.ACCOUNTANT,
-    "auditor_faults.toml": campaign.AUDITOR,
-    "verifier_faults.toml": campaign.VERIFIER,
-    "learner_faults.toml": campaign.LEARNERS,
-}
+TABLES = campaign.TABLES
 FAULTS = [fault for table in TABLES for fault in campaign.faults(table)]
+CHANGE = changed_files(ROOT)
+CONCERNED = {name for table in TABLES for name in campaign.concerned(table, CHANGE)}
+"""The faults that are planted in every run; the others are planted in the campaign."""
 CHECKS = {name: check for modules in TABLES.values() for name, check in campaign.checks(modules).items()}
 
 
@@ -43,11 +42,25 @@ def test_the_code_as_it_stands_passes(name):
 
 @pytest.mark.parametrize(
     ("fault", "killer"),
-    [(fault, killer) for fault in FAULTS for killer in fault.killers],
-    ids=lambda part: getattr(part, "name", part),
+    [
+        pytest.param(fault, killer, marks=() if fault.name in CONCERNED else pytest.mark.campaign, id=f"{fault.name}-{killer}")
+        for fault in FAULTS
+        for killer in fault.killers
+    ],
 )
 def test_a_fault_is_noticed(fault, killer):
     assert campaign.notices(CHECKS[killer], fault), f"{killer} does not notice: {fault.what}"
+
+
+def test_a_change_concerns_the_faults_of_its_files_rows_and_checks_beside_a_fixed_sample():
+    first, path = FAULTS[0], "tests/mutants/faults.toml"
+    chosen = [campaign.concerned("faults.toml", Change(frozenset(files), "")) for files in ((), (first.file,), (path,))]
+    inside = {fault.name for fault in campaign.faults() if fault.file == first.file}
+    assert 0 < len(chosen[0]) < len(campaign.faults()) / 5
+    assert chosen[0] | inside == chosen[1]
+    assert {fault.name for fault in campaign.faults()} == chosen[2], "the rows are new"
+    by_check = campaign.concerned("faults.toml", Change(frozenset({"tests/mutants/queries.py"}), ""))
+    assert {fault.name for fault in campaign.faults() if set(campaign.checks(("queries",))) & set(fault.killers)} <= by_check
 
 
 def test_the_table_of_faults_fits_the_code():

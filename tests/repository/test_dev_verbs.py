@@ -6,11 +6,13 @@ import json
 import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
 
 from devtools import verbs
+from devtools.affected import Change
 from devtools.failures import FAILED, SetupFailure
 from devtools.survey import ROOT
 from devtools.wheels import PYTHONS, locked_packages, missing_wheels
@@ -40,7 +42,59 @@ def test_test_gives_its_arguments_to_pytest(fake):
     verbs.prepare(fake.checkout)
     fake.program("python", 5)
     assert 5 == verbs.main(["test", "tests/core", "-k", "a or b"])
-    assert [f"python in {fake.checkout.root}: -m pytest tests/core -k a or b"] == fake.calls
+    assert [f"python in {fake.checkout.root}: -m pytest -p devtools.tiers tests/core -k a or b"] == fake.calls
+
+
+@pytest.fixture
+def changed(fake, monkeypatch):
+    """A checkout with two tests, of which a change affects the second."""
+    for name in ("test_a.py", "test_b.py"):
+        (fake.checkout.root / "tests").mkdir(exist_ok=True)
+        (fake.checkout.root / "tests" / name).touch()
+    monkeypatch.setattr(verbs, "changed_files", lambda root: Change(frozenset({"tests/test_b.py"}), "abc"))
+    verbs.prepare(fake.checkout)
+    fake.program("python", 3)
+    return fake
+
+
+def test_test_without_arguments_runs_all_but_the_campaign_and_what_is_affected_first(changed, capsys):
+    assert 3 == verbs.main(["test"])
+    expected = "-m pytest -p devtools.tiers -n auto -m not campaign --first tests/test_b.py"
+    assert [f"python in {changed.checkout.root}: {expected}"] == changed.calls
+    assert "1 files differ from abc; they affect 1 test files" in capsys.readouterr().err
+
+
+def test_fast_runs_what_is_affected_alone_and_says_what_it_leaves_out(changed, capsys):
+    before = time.time()
+    assert 3 == verbs.main(["test", "--fast"])
+    (call,) = changed.calls
+    assert "-m not slow and not campaign --until" in call
+    assert call.endswith("--first tests/test_b.py tests/test_b.py")
+    assert verbs.FAST_SECONDS - 1 <= float(call.split("--until ")[1].split()[0]) - before <= 120
+    assert "tests marked slow or campaign were left out" in capsys.readouterr().err
+
+
+def test_fast_passes_when_every_affected_test_is_left_out_by_its_marks(changed):
+    changed.program("python", verbs.NO_TESTS)
+    assert 0 == verbs.main(["test", "--fast"])
+
+
+def test_fast_without_a_change_that_tests_reach_runs_nothing_and_says_so(changed, monkeypatch, capsys):
+    monkeypatch.setattr(verbs, "changed_files", lambda root: Change(frozenset(), "abc"))
+    assert 0 == verbs.main(["test", "--fast"])
+    assert [] == changed.calls
+    assert "nothing to run" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("code", "expected"), [(0, 0), (1, 1)])
+def test_the_campaign_is_every_test_at_full_size_and_the_fuzzing(fake, code, expected, capsys):
+    verbs.prepare(fake.checkout)
+    fake.program("python", code)
+    assert expected == verbs.main(["campaign"])
+    tests, fuzzing = fake.calls
+    assert tests.endswith(": -m pytest -p devtools.tiers -n auto --full-size")
+    assert fuzzing.endswith(f": {fake.checkout.root / 'benchmarks' / 'fuzzing.py'} --workers 2")
+    assert f"campaign {'failed' if expected else 'passed'}: tests, fuzzing" in capsys.readouterr().err
 
 
 def test_docs_makes_every_warning_an_error(fake):
@@ -104,10 +158,10 @@ def test_help_names_every_command(capsys):
 
 def test_an_unknown_command_is_answered_with_the_known_ones(capsys):
     assert FAILED == verbs.main(["tset"])
-    assert "dev: there is no command 'tset'; the commands are audit, test, lint" in capsys.readouterr().err
+    assert "dev: there is no command 'tset'; the commands are audit, test, campaign, lint" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("verb", ["lint", "wheels", "help"])
+@pytest.mark.parametrize("verb", ["campaign", "lint", "wheels", "help"])
 def test_a_command_without_arguments_refuses_them(fake, capsys, verb):
     assert FAILED == verbs.main([verb, "--fix"])
     assert f"`dev {verb}` takes no arguments, got '--fix'" in capsys.readouterr().err

@@ -78,8 +78,9 @@ def test_a_million_draws_follow_their_law(law, false_alarm_level):
 
 
 @pytest.mark.parametrize(("law", "tuning"), FORCED, ids=str)
-def test_draws_through_the_rare_paths_follow_their_law(law, tuning, false_alarm_level):
-    drawn = draw(envelope_table(law, tuning), source_from(np.random.default_rng(102)), 20_000)
+def test_draws_through_the_rare_paths_follow_their_law(law, tuning, false_alarm_level, full_size):
+    # Fewer draws keep the false-alarm level, since bins follow the number of draws, and see only larger errors.
+    drawn = draw(envelope_table(law, tuning), source_from(np.random.default_rng(102)), 20_000 if full_size else 6_000)
     assert p_value(law, drawn) > false_alarm_level
 
 
