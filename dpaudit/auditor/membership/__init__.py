@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from dpaudit.auditor.membership.hooks import TrainingHooks as TrainingHooks
     from dpaudit.auditor.membership.likelihood import LikelihoodRatio as LikelihoodRatio
     from dpaudit.auditor.membership.likelihood import fit_likelihood_ratio as fit_likelihood_ratio
-    from dpaudit.auditor.membership.noisy_gradients import NoisyGradients as NoisyGradients
     from dpaudit.auditor.membership.profile_guesses import guess_mu as guess_mu
     from dpaudit.auditor.membership.profile_guesses import guess_p_value_of_claim as guess_p_value_of_claim
     from dpaudit.auditor.membership.public_data import AccuracyTest as AccuracyTest
@@ -39,7 +38,6 @@ _MODULES: Final = {
     "guesses": ("Guesses", "guess_epsilon", "guess_p_value"),
     "hooks": ("GradientCanaries", "GradientTraining", "HookedLearner", "TrainingHooks"),
     "likelihood": ("LikelihoodRatio", "fit_likelihood_ratio"),
-    "noisy_gradients": ("NoisyGradients",),
     "profile_guesses": ("guess_mu", "guess_p_value_of_claim"),
     "public_data": ("AccuracyTest", "least_squared_distance", "refute_by_accuracy"),
     "rates": ("OperatingPoint", "operating_point", "threshold_at"),

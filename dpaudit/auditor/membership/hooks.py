@@ -101,8 +101,11 @@ class GradientTraining:
       directions: gradients of the canaries, as for `GradientCanaries`.
     Source: docs/membership.md, section 6.
     Example:
-      >>> from dpaudit.auditor.membership import NoisyGradients
-      >>> train = GradientTraining(NoisyGradients(steps=1, noise_multiplier=1), np.zeros((5, 3)), np.eye(3))
+      >>> class OneStep:
+      ...     def fit(self, records, rng, hooks):
+      ...         released = hooks.gradients(0, np.zeros(3)).sum(axis=0) + rng.normal(size=3)
+      ...         hooks.observe(0, released, released)
+      >>> train = GradientTraining(OneStep(), np.zeros((5, 3)), np.eye(3))
       >>> train(np.array([True, False, True]), np.random.default_rng(0)).shape
       (3,)
     """

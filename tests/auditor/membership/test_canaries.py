@@ -15,7 +15,6 @@ from dpaudit.auditor.membership import (
     GradientTraining,
     Guesses,
     HookedLearner,
-    NoisyGradients,
     TrainingHooks,
     audit_canaries,
     canary_target,
@@ -23,6 +22,7 @@ from dpaudit.auditor.membership import (
 from dpaudit.errors import InvalidArgument, TargetFailure, Unsupported
 from dpaudit.report import read_report, to_html, to_text, write_json
 from dpaudit.results import Verdict
+from examples.noisy_gradients import NoisyGradients
 
 CANARIES = 800
 FAULTS = {

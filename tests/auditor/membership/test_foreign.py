@@ -8,10 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dpaudit.auditor import boundary_values
-from dpaudit.auditor.membership import NoisyGradients, draw_fingerprints
+from dpaudit.auditor.membership import draw_fingerprints
 from dpaudit.auditor.membership.foreign import finite_array, result_of
 from dpaudit.errors import DpauditError, TargetFailure, Unsupported
 from dpaudit.exact import instance_of
+from examples.noisy_gradients import NoisyGradients
 
 
 @given(

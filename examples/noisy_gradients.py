@@ -1,4 +1,4 @@
-"""A specimen: noisy gradient descent in plain numpy, with a claim from the accountant and three mistakes to switch on."""
+"""Noisy gradient descent in plain numpy: a claim from the accountant, hooks for a white-box audit, three mistakes to switch on."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from dpaudit.auditor.membership.foreign import finite_array
-from dpaudit.auditor.membership.hooks import TrainingHooks
+from dpaudit.accounting import Poisson, compose, gaussian
+from dpaudit.auditor.membership import TrainingHooks
 from dpaudit.claims import GDP, Claim, Curve
 from dpaudit.errors import InvalidArgument
 from dpaudit.exact import Exact, in_range, instance_of, integer, positive
@@ -64,8 +64,6 @@ class NoisyGradients:
     @property
     def claim(self) -> Claim:
         """What it promises for one record more or less: GDP where every step takes all records, otherwise a curve."""
-        from dpaudit.accounting import Poisson, compose, gaussian
-
         multiplier = Fraction(self.noise_multiplier)
         if self.rate == 1:
             square = Fraction(self.steps) / multiplier**2
@@ -88,9 +86,9 @@ class NoisyGradients:
         instance_of(rng, Generator, "rng")
         if hooks is not None:
             instance_of(hooks, TrainingHooks, "hooks")
-        rows = finite_array(records, "records")
-        if rows.ndim != 2:
-            raise InvalidArgument("DPA105", f"records must be a matrix with a row for each record, got shape {rows.shape}.")
+        rows = np.asarray(records, dtype=float)
+        if rows.ndim != 2 or not np.isfinite(rows).all():
+            raise InvalidArgument("DPA105", f"records must be a finite matrix with a row for each record, got shape {rows.shape}.")
         parameters = np.zeros(rows.shape[1])
         scale, chance = float(self.noise_multiplier) * float(self.noise), float(self.real_rate or self.rate)
         for step in range(self.steps):
