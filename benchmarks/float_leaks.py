@@ -29,7 +29,7 @@ from resuming import Found, Job, results
 
 from dpaudit import Claim, PureDP, Target, audit
 from dpaudit.auditor.pairs.candidates import candidate_pairs
-from mechanisms.audits import choices, noise, queries
+from mechanisms.targets import choices, noise, queries
 
 SAMPLERS: Final = {target.name: target for target in (*noise.TARGETS, *choices.TARGETS, *queries.TARGETS)}
 CODE: Final = ("dpaudit/auditor", "mechanisms")

@@ -29,7 +29,7 @@ from resuming import Found, Job, results  # noqa: E402
 
 from dpaudit import GDP, ApproxDP, PureDP, Target, audit  # noqa: E402
 from dpaudit.accounting import claimed_loss  # noqa: E402
-from learners.audits import outside, phased, sums  # noqa: E402
+from learners.targets import outside, phased, sums  # noqa: E402
 
 CODE: Final = ("dpaudit/auditor", "learners")
 """Where the code stands on which the figures depend."""

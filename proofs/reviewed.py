@@ -18,7 +18,7 @@ PACKAGES: Final = ("dpaudit", "mechanisms", "learners", "proofs")
 """The packages that ship, the lowest layer first."""
 ASIDE: Final = (
     *(f"dpaudit/{name}/" for name in ("auditor", "cli", "interop", "ledger", "pytest_plugin", "report", "verifier")),
-    *("learners/audits/", "learners/specimens/", "mechanisms/audits/", "proofs/"),
+    *("learners/targets/", "mechanisms/targets/", "proofs/"),
 )
 """What checks, sells and shows: no mechanism or learner is handed an object of these by anything but them."""
 RESOLVED: Final[Mapping[str, str]] = {

@@ -11,11 +11,11 @@ import numpy as np
 
 from dpaudit.accounting import WithoutReplacement, compose, gaussian, pure_dp
 from dpaudit.dossier import Found, Standing
-from learners.audits.choices import COUNTS, ONE, Record
-from learners.audits.halfspaces import NET, net_counts
 from learners.halfspaces.packing import error_rate, near_plane, packing_size, records_needed
 from learners.rows.signs import sign_map
 from learners.rows.unit import unit_images
+from learners.targets.choices import COUNTS, ONE, Record
+from learners.targets.halfspaces import NET, net_counts
 from proofs.papers.witnessing import (
     choice_epsilon,
     claims,

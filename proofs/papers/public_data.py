@@ -10,7 +10,7 @@ import numpy as np
 
 from dpaudit.claims import Claim, PureDP
 from dpaudit.dossier import Found, Standing
-from learners.specimens.public_data import absolute_loss
+from proofs.papers.specimens.public_data import absolute_loss
 from proofs.papers.witnessing import (
     choice_epsilon,
     claims,

@@ -12,7 +12,13 @@ import numpy as np
 
 from dpaudit.dossier import Found, Standing
 from dpaudit.exact import ball, ball_endpoints, working_precision
-from learners.audits.choices import (
+from learners.choices.arcs import arcs_of
+from learners.choices.counts import errors, totals
+from learners.choices.generalized import GeneralizedExponential
+from learners.choices.networks import network_errors
+from learners.margins.label_private import candidates_of
+from learners.rows.seeds import PublicBits
+from learners.targets.choices import (
     ANTIPODES,
     HALF_SIDE,
     NETWORKS,
@@ -20,12 +26,6 @@ from learners.audits.choices import (
     Record,
     rows_of,
 )
-from learners.choices.arcs import arcs_of
-from learners.choices.counts import errors, totals
-from learners.choices.generalized import GeneralizedExponential
-from learners.choices.networks import network_errors
-from learners.margins.label_private import candidates_of
-from learners.rows.seeds import PublicBits
 from proofs.papers.witnessing import (
     choice_epsilon,
     claims,

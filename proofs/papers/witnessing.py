@@ -87,8 +87,8 @@ def proof(name: str) -> Witness:
 @cache
 def named(name: str) -> Target:
     """A target or specimen of the learners, or the correct twin of a specimen."""
-    from learners.specimens.catalogue import SPECIMENS, TWINS
     from learners.targets import TARGETS
+    from proofs.papers.specimens.catalogue import SPECIMENS, TWINS
 
     return next(target for target in (*TARGETS, *SPECIMENS, *TWINS.values()) if target.name == name)
 

@@ -179,5 +179,5 @@ def test_without_certificate_and_counterexample_nothing_is_known(file, monkeypat
 
 def test_the_specimens_are_refuted_by_the_verifier():
     names = ("sparse_vector_with_one_noise", "noisy_max_with_value", "surplus_with_half_noise")
-    found = looked_up(f"mechanisms.audits.programs:{name}(epsilon=1)" for name in names)
+    found = looked_up(f"mechanisms.targets.programs:{name}(epsilon=1)" for name in names)
     assert ["refuted"] * 3 == [one.status for one in found.values()]

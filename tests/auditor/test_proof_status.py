@@ -158,7 +158,7 @@ def test_values_that_are_missing_or_not_allowed_prove_nothing(name, reason):
     ],
 )
 def test_a_refuted_program_counts_only_for_claims_that_fail_with_it(claim, status):
-    name = "mechanisms.audits.programs:surplus_with_half_noise(epsilon=1)"
+    name = "mechanisms.targets.programs:surplus_with_half_noise(epsilon=1)"
     found = proof_of(name, finding(name), observed(claim, logged=["discrete_laplace"], returned=False))
     assert status == found.status
 

@@ -12,9 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dpaudit.errors import InvalidArgument
-from learners.audits.phased import kink, moved_apart
 from learners.choices.counts import ramps
 from learners.solvers.hinge import HingeStep, hinges
+from learners.targets.phased import kink, moved_apart
 
 numbers = st.floats(-1, 1, allow_subnormal=False)
 planes = st.lists(numbers, min_size=3, max_size=3).map(lambda values: np.array(values) / 2)

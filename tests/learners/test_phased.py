@@ -18,7 +18,6 @@ from scipy.special import ndtr
 from dpaudit.accounting import gaussian
 from dpaudit.errors import InvalidArgument, Unsupported
 from dpaudit.releases import recording
-from learners.audits.phased import COUNT, LEADING, SECRET, TARGETS, KnownOrder
 from learners.rows.ingest import to_rows
 from learners.rows.rows import Rows
 from learners.solvers import phased
@@ -33,6 +32,7 @@ from learners.solvers.phased import (
     phased_sgd,
     schedule,
 )
+from learners.targets.phased import COUNT, LEADING, SECRET, TARGETS, KnownOrder
 from mechanisms import GaussianMechanism
 from mechanisms.sampling.random import source_from
 

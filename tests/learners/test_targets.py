@@ -8,9 +8,8 @@ import pytest
 import learners
 from dpaudit import audit
 from dpaudit.claims import Claim
-from learners.audits import outside
 from learners.estimator import PrivateEstimator
-from learners.targets import TARGETS
+from learners.targets import TARGETS, outside
 from mechanisms.targets import TARGETS as OF_MECHANISMS
 
 each_target = pytest.mark.parametrize("target", TARGETS, ids=lambda target: target.name)

@@ -19,7 +19,7 @@ from dpaudit.errors import DpauditError, InvalidArgument
 from mechanisms import HistogramMechanism, PartitionSelection, StabilityHistogram, VectorMechanism
 from mechanisms.contributions import clipped_rows, clipped_sum
 from mechanisms.lattice import to_lattice
-from mechanisms.questions import private_count, private_histogram, private_median
+from mechanisms.targets.questions import private_count, private_histogram, private_median
 
 WIDTH = 3
 COLUMNS = {

@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dpaudit.errors import DpauditError, TargetFailure
-from mechanisms import questions
-from mechanisms.questions import CANDIDATES, cancer_records, quantile_scores, quantile_sensitivity
+from mechanisms.targets import questions
+from mechanisms.targets.questions import CANDIDATES, cancer_records, quantile_scores, quantile_sensitivity
 
 SMALL = range(-1, 4)
 GRID = np.arange(-2, 6)

@@ -18,13 +18,12 @@ from dpaudit.accounting import price
 from dpaudit.claims import GDP, ZCDP, ApproxDP, PureDP
 from dpaudit.releases import recording
 from dpaudit.targets import Reference, load_targets, module_at
-from mechanisms.audits import programs
-from mechanisms.audits.queries import CLINICS
-from mechanisms.targets import TARGETS
+from mechanisms.targets import TARGETS, programs
+from mechanisms.targets.queries import CLINICS
 
 ROOT = Path(__file__).resolve().parents[2]
 EXAMPLES = ROOT / "examples"
-AUDITS = ROOT / "mechanisms" / "audits"
+AUDITS = ROOT / "mechanisms" / "targets"
 NAMES = {target.name: target for target in TARGETS}
 BROKEN = {"broken_mean", "broken_noise", "broken_sparse_vector", "broken_noisy_max", "broken_keys"}
 
@@ -69,7 +68,7 @@ def test_every_sound_target_but_one_names_the_proof_of_what_it_logs():
         with recording() as log:
             target.sample(target.neighbours[0][0], 1, np.random.default_rng(1))
         if target.name in BROKEN:
-            assert place in {"", *(f"mechanisms.audits.programs:{name}(epsilon=1)" for name in vars(programs))}
+            assert place in {"", *(f"mechanisms.targets.programs:{name}(epsilon=1)" for name in vars(programs))}
         elif place:
             assert "proofs.chain" == place
             assert {release.kind for release in log} <= set(logged[claim.removesuffix(".claim")])

@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 from dpaudit import ApproxDP, Claim, audit
-from learners.audits.kernels import DELTA, NEAR_EDGE, RELATION, TARGETS, TOLD, UPDATES, silent_rounds
 from learners.kernels.charged_updates import UpdateRounds
-from learners.specimens.kernels import SPECIMENS
+from learners.targets.kernels import DELTA, NEAR_EDGE, RELATION, TARGETS, TOLD, UPDATES, silent_rounds
 from mechanisms import source_from
 from mechanisms.laws import DiscreteLaplace
+from proofs.papers.specimens.kernels import SPECIMENS
 
 RUNS = {"kernel_silence": 200_000, "kernel_span": 2_000}
 

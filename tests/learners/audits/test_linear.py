@@ -12,7 +12,9 @@ from hypothesis import strategies as st
 
 from dpaudit import audit
 from dpaudit.releases import recording
-from learners.audits.linear import (
+from learners.solvers.gradient import solve
+from learners.solvers.slopes import UNIT, logistic_slopes
+from learners.targets.linear import (
     MOMENT_PAIR,
     OUTSIDE,
     PLAN,
@@ -24,10 +26,8 @@ from learners.audits.linear import (
     sample_fits,
     transcript,
 )
-from learners.solvers.gradient import solve
-from learners.solvers.slopes import UNIT, logistic_slopes
-from learners.specimens.linear import SPECIMENS
 from mechanisms.sampling.random import source_from
+from proofs.papers.specimens.linear import SPECIMENS
 
 ONE = 2**PLAN.lattice_bits
 NAMED = {target.name: target for target in TARGETS}

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from dpaudit.auditor.checks.replay import check_replay
 from dpaudit.auditor.pairs.candidates import candidate_pairs
 from dpaudit.targets import Target
-from learners.audits.outside import Outside, _numbers, models
 from learners.estimator import PrivateEstimator
+from learners.targets.outside import Outside, _numbers, models
 
 MODELS = models(1)
 RECORDS = 4

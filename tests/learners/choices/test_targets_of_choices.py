@@ -10,8 +10,8 @@ import pytest
 
 from dpaudit import audit
 from dpaudit.claims import PureDP
-from learners.audits.choices import ANTIPODES, EXPONENTS, MARGINS, TARGETS
-from learners.specimens.choices import SPECIMENS, TWINS
+from learners.targets.choices import ANTIPODES, EXPONENTS, MARGINS, TARGETS
+from proofs.papers.specimens.choices import SPECIMENS, TWINS
 
 NAMED = {target.name: target for target in (*TARGETS, *TWINS, *SPECIMENS)}
 HONEST = [target.name for target in (*TARGETS, *TWINS)]

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from dpaudit import audit
-from learners.audits.halfspaces import PLAN, SIDES, TARGETS, net_counts, transcript, wide_rows
 from learners.halfspaces.descent import active_sum
-from learners.specimens.halfspaces import RANGE, SPECIMENS, TWINS
+from learners.targets.halfspaces import PLAN, SIDES, TARGETS, net_counts, transcript, wide_rows
+from proofs.papers.specimens.halfspaces import RANGE, SPECIMENS, TWINS
 
 HONEST = {target.name: target for target in (*TARGETS, *TWINS.values())}
 BROKEN = {target.name: target for target in SPECIMENS}

@@ -19,12 +19,12 @@ from dpaudit.claims import Adjacency
 from dpaudit.errors import BudgetExceeded, InvalidArgument, Unsupported
 from dpaudit.releases import recording
 from learners import Budget, InteractiveKernelPredictor
-from learners.audits.kernels import DELTA, MOVED, NEAR_EDGE, PRICED, SCALE, THRESHOLD, TOLD, UPDATES
 from learners.estimator import Public
 from learners.kernels.charged_updates import UpdateRounds
 from learners.kernels.guessing import Grid, GuessingTeller
 from learners.kernels.interactive import _usual_updates
 from learners.solvers.minimum import IMAGE_BITS, minimum
+from learners.targets.kernels import DELTA, MOVED, NEAR_EDGE, PRICED, SCALE, THRESHOLD, TOLD, UPDATES
 from mechanisms import source_from
 from mechanisms.laws import DiscreteLaplace
 

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from dpaudit.errors import InvalidArgument
 from dpaudit.releases import recording
 from learners import SemiInteractiveKernelClassifier
-from learners.audits.kernels import AWAY, VALUES, weights_of
 from learners.solvers.minimum import IMAGE_BITS
+from learners.targets.kernels import AWAY, VALUES, weights_of
 
 QUARTERS = np.array([[0.6, 0.6], [-0.6, 0.6], [-0.6, -0.6], [0.6, -0.6]])
 MANY = np.tile(QUARTERS, (500, 1)), [1, 0, 1, 0] * 500

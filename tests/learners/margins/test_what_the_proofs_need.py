@@ -12,7 +12,6 @@ from scipy.stats import chi2
 
 from dpaudit.accounting import discrete_gaussian, gaussian
 from dpaudit.errors import InvalidArgument
-from learners.audits.choices import COUNTS, HALF_SIDE, law_of_points, rows_of
 from learners.choices.arcs import choose_point
 from learners.margins.erm import erm_plan, run
 from learners.margins.margin_search import MarginSearch
@@ -21,6 +20,7 @@ from learners.rows.ingest import to_rows
 from learners.rows.rows import Rows
 from learners.rows.signs import sign_map
 from learners.solvers.phased import WEIGHT_BITS, rounded_mean, schedule
+from learners.targets.choices import COUNTS, HALF_SIDE, law_of_points, rows_of
 from mechanisms.sampling.random import source_from
 
 # Orders: neighbours agree at every place but one.

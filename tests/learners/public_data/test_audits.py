@@ -11,10 +11,10 @@ import pytest
 from dpaudit import audit
 from dpaudit.auditor.membership import refute_by_accuracy, tracing_target
 from dpaudit.claims import ApproxDP, Claim
-from learners.audits.public_data import TARGETS
 from learners.public_data.subspace import public_rows, public_subspace
-from learners.specimens.public_data import SPECIMENS, TWINS
+from learners.targets.public_data import TARGETS
 from mechanisms import GaussianMechanism, source_from
+from proofs.papers.specimens.public_data import SPECIMENS, TWINS
 
 MECHANISM = GaussianMechanism(sensitivity=2**13, noise_multiplier=10, adjacency="replace_one")
 CLAIM = Claim(ApproxDP(epsilon=MECHANISM.loss.epsilon(delta="1e-5").upper, delta="1e-5"), adjacency="replace_one")

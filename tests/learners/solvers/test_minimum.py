@@ -11,9 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dpaudit.errors import InvalidArgument
-from learners.audits.kernels import AWAY, FOUND, ONE, weights_of
 from learners.rows.rows import Rows
 from learners.solvers.minimum import IMAGE_BITS, minimise, minimum
+from learners.targets.kernels import AWAY, FOUND, ONE, weights_of
 
 COUNT, WIDTH = 12, 3
 

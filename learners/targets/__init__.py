@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from learners.audits import choices, halfspaces, kernels, linear, outside, perturbation, phased, public_data, sums
+from learners.targets import choices, halfspaces, kernels, linear, outside, perturbation, phased, public_data, sums
 
 TARGETS: Final = (
     *linear.TARGETS,

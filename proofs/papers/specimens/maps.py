@@ -15,11 +15,11 @@ from learners.rows.ingest import to_rows
 from learners.rows.polynomial import polynomial_map
 from learners.rows.rows import Rows
 from learners.rows.signs import sign_map
-from learners.specimens.noisy import Noisy
 from mechanisms.gaussian import GaussianMechanism
 from mechanisms.response import RandomizedResponse
 from mechanisms.roots import root_above
 from mechanisms.sampling.random import source_from
+from proofs.papers.specimens.noisy import Noisy
 
 if TYPE_CHECKING:
     from numpy.random import Generator

@@ -6,8 +6,8 @@ from typing import Final
 
 from dpaudit.claims import Adjacency, ApproxDP, Claim, PureDP
 from dpaudit.targets import Target
-from mechanisms import specimens
-from mechanisms.audits.queries import CLINICS
+from mechanisms.targets import specimens
+from mechanisms.targets.queries import CLINICS
 
 _ROW: Final = Adjacency("norm_ball", norm="linf", radius=1)
 
@@ -17,7 +17,7 @@ TARGETS: Final = (
         description="broken on purpose: answers without noise, compared with a noisy threshold (Lyu, Su, Li 2017, Algorithm 5)",
         sample=specimens.sparse_vector_with_one_noise,
         claim=Claim(PureDP(epsilon=1), adjacency=_ROW, note="wrong: the comparisons have no noise of their own"),
-        proof="mechanisms.audits.programs:sparse_vector_with_one_noise(epsilon=1)",
+        proof="mechanisms.targets.programs:sparse_vector_with_one_noise(epsilon=1)",
         neighbours=[((0, 1), (1, 0))],
         public_data=True,
     ),
@@ -26,7 +26,7 @@ TARGETS: Final = (
         description="broken on purpose: a noisy maximum that is shown, not only its place (Ding and others 2018, Algorithm 7)",
         sample=specimens.noisy_max_with_value,
         claim=Claim(PureDP(epsilon=1), adjacency=_ROW, note="wrong: the maximum is low only if the noise of all scores is"),
-        proof="mechanisms.audits.programs:noisy_max_with_value(epsilon=1)",
+        proof="mechanisms.targets.programs:noisy_max_with_value(epsilon=1)",
         neighbours=[((0,) * 5, (1,) * 5)],
         public_data=True,
     ),

@@ -6,10 +6,10 @@ import math
 from typing import TYPE_CHECKING, Any, Final
 
 from dpaudit.targets import Target
-from learners.audits.inside import Inside, Records
 from learners.margins.kernel import KernelMarginClassifier
 from learners.margins.polynomial_margin import PolynomialMarginClassifier
 from learners.public_data.private_classifier import PrivateClassifier
+from learners.targets.inside import Inside, Records
 
 if TYPE_CHECKING:
     from dpaudit.exact import Exact

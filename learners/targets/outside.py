@@ -12,8 +12,6 @@ import numpy as np
 from dpaudit.accounting import compose
 from dpaudit.claims import GDP, Claim, Curve, PureDP
 from dpaudit.targets import Target
-from learners.audits.inside import Records, mu_of, planned, read
-from learners.audits.phased import unlogged
 from learners.estimator import PrivateEstimator
 from learners.margins.kernel import KernelMarginClassifier
 from learners.margins.label_private import LabelPrivateClassifier
@@ -23,6 +21,8 @@ from learners.margins.neural import NeuralMarginClassifier
 from learners.margins.polynomial_margin import PolynomialMarginClassifier
 from learners.margins.pure_margin import PureMarginClassifier
 from learners.public_data.private_classifier import PrivateClassifier
+from learners.targets.inside import Records, mu_of, planned, read
+from learners.targets.phased import unlogged
 from mechanisms.sampling.random import source_from
 
 if TYPE_CHECKING:

@@ -13,9 +13,6 @@ import numpy as np
 
 from dpaudit.claims import GDP, Adjacency, ApproxDP, Claim
 from dpaudit.targets import Sensitivity, Target
-from learners.audits.choices import COUNTS, ONE, Record, law_of, rows_of
-from learners.audits.inside import mu_of
-from learners.audits.watching import WatchedPlan
 from learners.choices.counts import Listed, errors, signs, totals
 from learners.choices.levels import counts_mechanism
 from learners.estimator import Public
@@ -26,6 +23,9 @@ from learners.rows.images import dense
 from learners.rows.rows import Rows
 from learners.solvers.phased import WEIGHT_BITS
 from learners.solvers.plans import noise_multiplier
+from learners.targets.choices import COUNTS, ONE, Record, law_of, rows_of
+from learners.targets.inside import mu_of
+from learners.targets.watching import WatchedPlan
 from mechanisms.exponential import ExponentialMechanism
 from mechanisms.gaussian import GaussianMechanism
 from mechanisms.sampling.random import source_from

@@ -9,14 +9,14 @@ import numpy as np
 
 from dpaudit.claims import Adjacency
 from dpaudit.releases import Release, note
-from mechanisms.audits.queries import Visits, as_rows, columns
 from mechanisms.laplace import LaplaceMechanism
 from mechanisms.lattice import to_lattice
 from mechanisms.laws import DiscreteLaplace
 from mechanisms.noisy_max import NoisyMax, greatest
-from mechanisms.questions import DIAGNOSIS, RADIUS, STEP, Record, column
 from mechanisms.sampling.random import source_from
 from mechanisms.stability_histogram import StabilityHistogram
+from mechanisms.targets.queries import Visits, as_rows, columns
+from mechanisms.targets.questions import DIAGNOSIS, RADIUS, STEP, Record, column
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -12,12 +12,12 @@ from dpaudit.targets import Target
 from learners.public_data.subspace import RECORD_BITS, PublicSubspace, public_rows, public_subspace
 from learners.rows.ingest import to_rows
 from learners.solvers.hinge import hinges
-from learners.specimens.noisy import Noisy
 from mechanisms.exponential import ExponentialMechanism
 from mechanisms.gaussian import GaussianMechanism
 from mechanisms.laplace import LaplaceMechanism
 from mechanisms.response import RandomizedResponse
 from mechanisms.sampling.random import source_from
+from proofs.papers.specimens.noisy import Noisy
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

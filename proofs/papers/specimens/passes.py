@@ -13,14 +13,14 @@ import numpy as np
 
 from dpaudit.claims import GDP, Claim, Curve
 from dpaudit.targets import Target
-from learners.audits.inside import mu_of
-from learners.audits.phased import LEADING, SECRET, Dataset, KnownOrder, kink, rows_of, unlogged
 from learners.choices.levels import counts_mechanism
 from learners.solvers.hinge import HingeStep
 from learners.solvers.phased import batches, mean_of_iterates, rounded_mean
-from learners.specimens.noisy import Noisy
+from learners.targets.inside import mu_of
+from learners.targets.phased import LEADING, SECRET, Dataset, KnownOrder, kink, rows_of, unlogged
 from mechanisms.gaussian import GaussianMechanism
 from mechanisms.sampling.random import source_from
+from proofs.papers.specimens.noisy import Noisy
 
 if TYPE_CHECKING:
     from numpy.random import Generator

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from learners.audits import choices as sound
-from learners.specimens import choices, halfspaces, kernels, linear, maps, passes, perturbation, public_data
+from learners.targets import choices as sound
+from proofs.papers.specimens import choices, halfspaces, kernels, linear, maps, passes, perturbation, public_data
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -9,9 +9,9 @@ import numpy as np
 
 from dpaudit.claims import Claim
 from dpaudit.targets import Target
-from learners.audits.linear import MOMENT_PAIR, PLAN, RELATION, Record, moment_triangle
 from learners.rows.rows import Rows
 from learners.solvers.slopes import UNIT, softmax_slopes
+from learners.targets.linear import MOMENT_PAIR, PLAN, RELATION, Record, moment_triangle
 from mechanisms.gaussian import GaussianMechanism
 from mechanisms.sampling.random import source_from
 

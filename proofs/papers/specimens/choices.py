@@ -10,7 +10,12 @@ import numpy as np
 
 from dpaudit.claims import Claim, PureDP
 from dpaudit.targets import Target
-from learners.audits.choices import (
+from learners.choices.arcs import arcs_of, border_point
+from learners.choices.counts import signs
+from learners.choices.generalized import GeneralizedExponential
+from learners.margins.label_private import candidates_of
+from learners.rows.seeds import PublicBits
+from learners.targets.choices import (
     ANTIPODES,
     ONE,
     Record,
@@ -19,11 +24,6 @@ from learners.audits.choices import (
     law_of,
     rows_of,
 )
-from learners.choices.arcs import arcs_of, border_point
-from learners.choices.counts import signs
-from learners.choices.generalized import GeneralizedExponential
-from learners.margins.label_private import candidates_of
-from learners.rows.seeds import PublicBits
 from mechanisms.exponential import ExponentialMechanism
 from mechanisms.sampling.random import source_from
 
@@ -189,4 +189,4 @@ TWINS: Final = (
         public_data=True,
     ),
 )
-"""What two of them should have done; the others have their twins among `learners.audits.choices.TARGETS`."""
+"""What two of them should have done; the others have their twins among `learners.targets.choices.TARGETS`."""

@@ -9,8 +9,6 @@ import numpy as np
 
 from dpaudit.claims import GDP, Adjacency, Claim
 from dpaudit.targets import Sensitivity, Target
-from learners.audits.inside import Inside, Records, mu_of
-from learners.audits.outside import RELABELLED, TURNED, Outside
 from learners.estimator import Public
 from learners.public_data.cover_classifier import PublicCoverClassifier
 from learners.public_data.covers import LinearCover, NetworkCover
@@ -19,6 +17,8 @@ from learners.public_data.squares import SQUARES, LeastSquares
 from learners.public_data.subspace_classifier import PublicSubspaceClassifier
 from learners.rows.ingest import to_rows
 from learners.rows.labels import targets
+from learners.targets.inside import Inside, Records, mu_of
+from learners.targets.outside import RELABELLED, TURNED, Outside
 from mechanisms.sampling.random import source_from
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from dpaudit import audit
-from learners.specimens.catalogue import SPECIMENS, TWINS
+from proofs.papers.specimens.catalogue import SPECIMENS, TWINS
 
 RUNS = {"broken_arrangement": 2000, "arrangement_choice": 2000, "broken_kernel_silence": 100_000, "kernel_span": 2000}
 

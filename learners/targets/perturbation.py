@@ -12,12 +12,12 @@ import numpy as np
 from dpaudit.accounting import compose
 from dpaudit.claims import GDP, Claim, PureDP
 from dpaudit.targets import Sensitivity, Target
-from learners.audits.inside import Records, mu_of, planned, read
-from learners.audits.outside import Outside
 from learners.perturbation.objective import ObjectivePerturbation
 from learners.perturbation.output import OutputPerturbation, noise_of, rounded_minimiser
 from learners.perturbation.svm import PrivateSVM
 from learners.selection.grid_search import PrivateGridSearchCV
+from learners.targets.inside import Records, mu_of, planned, read
+from learners.targets.outside import Outside
 from mechanisms.sampling.random import source_from
 
 if TYPE_CHECKING:

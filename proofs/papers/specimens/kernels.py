@@ -11,7 +11,10 @@ import numpy as np
 
 from dpaudit.claims import GDP, ApproxDP, Claim
 from dpaudit.targets import Target
-from learners.audits.kernels import (
+from learners.rows.labels import TARGET_UNIT
+from learners.solvers.losses import Loss
+from learners.solvers.minimum import minimum
+from learners.targets.kernels import (
     AWAY,
     DELTA,
     MOVED,
@@ -29,9 +32,6 @@ from learners.audits.kernels import (
     silent_rounds,
     weights_of,
 )
-from learners.rows.labels import TARGET_UNIT
-from learners.solvers.losses import Loss
-from learners.solvers.minimum import minimum
 from mechanisms.gaussian import GaussianMechanism
 from mechanisms.sampling.random import source_from
 

@@ -4,6 +4,6 @@ from __future__ import annotations
 
 from typing import Final
 
-from mechanisms.audits import broken, cancer, choices, noise, queries
+from mechanisms.targets import broken, choices, noise, people, queries
 
-TARGETS: Final = (*noise.TARGETS, *choices.TARGETS, *queries.TARGETS, *cancer.TARGETS, *broken.TARGETS)
+TARGETS: Final = (*noise.TARGETS, *choices.TARGETS, *queries.TARGETS, *people.TARGETS, *broken.TARGETS)

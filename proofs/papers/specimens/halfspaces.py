@@ -10,10 +10,10 @@ import numpy as np
 
 from dpaudit.claims import GDP, ApproxDP, Claim, PureDP
 from dpaudit.targets import Target
-from learners.audits.choices import ANTIPODES, ONE, Record, law_of, rows_of
-from learners.audits.halfspaces import DELTA, EPSILON, RELATION, SIDES, TARGETS, Spent
 from learners.choices.counts import totals
 from learners.halfspaces.literal import SCORE_BITS, hinge_scores
+from learners.targets.choices import ANTIPODES, ONE, Record, law_of, rows_of
+from learners.targets.halfspaces import DELTA, EPSILON, RELATION, SIDES, TARGETS, Spent
 from mechanisms.exponential import ExponentialMechanism
 from mechanisms.gaussian import GaussianMechanism
 from mechanisms.sampling.random import source_from

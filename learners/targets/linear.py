@@ -11,13 +11,13 @@ import numpy as np
 
 from dpaudit.claims import GDP, Adjacency, ApproxDP, Claim
 from dpaudit.targets import Sensitivity, Target
-from learners.audits.inside import mu_of
-from learners.audits.watching import transcript
 from learners.estimator import Public
 from learners.rows.rows import Rows
 from learners.solvers.gradient import WEIGHT_BITS, solve
 from learners.solvers.moments import DIAGONAL, OFF_DIAGONAL
 from learners.solvers.plans import SolverPlan, default_plan
+from learners.targets.inside import mu_of
+from learners.targets.watching import transcript
 from mechanisms.sampling.random import source_from
 
 if TYPE_CHECKING:

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from dpaudit.claims import GDP, Claim
-from learners.audits.watching import transcript
 from learners.rows.ingest import checked_features
+from learners.targets.watching import transcript
 from mechanisms.sampling.random import source_from
 
 if TYPE_CHECKING:

@@ -8,9 +8,9 @@ import numpy as np
 
 from dpaudit.claims import Claim, PureDP
 from dpaudit.targets import Sensitivity, Target
-from mechanisms import questions, specimens
-from mechanisms.questions import DIAGNOSIS, RADIUS, Record
 from mechanisms.sampling.random import source_from
+from mechanisms.targets import questions, specimens
+from mechanisms.targets.questions import DIAGNOSIS, RADIUS, Record
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -117,7 +117,7 @@ def _bundle() -> tuple[Target, ...]:
             description="broken on purpose: a difference of counts with half the noise it needs",
             sample=specimens.surplus_with_half_noise,
             claim=Claim(PureDP(epsilon=1), adjacency="replace_one", note="wrong: replacing a record moves the difference by 2"),
-            proof="mechanisms.audits.programs:surplus_with_half_noise(epsilon=1)",
+            proof="mechanisms.targets.programs:surplus_with_half_noise(epsilon=1)",
             neighbours=[(records, _replaced(records, malignant, **{DIAGNOSIS: 0}))],
         ),
     )
