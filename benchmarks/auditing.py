@@ -27,7 +27,7 @@ from measuring import Bar, bars_table, code_of, incomplete, table, versions, wri
 from resuming import Found, Job, results
 
 from dpaudit import Claim, PureDP, audit
-from dpaudit.auditor.zoo import specimens
+from dpaudit.catalogue import specimens
 
 if TYPE_CHECKING:
     from dpaudit.targets import Target

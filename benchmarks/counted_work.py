@@ -181,8 +181,8 @@ def prices() -> Iterator[Job]:
 
 def proofs() -> Iterator[Job]:
     """Programs of the verifier's suite."""
+    from dpaudit.catalogue.programs import SUITE
     from dpaudit.verifier import verify
-    from dpaudit.verifier.suite import SUITE
 
     for case in SUITE:
         name = case.function.__name__

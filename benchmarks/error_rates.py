@@ -24,7 +24,7 @@ from resuming import Found, Job, results
 
 from dpaudit import audit
 from dpaudit.auditor.statistics.bounds import clopper_pearson_upper
-from dpaudit.auditor.zoo import Specimen, specimens
+from dpaudit.catalogue import Specimen, specimens
 from dpaudit.results import Verdict
 
 EPSILON: Final = "1/2"

@@ -60,7 +60,7 @@ def test_null(place, dpaudit_check):
 """
 AUDITS: Final = f"""
 import pytest
-from dpaudit.auditor.zoo import specimens
+from dpaudit.catalogue import specimens
 
 TIGHT = [one.target for one in specimens("1/2") if one.name in ("randomized_response", "geometric", "laplace")]
 

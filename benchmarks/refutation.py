@@ -23,7 +23,7 @@ from measuring import code_of, table, versions, write
 from resuming import Found, Job, results
 
 from dpaudit import GDP, Claim, PureDP, Target, audit
-from dpaudit.auditor.zoo import specimens
+from dpaudit.catalogue import specimens
 
 if TYPE_CHECKING:
     from numpy.random import Generator

@@ -27,8 +27,8 @@ from resuming import Found, Job, results
 from dpaudit import Claim, PureDP, audit
 from dpaudit.auditor import neighbours
 from dpaudit.auditor.pairs.candidates import candidate_pairs
-from dpaudit.auditor.zoo import specimens
-from dpaudit.auditor.zoo.responses import BITS, HASHES
+from dpaudit.catalogue import specimens
+from dpaudit.catalogue.responses import BITS, HASHES
 
 if TYPE_CHECKING:
     from dpaudit.targets import Target

@@ -2,8 +2,8 @@
 
     python benchmarks/verification.py [--repeats 2] [--programs NAME ...] [--output benchmarks/results]
 
-Every program is an ordinary function without annotations (dpaudit/verifier/suite). A proof is alignment, invariants, both solvers
-on every obligation, and a kernel certificate for each; a refutation is the failed search for a proof and a counterexample,
+Every program is an ordinary function without annotations (dpaudit/catalogue/programs). A proof is alignment, invariants, both
+solvers on every obligation, and a kernel certificate for each; a refutation is the failed search for a proof and a counterexample,
 computed twice. Seconds are of the processor, cvc5's own process and its start among them, the best of the repeats; those of the
 whole suite are of the clock, on two processes. Stored certificates are checked again by the command line as anybody would call it.
 
@@ -31,11 +31,11 @@ sys.path[:0] = [str(ROOT), str(Path(__file__).resolve().parent)]
 from measuring import Bar, bars_table, children_seconds, code_of, table, versions, write  # noqa: E402
 from tightness import tightness  # noqa: E402
 
+from dpaudit.catalogue.programs import SUITE, Case  # noqa: E402
 from dpaudit.verifier import verify  # noqa: E402
 from dpaudit.verifier.certificates import text_of  # noqa: E402
 from dpaudit.verifier.frontend import parse  # noqa: E402
 from dpaudit.verifier.solving.child import cvc5_here  # noqa: E402
-from dpaudit.verifier.suite import SUITE, Case  # noqa: E402
 
 Row = dict[str, Any]
 CODE: Final = ("dpaudit/verifier", "proofs")

@@ -115,7 +115,7 @@ def _lemmas() -> str:
 
 def _zoo() -> str:
     """Every specimen of the zoo with its exact truths, at the claims of the two groups."""
-    from dpaudit.auditor.zoo import specimens
+    from dpaudit.catalogue import specimens
 
     groups = [{one.name: one for one in specimens(epsilon)} for epsilon in ("1/2", "1/10")]
 

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 ENTRY_POINT_GROUP: Final = "dpaudit.targets"
-ZOO: Final = {"zoo": "dpaudit.auditor.zoo:TARGETS", "zoo_published": "dpaudit.auditor.zoo:PUBLISHED"}
+ZOO: Final = {"zoo": "dpaudit.catalogue:TARGETS", "zoo_published": "dpaudit.catalogue:PUBLISHED"}
 """Specimens to try an auditor on: audited when they are named, never as part of everything that is bundled."""
 
 FEWEST_RUNS: Final = 500

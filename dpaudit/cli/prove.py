@@ -112,7 +112,7 @@ def prove(
 def subjects_of(name: str, *, anything: bool = True) -> list[Subject]:
     """The functions that a name stands for."""
     if name == SUITE:
-        from dpaudit.verifier.suite import SUITE as CASES
+        from dpaudit.catalogue.programs import SUITE as CASES
 
         return [Subject(_name(case.function), case.function, case.status) for case in CASES]
     from dpaudit.spec import spec_of

@@ -64,7 +64,7 @@ class Verification:
     Source: docs/verification.md.
     Example:
       >>> from dpaudit.verifier import verify
-      >>> from dpaudit.verifier.suite.basic import laplace_mechanism
+      >>> from dpaudit.catalogue.programs.basic import laplace_mechanism
       >>> verify(laplace_mechanism).alignment
       ('laplace.1 moves by -(other.q[0] - q[0])',)
     """

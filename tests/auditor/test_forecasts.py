@@ -12,7 +12,7 @@ from dpaudit.auditor.betting.accounts import game_of
 from dpaudit.auditor.betting.forecasts import forecast
 from dpaudit.auditor.betting.label_bettor import LabelBettor
 from dpaudit.auditor.statistics.bounds import ClaimPoint
-from dpaudit.auditor.zoo import specimens
+from dpaudit.catalogue import specimens
 
 PURE = game_of(ClaimPoint(1, 0))
 GAMES = [PURE, game_of(ClaimPoint(0, "0.3")), game_of(ClaimPoint("0.2", "0.05")), game_of(ClaimPoint(3, "1e-5"))]

@@ -124,9 +124,9 @@ def test_what_is_no_claim_of_a_graph_is_unknown(file, node):
         ("math#A.claim", "math gives no proof graph: AttributeError"),
         ("math:nothing", "math has no function nothing"),
         ("math:sqrt", "DPA"),
-        ("dpaudit.verifier.suite.basic:laplace_mechanism(1)", "a value without a name"),
-        ("dpaudit.verifier.suite.basic:laplace_mechanism(eps=much)", "DPA101"),
-        ("dpaudit.verifier.suite.basic:laplace_mechanism(q=1)", "no parameter q that can be 1"),
+        ("dpaudit.catalogue.programs.basic:laplace_mechanism(1)", "a value without a name"),
+        ("dpaudit.catalogue.programs.basic:laplace_mechanism(eps=much)", "DPA101"),
+        ("dpaudit.catalogue.programs.basic:laplace_mechanism(q=1)", "no parameter q that can be 1"),
         ("proofs.additive:array(distance=1/2)", "no parameter distance that can be 1/2"),
     ],
 )
@@ -138,7 +138,7 @@ def test_a_proof_that_does_not_load_is_unknown_with_its_reason(name, reason):
 
 def test_the_certificates_that_are_installed_are_checked_without_a_solver(monkeypatch):
     monkeypatch.setattr("dpaudit.verifier.solving.satisfiable", None)
-    found = only("dpaudit.verifier.suite.basic:laplace_mechanism(eps=1)")
+    found = only("dpaudit.catalogue.programs.basic:laplace_mechanism(eps=1)")
     assert ("proven", 1) == (found.status, found.values["eps"])
     assert "15 obligations" in found.steps[0].statement
 

@@ -13,13 +13,13 @@ from dpaudit import GDP, ZCDP, Adjacency, ApproxDP, Claim, PureDP, Sensitivity, 
 from dpaudit.auditor import replay
 from dpaudit.auditor.verdict.proof_lookup import ProofFinding, looked_up
 from dpaudit.auditor.verdict.proof_status import Observed, calls_of, doubted, gave_out, proof_of
+from dpaudit.catalogue.programs.maximum import noisy_max
 from dpaudit.releases import Release
 from dpaudit.report import evidence_bytes, from_json, to_json
 from dpaudit.results import Price, ProofStep, Property, Verdict
-from dpaudit.verifier.suite.maximum import noisy_max
 from mechanisms import LaplaceMechanism, source_from
 
-NOISY_MAX = "dpaudit.verifier.suite.maximum:noisy_max(eps=1)"
+NOISY_MAX = "dpaudit.catalogue.programs.maximum:noisy_max(eps=1)"
 LAPLACE = "proofs.chain#LaplaceMechanism.claim"
 ARRAY = "proofs.additive:array(scale=2, distance=2)"
 
@@ -135,7 +135,7 @@ def test_a_proven_program_counts_only_for_claims_that_follow(claim, reason):
         ("proofs.additive:array(scale=0, distance=2)", "do not meet what the program requires"),
         ("proofs.additive:array(scale=-2, distance=2)", "do not meet what the program requires"),
         ("proofs.choice:two_categories(odds=2)", "another adjacency (one, 1)"),
-        ("dpaudit.verifier.suite.sparse_vector:sparse_vector_increasing(eps=1, most=1)", "another adjacency (inc, 1)"),
+        ("dpaudit.catalogue.programs.sparse_vector:sparse_vector_increasing(eps=1, most=1)", "another adjacency (inc, 1)"),
     ],
 )
 def test_values_that_are_missing_or_not_allowed_prove_nothing(name, reason):

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
+from dpaudit.catalogue.programs import basic, sums
 from dpaudit.spec import Spec
 from dpaudit.verifier.frontend import parse
 from dpaudit.verifier.refuter.paths import Undecided
 from dpaudit.verifier.refuter.search import search
 from dpaudit.verifier.refuter.witness import recheck
-from dpaudit.verifier.suite import basic, sums
 
 sys.path.append(str(Path(__file__).parents[2] / "benchmarks"))
 

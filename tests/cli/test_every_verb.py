@@ -17,7 +17,7 @@ from click.testing import CliRunner
 
 from dpaudit.cli import VERBS, main
 
-COUNT = "dpaudit.verifier.suite.basic:histogram"
+COUNT = "dpaudit.catalogue.programs.basic:histogram"
 LEDGER = "book.ledger"
 SUCCESSES = {
     "account": ["gaussian(sigma=1)"],

@@ -70,7 +70,7 @@ def test_a_time_limit_ends_a_target(dpaudit, folder):
 def test_a_file_that_ends_its_process_proves_nothing(dpaudit, folder, line):
     (folder / "program.py").write_text(PROGRAM.format(line=line))
     assert 4 == dpaudit("prove", "program.py").exit_code
-    result = dpaudit("prove", "program.py", "dpaudit.verifier.suite.basic:histogram", "--json")
+    result = dpaudit("prove", "program.py", "dpaudit.catalogue.programs.basic:histogram", "--json")
     assert 4 == result.exit_code
     assert ["unsupported", "proven"] == [found["status"] for found in json.loads(result.stdout)["programs"]]
 

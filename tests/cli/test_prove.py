@@ -6,10 +6,10 @@ import json
 
 import pytest
 
+from dpaudit.catalogue.programs import SUITE
 from dpaudit.cli import prove as proving
 from dpaudit.cli.prove import Outcome, exit_code_of, installed, subjects_of
 from dpaudit.verifier.recheck import Rechecked
-from dpaudit.verifier.suite import SUITE
 
 PROGRAMS = '''
 """Programs of a user."""
@@ -159,4 +159,4 @@ def test_exit_codes_count_verdicts_that_are_not_the_published_ones(pairs, code):
 
 def test_the_suite_is_named_by_itself_or_by_its_modules():
     assert [case.function for case in SUITE] == [subject.function for subject in subjects_of("suite")]
-    assert {case.function for case in SUITE} == {subject.function for subject in subjects_of("dpaudit.verifier.suite")}
+    assert {case.function for case in SUITE} == {subject.function for subject in subjects_of("dpaudit.catalogue.programs")}

@@ -373,7 +373,7 @@ def test_optimised_python_gives_the_same_verdict_and_the_same_refusals():
         "from dpaudit.binding import bind\n"
         "from dpaudit.verifier.certificates import claim_hash\n"
         "from dpaudit.verifier.frontend import parse\n"
-        "from dpaudit.verifier.suite.basic import laplace_mechanism as f\n"
+        "from dpaudit.catalogue.programs.basic import laplace_mechanism as f\n"
         "try:\n    bind(f, production={}).with_test_samplers([1], Fraction(1), laplace=Fraction)\n"
         "except Exception as error:\n    print(error)\n"
         "print(verify(f).status, claim_hash(parse(f)))\n"

@@ -13,6 +13,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dpaudit.catalogue.programs.basic import histogram
+from dpaudit.catalogue.programs.sparse_vector import sparse_vector, sparse_vector_decreasing, sparse_vector_increasing
 from dpaudit.errors import InvalidArgument
 from dpaudit.spec import Spec
 from dpaudit.verifier import recheck as rechecking
@@ -24,8 +26,6 @@ from dpaudit.verifier.notation import Table, Unreadable, read, shown
 from dpaudit.verifier.product.adjacency import directions
 from dpaudit.verifier.proving import obligations
 from dpaudit.verifier.recheck import parsed, recheck
-from dpaudit.verifier.suite.basic import histogram
-from dpaudit.verifier.suite.sparse_vector import sparse_vector, sparse_vector_decreasing, sparse_vector_increasing
 from dpaudit.verifier.terms import ONE, Sort, constant, less, variable
 
 TEXT = textwrap.dedent(inspect.getsource(histogram)).split("\n", 1)[1]

@@ -8,6 +8,7 @@ import textwrap
 
 import pytest
 
+from dpaudit.catalogue.programs.basic import histogram
 from dpaudit.spec import Spec
 from dpaudit.verifier import recheck as rechecking
 from dpaudit.verifier import verify
@@ -19,7 +20,6 @@ from dpaudit.verifier.notation import read
 from dpaudit.verifier.product.adjacency import directions
 from dpaudit.verifier.proving import obligations
 from dpaudit.verifier.recheck import parsed, recheck
-from dpaudit.verifier.suite.basic import histogram
 from dpaudit.verifier.terms import TRUE
 
 COUNTS = textwrap.dedent(inspect.getsource(histogram)).split("\n", 1)[1]

@@ -8,6 +8,8 @@ import pytest
 
 import dpaudit
 from dpaudit import verify
+from dpaudit.catalogue.programs import SUITE
+from dpaudit.catalogue.programs.basic import laplace_mechanism
 from dpaudit.errors import InvalidArgument, Unsupported
 from dpaudit.spec import One
 from dpaudit.verifier import verifying
@@ -15,8 +17,6 @@ from dpaudit.verifier.confirming import Confirmations
 from dpaudit.verifier.product.obligations import Obligation
 from dpaudit.verifier.refuter.neighbours import InputPair
 from dpaudit.verifier.solving import Answer, Outcome
-from dpaudit.verifier.suite import SUITE
-from dpaudit.verifier.suite.basic import laplace_mechanism
 from dpaudit.verifier.terms import TRUE, Sort, constant, implies, less_equal, variable
 
 HEAD = "def noisy(q: list[Fraction], eps: Fraction) -> Fraction: return "

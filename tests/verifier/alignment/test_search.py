@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from dpaudit.catalogue.programs import maximum, sparse_vector, sums
 from dpaudit.spec import Spec
 from dpaudit.verifier.alignment.search import Search
 from dpaudit.verifier.alignment.templates import templates
@@ -12,7 +13,6 @@ from dpaudit.verifier.evaluation import value_of
 from dpaudit.verifier.frontend import parse
 from dpaudit.verifier.product.adjacency import directions
 from dpaudit.verifier.product.runs import Misused
-from dpaudit.verifier.suite import maximum, sparse_vector, sums
 from dpaudit.verifier.terms import Op, Sort, number_of, variable
 
 NAMED = """

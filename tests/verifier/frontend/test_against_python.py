@@ -9,11 +9,11 @@ from itertools import count
 import numpy as np
 import pytest
 
+from dpaudit.catalogue.programs import SUITE
 from dpaudit.spec import spec
 from dpaudit.verifier.frontend import parse
 from dpaudit.verifier.interpreter import Undefined, run
 from dpaudit.verifier.ir import ARGUMENTS, Law, ListOf
-from dpaudit.verifier.suite import SUITE
 from dpaudit.verifier.terms import Sort
 
 TRACES = int(os.environ.get("DPAUDIT_TRACES", "150"))

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+from dpaudit.catalogue.programs import SUITE, basic, sums
 from dpaudit.spec import spec_of
 from dpaudit.verifier.frontend import parse
-from dpaudit.verifier.suite import SUITE, basic, sums
 
 CHECKDP_PROVEN = """partialsum smartsum noisymax sparsevector svt_increasing svt_decreasing gapsparsevector numsparsevector
     adaptivesparsevector"""

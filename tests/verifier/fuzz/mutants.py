@@ -11,11 +11,11 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from itertools import combinations
 
+from dpaudit.catalogue.programs import SUITE, Case
 from dpaudit.errors import DpauditError
 from dpaudit.spec import RELATIONS, Change, Spec, spec_of
 from dpaudit.verifier.frontend import parse
 from dpaudit.verifier.ir import Program
-from dpaudit.verifier.suite import SUITE, Case
 
 SAMPLERS = ("laplace", "exponential_choice", "randomized_response")
 FACTORS = ("1, 2", "2, 3", "9, 10", "2, 1")

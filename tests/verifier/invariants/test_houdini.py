@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from dpaudit.catalogue.programs import sums
 from dpaudit.verifier.frontend import parse
 from dpaudit.verifier.invariants.candidates import candidates
 from dpaudit.verifier.invariants.houdini import Houdini
@@ -12,7 +13,6 @@ from dpaudit.verifier.product.execution import Execution
 from dpaudit.verifier.product.obligations import Obligation
 from dpaudit.verifier.product.statements import execute
 from dpaudit.verifier.solving import Answer, Outcome, Session
-from dpaudit.verifier.suite import sums
 from dpaudit.verifier.terms import ZERO, Sort, add, equal, less, less_equal, negative, variable
 
 INDEX = variable("i", Sort.INT)

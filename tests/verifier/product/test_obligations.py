@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from dpaudit.catalogue.programs import sparse_vector, sums
 from dpaudit.spec import Spec
 from dpaudit.verifier.frontend import expression, parse
 from dpaudit.verifier.product.adjacency import directions
@@ -11,7 +12,6 @@ from dpaudit.verifier.product.rational import below, reduced
 from dpaudit.verifier.product.runs import Misused
 from dpaudit.verifier.proving import Proof, obligations, prove
 from dpaudit.verifier.solving import Answer, satisfiable
-from dpaudit.verifier.suite import sparse_vector, sums
 from dpaudit.verifier.terms import FALSE, ONE, TRUE, ZERO, Sort, less, less_equal, negation, subtract, variable
 
 LATER_STATE = """

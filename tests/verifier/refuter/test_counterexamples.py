@@ -8,6 +8,7 @@ from fractions import Fraction
 
 import pytest
 
+from dpaudit.catalogue.programs import SUITE, Case
 from dpaudit.exact import Enclosure
 from dpaudit.spec import Inc, Spec
 from dpaudit.verifier.frontend import parse
@@ -17,7 +18,6 @@ from dpaudit.verifier.refuter.neighbours import InputPair, admissible
 from dpaudit.verifier.refuter.paths import Undecided
 from dpaudit.verifier.refuter.search import search
 from dpaudit.verifier.refuter.witness import recheck, weighed
-from dpaudit.verifier.suite import SUITE, Case
 
 FALSE = [case for case in SUITE if case.status == "refuted"]
 TRUE = [case for case in SUITE if case.status == "proven"]

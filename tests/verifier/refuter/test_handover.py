@@ -9,12 +9,12 @@ from fractions import Fraction
 import pytest
 from scipy.stats import binom
 
+from dpaudit.catalogue.programs import basic, sparse_vector, sums
 from dpaudit.exact import Enclosure
 from dpaudit.verifier.frontend import parse
 from dpaudit.verifier.refuter.handover import MOST_RUNS, likely
 from dpaudit.verifier.refuter.search import search
 from dpaudit.verifier.refuter.witness import recheck, runs_needed
-from dpaudit.verifier.suite import basic, sparse_vector, sums
 
 
 def exactly(value):

@@ -8,6 +8,7 @@ from fractions import Fraction
 import pytest
 
 from dpaudit import verify
+from dpaudit.catalogue.programs import SUITE
 from dpaudit.spec import Spec
 from dpaudit.verifier import verifying
 from dpaudit.verifier.frontend import parse
@@ -18,7 +19,6 @@ from dpaudit.verifier.refuter.events import Box, Event
 from dpaudit.verifier.refuter.reproducing import reproduced
 from dpaudit.verifier.refuter.search import search
 from dpaudit.verifier.replay import Differs, Drawn, alike, python_run
-from dpaudit.verifier.suite import SUITE
 
 FALSE = [case for case in SUITE if case.status == "refuted" and "adaptive" not in case.function.__name__]
 PROMISE = Spec(claim="eps", adjacency="one", requires=["eps > 0", "len(q) >= 1"])

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from dpaudit.auditor.zoo.specimen import Sampler, Specimen
+from dpaudit.catalogue.specimen import Sampler, Specimen
 from dpaudit.claims import GDP, PureDP
 
 LAPLACE_BITS: Final = 10

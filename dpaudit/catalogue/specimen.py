@@ -71,7 +71,7 @@ class Specimen:
       score: function (output) -> number, a hint for the auditor.
     Source: docs/catalogue.md, "The zoo".
     Example:
-      >>> from dpaudit.auditor.zoo import specimens
+      >>> from dpaudit.catalogue import specimens
       >>> next(iter(specimens(1))).target.name
       'zoo_laplace'
     """
@@ -115,7 +115,7 @@ class Specimen:
 @lru_cache(maxsize=1)
 def _truths() -> dict[tuple[str, str], Truth]:
     """Every stored truth, by name and claim of its specimen."""
-    rows = json.loads(files("dpaudit.auditor.zoo").joinpath("truths.json").read_text(encoding="utf-8"))["rows"]
+    rows = json.loads(files("dpaudit.catalogue").joinpath("truths.json").read_text(encoding="utf-8"))["rows"]
     return {
         (row["name"], row["claim"]): Truth(
             at_epsilon=float(row["at_epsilon"]),

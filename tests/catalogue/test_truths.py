@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import zoo_oracle
 
-from dpaudit.auditor.zoo import SPECIMENS, Truth, specimens
+from dpaudit.catalogue import SPECIMENS, Truth, specimens
 from dpaudit.errors import InvalidArgument
 
 EVERY = [(epsilon, specimen) for epsilon in zoo_oracle.EPSILONS for specimen in specimens(epsilon)]

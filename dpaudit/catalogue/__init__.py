@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from dpaudit.auditor.zoo import additive, float_noise, gaussians, maximum, responses, sparse_vector, sums
-from dpaudit.auditor.zoo.specimen import Specimen, Truth
+from dpaudit.catalogue import additive, float_noise, gaussians, maximum, responses, sparse_vector, sums
+from dpaudit.catalogue.specimen import Specimen, Truth
 from dpaudit.exact import Exact, in_range
 
 __all__ = ["PUBLISHED", "SPECIMENS", "TARGETS", "Specimen", "Truth", "specimens"]

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from dpaudit.auditor.zoo.noise import laplace
-from dpaudit.auditor.zoo.specimen import Sampler, Specimen
+from dpaudit.catalogue.noise import laplace
+from dpaudit.catalogue.specimen import Sampler, Specimen
 from dpaudit.claims import PureDP
 
 _APART: Final = ((1, 1, 1, 1, 1), (0, 2, 2, 2, 2))

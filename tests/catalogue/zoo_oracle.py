@@ -1,6 +1,6 @@
 """The exact law of every specimen's pair, from defining integrals and sums; of the specimens it uses only the float transforms.
 
-`python tests/auditor/zoo/zoo_oracle.py` recomputes `dpaudit/auditor/zoo/truths.json`.
+`python tests/catalogue/zoo_oracle.py` recomputes `dpaudit/catalogue/truths.json`.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from scipy.stats import binom
 from zoo_laws import Finite, Line, Normal, Scaled, Shifts, Union, integral, laplace_below, laplace_density, panels
 from zoo_sparse import sparse
 
-from dpaudit.auditor.zoo import float_noise, specimens
+from dpaudit.catalogue import float_noise, specimens
 
-TABLE = Path(__file__).resolve().parents[3] / "dpaudit" / "auditor" / "zoo" / "truths.json"
+TABLE = Path(__file__).resolve().parents[2] / "dpaudit" / "catalogue" / "truths.json"
 EPSILONS = ("1/10", "1/2", "1")
 
 
@@ -263,7 +263,7 @@ def recompute(epsilon):
 def main():
     rows = {(row["name"], row["claim"]): row for epsilon in EPSILONS for row in recompute(epsilon)}
     provenance = (
-        "tests/auditor/zoo/zoo_oracle.py: double precision, Gauss-Legendre panels cut at every corner, or sums over all outcomes; "
+        "tests/catalogue/zoo_oracle.py: double precision, Gauss-Legendre panels cut at every corner, or sums over all outcomes; "
         "ten digits are shown, deltas are good to 1e-10. The laws at epsilon 1/2 are checked against simulation."
     )
     TABLE.write_text(json.dumps({"provenance": provenance, "rows": list(rows.values())}, indent=1) + "\n", encoding="utf-8")

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from dpaudit.auditor.zoo.specimen import Sampler, Specimen, rounded_up
+from dpaudit.catalogue.specimen import Sampler, Specimen, rounded_up
 from dpaudit.claims import ZCDP, Adjacency, PureDP
 
 CATEGORIES: Final = 4

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
-from dpaudit.verifier.suite import basic, maximum, sparse_vector, sums
+from dpaudit.catalogue.programs import basic, maximum, sparse_vector, sums
 
 
 @dataclass(frozen=True)

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from dpaudit.auditor.zoo.noise import laplace
-from dpaudit.auditor.zoo.specimen import ONE_MOVES, Sampler, Specimen, rounded_up
+from dpaudit.catalogue.noise import laplace
+from dpaudit.catalogue.specimen import ONE_MOVES, Sampler, Specimen, rounded_up
 from dpaudit.claims import ApproxDP, PureDP
 
 PARTS: Final = 20

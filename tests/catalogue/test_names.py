@@ -12,12 +12,12 @@ import pytest
 from click.testing import CliRunner
 
 from devtools.site import TABLES
-from dpaudit.auditor.zoo import SPECIMENS, specimens
+from dpaudit.catalogue import SPECIMENS, specimens
 from dpaudit.cli import main
 from dpaudit.errors import TargetFailure
 from dpaudit.targets import Reference, bundled_targets, load_targets
 
-ROOT = Path(__file__).resolve().parents[3]
+ROOT = Path(__file__).resolve().parents[2]
 CLAIMS = {"zoo": "1/2", "zoo_published": "1/10"}
 
 
@@ -65,13 +65,13 @@ def test_a_specimen_says_what_it_is_and_where_it_is_from(specimen):
     assert specimen.source in specimen.target.description
     assert specimen.description in specimen.target.description
     file, line = specimen.target.source
-    assert file.startswith("dpaudit/auditor/zoo/")
+    assert file.startswith("dpaudit/catalogue/")
     assert 0 < line
 
 
 def test_the_zoo_is_cheap_to_import():
     names = ("scipy", "hypothesis", "mpmath", "mechanisms", "dpaudit.accounting")
-    code = f"import dpaudit.auditor.zoo, sys; print([name for name in {names!r} if name in sys.modules])"
+    code = f"import dpaudit.catalogue, sys; print([name for name in {names!r} if name in sys.modules])"
     printed = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT).stdout
     assert "[]" == printed.strip()
 

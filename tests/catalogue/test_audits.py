@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from dpaudit import audit
-from dpaudit.auditor.zoo import specimens
+from dpaudit.catalogue import specimens
 from dpaudit.results import Verdict
 
 ALPHA = "0.001"

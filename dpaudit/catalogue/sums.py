@@ -9,8 +9,8 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from dpaudit.auditor.zoo.noise import laplace
-from dpaudit.auditor.zoo.specimen import ONE_MOVES, Sampler, Specimen
+from dpaudit.catalogue.noise import laplace
+from dpaudit.catalogue.specimen import ONE_MOVES, Sampler, Specimen
 from dpaudit.claims import PureDP
 
 BLOCK: Final = 3

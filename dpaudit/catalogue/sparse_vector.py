@@ -10,8 +10,8 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from dpaudit.auditor.zoo.noise import laplace
-from dpaudit.auditor.zoo.specimen import Specimen
+from dpaudit.catalogue.noise import laplace
+from dpaudit.catalogue.specimen import Specimen
 from dpaudit.claims import PureDP
 
 BELOW: Final = -1000.0

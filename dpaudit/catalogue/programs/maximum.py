@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+from dpaudit.catalogue.programs.samplers import Choice, Laplace
 from dpaudit.spec import spec
-from dpaudit.verifier.suite.samplers import Choice, Laplace
 
 
 @spec(claim="eps", adjacency="all", requires=["eps >= 0", "len(q) >= 1"])

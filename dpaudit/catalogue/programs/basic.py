@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+from dpaudit.catalogue.programs.samplers import Laplace, Response
 from dpaudit.spec import spec
-from dpaudit.verifier.suite.samplers import Laplace, Response
 
 
 @spec(claim="eps", adjacency="one", requires=["eps > 0", "len(q) >= 1"])

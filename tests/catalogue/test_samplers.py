@@ -11,12 +11,12 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from dpaudit.auditor.zoo.additive import leaking
-from dpaudit.auditor.zoo.float_noise import box_muller, from_words, inversion, polar
-from dpaudit.auditor.zoo.noise import laplace
-from dpaudit.auditor.zoo.responses import truncated_law
-from dpaudit.auditor.zoo.sparse_vector import BELOW, SILENT, variants
-from dpaudit.auditor.zoo.sums import prefix_sums, smart_sums
+from dpaudit.catalogue.additive import leaking
+from dpaudit.catalogue.float_noise import box_muller, from_words, inversion, polar
+from dpaudit.catalogue.noise import laplace
+from dpaudit.catalogue.responses import truncated_law
+from dpaudit.catalogue.sparse_vector import BELOW, SILENT, variants
+from dpaudit.catalogue.sums import prefix_sums, smart_sums
 
 ANSWERS = (3, -1, 4, 1, -5, 9, 2)
 QUIET = {"threshold": 1, "threshold_scale": 0.0, "answer_scale": 0.0}

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from dpaudit.auditor.zoo.specimen import Sampler, Specimen
+from dpaudit.catalogue.specimen import Sampler, Specimen
 from dpaudit.claims import GDP, ApproxDP
 
 _FORMULA: Final = "Dwork and Roth 2014, Theorem A.1"
