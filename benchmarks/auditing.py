@@ -125,7 +125,7 @@ class Kind:
 def target_of(name: str, epsilon: str) -> tuple[Target, float]:
     """The target under a claim that is not refuted, and the least epsilon of its pair."""
     specimen = next(one for one in specimens(epsilon) if one.name == name)
-    claim = Claim(PureDP(GENEROUS), adjacency=specimen.adjacency)
+    claim = Claim(PureDP(GENEROUS), adjacency=specimen.target.adjacency)
     return replace(specimen.target, claim=claim), specimen.truth.epsilon
 
 

@@ -181,12 +181,12 @@ def prices() -> Iterator[Job]:
 
 def proofs() -> Iterator[Job]:
     """Programs of the verifier's suite."""
-    from dpaudit.catalogue.programs import SUITE
+    from dpaudit.catalogue import PROGRAMS
     from dpaudit.verifier import verify
 
-    for case in SUITE:
-        name = case.function.__name__
-        yield Job(f"verify {name}", partial(verify, case.function), name in QUICK_PROGRAMS)
+    for case in PROGRAMS:
+        name = case.program.__name__
+        yield Job(f"verify {name}", partial(verify, case.program), name in QUICK_PROGRAMS)
 
 
 def fits() -> Iterator[Job]:
@@ -261,7 +261,7 @@ def main() -> int:
         variables = {**os.environ, "PYTHONHASHSEED": "0", "OMP_NUM_THREADS": "1"}
         os.execve(sys.executable, [sys.executable, *sys.argv], variables)  # noqa: S606 - this program again
     # A program to be proven must be what its source says, and so must stay as it is.
-    install("dpaudit", "mechanisms", "learners", spare=("dpaudit.verifier",))
+    install("dpaudit", "mechanisms", "learners", spare=("dpaudit.catalogue", "dpaudit.verifier"))
     watch()
     found = {job.name: counted(job) for job in jobs() if job.quick or not options.quick}
     body = [[name, *(f"{counts[what]:,}" if what in counts else "" for what in COLUMNS)] for name, counts in found.items()]

@@ -69,7 +69,7 @@ class Measured:
 def unpaired(name: str) -> Target:
     """A specimen without its pair, under a claim that is not refuted."""
     specimen = next(one for one in specimens(EPSILON) if one.name == name)
-    adjacency, first = specimen.adjacency, specimen.pair[0]
+    adjacency, first = specimen.target.adjacency, specimen.target.neighbours[0][0]
     target = replace(specimen.target, claim=Claim(PureDP(GENEROUS), adjacency=adjacency))
     if isinstance(first, int):
         numbers = neighbours(st.integers(0, _MOST), adjacency, max_size=1).map(lambda pair: (pair[0][0], pair[1][0]))

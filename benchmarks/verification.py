@@ -31,7 +31,7 @@ sys.path[:0] = [str(ROOT), str(Path(__file__).resolve().parent)]
 from measuring import Bar, bars_table, children_seconds, code_of, table, versions, write  # noqa: E402
 from tightness import tightness  # noqa: E402
 
-from dpaudit.catalogue.programs import SUITE, Case  # noqa: E402
+from dpaudit.catalogue import PROGRAMS, Specimen  # noqa: E402
 from dpaudit.verifier import verify  # noqa: E402
 from dpaudit.verifier.certificates import text_of  # noqa: E402
 from dpaudit.verifier.frontend import parse  # noqa: E402
@@ -40,7 +40,7 @@ from dpaudit.verifier.solving.child import cvc5_here  # noqa: E402
 Row = dict[str, Any]
 CODE: Final = ("dpaudit/verifier", "proofs")
 WORKERS: Final = 2
-CASES: Final = {case.function.__name__: case for case in SUITE}
+CASES: Final = {case.program.__name__: case for case in PROGRAMS}
 CHECKDP: Final = "<= 70 s"
 """Wang, Ding, Kifer, Zhang, CCS 2020, abstract: proofs and counterexamples within 70 seconds, no wrong verdict."""
 SHADOWDP: Final = "<= 3 s"
@@ -79,10 +79,10 @@ def _spent() -> float:
 def measured(name: str) -> Row:
     """Everything measured of one program."""
     case = CASES[name]
-    found, seconds = processor(lambda: verify(case.function))
+    found, seconds = processor(lambda: verify(case.program))
     return {
         "name": name,
-        "wanted": case.status,
+        "wanted": case.verdict,
         "verdict": found.status,
         "seconds": round(seconds, 2),
         "published": published(case),
@@ -97,11 +97,11 @@ def measured(name: str) -> Row:
     }
 
 
-def published(case: Case) -> dict[str, str]:
+def published(case: Specimen) -> dict[str, str]:
     """What others say of their time for this program."""
     return {
         "CheckDP": CHECKDP if "CCS 2020" in case.source else "",
-        "ShadowDP": SHADOWDP if case.function.__name__ in IN_SHADOWDP else "",
+        "ShadowDP": SHADOWDP if case.program.__name__ in IN_SHADOWDP else "",
     }
 
 

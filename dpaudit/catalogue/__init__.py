@@ -1,44 +1,30 @@
-"""The zoo: published mechanisms, correct and broken, each with a claim, a pair of neighbours and the exact truth about the pair."""
+"""The catalogue: published mechanisms and programs, correct and broken, each with its claim, source, verdict and exact truth."""
 
 from __future__ import annotations
 
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from dpaudit.catalogue import additive, float_noise, gaussians, maximum, responses, sparse_vector, sums
-from dpaudit.catalogue.specimen import Specimen, Truth
-from dpaudit.exact import Exact, in_range
+from dpaudit.lazy import lazily
 
-__all__ = ["PUBLISHED", "SPECIMENS", "TARGETS", "Specimen", "Truth", "specimens"]
+if TYPE_CHECKING:
+    from dpaudit.catalogue.programs import PROGRAMS as PROGRAMS
+    from dpaudit.catalogue.specimen import Specimen as Specimen
+    from dpaudit.catalogue.specimen import Truth as Truth
+    from dpaudit.catalogue.zoo import PUBLISHED as PUBLISHED
+    from dpaudit.catalogue.zoo import SPECIMENS as SPECIMENS
+    from dpaudit.catalogue.zoo import TARGETS as TARGETS
+    from dpaudit.catalogue.zoo import specimens as specimens
 
-_FAMILIES: Final = (additive, sums, maximum, sparse_vector, responses, gaussians, float_noise)
+_HOMES: Final = {  # lazily, since the programs are verified without numpy
+    "PROGRAMS": "programs",
+    "PUBLISHED": "zoo",
+    "SPECIMENS": "zoo",
+    "Specimen": "specimen",
+    "TARGETS": "zoo",
+    "Truth": "specimen",
+    "specimens": "zoo",
+}
 
+__all__ = [*sorted(_HOMES)]
 
-def specimens(epsilon: Exact) -> tuple[Specimen, ...]:
-    """Every mechanism of the zoo, with its claim at one epsilon.
-
-    Args:
-      epsilon: the claimed epsilon in nats, exact, in (0, 1]; for Gaussian noise the claimed mu. Claims of a few specimens are
-        multiples of it, or the gain that sampling has at it; the Bloom filters and one Gaussian have published parameters.
-    Returns:
-      Specimens in a fixed order. Truths are stored for epsilon 1/10, 1/2 and 1.
-    Raises:
-      InvalidArgument: `epsilon` is not a finite number (DPA101, DPA102) or outside of (0, 1] (DPA103).
-    Source: docs/catalogue.md, "The zoo".
-    Example:
-      >>> [one.name for one in specimens("1/2") if "svt5" in one.name]
-      ['svt5']
-    """
-    claimed = in_range(epsilon, "epsilon", lower=0, upper=1, lower_open=True)
-    return (
-        *(one for family in _FAMILIES for one in family.family(claimed)),
-        *responses.published(),
-        *gaussians.published(),
-    )
-
-
-SPECIMENS: Final = specimens("1/2")
-TARGETS: Final = tuple(one.target for one in SPECIMENS)
-"""What `dpaudit audit zoo` audits."""
-
-PUBLISHED: Final = tuple(one.target for one in specimens("1/10"))
-"""The same at epsilon 1/10, where published tools were compared."""
+__getattr__, __dir__ = lazily(__name__, _HOMES)

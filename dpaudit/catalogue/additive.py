@@ -11,7 +11,8 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from dpaudit.catalogue.noise import laplace
-from dpaudit.catalogue.specimen import ONE_MOVES, Sampler, Specimen, rounded_up
+from dpaudit.catalogue.released import ONE_MOVES, Sampler, broken, rounded_up, sound
+from dpaudit.catalogue.specimen import Specimen
 from dpaudit.claims import ApproxDP, PureDP
 
 PARTS: Final = 20
@@ -23,98 +24,40 @@ _CELLS: Final = ((1, 1, 1, 1, 1), (2, 1, 1, 1, 1))
 
 
 def family(epsilon: Fraction) -> tuple[Specimen, ...]:
-    """The specimens that claim `epsilon` or are made from it."""
-    scale = float(1 / epsilon)
-    amplified = [rounded_up(math.log1p(float(share) * math.expm1(epsilon))) for share in (SHARE, SHARE**2)]
-    specimens = (
-        Specimen(
-            name="laplace",
-            description="a number with Laplace noise",
-            source="Dwork, McSherry, Nissim, Smith 2006",
-            guarantee=PureDP(epsilon),
-            pair=(0, 1),
-            sample=with_laplace(scale),
+    """Return the specimens that claim `epsilon` or are made from it."""
+    scale, claim = float(1 / epsilon), PureDP(epsilon)
+    tester, amplification = "Ding, Wang, Wang, Zhang, Kifer 2018", "Balle, Barthe, Gaboardi 2018"
+    kept = "a person who counts with probability 1/2, Laplace noise;"
+    once, twice = (PureDP(rounded_up(math.log1p(float(share) * math.expm1(epsilon)))) for share in (SHARE, SHARE**2))
+    text = "cells with Laplace noise of scale epsilon instead of 1 / epsilon"
+    inverted = broken("noisy_histogram_inverted", text, tester, claim, _CELLS, with_laplace(float(epsilon)), adjacency=ONE_MOVES)
+    return (
+        sound("laplace", "a number with Laplace noise", "Dwork, McSherry, Nissim, Smith 2006", claim, (0, 1), with_laplace(scale)),
+        broken(
+            "laplace_half", "a number with half the Laplace noise that it needs", "a sensitivity of 1 used where it is 2", claim,
+            (0, 1), with_laplace(scale / 2),
         ),
-        Specimen(
-            name="laplace_half",
-            description="a number with half the Laplace noise that it needs",
-            source="a sensitivity of 1 used where it is 2",
-            guarantee=PureDP(epsilon),
-            pair=(0, 1),
-            sample=with_laplace(scale / 2),
-            broken=True,
+        sound(
+            "laplace_parallel", f"one number released {PARTS} times, each at a {PARTS}th of epsilon",
+            "Bichsel, Steffen, Bogunovic, Vechev 2021", claim, (0, 1), with_laplace(PARTS * scale, copies=PARTS),
         ),
-        Specimen(
-            name="laplace_parallel",
-            description=f"one number released {PARTS} times, each at a {PARTS}th of epsilon",
-            source="Bichsel, Steffen, Bogunovic, Vechev 2021",
-            guarantee=PureDP(epsilon),
-            pair=(0, 1),
-            sample=with_laplace(PARTS * scale, copies=PARTS),
+        sound(
+            "laplace_snapped", "a number with Laplace noise, rounded to a grid as coarse as the noise", "Mironov 2012", claim,
+            (0, 1), snapped(scale),
         ),
-        Specimen(
-            name="laplace_snapped",
-            description="a number with Laplace noise, rounded to a grid as coarse as the noise",
-            source="Mironov 2012",
-            guarantee=PureDP(epsilon),
-            pair=(0, 1),
-            sample=snapped(scale),
+        sound("noisy_histogram", "cells with Laplace noise", tester, claim, _CELLS, with_laplace(scale), adjacency=ONE_MOVES),
+        *((inverted,) if epsilon < 1 else ()),
+        sound("sampled_laplace", f"{kept} no gain is claimed", amplification, claim, (0, 1), sampled(scale)),
+        sound("sampled_laplace_amplified", f"{kept} the gain of sampling is claimed", amplification, once, (0, 1), sampled(scale)),
+        broken(
+            "sampled_laplace_twice", f"{kept} the gain of sampling is claimed twice",
+            "an accountant given the sampling that the loader applies too", twice, (0, 1), sampled(scale),
         ),
-        Specimen(
-            name="noisy_histogram",
-            description="cells with Laplace noise",
-            source="Ding, Wang, Wang, Zhang, Kifer 2018",
-            guarantee=PureDP(epsilon),
-            adjacency=ONE_MOVES,
-            pair=_CELLS,
-            sample=with_laplace(scale),
+        broken(
+            "rare_leak", "a number with Laplace noise, without any noise once in a thousand times",
+            "a fallback path that nobody tests", ApproxDP(epsilon, "1e-5"), (0, 1), leaking(scale),
         ),
-        Specimen(
-            name="noisy_histogram_inverted",
-            description="cells with Laplace noise of scale epsilon instead of 1 / epsilon",
-            source="Ding, Wang, Wang, Zhang, Kifer 2018",
-            guarantee=PureDP(epsilon),
-            adjacency=ONE_MOVES,
-            pair=_CELLS,
-            sample=with_laplace(float(epsilon)),
-            broken=True,
-        ),
-        Specimen(
-            name="sampled_laplace",
-            description="a person who counts with probability 1/2, Laplace noise; no gain is claimed",
-            source="Balle, Barthe, Gaboardi 2018",
-            guarantee=PureDP(epsilon),
-            pair=(0, 1),
-            sample=sampled(scale),
-        ),
-        Specimen(
-            name="sampled_laplace_amplified",
-            description="a person who counts with probability 1/2, Laplace noise; the gain of sampling is claimed",
-            source="Balle, Barthe, Gaboardi 2018",
-            guarantee=PureDP(amplified[0]),
-            pair=(0, 1),
-            sample=sampled(scale),
-        ),
-        Specimen(
-            name="sampled_laplace_twice",
-            description="a person who counts with probability 1/2, Laplace noise; the gain of sampling is claimed twice",
-            source="an accountant given the sampling that the loader applies too",
-            guarantee=PureDP(amplified[1]),
-            pair=(0, 1),
-            sample=sampled(scale),
-            broken=True,
-        ),
-        Specimen(
-            name="rare_leak",
-            description="a number with Laplace noise, without any noise once in a thousand times",
-            source="a fallback path that nobody tests",
-            guarantee=ApproxDP(epsilon, "1e-5"),
-            pair=(0, 1),
-            sample=leaking(scale),
-            broken=True,
-        ),
-    )
-    return tuple(one for one in specimens if one.name != "noisy_histogram_inverted" or epsilon < 1)
+    )  # fmt: skip
 
 
 def with_laplace(scale: float, *, copies: int = 1) -> Sampler:

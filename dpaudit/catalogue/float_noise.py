@@ -11,7 +11,8 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from dpaudit.catalogue.specimen import Sampler, Specimen
+from dpaudit.catalogue.released import Sampler, broken
+from dpaudit.catalogue.specimen import Specimen
 from dpaudit.claims import GDP, PureDP
 
 LAPLACE_BITS: Final = 10
@@ -26,29 +27,24 @@ Transform: TypeAlias = Callable[[Words, int], Floats]
 
 def family(epsilon: Fraction) -> tuple[Specimen, ...]:
     """The specimens that would keep `epsilon`, or mu = `epsilon`, with real noise."""
-    scale = float(1 / epsilon)
-    rows = (
-        ("coarse_laplace", "Laplace noise by inversion of a uniform number of 10 bits", "Mironov 2012", inversion, 2, LAPLACE_BITS),
-        ("porous_laplace", "Laplace noise by inversion of a uniform number of 20 bits, and an attacker who inverts it",
-         "Mironov 2012", inversion, 2, POROUS_BITS),
-        ("box_muller", "both Gaussian values of one Box-Muller step, from two words of 5 bits", "Jin and others 2022", box_muller,
-         2, NORMAL_BITS),
-        ("polar", "both Gaussian values of one step of the polar method, from two words of 5 bits", "Jin and others 2022", polar,
-         2, NORMAL_BITS),
+    scale, pure, gaussian = float(1 / epsilon), PureDP(epsilon), GDP(rounded_root(2 * epsilon**2))
+    uniform, step = "Laplace noise by inversion of a uniform number of", "both Gaussian values of one"
+    few, many = from_words(inversion, 2, LAPLACE_BITS, scale), from_words(inversion, 2, POROUS_BITS, scale)
+    return (
+        broken("coarse_laplace", f"{uniform} 10 bits", "Mironov 2012", pure, (0, 1), few),
+        broken(
+            "porous_laplace", f"{uniform} 20 bits, and an attacker who inverts it", "Mironov 2012", pure, (0, 1), many,
+            score=inverted(scale),
+        ),
+        broken(
+            "box_muller", f"{step} Box-Muller step, from two words of 5 bits", "Jin and others 2022", gaussian, (0, 1),
+            from_words(box_muller, 2, NORMAL_BITS, scale),
+        ),
+        broken(
+            "polar", f"{step} step of the polar method, from two words of 5 bits", "Jin and others 2022", gaussian, (0, 1),
+            from_words(polar, 2, NORMAL_BITS, scale),
+        ),
     )  # fmt: skip
-    return tuple(
-        Specimen(
-            name=name,
-            description=text,
-            source=source,
-            guarantee=PureDP(epsilon) if transform is inversion else GDP(rounded_root(2 * epsilon**2)),
-            pair=(0, 1),
-            sample=from_words(transform, words, bits, scale),
-            broken=True,
-            score=inverted(scale) if name == "porous_laplace" else None,
-        )
-        for name, text, source, transform, words, bits in rows
-    )
 
 
 def rounded_root(square: Fraction) -> Fraction:

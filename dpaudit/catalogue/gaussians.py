@@ -10,56 +10,34 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from dpaudit.catalogue.specimen import Sampler, Specimen
+from dpaudit.catalogue.released import Sampler, broken, sound
+from dpaudit.catalogue.specimen import Specimen
 from dpaudit.claims import GDP, ApproxDP
 
 _FORMULA: Final = "Dwork and Roth 2014, Theorem A.1"
 
 
 def family(epsilon: Fraction) -> tuple[Specimen, ...]:
-    """The specimens that claim mu = `epsilon`, or `epsilon` and a delta."""
+    """Return the specimens that claim mu = `epsilon`, or `epsilon` and a delta."""
+    sigma, noise = float(1 / epsilon), "a number with Gaussian noise"
     return (
-        Specimen(
-            name="gaussian",
-            description="a number with Gaussian noise",
-            source="Dong, Roth, Su 2022",
-            guarantee=GDP(epsilon),
-            pair=(0, 1),
-            sample=with_gaussian(float(1 / epsilon)),
+        sound("gaussian", noise, "Dong, Roth, Su 2022", GDP(epsilon), (0, 1), with_gaussian(sigma)),
+        broken(
+            "gaussian_narrow", f"{noise} that is too narrow by the square root of 2",
+            "a factor lost between variance and standard deviation", GDP(epsilon), (0, 1), with_gaussian(sigma / math.sqrt(2)),
         ),
-        Specimen(
-            name="gaussian_narrow",
-            description="a number with Gaussian noise that is too narrow by the square root of 2",
-            source="a factor lost between variance and standard deviation",
-            guarantee=GDP(epsilon),
-            pair=(0, 1),
-            sample=with_gaussian(float(1 / epsilon) / math.sqrt(2)),
-            broken=True,
+        sound(
+            "gaussian_classical", f"{noise} by the classical formula", _FORMULA, ApproxDP(epsilon, "1e-5"), (0, 1),
+            with_gaussian(classical_sigma(float(epsilon), 1e-5)),
         ),
-        Specimen(
-            name="gaussian_classical",
-            description="a number with Gaussian noise by the classical formula",
-            source=_FORMULA,
-            guarantee=ApproxDP(epsilon, "1e-5"),
-            pair=(0, 1),
-            sample=with_gaussian(classical_sigma(float(epsilon), 1e-5)),
-        ),
-    )
+    )  # fmt: skip
 
 
 def published() -> tuple[Specimen, ...]:
-    """The classical formula where it does not hold."""
-    return (
-        Specimen(
-            name="gaussian_classical_beyond",
-            description="a number with Gaussian noise by the classical formula, whose proof needs epsilon below 1",
-            source=_FORMULA,
-            guarantee=ApproxDP(8, "1/10"),
-            pair=(0, 1),
-            sample=with_gaussian(classical_sigma(8.0, 0.1)),
-            broken=True,
-        ),
-    )
+    """Return the classical formula where it does not hold."""
+    description = "a number with Gaussian noise by the classical formula, whose proof needs epsilon below 1"
+    noisy = with_gaussian(classical_sigma(8.0, 0.1))
+    return (broken("gaussian_classical_beyond", description, _FORMULA, ApproxDP(8, "1/10"), (0, 1), noisy),)
 
 
 def classical_sigma(epsilon: float, delta: float) -> float:

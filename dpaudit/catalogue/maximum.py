@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from fractions import Fraction
 from typing import Any, Final
 
@@ -10,7 +11,8 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from dpaudit.catalogue.noise import laplace
-from dpaudit.catalogue.specimen import Sampler, Specimen
+from dpaudit.catalogue.released import Sampler, broken, sound
+from dpaudit.catalogue.specimen import Specimen
 from dpaudit.claims import PureDP
 
 _APART: Final = ((1, 1, 1, 1, 1), (0, 2, 2, 2, 2))
@@ -18,80 +20,41 @@ _RAISED: Final = ((1, 1, 1, 1, 1), (2, 2, 2, 2, 2))
 
 
 def family(epsilon: Fraction) -> tuple[Specimen, ...]:
-    """The specimens that claim `epsilon` or are made from it."""
-    scale, slope = float(2 / epsilon), float(epsilon / 2)
-    published = "Ding, Wang, Wang, Zhang, Kifer 2018"
-    rows = (
-        ("noisy_max1", "place of the greatest score with Laplace noise", "Dwork and Roth 2014", _APART, laplace_place(scale)),
-        ("noisy_max2", "place of the greatest score with exponential noise", published, _APART, exponential_place(scale)),
-        ("exponential", "the exponential mechanism", "McSherry and Talwar 2007", _APART, weighted_place(slope)),
-        (
-            "permute_and_flip",
-            "candidates in random order, each accepted by a coin",
-            "McKenna and Sheldon 2020",
-            _APART,
+    """Return the specimens that claim `epsilon` or are made from it."""
+    scale, slope, claim = float(2 / epsilon), float(epsilon / 2), PureDP(epsilon)
+    place, value, tester = "place of the greatest score with", "the greatest score with", "Ding, Wang, Wang, Zhang, Kifer 2018"
+    weights = "the exponential mechanism"
+
+    def two_sided(rng: Generator, size: tuple[int, ...]) -> NDArray[Any]:
+        return laplace(rng, scale, size)
+
+    def one_sided(rng: Generator, size: tuple[int, ...]) -> NDArray[Any]:
+        return rng.exponential(scale=scale, size=size)
+
+    return (
+        sound("noisy_max1", f"{place} Laplace noise", "Dwork and Roth 2014", claim, _APART, noisiest(np.argmax, two_sided)),
+        sound("noisy_max2", f"{place} exponential noise", tester, claim, _APART, noisiest(np.argmax, one_sided)),
+        sound("exponential", weights, "McSherry and Talwar 2007", claim, _APART, weighted_place(slope)),
+        sound(
+            "permute_and_flip", "candidates in random order, each accepted by a coin", "McKenna and Sheldon 2020", claim, _APART,
             flips(slope),
         ),
-    )
-    wrong = (
-        ("noisy_max3", "the greatest score with Laplace noise itself", _RAISED, laplace_value(scale)),
-        ("noisy_max4", "the greatest score with exponential noise itself", _RAISED, exponential_value(scale)),
-        ("exponential_doubled", "the exponential mechanism without the 2 in its exponent", _APART, weighted_place(2 * slope)),
-    )
-    return (
-        *(
-            Specimen(name=name, description=text, source=source, guarantee=PureDP(epsilon), pair=pair, sample=sample)
-            for name, text, source, pair, sample in rows
+        broken("noisy_max3", f"{value} Laplace noise itself", tester, claim, _RAISED, noisiest(np.max, two_sided)),
+        broken("noisy_max4", f"{value} exponential noise itself", tester, claim, _RAISED, noisiest(np.max, one_sided)),
+        broken(
+            "exponential_doubled", f"{weights} without the 2 in its exponent", "a factor 2 forgotten", claim, _APART,
+            weighted_place(2 * slope),
         ),
-        *(
-            Specimen(
-                name=name,
-                description=text,
-                source=published if name.startswith("noisy") else "a factor 2 forgotten",
-                guarantee=PureDP(epsilon),
-                pair=pair,
-                sample=sample,
-                broken=True,
-            )
-            for name, text, pair, sample in wrong
-        ),
-    )
+    )  # fmt: skip
 
 
-def laplace_place(scale: float) -> Sampler:
-    """Place of the greatest score with Laplace noise."""
+def noisiest(choose: Callable[..., Any], noise: Callable[[Generator, tuple[int, ...]], NDArray[Any]]) -> Sampler:
+    """Return a sampler of the place (`np.argmax`) or the value (`np.max`) of the greatest score with noise."""
 
-    def place(data: Any, count: int, rng: Generator) -> NDArray[Any]:
-        return np.asarray(np.argmax(data + laplace(rng, scale, (count, len(data))), axis=1))
+    def chosen(data: Any, count: int, rng: Generator) -> NDArray[Any]:
+        return np.asarray(choose(data + noise(rng, (count, len(data))), axis=1))
 
-    return place
-
-
-def laplace_value(scale: float) -> Sampler:
-    """The greatest score with Laplace noise."""
-
-    def value(data: Any, count: int, rng: Generator) -> NDArray[Any]:
-        return np.asarray(np.max(data + laplace(rng, scale, (count, len(data))), axis=1))
-
-    return value
-
-
-def exponential_place(scale: float) -> Sampler:
-    """Place of the greatest score with one-sided exponential noise."""
-
-    def place(data: Any, count: int, rng: Generator) -> NDArray[Any]:
-        return np.asarray(np.argmax(data + rng.exponential(scale=scale, size=(count, len(data))), axis=1))
-
-    return place
-
-
-def exponential_value(scale: float) -> Sampler:
-    """The greatest score with one-sided exponential noise."""
-
-    def value(data: Any, count: int, rng: Generator) -> NDArray[Any]:
-        return np.asarray(np.max(data + rng.exponential(scale=scale, size=(count, len(data))), axis=1))
-
-    return value
+    return chosen
 
 
 def weighted_place(slope: float) -> Sampler:

@@ -10,7 +10,8 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from dpaudit.catalogue.specimen import Sampler, Specimen, rounded_up
+from dpaudit.catalogue.released import Sampler, broken, rounded_up, sound
+from dpaudit.catalogue.specimen import Specimen
 from dpaudit.claims import ZCDP, Adjacency, PureDP
 
 CATEGORIES: Final = 4
@@ -24,83 +25,54 @@ _LIMIT: Final = 5
 
 
 def family(epsilon: Fraction) -> tuple[Specimen, ...]:
-    """The specimens that claim `epsilon` or are made from it."""
-    exponent = math.ceil(math.log(2 / epsilon))
-    real = math.log1p(2.0**-exponent)
-    return (
-        Specimen(
-            name="randomized_response",
-            description="a category, told truthfully with some probability and else any other",
-            source="Warner 1965",
-            guarantee=PureDP(epsilon),
-            adjacency=_ANYTHING,
-            pair=((0,), (1,)),
-            sample=randomized(float(epsilon)),
-        ),
-        Specimen(
-            name="geometric",
-            description="a count with discrete Laplace noise",
-            source="Ghosh, Roughgarden, Sundararajan 2009",
-            guarantee=PureDP(epsilon),
-            pair=(0, 1),
-            sample=geometric(float(epsilon)),
-        ),
-        Specimen(
-            name="discrete_gaussian",
-            description="a count with discrete Gaussian noise",
-            source="Canonne, Kamath, Steinke 2020",
-            guarantee=ZCDP(epsilon**2 / 2),
-            pair=(0, 1),
-            sample=discrete_gaussian(float(1 / epsilon)),
-        ),
-        Specimen(
-            name="truncated_geometric",
-            description="a count of at most five with noise made from one uniform integer, at the epsilon that it has",
-            source="Balcer and Vadhan 2018",
-            guarantee=PureDP(rounded_up(real)),
-            pair=(2, 3),
-            sample=truncated_geometric(exponent),
-        ),
-        *(_truncated_at(epsilon, exponent) if real > epsilon else ()),
+    """Return the specimens that claim `epsilon` or are made from it."""
+    exponent, claim = math.ceil(math.log(2 / epsilon)), PureDP(epsilon)
+    real, truncated = math.log1p(2.0**-exponent), "a count of at most five with noise made from one uniform integer"
+    # The rounding of the exponent does not keep the epsilon before it.
+    rounded = broken(
+        "truncated_geometric_rounded",
+        f"{truncated}; epsilon before rounding is claimed",
+        "Bichsel, Steffen, Bogunovic, Vechev 2021",
+        claim,
+        (2, 3),
+        truncated_geometric(exponent),
     )
-
-
-def _truncated_at(epsilon: Fraction, exponent: int) -> tuple[Specimen, ...]:
-    """The truncated geometric mechanism with a claim that the rounding of its exponent does not keep."""
     return (
-        Specimen(
-            name="truncated_geometric_rounded",
-            description="a count of at most five with noise made from one uniform integer; epsilon before rounding is claimed",
-            source="Bichsel, Steffen, Bogunovic, Vechev 2021",
-            guarantee=PureDP(epsilon),
-            pair=(2, 3),
-            sample=truncated_geometric(exponent),
-            broken=True,
+        sound(
+            "randomized_response", "a category, told truthfully with some probability and else any other", "Warner 1965", claim,
+            ((0,), (1,)), randomized(float(epsilon)), adjacency=_ANYTHING,
         ),
-    )
+        sound(
+            "geometric", "a count with discrete Laplace noise", "Ghosh, Roughgarden, Sundararajan 2009", claim, (0, 1),
+            geometric(float(epsilon)),
+        ),
+        sound(
+            "discrete_gaussian", "a count with discrete Gaussian noise", "Canonne, Kamath, Steinke 2020", ZCDP(epsilon**2 / 2),
+            (0, 1), discrete_gaussian(float(1 / epsilon)),
+        ),
+        sound(
+            "truncated_geometric", f"{truncated}, at the epsilon that it has", "Balcer and Vadhan 2018", PureDP(rounded_up(real)),
+            (2, 3), truncated_geometric(exponent),
+        ),
+        *((rounded,) if real > epsilon else ()),
+    )  # fmt: skip
 
 
 def published() -> tuple[Specimen, ...]:
-    """The reports of Bloom filters with their published parameters."""
-    rows = (
+    """Return the reports of Bloom filters with their published parameters."""
+    specimens: list[Specimen] = []
+    for name, steps, sample, bit in (
         ("rappor", "both steps", rappor(0.75, 0.45, 0.55), math.log(0.5125 / 0.4875)),
         ("one_time_rappor", "the permanent step only", rappor(0.95), math.log(0.525 / 0.475)),
-    )
-    specimens = []
-    for name, text, sample, bit in rows:
-        for suffix, claim, bits, broken in (("", 2 * HASHES, _DISJOINT, False), ("_one_hash", 2, _VALUES, True)):
-            specimens.append(
-                Specimen(
-                    name=name + suffix,
-                    description=f"noisy Bloom filter of a value, {text}" + (", priced as if it had one hash" if broken else ""),
-                    source="Erlingsson, Pihur, Korolova 2014",
-                    guarantee=PureDP(rounded_up(claim * bit)),
-                    adjacency=_ANYTHING,
-                    pair=bits,
-                    sample=sample,
-                    broken=broken,
-                )
-            )
+    ):
+        text, source = f"noisy Bloom filter of a value, {steps}", "Erlingsson, Pihur, Korolova 2014"
+        right, wrong = (PureDP(rounded_up(bits * bit)) for bits in (2 * HASHES, 2))
+        specimens += (
+            sound(name, text, source, right, _DISJOINT, sample, adjacency=_ANYTHING),
+            broken(
+                f"{name}_one_hash", f"{text}, priced as if it had one hash", source, wrong, _VALUES, sample, adjacency=_ANYTHING
+            ),
+        )
     return tuple(specimens)
 
 

@@ -11,6 +11,7 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from dpaudit.catalogue.noise import laplace
+from dpaudit.catalogue.released import broken, sound
 from dpaudit.catalogue.specimen import Specimen
 from dpaudit.claims import PureDP
 
@@ -71,47 +72,30 @@ def variants(epsilon: Fraction) -> dict[str, SparseVector]:
 
 
 def family(epsilon: Fraction) -> tuple[Specimen, ...]:
-    """The specimens that claim `epsilon`."""
-    noise = variants(epsilon)
+    """Return the specimens that claim `epsilon`."""
+    noise, claim, technique = variants(epsilon), PureDP(epsilon), "sparse vector technique"
     rows = (
-        ("svt1", "noisy threshold, noisy answers, stops at the first above", SPREAD, False),
-        ("svt2", "as the first, the threshold's noise growing with the number above, here 1", CROSSED, False),
-        ("svt3", "the noisy answer that was compared is shown too", SPREAD, True),
-        ("svt4", "noise of the answers does not grow with the number above", SPREAD, True),
-        ("svt5", "answers without noise, and no stop", SPREAD, True),
-        ("svt6", "noisy answers, but no stop", CROSSED, True),
+        (sound, "noisy threshold, noisy answers, stops at the first above", SPREAD),
+        (sound, "as the first, the threshold's noise growing with the number above, here 1", CROSSED),
+        (broken, "the noisy answer that was compared is shown too", SPREAD),
+        (broken, "noise of the answers does not grow with the number above", SPREAD),
+        (broken, "answers without noise, and no stop", SPREAD),
+        (broken, "noisy answers, but no stop", CROSSED),
     )
     return (
         *(
-            Specimen(
-                name=name,
-                description=f"sparse vector technique: {text}",
-                source=f"Lyu, Su, Li 2017, Algorithm {name[-1]}",
-                guarantee=PureDP(epsilon),
-                pair=pair,
-                sample=noise[name].sample,
-                broken=broken,
-            )
-            for name, text, pair, broken in rows
+            verdict(f"svt{k}", f"{technique}: {text}", f"Lyu, Su, Li 2017, Algorithm {k}", claim, pair, noise[f"svt{k}"].sample)
+            for k, (verdict, text, pair) in enumerate(rows, 1)
         ),
-        Specimen(
-            name="numerical_svt",
-            description="sparse vector technique that shows two answers, each with fresh noise",
-            source="Dwork and Roth 2014, Algorithm 3",
-            guarantee=PureDP(epsilon),
-            pair=CROSSED,
-            sample=noise["numerical_svt"].sample,
+        sound(
+            "numerical_svt", f"{technique} that shows two answers, each with fresh noise", "Dwork and Roth 2014, Algorithm 3",
+            claim, CROSSED, noise["numerical_svt"].sample,
         ),
-        Specimen(
-            name="svt34_parallel",
-            description="the third and the fourth variant on the same answers, for the price of one",
-            source="Bichsel, Steffen, Bogunovic, Vechev 2021",
-            guarantee=PureDP(epsilon),
-            pair=SPREAD,
-            sample=_Both(noise["svt3"], noise["svt4"]).sample,
-            broken=True,
+        broken(
+            "svt34_parallel", "the third and the fourth variant on the same answers, for the price of one",
+            "Bichsel, Steffen, Bogunovic, Vechev 2021", claim, SPREAD, _Both(noise["svt3"], noise["svt4"]).sample,
         ),
-    )
+    )  # fmt: skip
 
 
 @dataclass(frozen=True)

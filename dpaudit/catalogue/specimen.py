@@ -1,35 +1,23 @@
-"""A specimen: a mechanism with a claim, the pair of neighbours on which it shows, and what is exactly true of that pair."""
+"""A specimen: a published mechanism or program, the verdict that it must get, and what is exactly true of it."""
 
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from fractions import Fraction
 from functools import lru_cache
 from importlib.resources import files
-from typing import Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal
 
-from numpy.random import Generator
-from numpy.typing import NDArray
-
-from dpaudit.claims import Adjacency, Claim, Guarantee
 from dpaudit.errors import InvalidArgument
-from dpaudit.targets import Target
 
-Sampler: TypeAlias = Callable[[Any, int, Generator], NDArray[Any]]
-
-ALL_MOVE: Final = Adjacency("norm_ball", norm="linf", radius=1)
-"""Every answer may move by 1."""
-
-ONE_MOVES: Final = Adjacency("norm_ball", norm="l1", radius=1)
-"""The answers move by 1 in all."""
+if TYPE_CHECKING:  # programs are verified without what a target needs
+    from dpaudit.targets import Target
 
 
 @dataclass(frozen=True)
 class Truth:
-    """What is exactly true of the pair of a specimen, at one point of its claim.
+    """What is exactly true of a target's pair, at one point of its claim.
 
     Args:
       at_epsilon: epsilon of the claimed point, in nats; for claims of a whole curve a point on it.
@@ -51,62 +39,49 @@ class Truth:
 
     @property
     def violates(self) -> bool:
-        """Whether the pair breaks the claim at this point."""
+        """True if the pair breaks the claim at this point."""
         return self.delta > self.at_delta + 1e-12
 
 
 @dataclass(frozen=True, kw_only=True)
 class Specimen:
-    """A mechanism of the zoo.
+    """A published mechanism, correct or broken, as a target for an audit or as a program for the verifier.
 
     Args:
-      name: short, unique among specimens of one epsilon.
+      name: short, unique among the targets of one epsilon and among the programs.
+      source: who published it, with its name there if that is another, or where the mistake is known from.
+      verdict: "proven" where the claim holds, "refuted" where it does not; for a target on its very pair.
       description: what it does and, if it is broken, what is wrong.
-      source: who published it, or where the mistake is known from.
-      guarantee: what is claimed.
-      pair: two neighbouring inputs.
-      sample: function (data, count, rng) -> array of that many independent outputs.
-      broken: whether the claim is false, on this very pair.
-      adjacency: the neighbouring relation of the claim.
-      score: function (output) -> number, a hint for the auditor.
+      target: what an audit is given: the mechanism, its claim and its pair, but not the verdict; None for a program.
+      program: a function decorated by `@spec`, proven for every length and every epsilon; None for a target.
     Source: docs/catalogue.md, "The zoo".
     Example:
-      >>> from dpaudit.catalogue import specimens
-      >>> next(iter(specimens(1))).target.name
-      'zoo_laplace'
+      >>> from dpaudit.catalogue import PROGRAMS, specimens
+      >>> specimens(1)[0].target.name, PROGRAMS[0].program.__name__
+      ('zoo_laplace', 'laplace_mechanism')
     """
 
     name: str
-    description: str
     source: str
-    guarantee: Guarantee
-    pair: tuple[Any, Any]
-    sample: Sampler
-    broken: bool = False
-    adjacency: Adjacency = ALL_MOVE
-    score: Callable[[Any], float] | None = None
+    verdict: Literal["proven", "refuted"]
+    description: str = ""
+    target: Target | None = None
+    program: Callable[..., Any] | None = None
 
     @property
-    def target(self) -> Target:
-        """What the auditor is given: the mechanism, its claim and its pair, but not whether it is broken."""
-        return Target(
-            name=f"zoo_{self.name}",
-            description=f"{self.description} ({self.source})",
-            sample=self.sample,
-            claim=Claim(self.guarantee, adjacency=self.adjacency),
-            neighbours=[self.pair],
-            score=self.score,
-            public_data=True,
-        )
+    def broken(self) -> bool:
+        """True if the claim is false."""
+        return self.verdict == "refuted"
 
     @property
     def truth(self) -> Truth:
-        """The exact truth about the pair; InvalidArgument (DPA103) where none is stored for the claim."""
-        found = _truths().get((self.name, str(self.guarantee)))
+        """The exact truth about a target's pair; InvalidArgument (DPA103) where none is stored for the claim."""
+        claim = "" if self.target is None else str(self.target.claim.guarantee)
+        found = _truths().get((self.name, claim))
         if found is None:
             raise InvalidArgument(
                 "DPA103",
-                f"no truth is stored of {self.name} with the claim {self.guarantee}. Truths are stored for the specimens of "
+                f"no truth is stored of {self.name} with the claim {claim or 'of a program'}. Truths are stored for the targets of "
                 "epsilon 1/10, 1/2 and 1; take one of these.",
             )
         return found
@@ -114,20 +89,12 @@ class Specimen:
 
 @lru_cache(maxsize=1)
 def _truths() -> dict[tuple[str, str], Truth]:
-    """Every stored truth, by name and claim of its specimen."""
+    """Return every stored truth, by name and claim of its specimen."""
     rows = json.loads(files("dpaudit.catalogue").joinpath("truths.json").read_text(encoding="utf-8"))["rows"]
-    return {
-        (row["name"], row["claim"]): Truth(
-            at_epsilon=float(row["at_epsilon"]),
-            at_delta=float(row["at_delta"]),
-            epsilon=float(row["epsilon"]),
-            delta=float(row["delta"]),
-            how=row["how"],
-        )
-        for row in rows
-    }
+    return {(row["name"], row["claim"]): _truth(row) for row in rows}
 
 
-def rounded_up(value: float) -> Fraction:
-    """The least multiple of a millionth that is at least `value`: a claim that a computed epsilon keeps."""
-    return Fraction(math.ceil(value * 10**6), 10**6)
+def _truth(row: dict[str, str]) -> Truth:
+    """Return the truth in one row of the table."""
+    at_epsilon, at_delta, epsilon, delta = (float(row[point]) for point in ("at_epsilon", "at_delta", "epsilon", "delta"))
+    return Truth(at_epsilon, at_delta, epsilon, delta, row["how"])

@@ -10,7 +10,8 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from dpaudit.catalogue.noise import laplace
-from dpaudit.catalogue.specimen import ONE_MOVES, Sampler, Specimen
+from dpaudit.catalogue.released import ONE_MOVES, Sampler, broken, sound
+from dpaudit.catalogue.specimen import Specimen
 from dpaudit.claims import PureDP
 
 BLOCK: Final = 3
@@ -19,47 +20,26 @@ _ONE: Final = ((0,) * 6, (0, 1, 0, 0, 0, 0))
 
 
 def family(epsilon: Fraction) -> tuple[Specimen, ...]:
-    """The specimens that claim `epsilon` or are made from it."""
-    scale = float(1 / epsilon)
+    """Return the specimens that claim `epsilon` or are made from it."""
+    scale, claim, doubled = float(1 / epsilon), PureDP(epsilon), PureDP(2 * epsilon)
+    running, blocks = "running sums of answers with noise", "running sums in blocks"
+    tools = "Bichsel, Steffen, Bogunovic, Vechev 2021"
+    raised = ((1,) * 10, (2,) + (1,) * 9)
     return (
-        Specimen(
-            name="prefix_sum",
-            description="running sums of answers with noise, one of which moves",
-            source="Bichsel, Steffen, Bogunovic, Vechev 2021",
-            guarantee=PureDP(epsilon),
-            adjacency=ONE_MOVES,
-            pair=((1,) * 10, (2,) + (1,) * 9),
-            sample=prefix_sums(scale),
+        sound("prefix_sum", f"{running}, one of which moves", tools, claim, raised, prefix_sums(scale), adjacency=ONE_MOVES),
+        broken(
+            "prefix_sum_all", f"{running} for one that moves, but all of them move", tools, claim, ((1,) * 10, (2,) * 10),
+            prefix_sums(scale),
         ),
-        Specimen(
-            name="prefix_sum_all",
-            description="running sums of answers with noise for one that moves, but all of them move",
-            source="Bichsel, Steffen, Bogunovic, Vechev 2021",
-            guarantee=PureDP(epsilon),
-            pair=((1,) * 10, (2,) * 10),
-            sample=prefix_sums(scale),
-            broken=True,
+        sound(
+            "smart_sum", f"{blocks}: an answer is part of one sum within its block and of one over blocks",
+            "Chan, Shi, Song 2011", doubled, _ONE, smart_sums(scale, scale), adjacency=ONE_MOVES,
         ),
-        Specimen(
-            name="smart_sum",
-            description="running sums in blocks: an answer is part of one sum within its block and of one over blocks",
-            source="Chan, Shi, Song 2011",
-            guarantee=PureDP(2 * epsilon),
-            adjacency=ONE_MOVES,
-            pair=_ONE,
-            sample=smart_sums(scale, scale),
+        broken(
+            "smart_sum_bare", f"{blocks}, where the branch that ends a block adds no noise",
+            "reported for an example of DP-Finder", doubled, _ONE, smart_sums(scale, 0.0), adjacency=ONE_MOVES,
         ),
-        Specimen(
-            name="smart_sum_bare",
-            description="running sums in blocks, where the branch that ends a block adds no noise",
-            source="reported for an example of DP-Finder",
-            guarantee=PureDP(2 * epsilon),
-            adjacency=ONE_MOVES,
-            pair=_ONE,
-            sample=smart_sums(scale, 0.0),
-            broken=True,
-        ),
-    )
+    )  # fmt: skip
 
 
 def prefix_sums(scale: float) -> Sampler:

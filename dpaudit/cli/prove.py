@@ -112,9 +112,9 @@ def prove(
 def subjects_of(name: str, *, anything: bool = True) -> list[Subject]:
     """The functions that a name stands for."""
     if name == SUITE:
-        from dpaudit.catalogue.programs import SUITE as CASES
+        from dpaudit.catalogue import PROGRAMS
 
-        return [Subject(_name(case.function), case.function, case.status) for case in CASES]
+        return [Subject(_name(one.program), one.program, one.verdict) for one in PROGRAMS if one.program is not None]
     from dpaudit.spec import spec_of
     from dpaudit.targets import module_at
 

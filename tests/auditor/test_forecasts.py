@@ -104,7 +104,7 @@ def test_violations_seen_in_patterns_of_items_are_refuted_soon(name, bar):
     for seed in range(5):
         stream = np.random.default_rng([31, seed])
         labels = stream.integers(0, 2, bar).astype(np.uint8)
-        by_label = [specimen.sample(data, bar, stream).astype(np.float64) for data in specimen.pair]
+        by_label = [specimen.target.sample(data, bar, stream).astype(np.float64) for data in specimen.target.neighbours[0]]
         items = np.where(labels[:, None] == 1, by_label[1], by_label[0])
         features = np.column_stack([items, items.sum(axis=1), items.argmax(axis=1)])
         path = np.cumsum(LabelBettor(ClaimPoint(1, 0), groups=(0,) * 10 + (2,) * 2).observe(features, labels))

@@ -23,7 +23,7 @@ CLAIMS = {"zoo": "1/2", "zoo_published": "1/10"}
 
 @pytest.mark.parametrize("group", CLAIMS)
 def test_a_group_holds_every_specimen_at_its_epsilon(group):
-    expected = [(f"zoo_{one.name}", str(one.guarantee)) for one in specimens(CLAIMS[group])]
+    expected = [(f"zoo_{one.name}", str(one.target.claim.guarantee)) for one in specimens(CLAIMS[group])]
     assert expected == [(target.name, str(target.claim.guarantee)) for target in load_targets(group)]
 
 
@@ -52,12 +52,12 @@ def test_the_command_line_refutes_a_broken_specimen_and_replays_it(tmp_path):
 
 @pytest.mark.parametrize("specimen", SPECIMENS, ids=lambda specimen: specimen.name)
 def test_a_specimen_gives_as_many_outputs_as_asked_the_same_for_the_same_generator(specimen):
-    for data in specimen.pair:
-        first, second = (specimen.sample(data, 40, np.random.default_rng(5)) for _ in range(2))
+    for data in specimen.target.neighbours[0]:
+        first, second = (specimen.target.sample(data, 40, np.random.default_rng(5)) for _ in range(2))
         assert 40 == len(first)
         assert np.isfinite(first).all()
         np.testing.assert_array_equal(first, second)
-        assert first[:1].shape == specimen.sample(data, 1, np.random.default_rng(6)).shape
+        assert first[:1].shape == specimen.target.sample(data, 1, np.random.default_rng(6)).shape
 
 
 @pytest.mark.parametrize("specimen", SPECIMENS, ids=lambda specimen: specimen.name)

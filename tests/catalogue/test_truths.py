@@ -65,7 +65,7 @@ def test_the_law_of_the_oracle_is_that_of_the_outputs(specimen, false_alarm_leve
     Four means, each off by more than its bound with probability at most a quarter of the level.
     """
     law, rng = zoo_oracle.law_of(specimen, Fraction(1, 2)), np.random.default_rng(23)
-    losses = [law.log_ratio(specimen.sample(data, DRAWS, rng)) for data in specimen.pair]
+    losses = [law.log_ratio(specimen.target.sample(data, DRAWS, rng)) for data in specimen.target.neighbours[0]]
     threshold = min(specimen.truth.at_epsilon, law.largest()) / 2
     level = float(false_alarm_level) / 4
     for back, (own, other) in ((False, (losses[0], losses[1])), (True, (-losses[1], -losses[0]))):
@@ -81,8 +81,8 @@ def test_the_law_of_the_oracle_is_that_of_the_outputs(specimen, false_alarm_leve
 @pytest.mark.parametrize("specimen", SPECIMENS, ids=named)
 def test_no_output_is_more_telling_than_the_largest_log_ratio(specimen):
     law, rng = zoo_oracle.law_of(specimen, Fraction(1, 2)), np.random.default_rng(24)
-    for back, data in enumerate(specimen.pair):
-        losses = law.log_ratio(specimen.sample(data, 2000, rng)) * (-1) ** back
+    for back, data in enumerate(specimen.target.neighbours[0]):
+        losses = law.log_ratio(specimen.target.sample(data, 2000, rng)) * (-1) ** back
         assert losses.max() <= law.largest(back=bool(back)) + 1e-9
         assert not np.isnan(losses).any()
 
@@ -115,4 +115,4 @@ def test_the_stored_truths_are_those_of_the_specimens_and_no_others():
     import json
 
     rows = json.loads(zoo_oracle.TABLE.read_text(encoding="utf-8"))["rows"]
-    assert {(row["name"], row["claim"]) for row in rows} == {(one.name, str(one.guarantee)) for _, one in EVERY}
+    assert {(row["name"], row["claim"]) for row in rows} == {(one.name, str(one.target.claim.guarantee)) for _, one in EVERY}

@@ -210,7 +210,7 @@ def floats(name, e, pair):
 def law_of(specimen, epsilon):
     """The exact law of a specimen at the family's epsilon."""
     module = specimen.name
-    e, pair = float(epsilon), specimen.pair
+    e, pair = float(epsilon), specimen.target.neighbours[0]
     for names, oracle in (
         (("noisy_max3", "noisy_max4"), values),
         (("noisy_max", "exponential", "permute"), places),
@@ -228,7 +228,7 @@ def law_of(specimen, epsilon):
 
 def point_of(specimen):
     """The claimed epsilon and delta; for the claim of a curve, the point at an epsilon of 1.5 times its mu."""
-    guarantee = specimen.guarantee
+    guarantee = specimen.target.claim.guarantee
     if hasattr(guarantee, "epsilon"):
         return float(guarantee.epsilon), float(getattr(guarantee, "delta", 0))
     if hasattr(guarantee, "mu"):
@@ -253,7 +253,7 @@ def recompute(epsilon):
         }
         truth["delta"] = 0.0 if truth["delta"] < 1e-13 else truth["delta"]
         rows.append(
-            {"name": specimen.name, "claim": str(specimen.guarantee)}
+            {"name": specimen.name, "claim": str(specimen.target.claim.guarantee)}
             | {name: f"{value:.10g}" for name, value in truth.items()}
             | {"how": law.how}
         )

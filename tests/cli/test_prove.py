@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from dpaudit.catalogue.programs import SUITE
+from dpaudit.catalogue import PROGRAMS as SUITE
 from dpaudit.cli import prove as proving
 from dpaudit.cli.prove import Outcome, exit_code_of, installed, subjects_of
 from dpaudit.verifier.recheck import Rechecked
@@ -130,7 +130,7 @@ def test_everything_that_is_installed_is_rechecked_by_default(monkeypatch, dpaud
         proving, "_rechecked", lambda subject, folder, quick: seen.append((subject, folder, quick)) or done("proven")
     )
     result = dpaudit("prove", "--recheck", "--quick")
-    proven = [case.function for case in SUITE if case.status == "proven"]
+    proven = [case.program for case in SUITE if case.verdict == "proven"]
     assert 0 == result.exit_code
     assert proven == [subject.function for subject, _, _ in seen][-len(proven) :]
     assert {(installed(), True)} == {(folder, quick) for _, folder, quick in seen}
@@ -158,5 +158,5 @@ def test_exit_codes_count_verdicts_that_are_not_the_published_ones(pairs, code):
 
 
 def test_the_suite_is_named_by_itself_or_by_its_modules():
-    assert [case.function for case in SUITE] == [subject.function for subject in subjects_of("suite")]
-    assert {case.function for case in SUITE} == {subject.function for subject in subjects_of("dpaudit.catalogue.programs")}
+    assert [case.program for case in SUITE] == [subject.function for subject in subjects_of("suite")]
+    assert {case.program for case in SUITE} == {subject.function for subject in subjects_of("dpaudit.catalogue.programs")}

@@ -9,7 +9,7 @@ from itertools import count
 import numpy as np
 import pytest
 
-from dpaudit.catalogue.programs import SUITE
+from dpaudit.catalogue import PROGRAMS
 from dpaudit.spec import spec
 from dpaudit.verifier.frontend import parse
 from dpaudit.verifier.interpreter import Undefined, run
@@ -235,9 +235,9 @@ def compare(function):
     return ended
 
 
-@pytest.mark.parametrize("case", SUITE, ids=lambda case: case.function.__name__)
+@pytest.mark.parametrize("case", PROGRAMS, ids=lambda case: case.program.__name__)
 def test_a_program_of_the_suite_means_what_python_does(case):
-    ended = compare(case.function)
+    ended = compare(case.program)
     assert TRACES // 3 < ended["returned"], ended
 
 

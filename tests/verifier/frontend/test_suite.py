@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from dpaudit.catalogue.programs import SUITE, basic, sums
+from dpaudit.catalogue import PROGRAMS
+from dpaudit.catalogue.programs import basic, sums
 from dpaudit.spec import spec_of
 from dpaudit.verifier.frontend import parse
 
@@ -15,15 +16,15 @@ CHECKDP_REFUTED = """badpartialsum badsmartsum badnoisymax badsparsevector1 bads
 
 
 def test_every_published_program_is_there_with_its_verdict():
-    found = {case.source.split(": ")[1]: case.status for case in SUITE if ": " in case.source}
+    found = {case.source.split(": ")[1]: case.verdict for case in PROGRAMS if ": " in case.source}
     assert dict.fromkeys(CHECKDP_PROVEN.split(), "proven") | dict.fromkeys(CHECKDP_REFUTED.split(), "refuted") == found
-    assert 24 == len({case.function for case in SUITE}) == len(SUITE)
+    assert 24 == len({case.program for case in PROGRAMS}) == len(PROGRAMS)
 
 
 def test_no_program_brings_an_alignment():
-    for case in SUITE:
-        assert () == spec_of(case.function).align
-        assert case.function.__name__ == parse(case.function).name
+    for case in PROGRAMS:
+        assert () == spec_of(case.program).align
+        assert case.program.__name__ == parse(case.program).name
 
 
 def test_the_programs_run_as_they_are():

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from itertools import combinations
 
-from dpaudit.catalogue.programs import SUITE, Case
+from dpaudit.catalogue import PROGRAMS, Specimen
 from dpaudit.errors import DpauditError
 from dpaudit.spec import RELATIONS, Change, Spec, spec_of
 from dpaudit.verifier.frontend import parse
@@ -47,8 +47,8 @@ class Mutant:
 def mutants() -> list[Mutant]:
     """Every mutant of every proven program of the suite, each text and promise once and none that is the program itself."""
     found: dict[tuple[str, Spec], Mutant] = {}
-    for case in SUITE:
-        if case.status == "proven":
+    for case in PROGRAMS:
+        if case.verdict == "proven":
             tree, promise = plain(case)
             seen = {(ast.unparse(tree), promise)}
             for one in (*_sources(case, tree, promise), *_promises(case, tree, promise)):
@@ -73,10 +73,10 @@ def readable() -> dict[str, Mutant]:
     return found
 
 
-def plain(case: Case) -> tuple[ast.FunctionDef, Spec]:
+def plain(case: Specimen) -> tuple[ast.FunctionDef, Spec]:
     """The function of a case without decorator and docstring, and its promise."""
-    node = ast.parse(textwrap.dedent(inspect.getsource(case.function))).body[0]
-    promise = spec_of(case.function)
+    node = ast.parse(textwrap.dedent(inspect.getsource(case.program))).body[0]
+    promise = spec_of(case.program)
     assert isinstance(node, ast.FunctionDef)
     assert promise is not None
     node.decorator_list = []
@@ -84,7 +84,7 @@ def plain(case: Case) -> tuple[ast.FunctionDef, Spec]:
     return node, promise
 
 
-def _sources(case: Case, tree: ast.FunctionDef, promise: Spec) -> Iterator[Mutant]:
+def _sources(case: Specimen, tree: ast.FunctionDef, promise: Spec) -> Iterator[Mutant]:
     """Mutants of the text."""
     for rule in EXPRESSIONS:
         for place, node in enumerate(ast.walk(tree)):
@@ -98,10 +98,10 @@ def _sources(case: Case, tree: ast.FunctionDef, promise: Spec) -> Iterator[Mutan
         yield _made(case, added, other_list, what, changed)
 
 
-def _made(case: Case, promise: Spec, rule: Callable[..., object], what: str, tree: ast.FunctionDef) -> Mutant:
+def _made(case: Specimen, promise: Spec, rule: Callable[..., object], what: str, tree: ast.FunctionDef) -> Mutant:
     """A mutant from its tree."""
     source = ast.unparse(ast.fix_missing_locations(tree))
-    return Mutant(case.function.__name__, rule.__name__.replace("_", " "), what.replace("\n", " "), source, promise)
+    return Mutant(case.program.__name__, rule.__name__.replace("_", " "), what.replace("\n", " "), source, promise)
 
 
 def _with(tree: ast.FunctionDef, place: int, new: ast.expr) -> ast.FunctionDef:
@@ -324,7 +324,7 @@ def other_list(tree: ast.FunctionDef, promise: Spec) -> Iterator[tuple[str, ast.
             )
 
 
-def claim(case: Case, promise: Spec) -> Iterator[tuple[str, Spec]]:
+def claim(case: Specimen, promise: Spec) -> Iterator[tuple[str, Spec]]:
     """Another claim."""
     for factor in CLAIMS:
         if "log" not in promise.claim[0]:
@@ -333,20 +333,20 @@ def claim(case: Case, promise: Spec) -> Iterator[tuple[str, Spec]]:
             yield f"times {factor} inside", replace(promise, claim=f"log(({factor}) * odds)")
 
 
-def adjacency(case: Case, promise: Spec) -> Iterator[tuple[str, Spec]]:
+def adjacency(case: Specimen, promise: Spec) -> Iterator[tuple[str, Spec]]:
     """Other neighbours."""
     own = promise.changes[0][1].relation
     for relation, bound in (*((one, "1") for one in RELATIONS), (own, "2"), (own, "1/2")):
         yield f"{relation} by {bound}", replace(promise, adjacency=Change(relation, bound))
 
 
-def requirement(case: Case, promise: Spec) -> Iterator[tuple[str, Spec]]:
+def requirement(case: Specimen, promise: Spec) -> Iterator[tuple[str, Spec]]:
     """A requirement is missing."""
     for lost in promise.requires:
         yield f"no {lost}", replace(promise, requires=tuple(one for one in promise.requires if one != lost))
 
 
-def _promises(case: Case, tree: ast.FunctionDef, promise: Spec) -> Iterator[Mutant]:
+def _promises(case: Specimen, tree: ast.FunctionDef, promise: Spec) -> Iterator[Mutant]:
     """Mutants of the promise."""
     for rule in (claim, adjacency, requirement):
         for what, changed in rule(case, promise):

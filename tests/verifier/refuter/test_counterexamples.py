@@ -8,7 +8,7 @@ from fractions import Fraction
 
 import pytest
 
-from dpaudit.catalogue.programs import SUITE, Case
+from dpaudit.catalogue import PROGRAMS, Specimen
 from dpaudit.exact import Enclosure
 from dpaudit.spec import Inc, Spec
 from dpaudit.verifier.frontend import parse
@@ -19,8 +19,8 @@ from dpaudit.verifier.refuter.paths import Undecided
 from dpaudit.verifier.refuter.search import search
 from dpaudit.verifier.refuter.witness import recheck, weighed
 
-FALSE = [case for case in SUITE if case.status == "refuted"]
-TRUE = [case for case in SUITE if case.status == "proven"]
+FALSE = [case for case in PROGRAMS if case.verdict == "refuted"]
+TRUE = [case for case in PROGRAMS if case.verdict == "proven"]
 
 
 def program(source: str, claim: str = "eps", adjacency: str = "one", requires: tuple[str, ...] = ("eps > 0",)) -> Program:
@@ -33,19 +33,19 @@ def holds(enclosure: Enclosure, value: float) -> bool:
     return float(enclosure.lower) * (1 - 1e-12) <= value <= float(enclosure.upper) * (1 + 1e-12)
 
 
-@pytest.mark.parametrize("case", FALSE, ids=lambda case: case.function.__name__)
-def test_false_claims_of_the_suite_get_a_witness_that_can_be_computed_again(case: Case) -> None:
+@pytest.mark.parametrize("case", FALSE, ids=lambda case: case.program.__name__)
+def test_false_claims_of_the_suite_get_a_witness_that_can_be_computed_again(case: Specimen) -> None:
     """Every program of the suite whose claim is false is refuted without a hint."""
-    target = parse(case.function)
+    target = parse(case.program)
     witness = search(target, seconds=60)
     assert witness is not None
     assert recheck(target, witness)
 
 
-@pytest.mark.parametrize("case", TRUE, ids=lambda case: case.function.__name__)
-def test_true_claims_are_not_refuted(case: Case) -> None:
+@pytest.mark.parametrize("case", TRUE, ids=lambda case: case.program.__name__)
+def test_true_claims_are_not_refuted(case: Specimen) -> None:
     """A short search finds nothing against what is true."""
-    assert search(parse(case.function), seconds=1.0) is None
+    assert search(parse(case.program), seconds=1.0) is None
 
 
 LAPLACE = "def f(q: list[Fraction], eps: Fraction, *, laplace):\n    return q[0] + laplace(1 / eps)\n"

@@ -8,7 +8,7 @@ from fractions import Fraction
 import pytest
 
 from dpaudit import verify
-from dpaudit.catalogue.programs import SUITE
+from dpaudit.catalogue import PROGRAMS
 from dpaudit.spec import Spec
 from dpaudit.verifier import verifying
 from dpaudit.verifier.frontend import parse
@@ -20,7 +20,7 @@ from dpaudit.verifier.refuter.reproducing import reproduced
 from dpaudit.verifier.refuter.search import search
 from dpaudit.verifier.replay import Differs, Drawn, alike, python_run
 
-FALSE = [case for case in SUITE if case.status == "refuted" and "adaptive" not in case.function.__name__]
+FALSE = [case for case in PROGRAMS if case.verdict == "refuted" and "adaptive" not in case.program.__name__]
 PROMISE = Spec(claim="eps", adjacency="one", requires=["eps > 0", "len(q) >= 1"])
 HEAD = "def noisy(q: list[Fraction], eps: Fraction) -> {0}:\n"
 LOUD = HEAD.format("Fraction") + "    return q[0] + laplace(1 / (2 * eps))\n"
@@ -31,9 +31,9 @@ TWICE = HEAD.format("tuple[Fraction, Fraction]") + "    x = laplace(1 / eps)\n  
 RAISES = HEAD.format("int") + "    if q[0] > 0:\n        raise ValueError\n    return 1\n"
 
 
-@pytest.mark.parametrize("case", FALSE, ids=lambda case: case.function.__name__)
+@pytest.mark.parametrize("case", FALSE, ids=lambda case: case.program.__name__)
 def test_python_gives_the_event_of_every_false_program_of_the_suite(case):
-    program = parse(case.function)
+    program = parse(case.program)
     assert reproduced(program, search(program))
 
 
