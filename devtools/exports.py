@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from types import SimpleNamespace
 from typing import TypeAlias
 
 from devtools.survey import PACKAGES, Tree
@@ -33,10 +34,14 @@ def exports(tree: Tree) -> list[Export]:
 
 def exported_by(tree: Tree, path: Path) -> list[str]:
     """The `__all__` of a package, computed from the assignments in its `__init__`."""
-    # A lazy package makes its list from a table of names: both are constant expressions, which need no import.
-    known: dict[str, object] = {"__builtins__": {"dict": dict, "sorted": sorted}}
-    for name, value in _assigned(tree.parsed(path)):
-        with suppress(NameError):  # what is made from imported names is no part of such a table
+    # A lazy package makes its list from a table of names and from the names of what it imports: neither needs the import.
+    tree_of_package = tree.parsed(path)
+    imports = [node for node in _statements(tree_of_package) if isinstance(node, ast.ImportFrom)]
+    names = [alias.asname or alias.name for node in imports for alias in node.names]
+    known: dict[str, object] = {name: SimpleNamespace(__name__=name) for name in names}
+    known["__builtins__"] = {"dict": dict, "sorted": sorted}
+    for name, value in _assigned(tree_of_package):
+        with suppress(AttributeError, NameError, TypeError):  # what is computed by imported code is no part of such a table
             known[name] = eval(compile(ast.Expression(value), str(path), "eval"), known)  # noqa: S307 - our own source
     return sorted(str(name) for name in known.get("__all__", ()))  # type: ignore[attr-defined]
 
