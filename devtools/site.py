@@ -6,7 +6,7 @@ import importlib
 import os
 import sys
 import tomllib
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -197,14 +197,15 @@ def redirect_page(address: str) -> str:
     )
 
 
-def write_redirects(folder: Path) -> None:
-    """Write a redirecting page for every old address into a folder of HTML; refuse to overwrite a page or to lead nowhere."""
+def write_redirects(folder: Path, pages: Collection[str]) -> None:
+    """Write a redirecting page for every old address into a folder of HTML, given the names of the pages built into it."""
     for old, address in MOVED.items():
-        page, to = folder / f"{old}.html", folder / address.partition("#")[0]
-        if not to.is_file():
-            raise FileNotFoundError(f"{old} redirects to {address}, which was not built")
-        if page.exists() and "This page has moved" not in page.read_text(encoding="utf-8"):
-            raise FileExistsError(f"{old} is still a page and cannot redirect to {address}")
+        to, _, section = address.partition("#")
+        if to.removesuffix(".html") not in pages:
+            raise LookupError(f"{old} redirects to {address}, which was not built")
+        if old in pages:
+            raise LookupError(f"{old} is still a page and cannot redirect to {address}")
+        page = folder / f"{old}.html"
         page.parent.mkdir(exist_ok=True)
-        relative = os.path.relpath(to, page.parent).replace(os.sep, "/")
-        page.write_text(redirect_page(relative + "".join(address.partition("#")[1:])), encoding="utf-8")
+        relative = os.path.relpath(folder / to, page.parent).replace(os.sep, "/")
+        page.write_text(redirect_page(f"{relative}#{section}" if section else relative), encoding="utf-8")

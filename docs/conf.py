@@ -75,7 +75,7 @@ def pages_with_tables(_app: Sphinx, *_changed: object) -> list[str]:
 def redirects(app: Sphinx, exception: Exception | None) -> None:
     """Write a page for every old address."""
     if exception is None and app.builder.format == "html":
-        write_redirects(Path(app.outdir))
+        write_redirects(Path(app.outdir), app.env.found_docs)
 
 
 def contents(_app: Sphinx, docname: str, text: list[str]) -> None:

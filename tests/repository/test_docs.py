@@ -45,17 +45,20 @@ def test_an_old_address_leads_to_a_section_that_is_there(old):
 
 
 def test_redirects_are_written_beside_the_pages_that_they_lead_to(tmp_path):
-    with pytest.raises(FileNotFoundError, match="which was not built"):
-        write_redirects(tmp_path)
-    for address in MOVED.values():
-        (tmp_path / address.partition("#")[0]).write_text("built", encoding="utf-8")
-    write_redirects(tmp_path)
-    write_redirects(tmp_path)  # a second build meets the pages of the first
-    page = (tmp_path / "api" / "ledger.html").read_text(encoding="utf-8")
-    assert '<meta http-equiv="refresh" content="0; url=../api.html#module-dpaudit.ledger">' in page
-    (tmp_path / "api" / "ledger.html").write_text("a page", encoding="utf-8")
-    with pytest.raises(FileExistsError, match="is still a page"):
-        write_redirects(tmp_path)
+    pages = {address.partition(".html")[0] for address in MOVED.values()}
+    (tmp_path / "zoo.html").write_text("left by an older build", encoding="utf-8")
+    write_redirects(tmp_path, pages)
+    for old, address in (("api/ledger", "../api.html#module-dpaudit.ledger"), ("zoo", "catalogue.html#the-zoo")):
+        page = (tmp_path / f"{old}.html").read_text(encoding="utf-8")
+        assert f'<meta http-equiv="refresh" content="0; url={address}">' in page
+
+
+def test_a_redirect_leads_to_a_page_and_replaces_none(tmp_path):
+    pages = {address.partition(".html")[0] for address in MOVED.values()}
+    with pytest.raises(LookupError, match=r"redirects to catalogue\.html.*, which was not built"):
+        write_redirects(tmp_path, pages - {"catalogue"})
+    with pytest.raises(LookupError, match="zoo is still a page and cannot redirect"):
+        write_redirects(tmp_path, pages | {"zoo"})
 
 
 @pytest.mark.parametrize("name", TABLES)
