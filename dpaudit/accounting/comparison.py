@@ -134,14 +134,14 @@ def _worst_point(claim: Claim, loss: PrivacyLoss, points: Sequence[Fraction]) ->
 
 
 def _share(value: Endpoint, limit: Fraction) -> Endpoint:
-    """How much of the limit is used up."""
+    """Return the share of the limit that is used up."""
     if limit > 0:
         return value / limit
     return math.inf if value > 0 else Fraction(0)
 
 
 def _is_below(loss: PrivacyLoss, claim: Claim) -> bool:
-    """Whether the claimed curve is that of the very laws that dominate the releases."""
+    """True if the claimed curve is that of the very laws that dominate the releases."""
     promised = claim.guarantee.loss if isinstance(claim.guarantee, Curve) else None
     above = [(law.bracket()[0] if isinstance(law, Bracketed) else law, count) for law, count in loss.parts]
     return isinstance(promised, PrivacyLoss) and promised.parts in {loss.parts, tuple(above)}

@@ -1,4 +1,4 @@
-"""The price of what ran: from the release log to a composed privacy loss."""
+"""Prices of release logs: from what ran to a composed privacy loss."""
 
 from __future__ import annotations
 
@@ -33,15 +33,15 @@ _SMALLEST_FLOAT_STEP: Final = 2.0**-960
 
 
 def price(releases: Sequence[Release]) -> PrivacyLoss:
-    """Privacy loss of everything that a run wrote to its release log.
+    """Return the privacy loss of everything that a run wrote to its release log.
 
     Args:
       releases: entries of the log, at least one, all under one adjacency.
     Returns:
-      The composition of all of them. Lower ends speak of the worst neighbours that the logged sensitivity allows.
+      The composition of all of them. Lower ends are about the worst neighbours that the logged sensitivity allows.
     Raises:
       InvalidArgument: the log is empty (DPA109), an entry is no Release or lacks a parameter (DPA105).
-      AdjacencyMismatch: entries speak of different neighbouring relations (DPA201).
+      AdjacencyMismatch: entries are about different neighbouring relations (DPA201).
       Unsupported: an entry of a kind that has no law here (DPA202).
     Source: docs/prices.md, "Pricing a release log".
     Example:
@@ -75,7 +75,7 @@ def _law(release: Release) -> Law:
 
 
 def _steps(release: Release) -> int:
-    """How many whole lattice steps one coordinate can move: values on the lattice differ by nothing between."""
+    """Return how many lattice steps one coordinate can move: values on the lattice differ by integer steps."""
     return floor(release.sensitivity / release.parameter("lattice"))
 
 
@@ -118,7 +118,7 @@ def _discrete_gaussian(release: Release) -> Law:
 
 
 def _real_laplace(release: Release) -> Law:
-    """Post-processing of the continuous law; at least what three outputs tell: above both values, below both, between."""
+    """Post-processing of the continuous law; at least what three outputs reveal: above both values, below both, between."""
     scale, sensitivity = release.parameter("scale"), release.sensitivity
     name = f"laplace(scale={shown(scale)}, sensitivity={shown(sensitivity)})"
     upper = Laplace(scale, sensitivity) if release.dimension == 1 else pure_response(sensitivity / scale)

@@ -48,7 +48,7 @@ class PrivacyLoss:
         return self.composition.adjacency
 
     def delta(self, *, epsilon: Exact) -> Enclosure:
-        """Smallest delta for which everything released is (epsilon, delta)-DP.
+        """Compute the smallest delta for which everything released is (epsilon, delta)-DP.
 
         Args:
           epsilon: privacy parameter in nats, exact, at least 0.
@@ -68,7 +68,7 @@ class PrivacyLoss:
         return evaluate(self.composition, DeltaAt(non_negative(epsilon, "epsilon")))
 
     def epsilon(self, *, delta: Exact) -> Enclosure:
-        """Smallest epsilon for which everything released is (epsilon, delta)-DP.
+        """Compute the smallest epsilon for which everything released is (epsilon, delta)-DP.
 
         Args:
           delta: failure probability, exact, in [0, 1), dimensionless; 0 asks for pure epsilon.
@@ -88,7 +88,7 @@ class PrivacyLoss:
         return evaluate(self.composition, EpsilonAt(in_range(delta, "delta", lower=0, upper=1, upper_open=True)))
 
     def tradeoff(self, *, alpha: Exact) -> Enclosure:
-        """Trade-off function: least type II error of any test of two neighbours at type I error `alpha`.
+        """Compute the trade-off function: the least type II error of any test of two neighbours at type I error `alpha`.
 
         Args:
           alpha: type I error, exact, in [0, 1], dimensionless.
@@ -109,7 +109,7 @@ class PrivacyLoss:
         return tradeoff_at(self.composition, in_range(alpha, "alpha", lower=0, upper=1))
 
     def renyi(self, *, order: Exact) -> Enclosure:
-        """Renyi divergence of everything released, the worse of the two directions.
+        """Compute the Renyi divergence of everything released, the worse of the two directions.
 
         Args:
           order: above 1, exact, dimensionless.
@@ -128,7 +128,7 @@ class PrivacyLoss:
         return renyi_divergence(self.composition, in_range(order, "order", lower=1, upper=2**64, lower_open=True))
 
     def zcdp(self) -> Enclosure:
-        """Smallest rho for which everything released is rho-zero-concentrated differentially private.
+        """Compute the smallest rho for which everything released is rho-zero-concentrated differentially private.
 
         Args:
           Nothing.
@@ -147,7 +147,7 @@ class PrivacyLoss:
         return concentration(self.composition)
 
     def gdp(self) -> Enclosure:
-        """Smallest mu for which everything released is mu-Gaussian differentially private.
+        """Compute the smallest mu for which everything released is mu-Gaussian differentially private.
 
         Args:
           Nothing.
@@ -166,7 +166,7 @@ class PrivacyLoss:
         return gaussian_parameter(self.composition)
 
     def sampled(self, scheme: Scheme) -> PrivacyLoss:
-        """The loss when every release is made on records that a sampling scheme chooses afresh.
+        """Return the loss when every release is made on records that a sampling scheme chooses again each time.
 
         Args:
           scheme: Poisson, WithoutReplacement, RandomAllocation, Shuffle or RandomOrder.
@@ -189,14 +189,14 @@ class PrivacyLoss:
         return PrivacyLoss(scheme.applied_to(self.composition))
 
     def dominating(self) -> PrivacyLoss:
-        """The loss of the laws that stand above those of this one: what is asked for the sake of upper ends alone, and sooner.
+        """Return the loss of the laws that dominate those of this one: faster, for upper bounds only.
 
         Args:
           Nothing.
         Returns:
-          A loss under the same adjacency, at least this one; what its answers say from below holds for itself only.
+          A loss under the same adjacency, at least this one; its lower ends hold for itself only.
         Raises:
-          Nothing: a law that nothing stands above stays as it is.
+          Nothing: a law without a dominating one stays as it is.
         Source: docs/prices.md.
         Example:
           >>> from dpaudit.accounting import gaussian
@@ -209,7 +209,7 @@ class PrivacyLoss:
         return PrivacyLoss(dominating_laws(self.composition))
 
     def group(self, size: int) -> PrivacyLoss:
-        """The loss on datasets that are `size` steps of the neighbouring relation apart.
+        """Return the loss on datasets that are `size` steps of the neighbouring relation apart.
 
         Args:
           size: number of steps, at least 1.
@@ -249,14 +249,14 @@ class PrivacyLoss:
 
 
 def compose(*losses: PrivacyLoss) -> PrivacyLoss:
-    """The privacy loss of several releases together, adaptively chosen.
+    """Return the privacy loss of several releases together, adaptively chosen.
 
     Args:
       losses: one or more losses under one adjacency.
     Returns:
-      Their composition; equal laws are gathered, the order does not matter, nothing is computed yet.
+      Their composition; equal laws are merged, the order does not matter, nothing is computed yet.
     Raises:
-      AdjacencyMismatch: the losses speak of different neighbouring relations (DPA201).
+      AdjacencyMismatch: the losses are about different neighbouring relations (DPA201).
       InvalidArgument: no loss was given (DPA109), or something that is not a loss (DPA105).
     Source: Zhu, Dong, Wang 2022, Theorem 10 (products of dominating pairs dominate adaptive compositions).
     Example:

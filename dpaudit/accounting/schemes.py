@@ -21,7 +21,7 @@ from dpaudit.exact import Exact, in_range, instance_of, integer, rational
 
 @runtime_checkable
 class Scheme(Protocol):
-    """How the records of a release are chosen."""
+    """A way in which the records of a release are chosen."""
 
     def applied_to(self, loss: Composition) -> Composition:
         """The loss when every release of `loss` is made on records that the scheme chooses afresh."""

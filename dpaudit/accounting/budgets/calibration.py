@@ -25,7 +25,7 @@ class Calibration:
       beyond: the parameter on the other side, at the relative distance that was asked for.
       reached: delta (for a budget with delta = 0, epsilon) at `parameter`.
       missed: the same at `beyond`.
-      tight: whether `beyond` certainly breaks the budget, by its lower end; otherwise the accounting leaves it open.
+      tight: True if `beyond` certainly breaks the budget, by its lower end; otherwise the accounting leaves it open.
     Source: docs/budgets.md.
     Example:
       >>> from dpaudit.accounting import laplace
@@ -51,7 +51,7 @@ def calibrate(
     increasing: bool = False,
     precision: Exact = "1e-6",
 ) -> Calibration:
-    """The least noise (or, if the loss increases with the parameter, the largest parameter) that meets a budget.
+    """Find the least noise (or, if the loss increases with the parameter, the largest parameter) that meets a budget.
 
     Args:
       make: the privacy loss at a parameter, monotone in it; the parameter is an exact positive Fraction.
@@ -86,8 +86,8 @@ def calibrate(
     good, bad = (near, far) if increasing else (far, near)
     if not budget.is_met(make, good):
         if budget.is_met(make, bad):
-            told = "falls, so leave increasing out" if increasing else "grows, so say that it is increasing"
-            raise Unsupported("DPA202", f"the budget is met at {shown(bad)} and not at {shown(good)}: the loss {told}.")
+            remedy = "falls, so leave increasing out" if increasing else "grows, so pass increasing=True"
+            raise Unsupported("DPA202", f"the budget is met at {shown(bad)} and not at {shown(good)}: the loss {remedy}.")
         raise Unsupported("DPA202", f"the budget is not met even at {shown(good)}. Widen the range or the budget.")
     if budget.is_met(make, bad):
         raise Unsupported("DPA202", f"the budget is met all over the range, even at {shown(bad)}. Widen the range.")
@@ -99,7 +99,7 @@ def calibrate(
 
 @dataclass(frozen=True)
 class _Budget:
-    """What must be met: delta at epsilon, or epsilon itself where delta is 0."""
+    """A target to meet: delta at epsilon, or epsilon itself where delta is 0."""
 
     epsilon: Fraction
     delta: Fraction
@@ -117,7 +117,7 @@ class _Budget:
         return loss.delta(epsilon=self.epsilon) if self.delta else loss.epsilon(delta=0)
 
     def is_met(self, make: Callable[[Fraction], PrivacyLoss], parameter: Fraction) -> bool:
-        """Whether a parameter certainly meets the budget."""
+        """True if a parameter certainly meets the budget."""
         return bool(self.number(make, parameter).upper <= self.limit)
 
 
@@ -142,7 +142,7 @@ def _closed(
 
 
 def _share(good: float, bad: float) -> float:
-    """How far the secant's root lies from the good end towards the bad one, from 0 to 1."""
+    """Return how far the secant's root lies from the good end towards the bad one, from 0 to 1."""
     if not (math.isfinite(good) and math.isfinite(bad)) or bad <= good:
         return 0.5
     return -good / (bad - good)

@@ -20,7 +20,7 @@ Amounts: TypeAlias = tuple[Fraction, ...]
 
 @dataclass(frozen=True)
 class Cap:
-    """What a guarantee allows to be spent, as amounts that add up; holds no account.
+    """The largest amounts that a guarantee allows, in a currency that adds up; holds no account.
 
     Args:
       guarantee: PureDP, ApproxDP, ZCDP, RDP or GDP.
@@ -43,29 +43,29 @@ class Cap:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """What is counted."""
+        """The names of the amounts."""
         return currency_of(self.guarantee).names
 
     @property
     def nothing(self) -> Amounts:
-        """What is spent at first."""
+        """The amounts before anything is spent: zeros."""
         return (Fraction(0),) * len(self.limits)
 
     def cost(self, spending: PrivacyLoss | Guarantee, *, times: int = 1) -> Amounts:
-        """What `times` such releases take; arguments and errors are those of `Filter.spend`."""
+        """Return the amounts that `times` such releases take; arguments and errors are those of `Filter.spend`."""
         count = integer(times, "times", lower=0)
         return added(self.nothing, currency_of(self.guarantee).cost(spent_laws(spending), self.adjacency), count)
 
     def after(self, spent: Amounts, cost: Amounts) -> Amounts:
-        """What will have been spent in all; it need not be covered."""
+        """Return the amounts spent after a cost, whether they are covered or not."""
         return added(spent, cost, 1)
 
     def covers(self, amounts: Amounts) -> bool:
-        """Whether no limit is passed."""
+        """True if no limit is passed."""
         return all(amount <= limit for amount, limit in zip(amounts, self.limits, strict=True))
 
     def refusal(self, amounts: Amounts) -> str:
-        """Which limit would be passed."""
+        """Return the message that names the limit which would be passed."""
         name, amount, limit = next(found for found in zip(self.names, amounts, self.limits, strict=True) if found[1] > found[2])
         reached, allowed = outward(amount, digits=6, up=True), outward(limit, digits=6, up=False)
         return (
@@ -122,7 +122,7 @@ class Filter:
 
     @property
     def guarantee(self) -> Guarantee:
-        """What all releases together may reach."""
+        """The guarantee that all releases together may reach."""
         return self._cap.guarantee
 
     @property
@@ -132,17 +132,17 @@ class Filter:
 
     @property
     def spent(self) -> dict[str, Fraction]:
-        """What was spent so far, by the name of the currency."""
+        """The amounts spent so far, by the name of the currency."""
         return dict(zip(self._cap.names, self._spent, strict=True))
 
     @property
     def remaining(self) -> dict[str, Fraction]:
-        """What may still be spent, by the name of the currency."""
+        """The amounts that may still be spent, by the name of the currency."""
         left = (limit - spent for limit, spent in zip(self._cap.limits, self._spent, strict=True))
         return dict(zip(self._cap.names, left, strict=True))
 
     def admits(self, spending: PrivacyLoss | Guarantee, *, times: int = 1) -> bool:
-        """Whether the budget covers `times` such releases now; nothing is spent.
+        """True if the budget covers `times` such releases now; nothing is spent.
 
         Args:
           spending: as for `spend`.
@@ -168,7 +168,7 @@ class Filter:
           Nothing; releases that are not admitted are not made.
         Raises:
           BudgetExceeded: the budget does not cover them; nothing is spent (DPA204).
-          AdjacencyMismatch: the loss speaks of another neighbouring relation (DPA201).
+          AdjacencyMismatch: the loss is about another neighbouring relation (DPA201).
           InvalidArgument: something else than a loss or a guarantee, or `times` is no count (DPA103, DPA105).
           Unsupported: the loss has no finite cost in the currency of the budget (DPA202).
         Source: docs/budgets.md.
@@ -186,7 +186,7 @@ class Filter:
             self._spent = after
 
     def state(self) -> dict[str, str]:
-        """What was spent, as text with exact numbers, from which `restore` goes on."""
+        """Return what was spent, as text with exact numbers, for `restore`."""
         return self._cap.written(self._spent)
 
     def restore(self, state: Mapping[str, str]) -> None:

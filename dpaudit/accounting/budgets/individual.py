@@ -100,7 +100,7 @@ class IndividualFilter:
         return admitted
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Refuse to be copied or pickled: accounts tell about records, and two copies would spend a budget twice."""
+        """Refuse to be copied or pickled: accounts reveal records, and two copies would spend a budget twice."""
         raise TypeError("an individual filter cannot be copied or pickled; its accounts are private and spent once")
 
     def __repr__(self) -> str:

@@ -66,7 +66,7 @@ class Odometer:
         Returns:
           Nothing.
         Raises:
-          AdjacencyMismatch: the loss speaks of another neighbouring relation (DPA201).
+          AdjacencyMismatch: the loss is about another neighbouring relation (DPA201).
           InvalidArgument: something else than a loss or a guarantee, or `times` is no count (DPA103, DPA105).
           Unsupported: nothing is known about the loss in rho, or it can be infinite: a delta of single releases has no place
             in a statement about all times (DPA202).

@@ -53,7 +53,7 @@ def mixture(parts: Sequence[tuple[Exact, PrivacyLoss]], *, revealed: bool = True
     Returns:
       A loss under the components' adjacency, exact where those of the components are, also after composition.
     Raises:
-      AdjacencyMismatch: the components speak of different neighbouring relations (DPA201).
+      AdjacencyMismatch: the components are about different neighbouring relations (DPA201).
       InvalidArgument: no component (DPA109), one that is no pair of a number and a loss (DPA101, DPA102, DPA105), or
         probabilities outside [0, 1] or of another sum than 1 (DPA103).
       Unsupported: a component makes several releases, or is known by its moments only (DPA202).
@@ -142,5 +142,5 @@ def update_charged(
 
 
 def _is_component(part: object) -> bool:
-    """Whether something is a pair of anything and a loss."""
+    """True for a pair of anything and a loss."""
     return isinstance(part, tuple) and len(part) == 2 and isinstance(part[1], PrivacyLoss)

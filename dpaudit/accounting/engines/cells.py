@@ -46,7 +46,7 @@ Row: TypeAlias = tuple[float, float, float, float]
 
 
 class Halves(NamedTuple):
-    """What half cell (c, 0 or 1) brings to the ends of its cell: kept at the left end, or moved to the right end.
+    """The masses that half cell (c, 0 or 1) brings to the ends of its cell: kept at the left end, or moved to the right end.
 
     Kept there, `excess` is at or below P - e^loss Q and `kept` at or below e^loss Q. Moved there, `deficit` is at or above
     e^loss Q - P and `moved` at or below e^loss Q.
@@ -77,7 +77,7 @@ class Cells:
 
 
 def cells_of(law: Distribution, raster: Raster, tilt: Fraction, log_scale: Fraction, tail: int) -> Cells | None:
-    """Masses on the cells of a raster at the current precision; None when a value cannot be told from the end of a half cell.
+    """Masses on the cells of a raster at the current precision; None when a value is indistinguishable from the end of a half cell.
 
     Diffuse mass below the first end is moved up to it (upper law) or dropped (lower law), mass above the last end is moved to
     infinity or dropped.
@@ -146,7 +146,7 @@ def cells_of(law: Distribution, raster: Raster, tilt: Fraction, log_scale: Fract
 
 
 def _is_whole(law: Distribution, points: Points) -> bool:
-    """Whether the masses can add up to 1 on both sides, as far as the balls tell."""
+    """True if the masses can add up to 1 on both sides, as far as the balls decide."""
     sides = law.sides([arb(0)])[0]
     p_mass = sum((mass for _, mass, _ in points.finite), sides.p_below + sides.p_above + points.p_infinity)
     q_mass = sum((mass for _, _, mass in points.finite), sides.q_below + sides.q_above + points.q_only)
@@ -183,7 +183,7 @@ def _by_half(points: Points, edges: Sequence[arb]) -> dict[int, tuple[arb, arb]]
 
 
 def _inside(loss: arb, index: int, edges: Sequence[arb]) -> bool:
-    """Whether a loss certainly lies before edge number `index` and not before the one that precedes it."""
+    """True if a loss certainly lies before edge number `index` and not before the one that precedes it."""
     if not 0 <= index <= len(edges):
         return False
     return bool((index == 0 or loss > edges[index - 1]) and (index == len(edges) or loss < edges[index]))

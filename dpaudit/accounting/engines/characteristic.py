@@ -33,7 +33,7 @@ class Moments(Protocol):
 
     @property
     def size(self) -> int:
-        """How long a value of the function takes, in products of complex numbers."""
+        """The cost of a value of the function, in products of complex numbers."""
         ...
 
     def grid(self, theta: Fraction, step: Fraction, side: int) -> acb_mat:
@@ -233,7 +233,7 @@ class SampledNormal:
         return 2 * grown / (2 * arb.pi() * strip / ball(self.step)).expm1()
 
     def _bulge(self, order: Fraction, distance: Fraction) -> arb:
-        """How much |R|^-order may grow at this distance from the real axis; 1 where the power is positive."""
+        """Bound how much |R|^-order may grow at this distance from the real axis; 1 where the power is positive."""
         return arb(1) if self.removing else (self._mu * ball(distance) / 2).cos() ** -ball(order)
 
     def _shift(self, theta: Fraction, place: Fraction) -> Fraction:

@@ -147,7 +147,7 @@ def _tail_for(smallest: Fraction) -> int:
 
 
 def _is_good(value: Mass, floor: Fraction) -> bool:
-    """Whether a ball is narrow, or below what matters."""
+    """True if a ball is narrow, or below what matters."""
     if isinstance(value, fmpq) or value.rel_accuracy_bits() >= GOOD_BITS:
         return True
     return bool(value.is_finite() and value < ball(floor))

@@ -1,4 +1,4 @@
-"""What a privacy loss is in other terms: Renyi divergence, rho, mu; each end in its sound direction."""
+"""Conversions of a privacy loss to Renyi divergence, rho and mu; each end in its sound direction."""
 
 from __future__ import annotations
 
@@ -107,12 +107,12 @@ def _least_moment(law: Law, order: Fraction) -> Endpoint:
 
 
 def _only_bounds(law: Law) -> bool:
-    """Whether the moment that a law states may be above its own."""
+    """True if the moment that a law states may be above its own."""
     return isinstance(law, (DiscreteGaussian, RoundedGaussian, Bracketed))
 
 
 def _limit(law: Law) -> Fraction:
-    """What divergences over their orders tend to, where that is known: at most rho."""
+    """Return the limit of divergences over their orders, where it is known: at most rho."""
     if isinstance(law, Bracketed) and (below := law.bracket()[1]) != law:
         return Fraction(0) if below is None else _limit(below)
     match law:

@@ -1,4 +1,4 @@
-"""What a privacy loss costs in each currency that adds up over adaptively chosen releases: epsilon, rho, Renyi, mu squared."""
+"""Costs of a privacy loss in each currency that adds up over adaptively chosen releases: epsilon, rho, Renyi, mu squared."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ class Currency:
 
 @lru_cache(maxsize=4096)
 def _worse_amounts(of_law: Callable[[Law], tuple[Fraction, ...] | None], law: Law) -> tuple[Fraction, ...] | None:
-    """What one law takes in the worse of its directions, kept because filters meet the same laws again and again."""
+    """Return the cost of one law in the worse of its directions, cached because filters meet the same laws again and again."""
     forward, backward = of_law(law), law.reversed()
     if backward is law or forward is None:
         return forward
@@ -180,7 +180,7 @@ def _gaussian_amount(law: Law) -> tuple[Fraction] | None:
 
 
 def sampled_moment(law: Law, order: Fraction) -> tuple[arb, arb] | None:
-    """Below and above log E e^(order loss) of a mixture with what tells nothing; None where it is not known.
+    """Below and above log E e^(order loss) of a mixture with a release that reveals nothing; None where unknown.
 
     An addition has at most the moment of a removal, if the law is the same in both directions (docs/sampling_schemes.md, moments).
     """

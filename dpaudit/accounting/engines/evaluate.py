@@ -1,4 +1,4 @@
-"""Which computation answers a question: engines are tried in order, each on both directions; the worse direction counts."""
+"""Answers to questions: engines are tried in order, each on both directions; the worse direction counts."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def evaluate(loss: Composition, question: Question) -> Enclosure:
     """The answer for the worse of the two directions."""
     if isinstance(question, EpsilonAt) and 0 < question.delta < SMALLEST_DELTA:
         got, least = (outward(value, digits=3, up=True) for value in (question.delta, SMALLEST_DELTA))
-        raise Unsupported("DPA202", f"delta must be 0 or at least {least}, got {got}: smaller ones cannot be told from 0.")
+        raise Unsupported("DPA202", f"delta must be 0 or at least {least}, got {got}: smaller values are indistinguishable from 0.")
     if not loss.parts:
         return Enclosure.point(0, Reason("nothing is released, so the two datasets cannot be told apart"))
     backward = loss.reversed()

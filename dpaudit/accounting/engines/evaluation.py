@@ -82,7 +82,7 @@ class Evaluated:
 
     @cached_property
     def _bump(self) -> Bump | None:
-        """What is taken off the lower law because its points are spread."""
+        """Return what is taken off the lower law because its points are spread."""
         return bump_of(self.lattices, self.plan.tilt, self.plan.size)
 
     @cached_property

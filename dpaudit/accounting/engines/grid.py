@@ -73,7 +73,7 @@ def _minus(left: Place, right: Place) -> Place:
 
 
 def _multiple(gap: Place, step: Place) -> int | None:
-    """How many times `step` goes into `gap`, None when it does not."""
+    """Return how many times `step` goes into `gap`, None when it does not."""
     times = next((whole // part for whole, part in zip(gap, step, strict=True) if part), 0)
     return times if tuple(times * part for part in step) == gap else None
 

@@ -278,7 +278,7 @@ def _raster(
 
 
 def _reaches(places: Reals, weights: Reals, finest: float, dear: float) -> Reals:
-    """How wide cells may be near each place: as density^(-1/3), for the same error in all, from the finest on.
+    """Return how wide cells may be near each place: as density^(-1/3), for the same error in all, from the finest on.
 
     Where widths change, fusion wastes part of the excess of one cell: `dear` times density times width^2 stays below 1 there.
     """

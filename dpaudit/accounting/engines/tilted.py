@@ -54,7 +54,7 @@ def tilted_lattice(composition: Composition, question: Question) -> Enclosure | 
     """Delta or epsilon in one direction: certified bounds where they are narrow, else what they and the lattice both allow.
 
     None where the distribution functions of some law are not known from above, and those of no law from below. Other laws that
-    stand above and have a closed form are left to the bounds, which read it, unless that form finds no end.
+    dominate and have a closed form are left to the bounds, which read it, unless that form finds no end.
     """
     above, below = parts_of(composition, lower=False), parts_of(composition, lower=True)
     if not (above or below):

@@ -65,7 +65,7 @@ class Allocated:
     """One of `steps` steps under `law`, the others under its second half, against the second half in all; or the reverse.
 
     `removing`: `law` is (with, without) and the pair is (mean over i of without x ... x with at i x ... x without, without^steps).
-    Else `law` is (without, with) and the pair is (without^steps, that mean). Its distribution stands above: the likelihood ratios
+    Else `law` is (without, with) and the pair is (without^steps, that mean). Its distribution dominates: the likelihood ratios
     of one step are spread over an arithmetic grid, and those beyond it reveal the record.
     """
 

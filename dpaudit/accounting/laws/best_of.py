@@ -51,7 +51,7 @@ class BestOf:
         return self, None
 
     def bracket_source(self) -> str:
-        """What the guarantee does not say."""
+        """The bound that is missing: the guarantee has none from below."""
         return "a bound on moments holds from above only; it covers every mechanism and every order of its outputs"
 
     def _others(self) -> arb:
@@ -101,7 +101,7 @@ class BestOfPoisson:
         return self, None
 
     def bracket_source(self) -> str:
-        """What the guarantee does not say."""
+        """The bound that is missing: the guarantee has none from below."""
         return "a bound on moments holds from above only; it covers every mechanism and every order of its outputs"
 
 

@@ -21,7 +21,7 @@ class Between:
     ground: str
 
     def describe(self) -> str:
-        """What is meant."""
+        """The name of the class."""
         return self.name
 
     def reversed(self) -> Between:

@@ -109,7 +109,7 @@ def _alone(weights: Sequence[arb], reach: int, sensitivity: int) -> arb:
 
 
 def named(power: int, parameter: Fraction, reach: int, sensitivity: int) -> str:
-    """How truncated noise is called."""
+    """Return the name of truncated noise."""
     kind, name = ("laplace", "scale") if power == 1 else ("gaussian", "sigma_squared")
     return f"truncated_discrete_{kind}({name}={shown(parameter)}, reach={reach}, sensitivity={sensitivity})"
 
@@ -180,7 +180,7 @@ def _hull(points: Sequence[tuple[Fraction, Fraction]]) -> list[tuple[Fraction, F
 
 
 def _turns_left(first: tuple[Fraction, Fraction], middle: tuple[Fraction, Fraction], last: tuple[Fraction, Fraction]) -> bool:
-    """Whether the middle point lies on or below the line from the first to the last."""
+    """True if the middle point lies on or below the line from the first to the last."""
     (x, y), (u, v), (a, b) = first, middle, last
     return (u - x) * (b - y) >= (v - y) * (a - x)
 

@@ -250,7 +250,7 @@ def _ratio(update: arb, log_silent: arb) -> arb:
 
 @lru_cache(maxsize=256)
 def repeated_query(noise: Round, updates: int) -> Waits | None:
-    """What an analyst learns who repeats one query and counts; rounded so that it tells less, None where that tells nothing."""
+    """Return the pair seen by an analyst who repeats one query and counts, rounded to reveal less, None if that is nothing."""
     before = min(noise.sensitivity * Fraction(7, 10), 2 * noise.scale)
     before = max(before // noise.step, 1) * noise.step if noise.step else before
     with working_precision(noise.bits):

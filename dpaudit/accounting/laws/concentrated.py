@@ -43,7 +43,7 @@ class Concentrated:
         return self, None
 
     def bracket_source(self) -> str:
-        """What the guarantee does not say."""
+        """The bound that is missing: the guarantee has none from below."""
         return "a bound on moments holds from above only: a mechanism that satisfies it may lose nothing"
 
 
@@ -85,5 +85,5 @@ class RenyiBounded:
         return self, None
 
     def bracket_source(self) -> str:
-        """What the guarantee does not say."""
+        """The bound that is missing: the guarantee has none from below."""
         return "a bound on moments holds from above only: a mechanism that satisfies it may lose nothing"

@@ -83,7 +83,7 @@ class Distribution(Protocol):
         ...
 
     def ends(self) -> tuple[bool, bool]:
-        """Whether the diffuse part ends at the first and at the last node."""
+        """True if the diffuse part ends at the first and at the last node."""
         ...
 
     def gap(self) -> Fraction | None:

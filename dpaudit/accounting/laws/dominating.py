@@ -8,7 +8,7 @@ from dpaudit.accounting.model.law import Bracketed, Law
 
 
 def dominating_laws(composition: Composition) -> Composition:
-    """The composition with every law replaced by the one that stands above it, its own or that of its bracket."""
+    """Return the composition with every law replaced by one that dominates it, its own or that of its bracket."""
     return merge_parts([(end_of(law, 0) or law, count) for law, count in composition.parts], composition.adjacency)
 
 

@@ -21,7 +21,7 @@ SOURCE: Final = (
 
 
 def is_short(parts: Sequence[tuple[Laplace, int]], uses: int) -> bool:
-    """Whether the releases are few enough for `uses` values of `summed_profile`."""
+    """True if the releases are few enough for `uses` values of `summed_profile`."""
     work = sum(count * (1 + law.pure_epsilon) for law, count in parts)
     return uses * math.prod(count + 1 for _, count in parts) * work <= MOST_WORK
 
@@ -30,7 +30,7 @@ def summed_profile(parts: Sequence[tuple[Laplace, int]], epsilon: arb) -> arb:
     """Delta of k releases in all, for epsilon of any sign.
 
     With e_i the greatest losses, each release multiplies the moment function by (x (1 + v) + b (1 - v)) e^(-z e_i)/2, where
-    x = e^(2 z e_i), b = e^(-e_i) and v = 1/(2 z + 1). So m_i powers of x_i stand with a polynomial in v of degree k, and the
+    x = e^(2 z e_i), b = e^(-e_i) and v = 1/(2 z + 1). So m_i powers of x_i come with a polynomial in v of degree k, and the
     power j of v with e^(z y) becomes 2 e^(-y/2) times the sum of (y/2)^n/n! over n = j + 1, j + 3, ..., or 0 for y <= 0.
     """
     releases, total = sum(count for _, count in parts), arb(0)
@@ -46,7 +46,7 @@ def summed_profile(parts: Sequence[tuple[Laplace, int]], epsilon: arb) -> arb:
 
 
 def _inverted(ups: int, releases: int, half: arb) -> arb:
-    """What (1 + v)^ups (1 - v)^(releases - ups) becomes at y = 2 half, without the weight."""
+    """Return what (1 + v)^ups (1 - v)^(releases - ups) becomes at y = 2 half, without the weight."""
     coefficients = (fmpz_poly([1, 1]) ** ups * fmpz_poly([1, -1]) ** (releases - ups)).coeffs()
     term = half ** (releases + 1) / arb.fac_ui(releases + 1)
     later = [_every_other(term, half, releases + 1), _every_other(term * half / (releases + 2), half, releases + 2)]

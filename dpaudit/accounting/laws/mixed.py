@@ -99,7 +99,7 @@ class Mixed:
 
 
 def law_of_component(composition: Composition, side: Callable[[Composition], Composition]) -> Law:
-    """The law with a profile that stands above or below a component; DPA202 where there is none or the component has several."""
+    """Return the law with a profile above or below a component; DPA202 where there is none or the component has several."""
     if sum(count for _, count in composition.parts) > 1:
         remedy = "Where every release draws its component, compose mixtures."
         raise Unsupported("DPA202", f"a component of a mixture is one release, got {composition.describe()}. {remedy}")

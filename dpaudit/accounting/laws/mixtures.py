@@ -117,7 +117,7 @@ class Blend:
         return Nodes(losses[order], log_p, log_q)
 
     def ends(self) -> tuple[bool, bool]:
-        """Whether all components end."""
+        """True if all components end."""
         ends = [base.ends() for base, _ in self.components]
         return all(first for first, _ in ends), all(last for _, last in ends)
 
@@ -127,7 +127,7 @@ class Blend:
 
 
 class Pointed(Protocol):
-    """A law that knows points which stand above it."""
+    """A law that knows points which dominate it."""
 
     def points(self, tail: int) -> Points:
         """The points, and what is left of P beside an infinite loss and of Q beside none."""

@@ -105,7 +105,7 @@ class Ordered:
         return GROUND
 
     def distribution(self) -> Distribution:
-        """A mixture of fewer normal losses, each at the largest distance that it stands for."""
+        """A mixture of fewer normal losses, each at the largest distance that it replaces."""
         from dpaudit.accounting.laws.distributions import Listed, Normal
         from dpaudit.accounting.laws.mixtures import Blend
         from dpaudit.accounting.laws.response import Response
@@ -161,7 +161,7 @@ def _mean(chances: Sequence[Fraction], values: Sequence[arb]) -> arb:
 def times_seen(
     records: int, batches: Sequence[int], rounds: int, *, replacement: bool, averaged: bool
 ) -> tuple[Fraction, tuple[Fraction, ...]]:
-    """How far the mean of the releases of the largest batch of all rounds moves, from below, in noise units: squared unit, chances.
+    """Bound from below how far the mean release of the largest batch of all rounds moves, in noise units: squared unit, chances.
 
     The unit is a factor 1, or a part of it where late places count less. Probabilities are rounded down; the rest is at 0.
     """

@@ -68,7 +68,7 @@ class Response:
 
 
 def answered(epsilon: Fraction, categories: int) -> Response:
-    """The law of a randomized response: two answers tell, the others do not."""
+    """The law of a randomized response: two answers are informative, the others are not."""
     name = f"randomized_response(epsilon={shown(epsilon)}, categories={categories})"
     return Response(epsilon, name, others=Fraction(categories - 2), categories=categories)
 

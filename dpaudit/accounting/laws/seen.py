@@ -1,4 +1,4 @@
-"""Laws from below: what is left of a release when of its outputs only finitely many groups are told apart."""
+"""Laws from below: a release of whose outputs only finitely many groups are distinguished."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Groups(Hashable, Protocol):
     """Outputs in groups: joining outputs is a post-processing, so a mechanism that has the pair loses at least this."""
 
     def describe(self) -> str:
-        """What is seen."""
+        """The name of the groups that are distinguished."""
         ...
 
     def points(self, tail: int) -> Points:
@@ -46,7 +46,7 @@ class Groups(Hashable, Protocol):
 class Seen:
     """The pair of some groups, P and Q exchanged if `turned`; its profile is at least that of `beside`, another law below.
 
-    It only stands below other laws.
+    It only serves below other laws.
     """
 
     groups: Groups
@@ -54,7 +54,7 @@ class Seen:
     turned: bool = False
 
     def describe(self) -> str:
-        """What is seen."""
+        """The name of the groups that are distinguished."""
         return self.groups.describe()
 
     def reversed(self) -> Seen:

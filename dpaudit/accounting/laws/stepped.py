@@ -104,5 +104,5 @@ class Stepped:
 
 
 def outputs_within(variance: Fraction, bits: int) -> int:
-    """How far from its centre noise no heavier than normal has all but 2^-bits of its mass."""
+    """Bound how far from its centre noise no heavier than normal has all but 2^-bits of its mass."""
     return math.isqrt(int(2 * bits * variance)) + 2

@@ -33,7 +33,7 @@ class Swapped:
     """The least pair above every sample of share `rate` of a mechanism that stays below `law` when a record is replaced.
 
     Its profile at e >= 0 is rate d(log(1 + (e^e - 1)/rate)), with d the larger of the two profiles of `law`, and it is the same
-    in both directions. It only stands above other laws: its greatest loss is rounded up.
+    in both directions. It only serves above other laws: its greatest loss is rounded up.
     """
 
     law: Law

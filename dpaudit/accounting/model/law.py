@@ -1,4 +1,4 @@
-"""What every privacy loss law can say about itself; an engine asks for the capability that its theorem needs."""
+"""Protocols of privacy loss laws; an engine asks for the capability that its theorem needs."""
 
 from __future__ import annotations
 

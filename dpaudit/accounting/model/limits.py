@@ -1,4 +1,4 @@
-"""What a composition loses at worst: its greatest finite loss and the probability of an infinite one."""
+"""The worst of a composition: its greatest finite loss and the probability of an infinite one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an engine is asked: one number of a composition's privacy profile."""
+"""Questions to an engine: one number of a composition's privacy profile."""
 
 from __future__ import annotations
 

@@ -33,12 +33,12 @@ Composed: TypeAlias = tuple[Place, Mass, Mass | None]
 
 
 def is_zero(mass: Mass) -> bool:
-    """Whether a mass is certainly 0; a ball around 0 may hide a positive one."""
+    """True if a mass is certainly 0; a ball around 0 may hide a positive one."""
     return mass.is_zero() if isinstance(mass, arb) else mass == 0
 
 
 def fits_exactly(tables: Sequence[tuple[Table, int]], length: int) -> bool:
-    """Whether all masses are rational and stay small enough as such in a composition of `length` values."""
+    """True if all masses are rational and stay small enough as such in a composition of `length` values."""
     bits = 0
     for table, count in tables:
         masses = [mass for pair in table.values() for mass in pair]

@@ -49,7 +49,7 @@ def error_constant(size: int) -> float:
 
 @lru_cache(maxsize=1)
 def is_standard() -> bool:
-    """Whether operations on arrays round to nearest, ties to even, and keep subnormal numbers, by seven values that tell."""
+    """True if operations on arrays round to nearest, ties to even, and keep subnormal numbers, by seven test values."""
     one, tiny, tenth = np.full(8, 1.0), np.full(8, 2.0**-1022), np.full(8, 0.1)
     half = 2.0**-53
     found = (

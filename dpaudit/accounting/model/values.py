@@ -37,7 +37,7 @@ class LossValue:
 
     @property
     def is_rational(self) -> bool:
-        """Whether no logarithm is left and nothing is open, so that the value is the rational `nats`."""
+        """True if no logarithm is left and nothing is open, so that the value is the rational `nats`."""
         return not self.logs and not self.slack
 
     def ends(self) -> tuple[Endpoint, Endpoint]:
