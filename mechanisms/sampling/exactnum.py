@@ -80,11 +80,6 @@ class LazyUniform:
             self.reveal()
 
 
-def bernoulli(source: BitSource, value: Callable[[int], arb]) -> bool:
-    """An exact coin: True with the probability that is given by balls around it."""
-    return LazyUniform(source).less(value)
-
-
 @dataclass(frozen=True)
 class ExpConstants:
     """The constants of `certexp`, each a float64 rounded as its comment in `exp_constants` says."""

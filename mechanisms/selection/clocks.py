@@ -23,16 +23,14 @@ _TRUSTED: Final = 2.0**-50
 _HALVINGS: Final = 6
 _SHIFT: Final = _HALVINGS * 0.6931471805599453
 
-MOST_BITS: Final = 53
-"""Fractions of 2**bits, and one less them, are floats up to here."""
-
 
 @dataclass(frozen=True)
 class Clock:
     """A law of noise by its quantiles, increasing in the uniform number.
 
     `quantile` gives the ball, at the working precision, around the quantile of numerator / 2^bits: infinite at an end where the
-    law is not bounded. `around` gives floats on both sides of the quantiles of many numerators, for at most `MOST_BITS` bits.
+    law is not bounded. `around` gives floats on both sides of the quantiles of many numerators, for at most 53 bits: so
+    many a float holds, of a fraction of 2^bits and of one less it.
     """
 
     name: str

@@ -6,9 +6,6 @@ times 1 + d, |d| <= u.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from fractions import Fraction
 from typing import Final
 
 from dpaudit.verifier.lemmas.questions import Question
@@ -37,31 +34,6 @@ def summing(bits: int) -> Question:
 """
     statement = f"Replacing one number in [0, 1] can move a sum of {bits}-bit floating-point numbers by more than 1."
     return Question(f"floats.sum_{bits}", statement, text, Answer.SAT, _SOURCE)
-
-
-@dataclass(frozen=True)
-class Replayed:
-    """Two neighbouring lists of floating-point numbers and their sums, computed by the machine.
-
-    Args:
-      old: the first list.
-      new: the list after one number in [0, 1] was replaced.
-      moved: the exact distance of the two rounded sums.
-    Source: IEEE 754-2019.
-    """
-
-    old: tuple[float, float]
-    new: tuple[float, float]
-    moved: Fraction
-
-
-def replayed(bits: int, values: Mapping[str, int]) -> Replayed:
-    """The sums of the neighbours that a model gives, by numpy's own addition at that width (IEEE 754-2019)."""
-    import numpy as np
-
-    kept = np.frombuffer(values["kept"].to_bytes(bits // 8, "little"), dtype=f"<f{bits // 8}")
-    sums = [Fraction(float((other + kept)[0])) for other in (np.ones_like(kept), np.zeros_like(kept))]
-    return Replayed((1.0, float(kept[0])), (0.0, float(kept[0])), abs(sums[0] - sums[1]))
 
 
 QUESTIONS: Final = tuple(map(summing, (32, 64)))

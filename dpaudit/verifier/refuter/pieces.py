@@ -99,11 +99,6 @@ class Function:
         return Function(self.whole, tuple(found))
 
 
-def constant(value: arb, *, whole: bool) -> Function:
-    """The same value everywhere."""
-    return Function(whole, (Piece(None, None, {(0, _ZERO): value}),))
-
-
 def decay(rate: fmpq, factor: arb, *, whole: bool, one_sided: bool) -> Function:
     """Factor e^(-rate |x|), on all arguments or on those from 0 on."""
     right = Piece(_ZERO, None, {(0, -rate): factor})

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from dpaudit.errors import InvalidArgument, Unsupported
 from dpaudit.exact import ball, ball_endpoints, working_precision
 from mechanisms.sampling import exactnum
-from mechanisms.sampling.exactnum import LazyUniform, bernoulli, certexp, certexp_one, exp_constants
+from mechanisms.sampling.exactnum import LazyUniform, certexp, certexp_one, exp_constants
 from mechanisms.sampling.random import OsBitSource
 from tests.support.sources import NeedBits, TapeSource
 
@@ -182,7 +182,7 @@ def test_the_coin_has_its_probability_exactly(threshold):
 
 @pytest.mark.parametrize(("probability", "expected"), [(-1, False), (0, False), (1, True), (2, True)])
 def test_a_coin_that_is_no_coin_always_falls_the_same_way(probability, expected):
-    assert all(bernoulli(OsBitSource(), lambda precision: arb(probability)) is expected for _ in range(50))
+    assert all(LazyUniform(OsBitSource()).less(lambda precision: arb(probability)) is expected for _ in range(50))
 
 
 def test_a_comparison_continues_from_digits_that_were_drawn_before():
@@ -205,7 +205,7 @@ def test_balls_are_asked_for_at_a_precision_that_grows_with_the_digits():
 
 def test_balls_that_do_not_shrink_are_refused():
     with pytest.raises(Unsupported, match="DPA202"):
-        bernoulli(OsBitSource(), lambda precision: arb(0.5, 0.5))
+        LazyUniform(OsBitSource()).less(lambda precision: arb(0.5, 0.5))
 
 
 @pytest.mark.parametrize("sizes", [(0, 1), (1, 0), (-1, 4)])

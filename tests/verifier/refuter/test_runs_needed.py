@@ -1,41 +1,23 @@
-"""Likely events for the auditor: certified like the witness they come from, and seen in fewer runs."""
+"""How many runs show an event: enough nine times in ten where it breaks the claim, and out of reach where it is allowed."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from fractions import Fraction
 
 import pytest
 from scipy.stats import binom
 
-from dpaudit.catalogue.programs import basic, sparse_vector, sums
+from dpaudit.catalogue.programs import basic
 from dpaudit.exact import Enclosure
 from dpaudit.verifier.frontend import parse
-from dpaudit.verifier.refuter.handover import MOST_RUNS, likely
 from dpaudit.verifier.refuter.search import search
-from dpaudit.verifier.refuter.witness import recheck, runs_needed
+from dpaudit.verifier.refuter.witness import runs_needed
 
 
 def exactly(value):
     """An enclosure of one number."""
     return Enclosure(Fraction(value), Fraction(value))
-
-
-@pytest.mark.parametrize("function", [sums.bad_partial_sum, sums.bad_smart_sum, sparse_vector.bad_sparse_vector_scale])
-def test_a_likely_event_breaks_the_claim_in_fewer_runs(function):
-    program = parse(function)
-    witness = search(program, seconds=20)
-    found = likely(program, witness, seconds=5)
-    assert found is not None
-    assert found.runs < witness.runs <= 10**6
-    assert recheck(program, found)
-
-
-def test_what_no_auditor_can_see_is_not_handed_over():
-    program = parse(sums.bad_partial_sum)
-    witness = search(program, seconds=20)
-    assert likely(program, replace(witness, runs=MOST_RUNS + 1), seconds=0) is None
 
 
 @pytest.mark.parametrize(("first", "second", "epsilon", "delta"), [(0.3, 0.05, 1, 0), (0.02, 0.001, 1, 0), (0.5, 0.1, 1, 0.1)])
