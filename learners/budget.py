@@ -24,7 +24,7 @@ _IN_ONE_PROCESS = (
 
 @runtime_checkable
 class Reserves(Protocol):
-    """What a fit needs of a budget: to reserve a price, or to refuse it; `Budget` here, `LedgerBudget` of `dpaudit.ledger`."""
+    """The protocol of a budget for fits: reserve a price or refuse it; `Budget` here, `LedgerBudget` of `dpaudit.ledger`."""
 
     def reserve(self, loss: PrivacyLoss, /) -> None:
         """Take the price of a fit that is about to be made, or raise BudgetExceeded."""
@@ -100,12 +100,12 @@ class Budget:
 
     @property
     def spent(self) -> dict[str, Fraction]:
-        """What the fits spent so far, by the name of the currency."""
+        """Amounts that the fits spent so far, by the name of the currency."""
         return self._filter.spent
 
     @property
     def remaining(self) -> dict[str, Fraction]:
-        """What may still be spent, by the name of the currency."""
+        """Amounts that may still be spent, by the name of the currency."""
         return self._filter.remaining
 
     def __sklearn_clone__(self) -> Self:
@@ -130,7 +130,7 @@ class Budget:
 
 
 class BudgetLeftBehind:
-    """What stands in a pickled model for the budget that its fit spent: the model predicts, but does not fit again."""
+    """The placeholder in a pickled model for the budget that its fit spent: the model predicts, but does not fit again."""
 
     __slots__ = ()
 
@@ -139,5 +139,5 @@ class BudgetLeftBehind:
         raise BudgetExceeded("DPA601", f"{_IN_ONE_PROCESS} To fit a model again that was read back, set_params(budget=...) first.")
 
     def __repr__(self) -> str:
-        """What it is."""
+        """Return the budget as text."""
         return "BudgetLeftBehind()"

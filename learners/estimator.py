@@ -64,7 +64,7 @@ class Public:
 
 
 class Plan(Protocol):
-    """What a fit will do, decided from `Public` alone; kept by the model, so it is a picklable value."""
+    """The plan of a fit, decided from `Public` alone; kept by the model, so it is a picklable value."""
 
     @property
     def lattice_bits(self) -> int:
@@ -83,7 +83,7 @@ class Plan(Protocol):
 
 
 class PrivateModel(BaseEstimator):  # type: ignore[misc]
-    """What classifiers and regressors share: a private fit, and scores of records that come after it.
+    """The base of classifiers and regressors: a private fit, and scores of records that come after it.
 
     Args:
       epsilon: privacy parameter in nats, exact, positive.
@@ -120,7 +120,7 @@ class PrivateModel(BaseEstimator):  # type: ignore[misc]
 
     @abstractmethod
     def _plan(self, public: Public) -> Plan:
-        """What a fit does, from public quantities and the learner's own parameters, which are checked here."""
+        """Plan a fit from public quantities and the learner's own parameters, which are checked here."""
 
     @abstractmethod
     def _learn(self, rows: Rows, plan: Plan, source: BitSource | None) -> Mapping[str, Any]:
@@ -132,20 +132,20 @@ class PrivateModel(BaseEstimator):  # type: ignore[misc]
 
     @abstractmethod
     def _kinds(self, labels: NDArray[Any]) -> NDArray[Any]:
-        """What labels may be, from public parameters: the classes; of numbers, the two ends of their range."""
+        """Return what labels may be, from public parameters: the classes; of numbers, the two ends of their range."""
 
     @abstractmethod
     def _positions(self, labels: NDArray[Any], kinds: NDArray[Any]) -> NDArray[np.int64]:
-        """The labels as whole numbers, each by itself."""
+        """The labels as integers, each by itself."""
 
     @abstractmethod
     def _about_labels(self, kinds: NDArray[Any]) -> tuple[dict[str, Any], list[str]]:
-        """What the record says of them: public facts, and notes on what the guarantee does not cover."""
+        """Return what the record says of the labels: public facts, and notes on what the guarantee does not cover."""
 
     def fit(self, X: Any, y: Any) -> Self:  # noqa: N803 - scikit-learn's name
         """Learn from records, at the price that `privacy_` states.
 
-        Nothing but parameters, types and shapes is refused. Records are mapped to whole numbers one by one, whatever they hold:
+        Nothing but parameters, types and shapes is refused. Records are mapped to integers one by one, whatever they hold:
         those above `feature_norm` are scaled to it, those that are not finite become zero, foreign labels become the first class.
         """
         source = noise_source(self.random_state)
@@ -177,7 +177,7 @@ class PrivateModel(BaseEstimator):  # type: ignore[misc]
         """Keep what scores are turned into predictions by."""
 
     def _label_notes(self, _labels: NDArray[Any]) -> list[str]:
-        """What the record says about the type of the labels."""
+        """Return what the record says about the type of the labels."""
         return []
 
     def _scored(self, X: Any) -> NDArray[np.float64]:  # noqa: N803 - scikit-learn's name
@@ -202,7 +202,7 @@ class PrivateModel(BaseEstimator):  # type: ignore[misc]
         return tags
 
     def __getstate__(self) -> dict[str, Any]:
-        """What a pickle holds: parameters, released numbers and public constants, and no budget once the model is fitted."""
+        """Return what a pickle holds: parameters, released numbers and public constants, and no budget once the model is fitted."""
         state = super().__getstate__()
         kept = {*self.get_params(deep=False), *_ALWAYS_PUBLIC, *self.released, "_sklearn_version"}
         state = {name: value for name, value in state.items() if name in kept}
@@ -254,7 +254,7 @@ class PrivateModel(BaseEstimator):  # type: ignore[misc]
         return record
 
     def _run(self, rows: Rows, plan: Plan, record: PrivacyRecord, source: BitSource | None) -> tuple[dict[str, Any], PrivacyRecord]:
-        """What was learned, and the record of what ran; that is what was planned, whatever the records hold."""
+        """Return what was learned, and the record of what ran; that is what was planned, whatever the records hold."""
         with recording() as log, np.errstate(all="ignore"):
             learned = self._learn(rows, plan, source)
         if set(learned) != set(self.released):
@@ -262,7 +262,7 @@ class PrivateModel(BaseEstimator):  # type: ignore[misc]
         return dict(learned), record.ran(log)
 
     def _rows(self, features: Features, labels: NDArray[np.int64], plan: Plan) -> Rows:
-        """Records as whole numbers, for learning and for scores alike."""
+        """Records as integers, for learning and for scores alike."""
         return to_rows(features, labels, feature_norm=self.feature_norm, lattice_bits=plan.lattice_bits, intercept=plan.intercept)
 
 

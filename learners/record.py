@@ -59,7 +59,7 @@ class Charge:
 
 @dataclass(frozen=True)
 class PrivacyRecord:
-    """What a fit released and what that costs; fitted estimators have one as `privacy_`.
+    """The record of what a fit released and what that costs; fitted estimators have one as `privacy_`.
 
     Args:
       charges: what ran; empty if nothing was released.
@@ -67,7 +67,7 @@ class PrivacyRecord:
       delta: failure probability, exact, in [0, 1).
       epsilon: certified upper end at `delta`, in nats.
       secure: False if noise came from a seeded source: then nothing is private.
-      public: public quantities by name, such as the number of records: text, whole numbers, truth values, and lists of them.
+      public: public quantities by name, such as the number of records: text, integers, truth values, and lists of them.
       notes: what the guarantee does not cover, in sentences.
     Source: docs/learners.md, "The record".
     Example:

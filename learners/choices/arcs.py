@@ -44,7 +44,7 @@ class Arcs:
     half_side: int
 
     def multiplicities(self) -> NDArray[np.int64]:
-        """How many points get 0, 1, 2 and so on records wrong; they sum to 8 G."""
+        """Count the points that get 0, 1, 2 and so on records wrong; they sum to 8 G."""
         numbers = np.zeros(int(self.counts.max()) + 1, dtype=np.int64)
         np.add.at(numbers, self.counts, self.lengths)
         return numbers
@@ -73,7 +73,7 @@ def border_point(index: int, half_side: int) -> NDArray[np.int64]:
 
 
 def arcs_of(rows: Rows, half_side: int = HALF_SIDE) -> Arcs:
-    """How many records every point of the cover gets wrong, run by run (Bassily, Mohri, Suresh 2022, Algorithm 1)."""
+    """Count the records that each point of the cover gets wrong, run by run (Bassily, Mohri, Suresh 2022, Algorithm 1)."""
     if rows.steps.shape[1] != 2:
         raise InvalidArgument("DPA105", f"arcs are of the plane, got rows in {rows.steps.shape[1]} dimensions. Project them first.")
     if half_side * (rows.bound + 1) >= _INTEGERS_HOLD:
@@ -107,7 +107,7 @@ def _right_points(
     """First and last but one of the points (G, s - G), s = 0 ... 2 G - 1, that give each record a positive margin.
 
     With s - G = t: G first + t second > 0 means t > -G first / second for a positive second, t < G first / |second| for a
-    negative one, and first > 0 for none; floor divisions of whole numbers are exact.
+    negative one, and first > 0 for none; floor divisions of integers are exact.
     """
     size = np.where(second == 0, 1, np.abs(second))
     bound = half_side * first

@@ -1,4 +1,4 @@
-"""Scores of candidates as whole numbers: errors, and ramps on a grid, summed over records; and the choice by them.
+"""Scores of candidates as integers: errors, and ramps on a grid, summed over records; and the choice by them.
 
 A candidate for two classes has as many weights as a row has columns, and its signed margin with a record is the product, negative
 for the first class. A candidate for K classes has K times as many, one class after the other, and its signed margin is by how much
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from mechanisms.sampling.random import BitSource
 
 Loss = Callable[["NDArray[np.int64]"], "NDArray[np.int64] | NDArray[np.bool_]"]
-"""From signed margins, each of one record and one candidate, to whole numbers or truth values of the same shape."""
+"""From signed margins, each of one record and one candidate, to integers or truth values of the same shape."""
 
 _CHUNK: Final = 2**21
 _INTEGERS_HOLD: Final = 2**63
@@ -36,7 +36,7 @@ class Cover(Protocol):
 
     @property
     def size(self) -> int:
-        """How many there are."""
+        """Number of candidates."""
         ...
 
     def blocks(self) -> Iterator[NDArray[np.int64]]:
@@ -60,7 +60,7 @@ class Listed:
 
     @property
     def size(self) -> int:
-        """How many there are."""
+        """Number of candidates."""
         return int(self.weights.shape[1])
 
     def blocks(self) -> Iterator[NDArray[np.int64]]:
@@ -109,7 +109,7 @@ def totals(rows: Rows, cover: Cover, loss: Loss) -> NDArray[np.int64]:
 
 
 def leads(scores: NDArray[np.int64], labels: NDArray[np.int64]) -> NDArray[np.int64]:
-    """By how much the class of each record leads the best other one; 0 for a tie, which is an error (Crammer, Singer 2001)."""
+    """Return the lead of each record's class over the best other one; 0 for a tie, which is an error (Crammer, Singer 2001)."""
     places = np.arange(len(labels))
     own = scores[places, labels]
     scores[places, labels] = -_HALF

@@ -74,7 +74,7 @@ class GeneralizedExponential:
 
     @property
     def claim(self) -> Claim:
-        """What an audit may test: pure differential privacy."""
+        """The claim that an audit may test: pure differential privacy."""
         return self.choice.claim
 
     @property
@@ -84,13 +84,13 @@ class GeneralizedExponential:
 
     @cached_property
     def threshold(self) -> Fraction:
-        """How many sensitivities a score must be better by: 2 ln(k / failure) / epsilon, rounded up; any public number would do."""
+        """Return by how many sensitivities a score must be better: 2 ln(k / failure) / epsilon, rounded up."""
         with working_precision(128):
             bound = 2 * ball(len(self.sensitivities) / self.failure).log() / ball(self.epsilon)
             return Fraction(math.ceil(ball_endpoints(bound)[1] * 2**20), 2**20)
 
     def normalised(self, scores: Sequence[Exact]) -> list[Fraction]:
-        """What is minimised: the largest lead of another score, in units of both sensitivities; never negative, 0 for the best."""
+        """Compute the scores to minimise: the largest lead of another, in units of both sensitivities; 0 for the best."""
         if len(scores) != len(self.sensitivities):
             counts = f"{len(scores)} scores for {len(self.sensitivities)} sensitivities"
             raise InvalidArgument("DPA105", f"there are {counts}. Give one score for each.")

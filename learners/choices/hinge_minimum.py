@@ -28,7 +28,7 @@ _MOST_ROUNDS: Final = 4096
 
 @dataclass(frozen=True)
 class Scale:
-    """What the least loss means and how it is found, from public numbers.
+    """The scale of a margin: what its least loss means and how it is found, from public numbers.
 
     With weights v of norm at most 1 and rows x of norm at most 1 it is the minimum of mean phi(y <v, x>) + tau |v|^2. The loss phi
     is the hinge loss max(0, 1 - 2**exponent u), made smooth over a width of 2 tau / 2**exponent and lower by at most tau.
@@ -44,7 +44,7 @@ class Scale:
 
     @property
     def tolerance(self) -> Fraction:
-        """How far above the minimum a score may lie: a twentieth of what one record can change."""
+        """Largest distance of a score above the minimum: a twentieth of what one record can change."""
         return Fraction(1 + 2**self.exponent, 20 * self.records)
 
     @property
@@ -77,7 +77,7 @@ def least_hinge(rows: Rows, scale: Scale) -> Fraction:
     """The least smoothed hinge loss, or up to `scale.tolerance` more, on every dataset.
 
     Floats look for the minimum; the value at the weights that they find, and a bound below the minimum from the gradient there, are
-    computed in whole numbers. The search goes on until the two are close enough, so that what is returned is that close whatever
+    computed in integers. The search goes on until the two are close enough, so that what is returned is that close whatever
     the floats did; only how long it takes follows the records.
 
     Source: Nesterov 2004, section 2.2.
@@ -126,18 +126,18 @@ def _bounds(rows: Rows, side: NDArray[np.int64], scale: Scale, weights: NDArray[
 
 
 def _short(rows: Rows, side: NDArray[np.int64], scale: Scale, weights: NDArray[np.int64]) -> NDArray[np.int64]:
-    """By how much each signed margin falls short of the margin, at least 0, in units of 2**-margin_bits."""
+    """Return by how much each signed margin falls short of the margin, at least 0, in units of 2**-margin_bits."""
     return np.asarray(np.maximum((1 << (_MARGIN_BITS - scale.exponent)) - side * rows.margins(weights), 0))
 
 
 def _pull(rows: Rows, side: NDArray[np.int64], scale: Scale, weights: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Minus the sum of the gradients of phi, up to a unit: slopes as whole numbers of at most 2**30 times rows."""
+    """Minus the sum of the gradients of phi, up to a unit: slopes as integers of at most 2**30 times rows."""
     inside = np.minimum(_short(rows, side, scale, weights), 1 << scale.width_bits)
     return rows.weighted_sum(side * (inside >> (scale.width_bits - _SLOPE_BITS)))
 
 
 def _pull_unit(scale: Scale) -> float:
-    """What a step of `_pull` means as a gradient of the mean."""
+    """Return the size of a step of `_pull` as a gradient of the mean."""
     return 2.0 ** (scale.exponent - _SLOPE_BITS - _ROW_BITS) / scale.records
 
 

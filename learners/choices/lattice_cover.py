@@ -27,7 +27,7 @@ class LatticeCover:
 
     Args:
       dimension: k, 1 to 4.
-      radius_squared: in squared steps, a whole number, at least 0.
+      radius_squared: in squared steps, an integer, at least 0.
       least_squared: squares of norms below this are left out; with 0 none is, not even the origin.
     Source: Bassily, Mohri, Suresh 2022, Algorithm 1, step 4.
     """
@@ -38,7 +38,7 @@ class LatticeCover:
 
     @cached_property
     def size(self) -> int:
-        """How many there are."""
+        """Number of candidates."""
         return sum(block.shape[1] for block in self.blocks())
 
     def blocks(self) -> Iterator[NDArray[np.int64]]:

@@ -72,7 +72,7 @@ def counts_mechanism(*, epsilon: Exact, adjacency: Adjacency | str) -> Exponenti
 
 
 def choice_release(mechanism: ExponentialMechanism) -> Release:
-    """What the release log holds of one choice by a mechanism."""
+    """Return the entry of the release log for one choice by a mechanism."""
     parameters = (("monotonic", Fraction(int(mechanism.monotonic))), ("temperature", mechanism.temperature))
     return Release("exponential_mechanism", parameters, mechanism.sensitivity, mechanism.adjacency)
 

@@ -48,7 +48,7 @@ class Networks(Protocol):
 
     @property
     def size(self) -> int:
-        """How many there are."""
+        """Number of candidates."""
         ...
 
     def stacks(self) -> Iterator[Network]:
@@ -93,7 +93,7 @@ class RandomNetworks:
 
     @property
     def _height(self) -> int:
-        """How many stand in a block, a multiple of the number of scales."""
+        """Number of networks in a block, a multiple of the number of scales."""
         return len(_SCALES) * max(1, _BLOCK // (len(_SCALES) * self.columns * self.width))
 
     def _block(self, start: int) -> Network:
@@ -125,7 +125,7 @@ class GivenNetworks:
 
     @property
     def size(self) -> int:
-        """How many there are."""
+        """Number of candidates."""
         return len(self.networks)
 
     def stacks(self) -> Iterator[Network]:
@@ -162,7 +162,7 @@ def network_scores(rows: Rows, stack: Network) -> NDArray[np.int64]:
 
 
 def network_errors(rows: Rows, networks: Networks) -> NDArray[np.int64]:
-    """How many records each network gets wrong; a score of 0 is an error, as is a tie of the largest of several.
+    """Count the records that each network gets wrong; a score of 0 is an error, as is a tie of the largest of several.
 
     Source: Bassily, Mohri, Suresh 2022, section 5.
     """
@@ -177,13 +177,13 @@ def network_errors(rows: Rows, networks: Networks) -> NDArray[np.int64]:
 
 
 def _units(margins: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Hyperbolic tangents of margins in units of 2**-20, as whole numbers of at most 2**12."""
+    """Hyperbolic tangents of margins in units of 2**-20, as integers of at most 2**12."""
     cells = (margins + (1 << (_DROPPED - 1))) >> _DROPPED
     return np.asarray(_TANH[np.clip(cells, -_SATURATED, _SATURATED) + _SATURATED])
 
 
 def _read(network: Sequence[Any], columns: int, unit: float, outputs: int) -> Network:
-    """One network as whole numbers."""
+    """One network as integers."""
     try:
         layers = [np.asarray(layer, dtype=np.float64) for layer in network]
     except (TypeError, ValueError) as error:

@@ -39,7 +39,7 @@ class ChoicePlan:
 
     @property
     def charges(self) -> tuple[Charge, ...]:
-        """What the release log will hold."""
+        """The entries that the release log will hold."""
         return (Charge((choice_release(self.mechanism),)),)
 
     def mapped(self, rows: Rows) -> Rows:

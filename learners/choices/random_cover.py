@@ -47,7 +47,7 @@ class RandomCover:
 
     @property
     def _height(self) -> int:
-        """How many stand in a block; it depends on nothing that a caller may vary without varying the directions."""
+        """Number of directions in a block; it depends on nothing that a caller may vary without varying the directions."""
         return max(1, _BLOCK // self.dimension)
 
     def _block(self, start: int) -> NDArray[np.int64]:

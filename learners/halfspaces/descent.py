@@ -37,7 +37,7 @@ _MOST_RECORDS: Final = 2**32
 
 @dataclass(frozen=True)
 class Descent:
-    """What runs of noisy descent do, decided from public numbers alone.
+    """The plan of runs of noisy descent, decided from public numbers alone.
 
     Args:
       records: how many there are.
@@ -67,12 +67,12 @@ class Descent:
 
     @property
     def pace(self) -> float:
-        """By how much a sum moves the weights, in units of its own length: the step size that the bound on the loss asks for."""
+        """Step by which a sum moves the weights, in units of its own length: the step size that the bound on the loss asks for."""
         return 1 / math.sqrt(self.steps * (self.records**2 + self.release.dimension * self.deviation**2))
 
     @property
     def charges(self) -> tuple[Charge, ...]:
-        """What the release log will hold, in order."""
+        """The entries that the release log will hold, in order."""
         sums = Charge((self.release,) * (self.steps * self.runs))
         return (sums,) if self.choice is None else (sums, Charge((choice_release(self.choice),)))
 

@@ -48,7 +48,7 @@ _MOST_RUNS: Final = 64
 
 @dataclass(frozen=True)
 class HalfspacePlan:
-    """What a fit will do.
+    """The plan of a fit.
 
     Args:
       image: the map to fewer columns, or None.
@@ -67,11 +67,11 @@ class HalfspacePlan:
 
     @property
     def charges(self) -> tuple[Charge, ...]:
-        """What the release log will hold, in order."""
+        """The entries that the release log will hold, in order."""
         return self.runs.charges
 
     def bound(self, failure: Fraction) -> HalfspaceBound:
-        """What is certain about the error, for records that all have the margin."""
+        """Bound the error on records that all have the margin."""
         records, columns, unmapped = self.runs.records, self.runs.release.dimension, 0.0
         if self.image is not None:
             unmapped = projection_failure(records=records, columns=columns, distortion=self.distortion)
@@ -149,7 +149,7 @@ class HalfspaceClassifier(UnitRecordClassifier):
 
     @property
     def utility_(self) -> HalfspaceBound:
-        """What is certain about the error of records that have the margin: a bound, vacuous, or void and why."""
+        """The certified bound on the error of records that have the margin: a bound, vacuous, or void and why."""
         bound: HalfspaceBound = self.plan_.bound(between(self.failure, "failure"))
         return bound
 

@@ -83,7 +83,7 @@ class LiteralDescent:
 
     @property
     def charges(self) -> tuple[Charge, ...]:
-        """What the release log will hold, in order; a step sees one record of all."""
+        """The entries that the release log will hold, in order; a step sees one record of all."""
         steps = Charge(self.batches * self.runs, WithoutReplacement(size=1, of=self.records))
         return steps, Charge((choice_release(self.choice),))
 
@@ -146,7 +146,7 @@ def _last_weights(records: NDArray[np.float64], plan: LiteralDescent, source: Bi
         for push, place in zip(pushes, places.tolist(), strict=True):
             step += 1
             record = records[place]
-            # Products of whole numbers whose sums stay below 2**53.
+            # Products of integers whose sums stay below 2**53.
             pulled = push + record if float(record @ weights) < plan.high else push
             weights = on_ball(weights / _UNIT + pulled * (plan.pace / math.sqrt(step) / plan.bound))
     return weights

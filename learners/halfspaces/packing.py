@@ -54,7 +54,7 @@ class Packing:
 
     @property
     def disjoint(self) -> bool:
-        """Whether it is certain that no classifier fits two of the halfspaces."""
+        """True if it is certain that no classifier fits two of the halfspaces."""
         return _apart(self.distance, self.code.shape[1], self.margin)
 
     def sample(self, place: int, records: int, rng: np.random.Generator) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
@@ -68,7 +68,7 @@ class Packing:
         return found[:records], (found[:records] @ normal > 0).astype(np.int64)
 
     def fits(self, weights: NDArray[np.float64], place: int) -> bool:
-        """Whether weights err on at most a tenth of the records of a halfspace, in floats."""
+        """True if weights err on at most a tenth of the records of a halfspace, in floats."""
         cosine = float(weights @ self.normals[place] / max(float(np.linalg.norm(weights)), 1e-300))
         return error_rate(cosine=cosine, dimension=len(weights), margin=float(self.margin)) <= ERROR
 
@@ -141,7 +141,7 @@ def _implied(size: int, success: Fraction) -> Fraction:
 
 
 def _apart(distance: Fraction, dimension: int, margin: Fraction) -> bool:
-    """Whether arccos(1 - 2 distance) / pi is certainly more than 2 (error (1 - p) + p)."""
+    """True if arccos(1 - 2 distance) / pi is certainly more than 2 (error (1 - p) + p)."""
     from flint import arb
 
     with working_precision(_BITS):

@@ -89,7 +89,7 @@ class PureHalfspaceClassifier(UnitRecordClassifier):
 
     @property
     def utility_(self) -> HalfspaceBound:
-        """What is certain about the error of records that have the margin: a bound, or void and why."""
+        """The certified bound on the error of records that have the margin: a bound, or void and why."""
         return self._bound(self.plan_, self.privacy_.public["records"])
 
     def _plan(self, public: Public) -> ChoicePlan:
@@ -107,7 +107,7 @@ class PureHalfspaceClassifier(UnitRecordClassifier):
         return ChoicePlan(counts_mechanism(epsilon=public.epsilon, adjacency=public.adjacency), net, image)
 
     def _bound(self, plan: ChoicePlan, records: int) -> HalfspaceBound:
-        """What is certain: nothing after a map, since no map to so few columns keeps margins for sure."""
+        """Return the certified bound: nothing after a map, since no map to so few columns keeps margins for sure."""
         net: Any = plan.cover
         return choice_bound(
             candidates=net.size,
@@ -119,7 +119,7 @@ class PureHalfspaceClassifier(UnitRecordClassifier):
         )
 
     def _facts(self, plan: ChoicePlan, public: Public) -> dict[str, Any]:
-        """What is chosen from, and what is promised."""
+        """Return the public facts: the candidates and the bound."""
         net: Any = plan.cover
         return {"candidates": net.size, "utility": str(self._bound(plan, public.records))}
 
@@ -138,5 +138,5 @@ class PureHalfspaceClassifier(UnitRecordClassifier):
 
 
 def net_errors(rows: Rows, net: LatticeCover) -> NDArray[np.int64]:
-    """How many records every point of a net has short of a tenth of the margin."""
+    """Count the records that each point of a net has short of a tenth of the margin."""
     return totals(rows, net, errors(threshold(dimension=net.dimension, bound=rows.bound)))

@@ -15,7 +15,7 @@ MOST_POINTS: Final = 5 * 10**6
 def shell_net(*, dimension: int, margin: Exact) -> LatticeCover:
     """Points of a lattice near the unit sphere, so many that one of them is within margin / 10 of every point of the sphere.
 
-    With r = margin / 10 the lattice has the step h = 2 r / sqrt(m), and a point p of whole numbers is in the net if the norm of h p
+    With r = margin / 10 the lattice has the step h = 2 r / sqrt(m), and a point p of integers is in the net if the norm of h p
     is within r of 1. Lengths of candidates are in steps: `threshold` says what a margin of r is in those.
 
     Source: Nguyen, Ullman, Zakynthinou 2020, Algorithm 2.

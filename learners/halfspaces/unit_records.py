@@ -34,7 +34,7 @@ class UnitRecordClassifier(PrivateEstimator):
 
     @abstractmethod
     def _facts(self, plan: Any, public: Public) -> dict[str, Any]:
-        """What the record says beside the margin and the map."""
+        """Return what the record says beside the margin and the map."""
 
     @property
     def coef_(self) -> NDArray[np.float64]:

@@ -25,7 +25,7 @@ _PARTS: Final = 4
 
 @dataclass(frozen=True)
 class HalfspaceBound:
-    """How large the error of a learned halfspace is at most, where all records have the margin.
+    """A bound on the error of a learned halfspace, where all records have the margin.
 
     Args:
       learned: share of the records that the weights have short of the threshold, at most.
@@ -48,7 +48,7 @@ class HalfspaceBound:
 
     @property
     def vacuous(self) -> bool:
-        """Whether it says nothing: an error rate is never above 1."""
+        """True if it says nothing: an error rate is never above 1."""
         return self.alpha >= 1
 
     def __str__(self) -> str:

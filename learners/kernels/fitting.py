@@ -53,12 +53,12 @@ class Space:
         return self.mapped(to_rows(features, labels, feature_norm=self.feature_norm, lattice_bits=_LATTICE_BITS))
 
     def mapped(self, rows: Rows) -> Rows:
-        """Images of records that are whole numbers already."""
+        """Images of records that are integers already."""
         return self.public_map.apply(rows, lattice_bits=IMAGE_BITS, intercept=0)
 
 
 class Telling(Protocol):
-    """What is told about a private minimiser, decided from public quantities alone."""
+    """The plan of a release about a private minimiser, decided from public quantities alone."""
 
     @property
     def charges(self) -> tuple[Charge, ...]:
@@ -72,7 +72,7 @@ class Telling(Protocol):
 
 @dataclass(frozen=True)
 class KernelPlan:
-    """What a fit will do.
+    """The plan of a fit.
 
     Args:
       space: where records are mapped to.
@@ -108,7 +108,7 @@ class KernelModel(PrivateModel):
 
     @abstractmethod
     def _telling(self, public: Public, space: Space, found: Minimum) -> Telling:
-        """What is told about the minimiser, from public quantities and the learner's own parameters, which are checked here."""
+        """Plan the release about the minimiser from public quantities and the learner's own parameters, which are checked here."""
 
     def _loss(self) -> Loss:
         """The loss of a margin, or of a residual."""
@@ -131,7 +131,7 @@ class KernelModel(PrivateModel):
         return plan.telling.tell(minimise(rows, plan.minimum), source)
 
     def _scores(self, rows: Rows) -> NDArray[np.float64]:
-        """Values of the function at the records, in floats: both are public here, and noise may be too large for whole numbers."""
+        """Values of the function at the records, in floats: both are public here, and noise may be too large for integers."""
         found: Minimum = self.plan_.minimum
         return np.asarray(rows.floats @ (self.weights_ * 2.0 ** -(found.weight_bits + IMAGE_BITS)))
 

@@ -81,7 +81,7 @@ class GuessingTeller:
 
     @property
     def open(self) -> bool:
-        """Whether an update is left: without one, silence would have no price."""
+        """True if an update is left: without one, silence would have no price."""
         return self.left > 0
 
     def answer(self, image: NDArray[np.int64]) -> Answer:

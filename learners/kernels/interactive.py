@@ -100,7 +100,7 @@ class InteractiveKernelPredictor:
         return open_run(X, y, name=type(self).__name__, told=self._told, parameters=parameters)
 
     def _told(self, public: Public, space: Space, found: Minimum) -> UpdatesTold | BlocksTold:  # noqa: ARG002 - any space will do
-        """What a run tells."""
+        """Return the release plan of a run."""
         word(self.accounting, "accounting", _ACCOUNTINGS)
         if public.delta == 0:
             raise InvalidArgument("DPA103", "delta must be positive: silence has no pure price. Give a small one, such as 1e-6.")

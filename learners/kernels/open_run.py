@@ -37,20 +37,20 @@ class Teller(Protocol):
 
     @property
     def left(self) -> int:
-        """How many values may still be read."""
+        """Number of values that may still be read."""
         ...
 
     @property
     def open(self) -> bool:
-        """Whether anything may still be asked; silence may cost something too."""
+        """True if anything may still be asked; silence may cost something too."""
         ...
 
     def answer(self, image: NDArray[np.int64]) -> Answer:
-        """What the run says about an image."""
+        """Return the run's answer about an image."""
         ...
 
     def guess(self, image: NDArray[np.int64]) -> Fraction:
-        """What everyone can compute from the answers so far."""
+        """Return what everyone can compute from the answers so far."""
         ...
 
 
@@ -76,7 +76,7 @@ class OpenRun:
 
     @property
     def left(self) -> int:
-        """How many more values may be read from the data."""
+        """Number of values that may still be read from the data."""
         return self._teller.left
 
     def ask(self, record: Any) -> Answer:
@@ -86,7 +86,7 @@ class OpenRun:
             return self._answer(image)
 
     def guess(self, record: Any) -> Fraction:
-        """What everyone can compute of a value from the answers so far; it costs nothing and is there when the run is over.
+        """Return what everyone can compute of a value from the answers so far; it costs nothing and is there when the run is over.
 
         Source: Jain, Thakurta 2013, Algorithm 1.
         """
@@ -129,7 +129,7 @@ class _Opened(KernelClassifier):
         self.name, self.told = name, told
 
     def _telling(self, public: Public, space: Space, found: Minimum) -> Telling:
-        """What the run will tell."""
+        """Return the release plan of the run."""
         return self.told(public, space, found)
 
     def _planned(self, public: Public, classes: NDArray[Any], plan: KernelPlan | None) -> PrivacyRecord:  # type: ignore[override]

@@ -198,13 +198,13 @@ class ReadsPoints(PublicPoints, Protocol):
 
 
 def values_told(model: ReadsPoints, public: Public, space: Space, found: Minimum) -> NoisyValues:
-    """What a classifier or a regressor tells about its minimiser at public points."""
+    """Plan what a classifier or a regressor releases of its minimiser at public points."""
     word(model.noise, "noise", _NOISES)
     return noisy_values(space.images(points_of(model, public)), public, found, model.noise)
 
 
 def noisy_values(points: Rows, public: Public, found: Minimum, noise: Noise = "spectral") -> NoisyValues:
-    """What is told about the minimiser at public points, for all of epsilon and delta (Jain, Thakurta 2013, Algorithm 2)."""
+    """Plan the release of the minimiser's values at public points, for all of epsilon, delta (Jain, Thakurta 2013, Algorithm 2)."""
     count = points.steps.shape[0]
     alone = found.sensitivity << IMAGE_BITS
     shift = max(0, alone.bit_length() - _FINENESS_BITS)

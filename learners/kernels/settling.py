@@ -36,7 +36,7 @@ def settled(loss: Callable[[int], PrivacyLoss], start: int, *, epsilon: Fraction
 
 
 def whole_budget_release(public: Public, sensitivity: int, dimension: int) -> Release:
-    """A rounded Gaussian release of whole numbers that spends all of epsilon and delta (Dong, Roth, Su 2022, Theorem 2.7)."""
+    """A rounded Gaussian release of integers that spends all of epsilon and delta (Dong, Roth, Su 2022, Theorem 2.7)."""
     from dpaudit.accounting import calibrate, gaussian
 
     if public.delta == 0:

@@ -74,7 +74,7 @@ class Polynomial:
       degree: public, 1 to 8; 1 is the linear kernel.
       constant: public, exact, in squared units of the features; None takes `feature_norm` squared, 0 leaves out lower degrees.
       columns: of a sketch of the monomials, public; None takes every monomial.
-      seed: public whole number that fixes the sketch, chosen before any record is read.
+      seed: public integer that fixes the sketch, chosen before any record is read.
     Source: Jain, Thakurta 2013, section 7.
     """
 
@@ -99,7 +99,7 @@ class Gaussian:
     Args:
       width: public, exact, positive, in units of the features; None takes a fifth of `feature_norm`.
       frequencies: how many are drawn, public; there are twice as many features.
-      seed: public whole number that fixes them, chosen before any record is read.
+      seed: public integer that fixes them, chosen before any record is read.
     Source: Rahimi, Recht 2007.
     """
 

@@ -59,7 +59,7 @@ class SpanTold:
 
 
 def span_told(found: Minimum, public: Public, *, values: int, tolerance: Fraction) -> SpanTold:
-    """What a run tells that reads so many values at most."""
+    """Plan a run that reads so many values at most."""
     sensitivity = math.ceil((found.sensitivity << IMAGE_BITS) * root_above(1 + SLACK))
     return SpanTold(found, whole_budget_release(public, sensitivity, values), tolerance)
 
@@ -67,7 +67,7 @@ def span_told(found: Minimum, public: Public, *, values: int, tolerance: Fractio
 class SpanTeller:
     """A private minimiser that is read along directions at right angles to each other, each with its own noise.
 
-    A direction is a vector of whole numbers, made from public points in floats. How far the directions are from being orthonormal
+    A direction is a vector of integers, made from public points in floats. How far the directions are from being orthonormal
     is computed exactly, and nothing is read where it would exceed `SLACK`: floats decide how good the answers are, nothing else.
 
     Args:
@@ -88,7 +88,7 @@ class SpanTeller:
 
     @property
     def left(self) -> int:
-        """How many values may still be read."""
+        """Number of values that may still be read."""
         return len(self._noise)
 
     @property
@@ -119,7 +119,7 @@ class SpanTeller:
         return along, rest
 
     def _read(self, direction: NDArray[np.int64]) -> bool:
-        """Read the value along a direction, unless it is too close to others: decided in whole numbers, all of them public."""
+        """Read the value along a direction, unless it is too close to others: decided in integers, all of them public."""
         products = [abs(product) for product in (self._directions @ direction).tolist()]
         sums = [before + product for before, product in zip(self._sums, products, strict=True)]
         sums.append(sum(products) + int(direction @ direction))

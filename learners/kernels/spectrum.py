@@ -81,13 +81,13 @@ def public_points(columns: int, count: int, feature_norm: Exact, seed: int) -> N
 
 
 def _products(rows: Rows) -> NDArray[np.float64]:
-    """Inner products of all points, whole numbers below 2**53, so that no order of sums rounds."""
+    """Inner products of all points, integers below 2**53, so that no order of sums rounds."""
     floats = replace(rows).floats
     return as_array(floats @ floats.T)
 
 
 def _positive_definite(matrix: NDArray[np.float64]) -> bool:
-    """Whether floats find a Cholesky factor."""
+    """True if floats find a Cholesky factor."""
     try:
         np.linalg.cholesky(matrix)
     except np.linalg.LinAlgError:

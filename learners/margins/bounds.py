@@ -19,7 +19,7 @@ _ROUNDED: Final = 1 + 2.0**-40
 
 @dataclass(frozen=True)
 class UtilityBound:
-    """How much larger than the least mean hinge loss of any weights in the ball the risk may be, by reason.
+    """A bound on the risk above the least mean hinge loss of any weights in the ball, by reason.
 
     Args:
       projection: what a random projection to fewer columns costs in expectation.
@@ -42,7 +42,7 @@ class UtilityBound:
 
     @property
     def vacuous(self) -> bool:
-        """Whether it says nothing: a risk is never above 1."""
+        """True if it says nothing: a risk is never above 1."""
         return self.alpha >= 1
 
     def __str__(self) -> str:
@@ -91,7 +91,7 @@ def sure_excess(plan: Schedule, failure: Exact) -> float:
 
 
 def utility_bound(plan: ErmPlan, *, failure: Exact = "1/20", dimension_in: int | None = None, classes: int = 2) -> UtilityBound:
-    """How much the risk of a classifier may exceed the least mean hinge loss on its records.
+    """Bound how far the risk of a classifier exceeds the least mean hinge loss on its records.
 
     The records are taken to be independent draws, used once in a pass; for passes with replacement nothing is claimed. For K
     classes the risk is at most K - 1 times the least mean hinge loss against rivals, plus the bound.
@@ -127,7 +127,7 @@ def _slope(plan: Schedule) -> float:
 
 
 def _smoothing(plan: Schedule) -> float:
-    """By how much the smoothed loss is below the hinge loss at most."""
+    """Return by how much the smoothed loss is below the hinge loss at most."""
     first = plan.phases[0].step
     return first.limit / (2 * first.pull * first.margin)
 

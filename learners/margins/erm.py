@@ -47,7 +47,7 @@ _NARROWEST: Final = 2.0**-10
 
 @dataclass(frozen=True)
 class ErmPlan:
-    """What a run will do, decided from public numbers alone.
+    """The plan of a run, decided from public numbers alone.
 
     Args:
       schedule: the phases of a pass.
@@ -70,7 +70,7 @@ class ErmPlan:
 
     @property
     def charges(self) -> tuple[Charge, ...]:
-        """What the release log will hold, in order."""
+        """The entries that the release log will hold, in order."""
         if not self.schedule.phases:
             return ()
         scheme = RandomOrder(
@@ -84,7 +84,7 @@ class ErmPlan:
         return (passes,) if self.choice is None else (passes, Charge((choice_release(self.choice),)))
 
     def known_order(self, delta: Exact) -> Fraction | float:
-        """What a run costs if its orders are known: the most over all orders."""
+        """Compute the cost of a run if its orders are known: the most over all orders."""
         if not self.schedule.phases:
             return Fraction(0)
         if self.replacement:
@@ -98,7 +98,7 @@ class ErmPlan:
 
 @dataclass(frozen=True, eq=False)
 class ErmResult:
-    """What `private_erm` found.
+    """The result of `private_erm`.
 
     Args:
       weights: float64 array of shape (k,), of norm at most `weight_norm`; positive margins speak for label 1.
@@ -127,7 +127,7 @@ def erm_plan(  # noqa: PLR0913 - the public numbers of one run
     choice_share: Exact = "1/10",
     by_place: bool = True,
 ) -> ErmPlan:
-    """What a run does, and with how much noise (Bassily, Mohri, Suresh 2022, Algorithm 4)."""
+    """Plan a run and its noise (Bassily, Mohri, Suresh 2022, Algorithm 4)."""
     word(variant, "variant", _VARIANTS)
     word(calibration, "calibration", _CALIBRATIONS)
     word(chosen_by, "chosen_by", _SCORES)
@@ -197,7 +197,7 @@ def private_erm(  # noqa: PLR0913 - the public numbers of one run
     """A linear classifier whose mean hinge loss is small, with (epsilon, delta)-differential privacy.
 
     Args:
-      rows: records as whole numbers, with labels 0 and 1; their number, width, bound and step are public.
+      rows: records as integers, with labels 0 and 1; their number, width, bound and step are public.
       margin: where the hinge loss ends, exact, in the units of the features times those of the weights.
       epsilon: privacy parameter in nats, exact, positive.
       delta: failure probability, exact, above 0 and below 1.
@@ -254,7 +254,7 @@ def private_erm(  # noqa: PLR0913 - the public numbers of one run
 
 
 def known_order_note(plan: ErmPlan, delta: Fraction) -> str:
-    """What a record says about a run whose order came from a seeded source."""
+    """Return what a record says about a run whose order came from a seeded source."""
     epsilon = plan.known_order(delta)
     return KNOWN_ORDER.format(outward(epsilon, digits=6, up=True) if isinstance(epsilon, Fraction) else "infinite")
 

@@ -48,7 +48,7 @@ class KernelMarginClassifier(MappedClassifier):
       frequencies: how many are drawn, public.
       fastfood: whether frequencies are products of Hadamard matrices, which take less time and memory; Gaussian kernel only.
       columns: public number of columns that the images are projected to, or None for all, twice the frequencies.
-      map_seed: public whole number that fixes the map.
+      map_seed: public integer that fixes the map.
       learner: a `learners.margins.mapped.Learner` for the images; None takes the default rule of `PrivateClassifier`.
     Source: Bassily, Mohri, Suresh 2022, Algorithm 3; Rahimi, Recht 2007; docs/maps_and_experiments.md, "Learners behind maps".
     Example:

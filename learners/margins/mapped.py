@@ -34,10 +34,10 @@ _PHASED_BITS: Final = 20
 
 
 class Learner(Protocol):
-    """What finds weights: a frozen value with its plan, its releases and its scores."""
+    """The protocol of a learner behind a map: a frozen value with its plan, its releases and its scores."""
 
     def plan(self, public: Public) -> Plan:
-        """What a fit on rows of these public quantities does."""
+        """Plan a fit on rows of these public quantities."""
         ...
 
     def learn(self, rows: Rows, plan: Any, source: BitSource | None) -> NDArray[Any]:
@@ -118,7 +118,7 @@ class PhasedDescent:
 
 @dataclass(frozen=True)
 class PhasedPlan:
-    """What `PhasedDescent` will do.
+    """The plan of `PhasedDescent`.
 
     Args:
       lattice_bits: images have at most 2**lattice_bits steps without the constant.
@@ -140,7 +140,7 @@ class PhasedPlan:
 
 @dataclass(frozen=True)
 class MappedPlan:
-    """What a fit behind a map will do.
+    """The plan of a fit behind a map.
 
     Args:
       public_map: the map.

@@ -47,7 +47,7 @@ _DEVIATIONS: Final = 3
 
 @dataclass(frozen=True)
 class MarginPlan:
-    """What a fit will do.
+    """The plan of a fit.
 
     Args:
       lattice_bits: rows have at most 2**lattice_bits steps without the intercept.
@@ -70,7 +70,7 @@ class MarginPlan:
 
     @property
     def charges(self) -> tuple[Charge, ...]:
-        """What the release log will hold, in order."""
+        """The entries that the release log will hold, in order."""
         return self.erm.charges
 
 
@@ -163,18 +163,18 @@ class MarginClassifier(PrivateEstimator):
 
     @property
     def intercept_(self) -> NDArray[np.float64]:
-        """What is added to the score of every record: shape (1,), or (K,)."""
+        """The constant added to the score of every record: shape (1,), or (K,)."""
         step = float(positive(self.feature_norm, "feature_norm")) / 2**self.plan_.lattice_bits
         constants = np.atleast_1d(self.weights_[self.n_features_in_ :].sum(axis=0))
         return np.asarray(constants * (step * self.plan_.intercept / 2.0**WEIGHT_BITS))
 
     @property
     def utility_(self) -> UtilityBound:
-        """What is certain about the accuracy: an explicit bound, or vacuous."""
+        """The certified bound on the risk: an explicit bound, or vacuous."""
         return self._utility(self.plan_)
 
     def _utility(self, plan: MarginPlan) -> UtilityBound:
-        """What is certain about a plan."""
+        """Return the certified bound of a plan."""
         width = None if plan.projection is None else plan.columns
         return utility_bound(plan.erm, failure=self.failure, dimension_in=width, classes=plan.classes)
 

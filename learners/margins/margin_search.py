@@ -55,7 +55,7 @@ def of_learner(name: str) -> property:
 
 
 def state_of(search: PrivateEstimator) -> dict[str, Any]:
-    """What a pickle of a search holds: its learner without a budget once it is fitted."""
+    """Return what a pickle of a search holds: its learner without a budget once it is fitted."""
     public = ("classes_", "feature_names_in_", "n_features_in_", "plan_", "privacy_", "_sklearn_version")
     kept = {*search.get_params(deep=False), *public, *search.released}
     state = {name: value for name, value in BaseEstimator.__getstate__(search).items() if name in kept}
@@ -173,7 +173,7 @@ class MarginSearch(PrivateEstimator):
         return tags
 
     def __getstate__(self) -> dict[str, Any]:
-        """What a pickle holds: parameters, released numbers and public constants, and no budget once the model is fitted."""
+        """Return what a pickle holds: parameters, released numbers and public constants, and no budget once the model is fitted."""
         return state_of(self)
 
     def fit(self, X: Any, y: Any) -> Self:  # noqa: N803 - scikit-learn's name
@@ -234,7 +234,7 @@ class MarginSearch(PrivateEstimator):
     def _run(  # type: ignore[override]
         self, rows: Rows, plan: SearchPlan, record: PrivacyRecord, source: BitSource | None
     ) -> tuple[dict[str, Any], PrivacyRecord]:
-        """What was learned, and the record of the choice and of the branch that it led to: the planned price, whichever it was."""
+        """Return what was learned, and the record of the choice and the branch it led to: the planned price, whichever it was."""
         with recording() as log, np.errstate(all="ignore"):
             learned = self._learn(rows, plan, source)
         taken = (plan.charges[0], *learned["estimator_"].plan_.charges)
@@ -255,7 +255,7 @@ class MarginSearch(PrivateEstimator):
         return branch.mapped(rows) if isinstance(branch, ChoicePlan) else rows
 
     def _sensitivity(self, records: int, exponent: int) -> Fraction:
-        """By how much one record can move a score before it is put on the grid."""
+        """Return by how much one record can move a score before it is put on the grid."""
         return Fraction(1, records) if self.score_by == "errors" else Scale(records, exponent).sensitivity
 
     def _scores_of(self, rows: Rows, plan: SearchPlan) -> list[Fraction]:

@@ -40,7 +40,7 @@ class PolynomialMarginClassifier(MappedClassifier):
       degree: of the kernel, public, 1 to 8.
       constant: of the kernel, public, exact, in squared units of the features; None takes `feature_norm` squared.
       columns: public number of columns of the sketch; None takes every monomial, of which there may be 2**20.
-      map_seed: public whole number that fixes the sketch.
+      map_seed: public integer that fixes the sketch.
       learner: a `learners.margins.mapped.Learner` for the images; None takes the default rule of `PrivateClassifier`.
     Source: Bassily, Mohri, Suresh 2022, section 4; docs/maps_and_experiments.md, "Learners behind maps".
     Example:

@@ -110,12 +110,12 @@ class PureMarginClassifier(PrivateEstimator):
 
     @property
     def intercept_(self) -> NDArray[np.float64]:
-        """What is added to the product with a record, in the units of the features: shape (1,), or (K,)."""
+        """The constant added to the product with a record, in the units of the features: shape (1,), or (K,)."""
         constants = self._directions()[:, self.n_features_in_ :].sum(axis=1)
         return np.asarray(constants * float(positive(self.feature_norm, "feature_norm")))
 
     def excess(self, *, chord: Exact, beta: Exact = "1/20") -> float:
-        """How much more often the chosen direction errs on the records than the best one that may be moved by `chord`, certified.
+        """Bound how much more often the chosen direction errs on the records than the best one that may be moved by `chord`.
 
         Args:
           chord: a distance on the unit sphere, above 0, at most 2**0.5, within which the comparator's errors may not change. For K

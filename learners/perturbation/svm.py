@@ -45,7 +45,7 @@ _ROOT_OF_TWO: Final = Fraction(3, 2)
 
 @dataclass(frozen=True)
 class SvmPlan(PerturbedPlan):
-    """What a fit will do; `images` is the public map of a kernel, or None."""
+    """The plan of a fit; `images` is the public map of a kernel, or None."""
 
     images: FourierMap | None = None
 
@@ -69,7 +69,7 @@ class PrivateSVM(PerturbedClassifier):
       kernel: "linear", "gaussian" or "laplacian".
       width: of the other two, public, exact, positive, in the units of the features; None takes a fifth of `feature_norm`.
       frequencies: of the other two, public; the images have twice as many columns.
-      map_seed: public whole number that fixes the frequencies.
+      map_seed: public integer that fixes the frequencies.
       loss: "huber", "logistic", or a `learners.solvers.losses.Loss`.
       fit_intercept: whether the linear kernel gets a constant of 1/4 of `feature_norm`; its weight is regularised too.
       faithful: the published noise, twice of what epsilon needs.

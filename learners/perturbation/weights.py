@@ -38,7 +38,7 @@ _ROOM: Final = 2**62
 
 @dataclass(frozen=True)
 class PerturbedPlan:
-    """What a fit by perturbation will do.
+    """The plan of a fit by perturbation.
 
     Args:
       lattice_bits: rows have at most 2**lattice_bits steps without the intercept.
@@ -97,7 +97,7 @@ class PerturbedClassifier(PrivateEstimator):
 
     @property
     def intercept_(self) -> NDArray[np.float64]:
-        """What is added to the score of every record: shape (1,)."""
+        """The constant added to the score of every record: shape (1,)."""
         return np.asarray(self._weights()[self.n_features_in_ :].sum(keepdims=True) * (self.plan_.intercept / self.plan_.bound))
 
     def __sklearn_tags__(self) -> Any:
@@ -108,7 +108,7 @@ class PerturbedClassifier(PrivateEstimator):
 
     @abstractmethod
     def _design(self, public: Public, columns: int, loss: Loss) -> Design:
-        """Where the noise goes and how much of it, for rows of norm at most 1."""
+        """Return where the noise goes and its scale, for rows of norm at most 1."""
 
     @abstractmethod
     def _perturb(self, rows: Rows, plan: PerturbedPlan, source: BitSource | None) -> NDArray[np.int64]:

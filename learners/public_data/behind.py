@@ -21,7 +21,7 @@ def subspace_of(plan: AnyPlan | None) -> PublicSubspace | None:
 
 
 def solver_of(plan: AnyPlan) -> SolverPlan:
-    """What the solver does, behind a map or not."""
+    """Return the plan of the solver, behind a map or not."""
     return plan if isinstance(plan, SolverPlan) else cast("SolverPlan", plan.inner)
 
 

@@ -53,7 +53,7 @@ class CoverPlan:
 
     @property
     def charges(self) -> tuple[Charge, ...]:
-        """What the release log will hold."""
+        """The entries that the release log will hold."""
         return (Charge((choice_release(self.mechanism),)),)
 
 
@@ -146,7 +146,7 @@ class PublicCoverClassifier(PrivateEstimator):
         return {"place_": plan.mechanism.release(-losses, source)}
 
     def _penalties(self, records: int, candidates: Candidates) -> NDArray[np.int64] | int:
-        """What the ridge adds to summed losses: a function of public things, which no record changes."""
+        """Return what the ridge adds to summed losses: a function of public things, which no record changes."""
         ridge = in_range(self.ridge, "ridge", lower=0, upper=2**20)
         if ridge == 0:
             return 0

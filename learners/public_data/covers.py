@@ -39,7 +39,7 @@ class Candidates(Protocol):
 
     @property
     def size(self) -> int:
-        """How many there are."""
+        """Number of candidates."""
         ...
 
     @property
@@ -49,7 +49,7 @@ class Candidates(Protocol):
 
     @property
     def radius(self) -> float:
-        """How far the class or its pool is from them at most: root of the mean square of differences on public records."""
+        """Largest distance of the class or its pool from the candidates: root mean square of differences on public records."""
         ...
 
     def seen(self, rows: Rows) -> Rows:
@@ -90,7 +90,7 @@ class LinearCandidates:
 
     @property
     def size(self) -> int:
-        """How many there are."""
+        """Number of candidates."""
         return int(self.weights.shape[1])
 
     @property
@@ -127,7 +127,7 @@ class NetworkCandidates:
 
     @property
     def size(self) -> int:
-        """How many there are."""
+        """Number of candidates."""
         return len(self.networks[0])
 
     @property

@@ -47,7 +47,7 @@ class SpanDescent:
 
 
 def directions_for(public: Public) -> int:
-    """How many directions the records pay for: n mu / 25, rounded, at least 1."""
+    """Return the number of directions that the records pay for: n mu / 25, rounded, at least 1."""
     (charge,) = default_plan(public).charges
     squares = sum(float(release.sensitivity / release.parameter("sigma")) ** 2 for release in charge.releases)
     return max(1, round(public.records * math.sqrt(squares) / _RECORDS_EACH))

@@ -94,7 +94,7 @@ class PrivateClassifier(PrivateEstimator):
 
     @property
     def intercept_(self) -> NDArray[np.float64]:
-        """What is added to the score of every record: shape (1,) for two classes, (K,) for more."""
+        """The constant added to the score of every record: shape (1,) for two classes, (K,) for more."""
         weights, image, plan = self._weights(), subspace_of(self.plan_), solver_of(self.plan_)
         width = self.n_features_in_ if image is None else image.dimension_out
         constants = weights[:, width:].sum(axis=1) * (plan.intercept / 2**plan.lattice_bits)

@@ -1,4 +1,4 @@
-"""Squared loss with clipped residuals, on whole numbers: slopes of a regressor, and its plan."""
+"""Squared loss with clipped residuals, on integers: slopes of a regressor, and its plan."""
 
 from __future__ import annotations
 

@@ -65,7 +65,7 @@ class PublicSubspace:
         return self.clip
 
     def apply(self, rows: Rows, *, lattice_bits: int, intercept: int = 0) -> Rows:
-        """Images as whole numbers, record by record, clipped after the projection."""
+        """Images as integers, record by record, clipped after the projection."""
         require_columns(rows, self.dimension_in)
         if rows.step != self.step:
             raise InvalidArgument("DPA103", "the map was made for rows on another lattice. Take the same feature_norm and bits.")
@@ -86,7 +86,7 @@ class PublicSubspace:
         return spread
 
     def centre_scores(self, weights: NDArray[Any]) -> NDArray[np.float64]:
-        """What the centre adds to every score: the product of its image and the weights."""
+        """Return what the centre adds to every score: the product of its image and the weights."""
         image = self.offset * (float(self.step) / 2.0**BASIS_BITS / float(self.clip))
         return np.asarray(np.einsum("j,j...->...", image, np.asarray(weights, dtype=np.float64)))
 

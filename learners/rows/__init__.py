@@ -1,1 +1,1 @@
-"""Records to whole numbers: every map is per record, exact and independent of the data."""
+"""Records to integers: every map is per record, exact and independent of the data."""

@@ -30,13 +30,13 @@ class FastfoodFrequencies:
     """Frequencies S H G P H B / (|G| sqrt(d') width) in stacks of d', the power of two that columns are filled up to.
 
     B are public signs, P is a permutation, G are normal numbers, H is the Hadamard matrix of signs, and S are lengths of normal
-    vectors. Every sum is taken modulo one turn, where whole numbers of 64 bits are exact whatever overflows.
+    vectors. Every sum is taken modulo one turn, where integers of 64 bits are exact whatever overflows.
 
     Args:
       dimension_in: columns of the rows.
       count: how many frequencies.
       width: of the Gaussian kernel, in the units of the features.
-      seed: public whole number.
+      seed: public integer.
     Source: Le, Sarlos, Smola 2013.
     """
 

@@ -1,6 +1,6 @@
-"""Random Fourier features: cosine and sine of public random frequencies, from exact phases and a table of whole numbers.
+"""Random Fourier features: cosine and sine of public random frequencies, from exact phases and a table of integers.
 
-The phase of a record is an exact inner product of whole numbers, reduced to one of 2**14 parts of a turn; its cosine and its sine
+The phase of a record is an exact inner product of integers, reduced to one of 2**14 parts of a turn; its cosine and its sine
 are looked up. So an image depends on its record alone, bit for bit, and its norm is at most 1 in exact arithmetic.
 """
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 PHASE_BITS: Final = 64
-"""Phases are whole numbers of 2**-64 turns, and what exceeds a turn is lost, as it should be."""
+"""Phases are integers of 2**-64 turns, and what exceeds a turn is lost, as it should be."""
 
 _PART_BITS: Final = 14
 _PARTS: Final = 2**_PART_BITS
@@ -45,11 +45,11 @@ class Frequencies(Protocol):
 
     @property
     def count(self) -> int:
-        """How many phases a record has."""
+        """Number of phases of a record."""
         ...
 
     def phases(self, step: Fraction, bound: int) -> Callable[[Rows], NDArray[np.uint64]]:
-        """For rows of this step and bound: what gives their phases, (n, count) whole numbers of 2**-64 turns, record by record."""
+        """For rows of this step and bound: what gives their phases, (n, count) integers of 2**-64 turns, record by record."""
         ...
 
 
@@ -108,7 +108,7 @@ class DrawnFrequencies:
       dimension_in: columns of the rows.
       count: how many frequencies.
       kernel: their law, such as `GaussianKernel`.
-      seed: public whole number.
+      seed: public integer.
     Source: Rahimi, Recht 2007.
     """
 
@@ -193,7 +193,7 @@ def fourier_map(*, dimension_in: int, frequencies: int, kernel: Kernel, seed: in
 
 
 def pairwise_error(*, records: int, frequencies: int, beta: Exact) -> float:
-    """How far all inner products of so many records are from the kernel at most, but for a public map in a fraction `beta` of them.
+    """Bound how far all inner products of so many records are from the kernel, but for a public map in a fraction `beta` of them.
 
     Source: Hoeffding 1963; Bassily, Mohri, Suresh 2022, Theorem 4.1.
     """

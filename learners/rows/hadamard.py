@@ -28,7 +28,7 @@ class HadamardMap:
     Args:
       dimension_in: d, columns of the rows; d' is the next power of two.
       dimension_out: k, columns of the images, at most d'.
-      seed: public whole number.
+      seed: public integer.
     Source: Ailon, Chazelle 2009; Tropp 2011.
     """
 
@@ -46,7 +46,7 @@ class HadamardMap:
         return root_above(Fraction(self.width, self.dimension_out)) * feature_norm
 
     def apply(self, rows: Rows, *, clip: Exact | None = None, lattice_bits: int = 20, intercept: int = 0) -> Rows:
-        """Images as whole numbers, record by record; a few records at a time are made dense."""
+        """Images as integers, record by record; a few records at a time are made dense."""
         require_columns(rows, self.dimension_in)
         require_exact(rows, self.width)
         signs, kept = self._signs(), self._kept()

@@ -1,4 +1,4 @@
-"""What every public map shares: a few records at a time, and images clipped to whole numbers of a bounded norm."""
+"""What every public map shares: a few records at a time, and images clipped to integers of a bounded norm."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class PublicMap(Protocol):
         ...
 
     def apply(self, rows: Rows, *, lattice_bits: int, intercept: int) -> Rows:
-        """Images as whole numbers of norm at most 2**lattice_bits, and a constant behind each."""
+        """Images as integers of norm at most 2**lattice_bits, and a constant behind each."""
         ...
 
 
@@ -74,7 +74,7 @@ def require_columns(rows: Rows, dimension_in: int) -> None:
 
 
 def require_exact(rows: Rows, columns: int) -> None:
-    """DPA108 where the inner product of a row, or of a part of it, with as many signs might not be a whole number of a float."""
+    """DPA108 where the inner product of a row, or of a part of it, with as many signs might not be an integer of a float."""
     if rows.bound * (math.isqrt(columns) + 1) >= _FLOATS_HOLD:
         raise InvalidArgument("DPA108", "sums of these rows might not be exact. Use a coarser lattice.")
 

@@ -1,4 +1,4 @@
-"""Features to whole numbers, record by record: clipped to the public bound on a lattice, dense and sparse alike."""
+"""Features to integers, record by record: clipped to the public bound on a lattice, dense and sparse alike."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def to_rows(
     """Records as rows of whole steps of feature_norm / 2**lattice_bits, whatever they hold.
 
     A record within the bound is truncated toward zero, a longer one is scaled to the bound first, and the features of one that is
-    not finite become zero. What becomes of a record depends on that record alone; array and CSR give the same whole numbers.
+    not finite become zero. What becomes of a record depends on that record alone; array and CSR give the same integers.
     """
     norm, constant = positive(feature_norm, "feature_norm"), integer(intercept, "intercept", lower=0, upper=_LARGEST_INTERCEPT)
     bits = integer(lattice_bits, "lattice_bits", lower=1, upper=26)

@@ -1,4 +1,4 @@
-"""Labels as whole numbers: positions among public classes, where others count as the first, or parts of a public bound.
+"""Labels as integers: positions among public classes, where others count as the first, or parts of a public bound.
 
 How many scores tell classes apart, and the refusal of more than two, are here too.
 """

@@ -57,7 +57,7 @@ class PolynomialMap:
         return kernel_norm(feature_norm, self.degree, self.constant)
 
     def apply(self, rows: Rows, *, lattice_bits: int = 20, intercept: int = 0) -> Rows:
-        """Images as whole numbers, record by record, clipped at `image_norm`; a few records at a time are made dense."""
+        """Images as integers, record by record, clipped at `image_norm`; a few records at a time are made dense."""
         require_columns(rows, self.dimension_in)
         limit, unit = self.image_norm(rows.bound * rows.step), rows.step**self.degree
         factors, roots = self._factors()
@@ -77,7 +77,7 @@ class PolynomialMap:
         return by_blocks(rows, 3 * len(roots), image)
 
     def _factors(self) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-        """Which columns each monomial multiplies, shape (degree, monomials), and roots of how many orders they come in."""
+        """Return the columns of each monomial, shape (degree, monomials), and roots of how many orders they come in."""
         picks = list(combinations_with_replacement(range(self.dimension_in + (self.constant > 0)), self.degree))
         orders = [math.factorial(self.degree) // math.prod(map(math.factorial, Counter(pick).values())) for pick in picks]
         return np.array(picks, dtype=np.int64).T, np.sqrt(np.array(orders, dtype=np.float64))
@@ -101,5 +101,5 @@ def checked_polynomial(dimension_in: int, degree: int, constant: Exact) -> tuple
 
 
 def _monomials(columns: int, degree: int, constant: Fraction) -> int:
-    """How many monomials the kernel has."""
+    """Return the number of monomials of the kernel."""
     return math.comb(columns + degree - (constant == 0), degree)

@@ -40,7 +40,7 @@ class ProjectedMap:
         return self.first.image_norm(feature_norm) * usual_growth(self.dimension_out)
 
     def apply(self, rows: Rows, *, lattice_bits: int = 16, intercept: int = 0) -> Rows:
-        """Images as whole numbers, record by record, clipped at `image_norm`."""
+        """Images as integers, record by record, clipped at `image_norm`."""
         clip = self.image_norm(rows.bound * rows.step)
 
         def image(part: Rows) -> Rows:

@@ -16,7 +16,7 @@ _Read = TypeVar("_Read")
 
 
 def read_or(otherwise: _Read, read: Callable[[Any], _Read], value: Any) -> _Read:
-    """What a function reads in a private value, or what stands for one in which it reads nothing."""
+    """Return what a function reads in a private value, or a substitute for one in which it reads nothing."""
     try:
         return read(value)
     except Exception:  # noqa: BLE001 - whatever a private value does, it is mapped in place

@@ -1,4 +1,4 @@
-"""Records as whole numbers: rows of bounded norm with a label each, and the three sums of them that solvers need, all exact."""
+"""Records as integers: rows of bounded norm with a label each, and the three sums of them that solvers need, all exact."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ class Rows:
     """Rows of whole steps, each of L2 norm at most `bound`, each with the position of its label among the public classes.
 
     The sums below do not depend on the order in which they are taken, on the number of threads, or on whether the rows are
-    stored densely: floats add only where every partial sum is a whole number below 2**53, int64 adds elsewhere.
+    stored densely: floats add only where every partial sum is an integer below 2**53, int64 adds elsewhere.
 
     Args:
-      steps: (n, d) whole numbers: an int32 array, or a csr_array of them, which is never made dense.
-      bound: no row has a larger L2 norm, in steps; a whole number, public.
+      steps: (n, d) integers: an int32 array, or a csr_array of them, which is never made dense.
+      bound: no row has a larger L2 norm, in steps; an integer, public.
       step: size of a step in the units of the features, exact, public.
       labels: int64 array of shape (n,), positions among the public classes.
     """
@@ -42,7 +42,7 @@ class Rows:
     labels: NDArray[np.int64]
 
     def margins(self, weights: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Inner products of every row with weights on the lattice of whole numbers."""
+        """Inner products of every row with weights on the lattice of integers."""
         # A part of a row has a norm of at most `bound` too, so that Cauchy and Schwarz bound every partial sum.
         largest = self.bound * _norm_above(weights)
         if largest < _FLOATS_HOLD:
@@ -99,7 +99,7 @@ def as_array(matrix: Any) -> NDArray[Any]:
 
 
 def _norm_above(weights: NDArray[np.int64]) -> int:
-    """A whole number that the norm of no column of the weights exceeds; d additions of floats err by less than d / 2**52."""
+    """An integer that the norm of no column of the weights exceeds; d additions of floats err by less than d / 2**52."""
     floats = weights.astype(np.float64)
     squares = np.square(floats, out=floats).sum(axis=0)
     above: float = squares.max(initial=0.0) * (1 + (weights.shape[0] + 8) / 2**51)

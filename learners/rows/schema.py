@@ -55,7 +55,7 @@ def warn_of_objects(table: Any, note: str) -> None:
 
 
 def feature_notes(features: Any) -> list[str]:
-    """What a record says about features whose type does not show that they are numbers; nothing in it depends on a value."""
+    """Return what a record says about features whose type does not show that they are numbers; nothing in it depends on a value."""
     if isinstance(features, (list, tuple)):
         return [LISTED]
     return [OBJECTS] if is_array_of_objects(features) else []

@@ -21,7 +21,7 @@ class PublicBits:
     """A stream of bits that anyone can repeat who knows the seed; it makes public maps, never noise.
 
     Args:
-      seed: public whole number, at least 0.
+      seed: public integer, at least 0.
       use: what the bits are for; streams of different uses of a seed have nothing to do with each other.
     Source: NIST SP 800-38A (counter mode).
     """

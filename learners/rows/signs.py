@@ -30,7 +30,7 @@ class SignMap:
     Args:
       dimension_in: d, columns of the rows.
       dimension_out: k, columns of the images.
-      seed: public whole number.
+      seed: public integer.
     Source: Achlioptas 2003.
     """
 
@@ -43,7 +43,7 @@ class SignMap:
         return root_above(Fraction(self.dimension_in)) * feature_norm
 
     def apply(self, rows: Rows, *, clip: Exact | None = None, lattice_bits: int = 20, intercept: int = 0) -> Rows:
-        """Images as whole numbers, record by record."""
+        """Images as integers, record by record."""
         require_columns(rows, self.dimension_in)
         require_exact(rows, self.dimension_in)
         limit = self.image_norm(rows.bound * rows.step) if clip is None else clip
@@ -58,7 +58,7 @@ class SignMap:
         return np.asarray(np.concatenate(turned) / math.sqrt(self.dimension_out))
 
     def _sums(self, rows: Rows) -> NDArray[np.float64]:
-        """S x for every row x of whole numbers: exact, as `require_exact` demands."""
+        """S x for every row x of integers: exact, as `require_exact` demands."""
         steps: Any = rows.steps if isinstance(rows.steps, np.ndarray) else rows.steps.tocsc()
         sums = np.zeros((rows.steps.shape[0], self.dimension_out))
         for part, signs in self._runs():

@@ -1,4 +1,4 @@
-"""TensorSketch: fewer columns whose inner products are a polynomial kernel on average, by convolutions of whole numbers."""
+"""TensorSketch: fewer columns whose inner products are a polynomial kernel on average, by convolutions of integers."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class SketchMap:
       dimension_out: columns of the images.
       degree: of the kernel.
       constant: of the kernel.
-      seed: public whole number.
+      seed: public integer.
     Source: Pham, Pagh 2013.
     """
 
@@ -49,7 +49,7 @@ class SketchMap:
         return kernel_norm(feature_norm, self.degree, self.constant)
 
     def apply(self, rows: Rows, *, clip: Exact | None = None, lattice_bits: int = 20, intercept: int = 0) -> Rows:
-        """Images as whole numbers, record by record; CSR is not made dense before it is sketched."""
+        """Images as integers, record by record; CSR is not made dense before it is sketched."""
         require_columns(rows, self.dimension_in)
         limit = self.image_norm(rows.bound * rows.step) if clip is None else positive(clip, "clip")
         constant, unit = int(root_above(self.constant) / rows.step), rows.step**self.degree

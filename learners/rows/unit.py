@@ -47,7 +47,7 @@ def unit_images(features: Features, labels: NDArray[np.int64], image: SignMap | 
     for start in range(0, count, height):
         part = slice(start, start + height)
         rows = unit_rows(features[part], labels[part], lattice_bits=lattice_bits)
-        # Signed sums of whole numbers are whole numbers: all but zero are longer than half of their unit, and are scaled to it.
+        # Signed sums of integers are integers: all but zero are longer than half of their unit, and are scaled to it.
         clip = rows.step / root_above(Fraction(image.dimension_out)) / 2
         steps[part] = dense(_directed(image.apply(rows, clip=clip, lattice_bits=lattice_bits)), np.int32)
     return Rows(steps, 2**lattice_bits, Fraction(1, 2**lattice_bits), labels)

@@ -54,7 +54,7 @@ class Cases(NamedTuple):
 
 @dataclass(frozen=True)
 class GridPlan:
-    """What a search will do.
+    """The plan of a search.
 
     Args:
       candidates: parameters by name, one mapping a candidate.
@@ -110,7 +110,7 @@ class PrivateGridSearchCV(PrivateEstimator):
       poisson: parameter of a Poisson number of fits instead, public, exact, positive: seldom far from it, and cheaper where
         candidates are few; for learners whose releases are all Gaussian.
       held_out: part of the records that count errors, public, exact, in (0, 1).
-      split_seed: public whole number that says which records these are.
+      split_seed: public integer that says which records these are.
       random_state: None draws from the operating system; an integer or a numpy Generator makes the search reproducible, for
         tests. The learner's own is not used.
     Source: Papernot, Steinke 2022, Theorem 2; Liu, Talwar 2019; docs/choices_and_perturbation.md, "Search among candidates".
@@ -167,7 +167,7 @@ class PrivateGridSearchCV(PrivateEstimator):
         return tags
 
     def __getstate__(self) -> dict[str, Any]:
-        """What a pickle holds: parameters, released numbers and public constants, and no budget once the model is fitted."""
+        """Return what a pickle holds: parameters, released numbers and public constants, and no budget once the model is fitted."""
         return state_of(self)
 
     def fit(self, X: Any, y: Any) -> Self:  # noqa: N803 - scikit-learn's name
@@ -288,7 +288,7 @@ class PrivateGridSearchCV(PrivateEstimator):
 
 
 class OneRun(NamedTuple):
-    """What a fit with its score may cost: the epsilon that it is planned at, and a limit in the measure of the law."""
+    """The cost of a fit with its score: the epsilon that it is planned at, and a limit in the measure of the law."""
 
     epsilon: Fraction
     measure: str
@@ -327,7 +327,7 @@ def _score(run: OneRun, relation: Adjacency) -> tuple[LaplaceMechanism | Gaussia
 
 
 def _cost(branch: Plan, measure: str) -> Fraction:
-    """What a fit costs: its epsilon at delta 0, its rho, or its mu."""
+    """Return the cost of a fit: its epsilon at delta 0, its rho, or its mu."""
     if not branch.charges:
         return Fraction(0)
     loss = compose(*(charge.loss for charge in branch.charges))
@@ -345,7 +345,7 @@ def _cost(branch: Plan, measure: str) -> Fraction:
 
 
 def _right(model: PrivateEstimator, cases: Cases) -> int:
-    """How many records a fitted model puts into their class."""
+    """Count the records that a fitted model puts into their class."""
     scores = _scores_of(model, cases)
     chosen = (scores > 0).astype(np.int64) if scores.ndim == 1 else scores.argmax(axis=1)
     return int((chosen == cases.labels).sum())

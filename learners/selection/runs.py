@@ -40,12 +40,12 @@ class Runs:
 
     @property
     def mean(self) -> Enclosure:
-        """How many runs are expected."""
+        """Expected number of runs."""
         with working_precision(_PRECISION):
             return Enclosure.from_ball(expected_runs(self.shape, self.stop), Reason("expectation"), lowest=1)
 
     def pmf(self, k: int) -> Enclosure:
-        """P[K = k] for a whole number k of at least 1."""
+        """P[K = k] for an integer k of at least 1."""
         return _mass(self, integer(k, "k", lower=1))
 
     def draw(self, source: BitSource) -> int:
@@ -80,13 +80,13 @@ class PoissonRuns:
 
     @property
     def mean(self) -> Enclosure:
-        """How many runs are expected."""
+        """Expected number of runs."""
         with working_precision(_PRECISION):
             mean = ball(self.parameter)
             return Enclosure.from_ball(mean / -(-mean).expm1(), Reason("expectation"), lowest=1)
 
     def pmf(self, k: int) -> Enclosure:
-        """P[K = k] for a whole number k of at least 1."""
+        """P[K = k] for an integer k of at least 1."""
         return _mass(self, integer(k, "k", lower=1))
 
     def draw(self, source: BitSource) -> int:

@@ -1,1 +1,1 @@
-"""Weights from records as whole numbers: noisy sums, passes in secret orders, and certified minimisers for noise to hide."""
+"""Weights from records as integers: noisy sums, passes in secret orders, and certified minimisers for noise to hide."""

@@ -42,7 +42,7 @@ _ROOM: Final = Fraction(101, 100)
 
 @dataclass(frozen=True)
 class Objective:
-    """What is minimised and how, from public numbers; `objective` makes one.
+    """The plan of a minimisation from public numbers; `objective` makes one.
 
     Args:
       records: n, their number.
@@ -159,7 +159,7 @@ def objective(
 
 
 def _gradient_error(count: int, width: int, loss: Loss, norm: Fraction, ridge: Fraction, offset: Fraction, longest: arb) -> arb:
-    """How far a gradient that floats compute may be off, at weights no longer than `longest`, in whatever order they sum."""
+    """Bound how far a gradient computed in floats is off, at weights no longer than `longest`, in whatever order they sum."""
     first, last = loss.ends
     span = Fraction(last) - Fraction(first)
     size = ball(norm) * longest

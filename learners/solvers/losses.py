@@ -55,7 +55,7 @@ class Loss:
 
     @property
     def curvature(self) -> Fraction:
-        """By how much a slope changes with the margin at most, exactly."""
+        """Largest change of a slope with the margin, exactly."""
         return self._knots.curvature
 
     @property

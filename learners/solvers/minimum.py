@@ -1,4 +1,4 @@
-"""The regularised minimiser in whole numbers: what kernel learners tell about, and what perturbed ones release."""
+"""The regularised minimiser in integers: what kernel learners tell about, and what perturbed ones release."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from learners.rows.rows import Rows
 
 IMAGE_BITS: Final = 20
-"""Images of records are whole numbers of norm at most 2**20, which stands for 1."""
+"""Images of records are integers of norm at most 2**20, which stands for 1."""
 
 _FINENESS: Final = 2**9
 """Rounding the minimiser moves it by less than one over this of what a record may move it by."""
@@ -64,7 +64,7 @@ class Minimum:
 
     @property
     def residual(self) -> bool:
-        """Whether labels are targets, of size at most 1, and not classes."""
+        """True if labels are targets, of size at most 1, and not classes."""
         return self.objective.loss.family == "residual"
 
 

@@ -12,5 +12,5 @@ OFF_DIAGONAL: Final = 7
 
 
 def moment_sensitivity(bound: int, moves: int) -> int:
-    """By how much one record moves the released triangle of a second moment, in L2 norm, rounded up to a whole number."""
+    """Bound how far one record moves the released triangle of a second moment, in L2 norm, rounded up to an integer."""
     return whole_root_above(moves * (DIAGONAL * bound**2) ** 2)

@@ -66,7 +66,7 @@ class Phase:
 
     @property
     def mechanism(self) -> GaussianMechanism:
-        """What makes the release."""
+        """The mechanism that makes the release."""
         return _mechanism(self.release)
 
 
@@ -104,12 +104,12 @@ class Schedule:
 
     @property
     def batches(self) -> tuple[int, ...]:
-        """How many records each phase takes."""
+        """Number of records that each phase takes."""
         return tuple(phase.records for phase in self.phases)
 
     @property
     def releases(self) -> tuple[Release, ...]:
-        """What the release log will hold, in order."""
+        """The entries that the release log will hold, in order."""
         return tuple(phase.release for phase in self.phases)
 
 
@@ -166,7 +166,7 @@ def schedule(
 def noisy_means(
     rows: Rows, plan: Schedule, order: NDArray[np.int64], source: BitSource | None = None
 ) -> Iterator[NDArray[np.int64]]:
-    """What the phases release, one after the other: the means of their iterates with noise, in steps of their lattices.
+    """Yield what the phases release, in turn: the means of their iterates with noise, in steps of their lattices.
 
     Source: Feldman, Koren, Talwar 2020, Algorithm 2.
     """
@@ -265,7 +265,7 @@ def _released(rows: Rows, plan: Schedule, order: NDArray[np.int64], source: BitS
 
 @lru_cache(maxsize=128)
 def _mechanism(release: Release) -> GaussianMechanism:
-    """What makes a planned release, once for all runs."""
+    """Return the mechanism of a planned release, made once for all runs."""
     return mechanism_of(release)
 
 

@@ -57,7 +57,7 @@ _WIDEST: Final = 2**56
 
 @dataclass(frozen=True)
 class SolverPlan:
-    """What a fit will do.
+    """The plan of a fit.
 
     Args:
       records: how many there are, or a public number that stands for it.
@@ -86,7 +86,7 @@ class SolverPlan:
 
     @property
     def charges(self) -> tuple[Charge, ...]:
-        """What the release log will hold, in order."""
+        """The entries that the release log will hold, in order."""
         return (Charge((*([self.moment] if self.moment else []), *[self.gradient] * self.steps)),)
 
     def noise(self, release: Release) -> GaussianMechanism:
@@ -95,7 +95,7 @@ class SolverPlan:
 
 
 def default_plan(public: Public) -> SolverPlan:
-    """What a private linear classifier does by default.
+    """Plan a private linear classifier by the default rule.
 
     Two classes in up to `MOST_COLUMNS` columns: a second moment and 8 quasi-Newton steps. Otherwise gradient steps, as long
     altogether as makes the noise in the margin of a record of the largest norm 4/5 in standard deviation.
@@ -122,7 +122,7 @@ def default_plan(public: Public) -> SolverPlan:
 
 
 def gaussian_release(public: Public, sensitivity: int, variance: Fraction, dimension: int) -> Release:
-    """A release of whole numbers to be made, whose noise multiplier is at least the root of a variance; sigma is a whole number."""
+    """A release of integers to be made, whose noise multiplier is at least the root of a variance; sigma is an integer."""
     sigma = math.isqrt(math.floor(variance * sensitivity**2)) + 1
     if sigma > _WIDEST:
         raise InvalidArgument("DPA108", "epsilon and delta ask for more noise than 64 bits hold. Give more of them.")

@@ -1,6 +1,6 @@
-"""Slopes of losses as whole numbers: a function of one record's margin and label, from a table, never larger than a public bound.
+"""Slopes of losses as integers: a function of one record's margin and label, from a table, never larger than a public bound.
 
-Margins arrive as whole numbers and slopes leave as whole numbers, so that the slope of a record depends on that record and on
+Margins arrive as integers and slopes leave as integers, so that the slope of a record depends on that record and on
 released weights alone, on every machine. What the tables hold decides how well a learner learns; that no slope exceeds `UNIT` is
 what its sensitivity rests on, and holds whatever they hold.
 """
@@ -26,7 +26,7 @@ Slopes = Callable[["NDArray[np.int64]", "NDArray[np.int64]", int], "NDArray[np.i
 
 @dataclass(frozen=True)
 class SlopeRule:
-    """What solvers know of a loss.
+    """A loss as solvers see it.
 
     Args:
       slopes: its downhill slopes.
@@ -78,7 +78,7 @@ def softmax_slopes(margins: NDArray[np.int64], labels: NDArray[np.int64], margin
 
 
 def _root_above(squares: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Square roots of whole numbers below 2**50, rounded up: the root of a float is correctly rounded, one step is put right."""
+    """Square roots of integers below 2**50, rounded up: the root of a float is correctly rounded, one step is put right."""
     roots = np.sqrt(squares.astype(np.float64)).astype(np.int64)
     return roots + (roots * roots < squares)
 

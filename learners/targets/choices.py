@@ -96,13 +96,13 @@ def point_errors(records: Sequence[Record]) -> NDArray[np.int64]:
 
 
 def unequal_scores(records: Sequence[Record]) -> list[Fraction]:
-    """What is compared of two scores of which one moves a thousand times as far as the other."""
+    """Return what is compared of two scores of which one moves a thousand times as far as the other."""
     ones = sum(label for _, label in records)
     return UNEQUAL.normalised([Fraction(ones, 1000), 1 - ones])
 
 
 def margin_scores(records: Sequence[Record]) -> list[Fraction]:
-    """What is compared of the least hinge losses at two margins."""
+    """Return what is compared of the least hinge losses at two margins."""
     rows = rows_of(records)
     return MARGINS.normalised([least_hinge(rows, Scale(len(records), exponent)) for exponent in EXPONENTS])
 

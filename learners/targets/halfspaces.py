@@ -77,7 +77,7 @@ class Spent:
         return cls(sums, counts_mechanism(epsilon=choice, adjacency=RELATION))
 
     def sample(self, records: tuple[Record, ...], count: int, rng: Generator) -> NDArray[np.float64]:
-        """How much more likely what both release is for the first of `SIDES` than for the second: a log-likelihood ratio."""
+        """Return how much more likely what both release is for the first of `SIDES` than for the second: a log-likelihood ratio."""
         source = source_from(rng)
         first, second = (_first_sum(side)[0] for side in SIDES)
         noisy = self.sums.releases(_first_sum(records), count, source)[:, 0]
@@ -135,7 +135,7 @@ def sample_sum(records: tuple[Record, ...], count: int, rng: Generator) -> NDArr
 
 
 def sample_runs(records: Sequence[Record], count: int, rng: Generator) -> NDArray[np.float64]:
-    """How far all noisy sums of a run together pull along its record, in units of the record's norm."""
+    """Return how far all noisy sums of a run together pull along its record, in units of the record's norm."""
     rows = wide_rows(records)
     return np.array([sum(float(noisy[0]) for _, noisy in transcript(rows, PLAN, rng)) for _ in range(count)]) / ONE
 

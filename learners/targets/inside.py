@@ -30,13 +30,13 @@ Records = tuple[tuple[tuple[float, ...], int], ...]
 
 
 def mu_of(releases: Sequence[Release]) -> Fraction:
-    """What Gaussian releases cost together: the root of the sum of squares, rounded up (Dong, Roth, Su 2022, Corollary 3.3)."""
+    """Compute the joint mu of Gaussian releases: root of the sum of squares, rounded up (Dong, Roth, Su 2022, Corollary 3.3)."""
     squares = sum(((each.sensitivity / each.parameter("sigma")) ** 2 for each in releases), Fraction(0))
     return Fraction(math.isqrt(math.floor(squares * 2**60)) + 1, 2**30)
 
 
 def planned(model: PrivateEstimator, records: Records) -> Plan:
-    """What a fit on as many records does."""
+    """Plan a fit on as many records."""
     return model._plan(model._public(_features(records), len(model.classes)))  # noqa: SLF001 - what `fit` does, step by step
 
 
@@ -78,7 +78,7 @@ class Inside:
 
     @property
     def claim(self) -> Claim:
-        """What the releases of a fit are charged together."""
+        """The claim that the releases of a fit are charged together."""
         return Claim(GDP(mu=self._mu), adjacency=self._solver.gradient.adjacency)
 
     @property
@@ -92,7 +92,7 @@ class Inside:
 
     @property
     def _mu(self) -> Fraction:
-        """What all releases cost together."""
+        """The mu that all releases cost together."""
         return mu_of([release for release, times in self._releases for _ in range(times)])
 
     @cached_property
@@ -118,14 +118,14 @@ class Inside:
 
     @cached_property
     def _directions(self) -> list[NDArray[np.float64]]:
-        """By how much the second data set moves each sum, over the variance of its noise."""
+        """Return by how much the second dataset moves each sum, over the variance of its noise."""
         return [
             np.ravel(after - before) / float(release.parameter("sigma")) ** 2
             for before, after, (release, _) in zip(*self._sums, self._releases, strict=True)
         ]
 
     def _sums_of(self, records: Records) -> list[NDArray[np.int64]]:
-        """What the solver gives to its mechanisms first: the second moment, if it has one, and the gradient at zero."""
+        """Return what the solver gives to its mechanisms first: the second moment, if it has one, and the gradient at zero."""
         seen = transcript(read(self.model, records, self._plan), self._solver, noisy=False)
         return [value for value, _ in seen[: len(self._releases)]]
 

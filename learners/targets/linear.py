@@ -68,7 +68,7 @@ SIDE_PAIR: Final[tuple[tuple[Record, ...], tuple[Record, ...]]] = (
 
 
 def sample_first(records: tuple[Record, ...], count: int, rng: Generator) -> NDArray[np.float64]:
-    """What the noisy second moment and the noisy first gradient of a fit say of `MOMENT_PAIR`: their log-likelihood ratio.
+    """Return what the noisy second moment and first gradient of a fit say of `MOMENT_PAIR`: their log-likelihood ratio.
 
     Neither sum depends on noise: all fits have the same two.
     """
@@ -78,7 +78,7 @@ def sample_first(records: tuple[Record, ...], count: int, rng: Generator) -> NDA
 
 
 def sample_fits(records: Sequence[Record], count: int, rng: Generator) -> NDArray[np.float64]:
-    """How far all noisy gradients of a fit together pull along the record of `SIDE_PAIR`, in units of one gradient's sensitivity.
+    """Return how far a fit's noisy gradients together pull along the record of `SIDE_PAIR`, in units of one gradient's sensitivity.
 
     The fits are made at once, by one of all records: those of a fit have columns of their own, so that no weight that they meet
     depends on another fit's records or noise.
@@ -110,7 +110,7 @@ def _first_sums(records: tuple[Record, ...]) -> list[NDArray[np.int64]]:
 
 @cache
 def _directions() -> NDArray[np.float64]:
-    """By how much the second data set moves each entry of the first two sums, over the variance of their noise."""
+    """Return by how much the second dataset moves each entry of the first two sums, over the variance of their noise."""
     sums = [_first_sums(data) for data in MOMENT_PAIR]
     moved = [
         (after - before) / float(release.parameter("sigma")) ** 2 for before, after, release in zip(*sums, _FIRST, strict=True)

@@ -59,11 +59,11 @@ class Outside:
     pair: tuple[Records, Records]
 
     def run(self, records: Records, rng: Generator) -> NDArray[np.float64]:
-        """What one fit released."""
+        """Return what one fit released."""
         return self._fitted(read(self.model, records, self._plan), source_from(rng))
 
     def sample(self, records: Records, count: int, rng: Generator) -> NDArray[np.float64]:
-        """What `count` fits released, one in each row; unlogged where releases are priced by the order of the records."""
+        """Return what `count` fits released, one in each row; unlogged where releases are priced by the order of the records."""
         rows, source = read(self.model, records, self._plan), source_from(rng)
         if self._ordered:
             return np.array(unlogged(lambda: self._fitted(rows, source), count))
@@ -71,7 +71,7 @@ class Outside:
 
     @property
     def claim(self) -> Claim:
-        """What the record of a fit charges: pure epsilon, a Gaussian mu, or the curve of what was priced together."""
+        """The claim of a fit's record: pure epsilon, a Gaussian mu, or the curve of what was priced together."""
         charges = self._plan.charges
         adjacency = charges[0].releases[0].adjacency
         releases = [release for charge in charges for release in charge.releases]
@@ -94,12 +94,12 @@ class Outside:
 
     @cached_property
     def _plan(self) -> Plan:
-        """What every fit does."""
+        """Plan every fit."""
         return planned(self.model, self.pair[0])
 
     @property
     def _ordered(self) -> bool:
-        """Whether releases are priced by the order of the records."""
+        """True if releases are priced by the order of the records."""
         return any(charge.scheme is not None for charge in self._plan.charges)
 
 

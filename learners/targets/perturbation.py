@@ -63,7 +63,7 @@ class Noised:
 
     @property
     def claim(self) -> Claim:
-        """What the record of a fit charges."""
+        """The claim of a fit's record."""
         release = self._plan.releases[0]
         if release.kind == "rounded_gaussian":
             return Claim(GDP(mu=mu_of([release])), adjacency=release.adjacency)
@@ -86,7 +86,7 @@ class Noised:
 
     @cached_property
     def _plan(self) -> PerturbedPlan:
-        """What every fit does."""
+        """Plan every fit."""
         return cast("PerturbedPlan", planned(self.model, self.pair[0]))
 
 

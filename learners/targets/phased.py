@@ -57,7 +57,7 @@ class KnownOrder:
 
     @property
     def claim(self) -> Claim:
-        """What one record costs: it is in one phase only."""
+        """The claim for one record, which is in one phase only."""
         release = self.schedule.releases[0]
         return Claim(GDP(mu=release.sensitivity / release.parameter("sigma")), adjacency=release.adjacency)
 

@@ -50,7 +50,7 @@ def first_gradient(records: Sequence[tuple[float, float]]) -> NDArray[np.int64]:
 
 
 def sample_gradients(records: Sequence[tuple[float, float]], count: int, rng: Generator) -> NDArray[np.float64]:
-    """How far all noisy gradients of a fit, each at weights of zero, pull along the record that changes, in units of the noise."""
+    """Return how far a fit's noisy gradients, at weights of zero, pull along the record that changes, in units of the noise."""
     noise = PLAN.noise(PLAN.gradient)
     copies = noise.releases(first_gradient(records), count * PLAN.steps, source_from(rng)).reshape(count, PLAN.steps, -1)
     along = np.array([2.0**PLAN.lattice_bits, PLAN.intercept]) / PLAN.bound / float(noise.sigma)

@@ -41,7 +41,7 @@ class WatchedPlan:
     noisy: bool
 
     def __getattr__(self, name: str) -> Any:
-        """What the plan says."""
+        """Return what the plan says."""
         return getattr(self.plan, name)
 
     def noise(self, release: Release) -> Watched:
