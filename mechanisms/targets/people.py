@@ -1,4 +1,4 @@
-"""Targets that answer questions about real people, with neighbours made from their records, and releases that go wrong on them."""
+"""Targets that answer questions about real people, with neighbours made from their records."""
 
 from __future__ import annotations
 
@@ -6,10 +6,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from dpaudit.claims import Claim, PureDP
 from dpaudit.targets import Sensitivity, Target
 from mechanisms.sampling.random import source_from
-from mechanisms.targets import questions, specimens
+from mechanisms.targets import questions
 from mechanisms.targets.questions import DIAGNOSIS, RADIUS, Record
 
 if TYPE_CHECKING:
@@ -42,8 +41,8 @@ def sample_median(records: Sequence[Record], count: int, rng: Generator) -> NDAr
     return _VALUES[questions.MEDIAN.releases(questions.median_scores(records), count, source_from(rng))]
 
 
-def _replaced(records: tuple[Record, ...], position: int, **values: object) -> tuple[Record, ...]:
-    """The records with other values in one of them."""
+def replace_record(records: tuple[Record, ...], position: int, **values: object) -> tuple[Record, ...]:
+    """Return the records with other values in one of them."""
     return (*records[:position], {**records[position], **values}, *records[position + 1 :])
 
 
@@ -52,75 +51,57 @@ def _removed(records: tuple[Record, ...], position: int) -> tuple[Record, ...]:
     return records[:position] + records[position + 1 :]
 
 
-def _first(records: tuple[Record, ...], diagnosis: int) -> int:
-    """Position of the first record with a diagnosis."""
+def find_first(records: tuple[Record, ...], diagnosis: int) -> int:
+    """Return the position of the first record with a diagnosis."""
     return next(position for position, record in enumerate(records) if record[DIAGNOSIS] == diagnosis)
 
 
-def _bundle() -> tuple[Target, ...]:
-    """All targets, with neighbours made from the records: each list holds a pair on which the claim is met as nearly as can be."""
-    records = questions.cancer_records()
-    malignant, benign = _first(records, 1), _first(records, 0)
-    without = _removed(records, malignant)
-    # With two tumours a tenth of the range apart, few candidates gain what all others lose: the worst case for a median.
-    small = next(record for record in records if 11.9 < record[RADIUS] < 12)
-    large = next(record for record in records if 13.9 < record[RADIUS] < 14)
-    least = _replaced(records, malignant, **{RADIUS: float(questions.LOWER)})
-    greatest = _replaced(records, malignant, **{RADIUS: float(questions.UPPER)})
-    slipped = _replaced(records, malignant, **{RADIUS: 10 * records[malignant][RADIUS]})
-    return (
-        Target(
-            name="cancer_count",
-            description="how many of 569 tumours are malignant?",
-            sample=sample_count,
-            claim=questions.COUNT.claim,
-            proof="proofs.chain#LaplaceMechanism.claim",
-            neighbours=[(without, records), (_removed(records, benign), records)],
-            sensitivity=Sensitivity(query=questions.malignant_count, bound=1),
-        ),
-        Target(
-            name="cancer_mean",
-            description="what is the mean radius of 569 tumours?",
-            sample=sample_mean,
-            claim=questions.MEAN.claim,
-            proof="proofs.chain#LaplaceMechanism.claim",
-            neighbours=[(least, greatest), (records, _replaced(records, malignant, **records[benign]))],
-            sensitivity=Sensitivity(query=questions.radius_sum, bound=questions.MEAN.sensitivity),
-        ),
-        Target(
-            name="cancer_histogram",
-            description="how are the radii of 569 tumours distributed over five bins?",
-            sample=sample_histogram,
-            claim=questions.HISTOGRAM.claim,
-            proof="proofs.chain#LaplaceMechanism.claim",
-            neighbours=[(without, records)],
-            sensitivity=Sensitivity(query=questions.radius_histogram, bound=1),
-        ),
-        Target(
-            name="cancer_quantile",
-            description="what is the median radius of the tumours?",
-            sample=sample_median,
-            claim=questions.MEDIAN.claim,
-            proof="proofs.chain#ExponentialMechanism.claim",
-            neighbours=[((small,), (small, large)), (without, records)],
-            sensitivity=Sensitivity(query=questions.median_scores, bound=1, metric="linf"),
-        ),
-        Target(
-            name="broken_mean",
-            description="broken on purpose: a mean whose bounds are taken from the data",
-            sample=specimens.mean_with_data_bounds,
-            claim=Claim(PureDP(epsilon=1), adjacency="replace_one", note="wrong: the bounds and the noise depend on the records"),
-            neighbours=[(records, slipped)],
-        ),
-        Target(
-            name="broken_noise",
-            description="broken on purpose: a difference of counts with half the noise it needs",
-            sample=specimens.surplus_with_half_noise,
-            claim=Claim(PureDP(epsilon=1), adjacency="replace_one", note="wrong: replacing a record moves the difference by 2"),
-            proof="mechanisms.targets.programs:surplus_with_half_noise(epsilon=1)",
-            neighbours=[(records, _replaced(records, malignant, **{DIAGNOSIS: 0}))],
-        ),
-    )
+RECORDS: Final = questions.cancer_records()
+_MALIGNANT: Final = find_first(RECORDS, 1)
+_WITHOUT: Final = _removed(RECORDS, _MALIGNANT)
+# With two tumours a tenth of the range apart, few candidates gain what all others lose: the worst case for a median.
+_SMALL: Final = next(record for record in RECORDS if 11.9 < record[RADIUS] < 12)
+_LARGE: Final = next(record for record in RECORDS if 13.9 < record[RADIUS] < 14)
+_LEAST: Final = replace_record(RECORDS, _MALIGNANT, **{RADIUS: float(questions.LOWER)})
+_GREATEST: Final = replace_record(RECORDS, _MALIGNANT, **{RADIUS: float(questions.UPPER)})
+_BENIGN: Final = find_first(RECORDS, 0)
 
-
-TARGETS: Final = _bundle()
+TARGETS: Final = (
+    Target(
+        name="cancer_count",
+        description="how many of 569 tumours are malignant?",
+        sample=sample_count,
+        claim=questions.COUNT.claim,
+        proof="proofs.chain#LaplaceMechanism.claim",
+        neighbours=[(_WITHOUT, RECORDS), (_removed(RECORDS, _BENIGN), RECORDS)],
+        sensitivity=Sensitivity(query=questions.malignant_count, bound=1),
+    ),
+    Target(
+        name="cancer_mean",
+        description="what is the mean radius of 569 tumours?",
+        sample=sample_mean,
+        claim=questions.MEAN.claim,
+        proof="proofs.chain#LaplaceMechanism.claim",
+        neighbours=[(_LEAST, _GREATEST), (RECORDS, replace_record(RECORDS, _MALIGNANT, **RECORDS[_BENIGN]))],
+        sensitivity=Sensitivity(query=questions.radius_sum, bound=questions.MEAN.sensitivity),
+    ),
+    Target(
+        name="cancer_histogram",
+        description="how are the radii of 569 tumours distributed over five bins?",
+        sample=sample_histogram,
+        claim=questions.HISTOGRAM.claim,
+        proof="proofs.chain#LaplaceMechanism.claim",
+        neighbours=[(_WITHOUT, RECORDS)],
+        sensitivity=Sensitivity(query=questions.radius_histogram, bound=1),
+    ),
+    Target(
+        name="cancer_quantile",
+        description="what is the median radius of the tumours?",
+        sample=sample_median,
+        claim=questions.MEDIAN.claim,
+        proof="proofs.chain#ExponentialMechanism.claim",
+        neighbours=[((_SMALL,), (_SMALL, _LARGE)), (_WITHOUT, RECORDS)],
+        sensitivity=Sensitivity(query=questions.median_scores, bound=1, metric="linf"),
+    ),
+)
+"""Each list of neighbours holds a pair on which the claim is met as nearly as can be."""
