@@ -38,8 +38,8 @@ PACKAGES: Final = (
 
 GIVEN: Final = {
     *("AccuracyTest", "AuditInterrupted", "Calibration", "CanaryAudit", "DpauditError", "Entry", "Finding", "Head", "LedgerBudget"),
-    *("LikelihoodRatio", "OperatingPoint", "PrivacyLoss", "PrivacyRecord", "Progress", "Receipt", "ReplayedTarget", "Verdict"),
-    *("Verification", "__version__"),
+    *("LikelihoodRatio", "OperatingPoint", "PrivacyLoss", "PrivacyRecord", "Progress", "Receipt", "ReplayResult", "Verdict"),
+    *("PropertyResult", "Verification", "__version__"),
 }
 """What functions give and callers read; nobody makes it by hand. The methods of what functions give are called."""
 

@@ -9,19 +9,19 @@ from dpaudit.lazy import lazily
 if TYPE_CHECKING:
     from dpaudit.auditor.auditing import audit as audit
     from dpaudit.auditor.checks.checking import check_properties as check_properties
-    from dpaudit.auditor.checks.counterexamples import Finding as Finding
+    from dpaudit.auditor.checks.counterexamples import PropertyResult as PropertyResult
     from dpaudit.auditor.pairs.boundary import boundary_values as boundary_values
     from dpaudit.auditor.pairs.strategies import neighbours as neighbours
     from dpaudit.auditor.progress import AuditInterrupted as AuditInterrupted
     from dpaudit.auditor.progress import Progress as Progress
-    from dpaudit.auditor.replaying import ReplayedTarget as ReplayedTarget
+    from dpaudit.auditor.replaying import ReplayResult as ReplayResult
     from dpaudit.auditor.replaying import replay as replay
 
 _HOMES: Final = {
     "AuditInterrupted": "progress",
-    "Finding": "checks.counterexamples",
+    "PropertyResult": "checks.counterexamples",
     "Progress": "progress",
-    "ReplayedTarget": "replaying",
+    "ReplayResult": "replaying",
     "audit": "auditing",
     "boundary_values": "pairs.boundary",
     "check_properties": "checks.checking",

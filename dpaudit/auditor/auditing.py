@@ -11,14 +11,14 @@ from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from typing import cast
 
-from dpaudit.auditor.examining import Examined, Listener, examined
+from dpaudit.auditor.examining import Examined, Listener, examine_target
 from dpaudit.auditor.progress import AuditInterrupted
 from dpaudit.auditor.request import Given, entries_of, settings_of
-from dpaudit.auditor.statistics.family import rejected
+from dpaudit.auditor.statistics.family import reject_claims
 from dpaudit.auditor.supervision.apart import can_supervise
-from dpaudit.auditor.supervision.audits import Job, MakeExecutor, examined_apart, jobs_of, maker_of, proofs_of, require_supervision
+from dpaudit.auditor.supervision.audits import Job, MakeExecutor, examine_apart, jobs_of, maker_of, proofs_of, require_supervision
 from dpaudit.auditor.supervision.limits import Limits, limits_of
-from dpaudit.auditor.verdict.proof_lookup import looked_up
+from dpaudit.auditor.verdict.proof_lookup import find_proofs
 from dpaudit.errors import InvalidArgument
 from dpaudit.exact import Exact
 from dpaudit.results import Report, Settings
@@ -103,11 +103,13 @@ def audit(  # noqa: PLR0913 - every argument but the first is an option given by
     times: list[tuple[str, float]] = []
     began = time.monotonic()
     try:
-        proofs = looked_up(entry.target.proof for entry in entries)
+        proofs = find_proofs(entry.target.proof for entry in entries)
         for position, entry in enumerate(entries):
             start = time.monotonic()
             finding = proofs.get(entry.target.proof)
-            found.append(examined(entry, settings, position, len(entries), executor=workers, progress=progress, finding=finding))
+            found.append(
+                examine_target(entry, settings, position, len(entries), executor=workers, progress=progress, finding=finding)
+            )
             times.append((entry.target.name, time.monotonic() - start))
     except KeyboardInterrupt as interruption:
         raise AuditInterrupted(_report(len(entries), found, settings, times, began)) from interruption
@@ -133,7 +135,7 @@ def _supervised(
         for position, job in enumerate(ready):
             start = time.monotonic()
             found.append(
-                examined_apart(job, settings, position, len(ready), limits=limits, make=make, proofs=proofs, progress=progress)
+                examine_apart(job, settings, position, len(ready), limits=limits, make=make, proofs=proofs, progress=progress)
             )
             times.append((job.candidate.name, time.monotonic() - start))
     except KeyboardInterrupt as interruption:
@@ -161,7 +163,7 @@ def _report(
 ) -> Report:
     """The claims judged together; those that were not finished count as not refuted."""
     p_values = [one.p_value for one in found] + [1.0] * (count - len(found))
-    decisions = rejected(p_values, settings.alpha, settings.family)
+    decisions = reject_claims(p_values, settings.alpha, settings.family)
     return Report(
         settings=settings,
         results=tuple(one.refuted if rejects else one.survived for one, rejects in zip(found, decisions, strict=False)),

@@ -11,17 +11,25 @@ from typing import Final, TypeAlias
 from dpaudit.auditor.attack.course import Case
 from dpaudit.auditor.attack.trial import Trial, try_claim
 from dpaudit.auditor.checks.independence import INDEPENDENT
-from dpaudit.auditor.checks.prices import Log, Logs, loss_of, price_of, same_noise
+from dpaudit.auditor.checks.prices import Log, Logs, check_same_noise, loss_of, price_of
 from dpaudit.auditor.checks.properties import Checks, check_target
 from dpaudit.auditor.data.disclosure import values_of, without_values
-from dpaudit.auditor.data.records import copied
+from dpaudit.auditor.data.records import copy_of
 from dpaudit.auditor.progress import Progress
 from dpaudit.auditor.request import Entry
 from dpaudit.auditor.runs.chunks import PRICE, Chunk, sample_one
 from dpaudit.auditor.statistics.bounds import ClaimPoint
 from dpaudit.auditor.verdict.profiles import profile_epsilons, profile_of
 from dpaudit.auditor.verdict.proof_lookup import ProofFinding
-from dpaudit.auditor.verdict.proof_status import Observed, asks_of_data, calls_of, doubted, gave_out, proof_of, uncovered
+from dpaudit.auditor.verdict.proof_status import (
+    Observed,
+    asks_of_data,
+    calls_of,
+    doubt_proof,
+    find_uncovered,
+    is_output_of_program,
+    proof_of,
+)
 from dpaudit.auditor.verdict.verdicts import summary_of, verdict_of
 from dpaudit.errors import TargetFailure, origin_of
 from dpaudit.releases import recording
@@ -63,7 +71,7 @@ class Evidence:
         return 1.0 if self.attack is None or dependent else self.attack.p_value
 
 
-def examined(
+def examine_target(
     entry: Entry,
     settings: Settings,
     position: int,
@@ -120,25 +128,27 @@ def _evidence(
     if checks.failure:
         return Evidence(checks.properties, proof=unseen, failure=checks.failure)
     case = case_of(entry, settings, position, count, checks, executor)
-    tell = _teller(progress, entry.target.name, position, count, case.log_threshold)
+    tell = _progress_teller(progress, entry.target.name, position, count, case.log_threshold)
     tell("checks", case.checked, None if case.plan is None else case.plan.total + case.checked, 0.0)
     try:
         trial = try_claim(replace(case, told=tell))
     except TargetFailure as failure:
         return Evidence(checks.properties, proof=unseen, failure=str(failure))
-    evidence = _priced(entry, trial, checks, _watched(case, trial.attack.pair.index, finding), finding)
+    evidence = _gather_evidence(entry, trial, checks, _watch_runs(case, trial.attack.pair.index, finding), finding)
     tell("done", trial.attack.runs, trial.attack.runs, trial.attack.sequential.log10_wealth * math.log(10))
     return evidence
 
 
-def _priced(entry: Entry, trial: Trial, checks: Checks, runs: tuple[Logs, bool, str], finding: ProofFinding | None) -> Evidence:
+def _gather_evidence(
+    entry: Entry, trial: Trial, checks: Checks, runs: tuple[Logs, bool, str], finding: ProofFinding | None
+) -> Evidence:
     """The evidence of a trial, with the price of what was logged, the privacy profile and the proof."""
     claim, (logs, returned, outside) = entry.target.claim, runs
     epsilons = profile_epsilons(claim, trial.point, trial.attack.bound)
     price = price_of(claim, logs, epsilons)
     shown = without_values(price, logs[1][0], checks.releases, entry.target)
     loss = loss_of(claim, logs[1][0]) if shown.value is not None else None
-    properties = (*checks.properties, trial.independence, same_noise(logs))
+    properties = (*checks.properties, trial.independence, check_same_noise(logs))
     return Evidence(
         properties=properties,
         attack=trial.attack,
@@ -149,7 +159,7 @@ def _priced(entry: Entry, trial: Trial, checks: Checks, runs: tuple[Logs, bool, 
     )
 
 
-def _watched(case: Case, pair: int, finding: ProofFinding | None) -> tuple[Logs, bool, str]:
+def _watch_runs(case: Case, pair: int, finding: ProofFinding | None) -> tuple[Logs, bool, str]:
     """Runs on each dataset of the attacked pair: their logs, whether each gave out what a proven program returned, and why not.
 
     What a proof assumes of data is asked of each dataset of the other pairs too, by one run.
@@ -162,9 +172,9 @@ def _watched(case: Case, pair: int, finding: ProofFinding | None) -> tuple[Logs,
         data = case.subject.pairs[number].side(label)
         rng = Chunk(case.position, number, PRICE, 2 * label + run, 1).generator(case.root, 1)
         with recording() as releases, calls_of(code) as calls:
-            output = sample_one(case.subject.target, copied(data) if case.manner.copies else data, rng)
-        shown.append(gave_out(calls, output))
-        if finding is not None and (reason := uncovered(finding, calls, f"dataset {label + 1} of pair {number + 1}")):
+            output = sample_one(case.subject.target, copy_of(data) if case.manner.copies else data, rng)
+        shown.append(is_output_of_program(calls, output))
+        if finding is not None and (reason := find_uncovered(finding, calls, f"dataset {label + 1} of pair {number + 1}")):
             outside.append(reason)
         return tuple(releases)
 
@@ -176,7 +186,7 @@ def _watched(case: Case, pair: int, finding: ProofFinding | None) -> tuple[Logs,
     return logs, all(shown), next(iter(outside), "")
 
 
-def _teller(
+def _progress_teller(
     progress: Listener | None, name: str, position: int, count: int, log_threshold: float
 ) -> Callable[[str, int, int | None, float], None]:
     """A function that turns what a trial tells into `Progress`."""
@@ -211,6 +221,6 @@ def _result(entry: Entry, evidence: Evidence, settings: Settings, *, rejects: bo
         profile=evidence.profile,
         failure=evidence.failure,
         rejected_in_family=rejects,
-        proof=doubted(evidence.proof, verdict),
+        proof=doubt_proof(evidence.proof, verdict),
         values=values_of(target, settings),
     )

@@ -14,7 +14,7 @@ from dpaudit.auditor.checks.properties import check_target
 from dpaudit.auditor.examining import case_of
 from dpaudit.auditor.membership.canaries import PROPERTY as CANARIES
 from dpaudit.auditor.request import entry_of, reference_of, require_executor
-from dpaudit.auditor.supervision.apart import apart
+from dpaudit.auditor.supervision.apart import run_apart
 from dpaudit.auditor.supervision.audits import MakeExecutor, executor_of, load_shared, maker_of, require_supervision
 from dpaudit.auditor.supervision.child import Json, Send
 from dpaudit.auditor.supervision.limits import Limits, limits_of
@@ -28,7 +28,7 @@ _NO_RUNS: Final = "the report holds no runs of it"
 
 
 @dataclass(frozen=True)
-class ReplayedTarget:
+class ReplayResult:
     """One target of a report, run again.
 
     Args:
@@ -40,7 +40,7 @@ class ReplayedTarget:
       reason: why it could not be repeated; empty otherwise.
     Source: docs/auditing.md, "Replay".
     Example:
-      >>> ReplayedTarget("count", 7, None, None, reason="the report holds no runs of it").same
+      >>> ReplayResult("count", 7, None, None, reason="the report holds no runs of it").same
       False
     """
 
@@ -67,7 +67,7 @@ def replay(
     supervised: bool = False,
     time_limit: Exact | None = None,
     memory_limit: int | str | None = None,
-) -> tuple[ReplayedTarget, ...]:
+) -> tuple[ReplayResult, ...]:
     """Repeat the runs of a report.
 
     Args:
@@ -109,12 +109,12 @@ def replay(
     settings = replace(report.settings, seed=seed)
     if not apart_from_us:
         workers = cast("Executor | None", executor)  # whatever else it is, was refused
-        return tuple(_replayed(result, objects.get(result.name), settings, fresh=fresh, executor=workers) for result in chosen)
+        return tuple(_repeat_runs(result, objects.get(result.name), settings, fresh=fresh, executor=workers) for result in chosen)
     if time_limit is not None or memory_limit is not None:
         require_supervision()
     limits, make = limits_of(time_limit, memory_limit), maker_of(executor)
     load_shared(result.reference for result in chosen if result.reference is not None)
-    return tuple(_replayed_apart(result, objects.get(result.name), settings, limits, make, fresh=fresh) for result in chosen)
+    return tuple(_repeat_apart(result, objects.get(result.name), settings, limits, make, fresh=fresh) for result in chosen)
 
 
 def _of_canaries(chosen: Sequence[TargetResult]) -> Unsupported:
@@ -127,21 +127,21 @@ def _of_canaries(chosen: Sequence[TargetResult]) -> Unsupported:
     )
 
 
-def _replayed_apart(
+def _repeat_apart(
     result: TargetResult, target: Target | None, settings: Settings, limits: Limits, make: MakeExecutor | None, *, fresh: bool
-) -> ReplayedTarget:
+) -> ReplayResult:
     """One target run again in a process of its own."""
     if result.attack is None:
-        return ReplayedTarget(result.name, settings.seed, None, None, reason=_NO_RUNS)
+        return ReplayResult(result.name, settings.seed, None, None, reason=_NO_RUNS)
 
     def work(_: Send) -> Json:
         with executor_of(make) as executor:
-            return encode(_replayed(result, target, settings, fresh=fresh, executor=executor), ReplayedTarget)
+            return encode(_repeat_runs(result, target, settings, fresh=fresh, executor=executor), ReplayResult)
 
     try:
-        found: ReplayedTarget = decode(apart(work, limits), ReplayedTarget, "replayed")
+        found: ReplayResult = decode(run_apart(work, limits), ReplayResult, "replayed")
     except (TargetFailure, InvalidArgument) as failure:
-        return ReplayedTarget(result.name, settings.seed, result.attack, None, (f"not run: {failure}",), str(failure))
+        return ReplayResult(result.name, settings.seed, result.attack, None, (f"not run: {failure}",), str(failure))
     # Only what was repeated is news from that process; the rest is as it stands in the report.
     differences = () if fresh or found.repeated is None or result.attack is None else _differences(result.attack, found.repeated)
     return replace(
@@ -149,29 +149,29 @@ def _replayed_apart(
     )
 
 
-def _replayed(
+def _repeat_runs(
     result: TargetResult, target: Target | None, settings: Settings, *, fresh: bool, executor: Executor | None
-) -> ReplayedTarget:
+) -> ReplayResult:
     """One target run again."""
     recorded = result.attack
     if recorded is None:
-        return ReplayedTarget(result.name, settings.seed, None, None, reason=_NO_RUNS)
+        return ReplayResult(result.name, settings.seed, None, None, reason=_NO_RUNS)
     reference = None if result.reference is None else reference_of(result.reference, settings.data)
     if reference is not None:
         target = reference.load()
     if target is None:
-        return ReplayedTarget(
+        return ReplayResult(
             result.name, settings.seed, recorded, None, reason="it was given as an object; give it again in targets="
         )
     entry = entry_of(target, reference, settings, executor)
     position = recorded.seed_path[0]
     checks = check_target(entry.subject, settings.seed, position)
     if checks.failure:
-        return ReplayedTarget(result.name, settings.seed, recorded, None, ("every run fails now",), checks.failure)
+        return ReplayResult(result.name, settings.seed, recorded, None, ("every run fails now",), checks.failure)
     case = case_of(entry, settings, position, 1, checks, executor)
     repeated = try_claim(replace(case, alpha=recorded.alpha, plan=Plan(*recorded.plan))).attack
     differences = () if fresh else _differences(recorded, repeated)
-    return ReplayedTarget(result.name, settings.seed, recorded, repeated, differences)
+    return ReplayResult(result.name, settings.seed, recorded, repeated, differences)
 
 
 def _differences(recorded: Attack, repeated: Attack) -> tuple[str, ...]:

@@ -10,7 +10,7 @@ from typing import Final, TypeAlias
 
 from dpaudit.auditor.attack.plans import Plan, pairs_within, plan_of
 from dpaudit.auditor.checks.properties import runs_of_checks
-from dpaudit.auditor.data.disclosure import permitted
+from dpaudit.auditor.data.disclosure import apply_permission
 from dpaudit.auditor.events.points import lines_of
 from dpaudit.auditor.pairs.candidates import Neighbours, candidate_pairs
 from dpaudit.auditor.runs.workload import Subject, Workload, workload
@@ -96,7 +96,7 @@ def entries_of(targets: Given | Sequence[Given], settings: Settings, executor: E
     loaded = [pair for given in listed for pair in _loaded(given, settings.data)]
     if not loaded:
         raise InvalidArgument("DPA109", "there is no target to audit. Give at least one.")
-    return [entry_of(target, reference, settings, executor) for target, reference in _told_apart(loaded)]
+    return [entry_of(target, reference, settings, executor) for target, reference in _with_distinct_names(loaded)]
 
 
 def require_executor(executor: object) -> None:
@@ -107,16 +107,16 @@ def require_executor(executor: object) -> None:
         )
 
 
-def _told_apart(loaded: Sequence[tuple[Target, Reference | None]]) -> list[tuple[Target, Reference | None]]:
+def _with_distinct_names(loaded: Sequence[tuple[Target, Reference | None]]) -> list[tuple[Target, Reference | None]]:
     """The targets with names that differ: a second one of the same name becomes "name (2)"."""
-    names = names_apart([target.name for target, _ in loaded])
+    names = make_names_distinct([target.name for target, _ in loaded])
     return [
         (target if name == target.name else replace(target, name=name), reference)
         for name, (target, reference) in zip(names, loaded, strict=True)
     ]
 
 
-def names_apart(given: Sequence[str]) -> list[str]:
+def make_names_distinct(given: Sequence[str]) -> list[str]:
     """The names, made different: a second "name" becomes "name (2)"."""
     taken: dict[str, None] = {}
     for one in given:
@@ -127,7 +127,7 @@ def names_apart(given: Sequence[str]) -> list[str]:
 
 def entry_of(target: Target, reference: Reference | None, settings: Settings, executor: Executor | None) -> Entry:
     """One target with its pairs, tested points, plan and workload."""
-    target = permitted(target, settings)
+    target = apply_permission(target, settings)
     pairs = candidate_pairs(target)
     kept, plan = (pairs, None) if settings.seconds is not None else _planned(target, pairs, settings.runs)
     work = workload(target, kept, reference, executor)

@@ -57,14 +57,14 @@ def decide(name: str, *, runs: int | None, jobs: int | None, factory: str | None
 
 def _decided_apart(name: str, runs: int, factory: str) -> Dossier:
     """All decisions by workers of the user's own making, whose factory is run in a process of its own."""
-    from dpaudit.auditor.supervision.apart import apart
+    from dpaudit.auditor.supervision.apart import run_apart
     from dpaudit.auditor.supervision.limits import MOST_MEMORY, Limits
     from dpaudit.codec import decode, encode
     from dpaudit.dossier import Dossier
 
     limits = Limits(memory=MOST_MEMORY, silence=_LONGEST)
     try:
-        sent = apart(lambda _: encode(decided_dossier(name, runs, None, factory), Dossier), limits)
+        sent = run_apart(lambda _: encode(decided_dossier(name, runs, None, factory), Dossier), limits)
     except TargetFailure as failure:
         if failure.code == "DPA105":
             raise InvalidArgument(failure.code, failure.message) from failure

@@ -42,7 +42,7 @@ def executors(
     if jobs is not None and executor is not None:
         raise click.UsageError("--jobs and --executor both choose the workers; give one of them.")
     from dpaudit.auditor.execution import Finding, check_executor
-    from dpaudit.auditor.supervision.apart import apart, can_supervise
+    from dpaudit.auditor.supervision.apart import can_supervise, run_apart
     from dpaudit.auditor.supervision.limits import MOST_MEMORY, Limits
     from dpaudit.codec import decode, encode
 
@@ -63,7 +63,7 @@ def executors(
 
     with results_only():
         try:
-            apart(check, Limits(memory=MOST_MEMORY, silence=_LONGEST), hear)
+            run_apart(check, Limits(memory=MOST_MEMORY, silence=_LONGEST), hear)
         except TargetFailure as failure:
             if failure.code in {"DPA103", "DPA105"}:
                 raise InvalidArgument(failure.code, failure.message) from failure

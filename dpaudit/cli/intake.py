@@ -37,18 +37,18 @@ def bundled() -> Bundled:
 
 def _bundles() -> tuple[list[str], dict[str, str], list[str]]:
     """Names, failures by location, what is left out: from one process, or from one for each location where that one died."""
-    from dpaudit.auditor.supervision.apart import apart
+    from dpaudit.auditor.supervision.apart import run_apart
     from dpaudit.auditor.supervision.limits import Limits
 
     try:
-        return _texts(apart(_listing(None), Limits()))
+        return _texts(run_apart(_listing(None), Limits()))
     except TargetFailure:
         names: list[str] = []
         broken: dict[str, str] = {}
         left_out: list[str] = []
         for location in bundle_locations():
             try:
-                more, refused, lacking = _texts(apart(_listing([location]), Limits()))
+                more, refused, lacking = _texts(run_apart(_listing([location]), Limits()))
             except TargetFailure as failure:
                 more, refused, lacking = [], {location: str(failure)}, []
             names += [name for name in more if name not in names]

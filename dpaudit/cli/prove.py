@@ -201,7 +201,7 @@ class _How:
 
 def _outcomes(name: str, how: _How, tell: Callable[[str], None]) -> list[Outcome]:
     """What became of the functions of a name; a file or module of the user's is loaded in a process of its own."""
-    from dpaudit.auditor.supervision.apart import apart
+    from dpaudit.auditor.supervision.apart import run_apart
     from dpaudit.auditor.supervision.limits import MOST_MEMORY, Limits
     from dpaudit.codec import decode, encode
 
@@ -211,7 +211,7 @@ def _outcomes(name: str, how: _How, tell: Callable[[str], None]) -> list[Outcome
     if name == SUITE or name.partition(":")[0].partition(".")[0] in _OWN:
         return list(_each(name, how, tell))
     limits = Limits(memory=MOST_MEMORY, silence=_LONGEST)
-    return list(decode(apart(work, limits, lambda one: tell(str(one))), tuple[Outcome, ...], "outcomes"))
+    return list(decode(run_apart(work, limits, lambda one: tell(str(one))), tuple[Outcome, ...], "outcomes"))
 
 
 def _each(name: str, how: _How, tell: Callable[[str], None]) -> Iterator[Outcome]:

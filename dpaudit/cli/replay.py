@@ -17,7 +17,7 @@ from dpaudit.errors import TargetFailure
 from dpaudit.results import EXIT_CODES, Attack
 
 if TYPE_CHECKING:
-    from dpaudit.auditor import ReplayedTarget
+    from dpaudit.auditor import ReplayResult
 
 
 @click.command("replay", short_help=VERBS["replay"])
@@ -78,7 +78,7 @@ def split(text: str) -> tuple[str, str | None]:
     return text, None
 
 
-def exit_code_of(found: Sequence[ReplayedTarget], *, fresh: bool) -> int:
+def exit_code_of(found: Sequence[ReplayResult], *, fresh: bool) -> int:
     """The exit code of a replay: see the help of the command."""
     if any(target.differences for target in found):
         return EXIT_CODES["failed"]
@@ -94,7 +94,7 @@ def _refutes(attack: Attack | None) -> bool:
     return attack is not None and attack.p_value <= attack.alpha
 
 
-def _lines(target: ReplayedTarget, *, fresh: bool) -> list[str]:
+def _lines(target: ReplayResult, *, fresh: bool) -> list[str]:
     """What is printed about one target."""
     if target.repeated is None:
         return [f"{target.name}: not repeated, {target.reason}", *(f"  {difference}" for difference in target.differences)]
@@ -118,7 +118,7 @@ def _counts(attack: Attack | None) -> str:
     return f"{counts.ones:,} and {counts.zeros:,} hits in {counts.runs:,} runs, {wealth}"
 
 
-def _as_data(target: ReplayedTarget, *, fresh: bool) -> dict[str, Any]:
+def _as_data(target: ReplayResult, *, fresh: bool) -> dict[str, Any]:
     """One target as plain data."""
     return {
         "name": target.name,

@@ -14,11 +14,11 @@ from dpaudit.cli.console import emit, emit_json, json_option, results_only, say
 @json_option
 def targets(*, as_json: bool) -> None:
     """List the targets that `dpaudit audit` knows by name, with what each promises."""
-    from dpaudit.auditor.supervision.apart import apart
+    from dpaudit.auditor.supervision.apart import run_apart
     from dpaudit.auditor.supervision.limits import Limits
 
     with results_only():
-        found, broken = apart(_listed, Limits())
+        found, broken = run_apart(_listed, Limits())
     if as_json:
         emit_json({"targets": found, "broken": broken})
     else:

@@ -54,19 +54,19 @@ def maker(jobs: int | None, factory: str | None) -> Callable[[], Executor] | Non
 
 def _named(factory: str) -> Executor:
     """What the named factory gives; run where the target is, since it is code of the user's."""
-    from dpaudit.auditor.runs.renewal import executor_factory, made_by
+    from dpaudit.auditor.runs.renewal import executor_factory, make_executor
 
-    return made_by(executor_factory(factory))
+    return make_executor(executor_factory(factory))
 
 
 def _try(make: Callable[[], Executor]) -> None:
     """Make an executor once in a process of its own, to refuse one that cannot be made before any target is run."""
     from dpaudit.auditor.runs.renewal import RenewableExecutor
-    from dpaudit.auditor.supervision.apart import apart
+    from dpaudit.auditor.supervision.apart import run_apart
     from dpaudit.auditor.supervision.limits import Limits
 
     try:
-        apart(lambda _: RenewableExecutor(make).shutdown(), Limits())
+        run_apart(lambda _: RenewableExecutor(make).shutdown(), Limits())
     except TargetFailure as error:
         if error.code == "DPA105":
             raise InvalidArgument(error.code, error.message) from error

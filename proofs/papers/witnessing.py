@@ -70,10 +70,10 @@ def model(name: str, goal: str, says: str, *, about: str = "claim") -> Witness:
 @cache
 def _proofs() -> Mapping[str, Any]:
     """The claims of all learners in the proof graph, looked at again."""
-    from dpaudit.auditor.verdict.proof_lookup import looked_up
+    from dpaudit.auditor.verdict.proof_lookup import find_proofs
     from proofs.learning import LOGGED
 
-    return looked_up(f"proofs.chain#{name}.claim" for name in LOGGED)
+    return find_proofs(f"proofs.chain#{name}.claim" for name in LOGGED)
 
 
 def proof(name: str) -> Witness:

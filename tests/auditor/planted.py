@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from dpaudit import Adjacency, Claim, PureDP, Sensitivity, Target
-from dpaudit.auditor.reading.outputs import read, stable_code
+from dpaudit.auditor.reading.outputs import parse_output, stable_code
 from dpaudit.errors import InvalidArgument
 from dpaudit.releases import Release, note
 from mechanisms import LaplaceMechanism, source_from
@@ -37,7 +37,7 @@ PLANTED = re.compile(f"{_NUMBER}|{NAME}|{_CODES}", re.IGNORECASE)
 
 def codes_of(output):
     """The codes by which features tell the form of an output, which are hashes of its keys."""
-    reading = read(output)
+    reading = parse_output(output)
     codes = [str(int(value)) for value in reading.leaves.values if value > 1e5]
     return [str(stable_code(reading.kind)), str(1000 + stable_code(reading.kind)), *codes]
 

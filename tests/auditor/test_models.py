@@ -5,13 +5,13 @@ import math
 import numpy as np
 import pytest
 
-from dpaudit.auditor.scoring.models import column_model, ordered
+from dpaudit.auditor.scoring.models import column_model, order_column
 
 
 def column(seed, rows, values_of):
     stream = np.random.default_rng([21, seed])
     labels = stream.integers(0, 2, rows).astype(np.uint8)
-    return ordered(values_of(stream, labels), labels)
+    return order_column(values_of(stream, labels), labels)
 
 
 def below(column, share, *, scored=False):
@@ -22,7 +22,7 @@ def below(column, share, *, scored=False):
 
 
 def test_a_column_counts_the_labels_before_each_place():
-    found = ordered(np.array([3.0, 1.0, math.nan, 2.0]), np.array([1, 0, 1, 1], dtype=np.uint8))
+    found = order_column(np.array([3.0, 1.0, math.nan, 2.0]), np.array([1, 0, 1, 1], dtype=np.uint8))
     assert [1.0, 2.0, 3.0] == found.values.tolist()
     assert [0, 0, 1, 2] == found.ones.tolist()
 

@@ -6,7 +6,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from dpaudit import Adjacency, Claim, PureDP, Sensitivity, Target
-from dpaudit.auditor.data.records import exchanged, extremes, is_dataset, same, without
+from dpaudit.auditor.data.records import count_exchanged, extremes, is_dataset, same, without
 from dpaudit.auditor.pairs.candidates import candidate_pairs
 from dpaudit.auditor.pairs.drawing import MOST_DRAWN
 from dpaudit.auditor.pairs.edits import MOST_MADE
@@ -47,7 +47,7 @@ def test_every_pair_made_by_replacement_is_a_pair_of_neighbours_that_differ(data
         return
     for pair in candidate_pairs(target("replace_one", data=data)):
         check((pair.first, pair.second), REPLACE_ONE)
-        assert (1, 1) == exchanged(pair.first, pair.second)
+        assert (1, 1) == count_exchanged(pair.first, pair.second)
 
 
 @given(data=st.lists(RECORDS, min_size=3, max_size=8), places=st.sets(st.integers(0, 2), min_size=2))

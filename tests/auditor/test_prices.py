@@ -6,7 +6,7 @@ import pytest
 
 from dpaudit import GDP, RDP, ZCDP, ApproxDP, Claim, Curve, PureDP
 from dpaudit.accounting import gaussian, price
-from dpaudit.auditor.checks.prices import price_of, same_noise
+from dpaudit.auditor.checks.prices import check_same_noise, price_of
 from dpaudit.auditor.verdict.profiles import profile_of
 from dpaudit.claims import Adjacency
 from dpaudit.releases import Release
@@ -93,7 +93,7 @@ def test_what_cannot_be_priced_says_why(found, reason):
     ],
 )
 def test_noise_must_not_depend_on_the_data(found, status):
-    assert status == same_noise(found).status
+    assert status == check_same_noise(found).status
 
 
 @pytest.mark.parametrize("count", [1, 3])

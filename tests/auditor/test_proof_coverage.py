@@ -9,8 +9,8 @@ from itertools import combinations
 import pytest
 
 from dpaudit import Adjacency, Claim, PureDP, Target, audit
-from dpaudit.auditor.verdict.proof_lookup import looked_up
-from dpaudit.auditor.verdict.proof_status import Call, uncovered
+from dpaudit.auditor.verdict.proof_lookup import find_proofs
+from dpaudit.auditor.verdict.proof_status import Call, find_uncovered
 from dpaudit.promise import claim_text, read_promise
 from dpaudit.spec import L1, One, Spec
 from dpaudit.targets import module_at
@@ -98,13 +98,13 @@ def test_another_parameter_or_type_than_the_proof_names_does_not_count(proven):
 
 
 def test_a_clause_is_asked_of_the_arguments_that_the_program_was_given(proven):
-    finding = looked_up([name := proven("len(q) >= 2", domain=["q[each] + q[0] >= 0"])])[name]
+    finding = find_proofs([name := proven("len(q) >= 2", domain=["q[each] + q[0] >= 0"])])[name]
     one = Fraction(1)
-    assert "" == uncovered(finding, [Call({"q": [1, 2], "eps": one}, None)], "dataset 1 of pair 1")
-    assert "" == uncovered(finding, [], "dataset 1 of pair 1")
-    assert "requires" in uncovered(finding, [Call({"q": [1], "eps": one}, None)], "dataset 1 of pair 1")
-    assert "place 1" in uncovered(finding, [Call({"q": [1, -2], "eps": one}, None)], "dataset 1 of pair 1")
-    assert "not about" in uncovered(finding, [Call({"eps": one}, None)], "dataset 1 of pair 1")
+    assert "" == find_uncovered(finding, [Call({"q": [1, 2], "eps": one}, None)], "dataset 1 of pair 1")
+    assert "" == find_uncovered(finding, [], "dataset 1 of pair 1")
+    assert "requires" in find_uncovered(finding, [Call({"q": [1], "eps": one}, None)], "dataset 1 of pair 1")
+    assert "place 1" in find_uncovered(finding, [Call({"q": [1, -2], "eps": one}, None)], "dataset 1 of pair 1")
+    assert "not about" in find_uncovered(finding, [Call({"eps": one}, None)], "dataset 1 of pair 1")
 
 
 # The claim is printed whole.

@@ -7,7 +7,7 @@ import textwrap
 import pytest
 
 from dpaudit.auditor.verdict import proof_lookup
-from dpaudit.auditor.verdict.proof_lookup import looked_up
+from dpaudit.auditor.verdict.proof_lookup import find_proofs
 from dpaudit.targets import module_at
 from dpaudit.verifier import verify
 from dpaudit.verifier.certificates import text_of
@@ -56,12 +56,12 @@ def file(tmp_path):
 
 def only(name):
     """What one name stands for."""
-    return looked_up([name, ""])[name]
+    return find_proofs([name, ""])[name]
 
 
 def test_every_claim_of_what_ships_stands_and_is_not_called_proven():
     claims = module_at("proofs.chain").CLAIMS
-    found = looked_up(f"proofs.chain#{name}.claim" for name in claims)
+    found = find_proofs(f"proofs.chain#{name}.claim" for name in claims)
     assert {("in part", "")} == {(one.status, one.reason) for one in found.values()}
     assert set(module_at("proofs.chain").LOGGED) == set(claims)
     assert all(one.logged and any(step.word == "axiom" for step in one.steps) for one in found.values())
@@ -72,7 +72,7 @@ def test_a_claim_falls_with_the_source_that_it_is_about(monkeypatch):
     monkeypatch.setattr(
         module_at("proofs.chain"), "staleness", lambda *_, quick: lambda place: changed.get(place, "") if quick else ""
     )
-    found = looked_up(["proofs.chain#LaplaceMechanism.claim", "proofs.chain#RandomizedResponse.claim"])
+    found = find_proofs(["proofs.chain#LaplaceMechanism.claim", "proofs.chain#RandomizedResponse.claim"])
     assert ["stale", "in part"] == [one.status for one in found.values()]
     assert "LaplaceMechanism.source: stale: mechanisms/laplace.py:LaplaceMechanism" in next(iter(found.values())).reason
 
@@ -105,7 +105,7 @@ def test_a_chain_of_proven_steps_is_proven_in_part_where_tests_are_only_on_recor
 
 def test_all_claims_of_a_graph_are_checked_together_and_only_with_what_they_rest_on(file):
     path = file(GRAPH, WORD="'tested'", REASONS="{'A.source': 'gone', 'A.claim': 'rests on A.source'}")
-    found = looked_up([f"{path}#A.claim", f"{path}#B.claim", f"{path}#A.claim"])
+    found = find_proofs([f"{path}#A.claim", f"{path}#B.claim", f"{path}#A.claim"])
     assert ["unknown", "proven"] == [one.status for one in found.values()]
     assert [["bits", "A.source", "A.claim", "B.claim"]] == module_at(path).ASKED
 
@@ -179,5 +179,5 @@ def test_without_certificate_and_counterexample_nothing_is_known(file, monkeypat
 
 def test_the_specimens_are_refuted_by_the_verifier():
     names = ("sparse_vector_with_one_noise", "noisy_max_with_value", "surplus_with_half_noise")
-    found = looked_up(f"mechanisms.targets.programs:{name}(epsilon=1)" for name in names)
+    found = find_proofs(f"mechanisms.targets.programs:{name}(epsilon=1)" for name in names)
     assert ["refuted"] * 3 == [one.status for one in found.values()]

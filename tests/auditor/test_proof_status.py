@@ -11,8 +11,8 @@ import pytest
 
 from dpaudit import GDP, ZCDP, Adjacency, ApproxDP, Claim, PureDP, Sensitivity, Target, audit
 from dpaudit.auditor import replay
-from dpaudit.auditor.verdict.proof_lookup import ProofFinding, looked_up
-from dpaudit.auditor.verdict.proof_status import Observed, calls_of, doubted, gave_out, proof_of
+from dpaudit.auditor.verdict.proof_lookup import ProofFinding, find_proofs
+from dpaudit.auditor.verdict.proof_status import Observed, calls_of, doubt_proof, is_output_of_program, proof_of
 from dpaudit.catalogue.programs.maximum import noisy_max
 from dpaudit.releases import Release
 from dpaudit.report import evidence_bytes, from_json, to_json
@@ -50,7 +50,7 @@ def proof_in(given, runs=600):
 @cache
 def finding(name):
     """What a proof shows by itself."""
-    return looked_up([name])[name]
+    return find_proofs([name])[name]
 
 
 def observed(claim, *, logged=(), status="within", properties=(), returned=True):
@@ -203,11 +203,11 @@ def test_a_false_sensitivity_takes_the_chain_away():
 
 def test_a_refuted_claim_takes_a_proof_that_stands_away():
     stands = proof_of(LAPLACE, finding(LAPLACE), observed(Claim(PureDP(1), adjacency=ball("l1")), logged=["discrete_laplace"]))
-    assert stands == doubted(stands, Verdict.CONSISTENT)
-    assert "unknown" == doubted(stands, Verdict.REFUTED).status
+    assert stands == doubt_proof(stands, Verdict.CONSISTENT)
+    assert "unknown" == doubt_proof(stands, Verdict.REFUTED).status
     refuted = replace(stands, status="refuted")
-    assert refuted == doubted(refuted, Verdict.REFUTED)
-    assert doubted(None, Verdict.REFUTED) is None
+    assert refuted == doubt_proof(refuted, Verdict.REFUTED)
+    assert doubt_proof(None, Verdict.REFUTED) is None
 
 
 @pytest.mark.parametrize("status", ["stale", "unknown"])
@@ -229,7 +229,7 @@ def test_only_what_the_very_code_returns_is_noticed():
         twin(4)
     program(5)
     assert 1 == len(returned)
-    assert gave_out(returned, np.arange(3))
-    assert not gave_out(returned, np.arange(4))
-    assert not gave_out([*returned, *returned], np.arange(3))
-    assert not gave_out([], None)
+    assert is_output_of_program(returned, np.arange(3))
+    assert not is_output_of_program(returned, np.arange(4))
+    assert not is_output_of_program([*returned, *returned], np.arange(3))
+    assert not is_output_of_program([], None)

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from dpaudit import Claim, PureDP, Target, audit
-from dpaudit.auditor.attack.course import joined
+from dpaudit.auditor.attack.course import join_runs
 from dpaudit.auditor.attack.plans import Plan, plan_of
 from dpaudit.auditor.betting import label_bettor
 from dpaudit.auditor.events import predicates
@@ -109,9 +109,9 @@ def test_only_the_first_rows_are_joined_where_no_more_are_looked_at():
     parts = [ChunkRuns(np.full((size, 2), float(size)), np.ones(size, dtype=np.uint8)) for size in (3, 4, 5)]
     unread = ChunkRuns(None, np.ones(6, dtype=np.uint8))
 
-    assert [3.0] * 3 + [4.0] * 2 == joined([*parts, unread], 5)[0][:, 0].tolist()
-    assert 7 == len(joined([*parts[:2], unread], 7)[1])
-    assert 12 == len(joined(parts)[0]) == len(joined(parts, 100)[1])
+    assert [3.0] * 3 + [4.0] * 2 == join_runs([*parts, unread], 5)[0][:, 0].tolist()
+    assert 7 == len(join_runs([*parts[:2], unread], 7)[1])
+    assert 12 == len(join_runs(parts)[0]) == len(join_runs(parts, 100)[1])
 
 
 def test_the_rows_that_are_kept_do_not_grow_with_the_budget():

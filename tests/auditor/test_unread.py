@@ -9,10 +9,10 @@ from output_kinds import HELD_OUT, TUNED, release
 
 from dpaudit import Claim, PureDP, Target, audit
 from dpaudit.auditor import replay
-from dpaudit.auditor.reading.features import Form, fit_features, widened
+from dpaudit.auditor.reading.features import Form, fit_features, widen_map
 from dpaudit.auditor.reading.leaves import Leaves
 from dpaudit.auditor.reading.outputs import groups
-from dpaudit.auditor.reading.reader import kept, read
+from dpaudit.auditor.reading.reader import keep_output, parse_output
 from dpaudit.auditor.reading.unread import NEW_KEYS, Tally, account_of, unread_in
 from dpaudit.report import from_json, to_annotations, to_html, to_json, to_junit, to_sarif
 from dpaudit.results import Verdict
@@ -41,7 +41,7 @@ class Sometimes:
 
 def seen_late(kind, times, of=2000):
     """A tally of outputs of which some have a form that the first map did not know."""
-    features = widened(fit_features([1.5]), [Form(kind, ((0,), (1,)))])
+    features = widen_map(fit_features([1.5]), [Form(kind, ((0,), (1,)))])
     tally = Tally()
     tally.add(account(features, [1.5] * (of - times) + [("debug", 1)] * times))
     return tally
@@ -196,7 +196,7 @@ def test_a_report_keeps_what_was_not_read_and_leaves_it_out_where_there_is_nothi
     ids=["function", "iterator", "built-in", "depth", "length", "rng", "key", "array-like"],
 )
 def test_what_cannot_be_looked_into_is_named_by_its_type(output, names):
-    assert names == read(output).leaves.unread
+    assert names == parse_output(output).leaves.unread
 
 
 def test_an_endless_generator_is_read_up_to_a_limit():
@@ -204,16 +204,16 @@ def test_an_endless_generator_is_read_up_to_a_limit():
         while True:
             yield 1.0
 
-    assert ["what a generator gives out after 10,000 items"] == read(kept(endless())).leaves.unread
-    assert [] == read(kept(value for value in (1.0, 2.0))).leaves.unread
+    assert ["what a generator gives out after 10,000 items"] == parse_output(keep_output(endless())).leaves.unread
+    assert [] == parse_output(keep_output(value for value in (1.0, 2.0))).leaves.unread
 
 
 def test_an_object_that_holds_itself_is_read_once():
     items = [1.0]
     items.append(items)
 
-    assert [] == read(items).leaves.unread
-    assert "list(float,itself)" == read(items).kind
+    assert [] == parse_output(items).leaves.unread
+    assert "list(float,itself)" == parse_output(items).kind
 
 
 @pytest.mark.parametrize(
@@ -231,13 +231,13 @@ def test_an_object_that_holds_itself_is_read_once():
     ids=["bits", "digits", "beyond", "arrays", "nanoseconds", "long digits", "zeros", "bytes"],
 )
 def test_outputs_that_differ_in_a_last_digit_have_different_leaves(one, other):
-    assert read(one).leaves.values != read(other).leaves.values
+    assert parse_output(one).leaves.values != parse_output(other).leaves.values
 
 
 @pytest.mark.parametrize("kind", sorted(TUNED | HELD_OUT))
 def test_every_kind_of_output_is_read_alike_one_by_one_and_together(kind):
     run, rng = release(kind, scale=1.0).run, np.random.default_rng(1)
-    outputs = [kept(run(0, rng)) for _ in range(30)]
+    outputs = [keep_output(run(0, rng)) for _ in range(30)]
     features = fit_features(outputs)
     matrix = features.matrix(outputs)
 
@@ -247,7 +247,7 @@ def test_every_kind_of_output_is_read_alike_one_by_one_and_together(kind):
 
 def test_a_wider_map_has_columns_for_late_forms_and_keeps_the_old_ones():
     first = fit_features([1.5, 2.5])
-    wider = widened(first, [Form("tuple(str,int)", ((0,), (1,)))])
+    wider = widen_map(first, [Form("tuple(str,int)", ((0,), (1,)))])
     row = dict(zip(wider.names, wider.matrix([("debug", 7)])[0].tolist(), strict=True))
 
     assert 7.0 == row["item 1"]

@@ -22,10 +22,10 @@ from dpaudit.auditor.betting.label_bettor import LabelBettor
 from dpaudit.auditor.checks.properties import MOST_CHECK_RUNS
 from dpaudit.auditor.checks.tapes import Recorder
 from dpaudit.auditor.checks.values import least_distance, read_further
-from dpaudit.auditor.data.disclosure import common_releases, permitted, shows_values, text_of, values_of, without_values
+from dpaudit.auditor.data.disclosure import apply_permission, common_releases, shows_values, text_of, values_of, without_values
 from dpaudit.auditor.events.predicates import Atoms, Threshold
 from dpaudit.auditor.events.ranking import RankedEvent
-from dpaudit.auditor.events.words import described
+from dpaudit.auditor.events.words import describe_event
 from dpaudit.auditor.examining import Examined
 from dpaudit.auditor.pairs.candidates import Neighbours
 from dpaudit.auditor.pairs.relations import check
@@ -38,12 +38,12 @@ from dpaudit.auditor.runs.workload import Subject, Workload
 from dpaudit.auditor.scoring.fitting import fit_score
 from dpaudit.auditor.statistics.binomial_tails import upper_tail
 from dpaudit.auditor.statistics.bounds import ClaimPoint, epsilon_lower_bound, p_value, profile_lower_bounds
-from dpaudit.auditor.statistics.family import rejected
-from dpaudit.auditor.supervision.apart import apart
+from dpaudit.auditor.statistics.family import reject_claims
+from dpaudit.auditor.supervision.apart import run_apart
 from dpaudit.auditor.supervision.audits import _checked
 from dpaudit.auditor.supervision.candidates import Candidate
 from dpaudit.auditor.supervision.limits import Limits
-from dpaudit.auditor.verdict.proof_lookup import ProofFinding, _status, looked_up
+from dpaudit.auditor.verdict.proof_lookup import ProofFinding, _status, find_proofs
 from dpaudit.auditor.verdict.proof_status import Observed, proof_of
 from dpaudit.auditor.verdict.verdicts import verdict_of
 from dpaudit.claims import Adjacency, Claim, PureDP
@@ -132,7 +132,7 @@ def many_claims_share_one_alpha():
         closed = tuple(
             all(value <= 0.05 for family, value in zip(families, least, strict=True) if family[place]) for place in range(3)
         )
-        assert closed == rejected(p_values, Fraction(1, 20))
+        assert closed == reject_claims(p_values, Fraction(1, 20))
 
 
 def one(data, rng):
@@ -244,7 +244,7 @@ def small_pairs_are_neighbours_that_still_fail():
 def a_proof_counts_only_for_what_was_audited():
     """A proof is called by its weakest step, where releases, price, checks, claim and neighbours are the proven ones."""
     name = "proofs.additive:array(scale=2, distance=2)"
-    program = looked_up([name])[name]
+    program = find_proofs([name])[name]
     chain = ProofFinding("in part", logged=("discrete_laplace",))
     other = (Release("noisy_max", (), Fraction(1), Adjacency("add_remove")),)
     noise = (Release("discrete_laplace", (), Fraction(1), Adjacency("add_remove")),)
@@ -332,8 +332,8 @@ def values_are_shown_of_declared_data_and_on_request_alone():
     private, public = (Target(run=len, claim=ONE, data=[1], public_data=declared) for declared in (False, True))
     silent, asked = (Settings(alpha=Fraction(1, 20), runs=1000, seed=0, show_values=given) for given in (False, True))
     cases = ((private, silent), (public, silent), (private, asked))
-    assert [False, True, True] == [shows_values(permitted(target, settings)) for target, settings in cases]
-    assert list(Values) == [values_of(permitted(target, settings), settings) for target, settings in cases]
+    assert [False, True, True] == [shows_values(apply_permission(target, settings)) for target, settings in cases]
+    assert list(Values) == [values_of(apply_permission(target, settings), settings) for target, settings in cases]
     error = InvalidArgument("DPA104", "scale must be positive, got -31.")
     assert ["31" in text_of(error, target) for target in (private, public)] == [False, True]
 
@@ -353,9 +353,9 @@ def an_event_on_private_data_holds_no_value():
     features = fit_features([31.5, 33.5])
     for event in (Threshold(0, 31.5, at_most=False), Atoms((0,), ((31.5,),)), Atoms((0, 2), ((31.5, 0.0),))):
         ranked = RankedEvent(event, reverse=False, predicted=1.0, mass=0.02, theta=0.9)
-        assert "31.5" in described(features, ranked, shown=True)
-        assert "31.5" not in described(features, ranked, shown=False)
-        assert "2 % of the outputs" in described(features, ranked, shown=False)
+        assert "31.5" in describe_event(features, ranked, shown=True)
+        assert "31.5" not in describe_event(features, ranked, shown=False)
+        assert "2 % of the outputs" in describe_event(features, ranked, shown=False)
 
 
 def a_violated_check_keeps_a_claim_from_being_consistent():
@@ -371,7 +371,7 @@ def a_violated_check_keeps_a_claim_from_being_consistent():
 def failure_apart(work, **limits):
     """The failure of work in a process of its own; empty where it gave a result."""
     try:
-        apart(work, Limits(**limits))
+        run_apart(work, Limits(**limits))
     except TargetFailure as failure:
         return str(failure)
     return ""
@@ -389,7 +389,7 @@ def the_gate_stays_shut():
             os._exit(0)
         os.wait()
 
-    apart(fork, Limits(), heard.append)
+    run_apart(fork, Limits(), heard.append)
     assert [] == heard
 
     def return_twice(_):
@@ -404,7 +404,7 @@ def the_gate_stays_shut():
             os._exit(0)
         return len(os.read(read, 2))
 
-    assert 1 == apart(return_twice, Limits())
+    assert 1 == run_apart(return_twice, Limits())
     claim = ClaimSummary("unknown", (), "", "unknown")
     result = TargetResult("a", "", claim, Verdict.FAILED, "")
     for odd in (math.nan, -0.1, 1.5):

@@ -10,13 +10,13 @@ import numpy as np
 from scipy.stats import beta, binom
 
 from dpaudit.auditor.membership import (
-    Guesses,
+    CanaryGuesses,
     OperatingPoint,
     audit_canaries,
     fit_likelihood_ratio,
-    guess_p_value,
+    guesses_p_value,
     least_squared_distance,
-    threshold_at,
+    threshold_at_false_positive_rate,
     tracing_p_values,
 )
 from dpaudit.auditor.membership.profile_guesses import _certified
@@ -37,20 +37,20 @@ def worst_guesses(canaries, correct, epsilon, delta):
 
 def one_run_is_bounded_by_its_worst_mechanism():
     for correct, delta in product((9, 10, 12), (0, 0.001)):
-        found = guess_p_value(Guesses(canaries=12, guessed=12, correct=correct), epsilon=1, delta=delta)
+        found = guesses_p_value(CanaryGuesses(canaries=12, guessed=12, correct=correct), epsilon=1, delta=delta)
         assert math.isclose(worst_guesses(12, correct, 1, delta)[correct:].sum(), found, rel_tol=HAIR)
 
 
 def any_price_of_a_point_is_paid_for():
-    guesses, point = Guesses(canaries=60, guessed=60, correct=48), ClaimPoint(1, "0.0001")
+    guesses, point = CanaryGuesses(canaries=60, guessed=60, correct=48), ClaimPoint(1, "0.0001")
     law = binom.pmf(np.arange(61), 60, 1 / (1 + math.exp(-1)))
     tail = law[48:].sum()
     best = tail * (1 - tail) / (48 * law[48])
-    expected = guess_p_value(guesses, epsilon=1, delta="0.0001")
+    expected = guesses_p_value(guesses, epsilon=1, delta="0.0001")
     assert math.isclose(expected, _certified(guesses, [point], [best * (1 + HAIR)]), rel_tol=1e-6)
     for price in (0.0, best / 2, 2 * best):
         assert _certified(guesses, [point], [price]) >= expected * (1 - 1e-6)
-    dear = _certified(Guesses(canaries=1, guessed=1, correct=1), [point], [0.5])
+    dear = _certified(CanaryGuesses(canaries=1, guessed=1, correct=1), [point], [0.5])
     assert math.isclose(1 / (1 + math.exp(-1)) + 0.5 * 1e-4, dear, rel_tol=HAIR)
 
 
@@ -70,7 +70,7 @@ def seen_by(canaries=40, runs=3):
 
 def canaries_are_drawn_anew_and_guessed_as_often_as_announced():
     seen, guesses = seen_by()
-    assert Guesses(canaries=120, guessed=27, correct=27) == guesses
+    assert CanaryGuesses(canaries=120, guessed=27, correct=27) == guesses
     assert len(set(seen)) == 3
     assert len({coins for coins, _ in seen}) == len({noise for _, noise in seen}) == 3
 
@@ -88,7 +88,9 @@ def an_operating_point_spends_its_alpha_on_both_rates():
     assert math.isclose(least, point.true_positive_rate, rel_tol=HAIR)
     assert math.isclose(most, point.false_positive_rate, rel_tol=HAIR)
     assert math.isclose(math.log((least - 0.1) / most), point.epsilon(delta="0.1"), rel_tol=1e-6)
-    assert [95.0, 96.0, 101.0] == [np.ceil(threshold_at(range(101), rate=rate)) for rate in ("0.06", "0.05", "0.001")]
+    assert [95.0, 96.0, 101.0] == [
+        np.ceil(threshold_at_false_positive_rate(range(101), rate=rate)) for rate in ("0.06", "0.05", "0.001")
+    ]
 
 
 def likelihood_ratios_are_those_of_the_fitted_laws():

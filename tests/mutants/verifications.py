@@ -10,7 +10,7 @@ from flint import arb, fmpq
 
 from dpaudit import clauses
 from dpaudit.auditor.verdict.proof_lookup import ProofFinding
-from dpaudit.auditor.verdict.proof_status import Call, asks_of_data, uncovered
+from dpaudit.auditor.verdict.proof_status import Call, asks_of_data, find_uncovered
 from dpaudit.errors import Unsupported
 from dpaudit.exact import Enclosure, working_precision
 from dpaudit.spec import All, Change, Spec
@@ -450,7 +450,7 @@ def a_proof_covers_only_the_data_that_it_speaks_of():
         ([one], one, "len(q)"),
         ([one, one], 2 * one, "eps"),
     ):
-        reason = uncovered(finding, [Call({"q": data, "eps": eps}, None)], "dataset 1 of pair 1")
+        reason = find_uncovered(finding, [Call({"q": data, "eps": eps}, None)], "dataset 1 of pair 1")
         assert bool(said) is bool(reason)
         assert said in reason
 

@@ -16,7 +16,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from dpaudit.auditor.statistics.family import FAMILIES, rejected
+from dpaudit.auditor.statistics.family import FAMILIES, reject_claims
 from dpaudit.report import read_report, to_html, to_text, wording, write_html, write_json
 from dpaudit.report.plots import profile_plot, thinned, tradeoff_plot, wealth_plot
 from dpaudit.results import ProfilePoint, Property, Report, Verdict, WealthPoint
@@ -173,7 +173,7 @@ def test_the_table_of_p_values_shows_the_comparisons_that_decide(report, family)
     rows = wording.family(report)
     kept = list(takewhile(lambda row: row.p_value <= row.level, rows))
     assert sorted(p_values) == [row.p_value for row in rows]
-    assert sum(rejected(p_values, report.settings.alpha, family)) == len(kept)
+    assert sum(reject_claims(p_values, report.settings.alpha, family)) == len(kept)
     assert 1e-6 / (1 if family == "holm" else 10) == pytest.approx(rows[-1].level)
     assert [] == wording.family(replace(report, results=report.results[:1]))
 

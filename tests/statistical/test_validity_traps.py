@@ -22,7 +22,7 @@ from dpaudit.auditor.statistics.bounds import (
     p_value,
     profile_lower_bounds,
 )
-from dpaudit.auditor.statistics.family import rejected
+from dpaudit.auditor.statistics.family import reject_claims
 from dpaudit.errors import InvalidArgument
 from dpaudit.pytest_plugin import DEFAULT_BUDGET
 from dpaudit.report.document import evidence_bytes
@@ -156,7 +156,7 @@ def test_several_claims_share_the_error_probability_of_a_report():
     report = audit([bit_target(0.6), bit_target(0.6), bit_target(0.6)], runs=600, alpha="0.03", seed=1)
     assert [Fraction(1, 100)] * 3 == [result.attack.alpha for result in report.results]
     assert [Fraction(1, 200)] * 3 == [1 - result.attack.bound.confidence for result in report.results]
-    assert (False, False) == rejected([0.03, 0.04], ALPHA)
+    assert (False, False) == reject_claims([0.03, 0.04], ALPHA)
 
 
 # Margins that stop growing when the error probability becomes small

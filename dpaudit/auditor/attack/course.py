@@ -16,7 +16,7 @@ import numpy as np
 
 from dpaudit.auditor.attack.plans import Plan
 from dpaudit.auditor.events.ranking import Event
-from dpaudit.auditor.reading.features import Form, widened
+from dpaudit.auditor.reading.features import Form, widen_map
 from dpaudit.auditor.reading.outputs import Matrix
 from dpaudit.auditor.reading.unread import Tally
 from dpaudit.auditor.runs.chunks import (
@@ -163,7 +163,7 @@ class Course:
 
         They are the same runs, so that they are not counted twice; nothing is bet on them.
         """
-        features = widened(self.case.manner.features, self.late)
+        features = widen_map(self.case.manner.features, self.late)
         self.case = replace(self.case, manner=replace(self.case.manner, features=features))
         self.late.clear()
         again: dict[int, list[ChunkRuns]] = {pair: [] for pair in chunks}
@@ -204,7 +204,7 @@ def late_chunks(case: Case, pair: int, stage: int, runs: int) -> Iterator[Chunk]
     return (Chunk(case.position, pair, stage, index, size) for index, size in enumerate(sizes))
 
 
-def joined(parts: Sequence[ChunkRuns], most: int | None = None) -> tuple[Matrix, Labels]:
+def join_runs(parts: Sequence[ChunkRuns], most: int | None = None) -> tuple[Matrix, Labels]:
     """Features and labels of successive chunks together: of all runs, or of the first ones."""
     ends = np.cumsum([len(part.labels) for part in parts])
     needed = parts if most is None else parts[: int(np.searchsorted(ends, most)) + 1]

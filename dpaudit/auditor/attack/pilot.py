@@ -11,7 +11,7 @@ from typing import Final, TypeAlias
 
 import numpy as np
 
-from dpaudit.auditor.attack.course import Clock, Course, joined
+from dpaudit.auditor.attack.course import Clock, Course, join_runs
 from dpaudit.auditor.attack.plans import ENOUGH_TO_CHOOSE, FEWEST_PILOT_RUNS, MOST_PILOT, Plan, with_pilot
 from dpaudit.auditor.attack.tallies import ROWS_TO_CUT, Cells, Tally, cells_of, promises, tally_of
 from dpaudit.auditor.betting.bankroll import Bankroll
@@ -134,7 +134,7 @@ def _merits(course: Course, seen: Mapping[int, Sequence[ChunkRuns]], rank: Ranki
     """What each pair promises: by counts where outputs or their cells are few, else by the events that its runs suggest."""
     case, point = course.case, first_line(course.case.lines)
     if not _counted(seen, tallies, case.manner.features.groups):
-        return {pair: _merit(joined(parts), rank, float(point.delta)) for pair, parts in seen.items()}
+        return {pair: _merit(join_runs(parts), rank, float(point.delta)) for pair, parts in seen.items()}
     datasets = [pair.first for pair in case.subject.pairs]
     firsts = [next(place for place, other in enumerate(datasets) if other is dataset) for dataset in datasets]
     # Where a clock ends the pilot, what follows it is not known here.
@@ -148,14 +148,14 @@ def _counted(seen: Mapping[int, Sequence[ChunkRuns]], tallies: dict[int, Tally],
     cells: Cells | None = next((tally.cells for tally in tallies.values()), ())
     while cells is not None:
         for pair, parts in seen.items():
-            tally = tally_of(*joined(parts), cells)
+            tally = tally_of(*join_runs(parts), cells)
             if tally is None:
                 break
             tallies[pair] = tally
         else:
             return True
         tallies.clear()
-        first = [joined(parts, ROWS_TO_CUT // len(seen))[0] for parts in seen.values()]
+        first = [join_runs(parts, ROWS_TO_CUT // len(seen))[0] for parts in seen.values()]
         cells = cells_of(np.concatenate(first), groups)
     return False
 

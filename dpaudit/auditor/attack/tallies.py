@@ -12,9 +12,9 @@ from dpaudit.auditor.events.predicates import row_codes
 from dpaudit.auditor.events.ranking import expected_bound
 from dpaudit.auditor.reading.features import DERIVED
 from dpaudit.auditor.reading.outputs import Matrix
-from dpaudit.auditor.scoring.encoding import MOST_PATTERNS, encoded
-from dpaudit.auditor.scoring.table import Codes, mixed
-from dpaudit.auditor.statistics.binning import MOST_VALUES, Bins, Floats, Labels, binned, label_counts
+from dpaudit.auditor.scoring.encoding import MOST_PATTERNS, encode_columns
+from dpaudit.auditor.scoring.table import Codes, mix_codes
+from dpaudit.auditor.statistics.binning import MOST_VALUES, Bins, Floats, Labels, assign_bins, label_counts
 from dpaudit.auditor.statistics.bounds import ClaimPoint
 
 ROWS_TO_CUT: Final = 2**15
@@ -41,7 +41,7 @@ class Tally:
 
 def cells_of(features: Matrix, groups: Sequence[int]) -> Cells | None:
     """Cells for outputs of exact values with numbers among them, or None: exact values apart, numbers in few equal shares."""
-    columns = [column for column in encoded(features, groups) if column.group not in DERIVED]
+    columns = [column for column in encode_columns(features, groups) if column.group not in DERIVED]
     numeric = {bool(is_number) for column in columns for is_number in column.numeric}
     if len(columns) < 2 or len(numeric) < 2 or np.unique(_codes([column.bins for column in columns])).size > MOST_PATTERNS:
         return None
@@ -52,7 +52,7 @@ def tally_of(features: Matrix, labels: Labels, cells: Cells = ()) -> Tally | Non
     """The counts of a pair's runs, or None where there are more different outputs than can be looked at one by one."""
     if not cells and np.unique(row_codes(features[:_ROWS_TO_LOOK])).size > MOST_VALUES:
         return None
-    bins = [binned(features[:, column], cuts) for column, cuts in cells]
+    bins = [assign_bins(features[:, column], cuts) for column, cuts in cells]
     codes, first, inverse = np.unique(_codes(bins) if cells else row_codes(features), return_index=True, return_inverse=True)
     if not cells and codes.size > MOST_VALUES:
         return None
@@ -64,7 +64,7 @@ def _codes(bins: Sequence[Bins]) -> Codes:
     """The code of each row's bins."""
     codes = np.zeros(len(bins[0]), dtype=np.uint64)
     for column in bins:
-        codes = mixed(codes, column.astype(np.uint64))
+        codes = mix_codes(codes, column.astype(np.uint64))
     return codes
 
 

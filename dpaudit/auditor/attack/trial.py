@@ -8,7 +8,7 @@ from contextlib import closing
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from dpaudit.auditor.attack.course import Case, Course, joined, late_chunks
+from dpaudit.auditor.attack.course import Case, Course, join_runs, late_chunks
 from dpaudit.auditor.attack.minimal import minimal_pair
 from dpaudit.auditor.attack.pilot import Pilot, run_pilot
 from dpaudit.auditor.attack.plans import RUNS_AFTER_REFUTATION, Plan
@@ -18,7 +18,7 @@ from dpaudit.auditor.checks.independence import check_independence
 from dpaudit.auditor.data.disclosure import shows_values
 from dpaudit.auditor.events.points import easiest_line, first_line
 from dpaudit.auditor.events.ranking import SHORT, RankedEvent, Shortlist, rank_events
-from dpaudit.auditor.events.words import described
+from dpaudit.auditor.events.words import describe_event
 from dpaudit.auditor.pairs.candidates import Neighbours
 from dpaudit.auditor.reading.outputs import Matrix
 from dpaudit.auditor.reading.unread import unread_in
@@ -66,18 +66,18 @@ class Trial:
 
 def try_claim(case: Case) -> Trial:
     """Attack the claim of one target, and make the pair that refutes it smaller."""
-    trial = _attacked(case)
+    trial = _attack(case)
     if trial.independence.status == "violated":
         return trial
     found = minimal_pair(
-        trial.case, trial.attack, trial.point, spare=trial.spare, attacked=lambda one: _attacked(one).attack, shown=pair_of
+        trial.case, trial.attack, trial.point, spare=trial.spare, attacked=lambda one: _attack(one).attack, shown=pair_of
     )
     if found is None:
         return trial
     return replace(trial, attack=replace(trial.attack, minimal=found, runs=trial.attack.runs + found.runs))
 
 
-def _attacked(case: Case) -> Trial:
+def _attack(case: Case) -> Trial:
     """The attack on the candidate pairs of a case."""
     course, pairs = Course(case), case.subject.pairs
     bankroll = Bankroll(first_line(case.lines), case.manner.features.groups)
@@ -86,11 +86,11 @@ def _attacked(case: Case) -> Trial:
     start = first_line(case.lines)
 
     def rank(rows: tuple[Matrix, Labels], runs: int) -> tuple[RankedEvent, ...]:
-        return _ranked(course.case, *_first(rows, _ROWS_TO_RANK), start, runs, screen=_ROWS_TO_SCREEN_MANY)
+        return _rank(course.case, *_first(rows, _ROWS_TO_RANK), start, runs, screen=_ROWS_TO_SCREEN_MANY)
 
     piloted = run_pilot(course, bankroll, rank)
     case, plan, known = course.case, piloted.plan, list(piloted.seen)
-    pilot = joined(known, _ROWS_TO_RANK)
+    pilot = join_runs(known, _ROWS_TO_RANK)
     choice = _choose(case, piloted.pair, pilot, plan)
     if course.stopped_at is None and choice.events:
         known += _bet_on(course, choice, piloted)
@@ -105,7 +105,7 @@ def _attacked(case: Case) -> Trial:
     attack = Attack(
         pair=pair_of(case.subject.target, choice.pair, pairs[choice.pair]),
         pairs_tried=len(case.attacked),
-        event="" if ranked is None else described(case.manner.features, ranked, shown=shows_values(case.subject.target)),
+        event="" if ranked is None else describe_event(case.manner.features, ranked, shown=shows_values(case.subject.target)),
         sequential=sequential,
         bound=bound,
         power=_power(case, choice.point, ranked, runs) if told else Power(None, None, POWER),
@@ -118,7 +118,7 @@ def _attacked(case: Case) -> Trial:
     )
     independence = check_independence(*pilot)
     if independence.status == "not run":
-        independence = check_independence(*joined(known, _ROWS_TO_RANK))
+        independence = check_independence(*join_runs(known, _ROWS_TO_RANK))
     return Trial(attack, choice.point, independence, plan.total - course.runs, case)
 
 
@@ -143,7 +143,7 @@ def _choose(case: Case, pair: int, pilot: tuple[Matrix, Labels], plan: Plan) -> 
     """Point and events for a pair, on its first pilot runs only."""
 
     def rank(point: ClaimPoint, rows: int = _ROWS_TO_RANK) -> tuple[RankedEvent, ...]:
-        return _ranked(case, *_first(pilot, rows), point, plan.bound)
+        return _rank(case, *_first(pilot, rows), point, plan.bound)
 
     start = first_line(case.lines)
     if len(case.lines) == 1:
@@ -186,7 +186,7 @@ def _best_event(
         return None, runs
     rows, looked = max(_ROWS_TO_RANK, _MOST_CELLS // known[0].features.shape[1]), runs_to_look(runs)
     shortlist = WIDE if looked else SHORT
-    found = _ranked(case, *joined(known, rows), choice.point, runs - looked, shortlist=shortlist) or choice.events
+    found = _rank(case, *join_runs(known, rows), choice.point, runs - looked, shortlist=shortlist) or choice.events
     if not looked:
         return found[0], runs
     return best_event(course, choice.pair, found, point=choice.point, looked=looked, plan=plan), runs - looked
@@ -219,7 +219,7 @@ def _power(case: Case, point: ClaimPoint, ranked: RankedEvent | None, runs: int)
     return Power(least, factor, POWER)
 
 
-def _ranked(
+def _rank(
     case: Case,
     features: Matrix,
     labels: Labels,

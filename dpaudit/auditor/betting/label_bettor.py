@@ -14,7 +14,7 @@ from dpaudit.auditor.betting.forecasts import forecast
 from dpaudit.auditor.reading.features import ITEMS
 from dpaudit.auditor.scoring.fitting import fit_score
 from dpaudit.auditor.scoring.table import ScoreTable
-from dpaudit.auditor.statistics.binning import Bins, Floats, Labels, binned, cut_points, label_counts
+from dpaudit.auditor.statistics.binning import Bins, Floats, Labels, assign_bins, cut_points, label_counts
 from dpaudit.auditor.statistics.bounds import ClaimPoint
 from dpaudit.errors import InvalidArgument
 
@@ -66,7 +66,7 @@ class _Column:
     def bins(self, features: Floats) -> Bins:
         """Bin of each run."""
         values = features[:, self.source] if isinstance(self.source, int) else self.source.scores(features)
-        return binned(values, self.cuts)
+        return assign_bins(values, self.cuts)
 
 
 class LabelBettor:
@@ -218,8 +218,8 @@ class LabelBettor:
                 cuts = _between(values, cuts)
             if cuts.size:
                 # A score is judged on what it said of runs that it was not fitted on.
-                counts = label_counts(binned(held_out, cuts), labels, cuts.size + 1)
-                exact = np.bincount(binned(np.unique(values), cuts), minlength=cuts.size + 1) == 1
+                counts = label_counts(assign_bins(held_out, cuts), labels, cuts.size + 1)
+                exact = np.bincount(assign_bins(np.unique(values), cuts), minlength=cuts.size + 1) == 1
                 self._columns.append(_Column(source, cuts, menu_of(counts.sum(axis=1), self._game), counts, exact))
         self._divide()
         if self._runs < _FIRST_SCORE:

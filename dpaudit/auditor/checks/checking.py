@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dpaudit.auditor.checks.counterexamples import Finding
+from dpaudit.auditor.checks.counterexamples import PropertyResult
 from dpaudit.auditor.checks.exact_law import check_exact_law
 from dpaudit.auditor.checks.query_laws import check_laws, check_sensitivity
 from dpaudit.auditor.checks.replay import check_replay
@@ -13,7 +13,7 @@ from dpaudit.exact import Exact, integer
 from dpaudit.targets import Target
 
 
-def check_properties(target: Target, *, examples: Exact = 1000) -> tuple[Finding, ...]:
+def check_properties(target: Target, *, examples: Exact = 1000) -> tuple[PropertyResult, ...]:
     """Try every law that a target's declarations allow to state, without statistics and so without any error probability.
 
     An audit makes the same checks on fewer pairs; this is for unit tests, and for looking longer.
@@ -23,8 +23,8 @@ def check_properties(target: Target, *, examples: Exact = 1000) -> tuple[Finding
       examples: how many pairs to draw for each law, beyond the candidate pairs, where the target's neighbours are a Hypothesis
         strategy; an integer from 0 on.
     Returns:
-      One `Finding` for each law, in a fixed order: its property and, where it is violated, the smallest pair found. Empty where
-      nothing is declared and nothing logged.
+      One `PropertyResult` for each law, in a fixed order: its property and, where it is violated, the smallest pair found.
+      Empty where nothing is declared and nothing logged.
     Raises:
       InvalidArgument: not a Target (DPA105), `examples` is no integer from 0 on (DPA103, DPA105), or neighbours that cannot be
         used (DPA404, DPA407, DPA409).
@@ -46,4 +46,4 @@ def check_properties(target: Target, *, examples: Exact = 1000) -> tuple[Finding
     found += [*check_laws(target, pairs, examples=count), *check_replay(target, pairs, examples=count)]
     spending = check_spending(target, pairs[0])
     found += [] if spending is None else [spending]
-    return (*found, *(Finding(law) for law in check_exact_law(target, pairs)))
+    return (*found, *(PropertyResult(law) for law in check_exact_law(target, pairs)))

@@ -10,7 +10,7 @@ from typing import Any, Final, TypeAlias
 from dpaudit.auditor.data.disclosure import shows_values
 from dpaudit.auditor.data.records import fingerprint
 from dpaudit.auditor.pairs.candidates import Neighbours
-from dpaudit.auditor.pairs.drawing import shrunk
+from dpaudit.auditor.pairs.drawing import shrink_value
 from dpaudit.auditor.pairs.relations import check, describe
 from dpaudit.auditor.pairs.shrinking import smaller_pair, without_needless
 from dpaudit.errors import InvalidArgument
@@ -26,7 +26,7 @@ _LETTERS_SHOWN: Final = 200
 
 
 @dataclass(frozen=True)
-class Finding:
+class PropertyResult:
     """A property, and where it is violated the smallest pair of neighbours found that shows it.
 
     Args:
@@ -34,7 +34,7 @@ class Finding:
       pair: the two datasets themselves, for the test that looks at them; never part of a report.
     Source: docs/property_tests.md.
     Example:
-      >>> Finding(Property("declared sensitivity", "holds", 16)).pair is None
+      >>> PropertyResult(Property("declared sensitivity", "holds", 16)).pair is None
       True
     """
 
@@ -42,7 +42,9 @@ class Finding:
     pair: tuple[Any, Any] | None = None
 
 
-def counterexample(target: Target, pairs: Sequence[Neighbours], name: str, broken: Broken, examples: int = 0) -> Finding:
+def find_counterexample(
+    target: Target, pairs: Sequence[Neighbours], name: str, broken: Broken, examples: int = 0
+) -> PropertyResult:
     """Try a law on candidate pairs, then on drawn ones, and shrink what breaks it.
 
     Source: MacIver and Donaldson 2020 (test-case reduction).
@@ -59,8 +61,8 @@ def counterexample(target: Target, pairs: Sequence[Neighbours], name: str, broke
         return _violated(target, name, len(pairs) + tried, broken, drawn, f"a drawn pair ({describe(*drawn)})")
     compared = len(pairs) + tried - idle - shown.count(None)
     if compared == 0:
-        return Finding(Property(name, "not run", 0, f"none of {len(pairs) + tried} pairs leaves anything to compare"))
-    return Finding(Property(name, "holds", compared))
+        return PropertyResult(Property(name, "not run", 0, f"none of {len(pairs) + tried} pairs leaves anything to compare"))
+    return PropertyResult(Property(name, "holds", compared))
 
 
 def _drawn(target: Target, broken: Broken, examples: int) -> tuple[int, int, tuple[Any, Any] | None]:
@@ -84,7 +86,7 @@ def _drawn(target: Target, broken: Broken, examples: int) -> tuple[int, int, tup
         tried, first = tried + 1, pair if breaks(pair) else None
         return first is not None
 
-    best = shrunk(target.neighbours, start, _limited(breaks), tries=examples)
+    best = shrink_value(target.neighbours, start, _limited(breaks), tries=examples)
     return tried, idle, first if best is None else best
 
 
@@ -106,7 +108,7 @@ def _with_fewer_records(target: Target, pair: tuple[Any, Any], broken: Broken) -
     return without_needless(pair, target.claim.relation, _limited(lambda other: bool(broken(*other)))) or pair
 
 
-def _violated(target: Target, name: str, cases: int, broken: Broken, pair: tuple[Any, Any], where: str) -> Finding:
+def _violated(target: Target, name: str, cases: int, broken: Broken, pair: tuple[Any, Any], where: str) -> PropertyResult:
     """The finding; values only where the datasets are public."""
     pair = _with_fewer_records(target, pair, broken)
     found = describe(*pair)
@@ -115,4 +117,4 @@ def _violated(target: Target, name: str, cases: int, broken: Broken, pair: tuple
         short.maxlist = short.maxtuple = short.maxarray = short.maxdict = _ITEMS_SHOWN
         short.maxstring = short.maxother = _LETTERS_SHOWN
         found = f"{short.repr(pair[0])} and {short.repr(pair[1])}"
-    return Finding(Property(name, "violated", cases, f"{where}: {broken(*pair)}; smallest found: {found}"), pair)
+    return PropertyResult(Property(name, "violated", cases, f"{where}: {broken(*pair)}; smallest found: {found}"), pair)

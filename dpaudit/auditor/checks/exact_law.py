@@ -10,7 +10,7 @@ from itertools import accumulate
 from typing import TYPE_CHECKING, Any, Final
 
 from dpaudit.auditor.data.disclosure import text_of
-from dpaudit.auditor.data.records import copied
+from dpaudit.auditor.data.records import copy_of
 from dpaudit.auditor.events.points import lines_of
 from dpaudit.auditor.pairs.candidates import Neighbours
 from dpaudit.auditor.statistics.bounds import ClaimPoint
@@ -54,7 +54,7 @@ def check_exact_law(target: Target, pairs: Sequence[Neighbours]) -> tuple[Proper
     unusable = []
     for place, pair in enumerate(pairs):
         try:
-            sides = _probabilities(target.pmf(copied(pair.first)), target.pmf(copied(pair.second)))
+            sides = _probabilities(target.pmf(copy_of(pair.first)), target.pmf(copy_of(pair.second)))
             found = next(_broken(target.claim, promised, sides), "")
         except DpauditError as error:
             unusable.append(f"pair {place}: {text_of(error, target)}")

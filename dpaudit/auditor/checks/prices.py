@@ -51,7 +51,7 @@ def loss_of(claim: Claim, log: Log) -> ComposedLoss:
     return loss
 
 
-def same_noise(logs: Logs) -> Property:
+def check_same_noise(logs: Logs) -> Property:
     """Whether both datasets led to the same releases with the same parameters: the noise must be public."""
     (first, again), (second, repeated) = logs
     if not any(log for side in logs for log in side):

@@ -10,10 +10,10 @@ import numpy as np
 
 from dpaudit.auditor.checks.exact_law import check_exact_law
 from dpaudit.auditor.checks.query_laws import check_laws, check_sensitivity
-from dpaudit.auditor.checks.refusals import accepted
+from dpaudit.auditor.checks.refusals import find_accepted_pairs
 from dpaudit.auditor.checks.replay import check_replay
 from dpaudit.auditor.data.disclosure import common_releases, shows_values, text_of
-from dpaudit.auditor.data.records import copied, fingerprint
+from dpaudit.auditor.data.records import copy_of, fingerprint
 from dpaudit.auditor.pairs.candidates import Neighbours
 from dpaudit.auditor.reading.features import FeatureMap, fit_features
 from dpaudit.auditor.reading.outputs import Failure, Matrix
@@ -88,7 +88,7 @@ def check_target(subject: Subject, root: int, position: int) -> Checks:
     failing = {
         id(one.pair.side(label)) for one in found for label in (0, 1) if all(isinstance(out, Failure) for out in one.outputs[label])
     }
-    places, least = accepted(pairs, target.claim.relation, lambda side: id(side) not in failing)
+    places, least = find_accepted_pairs(pairs, target.claim.relation, lambda side: id(side) not in failing)
     looked = [one for one in found if one.place in set(places)]
     flat = [output for one in looked for side in one.outputs for output in side]
     single = any(isinstance(output, Failure) for output in flat)
@@ -173,14 +173,14 @@ def _rng(root: int, position: int, pair: int, index: int) -> np.random.Generator
 def _logged(logs: list[Sequence[Release]], target: Target, data: Any, rng: np.random.Generator, *, copies: bool) -> Any:
     """One run, on a copy of the dataset where the function is known to change it; what it released is added to the logs."""
     with recording() as log:
-        output = sample_one(target, copied(data) if copies else data, rng)
+        output = sample_one(target, copy_of(data) if copies else data, rng)
     logs.append(log)
     return output
 
 
 def _on_a_copy(target: Target, data: Any, rng: np.random.Generator) -> tuple[Any, bool | None]:
     """The output of a run on a copy of the dataset, and whether the run changed the copy; None where that cannot be seen."""
-    copy = copied(data)
+    copy = copy_of(data)
     before = fingerprint(copy)
     output = sample_one(target, copy, rng)
     after = fingerprint(copy)
@@ -192,7 +192,7 @@ def _why_failed(target: Target, pairs: Sequence[Neighbours], outputs: Sequence[A
     if not all(isinstance(output, Failure) for output in outputs):
         return ""
     try:
-        target.function(copied(pairs[0].first), *([] if target.run is not None else [1]), np.random.default_rng(0))
+        target.function(copy_of(pairs[0].first), *([] if target.run is not None else [1]), np.random.default_rng(0))
     except KeyboardInterrupt:
         raise
     except BaseException as error:  # noqa: BLE001 - the place is what we are after
@@ -204,7 +204,7 @@ def _why_failed(target: Target, pairs: Sequence[Neighbours], outputs: Sequence[A
 def _fails_together(target: Target, pair: Neighbours, root: int, position: int, *, copies: bool) -> str:
     """Why `sample` cannot be asked for several outputs at once, although it gives single ones; empty if it can."""
     for label in (0, 1):
-        data = copied(pair.side(label)) if copies else pair.side(label)
+        data = copy_of(pair.side(label)) if copies else pair.side(label)
         drawn = sample_many(target, data, _TOGETHER, _rng(root, position, 0, 2 * _MOST_EACH + label))
         if isinstance(drawn, Broken):
             return f"DPA405 sample(data, {_TOGETHER}, rng) {drawn.reason}, although sample(data, 1, rng) gave an output"

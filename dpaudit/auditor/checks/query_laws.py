@@ -9,10 +9,10 @@ from typing import Any, Final
 
 import numpy as np
 
-from dpaudit.auditor.checks.counterexamples import Broken, Finding, counterexample
-from dpaudit.auditor.checks.refusals import accepted
+from dpaudit.auditor.checks.counterexamples import Broken, PropertyResult, find_counterexample
+from dpaudit.auditor.checks.refusals import find_accepted_pairs
 from dpaudit.auditor.data.distance import distance_exceeds, numbers_in, tolerance
-from dpaudit.auditor.data.records import copied, fingerprint, is_dataset
+from dpaudit.auditor.data.records import copy_of, fingerprint, is_dataset
 from dpaudit.auditor.pairs.candidates import Neighbours
 from dpaudit.auditor.reading.outputs import Failure
 from dpaudit.errors import DpauditError, class_name
@@ -32,28 +32,28 @@ _MOST_RECORDS: Final = 10_000
 _MOST_PAIRS: Final = 4
 
 
-def check_sensitivity(target: Target, pairs: Sequence[Neighbours], *, examples: int = 0) -> Finding | None:
+def check_sensitivity(target: Target, pairs: Sequence[Neighbours], *, examples: int = 0) -> PropertyResult | None:
     """The declared sensitivity on every pair, in exact arithmetic."""
     declared = target.sensitivity
     if declared is None:
         return None
     taken = [pairs[place] for place in _taken(target, declared, pairs)]
-    found = counterexample(target, taken, SENSITIVITY, lambda first, second: _moves_too_far(declared, first, second), examples)
+    found = find_counterexample(target, taken, SENSITIVITY, lambda first, second: _moves_too_far(declared, first, second), examples)
     if found.pair is not None:
         return found
     if found.property.status == "not run":
         kind = _value(declared.query, pairs[0].first).kind
-        return Finding(Property(SENSITIVITY, "not run", 0, f"the query {kind} on both datasets of every pair"))
+        return PropertyResult(Property(SENSITIVITY, "not run", 0, f"the query {kind} on both datasets of every pair"))
     detail = f"at most {shown(rational(declared.bound))} in {declared.metric} on every pair tried"
-    return Finding(Property(SENSITIVITY, "holds", found.property.cases, detail))
+    return PropertyResult(Property(SENSITIVITY, "holds", found.property.cases, detail))
 
 
 def _taken(target: Target, declared: Sensitivity, pairs: Sequence[Neighbours]) -> tuple[int, ...]:
     """The places of the pairs whose datasets are of a size on which the query has a value at all."""
-    return accepted(pairs, target.claim.relation, lambda data: not isinstance(_value(declared.query, data), Failure))[0]
+    return find_accepted_pairs(pairs, target.claim.relation, lambda data: not isinstance(_value(declared.query, data), Failure))[0]
 
 
-def check_laws(target: Target, pairs: Sequence[Neighbours], *, examples: int = 0) -> tuple[Finding, ...]:
+def check_laws(target: Target, pairs: Sequence[Neighbours], *, examples: int = 0) -> tuple[PropertyResult, ...]:
     """The other laws of a declared query, each on a few pairs."""
     declared = target.sensitivity
     if declared is None:
@@ -62,8 +62,8 @@ def check_laws(target: Target, pairs: Sequence[Neighbours], *, examples: int = 0
     few = [pair for pair in _some(taken) if not is_dataset(pair.first) or len(pair.first) <= _MOST_RECORDS]
     if not few:
         reason = f"every pair has more than {_MOST_RECORDS} records"
-        return tuple(Finding(Property(name, "not run", 0, reason)) for name, _ in _laws(target, declared))
-    return tuple(counterexample(target, few, name, law, examples) for name, law in _laws(target, declared))
+        return tuple(PropertyResult(Property(name, "not run", 0, reason)) for name, _ in _laws(target, declared))
+    return tuple(find_counterexample(target, few, name, law, examples) for name, law in _laws(target, declared))
 
 
 def _some(pairs: Sequence[Neighbours]) -> list[Neighbours]:
@@ -99,7 +99,7 @@ def _on_either(law: Callable[[Sensitivity, Any], str | None], declared: Sensitiv
 def _value(query: Any, data: Any) -> Any:
     """The query's value as exact numbers, or a `Failure` that says why there is none."""
     try:
-        value = query(copied(data))
+        value = query(copy_of(data))
         numbers_in(value)
     except DpauditError:
         return Failure("gives no finite numbers")
@@ -214,7 +214,7 @@ def _differs(declared: Sensitivity, value: Any, data: Any) -> bool:
 
 def _changes(declared: Sensitivity, data: Any) -> str | None:
     """Whether evaluating the query changes its dataset."""
-    copy = copied(data)
+    copy = copy_of(data)
     before = fingerprint(copy)
     try:
         declared.query(copy)

@@ -11,7 +11,9 @@ from dpaudit.claims import Adjacency
 _SIZED = ("add_remove", "node")
 
 
-def accepted(pairs: Sequence[Neighbours], adjacency: Adjacency, takes: Callable[[Any], bool]) -> tuple[tuple[int, ...], int]:
+def find_accepted_pairs(
+    pairs: Sequence[Neighbours], adjacency: Adjacency, takes: Callable[[Any], bool]
+) -> tuple[tuple[int, ...], int]:
     """The places of the pairs that a function takes, and the fewest records that it does.
 
     What a function makes of no records, or of one, is part of what it releases, so that an exception there tells datasets apart.

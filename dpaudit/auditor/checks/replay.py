@@ -7,12 +7,12 @@ from typing import Any, Final
 
 import numpy as np
 
-from dpaudit.auditor.checks.counterexamples import Broken, Finding, counterexample
+from dpaudit.auditor.checks.counterexamples import Broken, PropertyResult, find_counterexample
 from dpaudit.auditor.checks.prices import price_of
 from dpaudit.auditor.checks.tapes import Held, Recorder
 from dpaudit.auditor.checks.values import ADDITIVE, METRICS, can_be_read, least_distance, read_further
 from dpaudit.auditor.data.disclosure import as_text, common_releases, shows_values
-from dpaudit.auditor.data.records import copied, same
+from dpaudit.auditor.data.records import copy_of, same
 from dpaudit.auditor.pairs.candidates import Neighbours
 from dpaudit.auditor.reading.outputs import Failure
 from dpaudit.auditor.runs.chunks import sample_one
@@ -37,7 +37,7 @@ class Played:
     output: Any
 
 
-def check_replay(target: Target, pairs: tuple[Neighbours, ...], *, examples: int = 0) -> tuple[Finding, ...]:
+def check_replay(target: Target, pairs: tuple[Neighbours, ...], *, examples: int = 0) -> tuple[PropertyResult, ...]:
     """Run a target on the first dataset of a pair, then on the second with the recorded outputs of all releases given back.
 
     Whatever then differs is not explained by what was released.
@@ -70,13 +70,13 @@ def check_replay(target: Target, pairs: tuple[Neighbours, ...], *, examples: int
     elif _has_randomness_of_its_own(target, pairs[0].first):
         idle[SAME_OUTPUT] = "the output also depends on randomness that no release logged"
     found = {
-        name: Finding(Property(name, "not applicable", 2, idle[name]))
+        name: PropertyResult(Property(name, "not applicable", 2, idle[name]))
         if name in idle
-        else counterexample(target, pairs, name, law, examples)
+        else find_counterexample(target, pairs, name, law, examples)
         for name, law in laws.items()
     }
     if found[LOGGED_SENSITIVITY].pair is not None:
-        found[MEASURED_PRICE] = counterexample(
+        found[MEASURED_PRICE] = find_counterexample(
             target, pairs, MEASURED_PRICE, lambda first, second: _unpaid(target, first, second), examples
         )
     return tuple(found.values())
@@ -91,7 +91,7 @@ def _played(target: Target, data: Any, recorded: tuple[Held, ...] = (), seed: in
     """One run with a tape."""
     tape = Recorder(recorded)
     with taping(tape):
-        output = sample_one(target, copied(data), np.random.default_rng(seed))
+        output = sample_one(target, copy_of(data), np.random.default_rng(seed))
     return Played(tuple(tape.entries), output)
 
 
@@ -193,7 +193,7 @@ def _unpaid(target: Target, first: Any, second: Any) -> str | None:
 def _can_be_compared(output: Any) -> bool:
     """Whether an output is equal to itself, as those with a meaningful equality are."""
     try:
-        return bool(isinstance(output, Failure) or same(output, copied(output)))
+        return bool(isinstance(output, Failure) or same(output, copy_of(output)))
     except Exception:  # noqa: BLE001 - whatever equality or copying raises, there is nothing to compare by
         return False
 

@@ -6,10 +6,10 @@ from typing import Any, Final
 
 import numpy as np
 
-from dpaudit.auditor.checks.counterexamples import Finding
+from dpaudit.auditor.checks.counterexamples import PropertyResult
 from dpaudit.auditor.checks.prices import price_of
 from dpaudit.auditor.data.disclosure import shows_values
-from dpaudit.auditor.data.records import copied
+from dpaudit.auditor.data.records import copy_of
 from dpaudit.auditor.pairs.candidates import Neighbours
 from dpaudit.auditor.runs.chunks import sample_one
 from dpaudit.exact import outward
@@ -23,7 +23,7 @@ _RUNS: Final = 8
 """Runs with seeds of their own, since releases that are chosen adaptively may cost more in some runs than in others."""
 
 
-def check_spending(target: Target, pair: Neighbours) -> Finding | None:
+def check_spending(target: Target, pair: Neighbours) -> PropertyResult | None:
     """The certified price of the releases of a few runs, each against the claim.
 
     A function that chooses its releases adaptively has no price of its own, but none of its runs may cost more than is claimed.
@@ -37,12 +37,14 @@ def check_spending(target: Target, pair: Neighbours) -> Finding | None:
     for price, releases in prices:
         if price.status == "above" and price.value is not None:
             least = outward(price.value.lower, digits=4, up=False)
-            return Finding(Property(SPENDING, "violated", _RUNS, f"{price.quantity} is at least {least}, over {releases} releases"))
+            return PropertyResult(
+                Property(SPENDING, "violated", _RUNS, f"{price.quantity} is at least {least}, over {releases} releases")
+            )
     for price, _ in prices:
         if price.status != "within":
             reason = _unpriced(price, target) if price.value is None else "the limit lies inside the certified interval"
-            return Finding(Property(SPENDING, "not applicable", _RUNS, reason))
-    return Finding(Property(SPENDING, "holds", _RUNS))
+            return PropertyResult(Property(SPENDING, "not applicable", _RUNS, reason))
+    return PropertyResult(Property(SPENDING, "holds", _RUNS))
 
 
 def _unpriced(price: Price, target: Target) -> str:
@@ -53,5 +55,5 @@ def _unpriced(price: Price, target: Target) -> str:
 def _log(target: Target, data: Any, seed: int) -> tuple[Release, ...]:
     """The releases of one run."""
     with recording() as releases:
-        sample_one(target, copied(data), np.random.default_rng(seed))
+        sample_one(target, copy_of(data), np.random.default_rng(seed))
     return tuple(releases)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
-from dpaudit.auditor.data.records import copied
+from dpaudit.auditor.data.records import copy_of
 from dpaudit.releases import Hold, Release
 
 _Output = TypeVar("_Output")
@@ -45,9 +45,9 @@ class Recorder:
 
         def held(value: Any, output: _Output) -> _Output:
             number = len(entry.outputs)
-            result = copied(given[number]) if number < len(given) else output
-            entry.values.append(copied(value))
-            entry.outputs.append(copied(result))
+            result = copy_of(given[number]) if number < len(given) else output
+            entry.values.append(copy_of(value))
+            entry.outputs.append(copy_of(result))
             return result
 
         return held

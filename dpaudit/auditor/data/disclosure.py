@@ -23,7 +23,7 @@ def shows_values(target: Target) -> bool:
     return target.public_data
 
 
-def permitted(target: Target, settings: Settings) -> Target:
+def apply_permission(target: Target, settings: Settings) -> Target:
     """The target as an audit runs it: with data that may be shown where the caller asked for that."""
     return replace(target, public_data=True) if settings.show_values and not target.public_data else target
 

@@ -37,7 +37,7 @@ def is_dataset(data: object) -> bool:
     return len(shapes) <= 1 and all(record is None or isinstance(record, allowed) for record in data)
 
 
-def copied(data: Any) -> Any:
+def copy_of(data: Any) -> Any:
     """A deep copy of an input; the input itself where it cannot be copied."""
     try:
         return copy.deepcopy(data)
@@ -71,7 +71,7 @@ def without(data: Dataset, places: Collection[int]) -> Dataset:
     return left if isinstance(data, list) else tuple(left)
 
 
-def replaced(data: Dataset, changes: Mapping[int, Any]) -> Dataset:
+def replace_records(data: Dataset, changes: Mapping[int, Any]) -> Dataset:
     """The dataset with other records at some places; an array takes a wider type where a record needs it."""
     if isinstance(data, np.ndarray):
         changed = data.astype(np.result_type(data, *map(np.asarray, changes.values()))) if changes else data.copy()
@@ -89,7 +89,7 @@ def label_of(record: Any) -> Any:
     return record[-1] if _is_row(record) else record
 
 
-def relabelled(record: Any, label: Any) -> Any:
+def relabel_record(record: Any, label: Any) -> Any:
     """The record with another label."""
     if isinstance(record, Mapping):
         return {**record, LABEL: label} if LABEL in record else label
@@ -98,7 +98,7 @@ def relabelled(record: Any, label: Any) -> Any:
     return type(record)((*record[:-1], label)) if _is_row(record) else label
 
 
-def nulled(record: Any, kept: Any = None) -> Any:
+def null_record(record: Any, kept: Any = None) -> Any:
     """The null record: zeros, empty texts, False and None in the place of values; the field `kept` stays."""
     if isinstance(record, np.ndarray):
         null = np.zeros_like(record)
@@ -106,9 +106,9 @@ def nulled(record: Any, kept: Any = None) -> Any:
             null[kept] = record[kept]
         return null
     if isinstance(record, Mapping):
-        return {key: value if key == kept else nulled(value) for key, value in record.items()}
+        return {key: value if key == kept else null_record(value) for key, value in record.items()}
     if isinstance(record, (list, tuple)):
-        return type(record)([value if place == kept else nulled(value) for place, value in enumerate(record)])
+        return type(record)([value if place == kept else null_record(value) for place, value in enumerate(record)])
     return type(record)() if isinstance(record, (bool, int, float, complex, str, bytes, np.generic)) else None
 
 
@@ -169,7 +169,7 @@ def changed_places(first: Dataset, second: Dataset) -> tuple[int, int, int]:
     return start, len(first) - start - end, len(second) - start - end
 
 
-def exchanged(first: Dataset, second: Dataset) -> tuple[int, int] | None:
+def count_exchanged(first: Dataset, second: Dataset) -> tuple[int, int] | None:
     """How many records only the first and only the second dataset holds, whatever their order; None if records cannot be hashed."""
     try:
         before, after = (Counter(_frozen(record) for record in data) for data in (first, second))

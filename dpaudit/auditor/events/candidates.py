@@ -11,7 +11,7 @@ import numpy as np
 from dpaudit.auditor.events.predicates import Atoms, Event, ScoreThreshold, Threshold, row_codes
 from dpaudit.auditor.scoring.encoding import MOST_PATTERNS
 from dpaudit.auditor.scoring.fitting import FittedScore, fit_score
-from dpaudit.auditor.scoring.models import Curve, Ordered, column_model, ordered
+from dpaudit.auditor.scoring.models import Curve, Ordered, column_model, order_column
 from dpaudit.auditor.statistics.binning import MOST_VALUES, Bins, Floats, Labels, label_counts
 
 _QUANTILES: Final = 400
@@ -69,7 +69,7 @@ def column_families(features: Floats, labels: Labels, column: int) -> list[Famil
     """Thresholds on both sides of one column, and its repeated values."""
     if (features[:, column] == features[:1, column]).all():
         return []
-    values = ordered(features[:, column], labels)
+    values = order_column(features[:, column], labels)
     curve = column_model(values)
     if not curve.cuts.size:
         return []
@@ -146,7 +146,7 @@ def _scored(features: Floats, labels: Labels, score: FittedScore) -> list[Family
         rows, known = outputs
         return Atoms(score.table.columns, tuple(map(tuple, rows[known <= reached if at_most else known >= reached].tolist())))
 
-    column = ordered(score.held_out, labels)
+    column = order_column(score.held_out, labels)
     curve = column_model(column, scored=True)
     # On a single column, thresholds say nearly as much as a fitted score and choose less freely.
     if len(score.table.columns) == 1:

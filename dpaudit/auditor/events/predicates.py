@@ -11,8 +11,8 @@ from typing import Final, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from dpaudit.auditor.scoring.table import ScoreTable, mixed
-from dpaudit.auditor.statistics.binning import Floats, binned
+from dpaudit.auditor.scoring.table import ScoreTable, mix_codes
+from dpaudit.auditor.statistics.binning import Floats, assign_bins
 
 Hits: TypeAlias = NDArray[np.bool_]
 
@@ -106,7 +106,7 @@ class ScoreThreshold:
         """Which rows are inside."""
         if self._is_of_one:
             lowest, turns = self._turns
-            return np.asarray((binned(features[:, self.table.columns[0]], turns) % 2 == 1) != lowest)
+            return np.asarray((assign_bins(features[:, self.table.columns[0]], turns) % 2 == 1) != lowest)
         return self.of_scores(self.table.scores(features))
 
     def of_scores(self, scores: Floats) -> Hits:
@@ -177,7 +177,7 @@ def row_codes(rows: Floats) -> NDArray[np.uint64]:
     bits = (np.ascontiguousarray(rows) + 0.0).view(np.uint64)
     codes = np.zeros(len(rows), dtype=np.uint64)
     for column in range(bits.shape[1]):
-        codes = mixed(codes, bits[:, column])
+        codes = mix_codes(codes, bits[:, column])
     return codes
 
 

@@ -15,7 +15,7 @@ _NEW: Final = "a form not seen at first"
 _NAMED: Final = 8
 
 
-def described(features: FeatureMap, ranked: RankedEvent, *, shown: bool) -> str:
+def describe_event(features: FeatureMap, ranked: RankedEvent, *, shown: bool) -> str:
     """An event for people."""
     event = _value_alone(features, ranked.event)
     if not shown:

@@ -14,33 +14,33 @@ if TYPE_CHECKING:
     from dpaudit.auditor.membership.fingerprints import tracing_p_values as tracing_p_values
     from dpaudit.auditor.membership.fingerprints import tracing_scores as tracing_scores
     from dpaudit.auditor.membership.fingerprints import tracing_target as tracing_target
-    from dpaudit.auditor.membership.guesses import Guesses as Guesses
-    from dpaudit.auditor.membership.guesses import guess_epsilon as guess_epsilon
-    from dpaudit.auditor.membership.guesses import guess_p_value as guess_p_value
+    from dpaudit.auditor.membership.guesses import CanaryGuesses as CanaryGuesses
+    from dpaudit.auditor.membership.guesses import canary_epsilon_bound as canary_epsilon_bound
+    from dpaudit.auditor.membership.guesses import guesses_p_value as guesses_p_value
     from dpaudit.auditor.membership.hooks import GradientCanaries as GradientCanaries
     from dpaudit.auditor.membership.hooks import GradientTraining as GradientTraining
     from dpaudit.auditor.membership.hooks import HookedLearner as HookedLearner
     from dpaudit.auditor.membership.hooks import TrainingHooks as TrainingHooks
     from dpaudit.auditor.membership.likelihood import LikelihoodRatio as LikelihoodRatio
     from dpaudit.auditor.membership.likelihood import fit_likelihood_ratio as fit_likelihood_ratio
-    from dpaudit.auditor.membership.profile_guesses import guess_mu as guess_mu
-    from dpaudit.auditor.membership.profile_guesses import guess_p_value_of_claim as guess_p_value_of_claim
+    from dpaudit.auditor.membership.profile_guesses import canary_mu_bound as canary_mu_bound
+    from dpaudit.auditor.membership.profile_guesses import guesses_p_value_under_claim as guesses_p_value_under_claim
     from dpaudit.auditor.membership.public_data import AccuracyTest as AccuracyTest
     from dpaudit.auditor.membership.public_data import least_squared_distance as least_squared_distance
     from dpaudit.auditor.membership.public_data import refute_by_accuracy as refute_by_accuracy
     from dpaudit.auditor.membership.rates import OperatingPoint as OperatingPoint
     from dpaudit.auditor.membership.rates import operating_point as operating_point
-    from dpaudit.auditor.membership.rates import threshold_at as threshold_at
+    from dpaudit.auditor.membership.rates import threshold_at_false_positive_rate as threshold_at_false_positive_rate
 
 _MODULES: Final = {
     "canaries": ("CanaryAudit", "audit_canaries", "canary_target"),
     "fingerprints": ("draw_fingerprints", "tracing_p_values", "tracing_scores", "tracing_target"),
-    "guesses": ("Guesses", "guess_epsilon", "guess_p_value"),
+    "guesses": ("CanaryGuesses", "canary_epsilon_bound", "guesses_p_value"),
     "hooks": ("GradientCanaries", "GradientTraining", "HookedLearner", "TrainingHooks"),
     "likelihood": ("LikelihoodRatio", "fit_likelihood_ratio"),
-    "profile_guesses": ("guess_mu", "guess_p_value_of_claim"),
+    "profile_guesses": ("canary_mu_bound", "guesses_p_value_under_claim"),
     "public_data": ("AccuracyTest", "least_squared_distance", "refute_by_accuracy"),
-    "rates": ("OperatingPoint", "operating_point", "threshold_at"),
+    "rates": ("OperatingPoint", "operating_point", "threshold_at_false_positive_rate"),
 }
 _HOMES: Final = {name: module for module, names in _MODULES.items() for name in names}
 

@@ -13,7 +13,7 @@ from numpy.random import Generator, SeedSequence
 from numpy.typing import NDArray
 
 from dpaudit.auditor.membership.foreign import result_of
-from dpaudit.auditor.membership.guesses import Guesses, guess_epsilon
+from dpaudit.auditor.membership.guesses import CanaryGuesses, canary_epsilon_bound
 from dpaudit.auditor.membership.profile_guesses import curve_points, p_value_on
 from dpaudit.auditor.request import require_executor
 from dpaudit.auditor.statistics.bounds import ClaimPoint
@@ -68,7 +68,7 @@ class CanaryAudit:
 
     name: str
     claim: Claim
-    guesses: Guesses
+    guesses: CanaryGuesses
     runs: int
     p_value: float
     alpha: Fraction
@@ -167,7 +167,7 @@ def audit_canaries(  # noqa: PLR0913 - every argument but the first two is an op
     except BrokenExecutor as error:
         kind = class_name(type(error))
         raise TargetFailure("DPA408", f"a worker died during a training ({kind}). Run it without executor=.") from error
-    guesses = Guesses(canaries=count * trainings, guessed=each * trainings, correct=correct)
+    guesses = CanaryGuesses(canaries=count * trainings, guessed=each * trainings, correct=correct)
     points = curve_points(claim, guesses.canaries)
     # Where delta is small against 1 / canaries; at larger ones hardly any epsilon follows.
     point = next((one for one in points if guesses.canaries * one.delta <= level / 10), points[-1])
@@ -179,7 +179,7 @@ def audit_canaries(  # noqa: PLR0913 - every argument but the first two is an op
         p_value=p_value_on(guesses, points),
         alpha=level,
         point=point,
-        epsilon=guess_epsilon(guesses, delta=point.delta, alpha=level),
+        epsilon=canary_epsilon_bound(guesses, delta=point.delta, alpha=level),
         seed=seed,
     )
 

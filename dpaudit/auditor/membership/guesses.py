@@ -18,7 +18,7 @@ _BISECTIONS: Final = 32
 
 
 @dataclass(frozen=True, kw_only=True)
-class Guesses:
+class CanaryGuesses:
     """What came of one run with canaries, each of which was in the data or not by a fair coin of its own.
 
     Args:
@@ -29,7 +29,7 @@ class Guesses:
       InvalidArgument: not whole numbers (DPA105) or impossible ones (DPA103).
     Source: Steinke, Nasr, Jagielski 2023, Algorithm 1.
     Example:
-      >>> Guesses(canaries=1000, guessed=100, correct=80).correct
+      >>> CanaryGuesses(canaries=1000, guessed=100, correct=80).correct
       80
     """
 
@@ -44,7 +44,7 @@ class Guesses:
         integer(self.correct, "correct", lower=0, upper=self.guessed)
 
 
-def guess_p_value(guesses: Guesses, *, epsilon: Exact, delta: Exact) -> float:
+def guesses_p_value(guesses: CanaryGuesses, *, epsilon: Exact, delta: Exact) -> float:
     """Largest probability of so many right guesses under any (epsilon, delta)-DP mechanism.
 
     Args:
@@ -54,22 +54,22 @@ def guess_p_value(guesses: Guesses, *, epsilon: Exact, delta: Exact) -> float:
     Returns:
       A p-value in (0, 1], rounded up. Where every canary is guessed a mechanism of the claim attains it: no smaller p-value holds.
     Raises:
-      InvalidArgument: epsilon or delta is no finite number (DPA101, DPA102) or out of range (DPA103), or no Guesses (DPA105).
+      InvalidArgument: epsilon or delta is no finite number (DPA101, DPA102) or out of range (DPA103), or no CanaryGuesses (DPA105).
     Source: Steinke, Nasr, Jagielski 2023, section 5, for delta = 0; docs/membership.md, section 1, for the exact delta term.
     Example:
-      >>> guess_p_value(Guesses(canaries=100, guessed=100, correct=85), epsilon=1, delta="1e-5") < 0.01
+      >>> guesses_p_value(CanaryGuesses(canaries=100, guessed=100, correct=85), epsilon=1, delta="1e-5") < 0.01
       True
     """
-    return p_value_at(instance_of(guesses, Guesses, "guesses"), ClaimPoint(epsilon, delta))  # type: ignore[arg-type]
+    return p_value_at(instance_of(guesses, CanaryGuesses, "guesses"), ClaimPoint(epsilon, delta))  # type: ignore[arg-type]
 
 
-def p_value_at(guesses: Guesses, point: ClaimPoint) -> float:
-    """The p-value of `guess_p_value` at a point of a claim."""
+def p_value_at(guesses: CanaryGuesses, point: ClaimPoint) -> float:
+    """The p-value of `guesses_p_value` at a point of a claim."""
     with working_precision(_BITS):
         return min(1.0, float_outward(ball_endpoints(_largest_probability(guesses, point))[1], up=True))
 
 
-def guess_epsilon(guesses: Guesses, *, delta: Exact, alpha: Exact) -> Fraction:
+def canary_epsilon_bound(guesses: CanaryGuesses, *, delta: Exact, alpha: Exact) -> Fraction:
     """Lower confidence bound on epsilon from the guesses of one run.
 
     Args:
@@ -80,15 +80,15 @@ def guess_epsilon(guesses: Guesses, *, delta: Exact, alpha: Exact) -> Fraction:
       A number in nats, at least 0, that exceeds the true epsilon at `delta` with probability at most `alpha`; rounded down
       by at most 1e-9 of its size.
     Raises:
-      InvalidArgument: delta or alpha is no finite number (DPA101, DPA102) or out of range (DPA103), or no Guesses (DPA105).
+      InvalidArgument: delta or alpha is no finite number (DPA101, DPA102) or out of range (DPA103), or no CanaryGuesses (DPA105).
     Source: Steinke, Nasr, Jagielski 2023, section 5; docs/membership.md, section 1.
     Example:
-      >>> round(float(guess_epsilon(Guesses(canaries=1000, guessed=1000, correct=731), delta=0, alpha="0.05")), 2)
+      >>> round(float(canary_epsilon_bound(CanaryGuesses(canaries=1000, guessed=1000, correct=731), delta=0, alpha="0.05")), 2)
       0.88
     """
     failure = in_range(delta, "delta", lower=0, upper=1, upper_open=True)
     level = in_range(alpha, "alpha", lower=0, upper=1, lower_open=True, upper_open=True)
-    pure = epsilon_lower_bound(_as_counts(instance_of(guesses, Guesses, "guesses")), delta=0, alpha=level)
+    pure = epsilon_lower_bound(_as_counts(instance_of(guesses, CanaryGuesses, "guesses")), delta=0, alpha=level)
     low, high = Fraction(0), max(Fraction(0), pure or Fraction(0))
     if failure == 0 or high == 0:
         return high
@@ -98,18 +98,18 @@ def guess_epsilon(guesses: Guesses, *, delta: Exact, alpha: Exact) -> Fraction:
     return low
 
 
-def _as_counts(guesses: Guesses) -> Counts:
+def _as_counts(guesses: CanaryGuesses) -> Counts:
     """Guesses as hits of an event: the right ones stand for label 1."""
     return Counts(ones=guesses.correct, zeros=guesses.guessed - guesses.correct, runs=guesses.guessed)
 
 
-def _refuted(guesses: Guesses, point: ClaimPoint, level: Fraction) -> bool:
+def _refuted(guesses: CanaryGuesses, point: ClaimPoint, level: Fraction) -> bool:
     """Whether so many right guesses have probability at most `level` under the point, certified."""
     with working_precision(_BITS):
         return bool(_largest_probability(guesses, point) <= ball(level))
 
 
-def _largest_probability(guesses: Guesses, point: ClaimPoint) -> arb:
+def _largest_probability(guesses: CanaryGuesses, point: ClaimPoint) -> arb:
     """Formula (1) of docs/membership.md."""
     trials, right = guesses.guessed, guesses.correct
     if right == 0:

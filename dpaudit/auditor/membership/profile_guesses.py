@@ -10,7 +10,7 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 
 from dpaudit.auditor.events.points import claimed_delta, stated_point
-from dpaudit.auditor.membership.guesses import Guesses, p_value_at
+from dpaudit.auditor.membership.guesses import CanaryGuesses, p_value_at
 from dpaudit.auditor.statistics.bounds import ClaimPoint
 from dpaudit.claims import GDP, Claim
 from dpaudit.exact import Exact, ball, ball_endpoints, float_outward, in_range, instance_of, working_precision
@@ -32,36 +32,36 @@ _MU_STEPS: Final = 14
 Prices: TypeAlias = Sequence[float]
 
 
-def guess_p_value_of_claim(guesses: Guesses, claim: Claim) -> float:
+def guesses_p_value_under_claim(guesses: CanaryGuesses, claim: Claim) -> float:
     """Bound on the probability of so many right guesses under anything that keeps a claim, curves included.
 
     Args:
       guesses: what came of the run.
       claim: any claim, for one canary put in or left out.
     Returns:
-      A p-value in (0, 1], rounded up; at most that of `guess_p_value` at any of the points of the curve that were used.
+      A p-value in (0, 1], rounded up; at most that of `guesses_p_value` at any of the points of the curve that were used.
     Raises:
-      InvalidArgument: no Guesses or no Claim (DPA105).
+      InvalidArgument: no CanaryGuesses or no Claim (DPA105).
       Unsupported: the claim is a Curve of something that was not built with `dpaudit.accounting` (DPA202).
     Source: Mahloujifar, Melis, Chaudhuri 2025, for nested events; docs/membership.md, section 2, for all events at once.
     Example:
       >>> from dpaudit import Claim, GDP
-      >>> guess_p_value_of_claim(Guesses(canaries=1000, guessed=200, correct=198), Claim(GDP(mu=1))) < 0.01
+      >>> guesses_p_value_under_claim(CanaryGuesses(canaries=1000, guessed=200, correct=198), Claim(GDP(mu=1))) < 0.01
       True
     """
-    canaries = instance_of(guesses, Guesses, "guesses").canaries
+    canaries = instance_of(guesses, CanaryGuesses, "guesses").canaries
     return p_value_on(guesses, curve_points(instance_of(claim, Claim, "claim"), canaries))
 
 
-def p_value_on(guesses: Guesses, points: Sequence[ClaimPoint]) -> float:
-    """The p-value of `guess_p_value_of_claim` from the points of a claim, one or many."""
+def p_value_on(guesses: CanaryGuesses, points: Sequence[ClaimPoint]) -> float:
+    """The p-value of `guesses_p_value_under_claim` from the points of a claim, one or many."""
     best = min(p_value_at(guesses, point) for point in points)
     if len(points) == 1 or guesses.guessed > MOST_GUESSES or guesses.correct == 0:
         return best
     return min(best, _certified(guesses, points, _proposed(guesses, points)))
 
 
-def guess_mu(guesses: Guesses, *, alpha: Exact) -> Fraction:
+def canary_mu_bound(guesses: CanaryGuesses, *, alpha: Exact) -> Fraction:
     """Lower confidence bound on mu, for a mechanism whose curve is that of Gaussian noise.
 
     Args:
@@ -71,17 +71,17 @@ def guess_mu(guesses: Guesses, *, alpha: Exact) -> Fraction:
       A number, at least 0 and below 16: if the mechanism is mu-GDP, it exceeds mu with probability at most `alpha`. Rounded down
       by at most 1/1024.
     Raises:
-      InvalidArgument: alpha is no finite number (DPA101, DPA102) or out of range (DPA103), or no Guesses (DPA105).
+      InvalidArgument: alpha is no finite number (DPA101, DPA102) or out of range (DPA103), or no CanaryGuesses (DPA105).
     Source: Mahloujifar, Melis, Chaudhuri 2025; docs/membership.md, section 2.
     Example:
-      >>> float(guess_mu(Guesses(canaries=100, guessed=50, correct=50), alpha="0.05")) > 1
+      >>> float(canary_mu_bound(CanaryGuesses(canaries=100, guessed=50, correct=50), alpha="0.05")) > 1
       True
     """
     level = in_range(alpha, "alpha", lower=0, upper=1, lower_open=True, upper_open=True)
     low, high = Fraction(0), Fraction(_LARGEST_MU)
     for _ in range(_MU_STEPS):
         middle = (low + high) / 2
-        refuted = Fraction(guess_p_value_of_claim(guesses, Claim(GDP(mu=middle)))) <= level
+        refuted = Fraction(guesses_p_value_under_claim(guesses, Claim(GDP(mu=middle)))) <= level
         low, high = (middle, high) if refuted else (low, middle)
     return low
 
@@ -103,7 +103,7 @@ def curve_points(claim: Claim, canaries: int) -> tuple[ClaimPoint, ...]:
     return points or (ClaimPoint(last, Fraction(1) - Fraction(1, 10**9)),)
 
 
-def _proposed(guesses: Guesses, points: Sequence[ClaimPoint]) -> Prices:
+def _proposed(guesses: CanaryGuesses, points: Sequence[ClaimPoint]) -> Prices:
     """Multipliers of the points, from the linear program in floating point; any non-negative ones give a valid bound."""
     from scipy.optimize import linprog
     from scipy.sparse import coo_matrix
@@ -132,7 +132,7 @@ def _proposed(guesses: Guesses, points: Sequence[ClaimPoint]) -> Prices:
     return [max(0.0, -float(value)) / trials for value in found.ineqlin.marginals[cells:]]
 
 
-def _certified(guesses: Guesses, points: Sequence[ClaimPoint], prices: Prices) -> float:
+def _certified(guesses: CanaryGuesses, points: Sequence[ClaimPoint], prices: Prices) -> float:
     """The least level that the prices support, and the budgets at their prices, proved in ball arithmetic."""
     odds = [math.exp(float(point.epsilon)) for point in points]
     low, high = 0.0, 1.0
@@ -152,7 +152,9 @@ def _certified(guesses: Guesses, points: Sequence[ClaimPoint], prices: Prices) -
     return 1.0
 
 
-def _supported(guesses: Guesses, level: Any, prices: Sequence[Any], odds: Sequence[Any], rounded_up: Callable[[Any], Any]) -> bool:
+def _supported(
+    guesses: CanaryGuesses, level: Any, prices: Sequence[Any], odds: Sequence[Any], rounded_up: Callable[[Any], Any]
+) -> bool:
     """Whether the dual of the linear program has a solution with this level and these prices (docs/membership.md, section 2).
 
     Works down from all guesses right to none. The multipliers of one number of right guesses must add up to `need`; the cheapest

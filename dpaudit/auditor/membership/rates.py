@@ -64,7 +64,7 @@ class OperatingPoint:
             return Fraction(float_outward(ball_endpoints((ball(excess) / ball(self.false_positive_rate)).log())[0], up=False))
 
 
-def threshold_at(other_scores: Any, *, rate: Exact) -> float:
+def threshold_at_false_positive_rate(other_scores: Any, *, rate: Exact) -> float:
     """A threshold with about the given rate of false alarms, from pilot scores of those that are not members.
 
     Args:
@@ -76,7 +76,7 @@ def threshold_at(other_scores: Any, *, rate: Exact) -> float:
       InvalidArgument: scores that are not finite or none (DPA105, DPA109), or the rate out of range (DPA103).
     Source: Carlini, Chien, Nasr, Song, Terzis, Tramer 2022, section 3.
     Example:
-      >>> threshold_at(range(100), rate="0.05")
+      >>> threshold_at_false_positive_rate(range(100), rate="0.05")
       95.0
     """
     share = in_range(rate, "rate", lower=0, upper=1, lower_open=True, upper_open=True)
@@ -96,7 +96,7 @@ def operating_point(member_scores: Any, other_scores: Any, *, threshold: float, 
     Args:
       member_scores: scores of runs with the record, independent, shape (runs,).
       other_scores: scores of runs without it.
-      threshold: from pilot runs, as by `threshold_at`; finite.
+      threshold: from pilot runs, as by `threshold_at_false_positive_rate`; finite.
       alpha: probability that one of the two rates lies beyond its bound, in (0, 1).
     Returns:
       Counts, bounds on both rates, and on epsilon.

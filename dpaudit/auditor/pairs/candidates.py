@@ -8,7 +8,7 @@ from typing import Any
 
 from dpaudit.auditor.pairs.drawing import drawn_pairs
 from dpaudit.auditor.pairs.edits import edits_of
-from dpaudit.auditor.pairs.parts import distinct, part_pairs
+from dpaudit.auditor.pairs.parts import drop_duplicates, part_pairs
 from dpaudit.auditor.pairs.relations import check, describe
 from dpaudit.claims import Adjacency
 from dpaudit.errors import InvalidArgument
@@ -53,5 +53,5 @@ def _made(data: Any, adjacency: Adjacency, sensitivity: Sensitivity | None) -> I
     """Neighbours of a dataset, then pairs of few and of tied records of it."""
     edited = [Neighbours(data, make(), difference) for make, difference in edits_of(data, adjacency, sensitivity)]
     yield from edited
-    for first, second, difference in distinct(part_pairs(data, adjacency), [(pair.first, pair.second) for pair in edited]):
+    for first, second, difference in drop_duplicates(part_pairs(data, adjacency), [(pair.first, pair.second) for pair in edited]):
         yield Neighbours(first, second, difference, is_part=True)

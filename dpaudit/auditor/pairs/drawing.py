@@ -49,7 +49,9 @@ def drawn_pairs(strategy: SearchStrategy[tuple[Any, Any]]) -> tuple[tuple[Any, A
     return tuple(found)
 
 
-def shrunk(strategy: SearchStrategy[Any], start: Callable[[Any], bool], wanted: Callable[[Any], bool], tries: int = _TRIES) -> Any:
+def shrink_value(
+    strategy: SearchStrategy[Any], start: Callable[[Any], bool], wanted: Callable[[Any], bool], tries: int = _TRIES
+) -> Any:
     """The simplest value of a strategy that is still wanted, as far as it is found from a given start.
 
     Source: MacIver and Donaldson 2020, test-case reduction by the choices behind a value.

@@ -13,18 +13,18 @@ from dpaudit.auditor.data.distance import change
 from dpaudit.auditor.data.records import (
     LABEL,
     Dataset,
-    copied,
+    copy_of,
     extremes,
     fingerprint,
     is_dataset,
     is_labelled,
     key_of,
     label_of,
-    nulled,
+    null_record,
     of_user,
     places_by_user,
-    relabelled,
-    replaced,
+    relabel_record,
+    replace_records,
     same,
     without,
 )
@@ -94,9 +94,9 @@ def _record_edits(data: Dataset, adjacency: Adjacency) -> Iterator[Edit]:
         return ((partial(without, data, {place}), f"record {place} removed, {sizes}") for place in places)
     if adjacency.kind == "zero_out":
         places = dict.fromkeys([*(place for place, _ in extremes(data)), 0, len(data) - 1])
-        nulls = ((place, nulled(data[place])) for place in places)
+        nulls = ((place, null_record(data[place])) for place in places)
         return (
-            (partial(replaced, data, {place: null}), f"record {place} set to null, {count}")
+            (partial(replace_records, data, {place: null}), f"record {place} set to null, {count}")
             for place, null in nulls
             if not same(data[place], null)
         )
@@ -117,7 +117,7 @@ def _swaps(data: Dataset) -> Iterator[tuple[int, int]]:
 
 def _swapped(data: Dataset, sources: dict[int, int]) -> Dataset:
     """The dataset with copies of other records of it at some places."""
-    return replaced(data, {place: data[source] for place, source in sources.items()})
+    return replace_records(data, {place: data[source] for place, source in sources.items()})
 
 
 def _several(data: Dataset, most: int) -> Iterator[Edit]:
@@ -139,8 +139,8 @@ def _labels(data: Dataset) -> Iterator[Edit]:
     for place in places:
         for label in values:
             if not same(label, labels[place]):
-                made = relabelled(data[place], label)
-                yield partial(replaced, data, {place: made}), f"record {place} relabelled, {len(data)} records"
+                made = relabel_record(data[place], label)
+                yield partial(replace_records, data, {place: made}), f"record {place} relabelled, {len(data)} records"
 
 
 def _with_labels(data: tuple[Any, Any], make: Callable[[], Any]) -> tuple[Any, Any]:
@@ -171,15 +171,15 @@ def _user_edits(data: Dataset, adjacency: Adjacency) -> Iterator[Edit]:
             for number, place in enumerate(rows)
         }
         if any(not same(data[place], record) for place, record in changes.items()):
-            yield partial(replaced, data, changes), f"{text} changed, {len(data)} records"
+            yield partial(replace_records, data, changes), f"{text} changed, {len(data)} records"
 
 
 def _of_other(record: Any, other: Any, key: Any, kind: str) -> Any:
     """What becomes of a user's record: null, with the label of another user's, or all of it but the user's key."""
     if kind == "zero_out":
-        return nulled(record, key)
+        return null_record(record, key)
     if kind == "label":
-        return relabelled(record, label_of(other))
+        return relabel_record(record, label_of(other))
     return of_user(other, key, record)
 
 
@@ -188,7 +188,7 @@ def _most_telling(data: Any, query: Callable[[Any], Any], edits: list[Edit]) -> 
     size = data.size if isinstance(data, np.ndarray) else len(data) if hasattr(data, "__len__") else 1
     ranked = edits[: max(MOST_MOVED, _MOST_NUMBERS // max(size, 1))]
     try:
-        copy = copied(data)
+        copy = copy_of(data)
         before = fingerprint(copy)
         start = query(copy)
         if fingerprint(copy) != before:

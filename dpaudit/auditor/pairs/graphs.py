@@ -33,11 +33,11 @@ def graph_edits(data: Any, kind: str) -> Iterator[Edit]:
     rank = {nodes[place]: order for order, place in enumerate(chosen)}
     edges = sorted({tuple(sorted(arc, key=rank.__getitem__)) for arc in graph[1]}, key=lambda edge: [rank[node] for node in edge])
     for one, other in dict.fromkeys([*edges[:1], *edges[-1:], *edges]):
-        yield partial(toggled, data, one, other), f"edge between nodes {nodes.index(one)} and {nodes.index(other)} removed"
+        yield partial(toggle_edge, data, one, other), f"edge between nodes {nodes.index(one)} and {nodes.index(other)} removed"
     gaps = ((nodes[one], nodes[other]) for one in chosen for other in chosen if one < other)
     for one, other in gaps:
         if (one, other) not in graph[1] and (other, one) not in graph[1]:
-            yield partial(toggled, data, one, other), f"edge between nodes {nodes.index(one)} and {nodes.index(other)} added"
+            yield partial(toggle_edge, data, one, other), f"edge between nodes {nodes.index(one)} and {nodes.index(other)} added"
 
 
 def graph_parts(data: Any, kind: str) -> Iterator[tuple[Any, Any, str]]:
@@ -56,7 +56,7 @@ def graph_parts(data: Any, kind: str) -> Iterator[tuple[Any, Any, str]]:
         if 0 < count <= len(joined):
             text = f"edge between nodes {place(nodes[0])} and {place(joined[0])} removed, {count} edges of that node alone"
             first = _part_of(data, set(data), {nodes[0]: set(joined[:count])})
-            yield first, toggled(first, nodes[0], joined[0]), text
+            yield first, toggle_edge(first, nodes[0], joined[0]), text
 
 
 def _part_of(graph: Graph, nodes: set[Any], ends: dict[Any, set[Any]] | None) -> dict[Any, Any]:
@@ -75,7 +75,7 @@ def without_node(graph: Graph, node: Any) -> dict[Any, Any]:
     return {other: type(ends)([end for end in ends if end != node]) for other, ends in graph.items() if other != node}
 
 
-def toggled(graph: Graph, one: Any, other: Any) -> dict[Any, Any]:
+def toggle_edge(graph: Graph, one: Any, other: Any) -> dict[Any, Any]:
     """The graph with the edge between two nodes taken out if there is one, else with one put in, listed at both ends."""
     between = {one: other, other: one}
     if other in graph[one] or one in graph[other]:

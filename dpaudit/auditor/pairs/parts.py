@@ -15,22 +15,22 @@ import numpy as np
 
 from dpaudit.auditor.data.records import (
     Dataset,
-    copied,
+    copy_of,
     extremes,
     is_labelled,
     key_of,
     label_of,
-    nulled,
+    null_record,
     of_user,
     places_by_user,
-    relabelled,
-    replaced,
+    relabel_record,
+    replace_records,
     same,
     without,
 )
 from dpaudit.auditor.pairs.graphs import graph_parts
 from dpaudit.auditor.pairs.relations import describe
-from dpaudit.auditor.pairs.vectors import entries_of, moved_by, vector_edits
+from dpaudit.auditor.pairs.vectors import entries_of, move_vector, vector_edits
 from dpaudit.claims import Adjacency
 from dpaudit.exact import rational
 
@@ -112,7 +112,7 @@ def _taken(data: Dataset, places: Sequence[int]) -> Dataset:
     """Copies of the records at some places, in that order; a record may come several times."""
     if isinstance(data, np.ndarray):
         return data[np.asarray(places, dtype=np.intp)]
-    taken = [copied(data[place]) for place in places]
+    taken = [copy_of(data[place]) for place in places]
     return taken if isinstance(data, list) else tuple(taken)
 
 
@@ -141,7 +141,7 @@ def _tied(data: Dataset, adjacency: Adjacency) -> Iterator[Part]:
         if isinstance(data, np.ndarray) and key is None and adjacency.kind != "label" and None not in sources:
             return data[np.asarray(sources, dtype=np.intp)]
         changes = {place: _become(data, place, source, key, adjacency.kind) for place, source in enumerate(sources)}
-        return replaced(data, changes)
+        return replace_records(data, changes)
 
     judged = [label_of(record) for record in data] if adjacency.kind == "label" else data
     for low, high in _couples(judged):
@@ -171,10 +171,10 @@ def _changed(data: Dataset, place: int, adjacency: Adjacency) -> list[int]:
 def _become(data: Dataset, place: int, source: int | None, key: Any, kind: str) -> Any:
     """The record at a place with what the one at another place has; null without one."""
     if source is None:
-        return nulled(data[place], key)
+        return null_record(data[place], key)
     if kind == "label":
-        return relabelled(data[place], label_of(data[source]))
-    return copied(data[source]) if key is None else of_user(data[source], key, data[place])
+        return relabel_record(data[place], label_of(data[source]))
+    return copy_of(data[source]) if key is None else of_user(data[source], key, data[place])
 
 
 def _tied_vectors(data: Any, adjacency: Adjacency) -> Iterator[Part]:
@@ -185,7 +185,7 @@ def _tied_vectors(data: Any, adjacency: Adjacency) -> Iterator[Part]:
     for end in dict.fromkeys((max(values), min(values))):
         steps = [rational(end) - rational(value) for value in values] if all(map(np.isfinite, values)) else []
         if any(steps):
-            tied = moved_by(data, steps)
+            tied = move_vector(data, steps)
             for make, text in islice(vector_edits(tied, adjacency), _MOVES):
                 yield tied, make(), f"{text}, all entries as entry {values.index(end)}"
 
@@ -199,7 +199,7 @@ def _part(first: Any, second: Any, sources: Iterable[int | None]) -> Part:
     return first, second, f"{describe(first, second)}, built from copies of record{'s' * (len(places) > 1)} {listed} of the data"
 
 
-def distinct(parts: Iterator[Part], known: Sequence[tuple[Any, Any]]) -> Iterator[Part]:
+def drop_duplicates(parts: Iterator[Part], known: Sequence[tuple[Any, Any]]) -> Iterator[Part]:
     """Those pairs that differ from the known ones, from each other, and whose two datasets differ."""
     short = [pair for pair in known if _is_short(*pair)]
     for first, second, text in parts:

@@ -11,12 +11,12 @@ from dpaudit.auditor.data.distance import distance_exceeds
 from dpaudit.auditor.data.records import (
     Dataset,
     changed_places,
-    exchanged,
+    count_exchanged,
     is_dataset,
     is_labelled,
     label_of,
     places_by_user,
-    relabelled,
+    relabel_record,
     same,
 )
 from dpaudit.claims import KINDS, Adjacency
@@ -85,7 +85,7 @@ def graph_of(data: Any) -> tuple[AbstractSet[Any], AbstractSet[tuple[Any, Any]]]
 def _records_apart(first: Dataset, second: Dataset, adjacency: Adjacency) -> str:
     """What is wrong with two sequences of records, empty if nothing is; order does not matter."""
     _, taken, put = changed_places(first, second)
-    found = (taken, put) if _fits(taken, put, adjacency) else exchanged(first, second)
+    found = (taken, put) if _fits(taken, put, adjacency) else count_exchanged(first, second)
     if found is None:
         return ""
     if not _fits(*found, adjacency):
@@ -94,7 +94,7 @@ def _records_apart(first: Dataset, second: Dataset, adjacency: Adjacency) -> str
         )
     if adjacency.kind == "label" and (taken, put) == (1, 1):
         place = changed_places(first, second)[0]
-        if not same(relabelled(first[place], label_of(second[place])), second[place]):
+        if not same(relabel_record(first[place], label_of(second[place])), second[place]):
             return f"record {place} differs in more than its label"
     return ""
 
@@ -130,7 +130,7 @@ def _users_apart(first: Dataset, second: Dataset, adjacency: Adjacency) -> str:
 
 def _moved(before: list[Any], after: list[Any]) -> bool:
     """Whether the rows of a user differ as multisets."""
-    found = exchanged(before, after)
+    found = count_exchanged(before, after)
     return not same(before, after) if found is None else found != (0, 0)
 
 

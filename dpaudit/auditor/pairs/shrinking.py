@@ -7,10 +7,10 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from dpaudit.auditor.data.records import Dataset, is_dataset, is_labelled, replaced, same
-from dpaudit.auditor.pairs.drawing import shrunk
+from dpaudit.auditor.data.records import Dataset, is_dataset, is_labelled, replace_records, same
+from dpaudit.auditor.pairs.drawing import shrink_value
 from dpaudit.auditor.pairs.relations import check, graph_of
-from dpaudit.auditor.pairs.simplifying import Pair, aligned, simplified
+from dpaudit.auditor.pairs.simplifying import Pair, align_records, simplify_pair
 from dpaudit.claims import Adjacency
 from dpaudit.errors import InvalidArgument
 from dpaudit.targets import Target
@@ -28,12 +28,12 @@ def smaller_pair(target: Target, pair: Pair, refutes: Callable[[Pair], bool]) ->
     if isinstance(target.neighbours, Sequence):
         return None
     if target.neighbours is not None:
-        drawn: Pair | None = shrunk(
+        drawn: Pair | None = shrink_value(
             target.neighbours, lambda other: same(other, pair), lambda other: _allowed(other, adjacency) and refutes(other)
         )
         return drawn
     fewer = without_needless(pair, adjacency, refutes)
-    found = simplified(
+    found = simplify_pair(
         pair if fewer is None else fewer, adjacency, target.data, lambda other: _allowed(other, adjacency) and refutes(other)
     )
     return None if found is pair else found
@@ -90,7 +90,7 @@ def _parts(pair: Pair, adjacency: Adjacency) -> Parts:
             lambda kept: ((_taken(first[0], kept), _taken(first[1], kept)), tuple(_taken(part, kept) for part in second)),
             changed,
         )
-    slots = aligned(first, second)
+    slots = align_records(first, second)
 
     def keeping(kept: Collection[int]) -> Pair:
         chosen = [slots[place] for place in kept]
@@ -108,7 +108,7 @@ def _parts(pair: Pair, adjacency: Adjacency) -> Parts:
 def _moves(first: Any, second: Any) -> Parts:
     """The entries of a vector that moved; without one the vector stays where it was there."""
     moved = [place for place in range(len(first)) if not same(first[place], second[place])] if is_dataset(first) else []
-    return len(moved), lambda kept: (first, replaced(first, {moved[place]: second[moved[place]] for place in kept})), ()
+    return len(moved), lambda kept: (first, replace_records(first, {moved[place]: second[moved[place]] for place in kept})), ()
 
 
 def _nodes(first: Any, second: Any) -> Parts:

@@ -13,8 +13,8 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 
 from dpaudit.auditor.data.distance import numbers_in
-from dpaudit.auditor.data.records import Dataset, is_dataset, key_of, replaced, same
-from dpaudit.auditor.pairs.vectors import entries_of, moved_by
+from dpaudit.auditor.data.records import Dataset, is_dataset, key_of, replace_records, same
+from dpaudit.auditor.pairs.vectors import entries_of, move_vector
 from dpaudit.claims import Adjacency
 from dpaudit.errors import InvalidArgument
 
@@ -45,11 +45,11 @@ class _Cell:
         """The pair with another value there."""
         sides = list(pair)
         for side, place in self.places:
-            sides[side] = replaced(sides[side], {place: _with(sides[side][place], self.field, value)})
+            sides[side] = replace_records(sides[side], {place: _with(sides[side][place], self.field, value)})
         return sides[0], sides[1]
 
 
-def simplified(pair: Pair, adjacency: Adjacency, data: Any, wanted: Callable[[Pair], bool]) -> Pair:
+def simplify_pair(pair: Pair, adjacency: Adjacency, data: Any, wanted: Callable[[Pair], bool]) -> Pair:
     """The pair with values as simple as is still wanted.
 
     What both sides share stays shared, so that they stay neighbours. Numbers go towards 0 but not out of the range that their field
@@ -77,12 +77,12 @@ def simplified(pair: Pair, adjacency: Adjacency, data: Any, wanted: Callable[[Pa
     return pair
 
 
-def aligned(first: Dataset, second: Dataset) -> list[tuple[int | None, int | None]]:
+def align_records(first: Dataset, second: Dataset) -> list[tuple[int | None, int | None]]:
     """Places that belong together: one to one, or None where a record of the longer dataset is not in the other."""
     if len(first) == len(second):
         return [(place, place) for place in range(len(first))]
     if len(first) < len(second):
-        return [(one, other) for other, one in aligned(second, first)]
+        return [(one, other) for other, one in align_records(second, first)]
     slots: list[tuple[int | None, int | None]] = []
     place = 0
     for number in range(len(first)):
@@ -138,8 +138,8 @@ def _nearer(pair: Pair, wanted: Callable[[Pair], bool]) -> Pair:
     start, steps = pair[0], [after - before for before, after in zip(first, second, strict=True)]
 
     def based(values: Sequence[Fraction]) -> Pair:
-        base = moved_by(start, [value - old for value, old in zip(values, first, strict=True)])
-        return base, moved_by(base, steps)
+        base = move_vector(start, [value - old for value, old in zip(values, first, strict=True)])
+        return base, move_vector(base, steps)
 
     if any(first) and wanted(origin := based([Fraction(0)] * len(first))):
         return origin
@@ -156,7 +156,7 @@ def _nearer(pair: Pair, wanted: Callable[[Pair], bool]) -> Pair:
 
 def _cells(pair: Pair, adjacency: Adjacency) -> Iterator[_Cell]:
     """Every value of a pair, once where both sides share it."""
-    for slot in aligned(*pair):
+    for slot in align_records(*pair):
         records = [(side, place, pair[side][place]) for side, place in enumerate(slot) if place is not None]
         fields = [_fields(record) for _, _, record in records]
         owner = None if adjacency.unit == "record" else key_of(records[0][2], adjacency.unit.removeprefix("user:"))

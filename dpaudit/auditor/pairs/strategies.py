@@ -6,10 +6,10 @@ import numbers
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
-from dpaudit.auditor.data.records import label_of, nulled, relabelled, same
+from dpaudit.auditor.data.records import label_of, null_record, relabel_record, same
 from dpaudit.auditor.pairs.boundary import Kind, boundary_values, lengths, plain_values
-from dpaudit.auditor.pairs.graphs import toggled, without_node
-from dpaudit.auditor.pairs.vectors import entries_of, moved_by, within_ball
+from dpaudit.auditor.pairs.graphs import toggle_edge, without_node
+from dpaudit.auditor.pairs.vectors import entries_of, move_vector, within_ball
 from dpaudit.claims import Adjacency
 from dpaudit.errors import InvalidArgument, class_name
 from dpaudit.exact import integer, rational, word
@@ -106,9 +106,9 @@ def _datasets(draw: DrawFn, records: SearchStrategy[Any], adjacency: Adjacency, 
 def _edited(draw: DrawFn, record: Any, records: SearchStrategy[Any], kind: str) -> Any:
     """What becomes of a record."""
     if kind == "zero_out":
-        return nulled(record)
+        return null_record(record)
     other = draw(records)
-    return relabelled(record, label_of(other)) if kind == "label" else other
+    return relabel_record(record, label_of(other)) if kind == "label" else other
 
 
 def _arranged(draw: DrawFn, base: list[Any], most: int) -> list[Any]:
@@ -148,9 +148,9 @@ def _users(draw: DrawFn, records: SearchStrategy[Any], adjacency: Adjacency, mos
         after: list[Any] = []
     elif adjacency.kind in {"zero_out", "label"}:
         make: Callable[[Any], Any] = (
-            (lambda row: nulled(row, field))
+            (lambda row: null_record(row, field))
             if adjacency.kind == "zero_out"
-            else (lambda row: relabelled(row, label_of(draw(records))))
+            else (lambda row: relabel_record(row, label_of(draw(records))))
         )
         after = [make(row) for row in mine]
     else:
@@ -176,7 +176,7 @@ def _vectors(draw: DrawFn, entries: SearchStrategy[Any], adjacency: Adjacency, m
         # Whole numbers stay whole where the radius is: one of them takes the whole step.
         place = draw(st.integers(0, size - 1))
         weights = [weights[place] * (other == place) for other in range(size)]
-    return (base, moved_by(base, within_ball(weights, adjacency))) if any(weights) else (base, base)
+    return (base, move_vector(base, within_ball(weights, adjacency))) if any(weights) else (base, base)
 
 
 def _graphs(draw: DrawFn, names: SearchStrategy[Any], kind: str, most: int) -> Pair:
@@ -188,12 +188,12 @@ def _graphs(draw: DrawFn, names: SearchStrategy[Any], kind: str, most: int) -> P
     for number, node in enumerate(nodes):
         for other in nodes[:number]:
             if draw(st.booleans()):
-                graph = toggled(graph, node, other)
+                graph = toggle_edge(graph, node, other)
     if kind == "node":
         return graph, without_node(graph, draw(st.sampled_from(nodes)))
     one = draw(st.integers(0, len(nodes) - 2))
     other = draw(st.integers(one + 1, len(nodes) - 1))
-    return graph, toggled(graph, nodes[one], nodes[other])
+    return graph, toggle_edge(graph, nodes[one], nodes[other])
 
 
 def _reordered(draw: DrawFn, pairs: SearchStrategy[Pair]) -> Pair:

@@ -40,7 +40,7 @@ def vector_edits(data: Any, adjacency: Adjacency) -> Iterator[Edit]:
             continue  # counts stay counts where they can
         span = f"entry {moved[0]}" if len(moved) == 1 else f"{len(moved)} entries from {moved[0]} to {moved[-1]}"
         signs = f"{sum(step > 0 for step in steps)} up, {sum(step < 0 for step in steps)} down"
-        yield partial(moved_by, data, steps), f"{span} of {len(steps)} moved ({signs})"
+        yield partial(move_vector, data, steps), f"{span} of {len(steps)} moved ({signs})"
 
 
 def entries_of(data: Any) -> list[Any] | None:
@@ -65,7 +65,7 @@ def within_ball(weights: Sequence[int], adjacency: Adjacency) -> list[Fraction]:
     return [radius * weight / length for weight in weights]
 
 
-def moved_by(data: Any, steps: Sequence[Fraction]) -> Any:
+def move_vector(data: Any, steps: Sequence[Fraction]) -> Any:
     """The vector with a step added to each entry; whole numbers stay whole where the step is, else they become floats."""
     values = entries_of(data) or []
     moved = [value if not step else _sum(value, step) for value, step in zip(values, steps, strict=True)]

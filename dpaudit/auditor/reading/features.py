@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpaudit.auditor.reading.leaves import LARGEST, OWN, Path, stable_code
-from dpaudit.auditor.reading.outputs import Group, Matrix, Outputs, groups, read
+from dpaudit.auditor.reading.outputs import Group, Matrix, Outputs, groups, parse_output
 from dpaudit.auditor.reading.shapes import shape_of
 
 MAX_ITEMS: Final = 32
@@ -167,16 +167,16 @@ def fit_features(outputs: Sequence[Any], *, score: bool = False, show_keys: bool
     """The feature map for a target, from the few outputs that are looked at before the statistical test begins."""
     forms: dict[Form, None] = {}
     for output in outputs:
-        reading = read(output)
+        reading = parse_output(output)
         forms.setdefault(Form(reading.kind, reading.paths, shape_of(output)))
     start = FeatureMap((), (), (), (), score=score, show_keys=show_keys, bits=bits)
     return _map_of(start, forms)
 
 
-def widened(features: FeatureMap, forms: Iterable[Form]) -> FeatureMap:
+def widen_map(features: FeatureMap, forms: Iterable[Form]) -> FeatureMap:
     """The map with columns for further forms of output, which were met after it was made."""
     seen, met = [], set(features.known)
-    for form in fewer(forms, _MOST_FURTHER):
+    for form in limit_forms(forms, _MOST_FURTHER):
         met.update(form.paths)
         if len(met) > len(features.known) + _MOST_FURTHER:
             break
@@ -186,7 +186,7 @@ def widened(features: FeatureMap, forms: Iterable[Form]) -> FeatureMap:
     return replace(wider, further=features.further.union(path for path in added if pattern_of(path) not in features.open))
 
 
-def fewer(forms: Iterable[Form], most: int) -> tuple[Form, ...]:
+def limit_forms(forms: Iterable[Form], most: int) -> tuple[Form, ...]:
     """At most so many forms, chosen by their codes: were the first ones kept, early runs would look different from late ones."""
     found = tuple(dict.fromkeys(forms))
     return found if len(found) <= most else tuple(sorted(found, key=lambda form: stable_code(repr(form)))[:most])

@@ -12,11 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpaudit.auditor.reading.leaves import LARGEST, Path, stable_code
-from dpaudit.auditor.reading.reader import Failure, Reading, array_kind, array_paths, kept, limit_of, read
+from dpaudit.auditor.reading.reader import Failure, Reading, array_kind, array_paths, keep_output, limit_of, parse_output
 from dpaudit.auditor.reading.scalars import EXACT, dtype_name, number_name
 from dpaudit.auditor.reading.shapes import shape_of
 
-__all__ = ["LARGEST", "Failure", "Group", "Matrix", "Outputs", "Path", "groups", "kept", "read", "stable_code"]
+__all__ = ["LARGEST", "Failure", "Group", "Matrix", "Outputs", "Path", "groups", "keep_output", "parse_output", "stable_code"]
 
 REORDERED: Final = "dictionaries whose keys come in more than one order"
 
@@ -74,7 +74,7 @@ def _slow_groups(outputs: Outputs, rows: NDArray[np.intp]) -> Iterator[Group]:
     """The outputs at `rows` by form, each visited on its own."""
     found: dict[tuple[str, ...], tuple[Reading, list[int], list[list[float]], Counter[str]]] = {}
     for row in rows.tolist():
-        reading = read(outputs[row])
+        reading = parse_output(outputs[row])
         leaves = reading.leaves
         key = (reading.kind, str(len(leaves.paths)), *leaves.detail, "", *leaves.unread)
         if key not in found:

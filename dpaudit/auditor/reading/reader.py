@@ -73,7 +73,7 @@ class Reading:
         return tuple(self.leaves.paths)
 
 
-def kept(output: Any) -> Any:
+def keep_output(output: Any) -> Any:
     """The output itself; of an iterator, what it gives out now."""
     if type(output) in _PLAIN or not isinstance(output, Iterator) or isinstance(output, io.IOBase):
         return output
@@ -81,7 +81,7 @@ def kept(output: Any) -> Any:
     return Drawn(type(output).__name__, items, next(output, output) is output, _shown(type(output)))
 
 
-def read(output: Any) -> Reading:
+def parse_output(output: Any) -> Reading:
     """The form of an output as text, and the numbers inside it with their places."""
     leaves = Leaves()
     try:
@@ -234,7 +234,7 @@ def _visit_array(array: NDArray[Any], path: Path, leaves: Leaves) -> str:
             if array.dtype.kind in "OUS"
             else _visit_items(array, str(array.dtype), path, leaves)
         )
-    flat = bounded(array.reshape(-1))
+    flat = clip_numbers(array.reshape(-1))
     extreme = np.flatnonzero(~(np.abs(array.reshape(-1).astype(np.float64)) <= limit_of(array.dtype)))
     finite = np.isfinite(flat)
     places = [(*path, *place) for place in array_paths(array.shape)]
@@ -340,7 +340,7 @@ def _key_text(key: Any, leaves: Leaves) -> str:
     return text
 
 
-def bounded(array: NDArray[Any]) -> NDArray[np.float64]:
+def clip_numbers(array: NDArray[Any]) -> NDArray[np.float64]:
     """The array as float64 with finite numbers cut to +-1e290, so that sums and differences of them are finite."""
     values: NDArray[np.float64] = np.asarray(array, dtype=np.float64)
     # NaN fails the comparison, so that it hides no large number beside it.

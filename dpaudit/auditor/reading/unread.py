@@ -9,7 +9,7 @@ from typing import Final, TypeAlias
 
 import numpy as np
 
-from dpaudit.auditor.reading.features import FeatureMap, Form, fewer, pattern_of
+from dpaudit.auditor.reading.features import FeatureMap, Form, limit_forms, pattern_of
 from dpaudit.auditor.reading.leaves import Path, stable_code
 from dpaudit.auditor.reading.outputs import REORDERED, Group
 from dpaudit.results import Unread
@@ -93,7 +93,7 @@ def account_of(features: FeatureMap, grouped: Sequence[Group], runs: int) -> Acc
         new_keys=new_keys,
         further=tuple(sorted(further.items())),
         contents=tuple((place, tuple(sorted(found.items()))) for place, found in sorted(contents.items())),
-        late=fewer(late, _MOST_FORMS),
+        late=limit_forms(late, _MOST_FORMS),
     )
 
 

@@ -9,11 +9,11 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from dpaudit.auditor.data.records import copied
+from dpaudit.auditor.data.records import copy_of
 from dpaudit.auditor.events.predicates import hits_of
 from dpaudit.auditor.events.ranking import Event
 from dpaudit.auditor.reading.features import FeatureMap
-from dpaudit.auditor.reading.outputs import Failure, Matrix, Outputs, groups, kept
+from dpaudit.auditor.reading.outputs import Failure, Matrix, Outputs, groups, keep_output
 from dpaudit.auditor.reading.unread import NOTHING, Account, account_of
 from dpaudit.auditor.runs import pulse
 from dpaudit.auditor.runs.workload import Subject, Workload, subject_of
@@ -145,7 +145,7 @@ def draw(subject: Subject, pair: int, labels: Labels, rng: np.random.Generator, 
         run = target.run
         if not manner.copies:
             return _run_each(run, datasets, labels, rng)
-        return _run_each(lambda data, generator: run(copied(data), generator), datasets, labels, rng)
+        return _run_each(lambda data, generator: run(copy_of(data), generator), datasets, labels, rng)
     if manner.single or len(labels) <= SMALLEST_CHUNK:
         # Short chunks ask for one output a call, so that the attack also sees what single releases look like.
         return [sample_one(target, _given(datasets[label], manner), rng) for label in labels.tolist()]
@@ -163,9 +163,9 @@ def sample_one(target: Target, data: Any, rng: np.random.Generator) -> Any:
     mark = pulse.entered()
     try:
         if target.run is not None:
-            return kept(target.run(data, rng))
+            return keep_output(target.run(data, rng))
         drawn = _checked(target.function(data, 1, rng), 1)
-        return Failure(drawn.reason, drawn.reason) if isinstance(drawn, Broken) else kept(drawn[0])
+        return Failure(drawn.reason, drawn.reason) if isinstance(drawn, Broken) else keep_output(drawn[0])
     except KeyboardInterrupt:
         raise
     except MemoryError as error:
@@ -196,7 +196,7 @@ def _run_each(run: Callable[..., Any], datasets: tuple[Any, Any], labels: Labels
     outputs, mark, returned = [], pulse.entered(), pulse.returned
     for label in labels.tolist():
         try:
-            outputs.append(kept(run(datasets[label], rng)))
+            outputs.append(keep_output(run(datasets[label], rng)))
         except KeyboardInterrupt:
             raise
         except MemoryError as error:
@@ -226,7 +226,7 @@ def _raised(error: BaseException, name: str = "") -> str:
 
 def _given(data: Any, manner: Manner) -> Any:
     """The dataset as the function gets it."""
-    return copied(data) if manner.copies else data
+    return copy_of(data) if manner.copies else data
 
 
 def _checked(drawn: Any, count: int) -> Any:
@@ -237,7 +237,7 @@ def _checked(drawn: Any, count: int) -> Any:
         return Broken("returned another number of outputs than asked for")
     if isinstance(drawn, np.ndarray):
         return drawn
-    items = [kept(output) for output in drawn]
+    items = [keep_output(output) for output in drawn]
     # A table has as many rows as were asked for and gives out the names of its columns.
     return items if len(items) == count else Broken(f"returned a {type(drawn).__name__} instead of a sequence of outputs")
 

@@ -32,7 +32,7 @@ class RenewableExecutor(Executor):
 
     def __init__(self, factory: Callable[[], Executor]) -> None:
         self._factory = factory
-        self.current = made_by(factory)
+        self.current = make_executor(factory)
         self.renewals = 0
 
     @property
@@ -47,7 +47,7 @@ class RenewableExecutor(Executor):
     def renew(self) -> None:
         """Put a new executor in the place of one that has lost its workers."""
         _close(self.current, wait=False)
-        self.current = made_by(self._factory)
+        self.current = make_executor(self._factory)
         self.renewals += 1
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:  # noqa: FBT001, FBT002 - PEP 3148
@@ -83,7 +83,7 @@ def executor_factory(text: str) -> Callable[[], Executor]:
     return factory  # type: ignore[no-any-return]
 
 
-def made_by(factory: Callable[[], Executor]) -> Executor:
+def make_executor(factory: Callable[[], Executor]) -> Executor:
     """What the factory gives, if it is an executor (DPA105); an error of the factory names it (DPA408)."""
     name = getattr(factory, "__name__", type(factory).__name__)
     try:

@@ -71,7 +71,7 @@ def tree_of(precisions: Floats) -> Tree:
     return Tree(tuple(levels), before, bins)
 
 
-def believed(tree: Tree, contrasts: Floats) -> tuple[Floats, Floats, float]:
+def posterior_contrasts(tree: Tree, contrasts: Floats) -> tuple[Floats, Floats, float]:
     """Mean and variance of the true contrasts, and the log-likelihood of the seen ones.
 
     A true contrast is 0, or normal around 0 with a size that depends on its depth; how often and how large is learned from all
@@ -105,7 +105,7 @@ def believed(tree: Tree, contrasts: Floats) -> tuple[Floats, Floats, float]:
 def plateaus(deviation: Floats, variance: Floats) -> Floats:
     """Deviations along ordered bins, one row for each column, without the contrasts that noise explains."""
     tree = tree_of(1 / variance)
-    return tree.values(believed(tree, tree.contrasts(deviation))[0])
+    return tree.values(posterior_contrasts(tree, tree.contrasts(deviation))[0])
 
 
 @cache

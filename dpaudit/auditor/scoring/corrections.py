@@ -8,14 +8,14 @@ from dpaudit.auditor.scoring.contrasts import plateaus
 from dpaudit.auditor.statistics.binning import Floats
 
 
-def raw(ones: Floats, total: Floats, expected: Floats) -> tuple[Floats, Floats]:
+def raw_corrections(ones: Floats, total: Floats, expected: Floats) -> tuple[Floats, Floats]:
     """By bin the log-odds of the labels beyond those of the `expected` ones, and their variance."""
     ones, zeros = ones + 0.5, total - ones + 0.5
     expected = expected + 0.5
     return np.log(ones / zeros) - np.log(expected / (total + 1 - expected)), 1 / ones + 1 / zeros
 
 
-def shrunk(deviation: Floats, variance: Floats) -> Floats:
+def shrink_corrections(deviation: Floats, variance: Floats) -> Floats:
     """Deviations pulled towards 0 by their estimated spread.
 
     Source: empirical Bayes with a normal prior; the spread is estimated by weighted moments.
@@ -25,7 +25,7 @@ def shrunk(deviation: Floats, variance: Floats) -> Floats:
     return np.asarray(deviation * spread / (spread + variance))
 
 
-def shared(deviation: Floats, variance: Floats) -> Floats:
+def share_corrections(deviation: Floats, variance: Floats) -> Floats:
     """Deviations of several columns (rows) by bin: one shape that all have, multiples of few further shapes, and own remainders.
 
     The mean over columns is read as plateaus, then the rest through its singular values: those that noise alone would

@@ -9,8 +9,8 @@ from typing import Final, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from dpaudit.auditor.scoring.table import Codes, mixed
-from dpaudit.auditor.statistics.binning import MOST_VALUES, Floats, binned, cut_points, fine_cuts
+from dpaudit.auditor.scoring.table import Codes, mix_codes
+from dpaudit.auditor.statistics.binning import MOST_VALUES, Floats, assign_bins, cut_points, fine_cuts
 
 Small: TypeAlias = NDArray[np.uint8]
 Mask: TypeAlias = NDArray[np.bool_]
@@ -47,7 +47,7 @@ class Column:
         return np.where(self.numeric, 0, np.arange(1, self.size + 1)).astype(np.uint64)
 
 
-def encoded(features: Floats, groups: Sequence[int] | None) -> list[Column]:
+def encode_columns(features: Floats, groups: Sequence[int] | None) -> list[Column]:
     """The columns that vary.
 
     Columns of few values get a bin for each value. Others get equal shares, and a bin for each value that repeats often.
@@ -58,7 +58,7 @@ def encoded(features: Floats, groups: Sequence[int] | None) -> list[Column]:
         values = features[:, column]
         cuts, numeric = _cuts(values, single=len(alone) == 1)
         if cuts.size:
-            bins = binned(values, cuts).astype(np.uint8)
+            bins = assign_bins(values, cuts).astype(np.uint8)
             found.append(Column(column, groups[column] if groups else 0, cuts, bins, numeric))
     return found
 
@@ -77,7 +77,7 @@ def _codes(columns: Sequence[Column], rows: slice) -> Codes:
     """Pattern codes of some rows."""
     codes = np.zeros(len(columns[0].bins[rows]), dtype=np.uint64)
     for column in columns:
-        codes = mixed(codes, column.symbols.take(column.bins[rows]))
+        codes = mix_codes(codes, column.symbols.take(column.bins[rows]))
     return codes
 
 

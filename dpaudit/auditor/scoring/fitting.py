@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from dpaudit.auditor.reading.features import DERIVED, ITEMS
 from dpaudit.auditor.scoring.contrasts import plateaus
-from dpaudit.auditor.scoring.corrections import raw, shared, shrunk
-from dpaudit.auditor.scoring.encoding import Column, encoded, patterns_of
-from dpaudit.auditor.scoring.models import column_model, ordered
+from dpaudit.auditor.scoring.corrections import raw_corrections, share_corrections, shrink_corrections
+from dpaudit.auditor.scoring.encoding import Column, encode_columns, patterns_of
+from dpaudit.auditor.scoring.models import column_model, order_column
 from dpaudit.auditor.scoring.table import ScoreTable
 from dpaudit.auditor.statistics.binning import Bins, Floats, Labels
 
@@ -65,7 +65,7 @@ def fit_score(features: Floats, labels: Labels, groups: Sequence[int] | None = N
 
     Every row's held-out score comes from tables fitted on other rows; the score itself is the mean of these tables.
     """
-    columns = encoded(features, groups)
+    columns = encode_columns(features, groups)
     if not columns:
         return None
     if len(columns) == 1:
@@ -98,7 +98,7 @@ def _of_one(column: Column, features: Floats, labels: Labels) -> FittedScore:
     increasing, theirs, fold = values[order], labels[order], (np.arange(len(labels)) % _FOLDS).astype(np.uint8)[order]
     for turn in range(_FOLDS):
         judged, fitted = slice(turn, None, _FOLDS), fold != turn
-        tables.append(column_model(ordered(increasing[fitted], theirs[fitted])).at(starts))
+        tables.append(column_model(order_column(increasing[fitted], theirs[fitted])).at(starts))
         held_out[judged] = tables[-1][column.bins[judged]]
     table = tuple(np.mean(tables, axis=0).tolist())
     return FittedScore(ScoreTable((column.source,), (tuple(column.cuts.tolist()),), (table,), 0.0), held_out)
@@ -157,14 +157,14 @@ def _fitted(pilot: _Pilot, rows: Rows, order: list[list[int]]) -> _Fit:
     for _ in range(_SWEEPS):
         for place in exact:
             numeric = pilot.columns[place].numeric
-            deviation, variance = raw(*_merged(*counts[place], _expected(fit.odds, bins[place], numeric.size), numeric))
-            step = shrunk(deviation, variance)
+            deviation, variance = raw_corrections(*_merged(*counts[place], _expected(fit.odds, bins[place], numeric.size), numeric))
+            step = shrink_corrections(deviation, variance)
             fit.tables[place] += step
             fit.odds += _of_rows(step, bins[place])
     if pilot.patterns is not None:
         patterns = pilot.patterns[rows]
         size = len(pilot.codes)
-        step = shrunk(*raw(*_counts(patterns, ones, size), _expected(fit.odds, patterns, size)))
+        step = shrink_corrections(*raw_corrections(*_counts(patterns, ones, size), _expected(fit.odds, patterns, size)))
         fit.patterns += step
         fit.odds += _of_rows(step, patterns)
     for _ in range(_NUMBER_SWEEPS):
@@ -192,10 +192,10 @@ def _correct_numbers(
         found = []
         for place in places:
             numeric = pilot.columns[place].numeric
-            deviation, variance = raw(*counts[place], _weights(chance, bins[place], numeric.size))
+            deviation, variance = raw_corrections(*counts[place], _weights(chance, bins[place], numeric.size))
             found.append((deviation[numeric], variance[numeric]))
         deviations, variances = (np.stack(parts) for parts in zip(*found, strict=True))
-        share = shared if len(places) >= _ENOUGH_TO_SHARE else plateaus
+        share = share_corrections if len(places) >= _ENOUGH_TO_SHARE else plateaus
         for place, step in zip(places, share(deviations, variances), strict=True):
             steps[place] = np.zeros(pilot.columns[place].size)
             steps[place][pilot.columns[place].numeric] = step

@@ -9,7 +9,7 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from dpaudit.auditor.scoring.contrasts import Tree, believed, tree_of
+from dpaudit.auditor.scoring.contrasts import Tree, posterior_contrasts, tree_of
 from dpaudit.auditor.statistics.binning import MOST_VALUES, Floats, Labels, cut_points, fine_cuts
 
 Places: TypeAlias = NDArray[np.int64]
@@ -43,7 +43,7 @@ class Ordered:
         return np.concatenate([[0], np.searchsorted(self.values, cuts, side="left"), [len(self.values)]])
 
 
-def ordered(values: Floats, labels: Labels) -> Ordered:
+def order_column(values: Floats, labels: Labels) -> Ordered:
     """A column in increasing order."""
     # How equal values are ordered changes no count, since every end lies between different ones; a stable sort is slower.
     order = np.argsort(values)
@@ -130,7 +130,7 @@ def column_model(column: Ordered, *, scored: bool = False) -> Curve:
                 known = known + slope * reach
                 loads.append(reach[:, None])
                 variances.append(np.full(1, doubt))
-    contrasts, doubts, _ = believed(tree, tree.contrasts(seen - known))
+    contrasts, doubts, _ = posterior_contrasts(tree, tree.contrasts(seen - known))
     units = tree.values(np.eye(len(contrasts)))
     return Curve(cuts, known + contrasts @ units, np.hstack([units.T, *loads]), np.concatenate([doubts, *variances]))
 
@@ -153,7 +153,7 @@ def _line(seen: Floats, variance: Floats, values: Floats, ends: Places, tree: Tr
         design = np.stack([np.ones(len(seen)), bent(np.clip(means, values[cut], values[-1 - cut]))])
         weighed = design / variance
         lines.append(np.linalg.solve(weighed @ design.T + 1e-9 * np.eye(2), weighed @ seen) @ design)
-    likelihoods = np.array([believed(tree, tree.contrasts(seen - line))[2] for line in lines])
+    likelihoods = np.array([posterior_contrasts(tree, tree.contrasts(seen - line))[2] for line in lines])
     likelihoods[2:] -= _LEVEL_ENDS_NEED
     return lines[int(np.argmax(likelihoods))]
 

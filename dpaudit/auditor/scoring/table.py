@@ -9,7 +9,7 @@ from typing import Final, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from dpaudit.auditor.statistics.binning import Floats, binned
+from dpaudit.auditor.statistics.binning import Floats, assign_bins
 
 Codes: TypeAlias = NDArray[np.uint64]
 
@@ -47,12 +47,12 @@ class ScoreTable:
         total = np.full(len(features), self.offset)
         codes = np.zeros(len(features), dtype=np.uint64)
         for column, (cuts, values, symbols) in zip(self.columns, self._arrays, strict=True):
-            bins = binned(features[:, column], cuts)
+            bins = assign_bins(features[:, column], cuts)
             total += values.take(bins)
             if symbols.size:
-                codes = mixed(codes, symbols.take(bins))
+                codes = mix_codes(codes, symbols.take(bins))
         if self.symbols:
-            total += looked_up(codes, *self._pattern_arrays)
+            total += look_up_values(codes, *self._pattern_arrays)
         return total
 
     @cached_property
@@ -70,14 +70,14 @@ class ScoreTable:
         return np.array(self.patterns, dtype=np.uint64), np.array(self.pattern_values)
 
 
-def mixed(codes: Codes, words: Codes) -> Codes:
+def mix_codes(codes: Codes, words: Codes) -> Codes:
     """Codes of rows with one more word each; different rows have different codes but for rare accidents."""
     codes = (codes ^ words) * _MULTIPLIER
     codes ^= codes >> _SHIFT
     return codes
 
 
-def looked_up(codes: Codes, known: Codes, values: Floats) -> Floats:
+def look_up_values(codes: Codes, known: Codes, values: Floats) -> Floats:
     """The value of each code, 0 for those that are not among the increasing `known` ones."""
     place = np.minimum(np.searchsorted(known, codes), len(known) - 1)
     return np.where(known[place] == codes, values[place], 0.0)

@@ -72,7 +72,7 @@ def _at_levels(increasing: Floats, levels: Floats) -> Floats:
     return increasing[np.ceil(levels * (len(increasing) - 1)).astype(np.intp)]
 
 
-def binned(values: Floats, cuts: Floats) -> Bins:
+def assign_bins(values: Floats, cuts: Floats) -> Bins:
     """The bin of each value: how many cuts are at most as large; NaN is in the last bin."""
     if cuts.size > _MOST_COMPARED or len(values) < _FEWEST_COMPARED * cuts.size:
         return np.searchsorted(cuts, values, side="right")

@@ -11,7 +11,7 @@ from dpaudit.exact import word
 FAMILIES: Final = ("holm", "bonferroni")
 
 
-def rejected(p_values: Sequence[float], alpha: Fraction, family: str = "holm") -> tuple[bool, ...]:
+def reject_claims(p_values: Sequence[float], alpha: Fraction, family: str = "holm") -> tuple[bool, ...]:
     """Which claims are refuted when the chance of refuting any true claim is to be at most `alpha` (Holm 1979)."""
     word(family, "family", FAMILIES)
     decisions = [False] * len(p_values)

@@ -16,7 +16,7 @@ from mmap import mmap
 from typing import Final
 
 from dpaudit.auditor.runs import pulse
-from dpaudit.auditor.supervision.child import Json, Work, said
+from dpaudit.auditor.supervision.child import Json, Work, describe_error
 from dpaudit.auditor.supervision.keeper import keep
 from dpaudit.auditor.supervision.limits import Limits
 from dpaudit.errors import CODES, TargetFailure
@@ -39,7 +39,7 @@ def can_supervise() -> bool:
     return hasattr(os, "fork") and "mpi4py.MPI" not in sys.modules
 
 
-def apart(work: Work, limits: Limits, heard: Callable[[Json], None] | None = None) -> Json:
+def run_apart(work: Work, limits: Limits, heard: Callable[[Json], None] | None = None) -> Json:
     """The result of work that is done in a process of its own, and nothing of what it did to that process."""
     hear = heard or (lambda _: None)
     if not can_supervise():
@@ -79,7 +79,7 @@ def _here(work: Work, hear: Callable[[Json], None]) -> Json:
     except KeyboardInterrupt:
         raise
     except BaseException as error:
-        code, message = said(error)
+        code, message = describe_error(error)
         raise TargetFailure(code, message) from error
 
 

@@ -13,22 +13,22 @@ from importlib import import_module
 from pathlib import Path
 from typing import Final
 
-from dpaudit.auditor.examining import Examined, Listener, examined
+from dpaudit.auditor.examining import Examined, Listener, examine_target
 from dpaudit.auditor.progress import Progress
 from dpaudit.auditor.request import Given, entry_of
 from dpaudit.auditor.runs.renewal import RenewableExecutor
-from dpaudit.auditor.supervision.apart import apart, can_supervise
+from dpaudit.auditor.supervision.apart import can_supervise, run_apart
 from dpaudit.auditor.supervision.candidates import (
     Candidate,
     candidate_of,
     candidates_of,
     is_bundled,
     refusal_of,
-    told_apart,
+    with_distinct_names,
 )
 from dpaudit.auditor.supervision.child import Json, Send
 from dpaudit.auditor.supervision.limits import Limits
-from dpaudit.auditor.verdict.proof_lookup import ProofFinding, looked_up
+from dpaudit.auditor.verdict.proof_lookup import ProofFinding, find_proofs
 from dpaudit.codec import decode, encode
 from dpaudit.errors import DpauditError, InvalidArgument, MissingExtra, TargetFailure, Unsupported
 from dpaudit.own_packages import require_own
@@ -99,16 +99,16 @@ def jobs_of(targets: Given | Sequence[Given], settings: Settings, limits: Limits
     jobs = [job for given in listed for job in _jobs(given, candidates, settings)]
     if not jobs:
         raise InvalidArgument("DPA109", "there is no target to audit. Give at least one.")
-    return [replace(job, candidate=one) for job, one in zip(jobs, told_apart(job.candidate for job in jobs), strict=True)]
+    return [replace(job, candidate=one) for job, one in zip(jobs, with_distinct_names(job.candidate for job in jobs), strict=True)]
 
 
 def proofs_of(jobs: Sequence[Job]) -> dict[str, ProofFinding]:
     """The proofs of this distribution that targets name, looked up once for all; others are looked up where the target is run."""
     with _own_modules_first():
-        return looked_up(job.candidate.proof for job in jobs if _is_own(job.candidate.proof))
+        return find_proofs(job.candidate.proof for job in jobs if _is_own(job.candidate.proof))
 
 
-def examined_apart(
+def examine_apart(
     job: Job,
     settings: Settings,
     position: int,
@@ -131,9 +131,9 @@ def examined_apart(
             if executor is not None:
                 executor.submit(os.getpid).result()  # workers begin with a target that has not been run
             proof = target.proof
-            finding = proofs[proof] if proof in proofs else looked_up([proof]).get(proof)
+            finding = proofs[proof] if proof in proofs else find_proofs([proof]).get(proof)
             told = None if progress is None else lambda one: send(encode(one, Progress))
-            found = examined(entry, settings, position, count, executor=executor, progress=told, finding=finding)
+            found = examine_target(entry, settings, position, count, executor=executor, progress=told, finding=finding)
             return encode(found, Examined)
 
     def hear(message: Json) -> None:
@@ -141,7 +141,7 @@ def examined_apart(
             progress(decode(message, Progress, "progress"))
 
     try:
-        return _checked(decode(apart(work, limits, hear), Examined, "result"), job.candidate)
+        return _checked(decode(run_apart(work, limits, hear), Examined, "result"), job.candidate)
     except TargetFailure as failure:
         return _failed(job.candidate, failure)
     except DpauditError:

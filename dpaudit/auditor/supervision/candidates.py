@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
-from dpaudit.auditor.request import entry_of, names_apart
-from dpaudit.auditor.supervision.apart import apart
+from dpaudit.auditor.request import entry_of, make_names_distinct
+from dpaudit.auditor.supervision.apart import run_apart
 from dpaudit.auditor.supervision.child import Json, Send
 from dpaudit.auditor.supervision.limits import Limits
 from dpaudit.auditor.verdict.verdicts import summary_of
@@ -74,10 +74,10 @@ def candidates_of(names: Sequence[str], settings: Settings, limits: Limits) -> l
     return [found[place] for place in range(len(names))]
 
 
-def told_apart(candidates: Iterable[Candidate]) -> list[Candidate]:
+def with_distinct_names(candidates: Iterable[Candidate]) -> list[Candidate]:
     """The candidates with names that differ."""
     listed = list(candidates)
-    return [replace(one, name=name) for one, name in zip(listed, names_apart([one.name for one in listed]), strict=True)]
+    return [replace(one, name=name) for one, name in zip(listed, make_names_distinct([one.name for one in listed]), strict=True)]
 
 
 def is_bundled(name: str) -> bool:
@@ -101,7 +101,7 @@ def _loaded(names: Sequence[tuple[int, str]], settings: Settings, limits: Limits
             found[place] = list(decode(candidates, tuple[Candidate, ...], "candidates"))
 
     try:
-        apart(work, limits, hear)
+        run_apart(work, limits, hear)
         error: DpauditError = TargetFailure("DPA413", "it ended its process before its targets were known.")
     except (ValueError, TypeError):
         error = TargetFailure("DPA413", "it wrote to the pipe of its results something that is none.")

@@ -61,7 +61,7 @@ def live(work: Work, messages: int, output: int, memory: int) -> NoReturn:
             send("done", done)
     except BaseException as error:  # noqa: BLE001 - whatever it is, it ends here
         with suppress(BaseException):
-            send("failed", said(error))
+            send("failed", describe_error(error))
     finally:
         os._exit(0)
 
@@ -111,7 +111,7 @@ def _bound_memory(memory: int) -> None:
         Path("/proc/self/oom_score_adj").write_text("1000", encoding="ascii")
 
 
-def said(error: BaseException) -> list[str]:
+def describe_error(error: BaseException) -> list[str]:
     """Code and words for an error; never its own text, unless it is an error of dpaudit."""
     if isinstance(error, DpauditError):
         return [error.code, error.message]

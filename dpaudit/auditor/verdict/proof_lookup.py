@@ -45,7 +45,7 @@ class ProofFinding:
     code: CodeType | None = None
 
 
-def looked_up(names: Iterable[str]) -> dict[str, ProofFinding]:
+def find_proofs(names: Iterable[str]) -> dict[str, ProofFinding]:
     """Check all proofs that targets name, each piece of evidence once."""
     found: dict[str, ProofFinding] = {}
     graphs: dict[str, list[str]] = {}

@@ -64,7 +64,7 @@ def proof_of(name: str, finding: ProofFinding | None, seen: Observed | None) -> 
     return Proof(finding.status, name, finding.claim, "", (*finding.steps, ProofStep(_LINK, _link(finding), "axiom")))
 
 
-def doubted(proof: Proof | None, verdict: Verdict) -> Proof | None:
+def doubt_proof(proof: Proof | None, verdict: Verdict) -> Proof | None:
     """The proof of a claim that was refuted: it stands for itself, and does not cover what the function does."""
     if proof is None or verdict is not Verdict.REFUTED or proof.status not in STANDS:
         return proof
@@ -105,7 +105,7 @@ def calls_of(code: CodeType | None) -> Iterator[list[Call]]:
             sys.setprofile(before)
 
 
-def gave_out(calls: Sequence[Call], output: Any) -> bool:
+def is_output_of_program(calls: Sequence[Call], output: Any) -> bool:
     """Whether the output of a run is what its one call of the program returned."""
     return len(calls) == 1 and same(calls[0].value, output)
 
@@ -116,7 +116,7 @@ def asks_of_data(finding: ProofFinding | None) -> bool:
     return promise is not None and bool(promise.domain or any(has_lengths(one.clause) for one in promise.requires))
 
 
-def uncovered(finding: ProofFinding, calls: Sequence[Call], where: str) -> str:
+def find_uncovered(finding: ProofFinding, calls: Sequence[Call], where: str) -> str:
     """Why a proof does not cover the calls that a run made of the program; empty where it does."""
     contract = finding.contract
     if contract is None:

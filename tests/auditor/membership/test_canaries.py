@@ -11,9 +11,9 @@ import pytest
 from dpaudit import Claim, PureDP, audit
 from dpaudit.auditor import replay
 from dpaudit.auditor.membership import (
+    CanaryGuesses,
     GradientCanaries,
     GradientTraining,
-    Guesses,
     HookedLearner,
     TrainingHooks,
     audit_canaries,
@@ -123,7 +123,7 @@ def test_highest_scores_are_guessed_in_and_lowest_out():
         return np.where(included, np.arange(10.0), -np.arange(10.0))
 
     found = audit_canaries(remember, same, canaries=10, guessed=3, claim=Claim(PureDP(epsilon=1)))
-    assert Guesses(canaries=10, guessed=3, correct=3) == found.guesses
+    assert CanaryGuesses(canaries=10, guessed=3, correct=3) == found.guesses
     assert 1 == len(seen)
 
 

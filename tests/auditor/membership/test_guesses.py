@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import binom
 
-from dpaudit.auditor.membership import Guesses, guess_epsilon, guess_p_value
+from dpaudit.auditor.membership import CanaryGuesses, canary_epsilon_bound, guesses_p_value
 from dpaudit.auditor.statistics.bounds import epsilon_lower_bound
 from dpaudit.errors import InvalidArgument
 from dpaudit.results import Counts
@@ -24,7 +24,7 @@ def test_the_bound_is_the_optimum_over_all_mechanisms(epsilon, delta):
     """No mechanism of the claim exceeds it, and one attains it: checked without any of the symmetries that its proof uses."""
     for canaries, guessed, correct in SHAPES:
         expected = largest_probability(canaries, guessed, correct, [(epsilon, delta)])
-        found = guess_p_value(Guesses(canaries=canaries, guessed=guessed, correct=correct), epsilon=epsilon, delta=delta)
+        found = guesses_p_value(CanaryGuesses(canaries=canaries, guessed=guessed, correct=correct), epsilon=epsilon, delta=delta)
         assert expected == pytest.approx(found, abs=2e-7), (canaries, guessed, correct)
 
 
@@ -55,7 +55,7 @@ def test_a_mechanism_with_many_canaries_attains_the_bound(canaries, correct, eps
     assert 1 == pytest.approx(law.sum())
     assert law.min() >= 0
     assert excess(law, epsilon) <= delta * (1 + 1e-9)
-    found = guess_p_value(Guesses(canaries=canaries, guessed=canaries, correct=correct), epsilon=epsilon, delta=delta)
+    found = guesses_p_value(CanaryGuesses(canaries=canaries, guessed=canaries, correct=correct), epsilon=epsilon, delta=delta)
     assert law[correct:].sum() == pytest.approx(found, rel=1e-9)
 
 
@@ -71,7 +71,7 @@ def test_the_size_is_at_most_alpha(level):
     canaries, epsilon, delta = 30, 1.0, 0.0005
 
     def p_value(right):
-        return guess_p_value(Guesses(canaries=canaries, guessed=canaries, correct=right), epsilon=epsilon, delta=delta)
+        return guesses_p_value(CanaryGuesses(canaries=canaries, guessed=canaries, correct=right), epsilon=epsilon, delta=delta)
 
     assert 0 < max(sizes(p_value, canaries, epsilon, delta, level)) <= level
 
@@ -94,16 +94,18 @@ def test_negative_control_a_smaller_delta_term_breaks_the_size(wrong):
 @pytest.mark.parametrize(("canaries", "expected"), [(100, 0.61), (1000, 0.88), (10**4, 0.96), (10**5, 0.99)])
 def test_local_randomised_response_gives_the_published_bounds(canaries, expected):
     right = round(canaries / (1 + math.exp(-1)))
-    guesses = Guesses(canaries=canaries, guessed=canaries, correct=right)
-    assert expected == round(float(guess_epsilon(guesses, delta=0, alpha="0.05")), 2)
-    assert expected == pytest.approx(float(guess_epsilon(guesses, delta=Fraction(1, 1000 * canaries), alpha="0.05")), abs=0.01)
+    guesses = CanaryGuesses(canaries=canaries, guessed=canaries, correct=right)
+    assert expected == round(float(canary_epsilon_bound(guesses, delta=0, alpha="0.05")), 2)
+    assert expected == pytest.approx(
+        float(canary_epsilon_bound(guesses, delta=Fraction(1, 1000 * canaries), alpha="0.05")), abs=0.01
+    )
 
 
 @st.composite
 def results(draw, most=60):
     canaries = draw(st.integers(1, most))
     guessed = draw(st.integers(1, canaries))
-    return Guesses(canaries=canaries, guessed=guessed, correct=draw(st.integers(0, guessed)))
+    return CanaryGuesses(canaries=canaries, guessed=guessed, correct=draw(st.integers(0, guessed)))
 
 
 @given(guesses=results(), epsilon=st.sampled_from([0, "0.1", 1, 3]))
@@ -111,22 +113,22 @@ def results(draw, most=60):
 def test_without_delta_it_is_the_binomial_tail(guesses, epsilon):
     share = 1 / (1 + math.exp(-float(epsilon)))
     tail = binom.sf(guesses.correct - 1, guesses.guessed, share)
-    assert tail == pytest.approx(guess_p_value(guesses, epsilon=epsilon, delta=0), rel=1e-9)
+    assert tail == pytest.approx(guesses_p_value(guesses, epsilon=epsilon, delta=0), rel=1e-9)
     bound = epsilon_lower_bound(
         Counts(ones=guesses.correct, zeros=guesses.guessed - guesses.correct, runs=guesses.guessed), delta=0, alpha="0.05"
     )
-    assert max(0, bound or 0) == guess_epsilon(guesses, delta=0, alpha="0.05")
+    assert max(0, bound or 0) == canary_epsilon_bound(guesses, delta=0, alpha="0.05")
 
 
 @given(guesses=results(), delta=st.sampled_from([0, "1e-6", "1e-4", "0.01"]), alpha=st.sampled_from(["0.3", "0.05", "1e-6"]))
 @settings(max_examples=40)
 def test_p_value_and_bound_tell_the_same_story(guesses, delta, alpha):
-    bound = guess_epsilon(guesses, delta=delta, alpha=alpha)
+    bound = canary_epsilon_bound(guesses, delta=delta, alpha=alpha)
     assert bound >= 0
-    assert guess_p_value(guesses, epsilon=bound + Fraction(1, 10**6), delta=delta) > float(Fraction(alpha)) * (1 - 1e-9)
+    assert guesses_p_value(guesses, epsilon=bound + Fraction(1, 10**6), delta=delta) > float(Fraction(alpha)) * (1 - 1e-9)
     if bound > 0:
         # Rounded down: the bound itself is still refuted.
-        assert guess_p_value(guesses, epsilon=bound, delta=delta) <= float(Fraction(alpha)) * (1 + 1e-14)
+        assert guesses_p_value(guesses, epsilon=bound, delta=delta) <= float(Fraction(alpha)) * (1 + 1e-14)
 
 
 @given(guesses=results(), epsilons=st.lists(st.sampled_from([0, "0.2", 1, 2]), min_size=2, max_size=2))
@@ -135,11 +137,11 @@ def test_a_weaker_claim_or_fewer_right_guesses_never_lower_the_p_value(guesses, 
     small, large = sorted(map(Fraction, epsilons))
     for weak, strong in product(("1e-5", "0.01"), repeat=2):
         if Fraction(weak) >= Fraction(strong):
-            low = guess_p_value(guesses, epsilon=small, delta=strong)
-            assert low <= guess_p_value(guesses, epsilon=large, delta=weak) * (1 + 1e-12)
+            low = guesses_p_value(guesses, epsilon=small, delta=strong)
+            assert low <= guesses_p_value(guesses, epsilon=large, delta=weak) * (1 + 1e-12)
     if guesses.correct:
-        fewer = Guesses(canaries=guesses.canaries, guessed=guesses.guessed, correct=guesses.correct - 1)
-        assert guess_p_value(guesses, epsilon=1, delta="0.001") <= guess_p_value(fewer, epsilon=1, delta="0.001")
+        fewer = CanaryGuesses(canaries=guesses.canaries, guessed=guesses.guessed, correct=guesses.correct - 1)
+        assert guesses_p_value(guesses, epsilon=1, delta="0.001") <= guesses_p_value(fewer, epsilon=1, delta="0.001")
 
 
 @pytest.mark.parametrize(
@@ -147,10 +149,10 @@ def test_a_weaker_claim_or_fewer_right_guesses_never_lower_the_p_value(guesses, 
 )
 def test_impossible_numbers_are_refused(canaries, guessed, correct):
     with pytest.raises(InvalidArgument, match=r"DPA10[35]"):
-        Guesses(canaries=canaries, guessed=guessed, correct=correct)
+        CanaryGuesses(canaries=canaries, guessed=guessed, correct=correct)
 
 
 @pytest.mark.parametrize(("epsilon", "delta"), [(-1, 0), (1, 1), (1, -1), (math.nan, 0), (1, math.inf)])
 def test_impossible_claims_are_refused(epsilon, delta):
     with pytest.raises(InvalidArgument, match=r"DPA10[23]"):
-        guess_p_value(Guesses(canaries=2, guessed=2, correct=1), epsilon=epsilon, delta=delta)
+        guesses_p_value(CanaryGuesses(canaries=2, guessed=2, correct=1), epsilon=epsilon, delta=delta)

@@ -11,12 +11,18 @@ from hypothesis import strategies as st
 from scipy.stats import binom, norm
 
 from dpaudit import GDP, ApproxDP, Claim, PureDP
-from dpaudit.auditor.membership import Guesses, guess_epsilon, guess_mu, guess_p_value, guess_p_value_of_claim
+from dpaudit.auditor.membership import (
+    CanaryGuesses,
+    canary_epsilon_bound,
+    canary_mu_bound,
+    guesses_p_value,
+    guesses_p_value_under_claim,
+)
 from dpaudit.auditor.membership.profile_guesses import MOST_GUESSES, POINTS, _certified, _proposed, curve_points
 from dpaudit.auditor.statistics.bounds import ClaimPoint
 
 CLAIM = Claim(GDP(mu=1))
-SMALL = Guesses(canaries=2, guessed=2, correct=2)
+SMALL = CanaryGuesses(canaries=2, guessed=2, correct=2)
 
 
 def delta_of(epsilon, mu=1.0):
@@ -35,18 +41,18 @@ def test_the_points_lie_on_the_curve_rounded_up_and_reach_from_nothing_to_where_
 
 @pytest.mark.parametrize("claim", [Claim(PureDP(epsilon=1)), Claim(ApproxDP(epsilon=1, delta="0.001"))])
 def test_a_claim_that_is_one_point_is_tested_there(claim):
-    guesses = Guesses(canaries=50, guessed=40, correct=36)
+    guesses = CanaryGuesses(canaries=50, guessed=40, correct=36)
     delta = getattr(claim.guarantee, "delta", 0)
-    assert guess_p_value(guesses, epsilon=1, delta=delta) == guess_p_value_of_claim(guesses, claim)
+    assert guesses_p_value(guesses, epsilon=1, delta=delta) == guesses_p_value_under_claim(guesses, claim)
 
 
 @pytest.mark.parametrize(("guessed", "correct"), [(2, 1), (2, 2), (1, 1)])
 def test_two_canaries_are_bounded_by_the_optimum_over_all_mechanisms(guessed, correct):
     """All guessed: the same number. With one left out the proof gives more than the optimum, never less."""
-    guesses = Guesses(canaries=2, guessed=guessed, correct=correct)
+    guesses = CanaryGuesses(canaries=2, guessed=guessed, correct=correct)
     points = curve_points(CLAIM, 2)
     optimum = largest_probability(2, guessed, correct, [(float(point.epsilon), float(point.delta)) for point in points])
-    found = guess_p_value_of_claim(guesses, CLAIM)
+    found = guesses_p_value_under_claim(guesses, CLAIM)
     assert optimum <= found * (1 + 1e-7)
     if guessed == 2:
         assert optimum == pytest.approx(found, abs=1e-5)
@@ -54,20 +60,20 @@ def test_two_canaries_are_bounded_by_the_optimum_over_all_mechanisms(guessed, co
 
 @pytest.mark.parametrize(("canaries", "guessed", "correct"), [(100, 100, 75), (100, 60, 58), (300, 100, 96)])
 def test_a_curve_refutes_at_least_as_well_as_any_of_its_points(canaries, guessed, correct):
-    guesses = Guesses(canaries=canaries, guessed=guessed, correct=correct)
-    found = guess_p_value_of_claim(guesses, CLAIM)
+    guesses = CanaryGuesses(canaries=canaries, guessed=guessed, correct=correct)
+    found = guesses_p_value_under_claim(guesses, CLAIM)
     fine = [Fraction(step, 20) for step in range(1, 160)]
-    single = min(guess_p_value(guesses, epsilon=epsilon, delta=delta_of(float(epsilon)) + 1e-15) for epsilon in fine)
+    single = min(guesses_p_value(guesses, epsilon=epsilon, delta=delta_of(float(epsilon)) + 1e-15) for epsilon in fine)
     assert found <= single
     # Several points together say more than each of them.
     assert found < 0.97 * single
 
 
 def test_the_lower_bound_on_mu_is_never_below_the_one_by_a_single_point():
-    guesses = Guesses(canaries=400, guessed=100, correct=99)
-    mu = guess_mu(guesses, alpha="0.05")
+    guesses = CanaryGuesses(canaries=400, guessed=100, correct=99)
+    mu = canary_mu_bound(guesses, alpha="0.05")
     for delta in (1e-5, 1e-4, 1e-3):
-        epsilon = float(guess_epsilon(guesses, delta=delta, alpha="0.05"))
+        epsilon = float(canary_epsilon_bound(guesses, delta=delta, alpha="0.05"))
         # At this mu the curve allows the epsilon of the single point, and more.
         assert delta_of(epsilon, float(mu) + 2**-9) >= delta * (1 - 1e-9)
     assert mu > 1
@@ -76,22 +82,22 @@ def test_the_lower_bound_on_mu_is_never_below_the_one_by_a_single_point():
 @pytest.mark.parametrize("canaries", [100, 1000, 10**4, 10**5])
 def test_where_the_published_bound_refutes_a_point_the_curve_through_it_is_refuted_too(canaries):
     """Randomised response of every canary: its bounds .61, .88, .96 and .99 are epsilons of curves that claim a little less."""
-    guesses = Guesses(canaries=canaries, guessed=canaries, correct=round(canaries / (1 + math.exp(-1))))
-    epsilon, delta = float(guess_epsilon(guesses, delta="1e-6", alpha="0.05")), 1e-6
+    guesses = CanaryGuesses(canaries=canaries, guessed=canaries, correct=round(canaries / (1 + math.exp(-1))))
+    epsilon, delta = float(canary_epsilon_bound(guesses, delta="1e-6", alpha="0.05")), 1e-6
     low, high = 0.01, 1.0
     for _ in range(30):
         middle = (low + high) / 2
         low, high = (low, middle) if delta_of(epsilon, middle) > delta else (middle, high)
     points = curve_points(Claim(GDP(mu=Fraction(low - 2**-9))), canaries)
     # What the whole curve gives is at most this.
-    assert min(guess_p_value(guesses, epsilon=point.epsilon, delta=point.delta) for point in points) <= 0.05
-    assert guess_p_value(guesses, epsilon=1, delta=0) > 0.05
+    assert min(guesses_p_value(guesses, epsilon=point.epsilon, delta=point.delta) for point in points) <= 0.05
+    assert guesses_p_value(guesses, epsilon=1, delta=0) > 0.05
 
 
 @given(prices=st.lists(st.floats(0, 0.1), min_size=POINTS, max_size=POINTS))
 @settings(max_examples=40, deadline=None)
 def test_whatever_is_proposed_the_bound_is_valid(prices):
-    guesses = Guesses(canaries=40, guessed=40, correct=32)
+    guesses = CanaryGuesses(canaries=40, guessed=40, correct=32)
     points = curve_points(CLAIM, 40)
     best = _certified(guesses, points, _proposed(guesses, points))
     assert best - 1e-6 <= _certified(guesses, points, prices) <= 1
@@ -99,16 +105,16 @@ def test_whatever_is_proposed_the_bound_is_valid(prices):
 
 @pytest.mark.parametrize("price", [0.5, 2.0, 100.0])
 def test_a_high_price_never_pays_for_less_than_the_claim_allows(price):
-    found = _certified(Guesses(canaries=1, guessed=1, correct=1), [ClaimPoint(1, "0.0001")], [price])
+    found = _certified(CanaryGuesses(canaries=1, guessed=1, correct=1), [ClaimPoint(1, "0.0001")], [price])
     assert 1 / (1 + math.exp(-1)) + 0.0001 * price == pytest.approx(found, rel=1e-9)
 
 
 def test_one_price_gives_back_the_bound_of_one_point():
-    guesses, point = Guesses(canaries=60, guessed=60, correct=48), ClaimPoint(1, "0.0001")
+    guesses, point = CanaryGuesses(canaries=60, guessed=60, correct=48), ClaimPoint(1, "0.0001")
     share = 1 / (1 + math.exp(-1))
     tail, mass = binom.sf(47, 60, share), binom.pmf(48, 60, share)
     found = _certified(guesses, [point], [tail * (1 - tail) / (48 * mass) * (1 + 1e-9)])
-    assert guess_p_value(guesses, epsilon=1, delta="0.0001") == pytest.approx(found, rel=1e-6)
+    assert guesses_p_value(guesses, epsilon=1, delta="0.0001") == pytest.approx(found, rel=1e-6)
 
 
 @pytest.mark.parametrize("mu", [0.5, 1.0])
@@ -116,17 +122,20 @@ def test_one_price_gives_back_the_bound_of_one_point():
 def test_independent_gaussian_canaries_are_refuted_no_more_often_than_alpha(mu, level):
     """All canaries guessed by the sign of their own noisy score: right guesses are binomial, so the size is a finite sum."""
     canaries, claim = 40, Claim(GDP(mu=Fraction(mu)))
-    small = [guess_p_value_of_claim(Guesses(canaries=canaries, guessed=canaries, correct=v), claim) <= level for v in range(41)]
+    small = [
+        guesses_p_value_under_claim(CanaryGuesses(canaries=canaries, guessed=canaries, correct=v), claim) <= level
+        for v in range(41)
+    ]
     assert any(small)
     assert float(binom.pmf(np.arange(41), canaries, norm.cdf(mu / 2)) @ np.array(small)) <= level
 
 
 def test_beyond_the_size_of_the_linear_program_the_best_point_decides():
-    guesses = Guesses(canaries=3000, guessed=MOST_GUESSES + 1, correct=MOST_GUESSES)
-    best = min(guess_p_value(guesses, epsilon=p.epsilon, delta=p.delta) for p in curve_points(CLAIM, 3000))
-    assert best == guess_p_value_of_claim(guesses, CLAIM)
+    guesses = CanaryGuesses(canaries=3000, guessed=MOST_GUESSES + 1, correct=MOST_GUESSES)
+    best = min(guesses_p_value(guesses, epsilon=p.epsilon, delta=p.delta) for p in curve_points(CLAIM, 3000))
+    assert best == guesses_p_value_under_claim(guesses, CLAIM)
 
 
 def test_no_right_guess_is_no_evidence():
-    assert 1 == guess_p_value_of_claim(Guesses(canaries=20, guessed=10, correct=0), CLAIM)
-    assert 0 == guess_mu(Guesses(canaries=20, guessed=10, correct=5), alpha="0.05")
+    assert 1 == guesses_p_value_under_claim(CanaryGuesses(canaries=20, guessed=10, correct=0), CLAIM)
+    assert 0 == canary_mu_bound(CanaryGuesses(canaries=20, guessed=10, correct=5), alpha="0.05")

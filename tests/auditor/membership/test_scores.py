@@ -10,7 +10,13 @@ from hypothesis import strategies as st
 from scipy.stats import binom, norm
 
 from dpaudit import GDP, Claim, audit
-from dpaudit.auditor.membership import OperatingPoint, canary_target, fit_likelihood_ratio, operating_point, threshold_at
+from dpaudit.auditor.membership import (
+    OperatingPoint,
+    canary_target,
+    fit_likelihood_ratio,
+    operating_point,
+    threshold_at_false_positive_rate,
+)
 from dpaudit.auditor.statistics.bounds import clopper_pearson_lower, clopper_pearson_upper
 from dpaudit.errors import InvalidArgument
 from dpaudit.results import Verdict
@@ -79,7 +85,7 @@ def test_a_fitted_score_makes_an_audit_of_scores_refute_a_false_claim():
 
 @given(scores=st.lists(st.integers(0, 20), min_size=1, max_size=60), rate=st.sampled_from(["0.01", "0.05", "0.3", "0.9"]))
 def test_a_threshold_has_at_most_its_rate_and_no_lower_score_has(scores, rate):
-    threshold = threshold_at(scores, rate=rate)
+    threshold = threshold_at_false_positive_rate(scores, rate=rate)
     allowed = Fraction(rate) * len(scores)
     assert sum(score >= threshold for score in scores) <= allowed
     below = [score for score in scores if score < threshold]
@@ -140,6 +146,6 @@ def test_impossible_operating_points_are_refused(members, others, threshold, alp
 
 def test_a_threshold_needs_pilot_scores():
     with pytest.raises(InvalidArgument, match="DPA109"):
-        threshold_at([], rate="0.1")
+        threshold_at_false_positive_rate([], rate="0.1")
     with pytest.raises(InvalidArgument, match="DPA103"):
-        threshold_at([1.0], rate=0)
+        threshold_at_false_positive_rate([1.0], rate=0)

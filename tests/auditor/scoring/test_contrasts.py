@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dpaudit.auditor.scoring.contrasts import believed, plateaus, tree_of
+from dpaudit.auditor.scoring.contrasts import plateaus, posterior_contrasts, tree_of
 
 
 @given(st.lists(st.tuples(st.floats(-5, 5), st.floats(0.1, 10)), min_size=1, max_size=20))
@@ -48,13 +48,13 @@ def test_noise_alone_nearly_vanishes_and_likelihood_says_so():
     noise = np.random.default_rng(4).normal(size=(20, 16))
     assert 0.02 > (plateaus(noise, np.ones((20, 16))) ** 2).mean()
     tree = tree_of(np.ones(16))
-    quiet, loud = (believed(tree, tree.contrasts(factor * noise[0]))[2] for factor in (1, 5))
+    quiet, loud = (posterior_contrasts(tree, tree.contrasts(factor * noise[0]))[2] for factor in (1, 5))
     assert quiet > loud
 
 
 def test_what_cannot_be_seen_stays_unknown_and_moves_nothing():
     tree = tree_of(np.array([1.0, 1.0, 1.0]))
-    mean, variance, _ = believed(tree, tree.contrasts(np.array([1.0, 2.0, 3.0])))
+    mean, variance, _ = posterior_contrasts(tree, tree.contrasts(np.array([1.0, 2.0, 3.0])))
     hidden = ~np.isfinite(tree.variances())
     assert 1 == hidden.sum()
     assert [0.0, 0.0] == [float(mean[hidden][0]), float(variance[hidden][0])]

@@ -12,7 +12,7 @@ from dpaudit.auditor.data.records import same
 from dpaudit.auditor.pairs.candidates import candidate_pairs
 from dpaudit.auditor.pairs.relations import check
 from dpaudit.auditor.pairs.shrinking import smaller_pair
-from dpaudit.auditor.pairs.simplifying import aligned, simplified
+from dpaudit.auditor.pairs.simplifying import align_records, simplify_pair
 
 PEOPLE = [
     {"id": 9, "age": 41, "ill": True, "place": "Paris"},
@@ -81,7 +81,7 @@ def test_a_vector_moves_towards_zero_with_its_neighbour(vector):
 def test_vectors_with_values_that_are_no_numbers_stay_as_they_are():
     pair = ([math.nan, 1.0], [math.nan, 2.0])
 
-    assert pair is simplified(pair, Adjacency("norm_ball", norm="l1", radius=1), pair[0], lambda other: True)
+    assert pair is simplify_pair(pair, Adjacency("norm_ball", norm="l1", radius=1), pair[0], lambda other: True)
 
 
 @pytest.mark.parametrize(
@@ -95,7 +95,7 @@ def test_vectors_with_values_that_are_no_numbers_stay_as_they_are():
 def test_of_many_values_only_a_vector_is_tried_at_once(pair, adjacency, asked):
     found = []
 
-    assert pair is simplified(pair, adjacency, pair[0], found.append)
+    assert pair is simplify_pair(pair, adjacency, pair[0], found.append)
     assert asked == found
 
 
@@ -118,7 +118,7 @@ def test_every_pair_that_is_asked_for_keeps_to_the_data_and_whatever_is_found_is
         asked.append(pair)
         return sum(row[0] for side in pair for row in side) % modulus == 0
 
-    found = simplified((rows, second), adjacency, rows, wanted)
+    found = simplify_pair((rows, second), adjacency, rows, wanted)
 
     assert len(asked) <= 400
     for pair in asked:
@@ -131,6 +131,6 @@ def test_every_pair_that_is_asked_for_keeps_to_the_data_and_whatever_is_found_is
 
 
 def test_places_that_belong_together_are_found_in_both_directions():
-    assert [(0, 0), (1, None), (2, 1)] == aligned([5, 6, 7], [5, 7])
-    assert [(0, 0), (None, 1), (1, 2)] == aligned([5, 7], [5, 6, 7])
-    assert [(0, 0), (1, 1)] == aligned([5, 7], [5, 8])
+    assert [(0, 0), (1, None), (2, 1)] == align_records([5, 6, 7], [5, 7])
+    assert [(0, 0), (None, 1), (1, 2)] == align_records([5, 7], [5, 6, 7])
+    assert [(0, 0), (1, 1)] == align_records([5, 7], [5, 8])

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from dpaudit import Adjacency
 from dpaudit.auditor import boundary_values, neighbours
-from dpaudit.auditor.data.records import exchanged, same
-from dpaudit.auditor.pairs.drawing import drawn_pairs, shrunk
+from dpaudit.auditor.data.records import count_exchanged, same
+from dpaudit.auditor.pairs.drawing import drawn_pairs, shrink_value
 from dpaudit.auditor.pairs.relations import check
 from dpaudit.errors import InvalidArgument
 
@@ -47,7 +47,7 @@ def test_every_pair_is_a_pair_of_neighbours_that_differ(adjacency, rows, data):
 @settings(max_examples=40, deadline=None)
 @given(pair=neighbours(st.integers(0, 3), "replace_one", reorder=True))
 def test_a_reordered_pair_still_has_at_most_one_other_record(pair):
-    assert exchanged(*pair) in {(0, 0), (1, 1)}
+    assert count_exchanged(*pair) in {(0, 0), (1, 1)}
 
 
 @settings(max_examples=40, deadline=None)
@@ -130,7 +130,7 @@ def test_shrinking_starts_from_the_value_that_was_drawn_and_asks_in_a_fixed_orde
     found = []
     for _ in range(2):
         asked.append([])
-        found.append(shrunk(strategy, lambda values: values == start, wanted))
+        found.append(shrink_value(strategy, lambda values: values == start, wanted))
     assert [20] == found[0] == found[1]
     assert asked[0] == asked[1]
     assert start not in asked[0]
@@ -139,5 +139,5 @@ def test_shrinking_starts_from_the_value_that_was_drawn_and_asks_in_a_fixed_orde
 def test_nothing_is_shrunk_to_where_nothing_simpler_is_wanted():
     strategy = st.integers(0, 9)
 
-    assert None is shrunk(strategy, lambda value: value == 5, lambda value: False)
-    assert None is shrunk(strategy, lambda value: value == 77, lambda value: True)
+    assert None is shrink_value(strategy, lambda value: value == 5, lambda value: False)
+    assert None is shrink_value(strategy, lambda value: value == 77, lambda value: True)

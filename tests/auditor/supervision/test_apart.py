@@ -13,7 +13,7 @@ import pytest
 
 from dpaudit.auditor.runs import pulse
 from dpaudit.auditor.supervision import apart as module
-from dpaudit.auditor.supervision.apart import SHOWN, apart
+from dpaudit.auditor.supervision.apart import SHOWN, run_apart
 from dpaudit.auditor.supervision.candidates import Candidate
 from dpaudit.auditor.supervision.limits import Limits, limits_of, size_in_words
 from dpaudit.errors import InvalidArgument, TargetFailure
@@ -24,7 +24,7 @@ LINUX = pytest.mark.skipif(sys.platform != "linux", reason="/proc says who desce
 
 def failure_of(work, limits=None):
     with pytest.raises(TargetFailure) as caught:
-        apart(work, limits or Limits(seconds=20, memory=2**28))
+        run_apart(work, limits or Limits(seconds=20, memory=2**28))
     return str(caught.value)
 
 
@@ -36,7 +36,7 @@ def test_result_and_messages_arrive_in_order():
             send([number])
         return {"sum": "1/3"}
 
-    assert {"sum": "1/3"} == apart(work, Limits(), heard.append)
+    assert {"sum": "1/3"} == run_apart(work, Limits(), heard.append)
     assert [[number] for number in range(100)] == heard
 
 
@@ -76,12 +76,12 @@ def test_silence_ends_a_process_and_signs_of_life_keep_it():
 
     limits = Limits(silence=0.6)
     assert "no call of its function came back within 0.6 seconds" in failure_of(lambda _: time.sleep(60), limits)
-    assert "alive" == apart(beating, limits)
+    assert "alive" == run_apart(beating, limits)
 
 
 def test_a_time_limit_takes_the_place_of_silence():
     assert "longer than the limit of 0.5 seconds" in failure_of(lambda _: time.sleep(60), Limits(seconds=0.5))
-    assert 1 == apart(lambda _: time.sleep(0.5) or 1, Limits(seconds=60, silence=0.1))
+    assert 1 == run_apart(lambda _: time.sleep(0.5) or 1, Limits(seconds=60, silence=0.1))
 
 
 @LINUX
@@ -95,7 +95,7 @@ def test_nothing_that_it_started_outlives_it():
             os._exit(0)
         return [alone.pid]
 
-    (process,) = apart(work, Limits())
+    (process,) = run_apart(work, Limits())
     assert not Path(f"/proc/{process}").exists()
 
 
@@ -117,7 +117,7 @@ def test_a_forked_process_does_not_speak_for_the_one_that_forked_it():
         os.wait()
         return "from the one"
 
-    assert "from the one" == apart(work, Limits(), heard.append)
+    assert "from the one" == run_apart(work, Limits(), heard.append)
     assert [] == heard
 
 
@@ -129,12 +129,12 @@ def test_a_function_that_returns_in_two_processes_goes_on_in_one():
         send(os.getpid())
 
     heard = []
-    apart(work, Limits(), heard.append)
+    run_apart(work, Limits(), heard.append)
     assert 1 == len(heard)
 
 
 def test_a_flood_of_output_is_cut_and_counted(capsys):
-    assert 3 == apart(lambda _: os.write(2, b"x" * 10**6) and 3, Limits())
+    assert 3 == run_apart(lambda _: os.write(2, b"x" * 10**6) and 3, Limits())
     shown = capsys.readouterr().err
     assert SHOWN <= len(shown) < SHOWN + 100
     assert f"[{10**6 - SHOWN:,} more bytes of output dropped]" in shown
@@ -166,7 +166,7 @@ def test_a_verdict_of_an_auditor_that_was_changed_is_none(name):
 
 def test_where_nothing_can_be_forked_the_work_is_done_here(monkeypatch):
     monkeypatch.setattr(module, "can_supervise", lambda: False)
-    assert os.getpid() == apart(lambda _: os.getpid(), Limits())
+    assert os.getpid() == run_apart(lambda _: os.getpid(), Limits())
     assert "it ended with SystemExit" in failure_of(lambda _: sys.exit(0))
 
 
