@@ -28,7 +28,7 @@ from measuring import Bar, bars_table, code_of, incomplete, table, versions, wri
 from resuming import Found, Job, results  # noqa: E402
 
 from dpaudit import GDP, ApproxDP, PureDP, Target, audit  # noqa: E402
-from dpaudit.accounting import claimed_loss  # noqa: E402
+from dpaudit.accounting import loss_of_claim  # noqa: E402
 from learners.targets import outside, phased, sums  # noqa: E402
 
 CODE: Final = ("dpaudit/auditor", "learners")
@@ -60,7 +60,7 @@ def target_of(name: str, epsilon: str) -> Target:
 
 def at_one_point(target: Target) -> Target:
     """The target with a claim at one point of its curve, chosen beforehand: an audit that has to find one loses by noise."""
-    loss = claimed_loss(target.claim)
+    loss = loss_of_claim(target.claim)
     delta = Fraction(round(POINT * Fraction(loss.delta(epsilon=0).upper) * 10**6), 10**6)
     return replace(target, claim=replace(target.claim, guarantee=ApproxDP(Fraction(loss.epsilon(delta=delta).upper), delta)))
 
@@ -87,7 +87,7 @@ def audited(job: Job) -> Found:
 
 def _epsilons(target: Target, below: float, tested: float) -> tuple[float, float]:
     """The claimed epsilon and the certified one, at `DELTA` for Gaussian claims, else at the delta that was tested."""
-    guarantee, loss = target.claim.guarantee, claimed_loss(target.claim)
+    guarantee, loss = target.claim.guarantee, loss_of_claim(target.claim)
     if isinstance(guarantee, GDP):
         mu = _least_mu(below, tested)
         return float(loss.epsilon(delta=DELTA).upper), 0.0 if mu == 0 else _gaussian_epsilon(mu, float(DELTA))

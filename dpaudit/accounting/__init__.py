@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from dpaudit.accounting.budgets.individual import IndividualFilter as IndividualFilter
     from dpaudit.accounting.budgets.odometers import Odometer as Odometer
     from dpaudit.accounting.builders.guarantees import approx_dp as approx_dp
-    from dpaudit.accounting.builders.guarantees import claimed_loss as claimed_loss
     from dpaudit.accounting.builders.guarantees import gdp as gdp
+    from dpaudit.accounting.builders.guarantees import loss_of_claim as loss_of_claim
     from dpaudit.accounting.builders.guarantees import pure_dp as pure_dp
     from dpaudit.accounting.builders.guarantees import rdp as rdp
     from dpaudit.accounting.builders.guarantees import zcdp as zcdp
@@ -58,7 +58,6 @@ _HOMES: Final = {
     "best_of_runs": "builders.selection",
     "bounded_range": "builders.selection",
     "calibrate": "budgets.calibration",
-    "claimed_loss": "builders.guarantees",
     "compose": "privacy_loss",
     "discrete_gaussian": "builders.noise",
     "discrete_laplace": "builders.noise",
@@ -66,6 +65,7 @@ _HOMES: Final = {
     "gaussian": "builders.noise",
     "gdp": "builders.guarantees",
     "laplace": "builders.noise",
+    "loss_of_claim": "builders.guarantees",
     "mixture": "builders.pairs",
     "noisy_max": "builders.selection",
     "permute_and_flip": "builders.selection",

@@ -9,7 +9,7 @@ from fractions import Fraction
 from statistics import NormalDist
 from typing import Final
 
-from dpaudit.accounting.builders.guarantees import claimed_loss, gdp
+from dpaudit.accounting.builders.guarantees import gdp, loss_of_claim
 from dpaudit.accounting.model.law import Bracketed, GaussianShaped
 from dpaudit.accounting.privacy_loss import PrivacyLoss
 from dpaudit.claims import GDP, RDP, ZCDP, ApproxDP, Claim, Curve, PureDP
@@ -123,7 +123,7 @@ def _renyi_upper(loss: PrivacyLoss, order: Fraction) -> Endpoint:
 
 def _worst_point(claim: Claim, loss: PrivacyLoss, points: Sequence[Fraction]) -> Comparison:
     """Delta at the epsilon where the releases come closest to the claimed curve; a proof only for one and the same law."""
-    allowed = claimed_loss(claim)
+    allowed = loss_of_claim(claim)
     found: list[tuple[bool, Endpoint, Fraction, Enclosure, Fraction]] = []
     for epsilon in points or _PLACES:
         value, limit = loss.delta(epsilon=epsilon), allowed.delta(epsilon=epsilon).upper

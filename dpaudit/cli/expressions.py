@@ -21,7 +21,7 @@ UNKNOWN: Final = "?"
 _PLACEHOLDER: Final = "unknown_parameter"
 _LARGEST_TEXT: Final = 20_000
 _NO_LOSSES: Final = frozenset(
-    {"Calibration", "Filter", "IndividualFilter", "Odometer", "PrivacyLoss", "calibrate", "claimed_loss", "compose", "price"}
+    {"Calibration", "Filter", "IndividualFilter", "Odometer", "PrivacyLoss", "calibrate", "compose", "loss_of_claim", "price"}
 )
 _METHODS: Final = frozenset({"sampled", "group"})
 

@@ -10,13 +10,13 @@ from dpaudit.accounting import (
     PrivacyLoss,
     approx_dp,
     bounded_range,
-    claimed_loss,
     compose,
     discrete_gaussian,
     discrete_laplace,
     gaussian,
     gdp,
     laplace,
+    loss_of_claim,
     price,
     pure_dp,
     randomized_response,
@@ -121,11 +121,11 @@ def test_the_adjacency_of_the_log_is_that_of_the_price():
     ],
 )
 def test_a_claim_allows_what_its_guarantee_allows(guarantee, loss):
-    assert loss == claimed_loss(Claim(guarantee))
+    assert loss == loss_of_claim(Claim(guarantee))
 
 
 def test_an_approximate_guarantee_allows_its_delta_at_its_epsilon():
-    loss = claimed_loss(Claim(ApproxDP("1/2", "1e-9"), adjacency="replace_one"))
+    loss = loss_of_claim(Claim(ApproxDP("1/2", "1e-9"), adjacency="replace_one"))
     assert Adjacency("replace_one") == loss.adjacency
     assert Fraction(1, 10**9) == loss.delta(epsilon="1/2").upper
     assert Fraction(1, 2) == loss.epsilon(delta="1e-9").upper

@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from dpaudit.accounting import (
     approx_dp,
     bounded_range,
-    claimed_loss,
     compose,
     discrete_gaussian,
     discrete_laplace,
@@ -20,6 +19,7 @@ from dpaudit.accounting import (
     gaussian,
     gdp,
     laplace,
+    loss_of_claim,
     price,
     pure_dp,
     randomized_response,
@@ -197,9 +197,9 @@ class ForeignLoss:
 
 def test_a_curve_from_elsewhere_is_refused_and_a_guarantee_is_not_a_claim():
     with pytest.raises(Unsupported, match="DPA202"):
-        claimed_loss(Claim(Curve(ForeignLoss())))
+        loss_of_claim(Claim(Curve(ForeignLoss())))
     with pytest.raises(InvalidArgument, match="DPA105"):
-        claimed_loss(PureDP(1))
+        loss_of_claim(PureDP(1))
 
 
 @given(st.one_of(st.none(), st.binary(), st.complex_numbers(), st.lists(st.integers())))

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dpaudit import GDP, RDP, ZCDP, ApproxDP, Claim, Curve, PureDP
-from dpaudit.accounting import claimed_loss, gaussian
+from dpaudit.accounting import gaussian, loss_of_claim
 from dpaudit.auditor.events.points import easiest_line, excess, first_line, lines_of
 from dpaudit.auditor.events.ranking import RankedEvent, Threshold
 from dpaudit.auditor.statistics.bounds import ClaimPoint
@@ -31,7 +31,7 @@ def test_every_line_of_a_curve_is_implied_by_the_claim(guarantee):
 
     assert len(lines) >= 2
     for line in lines:
-        assert claimed_loss(claim).delta(epsilon=line.epsilon).upper <= line.delta < 1
+        assert loss_of_claim(claim).delta(epsilon=line.epsilon).upper <= line.delta < 1
     assert list(lines) == sorted(lines, key=lambda line: line.epsilon)
 
 

@@ -76,7 +76,7 @@ def test_an_adjacency_holds_for_laws_that_state_none():
         ("gaussian(sigma=1/'x')", "number"),
         ("gaussian(sigma=f'{1}')", "number"),
         ("gaussian(sigma=[1 for _ in (1, 2)])", "number"),
-        ("claimed_loss(1)", "no law 'claimed_loss'"),
+        ("loss_of_claim(1)", "no law 'loss_of_claim'"),
         ("(" * 5000 + "1" + ")" * 5000, "DPA505"),
         ("gaussian(sigma=1)" + " + gaussian(sigma=1)" * 2000, "characters"),
     ],
@@ -94,7 +94,7 @@ def test_only_laws_and_schemes_are_names():
     for name in laws:
         assert callable(getattr(accounting, name))
     assert {"gaussian", "laplace", "zcdp"} <= set(laws)
-    assert not {"compose", "price", "calibrate", "claimed_loss"} & {*laws, *schemes}
+    assert not {"compose", "price", "calibrate", "loss_of_claim"} & {*laws, *schemes}
 
 
 def test_intervals_are_those_of_the_library(dpaudit):

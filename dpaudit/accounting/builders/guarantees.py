@@ -106,8 +106,8 @@ def gdp(mu: Exact, *, adjacency: Adjacency | str = "add_remove") -> PrivacyLoss:
     return one_release(unit_gaussian(non_negative(mu, "mu")), adjacency)
 
 
-def claimed_loss(claim: Claim) -> PrivacyLoss:
-    """The privacy loss that a claim promises not to exceed.
+def loss_of_claim(claim: Claim) -> PrivacyLoss:
+    """Return the privacy loss that a claim promises not to exceed.
 
     Args:
       claim: a guarantee with its adjacency.
@@ -119,11 +119,11 @@ def claimed_loss(claim: Claim) -> PrivacyLoss:
     Source: docs/prices.md, "Classes of mechanisms".
     Example:
       >>> from dpaudit.claims import ApproxDP
-      >>> print(claimed_loss(Claim(ApproxDP(epsilon=1, delta="1e-6"))).delta(epsilon=1))
+      >>> print(loss_of_claim(Claim(ApproxDP(epsilon=1, delta="1e-6"))).delta(epsilon=1))
       0.000001
     """
     if not isinstance(claim, Claim):
         raise InvalidArgument(
-            "DPA105", f"claimed_loss takes a Claim, got a {type(claim).__name__}. For instance Claim(PureDP(epsilon=1))."
+            "DPA105", f"loss_of_claim takes a Claim, got a {type(claim).__name__}. For instance Claim(PureDP(epsilon=1))."
         )
     return PrivacyLoss(promised_composition(claim))

@@ -80,9 +80,9 @@ def _promised(claim: Claim) -> Promised:
         return Promised(points, guarantee.orders)
     if isinstance(guarantee, ZCDP):
         return Promised(points, tuple((order, order * rational(guarantee.rho)) for order in _ORDERS))
-    from dpaudit.accounting import claimed_loss
+    from dpaudit.accounting import loss_of_claim
 
-    curve = claimed_loss(claim)
+    curve = loss_of_claim(claim)
     lines = tuple((math.exp(float(epsilon)), float(curve.delta(epsilon=epsilon).upper)) for epsilon in _RANKING)
     return Promised(points, (), curve, lines)
 

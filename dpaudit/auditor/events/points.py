@@ -51,9 +51,9 @@ def stated_point(claim: Claim) -> ClaimPoint | None:
 
 def claimed_delta(claim: Claim) -> Callable[[Fraction], Fraction]:
     """The delta that a claim allows at an epsilon, with a few digits, rounded up; at most 1."""
-    from dpaudit.accounting import claimed_loss
+    from dpaudit.accounting import loss_of_claim
 
-    loss = claimed_loss(claim)
+    loss = loss_of_claim(claim)
 
     def delta(epsilon: Fraction) -> Fraction:
         """At one epsilon."""

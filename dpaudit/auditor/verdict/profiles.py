@@ -31,13 +31,13 @@ class _Priced:
 
 def profile_epsilons(claim: Claim, point: ClaimPoint, bound: Bound | None) -> tuple[Fraction, ...]:
     """Epsilons from 0 to where the claimed delta, and what the attack found, have become small; in nats."""
-    from dpaudit.accounting import claimed_loss
+    from dpaudit.accounting import loss_of_claim
 
     top = max(Fraction(1, 8), point.epsilon * Fraction(3, 2))
     if bound is not None and bound.epsilon is not None:
         top = max(top, min(bound.epsilon * Fraction(5, 4), 16 * max(point.epsilon, Fraction(1, 8))))
     if not isinstance(claim.guarantee, (PureDP, ApproxDP)):
-        loss = claimed_loss(claim)
+        loss = loss_of_claim(claim)
         while top < _LARGEST_EPSILON and loss.delta(epsilon=top).upper > _NEGLIGIBLE:
             top *= Fraction(5, 4)
     step = Fraction(math.ceil(top * 1000), 1000) / (POINTS - 1)
@@ -48,9 +48,9 @@ def profile_of(
     claim: Claim, priced: ComposedLoss | None, bound: Bound | None, epsilons: tuple[Fraction, ...]
 ) -> tuple[ProfilePoint, ...]:
     """The profile at the given epsilons; parts for which there is no number are None."""
-    from dpaudit.accounting import claimed_loss
+    from dpaudit.accounting import loss_of_claim
 
-    claimed, drawn = claimed_loss(claim), _quickly(priced)
+    claimed, drawn = loss_of_claim(claim), _quickly(priced)
     attacked: list[float] | list[None] = [None] * len(epsilons)
     if bound is not None:
         attacked = profile_lower_bounds(bound.counts, epsilons, 1 - bound.confidence)
