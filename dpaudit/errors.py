@@ -89,6 +89,10 @@ class TargetFailure(DpauditError, RuntimeError):
     """A target could not be loaded or run."""
 
 
+class ForeignPackage(TargetFailure):
+    """Python finds somebody else's package under the name of one that is installed with dpaudit."""
+
+
 @dataclass(frozen=True)
 class Explanation:
     """What an error code means: `title` in a few words, `meaning`, and `remedy`."""

@@ -6,7 +6,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Final
 
-from dpaudit.errors import TargetFailure
+from dpaudit.errors import ForeignPackage
 
 NAMES: Final = ("mechanisms", "learners", "proofs")
 
@@ -17,7 +17,7 @@ def require_own(module: str) -> None:
     Args:
       module: dotted name; only its first part is looked up, and nothing is imported.
     Raises:
-      TargetFailure: the package is not the one that was installed with dpaudit (DPA417).
+      ForeignPackage: the package is not the one that was installed with dpaudit (DPA417).
     """
     name = module.partition(".")[0]
     if name not in NAMES:
@@ -25,7 +25,7 @@ def require_own(module: str) -> None:
     own = Path(__file__).resolve().parent.parent / name
     found = _places(name)
     if found and own not in found:
-        raise TargetFailure(
+        raise ForeignPackage(
             "DPA417",
             f"{module} belongs to dpaudit, but Python finds another package {name} first: {found[0]}. dpaudit's own is {own}. "
             "Rename the other one, or take its folder off the path: run the command elsewhere, or change PYTHONPATH.",

@@ -18,7 +18,7 @@ from types import CodeType, ModuleType
 from typing import TYPE_CHECKING, Any, Final
 
 from dpaudit.claims import Adjacency, Claim
-from dpaudit.errors import DpauditError, InvalidArgument, MissingExtra, TargetFailure, origin_of
+from dpaudit.errors import DpauditError, ForeignPackage, InvalidArgument, MissingExtra, TargetFailure, origin_of
 from dpaudit.exact import Exact, integer, kind_of, positive, word
 from dpaudit.extras import left_out_of
 from dpaudit.own_packages import require_own
@@ -341,7 +341,11 @@ def _from_bundle(name: str) -> tuple[Target | TargetFailure, ...]:
     from difflib import get_close_matches
 
     near = ", ".join(get_close_matches(name, (*ZOO, *names)))
-    unseen = "".join(f" Not looked at: {one}." for one in left_out_of(broken_bundles()))
+    broken = broken_bundles()
+    for error in broken.values():
+        if isinstance(error, ForeignPackage):
+            raise error
+    unseen = "".join(f" Not looked at: {one}." for one in left_out_of(broken))
     raise TargetFailure(
         "DPA401",
         f"no bundled target is called {name!r}.{near and f' Near it: {near}.'}{unseen} `dpaudit targets` lists all; for your own, "
@@ -407,7 +411,7 @@ def _import_module(name: str) -> ModuleType:
     require_own(name)
     try:
         return importlib.import_module(name)
-    except MissingExtra:
+    except (ForeignPackage, MissingExtra):
         raise
     except ModuleNotFoundError as error:
         if error.name and (name == error.name or name.startswith(error.name + ".")):
@@ -449,7 +453,7 @@ def _import_file(path: str) -> ModuleType:
     sys.modules[name] = module
     try:
         specification.loader.exec_module(module)
-    except (KeyboardInterrupt, MissingExtra):
+    except (KeyboardInterrupt, ForeignPackage, MissingExtra):
         sys.modules.pop(name, None)
         raise
     except BaseException as error:

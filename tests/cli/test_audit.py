@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import json
 from concurrent.futures import ThreadPoolExecutor
 from importlib.resources import files
@@ -10,8 +11,8 @@ import jsonschema
 import pytest
 
 from dpaudit.cli import audit as verb
-from dpaudit.errors import InvalidArgument
-from dpaudit.report import evidence_bytes, from_json, read_report
+from dpaudit.errors import InvalidArgument, MissingExtra
+from dpaudit.report import evidence_bytes, from_json, read_report, to_json
 
 SURE = ("--alpha", "1e-9", "--runs", "60000")
 QUICK = ("--alpha", "1e-9", "--runs", "2000")
@@ -291,3 +292,32 @@ def test_an_interruption_before_any_run_is_exit_code_3_and_a_document(dpaudit, m
     result = dpaudit("audit", "releases.py:sound", "--json")
     assert 3 == result.exit_code
     validator.validate(json.loads(result.stdout))
+
+
+def test_bundled_targets_that_lack_an_extra_are_named_in_every_form_of_the_report(dpaudit, folder, monkeypatch, validator):
+    from dpaudit.cli import intake
+
+    lacking = MissingExtra("DPA206", 'learners need scikit-learn, which is not installed. Run: pip install "dpaudit[learners]".')
+    monkeypatch.setattr(intake, "bundled_targets", lambda: {"releases.py:sound": ()})
+    monkeypatch.setattr(intake, "broken_bundles", lambda: {"learners.targets:TARGETS": lacking})
+    forms = ("--report", "out", "--junit", "junit.xml", "--sarif", "dpaudit.sarif", "--github")
+    result = dpaudit("audit", *QUICK, *forms)
+    assert 3 == result.exit_code
+    said = f"eft out are the targets of learners: {lacking.message}"
+    assert f"l{said}" in " ".join(result.stderr.split())
+    assert f"L{said}" in " ".join(result.stdout.split())
+    validator.validate(json.loads((folder / "out" / "report.json").read_text()))
+    report = from_json((folder / "out" / "report.json").read_text())
+    assert (f"l{said}",) == tuple(f"left out are {one}." for one in report.left_out)
+    assert report == from_json(to_json(report))
+    assert ["sound"] == [one.name for one in report.results]
+    for file in ("out/index.html", "junit.xml"):
+        assert f"L{said}" in html.unescape((folder / file).read_text())
+    sarif = json.loads((folder / "dpaudit.sarif").read_text())
+    assert f"L{said}" == sarif["runs"][0]["invocations"][0]["toolExecutionNotifications"][0]["message"]["text"]
+    assert 'skipped="1"' in (folder / "junit.xml").read_text()
+    assert "::warning title=dpaudit::Left out are the targets of learners" in result.stdout + result.stderr
+
+
+def test_a_report_without_anything_left_out_has_no_such_field(dpaudit):
+    assert "left_out" not in json.loads(dpaudit("audit", "releases.py:sound", *QUICK, "--json").stdout)
