@@ -86,7 +86,7 @@ def test_the_verdict_comes_last_and_the_reports_are_kept_whatever_it_is():
     assert all(STEPS[name]["if"].startswith("always() && ") for name in kept)
 
 
-@pytest.mark.parametrize(("given", "installed"), [("", str(ROOT)), ("dpaudit==9 --pre", "dpaudit==9 --pre")])
+@pytest.mark.parametrize(("given", "installed"), [("", f"{ROOT}[all]"), ("dpaudit==9 --pre", "dpaudit==9 --pre")])
 def test_pip_installs_one_thing_the_action_itself_unless_told_otherwise(step, tmp_path, given, installed):
     (tmp_path / "python").write_text('#!/bin/sh\nprintf "%s\\n" "$@"\n', encoding="utf-8")
     (tmp_path / "python").chmod(0o755)

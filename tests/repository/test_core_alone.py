@@ -172,7 +172,7 @@ def test_the_pytest_plugin_audits(core, folder):
 
 
 def test_certificates_are_checked_by_the_kernel_without_a_solver(core, folder):
-    ran = core.dpaudit(folder, "prove", "--recheck", "--quick", "dpaudit.verifier.suite.basic:histogram")
+    ran = core.dpaudit(folder, "prove", "--recheck", "--quick", "dpaudit.catalogue.programs.basic:histogram")
     assert 0 == ran.returncode, ran.stdout + ran.stderr
     assert "1 proven" in ran.stdout
 
@@ -282,4 +282,4 @@ def test_a_foreign_package_hinders_nobody_who_does_not_need_ours(foreign):
 
 def test_a_folder_without_code_is_not_taken_for_a_package(tmp_path):
     (tmp_path / "proofs").mkdir()
-    assert 0 == here(tmp_path, ("prove", "--recheck", "--quick", "dpaudit.verifier.suite.basic:histogram")).returncode
+    assert 0 == here(tmp_path, ("prove", "--recheck", "--quick", "dpaudit.catalogue.programs.basic:histogram")).returncode
