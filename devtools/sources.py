@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Final
 
-from devtools.docstrings import check_exports
+from devtools.docstrings import check_brevity, check_exports
 from devtools.figures import check_figures
 from devtools.pages import check_documents, check_pages
 from devtools.paper_map import check_paper_map
@@ -48,7 +48,7 @@ def check_words(tree: Tree) -> Iterator[str]:
 
 
 CHECKS: Final[tuple[Callable[[Tree], Iterator[str]], ...]] = (
-    check_lengths, check_words, check_exports, check_documents, check_pages, check_paper_map, check_figures,
+    check_lengths, check_words, check_exports, check_brevity, check_documents, check_pages, check_paper_map, check_figures,
 )  # fmt: skip
 
 

@@ -19,11 +19,7 @@ EXTRAS: Final[Mapping[str, Mapping[str, str]]] = {
 
 @cache  # of a success alone: an error is not kept, so that a package which is installed meanwhile is found
 def require(extra: str) -> None:
-    """Refuse to go on where packages of an extra are not installed; they are looked for, not imported.
-
-    Raises:
-      MissingExtra: one is missing (DPA206).
-    """
+    """Refuse to go on where packages of an extra are not installed (DPA206); they are looked for, not imported."""
     missing = [name for module, name in EXTRAS[extra].items() if not _is_installed(module)]
     if missing:
         verb = "is" if len(missing) == 1 else "are"

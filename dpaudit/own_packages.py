@@ -12,12 +12,9 @@ NAMES: Final = ("mechanisms", "learners", "proofs")
 
 
 def require_own(module: str) -> None:
-    """Refuse a module of `mechanisms`, `learners` or `proofs` where Python finds another package of that name; pass any other.
+    """Refuse a module of `mechanisms`, `learners` or `proofs` where Python finds another package of that name (DPA417).
 
-    Args:
-      module: dotted name; only its first part is looked up, and nothing is imported.
-    Raises:
-      ForeignPackage: the package is not the one that was installed with dpaudit (DPA417).
+    Only the first part of the dotted name is looked up, and nothing is imported.
     """
     name = module.partition(".")[0]
     if name not in NAMES:

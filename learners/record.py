@@ -132,8 +132,6 @@ class PrivacyRecord:
           notes: further notes, in sentences.
         Returns:
           The record.
-        Raises:
-          Nothing.
         Source: docs/learners.md, "The record".
         Example:
           >>> PrivacyRecord.of([], adjacency="replace_one", delta=0, public={}).stating({"records": 3}).public["records"]

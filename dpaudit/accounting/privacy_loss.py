@@ -130,8 +130,6 @@ class PrivacyLoss:
     def zcdp(self) -> Enclosure:
         """Compute the smallest rho for which everything released is rho-zero-concentrated differentially private.
 
-        Args:
-          Nothing.
         Returns:
           Enclosure in nats; `upper` is a valid rho.
         Raises:
@@ -149,8 +147,6 @@ class PrivacyLoss:
     def gdp(self) -> Enclosure:
         """Compute the smallest mu for which everything released is mu-Gaussian differentially private.
 
-        Args:
-          Nothing.
         Returns:
           Enclosure, dimensionless; `upper` is a valid mu.
         Raises:
@@ -191,8 +187,6 @@ class PrivacyLoss:
     def dominating(self) -> PrivacyLoss:
         """Return the loss of the laws that dominate those of this one: faster, for upper bounds only.
 
-        Args:
-          Nothing.
         Returns:
           A loss under the same adjacency, at least this one; its lower ends hold for itself only.
         Raises:

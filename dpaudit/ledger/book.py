@@ -362,8 +362,6 @@ class Ledger:
 
         Args:
           path: of a file that does not exist yet.
-        Returns:
-          Nothing.
         Raises:
           LedgerFailure: the file exists or cannot be written (DPA803, DPA804).
         Source: docs/ledger.md, "Copies".

@@ -194,8 +194,6 @@ class Filter:
 
         Args:
           state: what `state` gave.
-        Returns:
-          Nothing.
         Raises:
           InvalidArgument: no mapping (DPA105), another currency (DPA106), numbers that are none (DPA101), or something was spent
             here already (DPA103).

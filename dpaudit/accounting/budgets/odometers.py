@@ -63,8 +63,6 @@ class Odometer:
         Args:
           spending: a loss of `dpaudit.accounting` or a guarantee; its certified upper ends count.
           times: how many such releases, at least 0.
-        Returns:
-          Nothing.
         Raises:
           AdjacencyMismatch: the loss is about another neighbouring relation (DPA201).
           InvalidArgument: something else than a loss or a guarantee, or `times` is no count (DPA103, DPA105).
@@ -89,13 +87,9 @@ class Odometer:
     def epsilon(self) -> Enclosure:
         """The privacy loss so far.
 
-        Args:
-          Nothing.
         Returns:
           Enclosure in nats whose upper end holds at all times together, with `delta`; nothing is known from below, so that
           the lower end is 0.
-        Raises:
-          Nothing.
         Source: Whitehouse, Ramdas, Rogers, Wu 2023; docs/budgets.md.
         Example:
           >>> print(Odometer(delta="1e-6").epsilon().upper)
