@@ -130,8 +130,8 @@ def _zoo() -> str:
     for name in dict.fromkeys([*groups[0], *groups[1]]):
         one = groups[0].get(name) or groups[1][name]
         kind, delta = "broken" if one.broken else "sound", f"{one.truth.delta:.4g}"
-        rows.append((f"`{name}`", one.description, one.source, kind, least_epsilon(name, 0), least_epsilon(name, 1), delta))
-    header = ("name", "mechanism", "source", "claim", "least epsilon, zoo", "least epsilon, zoo_published", "least delta")
+        rows.append((f"`{name}`<br>{one.description} ({one.source})", kind, least_epsilon(name, 0), least_epsilon(name, 1), delta))
+    header = ("specimen", "claim", "least epsilon, zoo", "least epsilon, zoo_published", "least delta")
     return markdown_table(header, rows)
 
 

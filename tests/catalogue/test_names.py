@@ -79,8 +79,8 @@ def test_the_zoo_is_cheap_to_import():
 def test_the_site_lists_every_specimen_with_its_stored_truth():
     groups = [{one.name: one for one in specimens(epsilon)} for epsilon in CLAIMS.values()]
     lines = TABLES["zoo"]().splitlines()[2:]
-    assert [f"`{name}`" for name in dict.fromkeys([*groups[0], *groups[1]])] == [line.split(" | ")[0][2:] for line in lines]
+    assert [f"`{name}`" for name in dict.fromkeys([*groups[0], *groups[1]])] == [line.split("<br>")[0][2:] for line in lines]
     for group in groups:
         for specimen in group.values():
-            (line,) = [line for line in lines if f"| `{specimen.name}` |" in line]
+            (line,) = [line for line in lines if f"| `{specimen.name}`<br>" in line]
             assert f"| {specimen.truth.epsilon:.4g} (claimed {specimen.truth.at_epsilon:.4g})" in line
