@@ -9,7 +9,8 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from dpaudit.dossier import Decided, Dossier, Span, Standing, Table, Witness
-from dpaudit.errors import InvalidArgument
+from dpaudit.errors import InvalidArgument, MissingExtra
+from dpaudit.report import dossier_plots
 from dpaudit.report.dossier import from_json, headline, to_html, to_json, to_text
 from dpaudit.report.dossier_plots import plots_of
 
@@ -92,3 +93,16 @@ def test_an_empty_dossier_has_all_forms():
     assert empty == from_json(to_json(empty))
     assert {} == plots_of(empty)
     assert re.search("No claim was decided", to_html(empty))
+
+
+def test_without_matplotlib_a_page_has_its_tables_and_says_that_drawings_are_left_out(dossier, monkeypatch):
+    whole = to_html(dossier)
+
+    def refuse(extra):
+        raise MissingExtra("DPA206", f'{extra} need matplotlib, which is not installed. Run: pip install "dpaudit[plots]".')
+
+    monkeypatch.setattr(dossier_plots, "require", refuse)
+    page = to_html(dossier)
+    assert (3, 0) == (whole.count("<svg"), page.count("<svg"))
+    assert 3 == page.count("Not drawn: plots need matplotlib")
+    assert whole.count("<table") == page.count("<table")
