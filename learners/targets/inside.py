@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from dpaudit.claims import GDP, Claim
+from dpaudit.targets import Target
 from learners.rows.ingest import checked_features
 from learners.targets.watching import transcript
 from mechanisms.sampling.random import source_from
@@ -71,10 +72,17 @@ class Inside:
             total += np.einsum("ijk,k->i", noisy.reshape(count, times, -1), direction)
         return total
 
-    @property
-    def proof(self) -> str:
-        """The claim of the proof graph about the learner."""
-        return f"proofs.chain#{type(self.model).__name__}.claim"
+    def target(self, name: str, description: str) -> Target:
+        """Return the target on these fits."""
+        return Target(
+            name=name,
+            description=description,
+            sample=self.sample,
+            claim=self.claim,
+            neighbours=[self.pair],
+            public_data=True,
+            proof=f"proofs.chain#{type(self.model).__name__}.claim",
+        )
 
     @property
     def claim(self) -> Claim:

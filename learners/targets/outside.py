@@ -82,10 +82,19 @@ class Outside:
         loss = compose(*(charge.loss for charge in charges))
         return Claim(PureDP(epsilon=Fraction(loss.epsilon(delta=0).upper)), adjacency=adjacency)
 
-    @property
-    def proof(self) -> str:
-        """The claim of the proof graph; none where nothing is logged, since the log is what a proof is held against."""
-        return "" if self._ordered else f"proofs.chain#{type(self.model).__name__}.claim"
+    def target(self, name: str, change: str) -> Target:
+        """Return the target on these fits; it names no proof where nothing is logged, since a proof is checked against the log."""
+        learner = type(self.model).__name__
+        return Target(
+            name=name,
+            description=f"whole fits of {learner}{change}",
+            sample=self.sample,
+            claim=self.claim,
+            neighbours=[self.pair],
+            public_data=True,
+            proof="" if self._ordered else f"proofs.chain#{learner}.claim",
+            most_runs=_MOST_RUNS,
+        )
 
     def _fitted(self, rows: Rows, source: BitSource) -> NDArray[np.float64]:
         """One fit, without what is the same in all."""
@@ -136,22 +145,7 @@ def models(epsilon: int | str | Fraction) -> dict[str, tuple[PrivateEstimator, t
 
 def outside_targets(epsilon: int | str | Fraction) -> tuple[Target, ...]:
     """Targets on whole fits of every learner of margins."""
-    found = []
-    for name, (model, pair) in models(epsilon).items():
-        outside = Outside(model, pair)
-        found.append(
-            Target(
-                name=name,
-                description=f"whole fits of {type(model).__name__}; one of four records changes",
-                sample=outside.sample,
-                claim=outside.claim,
-                neighbours=[pair],
-                public_data=True,
-                proof=outside.proof,
-                most_runs=_MOST_RUNS,
-            )
-        )
-    return tuple(found)
+    return tuple(Outside(*seen).target(name, "; one of four records changes") for name, seen in models(epsilon).items())
 
 
 TARGETS: Final = outside_targets(1)

@@ -17,7 +17,7 @@ from learners.public_data.squares import SQUARES, LeastSquares
 from learners.public_data.subspace_classifier import PublicSubspaceClassifier
 from learners.rows.ingest import to_rows
 from learners.rows.labels import targets
-from learners.targets.inside import Inside, Records, mu_of
+from learners.targets.inside import Inside, mu_of
 from learners.targets.outside import RELABELLED, TURNED, Outside
 from mechanisms.sampling.random import source_from
 
@@ -37,8 +37,6 @@ LABELLED = tuple[tuple[float, float], ...]
 
 OUTLIERS: Final[tuple[LABELLED, LABELLED]] = (((1.0, 1.0), (0.5, 0.0), (0.0, 0.0)), ((1.0, -1.0), (0.5, 0.0), (0.0, 0.0)))
 """A record of the largest norm whose label goes from the one bound to the other."""
-
-_RUNS: Final = 1000
 
 
 def first_gradient(records: Sequence[tuple[float, float]]) -> NDArray[np.int64]:
@@ -73,24 +71,10 @@ def public_targets(epsilon: Exact) -> tuple[Target, ...]:
         "public_cover_choice": (PublicCoverClassifier(**pure, hypotheses=LinearCover(resolution="1/2", dimension=2)), TURNED),
         "public_network_choice": (PublicCoverClassifier(**pure, hypotheses=NetworkCover(size=8, pool=32)), RELABELLED),
     }
+    change = " with public records; one private record changes"
     return (
-        *[_target(name, Inside(model, pair), pair) for name, (model, pair) in inside.items()],
-        *[_target(name, Outside(model, pair), pair, _RUNS) for name, (model, pair) in outside.items()],
-    )
-
-
-def _target(name: str, seen: Inside | Outside, pair: tuple[Records, Records], most_runs: int | None = None) -> Target:
-    """Fits seen in one of the two ways."""
-    how = "all releases of" if isinstance(seen, Inside) else "whole fits of"
-    return Target(
-        name=name,
-        description=f"{how} {type(seen.model).__name__} with public records; one private record changes",
-        sample=seen.sample,
-        claim=seen.claim,
-        neighbours=[pair],
-        public_data=True,
-        most_runs=most_runs,
-        proof=seen.proof,
+        *(Inside(*seen).target(name, f"all releases of {type(seen[0]).__name__}{change}") for name, seen in inside.items()),
+        *(Outside(*seen).target(name, change) for name, seen in outside.items()),
     )
 
 

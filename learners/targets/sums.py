@@ -66,21 +66,7 @@ def models(epsilon: Exact) -> dict[str, PrivateEstimator]:
 
 def inside_targets(epsilon: Exact) -> tuple[Target, ...]:
     """Targets on all releases of every learner of noisy sums."""
-    found = []
-    for name, model in models(epsilon).items():
-        inside = Inside(model, PAIRS[name])
-        found.append(
-            Target(
-                name=name,
-                description=_DESCRIPTIONS[name],
-                sample=inside.sample,
-                claim=inside.claim,
-                neighbours=[inside.pair],
-                public_data=True,
-                proof=inside.proof,
-            )
-        )
-    return tuple(found)
+    return tuple(Inside(model, PAIRS[name]).target(name, _DESCRIPTIONS[name]) for name, model in models(epsilon).items())
 
 
 TARGETS: Final = inside_targets(1)
