@@ -224,9 +224,9 @@ def test_a_missing_extra_is_an_import_error_too(core, folder):
 
 def test_a_proof_that_needs_a_solver_is_said_not_to_be_checked(core, folder):
     code = """
-from dpaudit.auditor.verdict.proof_lookup import looked_up
+from dpaudit.auditor.verdict.proof_lookup import find_proofs
 name = "proofs.chain#LaplaceMechanism.claim"
-found = looked_up([name])[name]
+found = find_proofs([name])[name]
 print(found.status, found.reason)
 """
     ran = core.run(code, folder)
