@@ -276,7 +276,7 @@ def test_an_interrupted_audit_keeps_what_was_finished(dpaudit, folder, monkeypat
             raise KeyboardInterrupt
         return examine(job, *rest, **options)
 
-    monkeypatch.setattr(auditing, "examined_apart", interrupted)
+    monkeypatch.setattr(auditing, "examine_apart", interrupted)
     result = dpaudit("audit", "releases.py:sound", "releases.py:crash", *QUICK, "--report", "out")
     assert 3 == result.exit_code
     report = read_report(folder / "out/report.json")
