@@ -96,8 +96,15 @@ def audit(  # noqa: PLR0913 - every argument but the first is an option given by
         limits = limits_of(time_limit, memory_limit)
         if time_limit is not None or memory_limit is not None:
             require_supervision()
-        return _supervised(targets, settings, limits, maker_of(executor), progress)
-    workers = cast("Executor | None", executor)  # whatever else it is, `entries_of` refuses it
+        return _audit_apart(targets, settings, limits, maker_of(executor), progress)
+    # Whatever else the executor is, `entries_of` refuses it.
+    return _audit_here(targets, settings, cast("Executor | None", executor), progress)
+
+
+def _audit_here(
+    targets: Given | Sequence[Given], settings: Settings, workers: Executor | None, progress: Listener | None
+) -> Report:
+    """Audit every target in this process: load them, find their proofs, examine one after the other, judge all together."""
     entries = entries_of(targets, settings, workers)
     found: list[Examined] = []
     times: list[tuple[str, float]] = []
@@ -112,21 +119,21 @@ def audit(  # noqa: PLR0913 - every argument but the first is an option given by
             )
             times.append((entry.target.name, time.monotonic() - start))
     except KeyboardInterrupt as interruption:
-        raise AuditInterrupted(_report(len(entries), found, settings, times, began)) from interruption
-    return _report(len(entries), found, settings, times, began)
+        raise AuditInterrupted(_judge_together(len(entries), found, settings, times, began)) from interruption
+    return _judge_together(len(entries), found, settings, times, began)
 
 
-def _supervised(
+def _audit_apart(
     targets: Given | Sequence[Given], settings: Settings, limits: Limits, make: MakeExecutor | None, progress: Listener | None
 ) -> Report:
-    """The report of an audit that gives each target a process of its own; targets that do not load are failed results."""
+    """Audit every target in a process of its own, in the same stages; targets that do not load are failed results."""
     began = time.monotonic()
     found: list[Examined] = []
     times: list[tuple[str, float]] = []
     jobs, ready = list[Job](), list[Job]()
 
     def report() -> Report:
-        return _with_failures(_report(len(ready), found, settings, times, began, supervised=can_supervise()), jobs)
+        return _with_failures(_judge_together(len(ready), found, settings, times, began, supervised=can_supervise()), jobs)
 
     try:
         jobs = jobs_of(targets, settings, limits)
@@ -152,7 +159,7 @@ def _with_failures(report: Report, jobs: Sequence[Job]) -> Report:
     return replace(report, results=tuple(result for result in results if result is not None))
 
 
-def _report(
+def _judge_together(
     count: int,
     found: Sequence[Examined],
     settings: Settings,
@@ -161,7 +168,7 @@ def _report(
     *,
     supervised: bool = False,
 ) -> Report:
-    """The claims judged together; those that were not finished count as not refuted."""
+    """Judge the claims under one error probability; those that were not finished count as not refuted."""
     p_values = [one.p_value for one in found] + [1.0] * (count - len(found))
     decisions = reject_claims(p_values, settings.alpha, settings.family)
     return Report(

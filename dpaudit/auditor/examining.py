@@ -83,12 +83,12 @@ def examine_target(
 ) -> Examined:
     """Examine one target of an audit."""
     try:
-        evidence = _evidence(entry, settings, position, count, executor, progress, finding)
+        evidence = _collect_evidence(entry, settings, position, count, executor, progress, finding)
     except (Exception, KeyboardInterrupt):
         raise
     except BaseException as error:  # noqa: BLE001 - SystemExit and its like must not pass for an audit's end
         evidence = Evidence(failure=f"DPA413 its audit ended with {origin_of(error)}")
-    refuted, survived = (_result(entry, evidence, settings, rejects=rejects) for rejects in (True, False))
+    refuted, survived = (_judge(entry, evidence, settings, rejects=rejects) for rejects in (True, False))
     return Examined(evidence.p_value, refuted, survived)
 
 
@@ -110,7 +110,7 @@ def case_of(entry: Entry, settings: Settings, position: int, count: int, checks:
     )
 
 
-def _evidence(
+def _collect_evidence(
     entry: Entry,
     settings: Settings,
     position: int,
@@ -199,7 +199,7 @@ def _progress_teller(
     return tell
 
 
-def _result(entry: Entry, evidence: Evidence, settings: Settings, *, rejects: bool) -> TargetResult:
+def _judge(entry: Entry, evidence: Evidence, settings: Settings, *, rejects: bool) -> TargetResult:
     """One target's result, with its verdict."""
     target = entry.target
     verdict, summary = Verdict.FAILED, f"The target failed to run: {evidence.failure.rstrip('.')}."

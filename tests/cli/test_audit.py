@@ -269,7 +269,7 @@ def test_a_given_executor_is_shut_down(dpaudit, folder, monkeypatch):
 def test_an_interrupted_audit_keeps_what_was_finished(dpaudit, folder, monkeypatch):
     from dpaudit.auditor import auditing
 
-    examine = auditing.examined_apart
+    examine = auditing.examine_apart
 
     def interrupted(job, *rest, **options):
         if job.candidate.name == "crash":
