@@ -87,8 +87,11 @@ def results_only() -> Iterator[None]:
         with redirect_stdout(sys.stderr):
             yield
         return
+    from dpaudit.auditor.supervision.processes import withheld
+
     sys.stdout.flush()
     kept = os.dup(number)
+    withheld.add(kept)
     os.dup2(instead, number)
     try:
         with redirect_stdout(sys.stderr):
@@ -96,4 +99,5 @@ def results_only() -> Iterator[None]:
     finally:
         sys.stdout.flush()
         os.dup2(kept, number)
+        withheld.discard(kept)
         os.close(kept)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 
 import pytest
 
@@ -43,6 +45,25 @@ def test_a_target_that_exits_is_failed_and_named_and_the_code_is_4(dpaudit, fold
     (found,) = from_json(result.stdout).results
     assert (4, "failed", ("mine.py", 5)) == (result.exit_code, str(found.verdict), found.source)
     assert "DPA4" in found.failure
+
+
+def test_what_a_target_writes_to_inherited_descriptors_is_not_among_the_results(folder):
+    (folder / "mine.py").write_text(TARGET.format(status=0).replace("os._exit(0)", WRITES))
+    command = [sys.executable, "-m", "dpaudit", "audit", "mine.py:dead", "--runs", "2000", "--json"]
+    result = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    assert 4 == result.returncode
+    assert "forged" not in result.stdout
+    assert 1 == len(from_json(result.stdout).results)
+
+
+WRITES = """
+    for number in range(3, 64):
+        try:
+            os.write(number, b'{"verdict": "forged"}' + bytes([10]))
+        except OSError:
+            pass
+    os._exit(0)
+"""
 
 
 def test_a_bad_part_of_a_list_fails_alone(dpaudit, folder):

@@ -14,7 +14,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final, NoReturn, TypeAlias
 
-from dpaudit.auditor.supervision.processes import LINUX, die_with_parent
+from dpaudit.auditor.supervision.processes import LINUX, die_with_parent, withheld
 from dpaudit.errors import DpauditError, origin_of
 
 Json: TypeAlias = Any
@@ -77,6 +77,8 @@ def _settle(output: int, memory: int) -> None:
     nothing = os.open(os.devnull, os.O_RDWR)
     for number, source in ((0, nothing), (1, output), (2, output)):
         os.dup2(source, number)
+    for number in withheld:
+        os.dup2(nothing, number)  # what a target writes to whatever is open must not reach the results
     sys.stdin = io.TextIOWrapper(io.BufferedReader(io.FileIO(0, closefd=False)), encoding="utf-8")
     sys.stdout, sys.stderr = _printing_to(1), _printing_to(2)
     if faulthandler.is_enabled():

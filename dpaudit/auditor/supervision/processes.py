@@ -17,6 +17,9 @@ _SUBREAPER, _PARENT_DEATH = 36, 1
 
 LINUX: Final = sys.platform == "linux"
 
+withheld: Final = set[int]()
+"""Descriptors of this process that lead to its results; a supervised process gets the null device in their place."""
+
 
 def adopt_orphans() -> None:
     """Become the parent of all descendants whose own parents end, so that none escapes by a double fork; Linux only."""
