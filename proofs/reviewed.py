@@ -24,6 +24,8 @@ ASIDE: Final = (
 RESOLVED: Final[Mapping[str, str]] = {
     "dpaudit/lazy.py:lazily": "it loads what the table of its caller names, and names are looked up in that table",
     "dpaudit/exact.py:working_precision": "it sets the precision of python-flint under a lock, and sets it back",
+    "dpaudit/extras.py:_is_installed": "it looks whether a package is installed, and loads nothing",
+    "dpaudit/own_packages.py:_places": "it looks where a package is, and loads nothing",
 }
 """Names that no reader of source can resolve, at places where a person has seen what they stand for."""
 PROSE: Final[Mapping[str, str]] = {
