@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpaudit import Claim, PureDP, Sensitivity, Target
+from dpaudit import Claim, PureDP, Sensitivity, Target, Verdict, audit
 from dpaudit.auditor.checks.properties import MOST_CHECK_RUNS, check_target, runs_of_checks
 from dpaudit.auditor.checks.query_laws import SENSITIVITY, check_sensitivity
 from dpaudit.auditor.data.distance import distance_exceeds, numbers_in
@@ -213,3 +213,28 @@ def test_int8_sums_that_wrap_are_caught():
 )
 def test_a_query_that_fails_is_judged_by_where_it_fails(query, status):
     assert status == declared(query, 1, ([1], [])).status
+
+
+@pytest.mark.parametrize(
+    ("run", "taken"),
+    [
+        (lambda records: 0, "records"),
+        (lambda: 0, ""),
+        (lambda data, rng, scale: 0, "data, rng, scale"),
+        (lambda data, *, rng: 0, "data, rng"),
+    ],
+)
+def test_a_function_that_does_not_take_the_call_is_told_what_it_is_called_with_and_nothing_is_said_of_outputs(run, taken):
+    found = audit(Target(run=run, claim=Claim(PureDP(epsilon=1)), data=[1, 2, 3, 4]), runs=2000).results[0]
+    assert Verdict.FAILED == found.verdict
+    assert f"the function takes ({taken}) and is called with (data, rng)" in found.failure
+    assert [] == [one.name for one in found.properties if "output" in one.name or "pairs of few" in one.name]
+
+
+def test_a_function_that_raises_in_every_run_has_no_property_of_outputs():
+    def fails(data, rng):
+        raise KeyError(data[0])
+
+    found = audit(Target(run=fails, claim=Claim(PureDP(epsilon=1)), data=[1, 2, 3, 4]), runs=2000).results[0]
+    assert "every run raised, the last one KeyError at test_properties.py" in found.failure
+    assert [] == [one.name for one in found.properties if "output" in one.name]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
@@ -94,20 +95,25 @@ def check_target(subject: Subject, root: int, position: int) -> Checks:
     single = any(isinstance(output, Failure) for output in flat)
     features = fit_features(flat, score=target.score is not None, show_keys=shows_values(target), bits=target.float_bits)
     failure = _why_failed(target, pairs, flat)
+    nothing = bool(failure)
     if target.sample is not None and not single:
         failure = failure or _fails_together(target, pairs[0], root, position, copies=copies)
         runs += 2 * _TOGETHER
     kept = tuple(pairs[place] for place in places)
     releases = common_releases([log for one in looked for log in one.logs])
-    properties = (
+    of_outputs = (
         _same_form(features, looked, len(kept)),
         _random_or_constant(features, looked, target, len(kept)),
         _repeatable(features, [(looked[0].outputs[label][0], trials[label][0]) for label in (0, 1)], target),
+    )
+    # Where no run gave an output nothing can be said of outputs, also not that they are all alike.
+    properties = (
+        *(() if nothing else of_outputs),
         _left_unchanged([changed for _, changed in trials]),
         *_of_the_query(target, kept),
         *(found.property for found in (check_replay(target, kept) if log else ())),
         *check_exact_law(target, kept),
-        *_parts(subject, [one for one in found if one not in looked], len(kept), least),
+        *(() if nothing else _parts(subject, [one for one in found if one not in looked], len(kept), least)),
     )
     return Checks(Manner(features, single=single, copies=copies), properties, runs, failure, places, releases)
 
@@ -191,6 +197,8 @@ def _why_failed(target: Target, pairs: Sequence[Neighbours], outputs: Sequence[A
     """Why there is nothing to test when no run gave an output; empty otherwise."""
     if not all(isinstance(output, Failure) for output in outputs):
         return ""
+    if (misfit := _misfit(target)) is not None:
+        return f"DPA405 {misfit}"
     try:
         target.function(copy_of(pairs[0].first), *([] if target.run is not None else [1]), np.random.default_rng(0))
     except KeyboardInterrupt:
@@ -199,6 +207,22 @@ def _why_failed(target: Target, pairs: Sequence[Neighbours], outputs: Sequence[A
         said = f" ({text_of(error, target)})" if isinstance(error, DpauditError) else ""
         return f"DPA405 every run raised, the last one {origin_of(error)}{said}"
     return f"DPA405 no run gave an output: the function {outputs[-1].shown}"
+
+
+def _misfit(target: Target) -> str | None:
+    """What the call of a target's function gives and the function does not take; None where it takes the call, or does not say."""
+    given = ("data", "rng") if target.run is not None else ("data", "n", "rng")
+    try:
+        signature = inspect.signature(target.function)
+    except (TypeError, ValueError):
+        return None
+    try:
+        signature.bind(*given)
+    except TypeError:
+        taken, call = ", ".join(signature.parameters), ", ".join(given)
+        remedy = f"Write def release({call}): and draw all randomness from rng."
+        return f"the function takes ({taken}) and is called with ({call}). {remedy}"
+    return None
 
 
 def _fails_together(target: Target, pair: Neighbours, root: int, position: int, *, copies: bool) -> str:
