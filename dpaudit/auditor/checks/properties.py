@@ -30,6 +30,7 @@ MOST_CHECK_RUNS: Final = 40
 
 PARTS: Final = "pairs of few and of tied records are attacked"
 
+_NO_OUTPUT: Final = "no run gave an output"
 _CHANGED: Final = "the function changes the dataset it is given; every later run got a copy of its own"
 _FORM: Final = "outputs have the same form on both datasets"
 _RANDOM: Final = "output is random or does not depend on the data"
@@ -101,19 +102,21 @@ def check_target(subject: Subject, root: int, position: int) -> Checks:
         runs += 2 * _TOGETHER
     kept = tuple(pairs[place] for place in places)
     releases = common_releases([log for one in looked for log in one.logs])
-    of_outputs = (
+    of_outputs = [
         _same_form(features, looked, len(kept)),
         _random_or_constant(features, looked, target, len(kept)),
         _repeatable(features, [(looked[0].outputs[label][0], trials[label][0]) for label in (0, 1)], target),
-    )
-    # Where no run gave an output nothing can be said of outputs, also not that they are all alike.
+    ]
+    parts = _parts(subject, [one for one in found if one not in looked], len(kept), least)
+    if nothing:  # nothing can be said of outputs then, also not that they are all alike
+        of_outputs, parts = ([Property(one.name, "not run", 0, _NO_OUTPUT) for one in said] for said in (of_outputs, parts))
     properties = (
-        *(() if nothing else of_outputs),
+        *of_outputs,
         _left_unchanged([changed for _, changed in trials]),
         *_of_the_query(target, kept),
         *(found.property for found in (check_replay(target, kept) if log else ())),
         *check_exact_law(target, kept),
-        *(() if nothing else _parts(subject, [one for one in found if one not in looked], len(kept), least)),
+        *parts,
     )
     return Checks(Manner(features, single=single, copies=copies), properties, runs, failure, places, releases)
 
