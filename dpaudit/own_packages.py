@@ -8,25 +8,26 @@ from typing import Final
 
 from dpaudit.errors import ForeignPackage
 
-NAMES: Final = ("mechanisms", "learners", "proofs")
+NEEDS: Final = {"mechanisms": (), "learners": ("mechanisms",), "proofs": ("learners", "mechanisms")}
+"""Each of these packages, with those that it imports."""
 
 
 def require_own(module: str) -> None:
-    """Refuse a module of `mechanisms`, `learners` or `proofs` where Python finds another package of that name (DPA417).
+    """Refuse a module of `mechanisms`, `learners` or `proofs` where Python finds another package for it or what it needs (DPA417).
 
     Only the first part of the dotted name is looked up, and nothing is imported.
     """
-    name = module.partition(".")[0]
-    if name not in NAMES:
-        return
-    own = Path(__file__).resolve().parent.parent / name
-    found = _places(name)
-    if found and own not in found:
-        raise ForeignPackage(
-            "DPA417",
-            f"{module} belongs to dpaudit, but Python finds another package {name} first: {found[0]}. dpaudit's own is {own}. "
-            "Rename the other one, or take its folder off the path: run the command elsewhere, or change PYTHONPATH.",
-        )
+    first = module.partition(".")[0]
+    for name in (first, *NEEDS[first]) if first in NEEDS else ():
+        own = Path(__file__).resolve().parent.parent / name
+        found = _places(name)
+        if found and own not in found:
+            raise ForeignPackage(
+                "DPA417",
+                f"{module if name == first else name} belongs to dpaudit, but Python finds another package {name} first: "
+                f"{found[0]}. dpaudit's own is {own}. Rename the other one, or take its folder off the path: run the command "
+                "elsewhere, or change PYTHONPATH.",
+            )
 
 
 def _places(name: str) -> list[Path]:

@@ -91,6 +91,7 @@ def test_a_million_records_take_milliseconds_a_round():
         (lambda: IndividualFilter(RDP({2: 1, 4: 2}), records=3), "DPA105"),
         (lambda: IndividualFilter(ZCDP(rho=0), records=3), "DPA104"),
         (lambda: IndividualFilter(ZCDP(rho=1), records=0), "DPA103"),
+        (lambda: IndividualFilter(ZCDP(rho=1), records=2**63), "DPA103"),
         (lambda: IndividualFilter(ZCDP(rho=1), records=2).admit(np.array([1.0, 2.0]), unit=1), "DPA105"),
         (lambda: IndividualFilter(ZCDP(rho=1), records=2).admit(np.array([1]), unit=1), "DPA105"),
         (lambda: IndividualFilter(ZCDP(rho=1), records=2).admit([1, 2], unit=1), "DPA105"),

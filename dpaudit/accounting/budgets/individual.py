@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 BUDGET_UNITS: Final = 2**40
 """A record's budget in the units that costs are rounded up to."""
 
+MOST_RECORDS: Final = 2**40
+"""More accounts of 8 bytes fit into no memory; numpy has an error of its own for arrays that cannot be addressed."""
+
 _CHUNK: Final = 2**15
 _SQUARE_BITS: Final = 40
 _PRODUCT_BITS: Final = 62
@@ -37,9 +40,9 @@ class IndividualFilter:
 
     Args:
       guarantee: ZCDP, or RDP at exactly one order: the budget of every record.
-      records: how many records there are, at least 1.
+      records: how many records there are, from 1 to 2**40.
     Raises:
-      InvalidArgument: another guarantee or several orders (DPA105), a budget of 0 (DPA104), or no records (DPA103).
+      InvalidArgument: another guarantee or several orders (DPA105), a budget of 0 (DPA104), or no or too many records (DPA103).
     Source: Feldman and Zrnic 2021, Theorems 3.1 and 4.5; docs/budgets.md.
     Example:
       >>> accounts = IndividualFilter(ZCDP(rho=1), records=2)
@@ -56,7 +59,7 @@ class IndividualFilter:
         self.guarantee = guarantee
         budget = rational(guarantee.rho) if isinstance(guarantee, ZCDP) else guarantee.orders[0][1]
         self.budget = positive(budget, "budget")
-        self._left = np.full(integer(records, "records", lower=1), BUDGET_UNITS, dtype=np.int64)
+        self._left = np.full(integer(records, "records", lower=1, upper=MOST_RECORDS), BUDGET_UNITS, dtype=np.int64)
 
     def admit(self, squares: NDArray[Any], *, unit: Exact) -> NDArray[np.bool_]:
         """Let the records take part that can pay for this round, and charge them.
