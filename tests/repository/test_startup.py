@@ -49,5 +49,5 @@ def test_nothing_slow_is_imported_before_it_is_needed(code: str, allowed: set[st
 
 @pytest.mark.parametrize("cost", COSTS, ids=lambda cost: cost.name)
 def test_starting_takes_no_longer_than_a_wide_margin_over_its_limit(cost: Cost):
-    # A neighbour that is busy slows single programs, code that became slow all of them.
-    assert any(measure(cost, repeats=3) <= GENEROUS * cost.limit_ms for _ in range(4))
+    # The median of many: a busy neighbour slows single programs, code that became slow all of them.
+    assert measure(cost, repeats=11) <= GENEROUS * cost.limit_ms
