@@ -37,7 +37,8 @@ PACKAGES: Final = (
 """Whose public names are called."""
 
 GIVEN: Final = {
-    *("AccuracyTest", "AuditInterrupted", "Calibration", "CanaryAudit", "DpauditError", "Entry", "Finding", "Head", "LedgerBudget"),
+    *("AccuracyTest", "AuditInterrupted", "Calibration", "CanaryAudit", "ChainHead", "DpauditError", "Finding", "LedgerBudget"),
+    *("LedgerEntry", "LedgerVerification"),
     *("LikelihoodRatio", "OperatingPoint", "PrivacyLoss", "PrivacyRecord", "Progress", "Receipt", "ReplayResult", "Verdict"),
     *("PropertyResult", "Verification", "__version__"),
 }

@@ -17,7 +17,7 @@ from dpaudit.errors import InvalidArgument, LedgerFailure
 
 if TYPE_CHECKING:
     from dpaudit.claims import Guarantee
-    from dpaudit.ledger import Entry, Ledger, Receipt, Verification
+    from dpaudit.ledger import Ledger, LedgerEntry, LedgerVerification, Receipt
 
 _RECENT: Final = 10
 _PROBLEMS: Final = 50
@@ -232,7 +232,7 @@ def _show(opened: Ledger, scope: str | None, *, as_json: bool, count: int = _REC
     emit("\n".join([*lines, "", f"head {head}", ""]))
 
 
-def _line(entry: Entry) -> str:
+def _line(entry: LedgerEntry) -> str:
     """An entry for a person."""
     body = entry.body
     from dpaudit.ledger.entries import printable
@@ -279,7 +279,7 @@ def _for_owner(path: str, flags: int) -> int:
     return os.open(path, flags, 0o600)
 
 
-def _verification(found: Verification) -> str:
+def _verification(found: LedgerVerification) -> str:
     """What was found, for a person."""
     lines = [f"{found.entries} entries; " + ("the chain, the totals and the prices agree" if not found.problems else "NOT INTACT")]
     lines += [f"    {problem}" for problem in found.problems[:_PROBLEMS]]

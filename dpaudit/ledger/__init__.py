@@ -8,24 +8,24 @@ from dpaudit.lazy import lazily
 
 if TYPE_CHECKING:
     from dpaudit.ledger.book import Ledger as Ledger
-    from dpaudit.ledger.entries import Entry as Entry
-    from dpaudit.ledger.entries import Head as Head
+    from dpaudit.ledger.entries import ChainHead as ChainHead
+    from dpaudit.ledger.entries import LedgerEntry as LedgerEntry
     from dpaudit.ledger.entries import Receipt as Receipt
     from dpaudit.ledger.entries import Scope as Scope
     from dpaudit.ledger.examination import verify_file as verify_file
     from dpaudit.ledger.handle import LedgerBudget as LedgerBudget
-    from dpaudit.ledger.verification import Verification as Verification
-    from dpaudit.ledger.verification import verify as verify
+    from dpaudit.ledger.verification import LedgerVerification as LedgerVerification
+    from dpaudit.ledger.verification import verify_ledger as verify_ledger
 
 _HOMES: Final = {
-    "Entry": "entries",
-    "Head": "entries",
+    "LedgerEntry": "entries",
+    "ChainHead": "entries",
     "Ledger": "book",
     "LedgerBudget": "handle",
     "Receipt": "entries",
     "Scope": "entries",
-    "Verification": "verification",
-    "verify": "verification",
+    "LedgerVerification": "verification",
+    "verify_ledger": "verification",
     "verify_file": "examination",
 }
 

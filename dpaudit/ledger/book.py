@@ -14,14 +14,14 @@ from dpaudit.claims import Adjacency, Guarantee
 from dpaudit.errors import InvalidArgument, LedgerFailure
 from dpaudit.exact import Exact, integer
 from dpaudit.ledger.accounts import Account, accounts_of, charged, written
-from dpaudit.ledger.charges import Charge, asked, commit, reserve, settle_after_error
-from dpaudit.ledger.entries import Entry, Head, Receipt, Scope
+from dpaudit.ledger.charges import Charge, commit, requested_loss, reserve, settle_after_error
+from dpaudit.ledger.entries import ChainHead, LedgerEntry, Receipt, Scope
 from dpaudit.ledger.examination import examine
 from dpaudit.ledger.handle import LedgerBudget
 from dpaudit.ledger.plain import adjacency_to_dict, guarantee_to_dict
 from dpaudit.ledger.store import Store, append, entries, entry_of, last_entry, open_charges
 from dpaudit.ledger.tables import VERSION
-from dpaudit.ledger.verification import Verification
+from dpaudit.ledger.verification import LedgerVerification
 from dpaudit.releases import Tally, paying
 
 
@@ -77,7 +77,7 @@ class Ledger:
 
     def open_budget(
         self, scope: Scope | str, guarantee: Guarantee, *, adjacency: Adjacency | str = "add_remove", slack: Exact | None = None
-    ) -> Head:
+    ) -> ChainHead:
         """Add a budget; it is fixed from then on.
 
         Args:
@@ -109,7 +109,7 @@ class Ledger:
         }
         key = (place.dataset, place.unit, place.purpose or "")
 
-        def change(connection: sqlite3.Connection) -> Head:
+        def change(connection: sqlite3.Connection) -> ChainHead:
             if connection.execute("SELECT 1 FROM budget WHERE dataset = ? AND unit = ? AND purpose = ?", key).fetchone():
                 raise InvalidArgument("DPA802", f"{place} has a budget already, and budgets are fixed. Choose another scope.")
             entry = append(connection, "budget", body)
@@ -227,7 +227,7 @@ class Ledger:
           ...     ledger.check(PureDP(epsilon="3/4"), scope="survey/person/report")
           {'survey/person': {'epsilon': '1/4'}}
         """
-        place, loss = Scope.of(scope), asked(spending)
+        place, loss = Scope.of(scope), requested_loss(spending)
         after, _ = self._store.read(lambda connection: charged(accounts_of(connection, place), place, loss, times))
         return {str(account.scope): account.remaining for account in after}
 
@@ -294,7 +294,7 @@ class Ledger:
         return LedgerBudget(self, Scope.of(scope), note)
 
     @property
-    def head(self) -> Head:
+    def head(self) -> ChainHead:
         """The newest entry; keep it elsewhere to be able to show that nothing was cut off."""
         return self._store.read(_newest).head
 
@@ -303,7 +303,7 @@ class Ledger:
         """Entries that reserved and neither committed nor cancelled: under way, or ended by an error; they are spent."""
         return self._store.read(open_charges)
 
-    def entries(self) -> list[Entry]:
+    def entries(self) -> list[LedgerEntry]:
         """Every entry, the oldest first.
 
         Returns:
@@ -319,7 +319,7 @@ class Ledger:
         """
         return self._store.read(lambda connection: list(entries(connection)))
 
-    def recent(self, count: int) -> list[Entry]:
+    def recent(self, count: int) -> list[LedgerEntry]:
         """The newest entries, the oldest of them first.
 
         Args:
@@ -339,7 +339,7 @@ class Ledger:
         most = integer(count, "count", lower=0)
         return self._store.read(lambda connection: list(entries(connection, after=_newest(connection).number - most)))
 
-    def verify(self, *, head: Head | str | None = None) -> Verification:
+    def verify(self, *, head: ChainHead | str | None = None) -> LedgerVerification:
         """Check the chain, every total and every price again.
 
         Args:
@@ -376,7 +376,7 @@ class Ledger:
         self._store.backup(path)
 
 
-def _newest(connection: sqlite3.Connection) -> Entry:
+def _newest(connection: sqlite3.Connection) -> LedgerEntry:
     """The last entry; a ledger has at least its first."""
     newest = last_entry(connection)
     if newest is None:

@@ -14,7 +14,7 @@ from dpaudit.claims import Guarantee
 from dpaudit.errors import DpauditError, InvalidArgument, LedgerFailure
 from dpaudit.exact import integer
 from dpaudit.ledger.accounts import Account, accounts_of, charged, keep, move
-from dpaudit.ledger.entries import LONGEST_NOTE, Entry, Receipt, Scope
+from dpaudit.ledger.entries import LONGEST_NOTE, LedgerEntry, Receipt, Scope
 from dpaudit.ledger.losses import MOST_TIMES, described, is_compared, kept
 from dpaudit.ledger.plain import all_left, excess, release_to_dict
 from dpaudit.ledger.store import Store, append, entry_of, open_charges
@@ -39,7 +39,7 @@ class Charge:
 
 def reserve(store: Store, ledger: str, kind: str, spending: Any, scope: Scope | str, times: int, note: str) -> Receipt:
     """One durable charge to the ledger of that name, of the kind "reserve" or "spend"."""
-    place, loss = Scope.of(scope), asked(spending)
+    place, loss = Scope.of(scope), requested_loss(spending)
     if not (isinstance(note, str) and len(note) <= LONGEST_NOTE and note.isprintable()):
         got = f"{len(note)} letters, or some that cannot be printed" if isinstance(note, str) else f"a {type(note).__name__}"
         raise InvalidArgument("DPA105", f"note must be printable text of at most {LONGEST_NOTE} letters, got {got}.")
@@ -48,7 +48,7 @@ def reserve(store: Store, ledger: str, kind: str, spending: Any, scope: Scope | 
     said = {"scope": str(place), "spending": text, "loss": kept(loss), "times": count, "note": note}
     body = said if kind == "spend" else {**said, "compared": is_compared(loss)}
 
-    def change(connection: sqlite3.Connection) -> tuple[Entry, list[Account], dict[str, dict[str, str]]]:
+    def change(connection: sqlite3.Connection) -> tuple[LedgerEntry, list[Account], dict[str, dict[str, str]]]:
         after, amounts = charged(accounts_of(connection, place), place, loss, count)
         entry = append(connection, kind, {**body, "amounts": amounts})
         keep(connection, after)
@@ -78,7 +78,7 @@ def settle_after_error(store: Store, receipt: Receipt, tally: Tally) -> None:
         error.add_note(told)
 
 
-def asked(spending: Any) -> PrivacyLoss | Guarantee:
+def requested_loss(spending: Any) -> PrivacyLoss | Guarantee:
     """A loss or a guarantee; a mechanism or a record has a loss."""
     loss = spending if isinstance(spending, (PrivacyLoss, Guarantee)) else getattr(spending, "loss", None)
     if not isinstance(loss, (PrivacyLoss, Guarantee)):

@@ -81,7 +81,7 @@ class Scope:
 
 
 @dataclass(frozen=True)
-class Head:
+class ChainHead:
     """The newest entry of a ledger at some time: whoever keeps it can show later that nothing before it was changed or cut off.
 
     Args:
@@ -91,7 +91,7 @@ class Head:
       InvalidArgument: not a number and a hash (DPA105).
     Source: docs/ledger.md, "What the chain shows".
     Example:
-      >>> str(Head.of("3:" + "0f" * 32))[:8]
+      >>> str(ChainHead.of("3:" + "0f" * 32))[:8]
       '3:0f0f0f'
     """
 
@@ -99,9 +99,9 @@ class Head:
     digest: str
 
     @classmethod
-    def of(cls, value: Head | str) -> Head:
+    def of(cls, value: ChainHead | str) -> ChainHead:
         """A head from its text, NUMBER:HASH."""
-        if isinstance(value, Head):
+        if isinstance(value, ChainHead):
             return value
         number, _, digest = instance_of(value, str, "head").partition(":")
         if not (
@@ -120,7 +120,7 @@ class Head:
 
 
 @dataclass(frozen=True)
-class Entry:
+class LedgerEntry:
     """One line of a ledger, never changed: its number, what it says, when it was written, and the hash that ends the chain there.
 
     Args:
@@ -131,8 +131,8 @@ class Entry:
       digest: SHA-256 of the hash before it and of everything above.
     Source: docs/ledger.md, "Entries".
     Example:
-      >>> first = Entry.after(None, "ledger", "2026-01-01T00:00:00Z", {"name": "census"})
-      >>> first.follows(None), Entry.after(first, "spend", first.time, {}).follows(None)
+      >>> first = LedgerEntry.after(None, "ledger", "2026-01-01T00:00:00Z", {"name": "census"})
+      >>> first.follows(None), LedgerEntry.after(first, "spend", first.time, {}).follows(None)
       (True, False)
     """
 
@@ -143,20 +143,20 @@ class Entry:
     digest: bytes
 
     @classmethod
-    def after(cls, head: Entry | None, kind: str, time: str, body: Mapping[str, Any]) -> Entry:
+    def after(cls, head: LedgerEntry | None, kind: str, time: str, body: Mapping[str, Any]) -> LedgerEntry:
         """The entry that continues the chain."""
         number = 1 if head is None else head.number + 1
         return cls(number, kind, time, MappingProxyType(dict(body)), _digest(head, number, kind, time, body))
 
-    def follows(self, head: Entry | None) -> bool:
+    def follows(self, head: LedgerEntry | None) -> bool:
         """Whether this is an entry after that one, unchanged."""
         number = 1 if head is None else head.number + 1
         return (self.number, self.digest) == (number, _digest(head, self.number, self.kind, self.time, self.body))
 
     @property
-    def head(self) -> Head:
+    def head(self) -> ChainHead:
         """What a receipt keeps of it."""
-        return Head(self.number, self.digest.hex())
+        return ChainHead(self.number, self.digest.hex())
 
     def to_dict(self) -> dict[str, Any]:
         """The entry as plain data."""
@@ -191,7 +191,7 @@ class Receipt:
       head: the entry itself as the newest of its time.
     Source: docs/ledger.md, "Charges".
     Example:
-      >>> Receipt("c0ffee", 2, Scope.of("a/b"), "laplace(scale=1)", {}, {}, Head(2, "00" * 32)).to_dict()["scope"]
+      >>> Receipt("c0ffee", 2, Scope.of("a/b"), "laplace(scale=1)", {}, {}, ChainHead(2, "00" * 32)).to_dict()["scope"]
       'a/b'
     """
 
@@ -201,7 +201,7 @@ class Receipt:
     spending: str
     amounts: Mapping[str, Mapping[str, str]]
     remaining: Mapping[str, Mapping[str, str]]
-    head: Head
+    head: ChainHead
 
     def to_dict(self) -> dict[str, Any]:
         """The receipt as plain data."""
@@ -226,7 +226,7 @@ def canonical(value: object) -> str:
     return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
 
 
-def _digest(head: Entry | None, number: int, kind: str, time: str, body: Mapping[str, Any]) -> bytes:
+def _digest(head: LedgerEntry | None, number: int, kind: str, time: str, body: Mapping[str, Any]) -> bytes:
     """The hash of an entry, which depends on all before it."""
     before = bytes(_DIGEST) if head is None else head.digest
     return hashlib.sha256(before + canonical([number, kind, time, dict(body)]).encode("ascii")).digest()

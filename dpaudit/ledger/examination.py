@@ -13,13 +13,13 @@ from typing import Any
 from dpaudit.errors import DpauditError, InvalidArgument, LedgerFailure
 from dpaudit.exact import instance_of
 from dpaudit.ledger.accounts import ALL, account_from_row
-from dpaudit.ledger.entries import Entry, Head, printable
+from dpaudit.ledger.entries import ChainHead, LedgerEntry, printable
 from dpaudit.ledger.store import Store, entry_from_row
 from dpaudit.ledger.tables import differences
-from dpaudit.ledger.verification import UNREAD, Verification, replayed
+from dpaudit.ledger.verification import UNREAD, LedgerVerification, replayed
 
 
-def verify_file(path: str | os.PathLike[str], *, head: Head | str | None = None) -> Verification:
+def verify_file(path: str | os.PathLike[str], *, head: ChainHead | str | None = None) -> LedgerVerification:
     """Check a ledger or an export of one, whatever the file holds.
 
     Args:
@@ -36,7 +36,7 @@ def verify_file(path: str | os.PathLike[str], *, head: Head | str | None = None)
       ...     verify_file(folder).problems
       ('cannot be read: it is no regular file',)
     """
-    wanted = None if head is None else Head.of(head)
+    wanted = None if head is None else ChainHead.of(head)
     place = Path(path if isinstance(path, str) else instance_of(path, os.PathLike, "path"))
     try:
         kind = place.stat()
@@ -60,9 +60,9 @@ def verify_file(path: str | os.PathLike[str], *, head: Head | str | None = None)
     return replayed(items, head=wanted)
 
 
-def examine(store: Store, head: Head | str | None) -> Verification:
+def examine(store: Store, head: ChainHead | str | None) -> LedgerVerification:
     """The verdict on a ledger that could be opened."""
-    wanted = None if head is None else Head.of(head)
+    wanted = None if head is None else ChainHead.of(head)
     try:
         return _examined(store, wanted)
     except DpauditError as error:
@@ -71,9 +71,9 @@ def examine(store: Store, head: Head | str | None) -> Verification:
         return _unread(type(error).__name__)
 
 
-def _unread(why: str) -> Verification:
+def _unread(why: str) -> LedgerVerification:
     """The verdict on what cannot be read."""
-    return Verification(0, None, (), (), (printable(f"{UNREAD}: {why}"),))
+    return LedgerVerification(0, None, (), (), (printable(f"{UNREAD}: {why}"),))
 
 
 def _is_no_database(error: DpauditError, size: int) -> bool:
@@ -81,10 +81,10 @@ def _is_no_database(error: DpauditError, size: int) -> bool:
     return size == 0 or getattr(error.__cause__, "sqlite_errorcode", None) == sqlite3.SQLITE_NOTADB
 
 
-def _examined(store: Store, head: Head | None) -> Verification:
+def _examined(store: Store, head: ChainHead | None) -> LedgerVerification:
     """The verdict on one state of a file of SQLite."""
 
-    def question(connection: sqlite3.Connection) -> Verification:
+    def question(connection: sqlite3.Connection) -> LedgerVerification:
         tables, others = differences(connection)
         if tables:  # a view in place of a table may have no end
             return _unread("; ".join([*tables, *others]))
@@ -108,26 +108,26 @@ def _examined(store: Store, head: Head | None) -> Verification:
     return store.examine(question)
 
 
-def _rows(connection: sqlite3.Connection) -> Iterator[Entry | str]:
+def _rows(connection: sqlite3.Connection) -> Iterator[LedgerEntry | str]:
     """Every entry, and a text for each row that is none."""
     for row in connection.execute("SELECT * FROM entry ORDER BY number"):
         yield _read(lambda row=row: entry_from_row(row), f"entry {row[0]!r:.20} cannot be read")
 
 
-def _exported(path: Path) -> Iterator[Entry | str]:
+def _exported(path: Path) -> Iterator[LedgerEntry | str]:
     """The entries of an export, and a text for each line that is none."""
     try:
         with path.open(encoding="utf-8", errors="surrogateescape") as file:
             for number, line in enumerate(file, start=1):
-                yield _read(lambda line=line: Entry.from_dict(json.loads(line)), f"line {number} is no entry of a ledger")
+                yield _read(lambda line=line: LedgerEntry.from_dict(json.loads(line)), f"line {number} is no entry of a ledger")
     except OSError as error:
         yield f"what follows cannot be read ({type(error).__name__})"
 
 
-def _read(make: Any, problem: str) -> Entry | str:
+def _read(make: Any, problem: str) -> LedgerEntry | str:
     """An entry, or what to say of what is none."""
     try:
-        made: Entry = make()
+        made: LedgerEntry = make()
     except Exception:  # noqa: BLE001 - whatever the file holds, a verdict is given
         return problem
     return made

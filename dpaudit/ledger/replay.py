@@ -13,7 +13,7 @@ from dpaudit.accounting import PrivacyLoss
 from dpaudit.accounting.budgets.filters import Amounts, Cap
 from dpaudit.claims import ApproxDP, Guarantee
 from dpaudit.exact import integer
-from dpaudit.ledger.entries import KINDS, Entry, Scope, canonical
+from dpaudit.ledger.entries import KINDS, LedgerEntry, Scope, canonical
 from dpaudit.ledger.losses import MOST_TIMES, described, is_compared, spending_from_dict
 from dpaudit.ledger.plain import adjacency_from_dict, all_left, cap_of, excess
 from dpaudit.ledger.tables import VERSIONS
@@ -41,7 +41,7 @@ class Replay:
     caps: dict[int, Cap] = field(default_factory=dict)
     scopes: dict[int, Scope] = field(default_factory=dict)
     spent: dict[int, Amounts] = field(default_factory=dict)
-    open: dict[int, Entry] = field(default_factory=dict)
+    open: dict[int, LedgerEntry] = field(default_factory=dict)
     owed: dict[int, _Owed] = field(default_factory=dict)
     overruns: list[int] = field(default_factory=list)
     elsewhere: list[int] = field(default_factory=list)
@@ -49,7 +49,7 @@ class Replay:
     uncompared: list[int] = field(default_factory=list)
     taken: list[int] = field(default_factory=list)
 
-    def read(self, entry: Entry) -> list[str]:
+    def read(self, entry: LedgerEntry) -> list[str]:
         """Take in one entry; what is wrong with it."""
         try:
             found = self._problem(entry)
@@ -57,7 +57,7 @@ class Replay:
             found = f"cannot be read ({type(error).__name__})"
         return [] if found is None else [f"entry {entry.number!r:.20} {found}"]
 
-    def _problem(self, entry: Entry) -> str | None:
+    def _problem(self, entry: LedgerEntry) -> str | None:
         """What is wrong with an entry, None for nothing."""
         if (entry.kind == "ledger") != (entry.number == 1) or entry.kind not in KINDS:
             return f"is of kind {entry.kind!r:.40}, which does not belong there"
@@ -74,14 +74,14 @@ class Replay:
                 return self._overran(entry)
         return self._ended(entry)
 
-    def _began(self, entry: Entry) -> str | None:
+    def _began(self, entry: LedgerEntry) -> str | None:
         """The first entry, and one from which a newer format holds."""
         before, self.format = self.format, integer(entry.body["format"], "format")
         if self.format not in VERSIONS or self.format <= before:
             return "states a format that is none, or an older one"
         return None if entry.kind == "format" or isinstance(entry.body["name"], str) else "names no ledger"
 
-    def _opened(self, entry: Entry) -> str | None:
+    def _opened(self, entry: LedgerEntry) -> str | None:
         """A budget: its limits must not be larger than its guarantee allows."""
         scope, cap = Scope.of(entry.body["scope"]), cap_of(entry.body)
         if scope in self.scopes.values():
@@ -91,7 +91,7 @@ class Replay:
         allowed = Cap.of(cap.guarantee, adjacency=cap.adjacency, slack=slack)
         return None if allowed.covers(cap.limits) else "allows more than its guarantee"
 
-    def _charged(self, entry: Entry) -> str | None:
+    def _charged(self, entry: LedgerEntry) -> str | None:
         """A charge: every budget of its scope pays what its loss costs, and covers it."""
         body = entry.body
         scope, amounts = Scope.of(body["scope"]), body["amounts"]
@@ -108,7 +108,7 @@ class Replay:
         over = [str(self.scopes[int(number)]) for number in amounts if not self.caps[int(number)].covers(self.spent[int(number)])]
         return f"passes the budget of {over[0]}" if over else self._mispriced(entry)
 
-    def _mispriced(self, entry: Entry) -> str | None:
+    def _mispriced(self, entry: LedgerEntry) -> str | None:
         """Whether a charge says something else than its loss, or pays less than this costs."""
         body = entry.body
         if "loss" not in body and self.format < _KEEPS_LOSSES:
@@ -127,7 +127,7 @@ class Replay:
                 return "pays less than its loss costs"
         return None
 
-    def _ended(self, entry: Entry) -> str | None:
+    def _ended(self, entry: LedgerEntry) -> str | None:
         """A commit or a cancellation of an open charge."""
         charge = self.open.pop(integer(entry.body["charge"], "charge"), None)
         if charge is None:
@@ -146,7 +146,7 @@ class Replay:
                 self.owed[charge.number] = _Owed(entry.number, beyond, self.format)
         return None if all(release.secure for release in ran) else "released noise of an insecure source, which protects nobody"
 
-    def _beyond(self, charge: Entry, ran: Sequence[Release]) -> dict[str, Amounts | None]:
+    def _beyond(self, charge: LedgerEntry, ran: Sequence[Release]) -> dict[str, Amounts | None]:
         """What ran beyond a charge, by number of the budgets that it was beyond."""
         found = {}
         for number, text in charge.body["amounts"].items():
@@ -158,7 +158,7 @@ class Replay:
                 found[number] = amounts
         return found
 
-    def _overran(self, entry: Entry) -> str | None:
+    def _overran(self, entry: LedgerEntry) -> str | None:
         """What was released beyond a charge, right after its commit: exactly what the commit says."""
         number, amounts = integer(entry.body["charge"], "charge"), entry.body["amounts"]
         owed = self.owed.pop(number, None)

@@ -17,7 +17,7 @@ from typing import Any, Final, TypeVar
 
 from dpaudit.errors import InvalidArgument, LedgerFailure
 from dpaudit.exact import instance_of
-from dpaudit.ledger.entries import Entry, canonical, printable
+from dpaudit.ledger.entries import LedgerEntry, canonical, printable
 from dpaudit.ledger.tables import APPLICATION, SETTINGS, VERSION, VERSIONS, differences, make_tables
 
 _OLDEST_SQLITE: Final = (3, 37, 0)
@@ -160,27 +160,27 @@ def make_file(path: Path, code: str, why: str) -> None:
         raise LedgerFailure(code, f"{printable(path.name)} cannot be made ({type(error).__name__}).") from error
 
 
-def append(connection: sqlite3.Connection, kind: str, body: dict[str, Any]) -> Entry:
+def append(connection: sqlite3.Connection, kind: str, body: dict[str, Any]) -> LedgerEntry:
     """Add an entry to the chain, inside a transaction that writes."""
     moment = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-    entry = Entry.after(last_entry(connection), kind, moment, body)
+    entry = LedgerEntry.after(last_entry(connection), kind, moment, body)
     connection.execute("INSERT INTO entry VALUES (?, ?, ?, ?, ?)", (entry.number, kind, moment, canonical(body), entry.digest))
     return entry
 
 
-def last_entry(connection: sqlite3.Connection) -> Entry | None:
+def last_entry(connection: sqlite3.Connection) -> LedgerEntry | None:
     """The newest entry."""
     row = connection.execute("SELECT * FROM entry ORDER BY number DESC LIMIT 1").fetchone()
     return None if row is None else entry_from_row(row)
 
 
-def entry_of(connection: sqlite3.Connection, number: int) -> Entry | None:
+def entry_of(connection: sqlite3.Connection, number: int) -> LedgerEntry | None:
     """One entry."""
     row = connection.execute("SELECT * FROM entry WHERE number = ?", (number,)).fetchone()
     return None if row is None else entry_from_row(row)
 
 
-def entries(connection: sqlite3.Connection, after: int = 0) -> Iterator[Entry]:
+def entries(connection: sqlite3.Connection, after: int = 0) -> Iterator[LedgerEntry]:
     """Every entry after that number, the oldest first."""
     for row in connection.execute("SELECT * FROM entry WHERE number > ? ORDER BY number", (after,)):
         yield entry_from_row(row)
@@ -191,7 +191,7 @@ def open_charges(connection: sqlite3.Connection) -> list[int]:
     return [number for (number,) in connection.execute("SELECT number FROM open_charge ORDER BY number")]
 
 
-def entry_from_row(row: tuple[Any, ...]) -> Entry:
+def entry_from_row(row: tuple[Any, ...]) -> LedgerEntry:
     """An entry from its row; DPA805 for a row that is none."""
     number, kind, moment, body, digest = row
     try:
@@ -201,7 +201,7 @@ def entry_from_row(row: tuple[Any, ...]) -> Entry:
     known = (type(number), type(kind), type(moment), type(content), type(digest))
     if known != (int, str, str, dict, bytes):
         raise LedgerFailure("DPA805", f"entry {number!r:.20} cannot be read. {_RESTORE}")
-    return Entry(number, kind, moment, MappingProxyType(content), digest)
+    return LedgerEntry(number, kind, moment, MappingProxyType(content), digest)
 
 
 def _begin(connection: sqlite3.Connection, begin: str) -> None:

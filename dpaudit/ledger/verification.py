@@ -8,7 +8,7 @@ from typing import Final
 
 from dpaudit.errors import InvalidArgument
 from dpaudit.exact import instance_of
-from dpaudit.ledger.entries import Entry, Head, printable
+from dpaudit.ledger.entries import ChainHead, LedgerEntry, printable
 from dpaudit.ledger.replay import Replay
 
 UNREAD: Final = "cannot be read"
@@ -16,7 +16,7 @@ UNREAD: Final = "cannot be read"
 
 
 @dataclass(frozen=True)
-class Verification:
+class LedgerVerification:
     """What was found in a ledger.
 
     Args:
@@ -31,12 +31,12 @@ class Verification:
       taken: charges of an old ledger that keep no loss, whose amounts were taken as they are written.
     Source: docs/ledger.md, "What the chain shows".
     Example:
-      >>> verify([]).problems
+      >>> verify_ledger([]).problems
       ('there are no entries',)
     """
 
     entries: int
-    head: Head | None
+    head: ChainHead | None
     open_charges: tuple[int, ...]
     overruns: tuple[int, ...]
     problems: tuple[str, ...]
@@ -51,14 +51,14 @@ class Verification:
         return not (self.problems and self.problems[0].startswith(UNREAD))
 
 
-def verify(
-    entries: Iterable[Entry],
+def verify_ledger(
+    entries: Iterable[LedgerEntry],
     *,
-    head: Head | str | None = None,
+    head: ChainHead | str | None = None,
     totals: Mapping[int, Mapping[str, str]] | None = None,
     pending: Collection[int] | None = None,
     damage: Sequence[str] = (),
-) -> Verification:
+) -> LedgerVerification:
     """Check the chain of hashes, what each entry says, and every total, from the first entry on.
 
     Args:
@@ -73,28 +73,28 @@ def verify(
       InvalidArgument: no head (DPA105).
     Source: docs/ledger.md, "What the chain shows".
     Example:
-      >>> first = Entry.after(None, "ledger", "2026-01-01T00:00:00Z", {"name": "0f", "format": 1})
-      >>> changed = Entry.after(None, "ledger", "2026-01-01T00:00:00Z", {"name": "0e", "format": 1})
-      >>> verify([changed], head=first.head).problems
+      >>> first = LedgerEntry.after(None, "ledger", "2026-01-01T00:00:00Z", {"name": "0f", "format": 1})
+      >>> changed = LedgerEntry.after(None, "ledger", "2026-01-01T00:00:00Z", {"name": "0e", "format": 1})
+      >>> verify_ledger([changed], head=first.head).problems
       ('entry 1 is not the one of the given head: the ledger was cut, changed or replaced',)
     """
     instance_of(damage, Sequence, "damage")
     pending = None if pending is None else instance_of(pending, Collection, "pending")
     totals = None if totals is None else instance_of(totals, Mapping, "totals")
-    items = (instance_of(entry, Entry, "each of entries") for entry in _iterator(entries))
+    items = (instance_of(entry, LedgerEntry, "each of entries") for entry in _iterator(entries))
     return replayed(items, head=head, totals=totals, pending=pending, problems=[f"SQLite finds damage: {text}" for text in damage])
 
 
 def replayed(
-    items: Iterable[Entry | str],
+    items: Iterable[LedgerEntry | str],
     *,
-    head: Head | str | None,
+    head: ChainHead | str | None,
     totals: Mapping[int, Mapping[str, str]] | None = None,
     pending: Collection[object] | None = None,
     problems: Sequence[str] = (),
-) -> Verification:
-    """What `verify` says of entries, and of texts that say why one cannot be read; problems known before come first."""
-    replay, last, wanted = Replay(), None, None if head is None else Head.of(head)
+) -> LedgerVerification:
+    """What `verify_ledger` says of entries, and of texts that say why one cannot be read; problems known before come first."""
+    replay, last, wanted = Replay(), None, None if head is None else ChainHead.of(head)
     found, met, count = [*problems], wanted is None, 0
     for entry in items:
         count += 1
@@ -117,7 +117,7 @@ def replayed(
         found.append("the open charges of the file are not those of its entries")
     found += [f"entry {number} released more than it reserved, and that was never charged" for number in sorted(replay.owed)]
     number, newest = (count, None) if last is None else (last.number, last.head)
-    return Verification(
+    return LedgerVerification(
         number,
         newest,
         tuple(sorted(replay.open)),
@@ -130,7 +130,7 @@ def replayed(
     )
 
 
-def _iterator(entries: Iterable[Entry]) -> Iterator[Entry]:
+def _iterator(entries: Iterable[LedgerEntry]) -> Iterator[LedgerEntry]:
     """What goes through the entries, refused where nothing can."""
     try:
         return iter(entries)
@@ -138,7 +138,7 @@ def _iterator(entries: Iterable[Entry]) -> Iterator[Entry]:
         raise InvalidArgument("DPA105", f"entries must be entries one after the other, got a {type(entries).__name__}.") from error
 
 
-def _continues(entry: Entry, last: Entry | None) -> bool:
+def _continues(entry: LedgerEntry, last: LedgerEntry | None) -> bool:
     """Whether an entry follows the one before it; no for one that no hash can be computed of."""
     try:
         return entry.follows(last)

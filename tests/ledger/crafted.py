@@ -6,7 +6,7 @@ import random
 import sqlite3
 from contextlib import closing
 
-from dpaudit.ledger import Entry
+from dpaudit.ledger import LedgerEntry
 from dpaudit.ledger.entries import canonical
 
 TIME = "2026-01-01T00:00:00Z"
@@ -41,7 +41,7 @@ def rewritten(path, change):
     said = change([(kind, time, json.loads(body)) for kind, time, body in rows])
     statements, last = ["DELETE FROM entry"], None
     for kind, time, body in said:
-        last = Entry.after(last, kind, time, body)
+        last = LedgerEntry.after(last, kind, time, body)
         statements.append(("INSERT INTO entry VALUES (?, ?, ?, ?, ?)", (last.number, kind, time, canonical(body), last.digest)))
     sql(path, *statements)
 

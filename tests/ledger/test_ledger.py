@@ -14,7 +14,7 @@ from dpaudit import GDP, RDP, ZCDP, ApproxDP, Curve, PureDP
 from dpaudit.accounting import Poisson, gaussian, laplace
 from dpaudit.claims import Adjacency
 from dpaudit.errors import AdjacencyMismatch, InvalidArgument, LedgerFailure, LedgerRefusal, Unsupported
-from dpaudit.ledger import Entry, Ledger, Scope, book, charges, verify
+from dpaudit.ledger import Ledger, LedgerEntry, Scope, book, charges, verify_ledger
 from dpaudit.ledger import store as the_store
 from mechanisms import GaussianMechanism, LaplaceMechanism
 
@@ -321,17 +321,17 @@ def test_every_letter_of_an_export_counts(pure):
     with pure.charge(laplace_noise(scale=4), scope=WHERE):
         laplace_noise(scale=4).release(1)
     lines = [json.dumps(entry.to_dict()) for entry in pure.entries()]
-    assert () == verify([Entry.from_dict(json.loads(line)) for line in lines], head=pure.head).problems
+    assert () == verify_ledger([LedgerEntry.from_dict(json.loads(line)) for line in lines], head=pure.head).problems
     for number, line in enumerate(lines):
         for place in range(len(line)):
             letter = "1" if line[place] != "1" else "2"
             try:
-                entry = Entry.from_dict(json.loads(line[:place] + letter + line[place + 1 :]))
+                entry = LedgerEntry.from_dict(json.loads(line[:place] + letter + line[place + 1 :]))
             except (KeyError, TypeError, ValueError):
                 continue
-            others = [Entry.from_dict(json.loads(other)) for other in lines]
+            others = [LedgerEntry.from_dict(json.loads(other)) for other in lines]
             others[number] = entry
-            assert verify(others, head=pure.head).problems, (number, place)
+            assert verify_ledger(others, head=pure.head).problems, (number, place)
 
 
 @pytest.mark.parametrize("content", [b"", b"not a ledger", b"SQLite format 3\x00" + bytes(4000)])

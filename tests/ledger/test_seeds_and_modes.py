@@ -16,7 +16,7 @@ from click.testing import CliRunner
 from dpaudit import ApproxDP, PureDP
 from dpaudit.cli import main
 from dpaudit.errors import InvalidArgument, LedgerFailure
-from dpaudit.ledger import Entry, Ledger, verify, verify_file
+from dpaudit.ledger import Ledger, LedgerEntry, verify_file, verify_ledger
 from dpaudit.ledger.entries import canonical
 from learners import Budget, PrivateClassifier
 from mechanisms import (
@@ -110,8 +110,8 @@ def test_a_commit_of_insecure_noise_is_not_intact(ledger):
         NOISE.release(3)
     *others, last = ledger.entries()
     (ran,) = last.body["ran"]
-    forged = Entry.after(others[-1], "commit", last.time, {**last.body, "ran": [{**ran, "secure": False}]})
-    assert "insecure source" in verify([*others, forged]).problems[0]
+    forged = LedgerEntry.after(others[-1], "commit", last.time, {**last.body, "ran": [{**ran, "secure": False}]})
+    assert "insecure source" in verify_ledger([*others, forged]).problems[0]
 
 
 def test_verify_prices_the_releases_of_every_commit(ledger):
@@ -124,10 +124,10 @@ def test_verify_prices_the_releases_of_every_commit(ledger):
         last, forged = None, []
         for place, entry in enumerate(entries):
             body = {**entry.body, "ran": [*entry.body["ran"]] * 2} if place == changed else entry.body
-            last = Entry.after(last, entry.kind, entry.time, body)
+            last = LedgerEntry.after(last, entry.kind, entry.time, body)
             forged.append(last)
-        assert (f"entry {changed} released more than it reserved, and that was never charged",) == verify(forged).problems
-    assert () == verify(entries).problems
+        assert (f"entry {changed} released more than it reserved, and that was never charged",) == verify_ledger(forged).problems
+    assert () == verify_ledger(entries).problems
 
 
 # --- modes ---
@@ -192,7 +192,7 @@ def old(ledger):
     last, rows = None, []
     for entry in ledger.entries():
         body = {name: value for name, value in entry.body.items() if name not in {"loss", "times"}}
-        last = Entry.after(last, entry.kind, entry.time, body | ({"format": 1} if entry.kind == "ledger" else {}))
+        last = LedgerEntry.after(last, entry.kind, entry.time, body | ({"format": 1} if entry.kind == "ledger" else {}))
         rows.append((last.number, last.kind, last.time, canonical(dict(last.body)), last.digest))
     with closing(sqlite3.connect(ledger._store.path, isolation_level=None)) as connection:
         triggers = connection.execute("SELECT name, sql FROM sqlite_schema WHERE type = 'trigger'").fetchall()
@@ -222,14 +222,14 @@ def test_the_first_change_brings_an_old_ledger_to_the_new_format_and_no_charge_a
     assert ((), (3, 4), (3, 7)) == (found.problems, found.taken, found.elsewhere)
     *others, last = ledger.entries()
     bare = {name: value for name, value in last.body.items() if name not in {"loss", "times"}}
-    assert verify([*others, Entry.after(others[-1], "spend", last.time, bare)]).problems
+    assert verify_ledger([*others, LedgerEntry.after(others[-1], "spend", last.time, bare)]).problems
 
 
 def test_an_old_ledger_under_which_something_without_a_price_took_nothing_is_intact(tmp_path):
     def chain(*said):
         last = None
         for kind, body in said:
-            last = Entry.after(last, kind, "2026-01-01T00:00:00Z", body)
+            last = LedgerEntry.after(last, kind, "2026-01-01T00:00:00Z", body)
             yield last
 
     ledger = Ledger.create(tmp_path / "other.ledger")
@@ -241,8 +241,8 @@ def test_an_old_ledger_under_which_something_without_a_price_took_nothing_is_int
     entries = list(
         chain(("ledger", {**first.body, "format": 1}), ("budget", budget.body), ("reserve", bare), ("commit", commit.body))
     )
-    assert () == verify(entries).problems
-    assert verify([first, budget, reserve, commit]).problems
+    assert () == verify_ledger(entries).problems
+    assert verify_ledger([first, budget, reserve, commit]).problems
 
 
 def test_each_part_of_a_charge_is_checked_against_its_loss(ledger):
@@ -255,8 +255,8 @@ def test_each_part_of_a_charge_is_checked_against_its_loss(ledger):
         {"amounts": {"2": {"epsilon": "1/4"}}},
         {"loss": {"guarantee": {"name": "PureDP", "epsilon": "1/3"}}},
     ):
-        forged = Entry.after(others[-1], last.kind, last.time, {**last.body, **change})
-        assert verify([*others, forged]).problems, change
+        forged = LedgerEntry.after(others[-1], last.kind, last.time, {**last.body, **change})
+        assert verify_ledger([*others, forged]).problems, change
     assert replace(last) == last
 
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from dpaudit.claims import PureDP
 from dpaudit.errors import DpauditError, LedgerFailure
-from dpaudit.ledger import Ledger, verify
+from dpaudit.ledger import Ledger, verify_ledger
 from mechanisms import GaussianMechanism, LaplaceMechanism, source_from
 
 SCOPE = "survey/person/report"
@@ -68,12 +68,12 @@ def what_was_changed_is_found():
         receipt = one.spend(PureDP("1/2"), scope=SCOPE)
         entries = one.entries()
         changed = [*entries[:-1], replace(entries[-1], body={**entries[-1].body, "note": "other"})]
-        assert verify(changed).problems
-        assert verify(entries[:-1], head=receipt.head).problems
+        assert verify_ledger(changed).problems
+        assert verify_ledger(entries[:-1], head=receipt.head).problems
         unpaid = type(entries[-1]).after(
             entries[-2], "spend", entries[-1].time, {**entries[-1].body, "amounts": {"2": {"epsilon": "1/2"}}}
         )
-        assert verify([*entries[:-1], unpaid]).problems
+        assert verify_ledger([*entries[:-1], unpaid]).problems
         assert not entries[-1].follows(replace(entries[-2], digest=bytes(range(32))))
         connection = sqlite3.connect(one._store.path)
         connection.execute('UPDATE budget SET spent = \'{"epsilon": "0"}\'')
@@ -91,8 +91,8 @@ def what_ran_is_priced_again():
         ran = {**last.body, "ran": [*last.body["ran"]] * 2}
         commit = type(last).after(others[-1], "commit", last.time, ran)
         overrun = type(last).after(commit, "overrun", last.time, {"charge": 3, "amounts": {"2": {"epsilon": "0"}}})
-        assert verify([*others, commit]).problems
-        assert verify([*others, commit, overrun]).problems
+        assert verify_ledger([*others, commit]).problems
+        assert verify_ledger([*others, commit, overrun]).problems
 
 
 def what_was_charged_is_priced_again():
@@ -106,7 +106,7 @@ def what_was_charged_is_priced_again():
             without,
         ]
         for body in changed:
-            assert verify([*others, type(last).after(others[-1], "spend", last.time, body)]).problems
+            assert verify_ledger([*others, type(last).after(others[-1], "spend", last.time, body)]).problems
 
 
 def a_release_without_a_price_is_told():
