@@ -4,122 +4,100 @@ from __future__ import annotations
 
 from typing import Final
 
-from dpaudit.verifier.chain import Node
-from proofs.learning.nodes import by_lemmas, by_tests, claimed
+from proofs.nodes import TESTS, code, learner_claim, lemmas, sensitivity, source
 
-_SLOPES: Final = "solvers/test_slopes.py::test_"
-_PLANS: Final = "solvers/test_plans.py::test_"
-_SOLVING: Final = "solvers/test_solving.py::test_"
-_AUDITS: Final = "audits/test_linear.py::test_"
+_SLOPES: Final = "test:tests/learners/solvers/test_slopes.py::test_"
+_PLANS: Final = "test:tests/learners/solvers/test_plans.py::test_"
+_SOLVING: Final = "test:tests/learners/solvers/test_solving.py::test_"
+_AUDITS: Final = "test:tests/learners/audits/test_linear.py::test_"
 
 NODES: Final = (
-    by_lemmas(
+    sensitivity(
         "slopes.cut",
-        "sensitivity",
         "An entry of a table with a sign is at most the unit; a residual over its length, rounded up, times the unit is no longer.",
-        ("sums.logistic", "sums.rounded_root", "sums.cut_step", "sums.cut"),
+        *lemmas("sums.logistic", "sums.rounded_root", "sums.cut_step", "sums.cut"),
     ),
-    Node(
+    sensitivity(
         "slopes.tables",
-        "sensitivity",
         "Every entry of the tables that ship lies between 0 and the unit, and residuals have lengths that floats hold.",
-        "proven",
-        ("run:proofs.learning.tables:prove_slopes",),
+        "run:proofs.learning.tables:prove_slopes",
     ),
-    by_tests(
+    sensitivity(
         "slopes",
-        "sensitivity",
         "A record's slope is no longer than the unit, and a function of its own margins and label.",
-        (
-            f"{_SLOPES}no_logistic_slope_is_larger_than_the_unit_and_it_points_to_the_label",
-            f"{_SLOPES}no_softmax_slope_is_longer_than_the_unit",
-            f"{_SLOPES}roots_are_rounded_up_exactly",
-            f"{_SLOPES}the_slope_of_a_record_does_not_depend_on_the_others",
-        ),
-        *("slopes.cut", "slopes.tables", "rows.sums"),
-        binds=tuple(f"solvers/slopes.py:{name}" for name in ("logistic_slopes", "softmax_slopes", "_root_above")),
+        f"{_SLOPES}no_logistic_slope_is_larger_than_the_unit_and_it_points_to_the_label",
+        f"{_SLOPES}no_softmax_slope_is_longer_than_the_unit",
+        f"{_SLOPES}roots_are_rounded_up_exactly",
+        f"{_SLOPES}the_slope_of_a_record_does_not_depend_on_the_others",
+        needs=("slopes.cut", "slopes.tables", "rows.sums"),
+        binds=code("learners/solvers/slopes.py", "logistic_slopes", "softmax_slopes", "_root_above"),
     ),
-    by_lemmas(
+    sensitivity(
         "gradients.moves",
-        "sensitivity",
         "A sum of slopes times rows moves by 2 U B if a record is replaced, by U B if one comes, goes or becomes zero.",
-        ("sums.outer_step", "sums.contribution", "sums.lengths_step", "sums.replaced"),
+        *lemmas("sums.outer_step", "sums.contribution", "sums.lengths_step", "sums.replaced"),
     ),
-    by_tests(
+    sensitivity(
         "gradients",
-        "sensitivity",
         "The planned sensitivity of a gradient is that, for rows with their constant; weights are on a lattice, alike for both.",
-        (
-            f"{_PLANS}the_sensitivity_of_a_gradient_is_its_largest_slope_times_the_longest_row",
-            f"{_SOLVING}the_worst_pairs_of_records_move_a_gradient_by_nearly_its_sensitivity_and_never_more",
-            f"{_SOLVING}longer_rows_than_planned_are_refused_before_anything_is_drawn",
-            f"{_SOLVING}weights_meet_records_on_a_lattice_and_within_a_ball",
-            f"{_AUDITS}one_record_moves_a_gradient_by_no_more_than_its_sensitivity",
-        ),
-        *("slopes", "gradients.moves", "rows.norms"),
-        binds=tuple(f"solvers/{place}" for place in ("gradient.py:_descend", "gradient.py:on_lattice", "plans.py:SolverPlan")),
+        f"{_PLANS}the_sensitivity_of_a_gradient_is_its_largest_slope_times_the_longest_row",
+        f"{_SOLVING}the_worst_pairs_of_records_move_a_gradient_by_nearly_its_sensitivity_and_never_more",
+        f"{_SOLVING}longer_rows_than_planned_are_refused_before_anything_is_drawn",
+        f"{_SOLVING}weights_meet_records_on_a_lattice_and_within_a_ball",
+        f"{_AUDITS}one_record_moves_a_gradient_by_no_more_than_its_sensitivity",
+        needs=("slopes", "gradients.moves", "rows.norms"),
+        binds=(*code("learners/solvers/gradient.py", "_descend", "on_lattice"), *code("learners/solvers/plans.py", "SolverPlan")),
     ),
-    by_lemmas(
+    sensitivity(
         "moments.moves",
-        "sensitivity",
         "The triangle of a second moment with factors 5 and 7 moves by 5 sqrt(2) B^2 if a record is replaced, else by 5 B^2.",
-        (
-            *("sums.outer_row", "sums.outer_all", "learners.outer_products", "sums.moment_removed"),
-            *("sums.triangle_step", "sums.moment", "sums.root_above"),
+        *lemmas(
+            *("sums.outer_row", "sums.outer_all", "learners.outer_products", "sums.moment_removed", "sums.triangle_step"),
+            *("sums.moment", "sums.root_above"),
         ),
     ),
-    by_tests(
+    sensitivity(
         "moments",
-        "sensitivity",
         "The planned sensitivity of the second moment is that, rounded up.",
-        (
-            f"{_PLANS}the_sensitivity_of_the_triangle_is_the_least_whole_number_that_is_enough",
-            f"{_PLANS}no_pair_of_rows_moves_the_triangle_by_more_than_its_sensitivity",
-            f"{_AUDITS}one_record_moves_the_second_moment_by_no_more_than_its_sensitivity",
-        ),
-        *("moments.moves", "rows.sums"),
+        f"{_PLANS}the_sensitivity_of_the_triangle_is_the_least_whole_number_that_is_enough",
+        f"{_PLANS}no_pair_of_rows_moves_the_triangle_by_more_than_its_sensitivity",
+        f"{_AUDITS}one_record_moves_the_second_moment_by_no_more_than_its_sensitivity",
+        needs=("moments.moves", "rows.sums"),
         binds=(
-            *("solvers/moments.py:moment_sensitivity", "solvers/quasi_newton.py:preconditioner"),
-            "mechanisms/roots.py:whole_root_above",
+            *code("learners/solvers/moments.py", "moment_sensitivity"),
+            *code("learners/solvers/quasi_newton.py", "preconditioner"),
+            *code("mechanisms/roots.py", "whole_root_above"),
         ),
     ),
-    by_tests(
+    source(
         "descent",
-        "source",
         "A fit is at most one second moment and the planned gradients, with rounded Gaussian noise; the rest comes from those.",
-        (
-            f"{_SOLVING}exactly_what_was_planned_is_released",
-            f"{_SOLVING}the_first_gradient_is_the_sum_of_the_rows_by_their_class",
-            f"{_SOLVING}order_and_storage_of_the_records_change_no_bit",
-            f"{_PLANS}the_releases_together_cost_at_most_the_budget_and_not_much_less",
-            f"{_AUDITS}a_watched_fit_is_the_fit",
-        ),
-        *("GaussianMechanism.source", "gradients", "moments", "rounding"),
+        f"{_SOLVING}exactly_what_was_planned_is_released",
+        f"{_SOLVING}the_first_gradient_is_the_sum_of_the_rows_by_their_class",
+        f"{_SOLVING}order_and_storage_of_the_records_change_no_bit",
+        f"{_PLANS}the_releases_together_cost_at_most_the_budget_and_not_much_less",
+        f"{_AUDITS}a_watched_fit_is_the_fit",
+        needs=("GaussianMechanism.source", "gradients", "moments", "rounding"),
         binds=(
-            "solvers/gradient.py:solve",
-            *(f"solvers/plans.py:{name}" for name in ("default_plan", "gaussian_release", "mechanism_of")),
+            *code("learners/solvers/gradient.py", "solve"),
+            *code("learners/solvers/plans.py", "default_plan", "gaussian_release", "mechanism_of"),
         ),
     ),
-    by_tests(
+    source(
         "PrivateClassifier.source",
-        "source",
         "The estimator is such a fit, of records or of what public directions show of them, and has no other access to records.",
-        (
-            "test_private.py::test_dense_and_sparse_fits_and_scores_agree_in_every_bit",
-            "test_private.py::test_private_values_never_raise_warn_or_drop_a_record",
-            "test_private.py::test_parameters_are_refused_before_a_record_is_read",
-        ),
-        *("descent", "subspaces.rule"),
-        binds=("public_data/private_classifier.py:PrivateClassifier",),
+        f"{TESTS}test_private.py::test_dense_and_sparse_fits_and_scores_agree_in_every_bit",
+        f"{TESTS}test_private.py::test_private_values_never_raise_warn_or_drop_a_record",
+        f"{TESTS}test_private.py::test_parameters_are_refused_before_a_record_is_read",
+        needs=("descent", "subspaces.rule"),
+        binds=code("learners/public_data/private_classifier.py", "PrivateClassifier"),
     ),
-    claimed(
+    learner_claim(
         "PrivateClassifier",
         "(epsilon, delta), the composition of the planned Gaussian releases.",
-        (
-            "test_private.py::test_the_price_is_what_was_asked_for",
-            f"{_AUDITS}the_claim_is_what_the_plan_charges",
-        ),
-        *("PrivateClassifier.source", "GaussianMechanism.mechanism"),
+        f"{TESTS}test_private.py::test_the_price_is_what_was_asked_for",
+        f"{_AUDITS}the_claim_is_what_the_plan_charges",
+        needs=("GaussianMechanism.mechanism",),
     ),
 )
 """Learners of noisy sums."""

@@ -1,0 +1,54 @@
+"""How nodes of the proof graph are written: one function a stage, evidence by its scheme, shipped code by its file."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Final
+
+from dpaudit.verifier.chain import Kind, Node
+
+TESTS: Final = "test:tests/learners/"
+"""How evidence by a test of a learner begins."""
+_KINDS: Final[dict[str, Kind]] = {"citation": "axiom", "test": "tested"}
+"""What evidence of one scheme shows, where a node says nothing else; certificates, lemmas and running proofs make it proven."""
+
+
+def lemmas(*names: str) -> tuple[str, ...]:
+    """Return evidence by lemmas."""
+    return tuple(f"lemma:{name}" for name in names)
+
+
+def code(path: str, *names: str) -> tuple[str, ...]:
+    """Return the places of definitions in one file."""
+    return tuple(f"{path}:{name}" for name in names)
+
+
+def node(
+    stage: str,
+    name: str,
+    statement: str,
+    *evidence: str,
+    needs: tuple[str, ...] = (),
+    binds: tuple[str, ...] = (),
+    kind: Kind | None = None,
+) -> Node:
+    """Return a node whose kind is that of its first evidence unless given: tests may also enumerate or certify."""
+    return Node(name, stage, statement, kind or _KINDS.get(evidence[0].partition(":")[0], "proven"), evidence, needs, binds)
+
+
+sampler: Final = partial(node, "sampler")
+sensitivity: Final = partial(node, "sensitivity")
+argument: Final = partial(node, "argument")
+source: Final = partial(node, "source")
+mechanism: Final = partial(node, "mechanism")
+composition: Final = partial(node, "composition")
+
+
+def claim(name: str, statement: str, *tests: str, needs: tuple[str, ...]) -> Node:
+    """Return what a mechanism promises, which follows from its source and more; tests compare claim and log with the price."""
+    return node("claim", f"{name}.claim", statement, *tests, needs=(f"{name}.source", *needs, "composition"))
+
+
+def learner_claim(name: str, statement: str, *tests: str, needs: tuple[str, ...]) -> Node:
+    """Return what a learner promises; tests compare its privacy record with the budget that it was given."""
+    return claim(name, statement, *tests, needs=(*needs, "neighbours", "fits"))
