@@ -14,7 +14,7 @@ from dpaudit.accounting import approx_dp, compose, pure_dp
 from dpaudit.dossier import Found, Standing, Table, Witness
 from dpaudit.exact import ball, ball_endpoints, working_precision
 from learners.margins.erm import ErmPlan, erm_plan
-from proofs.papers.witnessing import claims, computed, digits, lemma, priced, proof, survives
+from proofs.papers.witnessing import claims, computed, decision, digits, lemma, priced, proof, survives
 
 if TYPE_CHECKING:
     from flint import arb
@@ -60,16 +60,14 @@ def _a3(runs: int) -> Found:  # noqa: ARG001 - nothing is attacked
     witness = priced(
         total, _MILLIONTH, 1, "four passes at (1/8, 2.5e-7) and a choice at 1/2, composed as well as any composition can"
     )
-    says = (
+    return decision(
         f"The parts add up for all {len(grid)} choices of parameters tried, and the worst mechanisms that keep such promises come "
-        "to just that."
-    )
-    witnesses = (
+        "to just that.",
+        f"{_spent(witness)} of 1",
         computed(adds, f"epsilons and deltas add up exactly for {len(grid)} choices of M, epsilon and delta"),
         *lemma("composition.approximate", "composition.basic"),
         witness,
     )
-    return Found(says, f"{_spent(witness)} of 1", witnesses)
 
 
 def _tail(records: int, least: int) -> Fraction:
@@ -97,18 +95,16 @@ def _a4(runs: int) -> Found:  # noqa: ARG001 - nothing is attacked
     exact = max(_tail(records, i) / limits[i] for records in range(2, 31) for i in range(2, min(records, 8) + 1))
     least = next(i for i in range(2, 40) if _tail(1000, i + 1) <= Fraction(1, 8_000_000))
     allowed = math.floor(2 * math.log(2 / 2.5e-7))
-    says = (
+    return decision(
         f"The probability is never more than {digits(max(exact, Fraction(limit)), 3)} of what the bound allows. At delta 2.5e-7 a "
-        f"record appears at most {least} times; the bound allows {allowed}."
-    )
-    witnesses = (
+        f"record appears at most {least} times; the bound allows {allowed}.",
+        f"{digits(max(exact, Fraction(limit)), 3)} of the bound",
         computed(exact <= 1, f"largest share of the bound for m up to 30: {digits(exact)}", kind="enumeration"),
         computed(rest, "three or more appearances, any m: at most 1/i!, which is below exp(-i/2) from i = 3 on"),
         computed(two <= limits[2], f"two or more, m of 4 and up: at most 1 - (2 - 1/m)/e <= {digits(two)} <= exp(-1)"),
         computed(limit < 1, f"for large m the share of the bound tends to e - 2 = {limit:.4f}"),
         computed(least < allowed, f"{least} appearances are enough at m = 1000, {allowed} are allowed for", about="correction"),
     )
-    return Found(says, f"{digits(max(exact, Fraction(limit)), 3)} of the bound", witnesses)
 
 
 def _group(epsilon: Fraction, delta: Fraction, rounds: arb, *, terms: int | None = None) -> tuple[arb, arb]:
@@ -151,13 +147,13 @@ def _a5(runs: int) -> Found:  # noqa: ARG001 - nothing is attacked
         one = f"{float(spent):.2g} of {float(allowed):.3g}"
     inequality = next(each for each in INEQUALITIES if each.name == "inequalities.logarithm")
     cover = positive_on(inequality.margin, inequality.box)
-    says = f"At epsilon 1 and delta 1e-6 it costs {one}; over the range tried never more than {digits(worst)} of what is allowed."
-    witnesses = (
+    return decision(
+        f"At epsilon 1 and delta 1e-6 it costs {one}; over the range tried never more than {digits(worst)} of what is allowed.",
+        one,
         computed(worst <= 1, f"largest share of the allowance, the term too many included: {digits(worst)}"),
         computed(cover.holds, f"{inequality.statement} ({cover.boxes} parts)", kind="lemma", name=inequality.name),
         *lemma("groups.approximate_step", "groups.delta_step"),
     )
-    return Found(says, one, witnesses)
 
 
 def _at_most_nine(epsilon: float, delta: float) -> float:
@@ -247,11 +243,10 @@ def _a10(runs: int) -> Found:  # noqa: ARG001 - nothing is attacked
     paper, best = table.rows[1][1], table.rows[1][-1]
     plan = plan_of(records=1000, columns=4, variant="faithful", calibration="paper")
     witness = priced(plan.charges[0].loss, _MILLIONTH, _HALF, "four passes of 1000 records at the printed noise")
-    says = (
+    return decision(
         f"At epsilon 1 the printed constants ask for a noise multiplier of {paper:,.0f}; the same passes cost their share of "
-        f"epsilon at {table.rows[1][4]:.1f}, and one pass without a choice keeps the whole promise at {best:.2f}."
-    )
-    witnesses = (
+        f"epsilon at {table.rows[1][4]:.1f}, and one pass without a choice keeps the whole promise at {best:.2f}.",
+        f"{paper:,.0f} against {best:.2f}",
         witness,
         computed(
             paper > 100 * table.rows[1][4],
@@ -259,8 +254,8 @@ def _a10(runs: int) -> Found:  # noqa: ARG001 - nothing is attacked
             about="correction",
         ),
         computed(paper > 500 * best, f"{paper / best:.0f} times more than one pass needs", about="correction"),
+        table=table,
     )
-    return Found(says, f"{paper:,.0f} against {best:.2f}", witnesses, table)
 
 
 @_claim(
@@ -277,17 +272,15 @@ def _a13(runs: int) -> Found:
         spent, allowed = _group(Fraction(100), Fraction(1, 10), _rounds())
     plan = plan_of(records=300, columns=4, epsilon=20, delta="1/10")
     total = compose(*(charge.loss for charge in plan.charges))
-    says = (
+    return decision(
         "The argument rests on that of the linear learner, whose step on repeated records fails outside of its range: at epsilon "
-        f"100 and delta 1/10 it would need {float(spent):.3g} <= {float(allowed):.3g}. Whether the claim fails there is open."
-    )
-    witnesses = (
+        f"100 and delta 1/10 it would need {float(spent):.3g} <= {float(allowed):.3g}. Whether the claim fails there is open.",
+        f"{float(spent):.3g} > {float(allowed):.3g}",
         computed(spent <= allowed, f"{float(spent):.3g} <= {float(allowed):.3g} at epsilon 100, delta 1/10", about="argument"),
         priced(total, "1/10", 20, "the shipped noise at epsilon 20, delta 1/10", about="correction"),
         survives("kernel_releases", runs),
         proof("KernelMarginClassifier"),
     )
-    return Found(says, f"{float(spent):.3g} > {float(allowed):.3g}", witnesses)
 
 
 @_claim(
@@ -301,9 +294,14 @@ def _a24(runs: int) -> Found:
     """The best composition of the two promises."""
     parts = (pure_dp(epsilon="1/2", adjacency="replace_one"), approx_dp(epsilon="1/2", delta=_MILLIONTH, adjacency="replace_one"))
     witness = priced(compose(*parts), _MILLIONTH, 1, "the worst pairs of both promises, composed exactly")
-    says = "The worst mechanisms that keep the two promises keep the third together, with nothing to spare."
-    witnesses = (witness, *lemma("composition.approximate"), survives("margin_choice", runs), proof("MarginSearch"))
-    return Found(says, f"{_spent(witness)} of 1", witnesses)
+    return decision(
+        "The worst mechanisms that keep the two promises keep the third together, with nothing to spare.",
+        f"{_spent(witness)} of 1",
+        witness,
+        *lemma("composition.approximate"),
+        survives("margin_choice", runs),
+        proof("MarginSearch"),
+    )
 
 
 ITEMS: Final = (_a3, _a4, _a5, _a10, _a13, _a24)

@@ -20,6 +20,7 @@ from proofs.papers.witnessing import (
     choice_epsilon,
     claims,
     computed,
+    decision,
     digits,
     gaussian_loss,
     law,
@@ -65,11 +66,10 @@ def _n1(runs: int) -> Found:
     steps = np.asarray(unit_images(hostile, np.zeros(len(hostile), dtype=np.int64), None).steps).tolist()
     longest = max(sum(step**2 for step in row) for row in steps)
     axis = [int(step) for step in np.asarray(found.steps)[0]]
-    says = (
+    return decision(
         f"The image of a record was the same beside any others, for {tried} maps. The image of (1, 1) is zero under the map with "
-        f"seed {seed - 1}, and becomes the first axis; no hostile record is longer than 1."
-    )
-    witnesses = (
+        f"seed {seed - 1}, and becomes the first axis; no hostile record is longer than 1.",
+        f"{tried} of {tried} images equal",
         computed(equal, f"images of one record in {tried} pairs of datasets: equal", kind="test"),
         computed(axis == [2**bits], "a zero image becomes the first axis, in its place", about="correction", kind="test"),
         computed(
@@ -80,7 +80,6 @@ def _n1(runs: int) -> Found:
         ),
         survives("halfspace_first_sum", runs),
     )
-    return Found(says, f"{tried} of {tried} images equal", witnesses)
 
 
 _RECORDS: Final = 100
@@ -108,17 +107,15 @@ def _n2(runs: int) -> Found:
     multiplier, loss = _published()
     witness = priced(loss, _MILLIONTH, 1, f"{_RUNS} runs of {_RECORDS**2 - 1:,} steps on {_RECORDS} records")  # type: ignore[arg-type]
     upper = witness.span.price if witness.span else 1.0
-    says = (
+    return decision(
         f"With the printed noise, {float(multiplier):.0f} times what one record moves, six runs on {_RECORDS} records together "
-        f"cost epsilon {upper:.3g} where 1 is allowed."
-    )
-    witnesses = (
+        f"cost epsilon {upper:.3g} where 1 is allowed.",
+        f"epsilon {upper:.3g} of 1",
         witness,
         computed((upper or 1) < 0.1, "less than a tenth of epsilon is spent", about="correction"),
         survives("halfspace_all_sums", runs),
         proof("HalfspaceClassifier"),
     )
-    return Found(says, f"epsilon {upper:.3g} of 1", witnesses)
 
 
 @_claim(
@@ -132,11 +129,10 @@ def _n2(runs: int) -> Found:
 def _n3(runs: int) -> Found:
     """What a choice at epsilon costs beside the runs, as they are noised and as they are charged."""
     spent = compose(gaussian_loss(Fraction(733, 100_000)), pure_dp(epsilon=1, adjacency="replace_one")).epsilon(delta=_MILLIONTH)
-    says = (
+    return decision(
         "Beside runs that cost as little as the printed noise makes them, a choice at epsilon brings the total to "
-        f"{digits(spent.upper)}; charged as the text charges them, runs and choice come to twice epsilon."
-    )
-    witnesses = (
+        f"{digits(spent.upper)}; charged as the text charges them, runs and choice come to twice epsilon.",
+        f"epsilon {digits(spent.upper)} of 1",
         computed(
             spent.lower <= 1,
             f"runs at their true cost and a pure choice at 1: epsilon between {digits(spent.lower)} and {digits(spent.upper)}",
@@ -147,7 +143,6 @@ def _n3(runs: int) -> Found:
         *lemma("composition.approximate", about="correction"),
         proof("HalfspaceClassifier"),
     )
-    return Found(says, f"epsilon {digits(spent.upper)} of 1", witnesses)
 
 
 @_claim(
@@ -162,18 +157,16 @@ def _n4(runs: int) -> Found:
     """Two opposite candidates at both sensitivities."""
     right = law("halfspace_hinge", about="claim")[0]
     broken, spent = law("broken_halfspace_hinge", about="claim")
-    says = (
+    return decision(
         f"With the range of the loss the choice keeps its promise. With a sensitivity of 1 it spends {digits(spent)} where 1/2 is "
-        "claimed."
-    )
-    witnesses = (
+        "claimed.",
+        f"epsilon {digits(spent)} of 1/2",
         right,
         *lemma("learners.hinge_range", "learners.hinge_slope", "learners.hinge_covers"),
         broken,
         refuted("broken_halfspace_hinge", runs),
         survives("halfspace_hinge", runs),
     )
-    return Found(says, f"epsilon {digits(spent)} of 1/2", witnesses)
 
 
 @_claim(
@@ -191,11 +184,10 @@ def _n5(runs: int) -> Found:
     pairs = [(counted[rest, first], counted[rest, second]) for rest, first, second in product(records, repeat=3) if first != second]
     realised = choice_epsilon(pairs, Fraction(1, 2))
     declared, spent = law("halfspace_net", about="claim")
-    says = (
+    return decision(
         f"On the net of {NET.size} points for a margin of 3/10 in the plane {len(pairs)} pairs of neighbours spend at most "
-        f"{digits(realised)} of 1, and the worst pairs of ten records {digits(spent)}."
-    )
-    witnesses = (
+        f"{digits(realised)} of 1, and the worst pairs of ten records {digits(spent)}.",
+        f"epsilon {digits(max(realised, Fraction(spent)))} of 1",
         computed(realised <= 1, f"largest epsilon over all pairs: {digits(realised)}", kind="enumeration"),
         declared,
         *lemma("scores.count", "selection.ratio", "selection.three"),
@@ -203,7 +195,6 @@ def _n5(runs: int) -> Found:
         survives("halfspace_net", runs),
         proof("PureHalfspaceClassifier"),
     )
-    return Found(says, f"epsilon {digits(max(realised, Fraction(spent)))} of 1", witnesses)
 
 
 @_claim(
@@ -223,12 +214,11 @@ def _n6(runs: int) -> Found:  # noqa: ARG001 - nothing is attacked
     gamma = Fraction(1, 100)
     needed, printed = records_needed(dimension=114, margin=gamma, epsilon=1), math.log(2) / 20_000 / float(gamma) ** 2
     size, near = packing_size(dimension=114, margin=gamma), near_plane(dimension=114, margin=gamma)
-    says = (
+    return decision(
         f"The bisector of two halfspaces at distance 1/10 errs on {both:.4f} of the records of either, which is below the 1/10 "
         f"that was to be impossible. At a distance that is enough, margin 1/100 and epsilon 1 need {digits(needed)} records where "
-        f"{printed:.2g} are claimed."
-    )
-    witnesses = (
+        f"{printed:.2g} are claimed.",
+        f"error {both:.4f} on both",
         computed(both > 0.1, f"errors of the bisector at d = {dimension}: {both:.5f} on both sides", about="argument"),
         computed(
             needed >= printed,
@@ -237,7 +227,6 @@ def _n6(runs: int) -> Found:  # noqa: ARG001 - nothing is attacked
         *lemma("learners.disagreement"),
         computed(near.upper < 1, f"share of the sphere next to a plane: {digits(near.upper)}", about="correction"),
     )
-    return Found(says, f"error {both:.4f} on both", witnesses)
 
 
 ITEMS: Final = (_n1, _n2, _n3, _n4, _n5, _n6)

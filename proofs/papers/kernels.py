@@ -15,7 +15,7 @@ from dpaudit.dossier import Found, Standing
 from dpaudit.exact import ball, ball_endpoints, working_precision
 from learners.kernels.half_balls import draw_from_half_balls
 from mechanisms.sampling.random import source_from
-from proofs.papers.witnessing import claims, computed, digits, lemma, model, priced, proof, refuted, survives
+from proofs.papers.witnessing import claims, computed, decision, digits, lemma, model, priced, proof, refuted, survives
 
 if TYPE_CHECKING:
     from dpaudit.accounting import PrivacyLoss
@@ -43,11 +43,10 @@ def _k1(runs: int) -> Found:
     smaller = model(
         "sensitivity.minimiser", "strength*D*n <= L*R", "half of it is refuted by a solver's numbers", about="correction"
     )
-    says = (
+    return decision(
         f"Linear losses of nine records reach the bound exactly: {moved} of {bound}. Without a ridge a free intercept jumps by 2 "
-        "at any n."
-    )
-    witnesses = (
+        "at any n.",
+        f"{moved} of {bound}",
         computed(moved <= bound, f"the minimiser of nine linear losses moves by {moved}, the bound is {bound}"),
         *lemma("sensitivity.minimiser", "sensitivity.prediction"),
         computed(not smaller.holds, smaller.says, about="correction", kind="model", name=smaller.name),
@@ -57,7 +56,6 @@ def _k1(runs: int) -> Found:
         survives("kernel_coordinates", runs),
         proof("GaussianProcessRelease"),
     )
-    return Found(says, f"{moved} of {bound}", witnesses)
 
 
 def _run(scale: Fraction, updates: int) -> PrivacyLoss:
@@ -109,12 +107,11 @@ def _k2(runs: int) -> Found:
     updates_alone = (_UPDATES * pure_dp(epsilon=_RATE, adjacency="replace_one")).epsilon(delta=_MILLIONTH)
     shown = Fraction(178, 100)
     delta = _silence(shown)
-    says = (
+    return decision(
         f"Ten updates of {float(_RATE):.4f} each compose to epsilon {digits(updates_alone.upper)}. An analyst whose questions lie "
         f"at the edge learns epsilon {float(shown):.2f} from the number of silent rounds alone. At the printed noise the whole "
-        f"run costs at most {max(each.span.price or 0 for each in prices if each.span):.3g} all the same."
-    )
-    witnesses = (
+        f"run costs at most {max(each.span.price or 0 for each in prices if each.span):.3g} all the same.",
+        f"epsilon {float(shown):.2f} where {digits(updates_alone.upper)} is argued",
         *prices,
         *lemma("learners.supermartingale", "learners.convex_ends"),
         computed(
@@ -128,7 +125,6 @@ def _k2(runs: int) -> Found:
         survives("kernel_silence", runs),
         proof("InteractiveKernelPredictor"),
     )
-    return Found(says, f"epsilon {float(shown):.2f} where {digits(updates_alone.upper)} is argued", witnesses)
 
 
 @_claim(
@@ -144,11 +140,10 @@ def _k3(runs: int) -> Found:  # noqa: ARG001 - the attack on runs belongs to K2
     one = laplace(scale=2, sensitivity=1, adjacency="replace_one")
     together = (100 * one).epsilon(delta=_MILLIONTH)
     whole = priced(_run(_printed(_UPDATES), _UPDATES), _MILLIONTH, 1, "a run of any length, ten updates, at the printed noise")
-    says = (
+    return decision(
         f"A hundred answers, each of epsilon 1/2, cost at least {float(together.lower):.3g} together; what holds for each says "
-        "little of all."
-    )
-    witnesses = (
+        "little of all.",
+        f"{float(together.lower):.3g} against 1/2",
         computed(
             together.lower <= Fraction(1, 2),
             f"100 answers of epsilon 1/2: at least {float(together.lower):.4g} at delta 1e-6",
@@ -158,7 +153,6 @@ def _k3(runs: int) -> Found:  # noqa: ARG001 - the attack on runs belongs to K2
         whole,
         proof("InteractiveKernelPredictor"),
     )
-    return Found(says, f"{float(together.lower):.3g} against 1/2", witnesses)
 
 
 @_claim(
@@ -173,11 +167,10 @@ def _k4(runs: int) -> Found:
     """The lemma on the norm, and a number of updates from the norm itself."""
     ridge = Fraction(1, 3)
     norms = [abs(Fraction(sum(sides), 5)) / ridge for sides in product((1, -1), repeat=5)]
-    says = (
+    return decision(
         f"No dataset has a minimiser longer than L R/lambda ({max(norms)} of {1 / ridge} over all signs of five records). A "
-        "number of updates that follows the norm itself differs between neighbours for certain."
-    )
-    witnesses = (
+        "number of updates that follows the norm itself differs between neighbours for certain.",
+        "certain to be told apart",
         computed(
             max(norms) <= 1 / ridge, f"largest norm over {len(norms)} datasets: {max(norms)} of {1 / ridge}", kind="enumeration"
         ),
@@ -185,7 +178,6 @@ def _k4(runs: int) -> Found:
         refuted("broken_kernel_updates", runs, about="claim"),
         survives("kernel_coordinates", runs),
     )
-    return Found(says, "certain to be told apart", witnesses)
 
 
 @_claim(
@@ -209,17 +201,15 @@ def _k5(runs: int) -> Found:
     scale = Fraction(math.ceil(1000 * math.sqrt(8 * 1000 * math.log(1e6)) / 300), 1000)
     large = (1000 * laplace(scale=scale, sensitivity=1, adjacency="replace_one")).epsilon(delta=_MILLIONTH)
     worst = max(row.span.price or 0 for row in rows if row.span)
-    says = (
+    return decision(
         f"At epsilon 1/10 and 1 such noise costs at most {worst:.2f} of the promise; at epsilon 300 it costs at least "
-        f"{float(large.lower):.0f}."
-    )
-    witnesses = (
+        f"{float(large.lower):.0f}.",
+        f"{worst:.2f} of the promise",
         *rows,
         computed(large.lower <= 300, f"1000 values at epsilon 300: at least {float(large.lower):.1f}", kind="price"),
         survives("kernel_values", runs),
         proof("SemiInteractiveKernelClassifier"),
     )
-    return Found(says, f"{worst:.2f} of the promise", witnesses)
 
 
 @_claim(
@@ -239,8 +229,12 @@ def _k6(runs: int) -> Found:  # noqa: ARG001 - nothing is attacked
         shown = laplace(scale=1 / rate, sensitivity=1, adjacency="replace_one")
         rows.append(priced(compose(updates * chosen, 2 * updates * shown), _MILLIONTH, 1, f"{updates} rounds of three mechanisms"))
     worst = max(row.span.price or 0 for row in rows if row.span)
-    says = f"At the printed noise up to a hundred rounds cost at most {worst:.2g} where 1 is allowed."
-    return Found(says, f"epsilon {worst:.2g} of 1", (*rows, proof("NonInteractiveKernelClassifier")))
+    return decision(
+        f"At the printed noise up to a hundred rounds cost at most {worst:.2g} where 1 is allowed.",
+        f"epsilon {worst:.2g} of 1",
+        *rows,
+        proof("NonInteractiveKernelClassifier"),
+    )
 
 
 _DIMENSION: Final = 5
@@ -282,11 +276,10 @@ def _k7(runs: int) -> Found:  # noqa: ARG001 - the law is looked at itself
     drawn = [abs(int(draw_from_half_balls(direction, Fraction(_STRENGTH), source)[0])) / 2**20 for _ in range(count)]
     room = math.sqrt(math.log(2e9) / (2 * count))
     mean = sum(drawn) / count
-    says = (
+    return decision(
         f"In dimension {_DIMENSION} the wanted law has a mean size of {digits(right)}; the even mixture of one-sided laws on the "
-        f"whole ball has {digits(mixture)} and is another law. {count} draws of the shipped sampler have {mean:.3f}."
-    )
-    witnesses = (
+        f"whole ball has {digits(mixture)} and is another law. {count} draws of the shipped sampler have {mean:.3f}.",
+        f"{digits(right)} against {digits(mixture)}",
         computed(
             abs(mean - float(right)) <= room,
             f"{count} draws: mean {mean:.4f}, within {room:.3f} of {digits(right)} but with probability 1e-9",
@@ -297,7 +290,6 @@ def _k7(runs: int) -> Found:  # noqa: ARG001 - the law is looked at itself
         ),
         proof("NonInteractiveKernelClassifier"),
     )
-    return Found(says, f"{digits(right)} against {digits(mixture)}", witnesses)
 
 
 def _logistic(margin: arb) -> arb:
@@ -354,11 +346,10 @@ def _k8(runs: int) -> Found:
     """Density ratios by change of variables: on a line, and where a record turns among many that all point elsewhere."""
     line = _line(10, Fraction(1))
     tight, allowed = _wide(100_000, Fraction(1, 10_000))
-    says = (
+    return decision(
         f"On a line the density changes by at most e^{digits(line)} at epsilon 1; where one of 100,000 records turns, by "
-        f"e^{digits(tight)} of e^{digits(allowed)}."
-    )
-    witnesses = (
+        f"e^{digits(tight)} of e^{digits(allowed)}.",
+        f"{digits(tight)} of {digits(allowed)}",
         computed(line <= 1, f"ten logistic records on a line, 121 weights: at most {digits(line)} of 1"),
         computed(tight <= allowed, f"a record that turns among 100,000: {digits(tight)} of {digits(allowed)}"),
         *lemma("minimisers.linear_term", "minimisers.curvature"),
@@ -366,7 +357,6 @@ def _k8(runs: int) -> Found:
         survives("objective_perturbation", runs),
         proof("ObjectivePerturbation"),
     )
-    return Found(says, f"{digits(tight)} of {digits(allowed)}", witnesses)
 
 
 def _shift(points: int, columns: int, seed: int) -> Fraction:
@@ -394,11 +384,10 @@ def _k9(runs: int) -> Found:
     shifts = [_shift(count, 40, 9) for count in counts]
     grows = max(shifts) > 1
     shown = ", ".join(f"{float(shift):.3f}" for shift in shifts)
-    says = (
+    return decision(
         f"Answers to {', '.join(map(str, counts))} questions show {shown} of the squared shift that all answers together may "
-        "show, and never more than 1. A Cholesky factor in floats gives two questions at an angle of 1e-8 no noise between them."
-    )
-    witnesses = (
+        "show, and never more than 1. A Cholesky factor in floats gives two questions at an angle of 1e-8 no noise between them.",
+        f"{digits(shifts[-1])} of 1 for any number",
         computed(
             grows,
             f"squared shift of {counts[-1]} answers: {digits(shifts[-1])} of 1, so that the number of questions costs nothing",
@@ -409,7 +398,6 @@ def _k9(runs: int) -> Found:
         survives("kernel_coordinates", runs),
         proof("GaussianProcessRelease"),
     )
-    return Found(says, f"{digits(shifts[-1])} of 1 for any number", witnesses)
 
 
 ITEMS: Final = (_k1, _k2, _k3, _k4, _k5, _k6, _k7, _k8, _k9)

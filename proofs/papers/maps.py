@@ -15,7 +15,7 @@ from learners.rows.polynomial import kernel_norm
 from learners.rows.rows import Rows
 from learners.rows.signs import sign_map
 from learners.rows.sketch import sketch_map
-from proofs.papers.witnessing import claims, computed, digits, lemma, proof, refuted, survives
+from proofs.papers.witnessing import claims, computed, decision, digits, lemma, proof, refuted, survives
 
 _claim = claims("Margin guarantees")
 _ADVERSARIAL: Final = (5e-324, 1e-200, 1e300, -1e300, 4096.0, math.inf, -math.inf, math.nan, 0.0, 1.0, 2.0**60)
@@ -48,16 +48,14 @@ def _a2(runs: int) -> Found:
         rows, other = (to_rows(part, np.zeros(len(part), dtype=np.int64), feature_norm=1) for part in (features, features[:1]))
         image = sign_map(dimension_in=6, dimension_out=3, seed=seed)
         equal &= bool(np.array_equal(np.asarray(image.apply(rows).steps)[:1], np.asarray(image.apply(other).steps)))
-    says = (
+    return decision(
         f"With a fixed matrix the image of a record was the same whatever stood beside it, for {tried} matrices, so that "
-        "neighbours stay neighbours. A matrix that is drawn until it keeps the norms of the records gives them away."
-    )
-    witnesses = (
+        "neighbours stay neighbours. A matrix that is drawn until it keeps the norms of the records gives them away.",
+        f"{tried} of {tried} images equal",
         computed(equal, f"images of one record in {tried} pairs of datasets: equal", kind="test"),
         refuted("broken_fitted_map", runs),
         survives("fixed_map", runs),
     )
-    return Found(says, f"{tried} of {tried} images equal", witnesses)
 
 
 @_claim(
@@ -77,19 +75,17 @@ def _a12(runs: int) -> Found:
     drawn = rng.normal(size=(2000, 50))
     long = _too_long(drawn / np.linalg.norm(drawn, axis=1, keepdims=True), 1.0)
     wrapped = int(np.array([4096 * 2**bits], dtype=np.int64)[0]) ** 2 % 2**64
-    says = (
+    return decision(
         f"Cut in whole numbers all {len(hostile)} hostile records have norm at most 1. Divided by their norm in floats, {long} of "
         f"2000 random records are longer than 1, and the square of 4096 in steps of 2^-20 is {wrapped} in 64 bits, so that it is "
-        "not cut at all."
-    )
-    witnesses = (
+        "not cut at all.",
+        f"{long} of 2000 too long in floats",
         computed(within, f"largest squared norm of {len(hostile)} hostile records: at most 4^{bits}", kind="test"),
         *lemma("sensitivity.clip", "sensitivity.clip_lengths", "sensitivity.truncation"),
         computed(long == 0, f"{long} of 2000 records of 50 columns are longer than 1 after division in floats"),
         refuted("broken_wrapped_norm", runs),
         survives("exact_norm", runs),
     )
-    return Found(says, f"{long} of 2000 too long in floats", witnesses)
 
 
 @_claim(
@@ -111,14 +107,14 @@ def _a14(runs: int) -> Found:
     rows = to_rows(rng.normal(size=(count, 3)), np.zeros(count, dtype=np.int64), feature_norm=1)
     shipped = fourier_map(dimension_in=3, frequencies=frequencies, kernel=GaussianKernel(1), seed=4).apply(rows, lattice_bits=bits)
     within = max(_norms(shipped)) <= 4**bits
-    says = f"Computed in floats, {long} of {count} images are longer than 1; of the shipped ones none is."
-    witnesses = (
+    return decision(
+        f"Computed in floats, {long} of {count} images are longer than 1; of the shipped ones none is.",
+        f"{long} of {count} too long in floats",
         computed(within, f"all {count} shipped images have norm at most 1, in whole numbers", kind="test"),
         computed(long == 0, f"{long} of {count} images in floats are longer than 1"),
         survives("kernel_releases", runs),
         proof("KernelMarginClassifier"),
     )
-    return Found(says, f"{long} of {count} too long in floats", witnesses)
 
 
 @_claim(
@@ -132,11 +128,10 @@ def _a14(runs: int) -> Found:
 def _a15(runs: int) -> Found:
     """The norm with the constant 0 and with 1."""
     bare, whole = kernel_norm(Fraction(1), 3, Fraction(0)), kernel_norm(Fraction(1), 3, Fraction(1))
-    says = (
+    return decision(
         f"Without a constant the bound is right. For (<x, y> + 1)^3 and records of norm 1 an image has norm {digits(whole, 3)} "
-        "instead of 1, so that noise for r^p is that much too small."
-    )
-    witnesses = (
+        "instead of 1, so that noise for r^p is that much too small.",
+        f"{digits(whole, 3)} times too little noise",
         computed(bare == 1, "constant 0, degree 3, r = 1: norm 1"),
         computed(whole <= 1, f"constant 1, degree 3, r = 1: norm {digits(whole)}"),
         refuted("broken_kernel_norm", runs),
@@ -144,7 +139,6 @@ def _a15(runs: int) -> Found:
         survives("polynomial_releases", runs),
         proof("PolynomialMarginClassifier"),
     )
-    return Found(says, f"{digits(whole, 3)} times too little noise", witnesses)
 
 
 @_claim(
@@ -165,16 +159,14 @@ def _a16(runs: int) -> Found:  # noqa: ARG001 - nothing is attacked
     norms = [math.sqrt(square) * room / 2**24 for square in _norms(wide)]
     cut = max(_norms(image.apply(rows, lattice_bits=bits))) <= 4**bits
     long = sum(norm > bound for norm in norms)
-    says = (
+    return decision(
         f"{long} of {count} sketches into two columns are longer than the kernel's norm, the longest "
-        f"{max(norms) / float(bound):.1f} times."
-    )
-    witnesses = (
+        f"{max(norms) / float(bound):.1f} times.",
+        f"{max(norms) / float(bound):.1f} times too long",
         computed(cut, f"cut sketches of {count} records are within the norm, in whole numbers", kind="test"),
         *lemma("sensitivity.clip"),
         computed(long == 0, f"{long} of {count} sketches that are not cut are longer than the norm", kind="test"),
     )
-    return Found(says, f"{max(norms) / float(bound):.1f} times too long", witnesses)
 
 
 ITEMS: Final = (_a2, _a12, _a14, _a15, _a16)

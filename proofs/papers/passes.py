@@ -18,6 +18,7 @@ from proofs.papers.costs import plan_of
 from proofs.papers.witnessing import (
     claims,
     computed,
+    decision,
     digits,
     gaussian_delta,
     gaussian_loss,
@@ -54,16 +55,14 @@ def _a7(runs: int) -> Found:  # noqa: ARG001 - nothing is attacked
         weights = phased_sgd(rows, plan, np.arange(records), source)
         inside &= sum(int(weight) ** 2 for weight in weights) <= 4**WEIGHT_BITS
     far = 1 + Fraction(100) / Fraction(1, 10)
-    says = (
+    return decision(
         f"Of {count} passes {outside} ended outside of the ball. At weights of norm 100 one record moves a hinge loss by {far}, "
-        "where 11 is the most inside of it, so that no noise covers it."
-    )
-    witnesses = (
+        "where 11 is the most inside of it, so that no noise covers it.",
+        f"{outside} of {count} outside",
         computed(outside == 0, f"{outside} of {count} last noisy means are longer than the radius", kind="test"),
         computed(inside, f"all {count} projected ones are within it, in whole numbers", about="correction", kind="test"),
         *lemma("passes.ball", "sensitivity.clip", about="correction"),
     )
-    return Found(says, f"{outside} of {count} outside", witnesses)
 
 
 @_claim(
@@ -88,12 +87,11 @@ def _a8(runs: int) -> Found:
             epsilon = 16 * logarithm
             found = gaussian_delta(epsilon, epsilon / (2 * logarithm.sqrt()))
             outside |= bool(found > ball(Fraction(1, below)))
-    says = (
+    return decision(
         f"With that noise delta is kept for epsilon up to {largest:.3f} log(1/delta) and lost at 16 log(1/delta), where it is "
         f"{float(found):.3f}. A corner that is left in the loss, a record that is used again and a mean that is not rounded each "
-        "break it."
-    )
-    witnesses = (
+        "break it.",
+        f"epsilon up to {largest:.2f} log(1/delta)",
         computed(inside, "delta of the printed noise at epsilon up to 2.34 log(1/delta), four values of delta: kept"),
         *lemma("learners.gradient_step_line", "passes.step", "passes.own_step", "composition.parallel"),
         computed(not outside, f"at 16 log(1/delta) it is {float(found):.4f} for delta 1e-12"),
@@ -103,7 +101,6 @@ def _a8(runs: int) -> Found:
         survives("phased_first_mean", runs),
         proof("MarginClassifier"),
     )
-    return Found(says, f"epsilon up to {largest:.2f} log(1/delta)", witnesses)
 
 
 @_claim(
@@ -124,16 +121,14 @@ def _a9(runs: int) -> Found:  # noqa: ARG001 - nothing is attacked
         total += apart
         apart += 2 * eta * alpha
     moved, exact, charged = total / count, 2 * eta, 2 * eta + 2 * count * eta * alpha
-    says = (
+    return decision(
         f"In a phase of {count} steps with errors of 1/100 of a step's length two runs come {digits(moved / exact)} times as far "
-        f"apart as exact ones; with the term added the noise covers {digits(charged / exact)} times as much."
-    )
-    witnesses = (
+        f"apart as exact ones; with the term added the noise covers {digits(charged / exact)} times as much.",
+        f"{digits(moved / exact)} times too far",
         computed(moved <= charged, f"means apart by {digits(moved)}, {digits(charged)} is charged with the term"),
         *lemma("passes.drift_step"),
         computed(moved <= exact, f"means apart by {digits(moved)}, {digits(exact)} is charged without it"),
     )
-    return Found(says, f"{digits(moved / exact)} times too far", witnesses)
 
 
 @_claim(
@@ -151,11 +146,10 @@ def _a11(runs: int) -> Found:
     broken, spent = law("broken_hinge_choice", about="claim")
     plan = plan_of(records=300, columns=4, variant="faithful", chosen_by="hinge")
     total = compose(*(charge.loss for charge in plan.charges))
-    says = (
+    return decision(
         "At epsilon 1 the last step alone, a choice at epsilon 1/2 by the hinge loss with the printed sensitivity, spends "
-        f"{digits(spent)}, which is more than the whole promise."
-    )
-    witnesses = (
+        f"{digits(spent)}, which is more than the whole promise.",
+        f"epsilon {digits(spent)} of 1",
         computed(
             spent <= 1, f"the choice at the printed sensitivity spends {digits(spent)} where the total is 1", kind="enumeration"
         ),
@@ -165,7 +159,6 @@ def _a11(runs: int) -> Found:
         survives("phased_first_mean", runs),
         proof("MarginClassifier"),
     )
-    return Found(says, f"epsilon {digits(spent)} of 1", witnesses)
 
 
 def _drift() -> list[Fraction]:
@@ -193,12 +186,11 @@ def _a21(runs: int) -> Found:
     up, down = (Fraction(1.0 + sign * float(length)) for sign in (1, -1))
     moved = (up - down) / (2 * length)
     shares = _drift()
-    says = (
+    return decision(
         f"From the iterate 1 two steps of length 2^-53 in opposite directions end {float(moved):.2f} times as far apart in floats "
         f"as in real numbers. In a pass over 100,000 records rounding may add {100 * float(shares[0]):.2g} % to the first phase "
-        f"and {100 * float(shares[-1]):.0f} % to the last."
-    )
-    witnesses = (
+        f"and {100 * float(shares[-1]):.0f} % to the last.",
+        f"{float(moved):.2f} times too far",
         computed(moved <= 1, f"distance in floats over distance in reals: {float(moved):.4f}"),
         computed(
             shares[-1] < _HALF, f"allowance for rounding in the last of {len(shares)} phases: {float(shares[-1]):.3f} of 2 L eta"
@@ -206,7 +198,6 @@ def _a21(runs: int) -> Found:
         *lemma("passes.drift", "passes.drift_step", "passes.nearest", "passes.rounded", "sums.exact", about="correction"),
         refuted("broken_loose_mean", runs),
     )
-    return Found(says, f"{float(moved):.2f} times too far", witnesses)
 
 
 @_claim(
@@ -229,17 +220,15 @@ def _a25(runs: int) -> Found:
         MarginClassifier(epsilon=1, delta="1e-6", margin="1/4", feature_norm=1, adjacency="add_remove").fit([[1.0], [0.0]], [0, 1])
     except Exception as error:  # noqa: BLE001 - the code of whatever is raised is looked at
         refusal = getattr(error, "code", "")
-    says = (
+    return decision(
         f"If a record is replaced the claims stand. If one is added to 63, a pass has {after} phases instead of {before}, which "
-        "tells the two apart with certainty."
-    )
-    witnesses = (
+        "tells the two apart with certainty.",
+        f"{before} against {after} releases",
         survives("phased_first_mean", runs, about="claim"),
         computed(before == after, f"{before} releases with 63 records, {after} with 64"),
         refuted("broken_dropped_record", runs),
         computed(refusal, f"the learner refuses add_remove ({refusal})", about="correction", kind="test"),
     )
-    return Found(says, f"{before} against {after} releases", witnesses)
 
 
 def _draws(counts: tuple[int, ...], epsilon: Fraction) -> Fraction:
@@ -261,12 +250,12 @@ def _a26(runs: int) -> Found:  # noqa: ARG001 - nothing is attacked
     """Rejection sampling of the exponential mechanism on two neighbours."""
     counts = (tuple([0] + [40] * 99), tuple([1] + [39] * 99))
     first, second = (_draws(each, Fraction(1, 5)) for each in counts)
-    says = (
+    return decision(
         f"Textbook sampling of a choice draws {digits(first)} candidates on one dataset and {digits(second)} on its neighbour, on "
-        "average."
+        "average.",
+        f"{digits(first)} against {digits(second)} draws",
+        computed(first == second, f"mean number of draws: {digits(first)} against {digits(second)}"),
     )
-    witnesses = (computed(first == second, f"mean number of draws: {digits(first)} against {digits(second)}"),)
-    return Found(says, f"{digits(first)} against {digits(second)} draws", witnesses)
 
 
 @_claim(
@@ -284,8 +273,9 @@ def _a27(runs: int) -> Found:
     known = plan.known_order(_MILLIONTH)
     release = plan.schedule.releases[0]
     worst = gaussian_loss(Fraction(release.sensitivity) / release.parameter("sigma")).epsilon(delta=_MILLIONTH)
-    says = f"Noise that costs epsilon 1 as long as the order is secret costs {digits(known)} to whoever knows it."
-    witnesses = (
+    return decision(
+        f"Noise that costs epsilon 1 as long as the order is secret costs {digits(known)} to whoever knows it.",
+        f"epsilon {digits(known)} of 1",
         secret,
         *lemma("passes.mixture"),
         computed(
@@ -296,7 +286,6 @@ def _a27(runs: int) -> Found:
         refuted("broken_known_order", runs),
         survives("phased_secret_order", runs),
     )
-    return Found(says, f"epsilon {digits(known)} of 1", witnesses)
 
 
 ITEMS: Final = (_a7, _a8, _a9, _a11, _a21, _a25, _a26, _a27)

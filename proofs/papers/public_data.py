@@ -15,6 +15,7 @@ from proofs.papers.witnessing import (
     choice_epsilon,
     claims,
     computed,
+    decision,
     digits,
     gaussian_loss,
     lemma,
@@ -49,11 +50,10 @@ def _p1(runs: int) -> Found:
     plane = public_subspace(((1.0, 0.0, 0.0), (0.0, 1.0, 0.0)), columns=3, feature_norm=1, centred=False, reach=1)
     images = [plane.exact(public_rows(np.array([[0.3, 0.4, third]]), 3, 1)) for third in (0.0, 0.5, -0.8)]
     same = all(np.array_equal(images[0], image) for image in images)
-    says = (
+    return decision(
         "Records that differ at a right angle to the public span have the same image, and all releases of a fit keep its "
-        "promise. A number of directions or a scale that was read from private records gives them away."
-    )
-    witnesses = (
+        "promise. A number of directions or a scale that was read from private records gives them away.",
+        "equal images",
         computed(same, "images of three records that differ outside of the span: equal", kind="test"),
         *lemma("sums.replaced", "sensitivity.clip"),
         survives("public_subspace_releases", runs, about="claim"),
@@ -62,7 +62,6 @@ def _p1(runs: int) -> Found:
         survives("public_scale", runs),
         proof("PublicSubspaceClassifier"),
     )
-    return Found(says, "equal images", witnesses)
 
 
 @_claim(
@@ -83,16 +82,14 @@ def _p2(runs: int) -> Found:  # noqa: ARG001 - nothing is attacked
         inside &= (along * line[0]) ** 2 + (along * line[1]) ** 2 <= x**2 + y**2
     image = tuple(Fraction(1) * line[0] / square * each for each in line)
     size = sum(map(abs, image))
-    says = (
+    return decision(
         "A projection never makes a vector longer. But (1, 0), projected on the line through (2, 1), is (4/5, 2/5), whose "
-        f"entries add up to {size}."
-    )
-    witnesses = (
+        f"entries add up to {size}.",
+        f"{size} of 1",
         computed(inside, f"{len(places) ** 2} vectors and their projections: none longer", kind="enumeration"),
         *lemma("sensitivity.cauchy_schwarz_two"),
         computed(size <= 1, f"sum of the sizes of entries after the projection: {size}, of a vector with 1"),
     )
-    return Found(says, f"{size} of 1", witnesses)
 
 
 @_claim(
@@ -114,11 +111,10 @@ def _p3(runs: int) -> Found:  # noqa: ARG001 - nothing is attacked
     claimed, doubled = (lipschitz / count) ** 2 * strength / nu, (2 * lipschitz / count) ** 2 * strength / nu
     delta = gaussian_loss(Fraction(1)).delta(epsilon=1).lower
     allowed = gaussian_loss(Fraction(1, 2)).delta(epsilon=1).upper
-    says = (
+    return decision(
         "For linear losses the law is normal; replacing a record shifts it by exactly (2 L/n) sqrt(k/nu) standard deviations, "
-        "twice what L/n stands for."
-    )
-    witnesses = (
+        "twice what L/n stands for.",
+        "2 times mu",
         computed(squared <= doubled, f"squared shift {squared} in units of the variance, {doubled} with 2 L/n"),
         computed(
             squared <= claimed,
@@ -127,7 +123,6 @@ def _p3(runs: int) -> Found:  # noqa: ARG001 - nothing is attacked
         ),
         computed(squared == doubled, "2 L/n is reached, so that no smaller mu is true", about="correction"),
     )
-    return Found(says, "2 times mu", witnesses)
 
 
 _REACH: Final = 16
@@ -156,12 +151,11 @@ def _p4(runs: int) -> Found:
         for first, second in product(labels, repeat=2)
         for each in hypotheses
     )
-    says = (
+    return decision(
         f"One label moves the loss by up to {moved:,} where {2 * _REACH} is allowed, so the reason is false; the choice still "
         f"spends at most {digits(realised)} of 1, because only differences between hypotheses count. Less the loss at 0 it moves "
-        f"by {centred}."
-    )
-    witnesses = (
+        f"by {centred}.",
+        f"{moved:,} against {2 * _REACH}",
         computed(
             realised <= 1,
             f"largest epsilon of the choice over all pairs of {len(labels)} labels: {digits(realised)}",
@@ -178,7 +172,6 @@ def _p4(runs: int) -> Found:
         survives("public_cover_choice", runs),
         proof("PublicCoverClassifier"),
     )
-    return Found(says, f"{moved:,} against {2 * _REACH}", witnesses)
 
 
 def _times(first: Sequence[Fraction], second: Sequence[Fraction]) -> list[Fraction]:
@@ -230,12 +223,11 @@ def _p5(runs: int) -> Found:  # noqa: ARG001 - the tests have lengths of their o
     sizes: dict[str, Any] = {"dimension": 2000, "private": 100, "claim": claim, "runs": 2000, "alpha": "1e-6", "seed": 5}
     bare = refute_by_accuracy(lambda rows, _public, _rng: rows.mean(axis=0), **sizes)
     noisy = refute_by_accuracy(lambda rows, _public, rng: rng.uniform(-1, 1, size=rows.shape[1]), **sizes)
-    says = (
+    return decision(
         f"The identity behind the bound holds exactly for {tried} functions of three records. At epsilon 1/2 the mean of 100 "
         f"records of 2000 signs has a squared error of {bare.mean:.0f}, below the {float(bare.floor):.0f} that any private mean "
-        "has, and is refuted."
-    )
-    witnesses = (
+        "has, and is refuted.",
+        f"{bare.mean:.0f} < {float(bare.floor):.0f}",
         computed(equal, f"both sides of the identity for {tried} functions, in fractions: equal", kind="enumeration"),
         *lemma("learners.means"),
         computed(bare.refuted, f"a mean without noise: {bare.finding.detail}", about="correction", kind="attack"),
@@ -243,7 +235,6 @@ def _p5(runs: int) -> Found:  # noqa: ARG001 - the tests have lengths of their o
             not noisy.refuted, f"an answer that ignores the records: {noisy.finding.detail}", about="correction", kind="attack"
         ),
     )
-    return Found(says, f"{bare.mean:.0f} < {float(bare.floor):.0f}", witnesses)
 
 
 ITEMS: Final = (_p1, _p2, _p3, _p4, _p5)

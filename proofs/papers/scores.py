@@ -30,6 +30,7 @@ from proofs.papers.witnessing import (
     choice_epsilon,
     claims,
     computed,
+    decision,
     digits,
     law,
     lemma,
@@ -81,12 +82,11 @@ def _a1(runs: int) -> Found:
         f"without the 2 under epsilon two opposite candidates realise epsilon {digits(doubled[1])}",
         about="correction",
     )
-    says = (
+    return decision(
         f"On all {len(counted):,} pairs of neighbours tried, 32 candidates each, no outcome's probability changes by more than a "
         f"factor e^{digits(realised)}; ten records that all agree come to e^{digits(worst)}. With the sign turned round it is "
-        f"e^{digits(raised)}: private as well, but in favour of the worst classifier."
-    )
-    witnesses = (
+        f"e^{digits(raised)}: private as well, but in favour of the worst classifier.",
+        f"epsilon {digits(worst)} of 1",
         computed(realised <= 1, f"largest epsilon over all pairs: {digits(realised)}", kind="enumeration"),
         computed(raised <= 1, f"the same with the sign turned round: {digits(raised)}", kind="enumeration"),
         exact,
@@ -95,7 +95,6 @@ def _a1(runs: int) -> Found:
         survives("pure_margin_choice", runs),
         proof("PureMarginClassifier"),
     )
-    return Found(says, f"epsilon {digits(worst)} of 1", witnesses)
 
 
 @_claim(
@@ -110,16 +109,15 @@ def _a17(runs: int) -> Found:
     counts = {side: network_errors(rows_of(side), NETWORKS).tolist() for side in product(_RECORDS, repeat=2)}
     pairs = [(counts[first], counts[second]) for first, second in _neighbours(2)]
     realised = choice_epsilon(pairs, _HALF)
-    says = (
-        f"Over all {len(pairs):,} pairs of neighbours tried the choice among three networks spends at most {digits(realised)} of 1."
-    )
-    witnesses = (
+    return decision(
+        f"Over all {len(pairs):,} pairs of neighbours tried the choice among three networks spends at most {digits(realised)} of "
+        "1.",
+        f"epsilon {digits(realised)} of 1",
         computed(realised <= 1, f"largest epsilon over all pairs: {digits(realised)}", kind="enumeration"),
         *lemma("scores.count", "selection.ratio"),
         survives("network_choice", runs),
         proof("NeuralMarginClassifier"),
     )
-    return Found(says, f"epsilon {digits(realised)} of 1", witnesses)
 
 
 @_claim(
@@ -141,11 +139,10 @@ def _a18(runs: int) -> Found:
         flips += [(labels, (*labels[:place], 1 - labels[place], *labels[place + 1 :])) for place in range(len(features))]
     realised = choice_epsilon(((counts[first], counts[second]) for first, second in flips), _HALF)
     broken, spent = law("broken_label_cover", about="correction")
-    says = (
+    return decision(
         f"Over all {len(flips)} flips of one label among five records the choice spends at most {digits(realised)} of 1. If a "
-        f"record is replaced with its features, outcomes appear that were impossible before: epsilon is {spent}."
-    )
-    witnesses = (
+        f"record is replaced with its features, outcomes appear that were impossible before: epsilon is {spent}.",
+        f"epsilon {digits(realised)} of 1",
         computed(realised <= 1, f"largest epsilon over all flips of a label: {digits(realised)}", kind="enumeration"),
         *lemma("scores.count", "selection.ratio"),
         computed(not broken.holds, f"features replaced too: {broken.says}", about="correction", kind="enumeration"),
@@ -153,7 +150,6 @@ def _a18(runs: int) -> Found:
         survives("label_private_choice", runs),
         proof("LabelPrivateClassifier"),
     )
-    return Found(says, f"epsilon {digits(realised)} of 1", witnesses)
 
 
 def _hinge_change(weight: Fraction, margin: Fraction) -> Fraction:
@@ -173,11 +169,10 @@ def _a6(runs: int) -> Found:
     """Two opposite candidates, one record that changes its label."""
     broken, spent = law("broken_hinge_choice", about="claim")
     moved = _hinge_change(Fraction(1), Fraction(1, 10))
-    says = (
+    return decision(
         f"At norms of 1 and a margin of 1/10 one record moves the sum of losses by {moved}, not by 1, and not by 10 if the print "
-        f"is read as divided by the margin; a choice that is noised for 1 at epsilon 1/2 spends {digits(spent)}."
-    )
-    witnesses = (
+        f"is read as divided by the margin; a choice that is noised for 1 at epsilon 1/2 spends {digits(spent)}.",
+        f"epsilon {digits(spent)} where 1/2 is claimed",
         computed(moved <= 1, f"the record (e, +1) -> (e, -1) moves the loss of the weights e by {moved}; 1 is printed"),
         computed(moved <= 10, f"{moved} is more than B/rho = 10 as well, if that was meant"),
         broken,
@@ -191,7 +186,6 @@ def _a6(runs: int) -> Found:
         law("hinge_choice", about="correction")[0],
         survives("hinge_choice", runs),
     )
-    return Found(says, f"epsilon {digits(spent)} where 1/2 is claimed", witnesses)
 
 
 def _least_mean(records: Sequence[tuple[Fraction, int]], margin: Fraction) -> Fraction:
@@ -221,11 +215,10 @@ def _a22(runs: int) -> Found:
     for rest in product(places, repeat=2):
         losses = [_least_mean([*rest, last], wide) * 3 for last in places]
         largest = max(largest, max(losses) - min(losses))
-    says = (
+    return decision(
         f"The worst pair moves m times the least loss by {moved} where 2 B/rho allows 20 (B = 1, rho = 1/10); over "
-        f"{len(places) ** 4:,} pairs of three records it moves by at most {largest} where 4 is allowed (rho = 1/2)."
-    )
-    witnesses = (
+        f"{len(places) ** 4:,} pairs of three records it moves by at most {largest} where 4 is allowed (rho = 1/2).",
+        f"{moved} of 20",
         computed(moved <= 20, f"m x change is {moved}, exactly 1 + B/rho; 2 B/rho is 20"),
         computed(largest <= 4, f"over all pairs of three records: {largest} of 4", kind="enumeration"),
         *lemma("sensitivity.hinge", "sensitivity.hinge_mean", "scores.least"),
@@ -233,7 +226,6 @@ def _a22(runs: int) -> Found:
         survives("margin_choice", runs),
         proof("MarginSearch"),
     )
-    return Found(says, f"{moved} of 20", witnesses)
 
 
 @_claim(
@@ -254,14 +246,12 @@ def _a23(runs: int) -> Found:  # noqa: ARG001 - nothing is attacked
             for before, after in pairwise(steps):
                 worst = max(worst, Fraction(ball_endpoints((after - before) / limit)[0]))
             tried += records
-    says = (
-        f"Over {tried:,} steps of errors from 0 to m the score moves by at most {digits(worst)} of the bound, reached at no error."
-    )
-    witnesses = (
+    return decision(
+        f"Over {tried:,} steps of errors from 0 to m the score moves by at most {digits(worst)} of the bound, reached at no error.",
+        f"{digits(worst)} of the bound",
         computed(worst <= 1, f"largest share of the bound over {tried:,} steps: {digits(worst)}", kind="enumeration"),
         *lemma("sensitivity.error_rate", "learners.root_increment"),
     )
-    return Found(says, f"{digits(worst)} of the bound", witnesses)
 
 
 @_claim(
@@ -286,11 +276,10 @@ def _a19(runs: int) -> Found:
                 pair = ([round(each * unit) for each in before], [round(each * unit) for each in after])
                 realised = max(realised, choice_epsilon([pair], Fraction(1, 2 * unit)))
     declared, spent = law("unequal_choice", about="claim")
-    says = (
+    return decision(
         f"For {tried:,} changes of three scores with sensitivities 1/10, 1 and 5, at three thresholds, the choice spends at most "
-        f"{digits(realised)} of 1; scores of sensitivities 1/1000 and 1 realise {digits(spent)}."
-    )
-    witnesses = (
+        f"{digits(realised)} of 1; scores of sensitivities 1/1000 and 1 realise {digits(spent)}.",
+        f"epsilon {digits(max(realised, Fraction(spent)))} of 1",
         computed(
             realised <= Fraction(1000002, 1000000),
             f"largest epsilon (scores to six digits): {digits(realised)}",
@@ -301,7 +290,6 @@ def _a19(runs: int) -> Found:
         survives("unequal_choice", runs),
         proof("GeneralizedExponential"),
     )
-    return Found(says, f"epsilon {digits(max(realised, Fraction(spent)))} of 1", witnesses)
 
 
 @_claim(
@@ -318,11 +306,10 @@ def _a20(runs: int) -> Found:
     """A grid that nobody paid for, and one that was paid for."""
     broken, spent = law("broken_gridded_choice", about="claim")
     right, kept = law("margin_choice", about="claim")
-    says = (
+    return decision(
         f"With the sensitivities of the computed scores the choice of a margin spends {digits(kept)} of 1. Scores of sensitivity "
-        f"1/1000 that are rounded to a grid of 1/64, and noised as if they were not, spend {digits(spent)}."
-    )
-    witnesses = (
+        f"1/1000 that are rounded to a grid of 1/64, and noised as if they were not, spend {digits(spent)}.",
+        f"epsilon {digits(spent)} of 1 with a free grid",
         right,
         *lemma("composition.approximate", "composition.basic"),
         broken,
@@ -332,7 +319,6 @@ def _a20(runs: int) -> Found:
         survives("margin_choice", runs),
         proof("MarginSearch"),
     )
-    return Found(says, f"epsilon {digits(spent)} of 1 with a free grid", witnesses)
 
 
 @_claim(
@@ -361,18 +347,16 @@ def _a28(runs: int) -> Found:
         KernelMarginClassifier(epsilon=1, delta="1e-6", feature_norm=1, adjacency="zero_out").fit([[0.5], [-0.5]], [0, 1])
     except Exception as error:  # noqa: BLE001 - the code of whatever is raised is looked at
         refusal = getattr(error, "code", "")
-    says = (
+    return decision(
         f"With null features of 0 the choice spends {digits(kept)} of 1 at half the noise. Random Fourier features send 0 to a "
-        f"vector of full length, which one candidate gets right and another wrong, and the same choice spends {digits(moved)}."
-    )
-    witnesses = (
+        f"vector of full length, which one candidate gets right and another wrong, and the same choice spends {digits(moved)}.",
+        f"epsilon {digits(moved)} of 1 under a map that moves 0",
         computed(kept <= 1, f"null record wrong for every candidate: {digits(kept)} of 1", kind="enumeration"),
         *lemma("scores.null", "selection.bounded_range"),
         computed(moved <= 1, f"null record that moves two counts against each other: {digits(moved)} of 1"),
         computed(refusal, f"the kernel learner refuses zero_out ({refusal})", about="correction", kind="test"),
         survives("pure_margin_zeroed", runs),
     )
-    return Found(says, f"epsilon {digits(moved)} of 1 under a map that moves 0", witnesses)
 
 
 @_claim(
@@ -387,15 +371,15 @@ def _a29(runs: int) -> Found:
     """Arcs by their lengths, and arcs all alike."""
     broken, spent = law("broken_arrangement", about="claim")
     right, kept = law("arrangement_choice", about="claim")
-    says = f"Weighted by what they hold, arcs of a square spend {digits(kept)} of 1; weighted alike, {digits(spent)}."
-    witnesses = (
+    return decision(
+        f"Weighted by what they hold, arcs of a square spend {digits(kept)} of 1; weighted alike, {digits(spent)}.",
+        f"epsilon {digits(spent)} of 1 with equal cells",
         right,
         *lemma("scores.arc_after", "scores.arc_from", "scores.arc_before", "scores.arc_until"),
         broken,
         refuted("broken_arrangement", runs),
         survives("arrangement_choice", min(runs, 10_000)),
     )
-    return Found(says, f"epsilon {digits(spent)} of 1 with equal cells", witnesses)
 
 
 ITEMS: Final = (_a1, _a6, _a17, _a18, _a19, _a20, _a22, _a23, _a28, _a29)

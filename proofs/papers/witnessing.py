@@ -9,7 +9,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
 from dpaudit.accounting import gdp
-from dpaudit.dossier import Found, Item, Span, Standing, Witness
+from dpaudit.dossier import Found, Item, Span, Standing, Table, Witness
 from dpaudit.exact import Endpoint, ball, ball_endpoints, outward, working_precision
 from dpaudit.results import TargetResult, Verdict
 
@@ -37,6 +37,11 @@ def claims(paper: str) -> Callable[..., Callable[[Callable[[int], Found]], Item]
         return lambda decide: Item(key, paper, place, promised, correction, code, expects, decide)
 
     return at
+
+
+def decision(says: str, number: str, *witnesses: Witness, table: Table | None = None) -> Found:
+    """Return what a decision came to: a sentence with its figures, the number that decides, and everything looked at."""
+    return Found(says, number, witnesses, table)
 
 
 def computed(holds: object, says: str, *, about: str = "claim", kind: str = "computation", name: str = "") -> Witness:
