@@ -16,7 +16,7 @@ from dpaudit.verifier.lemmas import LEMMAS, Lemma
 from proofs import arguments, learning, samplers
 from proofs.foundations import ARGUMENTS, SAMPLERS, SENSITIVITIES
 from proofs.results import are_installed, cited_tests, described_runs, other_libraries, read_record, test_check
-from proofs.reviewed import open_edges, staleness
+from proofs.reviewed import claims_of, open_edges, staleness
 from proofs.shipped import MECHANISMS
 
 ROOT: Final = Path(__file__).resolve().parents[1]
@@ -24,7 +24,7 @@ ROOT: Final = Path(__file__).resolve().parents[1]
 
 NODES: Final[tuple[Node, ...]] = (*SAMPLERS, *SENSITIVITIES, *ARGUMENTS, *MECHANISMS, *learning.LEARNERS)
 """The whole graph."""
-CLAIMS: Final = tuple(sorted(node.id.removesuffix(".claim") for node in NODES if node.stage == "claim"))
+CLAIMS: Final = claims_of(NODES)
 """The mechanisms and learners whose claims it shows."""
 LOGGED: Final[Mapping[str, tuple[str, ...]]] = {
     "AboveThreshold": ("above_threshold",),
@@ -47,23 +47,23 @@ LOGGED: Final[Mapping[str, tuple[str, ...]]] = {
     "VectorMechanism": ("discrete_laplace", "euclidean_laplace", "rounded_gaussian"),
     **learning.LOGGED,
 }
-"""The kinds of release that each of them logs: an audited function that logs others is not what its claim is about."""
+"""The kinds of release that each of them logs: a claim does not cover an audited function that logs others."""
 ALL_LEMMAS: Final[Mapping[str, Lemma]] = {
     **LEMMAS,
     **{lemma.name: lemma for lemma in (*samplers.LEMMAS, *arguments.LEMMAS, *learning.LEMMAS)},
 }
-"""The lemmas that it may lean on."""
+"""The lemmas that it may use."""
 
 
 def standing(nodes: Sequence[Node] = NODES, root: Path = ROOT, *, quick: bool = False) -> dict[str, str]:
-    """Look at the graph again: certificates, lemmas, running proofs, results of tests, and the source that each node is about."""
+    """Check the graph again: certificates, lemmas, running proofs, results of tests, and the source that each node is about."""
     tests = test_check(root, quick=quick)
     checks = evidence_checks(root / "proofs" / "certificates", ALL_LEMMAS, tests, quick=quick)
     return examined(nodes, checks, staleness(root, quick=quick))
 
 
 def remarks(nodes: Sequence[Node] = NODES, root: Path = ROOT) -> list[tuple[str, str, str]]:
-    """What a reader must know of the evidence of nodes besides whether it holds."""
+    """Return what a reader must know of the evidence of nodes besides whether it holds."""
     record, names = read_record(root), cited_tests(nodes)
     found = [(place, f"No stamp covers all that it reaches: {words}.", "open") for place, words in open_edges(root, nodes).items()]
     if names and not are_installed(root):

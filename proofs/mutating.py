@@ -1,4 +1,4 @@
-"""Changes source in one place after the other and looks whether exactly the claims that reach the place are stale."""
+"""Mutation test of the stamps: change source in one place, and see whether exactly the claims that reach it become stale."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from dpaudit.verifier.chain import Node
 from dpaudit.verifier.stamps.facts import IMPORT
 from dpaudit.verifier.stamps.modules import Tree
 from dpaudit.verifier.stamps.reach import Reach
-from proofs.reviewed import ASIDE, PACKAGES, PROSE, RESOLVED, reach_of
+from proofs.reviewed import ASIDE, PACKAGES, PROSE, RESOLVED, bound_by, claims_of, reach_of
 
 CLAIMS: Final = ("ExponentialMechanism", "GaussianMechanism", "LaplaceMechanism")
 """The claims whose source is changed."""
@@ -71,19 +71,6 @@ class ChangedTree(Tree):
         return self.changed if path == self.path else super().text(path)
 
 
-def bound_by(nodes: Sequence[Node], claim: str) -> frozenset[str]:
-    """The source that a claim and all that it rests on is about."""
-    known = {node.id: node for node in nodes}
-    found, waiting, seen = set[str](), [f"{claim}.claim"], set[str]()
-    while waiting:
-        one = waiting.pop()
-        if one not in seen:
-            seen.add(one)
-            found |= set(known[one].binds)
-            waiting += known[one].needs
-    return frozenset(found)
-
-
 def mutations(root: Path, nodes: Sequence[Node], count: int, seed: int) -> Iterator[Mutation]:
     """Changes in places chosen at random among all that the three claims reach."""
     reach, draw = reach_of(root), random.Random(seed)  # noqa: S311 - chooses what is tested
@@ -99,11 +86,11 @@ def mutations(root: Path, nodes: Sequence[Node], count: int, seed: int) -> Itera
 
 
 def outcome(root: Path, nodes: Sequence[Node], mutation: Mutation) -> Outcome:
-    """Look which claims a change makes stale."""
+    """Find the claims that a change makes stale."""
     before = reach_of(root)
     after = Reach(ChangedTree(root, PACKAGES, ASIDE, mutation.place.partition(":")[0], mutation.text), RESOLVED, PROSE)
     survived, wrongly, fell, held = [], [], 0, 0
-    for claim in sorted(node.id.removesuffix(".claim") for node in nodes if node.stage == "claim"):
+    for claim in claims_of(nodes):
         bound = bound_by(nodes, claim)
         reaches = any(mutation.place in before.closure(place) for place in bound)
         stale = any(before.stamp(place) != after.stamp(place) for place in bound)
@@ -120,12 +107,9 @@ def campaign(root: Path, nodes: Sequence[Node], count: int, seed: int) -> list[R
     found = [outcome(root, nodes, one) for one in mutations(root, nodes, count, seed)]
     rows = []
     for kind in KINDS:
-        some = [one for one in found if one.mutation.kind == kind]
-        if some:
-            survivors = sum(bool(one.survived) for one in some)
-            rows.append(
-                Row(kind, len(some), survivors, sum(bool(one.fell_wrongly) for one in some), sum(one.held > 0 for one in some))
-            )
+        if some := [one for one in found if one.mutation.kind == kind]:
+            survivors, wrongly = sum(bool(one.survived) for one in some), sum(bool(one.fell_wrongly) for one in some)
+            rows.append(Row(kind, len(some), survivors, wrongly, sum(one.held > 0 for one in some)))
     return rows
 
 

@@ -9,7 +9,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final
 
-from dpaudit.verifier.chain import Node
+from dpaudit.verifier.chain import Node, rests_on
 from dpaudit.verifier.stamps.canonical import digest
 from dpaudit.verifier.stamps.modules import Tree, file_digest
 from dpaudit.verifier.stamps.reach import Reach
@@ -138,32 +138,31 @@ def changes(root: Path, nodes: Sequence[Node]) -> list[Change]:
     reach, reviewed = reach_of(root), read_reviewed(root)
     bound = {place for node in nodes for place in node.binds}
     now = reach.digests(_reached(reach, bound))
-    resting = claims_by_place(nodes)
+    bound_of = {claim: bound_by(nodes, claim) for claim in claims_of(nodes)}
+
+    def resting_on(places: Iterable[str]) -> tuple[str, ...]:
+        there = frozenset(places)
+        return tuple(claim for claim, own in bound_of.items() if own & there)
+
     found = []
     for place in sorted({*now, *reviewed.definitions}):
         if now.get(place) != reviewed.definitions.get(place):
-            claims = {claim for one in bound if place in reach.closure(one) for claim in resting.get(one, ())}
             kind = "new" if place not in reviewed.definitions else "changed" if place in now else "gone"
-            found.append(Change(place, kind, tuple(sorted(claims))))
+            found.append(Change(place, kind, resting_on(one for one in bound if place in reach.closure(one))))
     listed = {one.place for one in found}
     added = sorted(bound - set(reviewed.stamps) - listed)
-    return [*found, *(Change(place, "bound", tuple(sorted(resting.get(place, ())))) for place in added)]
+    return [*found, *(Change(place, "bound", resting_on([place])) for place in added)]
 
 
-def claims_by_place(nodes: Sequence[Node]) -> dict[str, set[str]]:
-    """Which claims rest on a bound place."""
-    known = {node.id: node for node in nodes}
-    found: dict[str, set[str]] = {}
-    for node in nodes:
-        waiting, seen = [node.id] if node.stage == "claim" else [], set[str]()
-        while waiting:
-            one = waiting.pop()
-            if one not in seen and one in known:
-                seen.add(one)
-                waiting += known[one].needs
-                for place in known[one].binds:
-                    found.setdefault(place, set()).add(node.id.removesuffix(".claim"))
-    return found
+def claims_of(nodes: Sequence[Node]) -> tuple[str, ...]:
+    """Return the mechanisms and learners that nodes make claims of, sorted."""
+    return tuple(sorted(node.id.removesuffix(".claim") for node in nodes if node.stage == "claim"))
+
+
+def bound_by(nodes: Sequence[Node], claim: str) -> frozenset[str]:
+    """Return the source that a claim and all that it rests on is about."""
+    below = {name for names in rests_on(nodes, f"{claim}.claim").values() for name in names}
+    return frozenset(place for node in nodes if node.id in below for place in node.binds)
 
 
 def _reached(reach: Reach, bound: Iterable[str]) -> frozenset[str]:

@@ -26,7 +26,7 @@ _WORST: Final = ("failed", "skipped", PASSED)
 
 @dataclass(frozen=True)
 class Ran:
-    """What came of running tests.
+    """The outcome of running tests.
 
     Args:
       outcomes: by "path::function" the outcome and the number of cases.
@@ -44,20 +44,9 @@ def run_tests(root: Path, names: Sequence[str], *, watched: bool = False) -> Ran
     if not there:
         return Ran(dict.fromkeys(names, ("missing", 0)))
     with tempfile.TemporaryDirectory() as folder:
-        arguments = [
-            "-q",
-            "-p",
-            "proofs.watching",
-            "-p",
-            "no:cacheprovider",
-            "-o",
-            f"timeout={_SECONDS}",
-            "-n",
-            str(PROCESSES),
-            "--proof-results",
-            folder,
-        ]
-        command = [sys.executable, "-m", "pytest", *arguments, *(["--proof-watch"] if watched else []), *there]
+        plugins = ["-p", "proofs.watching", "-p", "no:cacheprovider", *(["--proof-watch"] if watched else [])]
+        options = ["-q", "-o", f"timeout={_SECONDS}", "-n", str(PROCESSES), "--proof-results", folder]
+        command = [sys.executable, "-m", "pytest", *plugins, *options, *there]
         subprocess.run(command, cwd=root, check=False, env={**os.environ, "PYTHONPATH": str(root)})  # noqa: S603 - this interpreter
         parts = [json.loads(one.read_text(encoding="utf-8")) for one in Path(folder).glob("*.json")]
     cases = {case: outcome for part in parts for case, outcome in part["outcomes"].items()}
@@ -76,7 +65,7 @@ def run_tests(root: Path, names: Sequence[str], *, watched: bool = False) -> Ran
 
 
 def run_and_record(root: Path, nodes: Sequence[Node], names: Sequence[str]) -> Record:
-    """Run tests and put their outcomes on record."""
+    """Run tests and record their outcomes."""
     before = {name: read_cited(reach_of(root), name) for name in names}
     return write_record(root, run_tests(root, names).outcomes, before, nodes)
 
@@ -93,7 +82,7 @@ def uncovered(root: Path, executed: Mapping[str, frozenset[str]]) -> dict[str, l
 
 
 def idle_binds(nodes: Sequence[Node], executed: Mapping[str, frozenset[str]]) -> dict[str, list[str]]:
-    """Functions and classes that a node is about and none of its tests executed: tests that test something else."""
+    """Return the functions and classes that a node is about and none of its tests executed: they test something else."""
     found = {}
     for node in nodes:
         tests = cited_tests([node])

@@ -24,9 +24,8 @@ from learners.estimator import PrivateModel
 from learners.targets import TARGETS as LEARNERS
 from proofs import arguments, learning, samplers
 from proofs.chain import ALL_LEMMAS, CLAIMS, LOGGED, NODES, ROOT, remarks, standing
-from proofs.mutating import bound_by
 from proofs.results import test_check as check_of_tests
-from proofs.reviewed import COMMAND, reach_of, read_reviewed, staleness
+from proofs.reviewed import COMMAND, bound_by, reach_of, read_reviewed, staleness
 
 RELEASING = [name for name in mechanisms.__all__ if hasattr(getattr(mechanisms, name), "release")]
 LEARNING = [
