@@ -33,7 +33,7 @@ from scipy.stats import binom
 
 from dpaudit.auditor.statistics.bounds import ClaimPoint, p_value
 from dpaudit.pytest_plugin import DEFAULT_BUDGET
-from dpaudit.pytest_plugin.shares import Share, shares_of
+from dpaudit.pytest_plugin.session import Share, shares_of
 from dpaudit.results import Counts
 
 TESTS: Final = 41

@@ -27,7 +27,7 @@ _SMALLEST_NORMAL: Final = -1022
 
 @dataclass(frozen=True)
 class ErrorBound:
-    """What each step of `certexp` adds to its relative error at most, and all of them together.
+    """Bounds on what each step of `certexp` adds to its relative error, and on the sum.
 
     Args:
       terms: name and size of each step's part, in the order of the computation.

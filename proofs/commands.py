@@ -1,4 +1,4 @@
-"""The command `python -m proofs.chain`: what changed, accept it, run the tests that are cited, and check the stamps themselves."""
+"""The command `python -m proofs.chain`: show and accept changes, run the cited tests, and test the stamps themselves."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def _accept(code: str) -> int:
 
 
 def _run(names: Sequence[str]) -> int:
-    """Run tests, record them, and say which are no evidence now."""
+    """Run tests, record them, and name those that are no evidence now."""
     tests = _tests(names) if names else _stale_tests()
     record = run_and_record(chain.ROOT, chain.NODES, tests)
     bad = [name for name in tests if name not in record.tests or record.tests[name].outcome != PASSED]
@@ -114,7 +114,7 @@ def _cross_check(names: Sequence[str]) -> int:
 
 
 def _mutate(count: int, seed: int) -> int:
-    """Change source in places chosen at random, and say what a stamp did not see."""
+    """Change source in places chosen at random, and count the changes that a stamp missed."""
     rows = campaign(chain.ROOT, chain.NODES, count, seed)
     for row in rows:
         _say(
@@ -125,7 +125,7 @@ def _mutate(count: int, seed: int) -> int:
 
 
 def _tests(names: Sequence[str]) -> list[str]:
-    """The tests that names stand for: of nodes and what these rest on, or single tests."""
+    """Return the tests of nodes and of what these rest on, or single tests, by name."""
     below = _below(names)
     return sorted({*cited_tests([node for node in chain.NODES if node.id in below]), *(name for name in names if "::" in name)})
 
@@ -146,7 +146,7 @@ def _stale_tests() -> list[str]:
 
 
 def _listed(names: Sequence[str], everything: int) -> str:
-    """A list that stays short."""
+    """Join names, the first four of them."""
     return "all" if len(names) == everything else ", ".join(names[:4]) + (f" and {len(names) - 4} more" if len(names) > 4 else "")
 
 

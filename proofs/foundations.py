@@ -1,4 +1,4 @@
-"""What the chains of several mechanisms share: bits, samplers, sensitivities, composition."""
+"""Nodes that the chains of several mechanisms share: bits, samplers, sensitivities, composition."""
 
 from __future__ import annotations
 
@@ -172,7 +172,7 @@ SAMPLERS: Final = (
         kind="enumerated",
     ),
 )
-"""Exactness of what draws."""
+"""Nodes on the exactness of samplers."""
 
 SENSITIVITIES: Final = (
     sensitivity(
@@ -210,7 +210,7 @@ SENSITIVITIES: Final = (
         *lemmas("sensitivity.truncation", "sensitivity.clip_lengths"),
     ),
 )
-"""Why neighbours are as near as the mechanisms assume."""
+"""Nodes on how far neighbours are apart."""
 
 ARGUMENTS: Final = (
     argument(

@@ -39,7 +39,7 @@ class Mutation:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came of a mutation: claims that reach the place and still hold, and claims that do not reach it and fell."""
+    """The outcome of a mutation: claims that reach the place and still hold, and claims that do not reach it and fell."""
 
     mutation: Mutation
     survived: tuple[str, ...]

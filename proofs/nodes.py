@@ -1,4 +1,4 @@
-"""How nodes of the proof graph are written: one function a stage, evidence by its scheme, shipped code by its file."""
+"""Constructors of proof-graph nodes: one function per stage, evidence by its scheme, shipped code by its file."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from typing import Final
 from dpaudit.verifier.chain import Kind, Node
 
 TESTS: Final = "test:tests/learners/"
-"""How evidence by a test of a learner begins."""
+"""The prefix of evidence by a test of a learner."""
 _KINDS: Final[dict[str, Kind]] = {"citation": "axiom", "test": "tested"}
-"""What evidence of one scheme shows, where a node says nothing else; certificates, lemmas and running proofs make it proven."""
+"""The kind of a node by the scheme of its evidence, unless given; certificates, lemmas and running proofs make it proven."""
 
 
 def lemmas(*names: str) -> tuple[str, ...]:

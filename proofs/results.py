@@ -1,4 +1,4 @@
-"""What is on record of the tests that nodes cite: that they passed, when, with which source and which libraries."""
+"""The record of the tests that nodes cite: that they passed, when, with which source and which libraries."""
 
 from __future__ import annotations
 
@@ -56,12 +56,12 @@ class Record:
 
 
 def cited_tests(nodes: Sequence[Node]) -> tuple[str, ...]:
-    """The tests that nodes cite."""
+    """Return the tests that nodes cite."""
     return tuple(sorted({one.partition(":")[2] for node in nodes for one in node.evidence if one.startswith("test:")}))
 
 
 def read_record(root: Path) -> Record:
-    """The record as it is."""
+    """Read the record; an empty one where there is none, or one that cannot be read."""
     try:
         found: dict[str, Any] = json.loads((root / "proofs" / FILE).read_text(encoding="utf-8"))
         places = tuple(found["places"])
@@ -102,7 +102,7 @@ def write_record(root: Path, outcomes: Mapping[str, tuple[str, int]], before: Ma
 
 
 def test_check(root: Path, *, quick: bool) -> Callable[[str], str]:
-    """What says whether a test is evidence."""
+    """Return a check that says why a test is no evidence now, with an empty text where it is."""
     record = read_record(root)
     there = are_installed(root)
     kept, folders = (record.files, (*PACKAGES, "tests")) if there else (record.packages, PACKAGES)
@@ -123,12 +123,12 @@ def test_check(root: Path, *, quick: bool) -> Callable[[str], str]:
 
 
 def are_installed(root: Path) -> bool:
-    """Whether the tests are there."""
+    """True if the tests are installed beside the packages."""
     return (root / "tests" / "proofs").is_dir()
 
 
 def libraries() -> dict[str, str]:
-    """The libraries that run here."""
+    """Return the versions of the libraries that run here."""
     found = {"Python": platform.python_version()}
     for name in LIBRARIES:
         try:
@@ -139,14 +139,14 @@ def libraries() -> dict[str, str]:
 
 
 def described_runs(record: Record, names: Iterable[str]) -> str:
-    """When tests were run, in words."""
+    """Describe when tests were run, and with what."""
     used = sorted({record.tests[name].run for name in names if name in record.tests}, key=int)
     runs = [record.runs[run] for run in used if run in record.runs]
     return "; ".join(f"{run['date']} with {', '.join(f'{key} {run[key]}' for key in run if key != 'date')}" for run in runs)
 
 
 def other_libraries(record: Record, names: Iterable[str]) -> str:
-    """How the libraries that run here differ from those that tests ran with, in words."""
+    """Describe how the libraries that run here differ from those that tests ran with."""
     here = libraries()
     used = [record.runs.get(run, {}) for run in sorted({record.tests[name].run for name in names if name in record.tests}, key=int)]
     then = {name: sorted({run[name] for run in used if name in run}) for name in here}
@@ -155,7 +155,7 @@ def other_libraries(record: Record, names: Iterable[str]) -> str:
 
 
 def _why_not(result: Result | None, now: Cited, name: str) -> str:
-    """Why a test is no evidence; empty where it is."""
+    """Return why a test is no evidence, empty where it is."""
     run = f"Run `{COMMAND} --run {name}`"
     if result is None:
         return f"stale: no result is on record. {run}"
@@ -169,12 +169,12 @@ def _why_not(result: Result | None, now: Cited, name: str) -> str:
 
 
 def _made_with() -> dict[str, str]:
-    """The date, and what runs here."""
+    """Return the date, the platform and the libraries of this run."""
     return {"date": datetime.now(UTC).date().isoformat(), "platform": f"{platform.system()} {platform.machine()}", **libraries()}
 
 
 def _written(record: Record) -> str:
-    """The record as JSON, with each place once."""
+    """Return the record as JSON, with each place once."""
     places = sorted({place for result in record.tests.values() for place in result.cited.reaches})
     index = {place: number for number, place in enumerate(places)}
     tests = {

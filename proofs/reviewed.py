@@ -20,14 +20,14 @@ ASIDE: Final = (
     *(f"dpaudit/{name}/" for name in ("auditor", "catalogue", "cli", "interop", "ledger", "pytest_plugin", "report", "verifier")),
     *("learners/targets/", "mechanisms/targets/", "proofs/"),
 )
-"""What checks, sells and shows: no mechanism or learner is handed an object of these by anything but them."""
+"""Code that checks, charges and shows: no mechanism or learner gets an object of these packages from any other code."""
 RESOLVED: Final[Mapping[str, str]] = {
     "dpaudit/lazy.py:lazily": "it loads what the table of its caller names, and names are looked up in that table",
     "dpaudit/exact.py:working_precision": "it sets the precision of python-flint under a lock, and sets it back",
-    "dpaudit/extras.py:_is_installed": "it looks whether a package is installed, and loads nothing",
+    "dpaudit/extras.py:_is_installed": "it checks whether a package is installed, and loads nothing",
     "dpaudit/own_packages.py:_places": "it looks where a package is, and loads nothing",
 }
-"""Names that no reader of source can resolve, at places where a person has seen what they stand for."""
+"""Names that cannot be resolved by reading the source, at places that a person has reviewed."""
 PROSE: Final[Mapping[str, str]] = {
     "dpaudit/errors.py:CODES": "it explains errors to people; an error looks only whether its code is there",
 }
@@ -38,7 +38,7 @@ COMMAND: Final = "python -m proofs.chain"
 
 @dataclass(frozen=True)
 class Reviewed:
-    """What was reviewed.
+    """The record of the last review.
 
     Args:
       packages: digest of all files of the packages at that time, so that an unchanged installation need not be read again.
@@ -67,13 +67,13 @@ class Change:
 
 
 def reach_of(root: Path) -> Reach:
-    """What the definitions below a folder reach, read once as long as no file changes."""
+    """Return what the definitions below a folder reach, read once as long as no file changes."""
     return _reach(root, files_digest(root, (*PACKAGES, "tests")))
 
 
 @lru_cache(maxsize=2)
 def _reach(root: Path, files: str) -> Reach:  # noqa: ARG001 - the digest of the files says when to read them again
-    """The answers for one state of all files."""
+    """Read the definitions of one state of all files."""
     return Reach(Tree(root, PACKAGES, ASIDE), RESOLVED, PROSE)
 
 
@@ -84,7 +84,7 @@ def files_digest(root: Path, folders: Iterable[str]) -> str:
 
 
 def read_reviewed(root: Path) -> Reviewed:
-    """The record of the last review."""
+    """Read the record of the last review; an empty one where it cannot be read."""
     try:
         found: dict[str, Any] = json.loads((root / "proofs" / FILE).read_text(encoding="utf-8"))
         return Reviewed(str(found["packages"]), dict(found["stamps"]), dict(found["definitions"]))
@@ -105,7 +105,7 @@ def write_reviewed(root: Path, nodes: Sequence[Node]) -> None:
 
 
 def staleness(root: Path, *, quick: bool) -> Callable[[str], str]:
-    """What says whether the source at a place is what was reviewed."""
+    """Return a check that says why the source at a place is not what was reviewed, with an empty text where it is."""
     reviewed = read_reviewed(root)
     same = quick and reviewed.packages == files_digest(root, PACKAGES)
 
@@ -127,14 +127,14 @@ def staleness(root: Path, *, quick: bool) -> Callable[[str], str]:
 
 
 def open_edges(root: Path, nodes: Sequence[Node]) -> dict[str, str]:
-    """What the bound source of nodes reaches in ways that no stamp covers."""
+    """Return what the bound source of nodes reaches in ways that no stamp covers."""
     reach = reach_of(root)
     found = reach.unresolved(_reached(reach, {place for node in nodes for place in node.binds}))
     return {place: "; ".join(words) for place, words in sorted(found.items())}
 
 
 def changes(root: Path, nodes: Sequence[Node]) -> list[Change]:
-    """The definitions that are not what was reviewed."""
+    """Return the definitions that are not what was reviewed."""
     reach, reviewed = reach_of(root), read_reviewed(root)
     bound = {place for node in nodes for place in node.binds}
     now = reach.digests(_reached(reach, bound))
@@ -166,5 +166,5 @@ def bound_by(nodes: Sequence[Node], claim: str) -> frozenset[str]:
 
 
 def _reached(reach: Reach, bound: Iterable[str]) -> frozenset[str]:
-    """All places that bound definitions reach."""
+    """Return all places that bound definitions reach."""
     return frozenset().union(*(reach.closure(place) for place in bound))

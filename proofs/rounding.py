@@ -1,4 +1,4 @@
-"""Running error analysis: how far a chain of float64 operations may end from what it would give without rounding."""
+"""Running error analysis: bounds on the rounding error of a chain of float64 operations."""
 
 from __future__ import annotations
 
@@ -73,6 +73,6 @@ def exponential_change(distance: Fraction) -> Fraction:
 
 
 def require(statement: str, *, holds: bool) -> None:
-    """Refuse to go on when a statement is false."""
+    """Raise ProofFailed where a statement is false."""
     if not holds:
         raise ProofFailed(f"not true: {statement}")

@@ -40,7 +40,7 @@ _PRICED: Final[Mapping[str, tuple[str, ...]]] = {
     "TopK": ("test_top_k.py::test_the_log_holds_every_choice_and_its_price_is_the_mechanisms_loss",),
     "VectorMechanism": (f"test_vector.py::{_PRICES}",),
 }
-"""Which tests hold a mechanism's claim and log against the price of its loss."""
+"""The tests that compare a mechanism's claim and log with the price of its loss."""
 
 
 def _program(module: str, *names: str) -> tuple[str, ...]:

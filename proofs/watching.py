@@ -21,7 +21,7 @@ _executed: Final[dict[str, set[str]]] = {}
 
 
 def pytest_addoption(parser: Any) -> None:
-    """Where results are written, and whether execution is watched."""
+    """Add the options for the results folder and for watching."""
     parser.addoption("--proof-results", default="", help="folder that outcomes are written to")
     parser.addoption("--proof-watch", action="store_true", help="record which code of the packages each test executes")
 
@@ -48,7 +48,7 @@ def pytest_sessionfinish(session: Any) -> None:
 
 
 class _Watcher:
-    """Sees the calls of each test.
+    """Records the calls that each test makes.
 
     `sys.settrace` with a function that declines to trace lines costs one call of Python for each call in the program, and sees
     those of Python alone, which is what is asked for; `sys.setprofile` would be called for functions in C as well.

@@ -88,7 +88,7 @@ def polar(words: Words, bits: int) -> Floats:
 
 
 def inverted(scale: float) -> Callable[[Any], float]:
-    """How far the word that would have given an output, had the answer been 0, is from a whole number."""
+    """Return the distance from an integer of the word that would have given an output, had the answer been 0."""
 
     def score(output: Any) -> float:
         word = 2.0**POROUS_BITS * math.exp(-abs(float(output)) / scale)

@@ -1,4 +1,4 @@
-"""Which score is the greatest: noisy maxima that show the place or, wrongly, the value; exponential mechanism, permute and flip."""
+"""Selection of the greatest score: noisy maxima, right and wrong, the exponential mechanism, permute and flip."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which answers exceed a noisy threshold: the six published variants of the sparse vector technique, and two that show numbers."""
+"""The six published variants of the sparse vector technique, and two that show numbers."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ CROSSED: Final = ((0,) * 5 + (1,) * 5, (1,) * 5 + (0,) * 5)
 class SparseVector:
     """One variant: scales of all noise, and when it stops.
 
-    `shown` is None where only "above" is told, 0 where the noisy answer that was compared is shown, else the scale of
+    `shown` is None where only "above" is released, 0 where the noisy answer that was compared is shown, else the scale of
     fresh noise on the answer that is shown.
     """
 
@@ -47,10 +47,10 @@ class SparseVector:
         above = compared >= limits
         asked = np.ones_like(above)
         if self.cutoff is not None:
-            told = np.zeros(count, dtype=np.int16)
+            crossed = np.zeros(count, dtype=np.int16)
             for now, shown in zip(asked, above, strict=True):
-                now[:] = told < self.cutoff
-                told += shown
+                now[:] = crossed < self.cutoff
+                crossed += shown
         if self.shown is None:
             return np.ascontiguousarray(np.where(asked, above.view(np.int8), np.int8(-1)).T)
         values = answers + laplace(rng, self.shown, compared.shape) if self.shown else compared

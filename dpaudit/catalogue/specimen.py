@@ -17,7 +17,7 @@ if TYPE_CHECKING:  # programs are verified without what a target needs
 
 @dataclass(frozen=True)
 class Truth:
-    """What is exactly true of a target's pair, at one point of its claim.
+    """The exact truth about a target's pair, at one point of its claim.
 
     Args:
       at_epsilon: epsilon of the claimed point, in nats; for claims of a whole curve a point on it.

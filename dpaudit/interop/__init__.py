@@ -1,4 +1,4 @@
-"""Adapters to other libraries and programs; none of them is needed, and none is imported before its own objects are handed over."""
+"""Adapters to other libraries and programs; all are optional, and none is imported before one of its objects is passed."""
 
 from __future__ import annotations
 

@@ -76,11 +76,11 @@ def from_diffprivlib(
 
 
 def _limits(what: Any, *, model: bool) -> tuple[Any, Any]:
-    """Epsilon and delta among the parameters of a model, or of a function with its defaults."""
+    """Return epsilon and delta from the parameters of a model, or from the defaults of a function."""
     try:
         found = what.get_params() if model else {name: entry.default for name, entry in inspect.signature(what).parameters.items()}
     except ValueError:  # functions in C may have no signature
         found = {}
     if not isinstance(found.get("epsilon"), numbers.Real):
-        raise InvalidArgument("DPA105", "no epsilon is among the parameters, so that nothing is claimed. Give accountant=.")
+        raise InvalidArgument("DPA105", "the parameters have no epsilon, so that nothing is claimed. Give accountant=.")
     return found["epsilon"], found.get("delta", 0)

@@ -55,7 +55,7 @@ def to_dp_accounting(loss: PrivacyLoss) -> Any:
 
 
 def _event(events: ModuleType, law: Law) -> Any:
-    """The event of one law."""
+    """Return the event of one law."""
     match law:
         case Gaussian(mu=mu) if mu:
             return events.GaussianDpEvent(_float(1 / mu))
@@ -77,7 +77,7 @@ def _event(events: ModuleType, law: Law) -> Any:
 
 
 def _float(value: Fraction) -> float:
-    """A number as the float that it is."""
+    """Return a number as the float that it equals."""
     if value >= 2**1000 or Fraction(float(value)) != value:
-        raise Unsupported("DPA202", f"{shown(value)} is no float, and events hold floats. State the loss with a float.")
+        raise Unsupported("DPA202", f"{shown(value)} is not a float64, and events hold floats. State the loss with a float.")
     return float(value)

@@ -1,4 +1,4 @@
-"""Other people's libraries, imported when they are asked for; a missing one is named together with how to get it."""
+"""Optional libraries, imported on first use; the error for a missing one says how to install it."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ _PACKAGES: Final = {"dp_accounting": "dp-accounting", "diffprivlib": "diffprivli
 
 
 def library(name: str) -> ModuleType:
-    """The module of that name; DPA205 where its package is not installed."""
+    """Import a module by name; DPA205 where its package is not installed."""
     place = name.partition(".")[0]
     package = _PACKAGES.get(place, place)
     try:
         return import_module(name)
     except ModuleNotFoundError as error:
-        raise Unsupported("DPA205", f"{package} is not installed here. Install it: pip install {package}") from error
+        raise Unsupported("DPA205", f"{package} is not installed. Run: pip install {package}") from error

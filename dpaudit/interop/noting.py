@@ -1,4 +1,4 @@
-"""What the mechanisms of diffprivlib are asked to hide, noted in the release log, so that an audit checks it."""
+"""Calls of diffprivlib mechanisms, noted in the release log, so that an audit checks their sensitivities."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from dpaudit.interop.libraries import library
 from dpaudit.releases import Release, note
 
 KIND: Final = "float_noise"
-"""A kind of release without a price: the sensitivity is checked, and nothing is said of what the noise really costs."""
+"""A kind of release without a price: the sensitivity is checked, and the cost of the noise is left open."""
 
-_ONE_AT_A_TIME: Final = threading.RLock()
+_ONE_AT_A_TIME: Final = threading.RLock()  # the methods of shared classes are replaced, so that runs must not overlap
 
 
 @contextmanager
 def noting(adjacency: Adjacency) -> Iterator[None]:
-    """Let the mechanisms of diffprivlib note what they are asked to hide, for one run at a time."""
+    """Make the mechanisms of diffprivlib note the numbers that they noise, for one run at a time."""
     kinds = {kind for kind in vars(library("diffprivlib.mechanisms")).values() if "randomise" in getattr(kind, "__dict__", ())}
     with _ONE_AT_A_TIME:
         busy: list[object] = []
@@ -37,7 +37,7 @@ def noting(adjacency: Adjacency) -> Iterator[None]:
 
 
 def _noted(original: Callable[..., Any], adjacency: Adjacency, busy: list[object]) -> Callable[..., Any]:
-    """A mechanism's method that notes a number before it is hidden; one mechanism that calls another counts once."""
+    """Wrap a mechanism's method to note a number before noise is added; one mechanism that calls another counts once."""
 
     @functools.wraps(original)
     def randomise(mechanism: Any, *values: Any) -> Any:
@@ -56,5 +56,5 @@ def _noted(original: Callable[..., Any], adjacency: Adjacency, busy: list[object
 
 
 def _sensitivity(mechanism: Any) -> Any:
-    """What a mechanism was given as its sensitivity, None where it has none."""
+    """Return the sensitivity that a mechanism was given, None where it has none."""
     return getattr(mechanism, "sensitivity", None)

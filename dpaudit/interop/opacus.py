@@ -1,4 +1,4 @@
-"""What an accountant of Opacus has recorded, priced here: noise multipliers, sample rates and numbers of steps."""
+"""Histories of Opacus accountants as privacy losses: noise multipliers, sample rates and numbers of steps."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def from_opacus(history: Any, *, poisson_sampling: bool) -> PrivacyLoss:
 
 
 def _steps(noise_multiplier: float, sample_rate: float, steps: int) -> PrivacyLoss:
-    """The loss of some steps with the same noise and rate."""
+    """Return the loss of steps with the same noise and rate."""
     rate = in_range(sample_rate, "sample_rate", lower=0, upper=1)
     step = gaussian(sigma=positive(noise_multiplier, "noise_multiplier"))
     return integer(steps, "steps", lower=0) * (step if rate == 1 else step.sampled(Poisson(rate)))

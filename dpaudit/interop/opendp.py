@@ -10,11 +10,13 @@ from typing import Any, Final
 from dpaudit.claims import RDP, ZCDP, Adjacency, ApproxDP, Claim, Guarantee, PureDP
 from dpaudit.errors import InvalidArgument, Unsupported
 from dpaudit.exact import Exact, integer, rational
-from dpaudit.interop.domains import input_of
 from dpaudit.interop.stability import EPSILON, NORMS, probe
 from dpaudit.targets import Sensitivity, Target
 
 _ORDERS: Final = (1.5, 2, 3, 4, 8, 16, 32, 64)
+_VALUES: Final = {"bool": (True, False), "String": ("a", "b", "c")}
+_RANGE: Final = (0, 100)
+"""Where a domain has no bounds: numbers that every type holds, and that most clamps cut."""
 
 
 def from_opendp(operation: Any, *, d_in: Exact = 1, delta: Exact = "1/1000", **others: Any) -> Target:
@@ -67,12 +69,12 @@ def from_opendp(operation: Any, *, d_in: Exact = 1, delta: Exact = "1/1000", **o
 
 
 def _kind(descriptor: Any) -> str:
-    """The name of a metric or measure, without its module and the type of its numbers."""
+    """Return the name of a metric or measure, without its module and the type of its numbers."""
     return re.sub(r"^.*::(?=\w+(<|$))|<(?!Max|Zero).*", "", str(descriptor.type))
 
 
 def _adjacency(operation: Any, d_in: Fraction, *, given: bool) -> Adjacency:
-    """The neighbouring relation of an input metric at a distance."""
+    """Return the neighbouring relation of an input metric at a distance."""
     metric, sized = _kind(operation.input_metric), getattr(getattr(operation, "input_domain", None), "size", None) is not None
     if metric in NORMS and (given or "monotonic=true" not in str(operation.input_metric).lower()):
         return Adjacency("norm_ball", norm=NORMS[metric], radius=d_in)
@@ -84,7 +86,7 @@ def _adjacency(operation: Any, d_in: Fraction, *, given: bool) -> Adjacency:
 
 
 def _guarantee(measure: Any, d_out: Any, delta: Exact) -> Guarantee:
-    """The guarantee that a privacy map gives."""
+    """Return the guarantee that a privacy map gives."""
     match _kind(measure), d_out:
         case "MaxDivergence", epsilon:
             return PureDP(epsilon)
@@ -99,3 +101,19 @@ def _guarantee(measure: Any, d_out: Any, delta: Exact) -> Guarantee:
         case "RenyiDivergence", curve:
             return RDP({order: curve(float(order)) for order in _ORDERS})
     raise Unsupported("DPA202", f"{measure} has no counterpart here. OpenDP converts most measures with opendp.combinators.")
+
+
+def input_of(operation: Any) -> Any:
+    """An input made from the domain: values across its range, one record more than the output has where that is fixed."""
+    domain = operation.input_domain
+    atom = getattr(domain, "element_domain", domain)
+    kind = str(getattr(atom, "carrier_type", ""))
+    values: list[Any] = list(_VALUES.get(kind, ()))
+    size = getattr(domain, "size", None) or (getattr(getattr(operation, "output_domain", None), "size", None) or 3) + 1
+    if re.fullmatch(r"[fiu]\d+|usize", kind):
+        lower, upper = atom.bounds or _RANGE
+        number = float if kind.startswith("f") else round
+        values = [number(lower + (upper - lower) * place / (size - 1 or 1)) for place in range(size)]
+    if not values:
+        raise Unsupported("DPA202", f"no input can be made from {domain}. Give data= or neighbours=.")
+    return values[0] if atom is domain else [values[place % len(values)] for place in range(size)]

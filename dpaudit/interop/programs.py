@@ -58,7 +58,7 @@ def from_program(
         )
     words = [os.fspath(word) for word in command]
     if shutil.which(words[0]) is None:
-        raise InvalidArgument("DPA103", f"{Path(words[0]).name} is no program that can be run here. Check its path.")
+        raise InvalidArgument("DPA103", f"{Path(words[0]).name} cannot be found as a program that may be run. Check its path.")
     seconds = float(positive(timeout, "timeout"))
 
     def sample(data: Any, count: int, rng: Generator) -> list[Any]:

@@ -1,4 +1,4 @@
-"""Ray: a cluster as an executor of `concurrent.futures` kind, whose calls are remote functions."""
+"""A Ray cluster as an executor of `concurrent.futures`, whose calls are remote functions."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def executor() -> RayExecutor:
 
 
 def _outcome(function: Callable[..., Any], arguments: tuple[Any, ...], named: dict[str, Any]) -> tuple[Any, Exception | None]:
-    """In a worker: a result or an error, as a value, since Ray would wrap what is raised in an error of its own."""
+    """Run a call in a worker and return its result or its error, since Ray would wrap an error that is raised in its own."""
     try:
         return function(*arguments, **named), None
     except Exception as error:  # noqa: BLE001 - whatever it is belongs to the future
@@ -50,7 +50,7 @@ def _outcome(function: Callable[..., Any], arguments: tuple[Any, ...], named: di
 
 
 def _settle(answer: Future[Any], done: Future[tuple[Any, Exception | None]]) -> None:
-    """Hand on what came of a call, unless nobody waits for it any more."""
+    """Pass on the outcome of a call, unless its future was cancelled."""
     if not answer.set_running_or_notify_cancel():
         return
     try:

@@ -17,7 +17,7 @@ NORMS: Final = {"AbsoluteDistance": "l1", "L1Distance": "l1", "L2Distance": "l2"
 """Metrics of OpenDP for numbers and vectors, with the norm in which a sensitivity is declared."""
 
 EPSILON: Final = 2
-"""What the probe costs where the map is right: a violation by a little still shows, and outputs far apart are not too rare."""
+"""Cost of the probe where the map is right: small violations still show, and outputs far apart are not too rare."""
 
 _POWERS: Final = {"l1": 1, "l2": 2, "linf": np.inf}
 
@@ -35,7 +35,9 @@ def probe(operation: Callable[[Any], Any], metric: str, d_out: float, anchor: An
 def _norm(metric: str) -> Callable[[Any, Any], float]:
     """The distance of numbers or vectors; infinite between vectors of different lengths."""
     if metric not in NORMS:
-        raise Unsupported("DPA202", f"outputs in the metric {metric} cannot be compared. Compared are: {', '.join(_DISTANCES)}.")
+        raise Unsupported(
+            "DPA202", f"outputs in the metric {metric} cannot be compared. Metrics that can: {', '.join(_DISTANCES)}."
+        )
     power = _POWERS[NORMS[metric]]
 
     def apart(first: Any, second: Any) -> float:
@@ -46,12 +48,12 @@ def _norm(metric: str) -> Callable[[Any, Any], float]:
 
 
 def _missing(first: Sequence[Any], second: Sequence[Any]) -> int:
-    """How many records of the first dataset the second has not."""
+    """Count the records of the first dataset that the second lacks."""
     return (Counter(first) - Counter(second)).total()
 
 
 def _edits(first: Sequence[Any], second: Sequence[Any]) -> int:
-    """Fewest insertions and deletions from one list to the other: what their longest common subsequence leaves over."""
+    """Count the fewest insertions and deletions between two lists, by their longest common subsequence."""
     common = [0] * (len(second) + 1)
     for record in first:
         before = list(common)
@@ -61,7 +63,7 @@ def _edits(first: Sequence[Any], second: Sequence[Any]) -> int:
 
 
 def _places(first: Sequence[Any], second: Sequence[Any]) -> float:
-    """At how many places two lists differ; infinite for lists of different lengths."""
+    """Count the places at which two lists differ; infinite for lists of different lengths."""
     return sum(map(lambda one, other: bool(one != other), first, second)) if len(first) == len(second) else np.inf
 
 

@@ -1,4 +1,4 @@
-"""A privacy budget that outlives the process: durable, shared by programs, exact, and impossible to change unseen."""
+"""Persistent privacy budgets: durable, shared by programs, exact, and tamper-evident."""
 
 from __future__ import annotations
 

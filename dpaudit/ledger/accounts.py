@@ -1,4 +1,4 @@
-"""Accounts: the budgets of a ledger as they stand, what a charge makes of them, and how they are kept."""
+"""Accounts: the current state of each budget of a ledger, the effect of a charge on it, and its row in the file."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _COVERING: Final = f"{ALL} WHERE dataset = ? AND unit = ? AND purpose IN ('', ?)
 
 @dataclass(frozen=True)
 class Account:
-    """One budget of a ledger as it stands: its entry, its scope, what it allows and what was spent."""
+    """The current state of one budget: its entry, its scope, what it allows and what was spent."""
 
     number: int
     scope: Scope
@@ -32,17 +32,17 @@ class Account:
 
     @property
     def left(self) -> Amounts:
-        """What may still be spent; negative where more was released than reserved."""
+        """The amounts that may still be spent; negative where more was released than reserved."""
         return tuple(limit - spent for limit, spent in zip(self.cap.limits, self.spent, strict=True))
 
     @property
     def remaining(self) -> dict[str, str]:
-        """What may still be spent, exact text by the name of the currency."""
+        """The amounts that may still be spent, exact text by the name of the currency."""
         return self.cap.written(self.left)
 
 
 def accounts_of(connection: sqlite3.Connection, scope: Scope | None) -> list[Account]:
-    """The budgets that pay for a scope, or all."""
+    """Return the budgets that pay for a scope, or all."""
     if scope is None:
         rows = connection.execute(f"{ALL} ORDER BY number").fetchall()
     else:
@@ -51,7 +51,7 @@ def accounts_of(connection: sqlite3.Connection, scope: Scope | None) -> list[Acc
 
 
 def account_from_row(connection: sqlite3.Connection, row: tuple[Any, ...]) -> Account:
-    """One budget from its row and its entry; DPA805 where either was changed."""
+    """Read one budget from its row and its entry; DPA805 where either was changed."""
     number, dataset, unit, purpose, spent = row
     try:
         scope = Scope(dataset, unit, purpose or None)
@@ -66,7 +66,7 @@ def account_from_row(connection: sqlite3.Connection, row: tuple[Any, ...]) -> Ac
 
 @lru_cache(maxsize=256)
 def _cap(number: int, scope: Scope, rows: tuple[tuple[Any, ...], ...]) -> Cap:
-    """The cap of a budget from the rows of its entry and the one before, whose hash is checked; kept, as every charge asks."""
+    """Read the cap of a budget from its entry, whose hash is checked against the entry before; cached, as every charge asks."""
     before, opened = map(entry_from_row, rows)
     if not opened.follows(before):
         raise _changed(number, "is not the one that was opened: its entry, or the one before, was changed")
@@ -76,16 +76,16 @@ def _cap(number: int, scope: Scope, rows: tuple[tuple[Any, ...], ...]) -> Cap:
 
 
 def _changed(number: object, what: str) -> LedgerFailure:
-    """A budget that is not what the ledger wrote."""
+    """Return the error for a budget that is not what the ledger wrote."""
     return LedgerFailure(
-        "DPA805", f"budget {number!r:.20} {what}. Find out with `dpaudit ledger verify` since when, and go on from a copy."
+        "DPA805", f"budget {number!r:.20} {what}. Find the first change with `dpaudit ledger verify` and restore a backup."
     )
 
 
 def charged(
     accounts: Sequence[Account], scope: Scope, spending: PrivacyLoss | Guarantee, times: int
 ) -> tuple[list[Account], dict[str, dict[str, str]]]:
-    """Accounts after a charge, and its amounts by number of budget; refused where one does not cover it."""
+    """Compute accounts after a charge, and its amounts by number of budget; refused where one does not cover it."""
     if not accounts:
         raise LedgerRefusal(
             "DPA811", f"no budget covers {scope}, so nothing may be spent on it. Open one with `dpaudit ledger init`."
@@ -119,5 +119,5 @@ def keep(connection: sqlite3.Connection, accounts: Sequence[Account]) -> None:
 
 
 def written(cap: Cap, amounts: Amounts) -> str:
-    """Amounts as they stand in the file."""
+    """Return amounts as text for the file."""
     return json.dumps(cap.written(amounts), sort_keys=True)

@@ -29,7 +29,7 @@ class Ledger:
     """A file that holds privacy budgets and everything that was charged to them.
 
     A charge is written to the disk before its noise is drawn and refused if a budget does not cover it; each budget is a filter, so
-    that what is charged may be chosen in view of all earlier outputs. Programs and machines that see the file may share it.
+    that charges may be chosen adaptively, from all earlier outputs. Programs and machines that see the file may share it.
     Nothing of the data is kept, only what the accounting needs.
 
     Args:
@@ -57,7 +57,7 @@ class Ledger:
 
     @classmethod
     def create(cls, path: str | os.PathLike[str]) -> Self:
-        """A new ledger without budgets.
+        """Create a ledger without budgets.
 
         Args:
           path: of a file that does not exist yet; only its owner will be able to read it.
@@ -78,7 +78,7 @@ class Ledger:
     def open_budget(
         self, scope: Scope | str, guarantee: Guarantee, *, adjacency: Adjacency | str = "add_remove", slack: Exact | None = None
     ) -> ChainHead:
-        """Add a budget; it is fixed from then on.
+        """Add a budget, which cannot be changed afterwards.
 
         Args:
           scope: what it is for; one budget a scope.
@@ -203,7 +203,7 @@ class Ledger:
         return reserve(self._store, self.name, "spend", spending, scope, times, note)
 
     def check(self, spending: Any, *, scope: Scope | str, times: int = 1) -> dict[str, dict[str, str]]:
-        """What would be left if this were spent now; nothing is.
+        """Return what would be left if this were spent now, without spending it.
 
         Args:
           spending: as for `charge`.
@@ -232,7 +232,7 @@ class Ledger:
         return {str(account.scope): account.remaining for account in after}
 
     def accounts(self, scope: Scope | str | None = None) -> list[Account]:
-        """Budgets as they stand: all of them, or those that pay for a scope.
+        """Return the current state of all budgets, or of those that pay for a scope.
 
         Args:
           scope: None for all.
@@ -252,7 +252,7 @@ class Ledger:
         return self._store.read(lambda connection: accounts_of(connection, place))
 
     def remaining(self, scope: Scope | str) -> dict[str, dict[str, str]]:
-        """What may still be spent on a scope, for each budget that pays for it.
+        """Return what may still be spent on a scope, for each budget that pays for it.
 
         Args:
           scope: a dataset, a unit and perhaps a purpose.
@@ -271,7 +271,7 @@ class Ledger:
         return {str(account.scope): account.remaining for account in self.accounts(scope)}
 
     def budget(self, scope: Scope | str, *, note: str = "") -> LedgerBudget:
-        """A handle that a learner takes as its `budget`, also in other processes.
+        """Return a handle that a learner takes as its `budget`, also in other processes.
 
         Args:
           scope: as for `charge`.
@@ -304,7 +304,7 @@ class Ledger:
         return self._store.read(open_charges)
 
     def entries(self) -> list[LedgerEntry]:
-        """Every entry, the oldest first.
+        """Return every entry, the oldest first.
 
         Returns:
           As they stand in one state of the file.
@@ -320,7 +320,7 @@ class Ledger:
         return self._store.read(lambda connection: list(entries(connection)))
 
     def recent(self, count: int) -> list[LedgerEntry]:
-        """The newest entries, the oldest of them first.
+        """Return the newest entries, the oldest of them first.
 
         Args:
           count: how many at most, at least 0.
@@ -340,7 +340,7 @@ class Ledger:
         return self._store.read(lambda connection: list(entries(connection, after=_newest(connection).number - most)))
 
     def verify(self, *, head: ChainHead | str | None = None) -> LedgerVerification:
-        """Check the chain, every total and every price again.
+        """Verify the hash chain, and recompute every total and every price.
 
         Args:
           head: of an earlier receipt or copy; the ledger must hold that entry unchanged.
@@ -377,16 +377,16 @@ class Ledger:
 
 
 def _newest(connection: sqlite3.Connection) -> LedgerEntry:
-    """The last entry; a ledger has at least its first."""
+    """Return the last entry; a ledger has at least its first."""
     newest = last_entry(connection)
     if newest is None:
-        raise LedgerFailure("DPA805", "the ledger has no entries. Find out who emptied it, and go on from a copy.")
+        raise LedgerFailure("DPA805", "the ledger has no entries. Find out what emptied it and restore a backup.")
     return newest
 
 
 def _name(connection: sqlite3.Connection) -> str:
-    """Identity of the ledger."""
+    """Return the identity of the ledger."""
     first = entry_of(connection, 1)
     if first is None or not isinstance(first.body.get("name"), str):
-        raise LedgerFailure("DPA805", "the ledger has no first entry. Find out who changed it, and go on from a copy.")
+        raise LedgerFailure("DPA805", "the ledger has no first entry. Find out what changed it and restore a backup.")
     return str(first.body["name"])

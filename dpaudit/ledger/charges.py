@@ -32,13 +32,15 @@ class Charge:
     def cancel(self) -> None:
         """Give the reservation back: nothing was released and nothing will be."""
         if not self._tally.close_if_empty():
-            raise LedgerFailure("DPA806", "noise was drawn under this charge; what was released stays paid for.")
+            raise LedgerFailure(
+                "DPA806", "this charge cannot be cancelled: noise was drawn under it, and what was released stays paid for."
+            )
         _settle(self._store, self.receipt.entry, "cancel", {})
         self.cancelled = True
 
 
 def reserve(store: Store, ledger: str, kind: str, spending: Any, scope: Scope | str, times: int, note: str) -> Receipt:
-    """One durable charge to the ledger of that name, of the kind "reserve" or "spend"."""
+    """Write one durable charge to the ledger of that name, of the kind "reserve" or "spend"."""
     place, loss = Scope.of(scope), requested_loss(spending)
     if not (isinstance(note, str) and len(note) <= LONGEST_NOTE and note.isprintable()):
         got = f"{len(note)} letters, or some that cannot be printed" if isinstance(note, str) else f"a {type(note).__name__}"
@@ -67,28 +69,30 @@ def settle_after_error(store: Store, receipt: Receipt, tally: Tally) -> None:
     ran, error = tally.close(), sys.exception()
     if not ran or tally.process != os.getpid():
         return
-    told = ""
+    remark = ""
     try:
         if commit(store, receipt, ran, only_beyond=True):
-            told = f"What was released under entry {receipt.entry} costs more than was reserved, and was charged (DPA807)."
+            remark = f"What was released under entry {receipt.entry} costs more than was reserved, and was charged (DPA807)."
     except DpauditError as failure:
         if failure.code != "DPA806":  # the error came after the charge had ended
-            told = f"What was released under entry {receipt.entry} could not be compared with its charge: {failure}"
-    if told and error is not None:
-        error.add_note(told)
+            remark = f"What was released under entry {receipt.entry} could not be compared with its charge: {failure}"
+    if remark and error is not None:
+        error.add_note(remark)
 
 
 def requested_loss(spending: Any) -> PrivacyLoss | Guarantee:
-    """A loss or a guarantee; a mechanism or a record has a loss."""
+    """Return the loss or guarantee that is to be charged; a mechanism or a record has a loss."""
     loss = spending if isinstance(spending, (PrivacyLoss, Guarantee)) else getattr(spending, "loss", None)
     if not isinstance(loss, (PrivacyLoss, Guarantee)):
         kind = type(spending).__name__
-        raise InvalidArgument("DPA105", f"a budget is spent by a privacy loss, a guarantee or a mechanism, got a {kind}.")
+        raise InvalidArgument(
+            "DPA105", f"spending must be a privacy loss, a guarantee, or an object that has a `loss`, got a {kind}."
+        )
     return loss
 
 
 def commit(store: Store, receipt: Receipt, ran: Sequence[Release], *, only_beyond: bool = False) -> bool:
-    """End an open charge with what ran; or only if that costs more than was reserved, which is charged too. Whether it does."""
+    """End an open charge, or do so only if what ran exceeds it; charge the excess, and return whether there is one."""
     accounts, reserved = store.read(
         lambda connection: (accounts_of(connection, receipt.scope), entry_of(connection, receipt.entry))
     )
@@ -111,7 +115,7 @@ def _settle(
 
     def change(connection: sqlite3.Connection) -> None:
         if not connection.execute("DELETE FROM open_charge WHERE number = ?", (number,)).rowcount:
-            raise LedgerFailure("DPA806", f"entry {number} is no open charge; it was committed or cancelled before.")
+            raise LedgerFailure("DPA806", f"entry {number} is not an open charge: it was committed or cancelled before.")
         append(connection, kind, {"charge": number, **body})
         reserved = entry_of(connection, number)
         if kind == "cancel" and reserved is not None:
@@ -125,7 +129,7 @@ def _settle(
 
 
 def _over(connection: sqlite3.Connection, beyond: Mapping[str, Amounts | None]) -> dict[str, dict[str, str]]:
-    """By number of budget: what is charged beyond a reservation, for an entry that says so even where nothing is left to charge."""
+    """Return, by number of budget, the charge beyond a reservation; the entry states it even where nothing is left to charge."""
     over = {}
     for account in accounts_of(connection, None):
         amounts = beyond.get(str(account.number), account.cap.nothing)
@@ -137,7 +141,7 @@ def _over(connection: sqlite3.Connection, beyond: Mapping[str, Amounts | None]) 
 
 
 def _pending(connection: sqlite3.Connection, account: Account) -> list[Amounts]:
-    """What open charges could still give back to a budget."""
+    """Return the amounts that open charges could still give back to a budget."""
     found = []
     for number in open_charges(connection):
         reserved = entry_of(connection, number)

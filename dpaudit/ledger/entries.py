@@ -1,4 +1,4 @@
-"""What a ledger is made of: entries in a chain of hashes, scopes, heads and receipts."""
+"""The parts of a ledger: entries in a hash chain, scopes, heads and receipts."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from dpaudit.errors import InvalidArgument
 from dpaudit.exact import instance_of
 
 KINDS: Final = ("ledger", "format", "budget", "spend", "reserve", "commit", "cancel", "overrun")
-"""What an entry may say; docs/ledger.md explains each."""
+"""The kinds of entries; docs/ledger.md explains each."""
 
 LONGEST_NOTE: Final = 200
 """Letters of a note at most."""
@@ -24,7 +24,7 @@ _DIGEST: Final = hashlib.sha256().digest_size
 
 @dataclass(frozen=True, order=True)
 class Scope:
-    """What a budget is for: a dataset, the unit that is protected, and perhaps one purpose.
+    """The purpose of a budget: a dataset, the unit that is protected, and perhaps one use of the data.
 
     A budget without a purpose covers every purpose of its dataset and unit; a budget with one covers that purpose only.
 
@@ -56,7 +56,7 @@ class Scope:
             ):
                 raise InvalidArgument(
                     "DPA105",
-                    f"the parts of a scope are printable text of 1 to {_LONGEST_NAME} letters without slashes and outer spaces. "
+                    f"the parts of a scope are printable text of 1 to {_LONGEST_NAME} letters without slashes or outer spaces. "
                     "Write dataset/unit or dataset/unit/purpose.",
                 )
 
@@ -71,7 +71,7 @@ class Scope:
         return cls(*parts)
 
     def covers(self, other: Scope) -> bool:
-        """Whether a budget of this scope pays for what happens in the other."""
+        """True if a budget of this scope pays for what happens in the other."""
         instance_of(other, Scope, "the other scope")
         return (self.dataset, self.unit) == (other.dataset, other.unit) and self.purpose in {None, other.purpose}
 
@@ -82,7 +82,7 @@ class Scope:
 
 @dataclass(frozen=True)
 class ChainHead:
-    """The newest entry of a ledger at some time: whoever keeps it can show later that nothing before it was changed or cut off.
+    """The newest entry of a ledger at some time; a copy shows later whether anything before it was changed or cut off.
 
     Args:
       number: of the entry.
@@ -149,13 +149,13 @@ class LedgerEntry:
         return cls(number, kind, time, MappingProxyType(dict(body)), _digest(head, number, kind, time, body))
 
     def follows(self, head: LedgerEntry | None) -> bool:
-        """Whether this is an entry after that one, unchanged."""
+        """True if this entry continues the chain from that one, unchanged."""
         number = 1 if head is None else head.number + 1
         return (self.number, self.digest) == (number, _digest(head, self.number, self.kind, self.time, self.body))
 
     @property
     def head(self) -> ChainHead:
-        """What a receipt keeps of it."""
+        """The number and hash that a receipt keeps."""
         return ChainHead(self.number, self.digest.hex())
 
     def to_dict(self) -> dict[str, Any]:
@@ -173,13 +173,13 @@ class LedgerEntry:
             or not all(isinstance(text, str) for text in texts)
             or not isinstance(values["body"], dict)
         ):
-            raise TypeError("an entry has a whole number, two texts and a body")
+            raise TypeError("an entry has an integer, two texts and a body")
         return cls(values["number"], *texts, MappingProxyType(values["body"]), bytes.fromhex(values["hash"]))
 
 
 @dataclass(frozen=True)
 class Receipt:
-    """What a charge leaves with whoever made it: the entry, the amounts, what is left, and the head at that time.
+    """The receipt of a charge: the entry, the amounts, what is left, and the head at that time.
 
     Args:
       ledger: identity of the ledger.

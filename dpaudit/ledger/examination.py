@@ -1,4 +1,4 @@
-"""Examination: the verdict on a file, whatever it holds; what cannot be read is a problem, never an error."""
+"""Examination: a verdict on any file; content that cannot be read is a problem in the verdict, never an exception."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def verify_file(path: str | os.PathLike[str], *, head: ChainHead | str | None = 
       >>> import tempfile
       >>> with tempfile.TemporaryDirectory() as folder:
       ...     verify_file(folder).problems
-      ('cannot be read: it is no regular file',)
+      ('cannot be read: it is not a regular file',)
     """
     wanted = None if head is None else ChainHead.of(head)
     place = Path(path if isinstance(path, str) else instance_of(path, os.PathLike, "path"))
@@ -45,9 +45,9 @@ def verify_file(path: str | os.PathLike[str], *, head: ChainHead | str | None = 
     except (OSError, ValueError) as error:
         return _unread(type(error).__name__)
     if not stat.S_ISREG(kind.st_mode):  # a pipe would be waited for, a device may never end
-        return _unread("it is no regular file")
+        return _unread("it is not a regular file")
     try:
-        # SQLite looks first: whoever opens and closes a file beside it in one process takes away the locks that it holds.
+        # SQLite first: under POSIX a process that closes a file anywhere loses all its locks on it, those of SQLite included.
         return _examined(Store(place), wanted)
     except DpauditError as error:
         if not _is_no_database(error, kind.st_size):
@@ -61,7 +61,7 @@ def verify_file(path: str | os.PathLike[str], *, head: ChainHead | str | None = 
 
 
 def examine(store: Store, head: ChainHead | str | None) -> LedgerVerification:
-    """The verdict on a ledger that could be opened."""
+    """Return the verdict on a ledger that could be opened."""
     wanted = None if head is None else ChainHead.of(head)
     try:
         return _examined(store, wanted)
@@ -72,17 +72,17 @@ def examine(store: Store, head: ChainHead | str | None) -> LedgerVerification:
 
 
 def _unread(why: str) -> LedgerVerification:
-    """The verdict on what cannot be read."""
+    """Return the verdict on a file that cannot be read."""
     return LedgerVerification(0, None, (), (), (printable(f"{UNREAD}: {why}"),))
 
 
 def _is_no_database(error: DpauditError, size: int) -> bool:
-    """Whether SQLite says that a file is none of its own, as an export is."""
+    """True if SQLite says that a file is not a database, as an export is not."""
     return size == 0 or getattr(error.__cause__, "sqlite_errorcode", None) == sqlite3.SQLITE_NOTADB
 
 
 def _examined(store: Store, head: ChainHead | None) -> LedgerVerification:
-    """The verdict on one state of a file of SQLite."""
+    """Return the verdict on one state of an SQLite file."""
 
     def question(connection: sqlite3.Connection) -> LedgerVerification:
         tables, others = differences(connection)
@@ -109,23 +109,23 @@ def _examined(store: Store, head: ChainHead | None) -> LedgerVerification:
 
 
 def _rows(connection: sqlite3.Connection) -> Iterator[LedgerEntry | str]:
-    """Every entry, and a text for each row that is none."""
+    """Yield every entry, and a problem for each row that cannot be read."""
     for row in connection.execute("SELECT * FROM entry ORDER BY number"):
         yield _read(lambda row=row: entry_from_row(row), f"entry {row[0]!r:.20} cannot be read")
 
 
 def _exported(path: Path) -> Iterator[LedgerEntry | str]:
-    """The entries of an export, and a text for each line that is none."""
+    """Yield the entries of an export, and a problem for each line that is not an entry."""
     try:
         with path.open(encoding="utf-8", errors="surrogateescape") as file:
             for number, line in enumerate(file, start=1):
-                yield _read(lambda line=line: LedgerEntry.from_dict(json.loads(line)), f"line {number} is no entry of a ledger")
+                yield _read(lambda line=line: LedgerEntry.from_dict(json.loads(line)), f"line {number} is not an entry of a ledger")
     except OSError as error:
         yield f"what follows cannot be read ({type(error).__name__})"
 
 
 def _read(make: Any, problem: str) -> LedgerEntry | str:
-    """An entry, or what to say of what is none."""
+    """Return an entry, or the problem where it cannot be made."""
     try:
         made: LedgerEntry = make()
     except Exception:  # noqa: BLE001 - whatever the file holds, a verdict is given

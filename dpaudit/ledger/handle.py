@@ -1,4 +1,4 @@
-"""A budget of a ledger as learners take it."""
+"""The handle by which learners spend from a ledger."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 class Spends(Protocol):
-    """What a budget needs of its ledger."""
+    """The methods of a ledger that a handle calls."""
 
     def spend(self, spending: Any, *, scope: Scope | str, times: int = 1, note: str = "") -> Receipt:
         """Charge what is about to be released."""
@@ -50,12 +50,10 @@ class LedgerBudget:
         self.ledger, self.scope, self.note = ledger, scope, note
 
     def reserve(self, loss: PrivacyLoss | Guarantee) -> None:
-        """Charge the price of a fit that is about to be made.
+        """Charge the price of a fit that is about to be made; a fit whose price is refused is not made.
 
         Args:
           loss: of everything that the fit will release.
-        Returns:
-          Nothing; a fit whose price is refused is not made.
         Raises:
           LedgerRefusal: a budget does not cover it, or there is none (DPA810, DPA811).
         Source: docs/ledger.md, "Learners".
@@ -72,7 +70,7 @@ class LedgerBudget:
 
     @property
     def remaining(self) -> dict[str, dict[str, str]]:
-        """What may still be spent, for each budget that pays."""
+        """The amounts that may still be spent, for each budget that pays."""
         return self.ledger.remaining(self.scope)
 
     def __sklearn_clone__(self) -> Self:

@@ -1,4 +1,4 @@
-"""What was charged, as plain data and back, so that a check can price it again."""
+"""Losses as plain data and back, so that a verification can price every charge again."""
 
 from __future__ import annotations
 
@@ -59,10 +59,11 @@ MOST_TIMES: Final = 10**1000
 """That one charge may count a loss; Python reads and prints no numbers of more than 4300 digits."""
 
 _DEEPEST: Final = 40
+"""Levels of nesting that are read; a crafted file must not exhaust the stack."""
 
 
 def spending_to_dict(spending: PrivacyLoss | Guarantee) -> dict[str, Any]:
-    """A loss or a guarantee as JSON values, exact numbers as text; DPA202 for a law of a kind that is not known here."""
+    """Write a loss or a guarantee as JSON values, exact numbers as text; DPA202 for a law outside the table."""
     if isinstance(spending, Curve):
         return {"curve": spending_to_dict(spending.loss)}  # type: ignore[arg-type]  # the one class of losses there is
     if not isinstance(spending, PrivacyLoss):
@@ -72,7 +73,7 @@ def spending_to_dict(spending: PrivacyLoss | Guarantee) -> dict[str, Any]:
 
 
 def spending_from_dict(values: Mapping[str, Any], depth: int = 0) -> PrivacyLoss | Guarantee:
-    """The loss or guarantee that was written; any error of a lookup, a type or a number for values of another form."""
+    """Read a loss or guarantee back; a lookup, type or value error for values of another form."""
     if depth > 1:
         raise InvalidArgument("DPA105", "a curve is a curve of a loss.")
     if set(values) == {"curve"}:
@@ -87,20 +88,20 @@ def spending_from_dict(values: Mapping[str, Any], depth: int = 0) -> PrivacyLoss
 
 
 def is_compared(loss: PrivacyLoss | Guarantee) -> bool:
-    """Whether what ran is compared with it: not where it counts on chance beside the noise, which a release log does not show."""
+    """True if releases are compared with the loss: not where it counts on sampling or an order, which no release log shows."""
     chance = (Allocated, Between, Ordered, Sampled, Swapped)
     return not (isinstance(loss, PrivacyLoss) and any(isinstance(law, chance) for law, _ in loss.parts))
 
 
 def described(loss: PrivacyLoss | Guarantee, times: int) -> str:
-    """What was charged, in words of the accounting."""
+    """Return the description of a charge."""
     text = loss.describe() if isinstance(loss, PrivacyLoss) else str(loss)
     return text if times == 1 else f"{times} * {text}"
 
 
 @lru_cache(maxsize=256)
 def kept(loss: PrivacyLoss | Guarantee) -> dict[str, Any]:
-    """A loss as entries keep it, read back here already, so that no check meets one that it cannot read."""
+    """Write a loss as entries keep it, and read it back at once, so that no later verification fails to."""
     plain = spending_to_dict(loss)
     if spending_from_dict(json.loads(json.dumps(plain))) != loss:
         raise Unsupported("DPA202", "a ledger cannot keep this loss exactly, so that it could not be checked later.")
@@ -108,7 +109,7 @@ def kept(loss: PrivacyLoss | Guarantee) -> dict[str, Any]:
 
 
 def _plain(value: Any) -> Any:
-    """A law, or a part of one, as JSON values: fractions as {"exact": text}, objects with the name of their class."""
+    """Write a law, or a part of one, as JSON values: fractions as {"exact": text}, objects with the name of their class."""
     if is_dataclass(value):
         name = type(value).__name__
         if name not in _HOMES:
@@ -124,7 +125,7 @@ def _plain(value: Any) -> Any:
 
 
 def _law(values: Any) -> Law:
-    """The law that was written."""
+    """Read a law back."""
     found = _value(values, 0)
     if not isinstance(found, Law):
         raise InvalidArgument("DPA105", "a part of a loss is a law.")
@@ -132,7 +133,7 @@ def _law(values: Any) -> Law:
 
 
 def _value(values: Any, depth: int) -> Any:
-    """A law or a part of one from its JSON values."""
+    """Read a law or a part of one back."""
     if depth > _DEEPEST:
         raise InvalidArgument("DPA105", f"a law is nested at most {_DEEPEST} deep.")
     if isinstance(values, list):
@@ -147,5 +148,5 @@ def _value(values: Any, depth: int) -> Any:
 
 @lru_cache(maxsize=64)
 def _class(name: str) -> Any:
-    """A class of the table."""
+    """Import a class of the table."""
     return getattr(import_module(f"dpaudit.accounting.laws.{_HOMES[name]}"), name)

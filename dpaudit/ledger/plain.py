@@ -1,4 +1,4 @@
-"""What entries say, as plain data and back: guarantees, adjacencies, caps, and what releases cost beyond a charge."""
+"""The content of entries as plain data and back: guarantees, adjacencies and caps; and the excess of releases over a charge."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _GUARANTEES: Final = {kind.__name__: kind for kind in (PureDP, ApproxDP, ZCDP, R
 
 
 def guarantee_to_dict(guarantee: Guarantee) -> dict[str, Any]:
-    """A guarantee by its name and its numbers as text."""
+    """Write a guarantee as its name and its numbers as text."""
     if isinstance(guarantee, RDP):
         return {"name": "RDP", "orders": {str(order): str(bound) for order, bound in guarantee.orders}}
     numbers = {field.name: str(getattr(guarantee, field.name)) for field in fields(guarantee)}
@@ -25,7 +25,7 @@ def guarantee_to_dict(guarantee: Guarantee) -> dict[str, Any]:
 
 
 def guarantee_from_dict(values: Mapping[str, Any]) -> Guarantee:
-    """The guarantee that was written."""
+    """Read a guarantee back."""
     numbers = dict(values)
     kind = _GUARANTEES.get(str(numbers.pop("name", "")))
     if kind is None:
@@ -35,19 +35,19 @@ def guarantee_from_dict(values: Mapping[str, Any]) -> Guarantee:
 
 
 def adjacency_to_dict(adjacency: Adjacency) -> dict[str, Any]:
-    """An adjacency by its parts, its radius as text."""
+    """Write an adjacency as its parts, its radius as text."""
     parts = {field.name: getattr(adjacency, field.name) for field in fields(adjacency)}
     return {name: str(value) if name == "radius" else value for name, value in parts.items() if value is not None}
 
 
 def cap_of(body: Mapping[str, Any]) -> Cap:
-    """The cap that an entry of kind "budget" opened, with the limits that it states."""
+    """Return the cap that an entry of kind "budget" opened, with the limits that it states."""
     cap = Cap(guarantee_from_dict(body["guarantee"]), adjacency_from_dict(body["adjacency"]), ())
     return Cap(cap.guarantee, cap.adjacency, cap.read(body["limits"]))
 
 
 def adjacency_from_dict(values: Mapping[str, Any]) -> Adjacency:
-    """The adjacency that was written."""
+    """Read an adjacency back."""
     parts = dict(values)
     if parts.get("kind") == "hamming" and "radius" in parts:
         parts["radius"] = int(parts["radius"])
@@ -55,12 +55,12 @@ def adjacency_from_dict(values: Mapping[str, Any]) -> Adjacency:
 
 
 def release_to_dict(release: Release) -> dict[str, Any]:
-    """A release with its adjacency."""
+    """Write a release with its adjacency."""
     return {**release.to_dict(), "adjacency": adjacency_to_dict(release.adjacency)}
 
 
 def excess(cap: Cap, ran: Sequence[Release], reserved: Amounts) -> Amounts | None:
-    """What releases cost beyond what was reserved for them, at least 0; None where they have no price under the cap."""
+    """Compute what releases cost beyond their reservation, at least 0; None where they have no price under the cap."""
     if not ran:
         return cap.nothing
     try:
@@ -71,6 +71,6 @@ def excess(cap: Cap, ran: Sequence[Release], reserved: Amounts) -> Amounts | Non
 
 
 def all_left(limits: Amounts, spent: Amounts, pending: Iterable[Amounts]) -> Amounts:
-    """What a release without a price takes: all that is left of a budget, and all that open charges could give back to it."""
+    """Return the charge for a release without a price: all that is left of a budget, and all that open charges could give back."""
     left = [max(limit - taken, Fraction(0)) for limit, taken in zip(limits, spent, strict=True)]
     return tuple(sum(parts, Fraction(0)) for parts in zip(left, *pending, strict=True))

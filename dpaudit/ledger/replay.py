@@ -1,4 +1,4 @@
-"""Replay: what the entries of a ledger say, taken in one after the other, and what is wrong with each."""
+"""Replay: totals recomputed from the entries of a ledger, one after the other, and the problem of each entry."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _KEEPS_LOSSES: Final = 2
 
 @dataclass(frozen=True)
 class _Owed:
-    """What the overrun that follows a commit has to charge: by number of budget, None for all that is left."""
+    """The charge that the overrun after a commit must make: by number of budget, None for all that is left."""
 
     after: int
     beyond: Mapping[str, Amounts | None]
@@ -35,7 +35,7 @@ class _Owed:
 
 @dataclass
 class Replay:
-    """Totals as the entries give them."""
+    """The totals that follow from the entries read so far."""
 
     format: int = 0
     caps: dict[int, Cap] = field(default_factory=dict)
@@ -50,7 +50,7 @@ class Replay:
     taken: list[int] = field(default_factory=list)
 
     def read(self, entry: LedgerEntry) -> list[str]:
-        """Take in one entry; what is wrong with it."""
+        """Read one entry and return its problems."""
         try:
             found = self._problem(entry)
         except Exception as error:  # noqa: BLE001 - whatever it holds, a verdict is given
@@ -58,11 +58,11 @@ class Replay:
         return [] if found is None else [f"entry {entry.number!r:.20} {found}"]
 
     def _problem(self, entry: LedgerEntry) -> str | None:
-        """What is wrong with an entry, None for nothing."""
+        """Return the problem of an entry, None where there is none."""
         if (entry.kind == "ledger") != (entry.number == 1) or entry.kind not in KINDS:
             return f"is of kind {entry.kind!r:.40}, which does not belong there"
         if not _TIME.fullmatch(entry.time):
-            return "has no time"
+            return "has no valid time"
         match entry.kind:
             case "ledger" | "format":
                 return self._began(entry)
@@ -75,14 +75,14 @@ class Replay:
         return self._ended(entry)
 
     def _began(self, entry: LedgerEntry) -> str | None:
-        """The first entry, and one from which a newer format holds."""
+        """Read the first entry, or one from which a newer format holds."""
         before, self.format = self.format, integer(entry.body["format"], "format")
         if self.format not in VERSIONS or self.format <= before:
-            return "states a format that is none, or an older one"
+            return "states an unknown or an older format"
         return None if entry.kind == "format" or isinstance(entry.body["name"], str) else "names no ledger"
 
     def _opened(self, entry: LedgerEntry) -> str | None:
-        """A budget: its limits must not be larger than its guarantee allows."""
+        """Read a budget; its limits must not be larger than its guarantee allows."""
         scope, cap = Scope.of(entry.body["scope"]), cap_of(entry.body)
         if scope in self.scopes.values():
             return "opens a second budget for its scope"
@@ -92,7 +92,7 @@ class Replay:
         return None if allowed.covers(cap.limits) else "allows more than its guarantee"
 
     def _charged(self, entry: LedgerEntry) -> str | None:
-        """A charge: every budget of its scope pays what its loss costs, and covers it."""
+        """Read a charge; every budget of its scope must pay what its loss costs, and cover it."""
         body = entry.body
         scope, amounts = Scope.of(body["scope"]), body["amounts"]
         paying = {str(number) for number, other in self.scopes.items() if other.covers(scope)}
@@ -109,7 +109,7 @@ class Replay:
         return f"passes the budget of {over[0]}" if over else self._mispriced(entry)
 
     def _mispriced(self, entry: LedgerEntry) -> str | None:
-        """Whether a charge says something else than its loss, or pays less than this costs."""
+        """Return the problem of a charge that describes another loss than it keeps, or pays less than that costs."""
         body = entry.body
         if "loss" not in body and self.format < _KEEPS_LOSSES:
             self.taken.append(entry.number)
@@ -119,7 +119,7 @@ class Replay:
         if described(loss, times) != body["spending"]:
             return "describes another loss than it keeps"
         if entry.kind == "reserve" and body["compared"] is not is_compared(loss):
-            return "says wrongly whether what ran is to be compared with it"
+            return "states wrongly whether its releases are to be compared with it"
         for number, text in body["amounts"].items():
             cap = self.caps[int(number)]
             cost = cap.cost(loss, times=times)
@@ -128,7 +128,7 @@ class Replay:
         return None
 
     def _ended(self, entry: LedgerEntry) -> str | None:
-        """A commit or a cancellation of an open charge."""
+        """Read a commit or a cancellation of an open charge."""
         charge = self.open.pop(integer(entry.body["charge"], "charge"), None)
         if charge is None:
             return "ends a charge that is not open"
@@ -144,10 +144,10 @@ class Replay:
             beyond = self._beyond(charge, ran)
             if beyond:
                 self.owed[charge.number] = _Owed(entry.number, beyond, self.format)
-        return None if all(release.secure for release in ran) else "released noise of an insecure source, which protects nobody"
+        return None if all(release.secure for release in ran) else "released noise of an insecure source, which gives no privacy"
 
     def _beyond(self, charge: LedgerEntry, ran: Sequence[Release]) -> dict[str, Amounts | None]:
-        """What ran beyond a charge, by number of the budgets that it was beyond."""
+        """Return the excess of releases over a charge, by number of the budgets that it exceeds."""
         found = {}
         for number, text in charge.body["amounts"].items():
             cap = self.caps[int(number)]
@@ -159,7 +159,7 @@ class Replay:
         return found
 
     def _overran(self, entry: LedgerEntry) -> str | None:
-        """What was released beyond a charge, right after its commit: exactly what the commit says."""
+        """Read an overrun; it must follow its commit and charge exactly the excess that the commit shows."""
         number, amounts = integer(entry.body["charge"], "charge"), entry.body["amounts"]
         owed = self.owed.pop(number, None)
         before = dict(self.spent)
@@ -178,7 +178,7 @@ class Replay:
         return None
 
     def _pending(self, budget: str) -> list[Amounts]:
-        """What open charges could still give back to a budget."""
+        """Return the amounts that open charges could still give back to a budget."""
         cap = self.caps[int(budget)]
         return [cap.read(charge.body["amounts"][budget]) for charge in self.open.values() if budget in charge.body["amounts"]]
 
@@ -191,7 +191,7 @@ class Replay:
         self.spent.update(after)
 
     def compared(self, totals: Mapping[int, Mapping[str, str]]) -> list[str]:
-        """Totals that differ from those of the file."""
+        """Return the totals that differ from those of the file."""
         ours = {number: self.caps[number].written(spent) for number, spent in self.spent.items()}
         if set(ours) != set(totals):
             return ["the budgets of the file are not those of its entries"]
@@ -204,5 +204,5 @@ class Replay:
 
 @lru_cache(maxsize=1024)
 def _loss_of(text: str) -> PrivacyLoss | Guarantee:
-    """A loss from its JSON text, kept because ledgers hold the same ones again and again."""
+    """Read a loss from its JSON text; cached, since the charges of a ledger repeat a few losses."""
     return spending_from_dict(loads(text))

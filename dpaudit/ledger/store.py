@@ -1,4 +1,4 @@
-"""The file of a ledger: SQLite, one durable transaction a change, entries that are only ever added."""
+"""The file of a ledger: SQLite, one durable transaction per change, append-only entries."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _PATIENCE: Final = 60.0
 _TURN: Final = 0.1
 """Seconds of this wait that pass inside SQLite, which no signal interrupts."""
 
-_RESTORE: Final = "Find out with `dpaudit ledger verify` since when, and go on from a copy."
+_RESTORE: Final = "Find the first change with `dpaudit ledger verify` and restore a backup."
 _SIDE_FILES: Final = ("-journal", "-wal", "-shm")
 
 _Found = TypeVar("_Found")
@@ -43,9 +43,9 @@ class Store:
 
     @classmethod
     def create(cls, path: str | os.PathLike[str], body: dict[str, Any]) -> Store:
-        """A new file that only its owner may read, with its first entry; DPA803 where there is a file already."""
+        """Create a file that only its owner may read, with its first entry; DPA803 where there is a file already."""
         store = cls(path)
-        make_file(store.path, "DPA803", "a ledger is never written over")
+        make_file(store.path, "DPA803", "a ledger is never overwritten")
 
         def filled(connection: sqlite3.Connection) -> None:
             make_tables(connection)
@@ -76,15 +76,15 @@ class Store:
         return self._transaction("BEGIN", checked)
 
     def examine(self, question: Callable[[sqlite3.Connection], _Found]) -> _Found:
-        """Read one state of the file with no look at its tables, for who looks at them himself."""
+        """Read one state of the file without the check of its tables, for callers that check them."""
         return self._transaction("BEGIN", question)
 
     def _transaction(self, begin: str, task: Callable[[sqlite3.Connection], _Found], *, new: bool = False) -> _Found:
-        """A task in a transaction of its own, which ends with it however it ends."""
+        """Run a task in its own transaction, which is closed however the task ends."""
         try:
             connection = self._connected(new=new)
             # One function with two nested ends, not a context manager: a signal that arrives between the entry of a manager and its
-            # block, or in the first end, would leave the transaction open, and everybody else locked out.
+            # block, or in the first end, would leave the transaction open and lock out all other programs.
             try:
                 try:
                     _begin(connection, begin)
@@ -99,9 +99,9 @@ class Store:
         return found
 
     def backup(self, path: str | os.PathLike[str]) -> None:
-        """A copy of the file as it is now, for its owner only; DPA803 where there is a file already."""
+        """Copy the file as it is now, for its owner only; DPA803 where there is a file already."""
         target = Path(path)
-        make_file(target, "DPA803", "a ledger is never written over")
+        make_file(target, "DPA803", "a ledger is never overwritten")
         try:
             connection = self._connected()
             _patiently(lambda: connection.execute("VACUUM INTO ?", (str(target),)))
@@ -142,7 +142,7 @@ class Store:
         return printable(self.path.name)
 
     def __getstate__(self) -> dict[str, Any]:
-        """What another process needs."""
+        """Return the path; connections cannot cross processes."""
         return {"path": self.path.absolute()}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -151,13 +151,15 @@ class Store:
 
 
 def make_file(path: Path, code: str, why: str) -> None:
-    """A new empty file that only its owner may read, whatever the umask; refused where there is one already."""
+    """Create an empty file that only its owner may read, whatever the umask; refused where there is one already."""
     try:
         os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
     except FileExistsError:
-        raise LedgerFailure(code, f"{printable(path.name)} exists already; {why}.") from None
+        raise LedgerFailure(code, f"{printable(path.name)} already exists, and {why}. Choose another path.") from None
     except (OSError, ValueError) as error:
-        raise LedgerFailure(code, f"{printable(path.name)} cannot be made ({type(error).__name__}).") from error
+        raise LedgerFailure(
+            code, f"{printable(path.name)} cannot be created ({type(error).__name__}). Choose a folder that may be written."
+        ) from error
 
 
 def append(connection: sqlite3.Connection, kind: str, body: dict[str, Any]) -> LedgerEntry:
@@ -169,30 +171,30 @@ def append(connection: sqlite3.Connection, kind: str, body: dict[str, Any]) -> L
 
 
 def last_entry(connection: sqlite3.Connection) -> LedgerEntry | None:
-    """The newest entry."""
+    """Return the newest entry, None in an empty ledger."""
     row = connection.execute("SELECT * FROM entry ORDER BY number DESC LIMIT 1").fetchone()
     return None if row is None else entry_from_row(row)
 
 
 def entry_of(connection: sqlite3.Connection, number: int) -> LedgerEntry | None:
-    """One entry."""
+    """Return one entry by its number, None where there is none."""
     row = connection.execute("SELECT * FROM entry WHERE number = ?", (number,)).fetchone()
     return None if row is None else entry_from_row(row)
 
 
 def entries(connection: sqlite3.Connection, after: int = 0) -> Iterator[LedgerEntry]:
-    """Every entry after that number, the oldest first."""
+    """Yield every entry after that number, the oldest first."""
     for row in connection.execute("SELECT * FROM entry WHERE number > ? ORDER BY number", (after,)):
         yield entry_from_row(row)
 
 
 def open_charges(connection: sqlite3.Connection) -> list[int]:
-    """Entries that reserved and neither committed nor cancelled."""
+    """Return the numbers of entries that reserved and neither committed nor cancelled."""
     return [number for (number,) in connection.execute("SELECT number FROM open_charge ORDER BY number")]
 
 
 def entry_from_row(row: tuple[Any, ...]) -> LedgerEntry:
-    """An entry from its row; DPA805 for a row that is none."""
+    """Read an entry from its row; DPA805 for any other row."""
     number, kind, moment, body, digest = row
     try:
         content = json.loads(body)
@@ -216,7 +218,7 @@ def _begin(connection: sqlite3.Connection, begin: str) -> None:
 
 
 def _patiently(attempt: Callable[[], object]) -> None:
-    """Try until it is our turn, in short waits between which Python can answer a signal."""
+    """Retry until the file is free, in short waits between which Python can handle a signal."""
     end = time.monotonic() + _PATIENCE
     while True:
         try:
@@ -230,10 +232,13 @@ def _patiently(attempt: Callable[[], object]) -> None:
 
 
 def _connection(path: Path, *, new: bool) -> sqlite3.Connection:
-    """An open file, checked to be a ledger unless it is being made."""
+    """Open a file and check that it is a ledger, unless it is being made."""
     name = printable(path.name)
     if sqlite3.sqlite_version_info < _OLDEST_SQLITE:
-        raise LedgerFailure("DPA804", f"ledgers need SQLite 3.37 or newer, this Python has {sqlite3.sqlite_version}.")
+        raise LedgerFailure(
+            "DPA804",
+            f"ledgers need SQLite 3.37 or newer, this Python has {sqlite3.sqlite_version}. Use a Python with a newer SQLite.",
+        )
     try:
         there = path.is_file()
     except (OSError, ValueError):  # no name of a file, on this system
@@ -242,14 +247,14 @@ def _connection(path: Path, *, new: bool) -> sqlite3.Connection:
         raise InvalidArgument("DPA801", f"there is no ledger {name}. Make one with `dpaudit ledger init`.")
     _narrow_side_files(path)
     connection = sqlite3.connect(path, timeout=min(_TURN, _PATIENCE), isolation_level=None, check_same_thread=False)
-    # Bytes that are no text stay visible as such, and make their entry differ from its hash, where an error would name no entry.
+    # Bytes that are not UTF-8 are kept, so that their entry differs from its hash; a decoding error would not name the entry.
     connection.text_factory = lambda text: text.decode("utf-8", "surrogateescape")
     if not new:
         marks: list[int] = []
         _patiently(lambda: marks.append(connection.execute("PRAGMA application_id").fetchone()[0]))
         _patiently(lambda: marks.append(connection.execute("PRAGMA user_version").fetchone()[0]))
         if marks[0] != APPLICATION:
-            raise InvalidArgument("DPA801", f"{name} is no ledger.")
+            raise InvalidArgument("DPA801", f"{name} is not a ledger. Make one with `dpaudit ledger init`.")
         if marks[1] not in VERSIONS:
             raise InvalidArgument("DPA801", f"{name} is a ledger of version {marks[1]}, this program knows {VERSIONS}.")
     for setting in SETTINGS:
@@ -258,7 +263,7 @@ def _connection(path: Path, *, new: bool) -> sqlite3.Connection:
 
 
 def _narrow_side_files(path: Path) -> None:
-    """Let nobody read the files beside a ledger who may not read the ledger itself; SQLite keeps the mode of one that is there."""
+    """Restrict the files beside a ledger to the mode of the ledger; SQLite keeps the mode of one that is there."""
     allowed = stat.S_IMODE(path.stat().st_mode)
     for end in _SIDE_FILES:
         beside = path.with_name(path.name + end)
@@ -269,14 +274,14 @@ def _narrow_side_files(path: Path) -> None:
 
 
 def _is_busy(error: sqlite3.Error) -> bool:
-    """Whether other programs hold the file; the code holds more exact codes in its higher bits."""
+    """True if other programs hold the file; the higher bits of the code hold more exact codes."""
     return getattr(error, "sqlite_errorcode", 0) & 0xFF in {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}
 
 
 def _failure(path: Path, error: sqlite3.Error | OverflowError) -> LedgerFailure:
-    """An error of SQLite as one of the ledger."""
+    """Return an error of SQLite as one of the ledger."""
     name, said = printable(path.name), printable(str(error))
     if isinstance(error, sqlite3.OperationalError):
         reason = f"other programs kept it for {_PATIENCE:.0f} seconds" if _is_busy(error) else f"SQLite says: {said}"
         return LedgerFailure("DPA804", f"{name} cannot be used: {reason}. Nothing was changed.")
-    return LedgerFailure("DPA805", f"{name} is no ledger, or damaged; SQLite says: {said}. {_RESTORE}")
+    return LedgerFailure("DPA805", f"{name} is not a ledger, or damaged; SQLite says: {said}. {_RESTORE}")

@@ -1,4 +1,4 @@
-"""The tables of a ledger file, and what in a file differs from them."""
+"""The tables of a ledger file, and how a given file differs from them."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def make_tables(connection: sqlite3.Connection) -> None:
 
 
 def differences(connection: sqlite3.Connection) -> tuple[list[str], list[str]]:
-    """What keeps a file from being read as a ledger, and what else it has too much or lacks, in words without names of the file."""
+    """Return why a file cannot be read as a ledger, and its other differences, without quoting names from the file."""
     expected = {
         *(("table", name, name, text) for name, text in _TABLES.items()),
         *(("trigger", name, "entry", text) for name, text in _TRIGGERS.items()),
@@ -63,5 +63,5 @@ def differences(connection: sqlite3.Connection) -> tuple[list[str], list[str]]:
     foreign = sorted(str(kind) for kind, name, *_ in found - expected if name not in {*_TABLES, *_TRIGGERS})
     if foreign:
         kinds = ", ".join(kind if kind in {"table", "trigger", "view", "index"} else "something" for kind in foreign)
-        others.append(f"the file holds what no ledger has: {kinds}")
+        others.append(f"the file holds objects that no ledger has: {kinds}")
     return tables, others

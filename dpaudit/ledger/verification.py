@@ -12,12 +12,12 @@ from dpaudit.ledger.entries import ChainHead, LedgerEntry, printable
 from dpaudit.ledger.replay import Replay
 
 UNREAD: Final = "cannot be read"
-"""How the one problem begins of what is neither a ledger nor an export of one."""
+"""The first words of the only problem of a file that is neither a ledger nor an export."""
 
 
 @dataclass(frozen=True)
 class LedgerVerification:
-    """What was found in a ledger.
+    """The verdict on a ledger.
 
     Args:
       entries: how many there are.
@@ -47,7 +47,7 @@ class LedgerVerification:
 
     @property
     def is_read(self) -> bool:
-        """Whether there was a ledger to check; where there was none, the first problem says why."""
+        """True if there was a ledger to verify; where there was none, the first problem says why."""
         return not (self.problems and self.problems[0].startswith(UNREAD))
 
 
@@ -59,7 +59,7 @@ def verify_ledger(
     pending: Collection[int] | None = None,
     damage: Sequence[str] = (),
 ) -> LedgerVerification:
-    """Check the chain of hashes, what each entry says, and every total, from the first entry on.
+    """Verify the hash chain, the content of each entry, and every total, from the first entry on.
 
     Args:
       entries: of a ledger or of its export, the oldest first.
@@ -68,7 +68,7 @@ def verify_ledger(
       pending: what the ledger holds as open charges; None where there is only an export.
       damage: what SQLite says of the file.
     Returns:
-      What was found.
+      The verdict.
     Raises:
       InvalidArgument: no head (DPA105).
     Source: docs/ledger.md, "What the chain shows".
@@ -93,7 +93,7 @@ def replayed(
     pending: Collection[object] | None = None,
     problems: Sequence[str] = (),
 ) -> LedgerVerification:
-    """What `verify_ledger` says of entries, and of texts that say why one cannot be read; problems known before come first."""
+    """Verify entries, or problems in place of those that cannot be read; problems known before come first."""
     replay, last, wanted = Replay(), None, None if head is None else ChainHead.of(head)
     found, met, count = [*problems], wanted is None, 0
     for entry in items:
@@ -131,15 +131,15 @@ def replayed(
 
 
 def _iterator(entries: Iterable[LedgerEntry]) -> Iterator[LedgerEntry]:
-    """What goes through the entries, refused where nothing can."""
+    """Return an iterator over the entries, refused where there is none."""
     try:
         return iter(entries)
     except TypeError as error:
-        raise InvalidArgument("DPA105", f"entries must be entries one after the other, got a {type(entries).__name__}.") from error
+        raise InvalidArgument("DPA105", f"entries must be an iterable of LedgerEntry, got a {type(entries).__name__}.") from error
 
 
 def _continues(entry: LedgerEntry, last: LedgerEntry | None) -> bool:
-    """Whether an entry follows the one before it; no for one that no hash can be computed of."""
+    """True if an entry follows the one before it; False for one whose hash cannot be computed."""
     try:
         return entry.follows(last)
     except Exception:  # noqa: BLE001 - whatever it holds, a verdict is given

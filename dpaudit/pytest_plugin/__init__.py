@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 DEFAULT_BUDGET: Final = "1e-6"
 
-# Whatever pytest runs loads this module, audits or not: what it needs for audits is imported where it is needed.
+# Every pytest run loads this module, so imports that only audits need are inside functions.
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -71,5 +71,5 @@ def dpaudit_check(request: pytest.FixtureRequest) -> Check:
 
 
 def _is_statistical(item: pytest.Item) -> bool:
-    """Whether a test takes part in the split: it bears the marker or asks for the fixture."""
+    """True if a test takes part in the split: it has the marker or uses the fixture."""
     return item.get_closest_marker("dp") is not None or "dpaudit_check" in getattr(item, "fixturenames", ())

@@ -1,4 +1,4 @@
-"""What the fixture `dpaudit_check` gives to a test: an audit under the test's share, and its failure in words."""
+"""The fixture `dpaudit_check`: an audit under the test's share of the budget, and the message of a failure."""
 
 from __future__ import annotations
 
@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 import pytest
 
 from dpaudit.errors import BudgetExceeded
-from dpaudit.pytest_plugin.session import limits_of_run, session_seed
-from dpaudit.pytest_plugin.shares import Share
+from dpaudit.pytest_plugin.session import Share, limits_of_run, session_seed
 
 if TYPE_CHECKING:
     from dpaudit.auditor.request import Given
@@ -74,7 +73,7 @@ class Check:
         return self.share
 
     def _note(self, report: Report, evidence: Path | None) -> None:
-        """Properties of the test, written to its JUnit file: verdicts, the least power, checks not run, the evidence."""
+        """Add properties of the test, for its JUnit file: verdicts, the least power, checks not run, the evidence."""
         verdicts = "; ".join(f"{result.name}: {result.verdict}" for result in report.results)
         self.item.user_properties.append(("dp_verdict", verdicts))
         powers = [result.power for result in report.results if result.power is not None]
@@ -90,7 +89,7 @@ class Check:
             self.item.user_properties.append(("dp_evidence", evidence.name))
 
     def _how_to_repeat(self, report: Report, evidence: Path | None) -> list[str]:
-        """The command that runs this one test again with the same share and seed, where its evidence is, and how to replay it."""
+        """Return the command that repeats this test with its share and seed, the place of its evidence, and how to replay it."""
         options = f"--dp-seed {session_seed(self.item.config)} --dp-budget {self.alpha}"
         lines = [f"  seed:     {self.seed}", f"  repeat:   pytest {shlex.quote(self.item.nodeid)} {options}"]
         if evidence is not None:
@@ -101,7 +100,7 @@ class Check:
 
 
 def _passes(result: TargetResult, *, allow_inconclusive: bool) -> bool:
-    """Whether a result lets the test pass: no check is violated, and the audit has power unless the test says that it need not."""
+    """True if a result lets the test pass: no check is violated, and the audit has power unless the test allows none."""
     from dpaudit.results import Verdict
 
     if any(check.status == "violated" for check in result.properties):
@@ -110,7 +109,7 @@ def _passes(result: TargetResult, *, allow_inconclusive: bool) -> bool:
 
 
 def describe(result: TargetResult) -> str:
-    """Verdict, claim and evidence of one target, as lines for the test's failure."""
+    """Return verdict, claim and evidence of one target, as lines for the test's failure."""
     from dpaudit.report import wording
 
     lines = [f"dpaudit: {result.name} is {result.verdict}: {result.summary}", f"  claim:    {result.claim.text}"]

@@ -1,16 +1,26 @@
-"""A test run: its settings, what it refuses, the shares that it gives to tests, and what it says in the end."""
+"""A test run: its settings and refusals, the shares of the false-alarm budget that tests get, and its summary."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
+from hashlib import sha256
 from typing import Any, Final
 
 import pytest
 
 from dpaudit.errors import BudgetExceeded, DpauditError, InvalidArgument
 from dpaudit.exact import in_range, positive
-from dpaudit.pytest_plugin.shares import Share, shares_of
+
+
+@dataclass(frozen=True)
+class Share:
+    """The share of one test: `alpha` of the run's false-alarm budget, and the `seed` of all its random streams."""
+
+    alpha: Fraction
+    seed: int
+
 
 _SHARE: Final = pytest.StashKey[Share]()
 _REFUSAL: Final = pytest.StashKey[str]()
@@ -19,14 +29,13 @@ _REPEATING: Final = ("reruns", "retries", "force_flaky")
 """Options of pytest-rerunfailures, pytest-retry and flaky that repeat failed tests; ini options of the same names too."""
 
 _DECORATED: Final = "_flaky_max_runs"
-"""What the decorator of flaky leaves on a function."""
+"""Attribute that the decorator of flaky sets on a function."""
 
 
 def distribute(config: pytest.Config, items: Sequence[pytest.Item]) -> None:
     """Give every statistical test its share, or refuse the run.
 
-    A worker of xdist that ends with a usage error is taken for one that crashed, and nobody sees why; there each of the tests fails
-    with the reason instead.
+    xdist reports a worker that ends with a usage error as crashed, without the reason; there each test fails with it instead.
     """
     try:
         _refuse_repeats(config, items)
@@ -37,6 +46,17 @@ def distribute(config: pytest.Config, items: Sequence[pytest.Item]) -> None:
         if not hasattr(config, "workerinput"):
             raise pytest.UsageError(str(error)) from error
         config.stash[_REFUSAL] = str(error)
+
+
+def shares_of(budget: Fraction, seed: int, tests: Sequence[tuple[str, Fraction]]) -> list[Share]:
+    """Split a budget over tests by weight, and derive their seeds from their names, whatever their order and their worker."""
+    whole = sum((weight for _, weight in tests), Fraction(0))
+    return [Share(budget * weight / whole, _seed_of(seed, name)) for name, weight in tests]
+
+
+def _seed_of(seed: int, name: str) -> int:
+    """A 63-bit seed that depends on the run's seed and the test's name only."""
+    return int.from_bytes(sha256(f"{seed}:{name}".encode()).digest()[:8], "big") >> 1
 
 
 def share_of(item: pytest.Item) -> Share:
@@ -55,7 +75,7 @@ def session_seed(config: pytest.Config) -> int:
     try:
         return int(config.getini("dp_seed") if given is None else given)
     except ValueError as error:
-        raise pytest.UsageError(f"the ini option dp_seed must be a whole number, got {config.getini('dp_seed')!r}.") from error
+        raise pytest.UsageError(f"the ini option dp_seed must be an integer, got {config.getini('dp_seed')!r}.") from error
 
 
 def limits_of_run(config: pytest.Config) -> dict[str, str]:
@@ -85,8 +105,8 @@ def summary(config: pytest.Config, reports: Sequence[Any], *, verbose: bool) -> 
 
 
 def _refuse_repeats(config: pytest.Config, items: Sequence[pytest.Item]) -> None:
-    """Repeating a failed statistical test changes its error rate, so plugins that do so are refused on these tests."""
-    repeats = [f"the option {name}" for name in _REPEATING if _asked(config, name)]
+    """Refuse plugins that repeat failed statistical tests, since a repeat changes their error rate."""
+    repeats = [f"the option {name}" for name in _REPEATING if _is_set(config, name)]
     repeats += [f"the marker flaky on {item.nodeid}" for item in items if item.get_closest_marker("flaky") is not None]
     repeats += [f"the decorator flaky on {item.nodeid}" for item in items if hasattr(getattr(item, "obj", None), _DECORATED)]
     if repeats:
@@ -95,8 +115,8 @@ def _refuse_repeats(config: pytest.Config, items: Sequence[pytest.Item]) -> None
         )
 
 
-def _asked(config: pytest.Config, name: str) -> bool:
-    """Whether an option of another plugin is set, on the command line or else in the ini file."""
+def _is_set(config: pytest.Config, name: str) -> bool:
+    """True if an option of another plugin is set, on the command line or else in the ini file."""
     given = config.getoption(name, None)
     if given is None:
         try:

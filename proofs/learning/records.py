@@ -99,4 +99,4 @@ NODES: Final = (
         ),
     ),
 )
-"""What every learner rests on."""
+"""Nodes that every learner rests on."""

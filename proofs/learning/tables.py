@@ -8,7 +8,7 @@ from proofs.rounding import require
 
 
 def prove_slopes() -> None:
-    """Look at every entry of the tables, and at the room of the numbers made of them."""
+    """Check every entry of the tables, and that numbers computed from them fit their types."""
     logistic, exponential = slopes._LOGISTIC.tolist(), slopes._EXPONENTIAL.tolist()  # noqa: SLF001 - the tables that ship
     cells, share, clip = slopes._CELLS, slopes._SHARE, slopes._CLIP  # noqa: SLF001
     require("both tables have an entry for every cell", holds=len(logistic) == len(exponential) == cells)
@@ -24,7 +24,7 @@ def prove_slopes() -> None:
 
 
 def prove_projected_slopes() -> None:
-    """Look at every entry of the table of projected descent."""
+    """Check every entry of the table of projected descent."""
     entries, cells = descent._SLOPES.tolist(), descent._CELLS  # noqa: SLF001 - the table that ships
     require("there is an entry for every cell", holds=len(entries) == 2 * cells + 1)
     require("no slope is negative or larger than the unit", holds=all(0 <= entry <= slopes.UNIT for entry in entries))

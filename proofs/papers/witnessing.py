@@ -1,4 +1,4 @@
-"""Witnesses: lemmas asked again, proofs looked at again, laws compared exactly, targets attacked."""
+"""Witnesses: lemmas and proofs checked again, laws compared exactly, targets attacked."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def computed(holds: object, says: str, *, about: str = "claim", kind: str = "com
 
 
 def lemma(*names: str, about: str = "claim") -> tuple[Witness, ...]:
-    """Lemmas of the proofs, asked again of both solvers and of the kernel."""
+    """Check lemmas of the proofs again, with both solvers and the kernel."""
     from dpaudit.verifier.lemmas import checked
     from proofs.chain import ALL_LEMMAS
 
@@ -74,7 +74,7 @@ def model(name: str, goal: str, says: str, *, about: str = "claim") -> Witness:
 
 @cache
 def _proofs() -> Mapping[str, Any]:
-    """The claims of all learners in the proof graph, looked at again."""
+    """Check the claims of all learners in the proof graph again."""
     from dpaudit.auditor.verdict.proof_lookup import find_proofs
     from proofs.learning import LOGGED
 

@@ -13,7 +13,7 @@ from dpaudit import audit
 from dpaudit.auditor import check_properties
 from dpaudit.errors import DpauditError, InvalidArgument, Unsupported
 from dpaudit.interop import from_opendp
-from dpaudit.interop.domains import input_of
+from dpaudit.interop.opendp import input_of
 from dpaudit.interop.stability import _DISTANCES, probe
 
 INTEGERS = SimpleNamespace(carrier_type="i32", bounds=(0, 9))

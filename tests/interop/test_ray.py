@@ -118,7 +118,7 @@ def test_a_cluster_that_is_there_is_used_as_it_is(ray):
 
 def test_without_ray_it_is_said_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "ray", None)
-    with pytest.raises(Unsupported, match="DPA205 ray is not installed here"):
+    with pytest.raises(Unsupported, match="DPA205 ray is not installed"):
         executor()
     with pytest.raises(Unsupported, match="DPA205"):
         RenewableExecutor(executor)

@@ -12,8 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpaudit.pytest_plugin.session import summary
-from dpaudit.pytest_plugin.shares import shares_of
+from dpaudit.pytest_plugin.session import shares_of, summary
 
 SHARES = """
     import json, os
