@@ -135,7 +135,7 @@ def test_the_seed_and_the_budget_can_be_set_in_both_places(pytester, shares):
         (("--dp-budget", "1"), "DPA103 dp-budget must be in (0, 1)"),
         (("--dp-budget", "much"), "DPA101 dp-budget must be a number"),
         (("--dp-seed", "x"), "--dp-seed"),
-        (("-o", "dp_seed=x"), "dp_seed must be a whole number"),
+        (("-o", "dp_seed=x"), "dp_seed must be an integer"),
     ],
 )
 def test_a_budget_or_seed_that_makes_no_sense_is_a_usage_error(pytester, options, says):
