@@ -28,7 +28,7 @@ from dpaudit.auditor.events.ranking import RankedEvent
 from dpaudit.auditor.events.words import describe_event
 from dpaudit.auditor.examining import Examined
 from dpaudit.auditor.pairs.candidates import Neighbours
-from dpaudit.auditor.pairs.relations import check
+from dpaudit.auditor.pairs.kinds import check_neighbours
 from dpaudit.auditor.pairs.shrinking import smaller_pair
 from dpaudit.auditor.reading.features import fit_features
 from dpaudit.auditor.runs import pulse
@@ -215,7 +215,7 @@ def a_tape_gives_back_what_was_recorded_at_its_place():
 def refuses(pair, adjacency):
     """Whether a pair is no pair of neighbours."""
     try:
-        check(pair, adjacency)
+        check_neighbours(pair, adjacency)
     except DpauditError:
         return True
     return False

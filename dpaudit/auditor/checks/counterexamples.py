@@ -11,7 +11,8 @@ from dpaudit.auditor.data.disclosure import shows_values
 from dpaudit.auditor.data.records import fingerprint
 from dpaudit.auditor.pairs.candidates import Neighbours
 from dpaudit.auditor.pairs.drawing import shrink_value
-from dpaudit.auditor.pairs.relations import check, describe
+from dpaudit.auditor.pairs.kinds import check_neighbours
+from dpaudit.auditor.pairs.relations import describe
 from dpaudit.auditor.pairs.shrinking import smaller_pair, without_needless
 from dpaudit.errors import InvalidArgument
 from dpaudit.results import Property
@@ -73,7 +74,7 @@ def _drawn(target: Target, broken: Broken, examples: int) -> tuple[int, int, tup
 
     def breaks(pair: Any) -> bool:
         try:
-            check(pair, target.claim.relation)
+            check_neighbours(pair, target.claim.relation)
         except InvalidArgument:
             return False
         nonlocal idle

@@ -1,4 +1,4 @@
-"""What a report may show of data and outputs: one decision, and the words for what it keeps back."""
+"""Disclosure: the one decision whether a report shows values of data and outputs, and the words for what it withholds."""
 
 from __future__ import annotations
 
@@ -16,27 +16,25 @@ _VARIES: Final = "the releases vary between runs or datasets, and only a fixed l
 
 
 def shows_values(target: Target) -> bool:
-    """Whether values of a target's datasets and outputs may stand in a report; every text of an audit asks here.
-
-    A broken function gives out raw data, so outputs, exceptions and parameters of noise are as private as the data are.
-    """
+    """True if a report may show values of a target's datasets and outputs; every text of an audit asks here."""
+    # A broken function releases raw data, so outputs, exceptions and parameters of noise are as private as the data.
     return target.public_data
 
 
 def apply_permission(target: Target, settings: Settings) -> Target:
-    """The target as an audit runs it: with data that may be shown where the caller asked for that."""
+    """Declare the data of a target public where the caller asked to show values."""
     return replace(target, public_data=True) if settings.show_values and not target.public_data else target
 
 
 def values_of(target: Target, settings: Settings) -> Values:
-    """What the report of a target says of the values in it."""
+    """Tell whether the report of a target shows values, and why."""
     if settings.show_values:
         return Values.ASKED
     return Values.PUBLIC if shows_values(target) else Values.HIDDEN
 
 
 def text_of(error: DpauditError, target: Target) -> str:
-    """An error of dpaudit that a target's function caused: its text quotes what it was given, so only its code may be shown."""
+    """Describe an error of dpaudit that a target caused: by code alone where values are hidden, since its text may quote them."""
     if shows_values(target):
         return str(error)
     code = error.code if isinstance(error.code, str) and error.code in CODES else "an error"
@@ -44,13 +42,13 @@ def text_of(error: DpauditError, target: Target) -> str:
 
 
 def common_releases(logs: Iterable[Sequence[Release]]) -> frozenset[str]:
-    """The releases that stand in every log, as text; what varies between datasets may be a value of them."""
+    """Find the releases that are in every log, as text; what varies between datasets may be a value of them."""
     sets = [frozenset(map(as_text, log)) for log in logs]
     return frozenset.intersection(*sets) if sets else frozenset()
 
 
 def without_values(price: Price, log: Sequence[Release], common: frozenset[str], target: Target) -> Price:
-    """A price in which no release shows parameters that may come from the data."""
+    """Return the price without parameters of releases that may come from the data."""
     varies = [as_text(release) not in common for release in log]
     if shows_values(target) or not any(varies):
         return price
@@ -61,5 +59,5 @@ def without_values(price: Price, log: Sequence[Release], common: frozenset[str],
 
 
 def as_text(release: Release) -> str:
-    """A release without what depends on the source of bits; as text, since own code may log what has no hash."""
+    """Write a release without what depends on the source of bits; as text, since what users log may have no hash."""
     return repr(replace(release, secure=True))

@@ -1,4 +1,4 @@
-"""Datasets as sequences of records: their parts (users, labels, null records), comparing two, finding the extreme ones."""
+"""Datasets as sequences of records: copying, changing and comparing them, and finding the extreme records."""
 
 from __future__ import annotations
 
@@ -15,22 +15,17 @@ from numpy.typing import NDArray
 
 Dataset: TypeAlias = list[Any] | tuple[Any, ...] | NDArray[Any]
 
-LABEL: Final = "label"
-"""The field that holds the label of a record that is a mapping."""
-
 _MOST_COLUMNS: Final = 256
+"""Columns that are searched for extreme records: each is worth a pass over the data, and only a few pairs are made of them."""
 
 
 def is_dataset(data: object) -> bool:
-    """Whether `data` is plainly a sequence of records: an array, or a list or tuple of numbers, texts, mappings or rows.
-
-    A tuple that holds lists or arrays, or a list of arrays of different shapes, may as well be features and labels side by
-    side, and is not taken for records.
-    """
+    """True if `data` is plainly a sequence of records: an array, or a list or tuple of numbers, texts, mappings or rows."""
     if isinstance(data, np.ndarray):
         return data.ndim >= 1
     if not isinstance(data, (list, tuple)):
         return False
+    # A tuple of lists or arrays, or a list of arrays of different shapes, may as well be features and labels side by side.
     whole = (str, bytes, numbers.Number, np.generic, Mapping, tuple)
     allowed = (*whole, list, np.ndarray) if isinstance(data, list) else whole
     shapes = {record.shape for record in data if isinstance(record, np.ndarray)}
@@ -38,7 +33,7 @@ def is_dataset(data: object) -> bool:
 
 
 def copy_of(data: Any) -> Any:
-    """A deep copy of an input; the input itself where it cannot be copied."""
+    """Return a deep copy of an input, or the input itself where it cannot be copied."""
     try:
         return copy.deepcopy(data)
     except Exception:  # noqa: BLE001 - open files, locks and the like are shared by all runs
@@ -46,7 +41,7 @@ def copy_of(data: Any) -> Any:
 
 
 def fingerprint(data: Any) -> bytes | None:
-    """An input as bytes, to see whether a call changed it; None for what cannot be written down."""
+    """Pickle an input, to see whether a call changed it; None for what cannot be pickled."""
     try:
         return pickle.dumps(data)
     except Exception:  # noqa: BLE001 - open files, generators and the like cannot be compared
@@ -54,7 +49,7 @@ def fingerprint(data: Any) -> bytes | None:
 
 
 def is_labelled(data: object) -> bool:
-    """Whether `data` is a tuple (features, labels) of two lists or arrays with one entry each for every record."""
+    """True if `data` is a tuple (features, labels) of two lists or arrays with one entry each for every record."""
     return (
         isinstance(data, tuple)
         and len(data) == 2
@@ -64,15 +59,23 @@ def is_labelled(data: object) -> bool:
 
 
 def without(data: Dataset, places: Collection[int]) -> Dataset:
-    """The dataset with the records at some places taken out."""
+    """Return the dataset without the records at some places."""
     if isinstance(data, np.ndarray):
         return np.delete(data, list(places), axis=0)
     left = [record for place, record in enumerate(data) if place not in places]
     return left if isinstance(data, list) else tuple(left)
 
 
+def take_records(data: Dataset, places: Collection[int]) -> Dataset:
+    """Return the records at some places, in that order."""
+    if isinstance(data, np.ndarray):
+        return data[list(places)]
+    records = [data[place] for place in places]
+    return records if isinstance(data, list) else tuple(records)
+
+
 def replace_records(data: Dataset, changes: Mapping[int, Any]) -> Dataset:
-    """The dataset with other records at some places; an array takes a wider type where a record needs it."""
+    """Return the dataset with other records at some places; an array takes a wider type where a record needs it."""
     if isinstance(data, np.ndarray):
         changed = data.astype(np.result_type(data, *map(np.asarray, changes.values()))) if changes else data.copy()
         for place, record in changes.items():
@@ -82,75 +85,14 @@ def replace_records(data: Dataset, changes: Mapping[int, Any]) -> Dataset:
     return records if isinstance(data, list) else tuple(records)
 
 
-def label_of(record: Any) -> Any:
-    """The label of a record: the field "label" of a mapping, the last entry of a row, else the record itself."""
-    if isinstance(record, Mapping):
-        return record.get(LABEL, record)
-    return record[-1] if _is_row(record) else record
-
-
-def relabel_record(record: Any, label: Any) -> Any:
-    """The record with another label."""
-    if isinstance(record, Mapping):
-        return {**record, LABEL: label} if LABEL in record else label
-    if isinstance(record, np.ndarray) and _is_row(record):
-        return np.concatenate([record[:-1], np.asarray(label)[None]])
-    return type(record)((*record[:-1], label)) if _is_row(record) else label
-
-
-def null_record(record: Any, kept: Any = None) -> Any:
-    """The null record: zeros, empty texts, False and None in the place of values; the field `kept` stays."""
-    if isinstance(record, np.ndarray):
-        null = np.zeros_like(record)
-        if kept is not None:
-            null[kept] = record[kept]
-        return null
-    if isinstance(record, Mapping):
-        return {key: value if key == kept else null_record(value) for key, value in record.items()}
-    if isinstance(record, (list, tuple)):
-        return type(record)([value if place == kept else null_record(value) for place, value in enumerate(record)])
-    return type(record)() if isinstance(record, (bool, int, float, complex, str, bytes, np.generic)) else None
-
-
-def places_by_user(data: Dataset, field: str) -> dict[Any, list[int]] | None:
-    """Places of the records of each user, whose key is in a field named so or at a position; None where a record has none."""
-    places: dict[Any, list[int]] = {}
-    try:
-        for place, record in enumerate(data):
-            user = record[key_of(record, field)]
-            places.setdefault(user.item() if isinstance(user, np.generic) else user, []).append(place)
-    except (TypeError, LookupError, ValueError):
-        return None
-    return places
-
-
-def of_user(row: Any, key: Any, owner: Any) -> Any:
-    """The row of another user as one of the user that `owner` belongs to."""
-    if isinstance(row, np.ndarray):
-        changed = row.copy()
-        changed[key] = owner[key]
-        return changed
-    if isinstance(row, dict):
-        return {**row, key: owner[key]}
-    return type(row)([owner[key] if place == key else value for place, value in enumerate(row)])
-
-
-def key_of(record: Any, field: str) -> Any:
-    """Where the user's key stands in a record: under the field's name in a mapping, at that position in a row."""
-    return field if isinstance(record, Mapping) else int(field)
-
-
-def _is_row(record: Any) -> bool:
-    """Whether a record is a row of at least one field."""
-    return (isinstance(record, (list, tuple)) or (isinstance(record, np.ndarray) and record.ndim > 0)) and len(record) > 0
-
-
 def same(first: Any, second: Any) -> bool:
-    """Whether two records are equal; NaN equals NaN, and arrays are compared entry by entry."""
+    """True if two records are equal; NaN equals NaN, and arrays are compared entry by entry."""
     if first is second:
         return True
     if isinstance(first, np.ndarray) or isinstance(second, np.ndarray):
-        return _same_arrays(np.asarray(first), np.asarray(second))
+        first, second = np.asarray(first), np.asarray(second)
+        # NaN is looked for in numbers only, since numpy refuses to look for it in objects.
+        return bool(np.array_equal(first, second, equal_nan=first.dtype.kind in "fc" and second.dtype.kind in "fc"))
     if isinstance(first, float) and isinstance(second, float) and math.isnan(first) and math.isnan(second):
         return True
     if isinstance(first, (list, tuple)) and isinstance(second, (list, tuple)):
@@ -161,7 +103,7 @@ def same(first: Any, second: Any) -> bool:
 
 
 def changed_places(first: Dataset, second: Dataset) -> tuple[int, int, int]:
-    """Where two datasets differ in place: length of the common start, and how many records follow it before the common end."""
+    """Length of the start that two datasets share, and how many records each has between it and their common end."""
     shorter = min(len(first), len(second))
     start = next((place for place in range(shorter) if not same(first[place], second[place])), shorter)
     rest = shorter - start
@@ -170,7 +112,7 @@ def changed_places(first: Dataset, second: Dataset) -> tuple[int, int, int]:
 
 
 def count_exchanged(first: Dataset, second: Dataset) -> tuple[int, int] | None:
-    """How many records only the first and only the second dataset holds, whatever their order; None if records cannot be hashed."""
+    """Count the records that only the first and only the second dataset holds, in any order; None if they cannot be hashed."""
     try:
         before, after = (Counter(_frozen(record) for record in data) for data in (first, second))
     except TypeError:
@@ -181,13 +123,11 @@ def count_exchanged(first: Dataset, second: Dataset) -> tuple[int, int] | None:
 def extremes(data: Dataset) -> list[tuple[int, int]]:
     """Pairs (extreme record, record at the opposite extreme), those first that are extreme in most columns.
 
-    Columns are the numeric fields of the records, whose extremes are the smallest and the largest value, and the other fields,
-    whose extremes are the rarest and the commonest value.
+    The extremes of a column of numbers are its smallest and its largest value, those of others the rarest and the commonest value.
     """
     found: Counter[tuple[int, int]] = Counter()
-    for low, high in (
-        _array_ends(data) if isinstance(data, np.ndarray) and data.dtype.kind in "biuf" else map(_ends, _columns(data))
-    ):
+    ends = _array_ends(data) if isinstance(data, np.ndarray) and data.dtype.kind in "biuf" else map(_ends, _columns(data))
+    for low, high in ends:
         if low != high:
             found.update([(high, low), (low, high)])
     return sorted(found, key=lambda pair: (-found[pair], pair))
@@ -242,12 +182,3 @@ def _frozen(record: Any) -> Hashable:
         return "NaN"
     hash(record)
     return record  # type: ignore[no-any-return]
-
-
-def _same_arrays(first: NDArray[Any], second: NDArray[Any]) -> bool:
-    """Whether two arrays are equal, NaN equal to NaN."""
-    if first.shape != second.shape:
-        return False
-    if first.dtype.kind in "fc" and second.dtype.kind in "fc":
-        return bool(np.array_equal(first, second, equal_nan=True))
-    return bool(np.array_equal(first, second))

@@ -1,4 +1,4 @@
-"""Values at which arithmetic goes wrong: zeros, powers of two, the limits of number types, NaN, clip bounds and beside them."""
+"""Values at which arithmetic goes wrong: zeros, powers of two, limits of number types, NaN, clip bounds and values beside them."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def boundary_values(kind: Kind, bounds: tuple[float, float] | None = None) -> Se
     Returns:
       A strategy of Python values that the kind can hold; numbers shrink towards 0.
     Raises:
-      InvalidArgument: an unknown kind (DPA103), or bounds for values that are no numbers (DPA106).
+      InvalidArgument: an unknown kind (DPA103), or bounds for values other than numbers (DPA106).
     Source: docs/auditing.md, "Which neighbours"; Casacuberta, Shoemate, Vadhan, Wagaman 2022 for what goes wrong there.
     Example:
       >>> from hypothesis import find
@@ -57,7 +57,7 @@ def boundary_values(kind: Kind, bounds: tuple[float, float] | None = None) -> Se
 
 
 def _is_no_number(kind: Kind) -> bool:
-    """Whether a kind is that of truth values or texts."""
+    """True if a kind is that of truth values or texts."""
     return isinstance(kind, (type, str)) and kind in _NO_NUMBERS
 
 
@@ -79,7 +79,7 @@ def lengths(most: int) -> tuple[int, ...]:
 
 
 def _number_type(kind: Kind) -> np.dtype[Any]:
-    """The numpy type of integers or floats that a kind names."""
+    """Find the numpy type of integers or floats that a kind names."""
     try:
         dtype = np.dtype(kind)
     except (TypeError, ValueError, SyntaxError):  # whatever numpy makes of a text that names no type
@@ -92,7 +92,7 @@ def _number_type(kind: Kind) -> np.dtype[Any]:
 
 
 def _integers(low: int, high: int, bounds: tuple[float, float] | None) -> list[int]:
-    """Boundary integers within a type, small ones first."""
+    """List boundary integers within a type, small ones first."""
     values = {0, 1, -1, low, high, low + 1, high - 1}
     values |= {sign * (2**power + step) for power in POWERS for step in (-1, 0, 1) for sign in _SIGNS}
     values |= {round(bound) + step for bound in bounds or () for step in (-1, 0, 1)}
@@ -100,7 +100,7 @@ def _integers(low: int, high: int, bounds: tuple[float, float] | None) -> list[i
 
 
 def _floats(kind: Any, bounds: tuple[float, float] | None) -> list[float]:
-    """Boundary floats of a type, simple ones first; NaN and the infinities last."""
+    """List boundary floats of a type, simple ones first; NaN and the infinities last."""
     limits = np.finfo(kind)
     powers: Iterable[float] = (sign * math.ldexp(1, power) for power in (-1, *POWERS) for sign in _SIGNS)
     precise = [float(math.ldexp(1, limits.nmant + 1) + step) for step in (-1, 0, 1, 2)]

@@ -1,4 +1,4 @@
-"""Pairs drawn from a Hypothesis strategy and shrunk by it: the same in every process, whatever else is loaded there.
+"""Pairs drawn from a Hypothesis strategy and shrunk by it, the same in every process, whatever else is loaded there.
 
 Hypothesis's own generation also tries constants that it finds in the modules that happen to be loaded. Drawing from bytes that are
 given to it does not, so an audit that runs elsewhere draws the same pairs.
@@ -25,11 +25,11 @@ _BYTES: Final = 2**14
 
 
 class _FoundError(Exception):
-    """What a test function raises to say that it was given what is looked for."""
+    """Raised by a test function that is given what is searched for."""
 
 
 def drawn_pairs(strategy: SearchStrategy[tuple[Any, Any]]) -> tuple[tuple[Any, Any], ...]:
-    """Distinct pairs from a strategy, the same whenever it is asked."""
+    """Draw distinct pairs from a strategy, the same on every call."""
     found: list[tuple[Any, Any]] = []
 
     def keep(pair: Any) -> bool:
@@ -52,7 +52,7 @@ def drawn_pairs(strategy: SearchStrategy[tuple[Any, Any]]) -> tuple[tuple[Any, A
 def shrink_value(
     strategy: SearchStrategy[Any], start: Callable[[Any], bool], wanted: Callable[[Any], bool], tries: int = _TRIES
 ) -> Any:
-    """The simplest value of a strategy that is still wanted, as far as it is found from a given start.
+    """Find the simplest value of a strategy that is still wanted, by shrinking from a given start.
 
     Source: MacIver and Donaldson 2020, test-case reduction by the choices behind a value.
     """
@@ -90,7 +90,7 @@ def shrink_value(
 
 
 def _buffers(tries: int = _TRIES) -> Iterator[bytes]:
-    """The bytes that pairs are drawn from: zeros, which give the simplest one, then a fixed random stream."""
+    """Yield the bytes that pairs are drawn from: zeros, which give the simplest one, then a fixed random stream."""
     yield bytes(_BYTES)
     rng = np.random.default_rng(0)
     for _ in range(tries):
@@ -98,7 +98,7 @@ def _buffers(tries: int = _TRIES) -> Iterator[bytes]:
 
 
 def _test(strategy: SearchStrategy[Any], judge: Callable[[Any], bool], database: Any = None) -> Any:
-    """A Hypothesis test that fails on the values that `judge` accepts, and starts from those that failed before."""
+    """Make a Hypothesis test that fails on the values that `judge` accepts, and starts from those that failed before."""
     from hypothesis import HealthCheck, Phase, Verbosity, given, seed, settings
 
     @settings(

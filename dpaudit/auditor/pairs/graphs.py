@@ -1,24 +1,25 @@
-"""Graphs as mappings from node to its neighbours: taking out an edge or a node, joining two nodes."""
+"""Graphs as mappings from node to its neighbours: removing an edge or a node, joining two nodes, keeping some."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from functools import partial
 from typing import Any, TypeAlias
 
-from dpaudit.auditor.pairs.relations import Edit, graph_of
+from dpaudit.auditor.pairs.relations import Edit, Part, Pieces, graph_of
+from dpaudit.claims import Adjacency
 from dpaudit.errors import InvalidArgument, class_name
 
 Graph: TypeAlias = Mapping[Any, Any]
 
 
-def graph_edits(data: Any, kind: str) -> Iterator[Edit]:
-    """Taking out the nodes of most, fewest and average degree, or edges between them, or joining two nodes."""
+def graph_edits(data: Any, adjacency: Adjacency) -> Iterator[Edit]:
+    """Remove the nodes of most, fewest and average degree, or edges between them, or join two nodes."""
     graph = graph_of(data)
     if graph is None:
         raise InvalidArgument(
             "DPA105",
-            f"data= under {kind} must be a mapping from each node to a list of the nodes it is joined to, got a "
+            f"data= under {adjacency.kind} must be a mapping from each node to a list of the nodes it is joined to, got a "
             f"{class_name(type(data))}.",
         )
     if not data:
@@ -26,7 +27,7 @@ def graph_edits(data: Any, kind: str) -> Iterator[Edit]:
     nodes = list(data)
     places = sorted(range(len(nodes)), key=lambda place: (-len(data[nodes[place]]), place))
     chosen = list(dict.fromkeys([places[0], places[-1], places[len(places) // 2], *places]))
-    if kind == "node":
+    if adjacency.kind == "node":
         for place in chosen:
             yield partial(without_node, data, nodes[place]), f"node {place} removed with its edges, {len(nodes)} nodes"
         return
@@ -34,19 +35,17 @@ def graph_edits(data: Any, kind: str) -> Iterator[Edit]:
     edges = sorted({tuple(sorted(arc, key=rank.__getitem__)) for arc in graph[1]}, key=lambda edge: [rank[node] for node in edge])
     for one, other in dict.fromkeys([*edges[:1], *edges[-1:], *edges]):
         yield partial(toggle_edge, data, one, other), f"edge between nodes {nodes.index(one)} and {nodes.index(other)} removed"
-    gaps = ((nodes[one], nodes[other]) for one in chosen for other in chosen if one < other)
-    for one, other in gaps:
+    for one, other in ((nodes[one], nodes[other]) for one in chosen for other in chosen if one < other):
         if (one, other) not in graph[1] and (other, one) not in graph[1]:
             yield partial(toggle_edge, data, one, other), f"edge between nodes {nodes.index(one)} and {nodes.index(other)} added"
 
 
-def graph_parts(data: Any, kind: str) -> Iterator[tuple[Any, Any, str]]:
+def graph_parts(data: Any, adjacency: Adjacency) -> Iterator[Part]:
     """Neighbouring parts of a graph: under `edge` all nodes with few edges, under `node` few nodes with the edges between them."""
     nodes = sorted(data, key=lambda node: -len(data[node]))
-    joined = [node for node in nodes if node in data[nodes[0]] or nodes[0] in data[node]] if nodes else []
-    joined = [node for node in joined if node != nodes[0]]
+    joined = [node for node in nodes[1:] if node in data[nodes[0]] or nodes[0] in data[node]]
     place = list(data).index
-    if kind == "node":
+    if adjacency.kind == "node":
         for kept in ([nodes[0]], [nodes[0], *(joined or nodes[1:])[:1]], [nodes[0], *joined]):
             text = f"node {place(kept[0])} removed with its edges, {len(kept)} of {len(nodes)} nodes, their edges alone"
             first = _part_of(data, set(kept), None)
@@ -59,27 +58,38 @@ def graph_parts(data: Any, kind: str) -> Iterator[tuple[Any, Any, str]]:
             yield first, toggle_edge(first, nodes[0], joined[0]), text
 
 
-def _part_of(graph: Graph, nodes: set[Any], ends: dict[Any, set[Any]] | None) -> dict[Any, Any]:
-    """The graph with some of its nodes, and with the edges between them or, of one node, to some others alone."""
+def graph_pieces(first: Any, second: Any) -> Pieces:
+    """The nodes of either graph."""
+    if graph_of(first) is None or graph_of(second) is None:
+        return 0, lambda _: (first, second), ()
+    nodes = list(dict.fromkeys([*first, *second]))
 
-    def keeps(node: Any, end: Any) -> bool:
-        if ends is None:
-            return end in nodes
-        return end in ends.get(node, ()) or node in ends.get(end, ())
+    def keeping(places: Collection[int]) -> tuple[Any, Any]:
+        left = {nodes[place] for place in places}
+        return _part_of(first, left, None), _part_of(second, left, None)
 
-    return {node: type(found)([end for end in found if keeps(node, end)]) for node, found in graph.items() if node in nodes}
+    return len(nodes), keeping, [place for place, node in enumerate(nodes) if first.get(node) != second.get(node)]
 
 
 def without_node(graph: Graph, node: Any) -> dict[Any, Any]:
-    """The graph without a node and its edges."""
+    """Return the graph without a node and its edges."""
     return {other: type(ends)([end for end in ends if end != node]) for other, ends in graph.items() if other != node}
 
 
 def toggle_edge(graph: Graph, one: Any, other: Any) -> dict[Any, Any]:
-    """The graph with the edge between two nodes taken out if there is one, else with one put in, listed at both ends."""
+    """Return the graph without the edge between two nodes if there is one, else with it, listed at both ends."""
     between = {one: other, other: one}
     if other in graph[one] or one in graph[other]:
         return {
             node: type(ends)([end for end in ends if node not in between or end != between[node]]) for node, ends in graph.items()
         }
     return {node: type(ends)([*ends, between[node]] if node in between else ends) for node, ends in graph.items()}
+
+
+def _part_of(graph: Graph, nodes: set[Any], ends: dict[Any, set[Any]] | None) -> dict[Any, Any]:
+    """Some nodes of a graph with the edges between them; with `ends`, with those edges alone that it lists at either end."""
+
+    def keeps(node: Any, end: Any) -> bool:
+        return end in nodes if ends is None else end in ends.get(node, ()) or node in ends.get(end, ())
+
+    return {node: type(found)([end for end in found if keeps(node, end)]) for node, found in graph.items() if node in nodes}

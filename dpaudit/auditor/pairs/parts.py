@@ -1,7 +1,7 @@
-"""Pairs of few records and of tied ones, made of the records of one dataset: where a release goes wrong that larger data hide.
+"""Pairs of few and of tied records, made of the records of one dataset: they show errors that larger data hide.
 
-Datasets are only made that a chain of neighbours joins to the given one: of any size where records come and go, else of the same
-size, which the adjacency makes public and a release may be written for. Nothing is made up but repetition.
+A chain of neighbours joins each dataset to the given one: they have any size where records come and go, else the same size, which
+the adjacency makes public and a release may rely on. Nothing is made up but repetition.
 """
 
 from __future__ import annotations
@@ -9,55 +9,38 @@ from __future__ import annotations
 import numbers
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
-from typing import Any, Final, TypeAlias
+from typing import Any, Final
 
 import numpy as np
 
-from dpaudit.auditor.data.records import (
-    Dataset,
-    copy_of,
-    extremes,
-    is_labelled,
-    key_of,
-    label_of,
-    null_record,
-    of_user,
-    places_by_user,
-    relabel_record,
-    replace_records,
-    same,
-    without,
-)
-from dpaudit.auditor.pairs.graphs import graph_parts
-from dpaudit.auditor.pairs.relations import describe
-from dpaudit.auditor.pairs.vectors import entries_of, move_vector, vector_edits
+from dpaudit.auditor.data.fields import label_of, places_by_user, user_field
+from dpaudit.auditor.data.records import Dataset, copy_of, extremes, replace_records, same, without
+from dpaudit.auditor.pairs.edits import rewrite_record
+from dpaudit.auditor.pairs.relations import Part, describe, records_changed
 from dpaudit.claims import Adjacency
-from dpaudit.exact import rational
-
-Part: TypeAlias = tuple[Any, Any, str]
-"""Two neighbouring datasets, and of which records of the data they are made."""
 
 MOST_TIED: Final = 1000
 """Where records come and go, tied datasets have at most so many."""
 
 _MOST_COUPLES: Final = 2
 _FEW: Final = 3
-_MOVES: Final = 2
 _NAMED: Final = 3
 
 
-def part_pairs(data: Any, adjacency: Adjacency) -> Iterator[Part]:
+def record_parts(data: Any, adjacency: Adjacency) -> Iterator[Part]:
     """Neighbouring datasets of few and of tied records."""
-    if adjacency.kind == "norm_ball":
-        return _tied_vectors(data, adjacency)
-    if adjacency.kind in {"edge", "node"}:
-        return graph_parts(data, adjacency.kind)
-    if adjacency.kind == "label" and is_labelled(data):
-        tied = _tied(data[1], adjacency)
-        return (((data[0], first), (data[0], second), text.replace("record", "label")) for first, second, text in tied)
-    if adjacency.kind != "add_remove":
-        return _tied(data, adjacency)
-    return _few(data) if adjacency.unit == "record" else _few_users(data, adjacency)
+    return _few(data) if adjacency.kind == "add_remove" else _tied(data, adjacency)
+
+
+def user_parts(data: Any, adjacency: Adjacency) -> Iterator[Part]:
+    """Neighbouring datasets of few users and of tied records."""
+    return _few_users(data, adjacency) if adjacency.kind == "add_remove" else _tied(data, adjacency)
+
+
+def label_parts(data: Any, adjacency: Adjacency) -> Iterator[Part]:
+    """Inputs (features, labels) whose labels are tied."""
+    tied = _tied(data[1], adjacency)
+    return (((data[0], first), (data[0], second), text.replace("record", "label")) for first, second, text in tied)
 
 
 def _couples(data: Dataset) -> list[tuple[int, int]]:
@@ -69,7 +52,7 @@ def _couples(data: Dataset) -> list[tuple[int, int]]:
 
 
 def _is_more(first: Any, second: Any) -> bool:
-    """Whether both are numbers and the first is larger."""
+    """True if both are numbers and the first is larger."""
     return isinstance(first, numbers.Real) and isinstance(second, numbers.Real) and bool(first > second)
 
 
@@ -118,7 +101,7 @@ def _taken(data: Dataset, places: Sequence[int]) -> Dataset:
 
 def _few_users(data: Dataset, adjacency: Adjacency) -> Iterator[Part]:
     """All records of none to three users, and of all users with tied records."""
-    users = places_by_user(data, adjacency.unit.removeprefix("user:")) or {}
+    users = places_by_user(data, adjacency.unit) or {}
     ordered = sorted(map(tuple, users.values()), key=lambda rows: (-len(rows), rows))
     owners = [next(rows for rows in ordered if place in rows) for place in _couples(data)[0]]
     chosen = list(dict.fromkeys([*owners, ordered[0], *ordered[::-1]]))[:_FEW]
@@ -134,60 +117,36 @@ def _few_users(data: Dataset, adjacency: Adjacency) -> Iterator[Part]:
 
 def _tied(data: Dataset, adjacency: Adjacency) -> Iterator[Part]:
     """Datasets of the same size whose records, or labels, are all tied but those that change, or half and half."""
-    key = None if adjacency.unit == "record" else key_of(data[0], adjacency.unit.removeprefix("user:"))
+    key = None if adjacency.unit == "record" else user_field(data[0], adjacency.unit)
 
     def made(sources: Sequence[int | None]) -> Dataset:
-        """The data with each record, but for its user's key and under `label` its features, as at another place; None: null."""
+        """The data with each record rewritten as the one at another place, or as the null record."""
         if isinstance(data, np.ndarray) and key is None and adjacency.kind != "label" and None not in sources:
             return data[np.asarray(sources, dtype=np.intp)]
-        changes = {place: _become(data, place, source, key, adjacency.kind) for place, source in enumerate(sources)}
+        changes = {place: rewrite_record(data, place, source, key, adjacency.kind) for place, source in enumerate(sources)}
         return replace_records(data, changes)
 
     judged = [label_of(record) for record in data] if adjacency.kind == "label" else data
     for low, high in _couples(judged):
         changed = _changed(data, high, adjacency)
-        others = [place for place in range(len(data)) if place not in set(changed)]
+        others = [place for place in range(len(data)) if place not in changed]
         half = set(others[: len(others) // 2])
         rest = None if adjacency.kind == "zero_out" else low
         ties = [(low, high, rest), (high, low, None if rest is None else high), (None, high, None)]
         for common, before, after in ties if rest is None else ties[:2]:
-            first = [before if place in set(changed) else common for place in range(len(data))]
-            second = [after if place in set(changed) else common for place in range(len(data))]
+            first, second = ([end if place in changed else common for place in range(len(data))] for end in (before, after))
             yield _part(made(first), made(second), (*first, *second))
         split = [rest if place in half else high for place in range(len(data))]
-        pivot = [rest if place in half or place in set(changed) else high for place in range(len(data))]
+        pivot = [rest if place in half or place in changed else high for place in range(len(data))]
         yield _part(made(split), made(pivot), (*split, *pivot))
 
 
-def _changed(data: Dataset, place: int, adjacency: Adjacency) -> list[int]:
+def _changed(data: Dataset, place: int, adjacency: Adjacency) -> set[int]:
     """The places that a neighbour changes: that of one record, those of several, or those of one user."""
     if adjacency.unit != "record":
-        users = places_by_user(data, adjacency.unit.removeprefix("user:")) or {}
-        return next((rows for rows in users.values() if place in rows), [place])
-    several = int(rational(adjacency.radius or 1)) if adjacency.kind == "hamming" else 1
-    return [place, *(other for other in range(len(data)) if other != place)][:several]
-
-
-def _become(data: Dataset, place: int, source: int | None, key: Any, kind: str) -> Any:
-    """The record at a place with what the one at another place has; null without one."""
-    if source is None:
-        return null_record(data[place], key)
-    if kind == "label":
-        return relabel_record(data[place], label_of(data[source]))
-    return copy_of(data[source]) if key is None else of_user(data[source], key, data[place])
-
-
-def _tied_vectors(data: Any, adjacency: Adjacency) -> Iterator[Part]:
-    """Vectors whose entries are all the largest or all the smallest one, moved a little."""
-    values = entries_of(data) or []
-    if len(values) < 2 or any(value != value for value in values):  # noqa: PLR0124 - NaN differs from itself
-        return
-    for end in dict.fromkeys((max(values), min(values))):
-        steps = [rational(end) - rational(value) for value in values] if all(map(np.isfinite, values)) else []
-        if any(steps):
-            tied = move_vector(data, steps)
-            for make, text in islice(vector_edits(tied, adjacency), _MOVES):
-                yield tied, make(), f"{text}, all entries as entry {values.index(end)}"
+        users = places_by_user(data, adjacency.unit) or {}
+        return set(next((rows for rows in users.values() if place in rows), [place]))
+    return {place, *islice((other for other in range(len(data)) if other != place), records_changed(adjacency) - 1)}
 
 
 def _part(first: Any, second: Any, sources: Iterable[int | None]) -> Part:
@@ -200,7 +159,7 @@ def _part(first: Any, second: Any, sources: Iterable[int | None]) -> Part:
 
 
 def drop_duplicates(parts: Iterator[Part], known: Sequence[tuple[Any, Any]]) -> Iterator[Part]:
-    """Those pairs that differ from the known ones, from each other, and whose two datasets differ."""
+    """Keep the pairs that differ from the known ones and from each other, and whose two datasets differ."""
     short = [pair for pair in known if _is_short(*pair)]
     for first, second, text in parts:
         if same(first, second):
@@ -213,5 +172,5 @@ def drop_duplicates(parts: Iterator[Part], known: Sequence[tuple[Any, Any]]) -> 
 
 
 def _is_short(first: Any, second: Any) -> bool:
-    """Whether two datasets are short enough to be compared with all others."""
+    """True if two datasets are short enough to be compared with all others."""
     return all(hasattr(side, "__len__") and len(side) <= MOST_TIED for side in (first, second))

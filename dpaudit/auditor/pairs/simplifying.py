@@ -13,18 +13,22 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 
 from dpaudit.auditor.data.distance import numbers_in
-from dpaudit.auditor.data.records import Dataset, is_dataset, key_of, replace_records, same
-from dpaudit.auditor.pairs.vectors import entries_of, move_vector
+from dpaudit.auditor.data.fields import user_field, with_field
+from dpaudit.auditor.data.records import is_dataset, replace_records, same
+from dpaudit.auditor.pairs.pieces import align_records
+from dpaudit.auditor.pairs.relations import Pair
+from dpaudit.auditor.pairs.vectors import entries_of, is_finite, move_vector
 from dpaudit.claims import Adjacency
 from dpaudit.errors import InvalidArgument
 
-Pair: TypeAlias = tuple[Any, Any]
+Wanted: TypeAlias = Callable[[Pair], bool]
+
 _Known: TypeAlias = tuple[Fraction, list[Any]]
 """What a field may become: the number nearest to 0 in its range, and its truth values and texts, the plainest first."""
 
 _MOST_SHORTER: Final = 3
 _MOST_CELLS: Final = 512
-"""The values of a pair of more are left as they are, since one by one would take too long; a vector may still go to 0 at once."""
+"""The values of a larger pair stay as they are, since one by one would take too long; a vector may still go to 0 at once."""
 
 _PLAIN: Final = (bool, np.bool_, str, bytes)
 
@@ -42,24 +46,27 @@ class _Cell:
         return _field(pair[side][place], self.field)
 
     def put(self, pair: Pair, value: Any) -> Pair:
-        """The pair with another value there."""
+        """Return the pair with another value there."""
         sides = list(pair)
         for side, place in self.places:
-            sides[side] = replace_records(sides[side], {place: _with(sides[side][place], self.field, value)})
+            changed = value if self.field is None else with_field(sides[side][place], self.field, value)
+            sides[side] = replace_records(sides[side], {place: changed})
         return sides[0], sides[1]
 
 
-def simplify_pair(pair: Pair, adjacency: Adjacency, data: Any, wanted: Callable[[Pair], bool]) -> Pair:
-    """The pair with values as simple as is still wanted.
+def keep_pair(pair: Pair, adjacency: Adjacency, data: Any, wanted: Wanted) -> Pair:  # noqa: ARG001 - called like the others
+    """Leave a pair whose values are not simplified as it is."""
+    return pair
 
-    What both sides share stays shared, so that they stay neighbours. Numbers go towards 0 but not out of the range that their field
-    has in the data, and other values become shorter ones of their field, so that nothing is made up which the function was never
-    meant for. A vector under `norm_ball` moves towards 0 with its neighbour.
+
+def simplify_records(pair: Pair, adjacency: Adjacency, data: Any, wanted: Wanted) -> Pair:
+    """Make the values of a pair of datasets as simple as is still wanted; what both sides share stays shared.
+
+    Numbers move towards 0 within the range that their field has in the data, and other values become shorter ones of their field,
+    so that nothing is made up which the function was never meant for.
 
     Source: MacIver and Donaldson 2020 (test-case reduction).
     """
-    if adjacency.kind == "norm_ball":
-        return _nearer(pair, wanted)
     if not all(map(is_dataset, (*pair, data))):
         return pair
     cells = list(islice(_cells(pair, adjacency), _MOST_CELLS + 1))
@@ -69,68 +76,17 @@ def simplify_pair(pair: Pair, adjacency: Adjacency, data: Any, wanted: Callable[
     plain = pair
     for cell in cells:
         if len(cell.places) == 2:
-            plain = cell.put(plain, next(_plainer(cell.of(plain), known[cell.field]), cell.of(plain)))
+            plain = cell.put(plain, next(_plainer_values(cell.of(plain), known[cell.field]), cell.of(plain)))
+    # All at once first: it often works, and costs one question.
     if not same(plain, pair) and wanted(plain):
         pair = plain
     for cell in cells:
-        pair = _settled(pair, cell, known[cell.field], wanted)
+        pair = _simplify_cell(pair, cell, known[cell.field], wanted)
     return pair
 
 
-def align_records(first: Dataset, second: Dataset) -> list[tuple[int | None, int | None]]:
-    """Places that belong together: one to one, or None where a record of the longer dataset is not in the other."""
-    if len(first) == len(second):
-        return [(place, place) for place in range(len(first))]
-    if len(first) < len(second):
-        return [(one, other) for other, one in align_records(second, first)]
-    slots: list[tuple[int | None, int | None]] = []
-    place = 0
-    for number in range(len(first)):
-        found = place < len(second) and same(first[number], second[place])
-        slots.append((number, place if found else None))
-        place += found
-    return slots
-
-
-def _settled(pair: Pair, cell: _Cell, known: _Known, wanted: Callable[[Pair], bool]) -> Pair:
-    """The pair with the simplest value of a cell that is found."""
-    for value in _plainer(cell.of(pair), known):
-        if wanted(found := cell.put(pair, value)):
-            return found
-    value = cell.of(pair)
-    if not (_is_number(value) and _is_finite(value)):
-        return pair
-
-    def put(one: Pair, number: Fraction) -> Pair:
-        return cell.put(one, _typed(number, value))
-
-    return _lowered(pair, _exact(value), known[0], put, wanted)
-
-
-def _lowered(
-    pair: Pair, value: Fraction, refused: Fraction, put: Callable[[Pair, Fraction], Pair], wanted: Callable[[Pair], bool]
-) -> Pair:
-    """The pair with the number closest to a refused one that is found: made whole, then halfway again and again."""
-    whole = Fraction(math.trunc(value))
-    if abs(value) <= abs(refused) or abs(whole) <= abs(refused):
-        return pair
-    if whole != value:
-        if not wanted(found := put(pair, whole)):
-            return pair
-        pair, value = found, whole
-    while abs(value - refused) > 1:
-        middle = Fraction(math.trunc((value + refused) / 2))
-        if middle in (value, refused):
-            return pair
-        if wanted(found := put(pair, middle)):
-            pair, value = found, middle
-        else:
-            refused = middle
-    return pair
-
-
-def _nearer(pair: Pair, wanted: Callable[[Pair], bool]) -> Pair:
-    """Two vectors moved towards 0 together: all entries at once, else one after the other."""
+def simplify_vectors(pair: Pair, adjacency: Adjacency, data: Any, wanted: Wanted) -> Pair:  # noqa: ARG001 - called like the others
+    """Move two vectors towards 0 together as far as is still wanted: all entries at once, else one after the other."""
     try:
         first, second = (numbers_in(entries_of(side)) for side in pair)
     except InvalidArgument:
@@ -150,7 +106,38 @@ def _nearer(pair: Pair, wanted: Callable[[Pair], bool]) -> Pair:
             return based([*values[:place], number, *values[place + 1 :]])
 
         zeroed = put(pair, Fraction(0))
-        pair = zeroed if value and wanted(zeroed) else _lowered(pair, value, Fraction(0), put, wanted)
+        pair = zeroed if value and wanted(zeroed) else _lower_number(pair, value, Fraction(0), put, wanted)
+    return pair
+
+
+def _simplify_cell(pair: Pair, cell: _Cell, known: _Known, wanted: Wanted) -> Pair:
+    """Put the simplest value that is found into a cell of the pair."""
+    for value in _plainer_values(cell.of(pair), known):
+        if wanted(found := cell.put(pair, value)):
+            return found
+    value = cell.of(pair)
+    if not (_is_number(value) and is_finite(value)):
+        return pair
+    return _lower_number(pair, _exact(value), known[0], lambda one, number: cell.put(one, _typed(number, value)), wanted)
+
+
+def _lower_number(pair: Pair, value: Fraction, refused: Fraction, put: Callable[[Pair, Fraction], Pair], wanted: Wanted) -> Pair:
+    """Bring a number as close to a refused one as is found: round it to an integer, then go halfway again and again."""
+    whole = Fraction(math.trunc(value))
+    if abs(value) <= abs(refused) or abs(whole) <= abs(refused):
+        return pair
+    if whole != value:
+        if not wanted(found := put(pair, whole)):
+            return pair
+        pair, value = found, whole
+    while abs(value - refused) > 1:
+        middle = Fraction(math.trunc((value + refused) / 2))
+        if middle in (value, refused):
+            return pair
+        if wanted(found := put(pair, middle)):
+            pair, value = found, middle
+        else:
+            refused = middle
     return pair
 
 
@@ -159,7 +146,7 @@ def _cells(pair: Pair, adjacency: Adjacency) -> Iterator[_Cell]:
     for slot in align_records(*pair):
         records = [(side, place, pair[side][place]) for side, place in enumerate(slot) if place is not None]
         fields = [_fields(record) for _, _, record in records]
-        owner = None if adjacency.unit == "record" else key_of(records[0][2], adjacency.unit.removeprefix("user:"))
+        owner = None if adjacency.unit == "record" else user_field(records[0][2], adjacency.unit)
         for field in dict.fromkeys(name for names in fields for name in names):
             if field is not None and field == owner:
                 continue
@@ -183,34 +170,21 @@ def _field(record: Any, field: Any) -> Any:
     return record.get(field) if isinstance(record, Mapping) else record[field] if field in _fields(record) else None
 
 
-def _with(record: Any, field: Any, value: Any) -> Any:
-    """The record with another value of a field."""
-    if field is None:
-        return value
-    if isinstance(record, Mapping):
-        return {**record, field: value}
-    if isinstance(record, np.ndarray):
-        changed = record.copy()
-        changed[field] = value
-        return changed
-    return type(record)([value if place == field else old for place, old in enumerate(record)])
-
-
 def _known(column: Sequence[Any]) -> _Known:
     """What a field may become."""
-    held = [value for value in column if _is_number(value) and _is_finite(value)]
+    held = [value for value in column if _is_number(value) and is_finite(value)]
     goal = min(max(Fraction(0), _exact(min(held))), _exact(max(held))) if held else Fraction(0)
     others = {(type(value).__name__, value): value for value in column if isinstance(value, _PLAIN)}
     return goal, sorted(others.values(), key=_plainness)
 
 
-def _plainer(value: Any, known: _Known) -> Iterator[Any]:
+def _plainer_values(value: Any, known: _Known) -> Iterator[Any]:
     """The values that are tried in the place of one, the simplest first: the least number of its field, or shorter texts."""
     goal, others = known
     if isinstance(value, _PLAIN):
         shorter = (other for other in others if type(other) is type(value) and _plainness(other) < _plainness(value))
         yield from islice(shorter, _MOST_SHORTER)
-    elif _is_number(value) and not (_is_finite(value) and abs(_exact(value)) <= abs(goal)):
+    elif _is_number(value) and not (is_finite(value) and abs(_exact(value)) <= abs(goal)):
         yield _typed(goal, value)
 
 
@@ -221,18 +195,13 @@ def _typed(number: Fraction, value: Any) -> Any:
 
 
 def _is_number(value: Any) -> bool:
-    """Whether a value is a real number and no truth value."""
+    """True if a value is a real number and no truth value."""
     return isinstance(value, numbers.Real) and not isinstance(value, _PLAIN)
 
 
 def _exact(value: Any) -> Fraction:
     """A finite number exactly."""
     return numbers_in(value)[0]
-
-
-def _is_finite(value: Any) -> bool:
-    """Whether a number is neither NaN nor infinite; integers may be too large for a float."""
-    return isinstance(value, numbers.Rational) or math.isfinite(value)
 
 
 def _plainness(value: Any) -> tuple[int, str]:

@@ -1,4 +1,4 @@
-"""Vectors that move within a ball: along single coordinates, all at once, and halves against each other."""
+"""Vectors that move within a ball: along single coordinates, all at once, halves against each other, and tied ones."""
 
 from __future__ import annotations
 
@@ -7,20 +7,26 @@ import numbers
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from functools import partial
+from itertools import islice
 from typing import Any, Final
 
 import numpy as np
 
-from dpaudit.auditor.pairs.relations import Edit
+from dpaudit.auditor.data.records import is_dataset, replace_records, same
+from dpaudit.auditor.pairs.relations import Edit, Part, Pieces
 from dpaudit.claims import Adjacency
 from dpaudit.errors import InvalidArgument, class_name
 from dpaudit.exact import rational
 
 _ROOT_BITS: Final = 40
+"""Bits of a square root after the point: an l2 step falls short of the radius by less than one part in 2**40."""
+
+_MOVES: Final = 2
+"""Moves of each tied vector; the pairs of the vector itself come first and share the runs with them."""
 
 
 def vector_edits(data: Any, adjacency: Adjacency) -> Iterator[Edit]:
-    """The vector moved by the radius in the directions in which private vectors usually show."""
+    """Move the vector by the radius in the directions in which private vectors usually differ."""
     values = entries_of(data)
     if values is None:
         raise InvalidArgument(
@@ -28,23 +34,39 @@ def vector_edits(data: Any, adjacency: Adjacency) -> Iterator[Edit]:
         )
     if not values:
         raise InvalidArgument("DPA109", "data= is a vector without entries. Give at least one.")
-    whole = all(isinstance(value, numbers.Integral) for value in values)
+    # Counts stay counts where they can: a query of counts may refuse or round other numbers.
+    counts = all(isinstance(value, numbers.Integral) for value in values) and rational(adjacency.radius or 1).denominator == 1
     for weights in _directions(values, adjacency.norm or "l1"):
         steps = within_ball(weights, adjacency)
+        if counts and any(step.denominator != 1 for step in steps):
+            continue
         moved = [place for place, step in enumerate(steps) if step]
-        if (
-            whole
-            and any(step.denominator != 1 for step in steps)
-            and any(step.denominator == 1 for step in (rational(adjacency.radius or 1),))
-        ):
-            continue  # counts stay counts where they can
         span = f"entry {moved[0]}" if len(moved) == 1 else f"{len(moved)} entries from {moved[0]} to {moved[-1]}"
         signs = f"{sum(step > 0 for step in steps)} up, {sum(step < 0 for step in steps)} down"
         yield partial(move_vector, data, steps), f"{span} of {len(steps)} moved ({signs})"
 
 
+def vector_parts(data: Any, adjacency: Adjacency) -> Iterator[Part]:
+    """Vectors whose entries are all the largest or all the smallest one, moved a little."""
+    values = entries_of(data) or []
+    if len(values) < 2 or not all(map(is_finite, values)):
+        return
+    for end in dict.fromkeys((max(values), min(values))):
+        steps = [rational(end) - rational(value) for value in values]
+        if any(steps):
+            tied = move_vector(data, steps)
+            for make, text in islice(vector_edits(tied, adjacency), _MOVES):
+                yield tied, make(), f"{text}, all entries as entry {values.index(end)}"
+
+
+def vector_pieces(first: Any, second: Any) -> Pieces:
+    """The entries of a vector that moved; without one the vector stays where it was there."""
+    moved = [place for place in range(len(first)) if not same(first[place], second[place])] if is_dataset(first) else []
+    return len(moved), lambda kept: (first, replace_records(first, {moved[place]: second[moved[place]] for place in kept})), ()
+
+
 def entries_of(data: Any) -> list[Any] | None:
-    """The numbers of a vector, or a single number; None for anything else."""
+    """The numbers of a vector, or a number alone; None for anything else."""
     if isinstance(data, np.ndarray):
         return data.tolist() if data.ndim == 1 and data.dtype.kind in "biuf" else None
     entries = list(data) if isinstance(data, (list, tuple)) else [data]
@@ -52,13 +74,14 @@ def entries_of(data: Any) -> list[Any] | None:
 
 
 def within_ball(weights: Sequence[int], adjacency: Adjacency) -> list[Fraction]:
-    """The longest step in the direction of some whole weights that stays within the ball, exact; for l2 just inside it."""
+    """The longest step in the direction of integer weights that stays within the ball, exact; for l2 just inside it."""
     radius = rational(adjacency.radius or 1)
     if adjacency.norm == "linf":
         length = Fraction(max(map(abs, weights)))
     elif adjacency.norm == "l2":
         square = sum(weight * weight for weight in weights)
         root = math.isqrt(square << 2 * _ROOT_BITS)
+        # Rounded up, so that the step is at most as long as the radius.
         length = Fraction(root + (root * root != square << 2 * _ROOT_BITS), 1 << _ROOT_BITS)
     else:
         length = Fraction(sum(map(abs, weights)))
@@ -66,7 +89,7 @@ def within_ball(weights: Sequence[int], adjacency: Adjacency) -> list[Fraction]:
 
 
 def move_vector(data: Any, steps: Sequence[Fraction]) -> Any:
-    """The vector with a step added to each entry; whole numbers stay whole where the step is, else they become floats."""
+    """Add a step to each entry of a vector; integers stay integers where the step is one, else they become floats."""
     values = entries_of(data) or []
     moved = [value if not step else _sum(value, step) for value, step in zip(values, steps, strict=True)]
     if isinstance(data, np.ndarray):
@@ -74,11 +97,16 @@ def move_vector(data: Any, steps: Sequence[Fraction]) -> Any:
     return type(data)(moved) if isinstance(data, (list, tuple)) else moved[0]
 
 
+def is_finite(value: Any) -> bool:
+    """True if a number is neither NaN nor infinite; integers may be too large for a float."""
+    return isinstance(value, numbers.Rational) or math.isfinite(value)
+
+
 def _sum(value: Any, step: Fraction) -> int | float:
-    """A number moved by an exact step, never by more; NaN and infinities stay what they are."""
+    """Move a number by an exact step, never by more; NaN and infinities stay what they are."""
     if isinstance(value, numbers.Integral) and step.denominator == 1:
         return int(value) + int(step)
-    if not isinstance(value, numbers.Integral) and not math.isfinite(value):
+    if not is_finite(value):
         return float(value)
     exact = Fraction(int(value)) if isinstance(value, numbers.Integral) else Fraction(float(value))
     moved = float(exact + step)
@@ -86,7 +114,7 @@ def _sum(value: Any, step: Fraction) -> int | float:
 
 
 def _directions(values: Sequence[Any], norm: str) -> Iterator[tuple[int, ...]]:
-    """Directions as whole weights, each once, the most telling first."""
+    """Directions as integer weights, each once, the most promising first."""
     size, half = len(values), len(values) // 2
     single = dict.fromkeys([0, size - 1, values.index(max(values)), values.index(min(values)), half])
     alone = [tuple(sign * (place == one) for place in range(size)) for one in single for sign in (1, -1)]

@@ -8,9 +8,8 @@ from hypothesis import strategies as st
 from dpaudit import Adjacency, Claim, PureDP, Sensitivity, Target
 from dpaudit.auditor.data.records import same
 from dpaudit.auditor.pairs.candidates import candidate_pairs
-from dpaudit.auditor.pairs.edits import MOST_MOVED, edits_of
-from dpaudit.auditor.pairs.relations import check
-from dpaudit.auditor.pairs.shrinking import fewest, smaller_pair
+from dpaudit.auditor.pairs.kinds import check_neighbours, edits_of, operations_of
+from dpaudit.auditor.pairs.shrinking import fewest, smaller_pair, without_needless
 
 ROWS = [{"id": number % 3, "v": number, "label": number % 2} for number in range(9)]
 TABLE = np.array([[1.0, 5.0, 0.0], [2.0, 4.0, 1.0], [3.0, 3.0, 1.0]])
@@ -45,9 +44,9 @@ def target(data, adjacency, **parts):
 def test_every_made_pair_is_a_pair_of_neighbours_that_differ_and_keeps_its_form(data, adjacency):
     pairs = candidate_pairs(target(data, adjacency))
 
-    assert 1 <= len([pair for pair in pairs if not pair.is_part]) <= MOST_MOVED
+    assert 1 <= len([pair for pair in pairs if not pair.is_part]) <= operations_of(Adjacency.of(adjacency), data).most
     for pair in pairs:
-        check((pair.first, pair.second), Adjacency.of(adjacency))
+        check_neighbours((pair.first, pair.second), Adjacency.of(adjacency))
         assert not same(pair.first, pair.second)
         assert type(data) is type(pair.second)
     assert len(pairs) == len({repr((pair.first, pair.second)) for pair in pairs})
@@ -129,6 +128,11 @@ def test_a_pair_that_needs_all_its_records_stays_as_it_is():
     assert None is smaller_pair(made, (pair.first, pair.second), lambda smaller: False)
 
 
+@pytest.mark.parametrize("pair", [({"a": 1}, {"a": 2}), (3, 4), ("first", "second")])
+def test_of_inputs_that_are_no_datasets_nothing_is_left_out(pair):
+    assert None is without_needless(pair, Adjacency("replace_one"), lambda smaller: True)
+
+
 def test_given_pairs_are_left_as_they_are():
     given_pair = Target(run=lambda data, rng: 0, claim=Claim(PureDP(epsilon=1)), neighbours=[([1, 2], [1])])
 
@@ -141,5 +145,5 @@ def test_a_strategy_is_never_followed_to_what_are_no_neighbours():
     start = candidate_pairs(drawn)[0]
 
     found = smaller_pair(drawn, (start.first, start.second), lambda pair: True)
-    check(found, Adjacency("add_remove"))
+    check_neighbours(found, Adjacency("add_remove"))
     assert ([5, 0, 0], [0, 0]) == found

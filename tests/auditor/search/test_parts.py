@@ -12,7 +12,7 @@ from dpaudit.auditor.checks.properties import PARTS
 from dpaudit.auditor.checks.query_laws import SENSITIVITY
 from dpaudit.auditor.data.records import same
 from dpaudit.auditor.pairs.candidates import candidate_pairs
-from dpaudit.auditor.pairs.relations import check
+from dpaudit.auditor.pairs.kinds import check_neighbours
 from dpaudit.results import Verdict
 
 AGES = [20, 80, 21, 79, 20, 80, *(20 + 7 * number % 61 for number in range(54))]
@@ -49,11 +49,18 @@ def test_every_form_of_data_gives_neighbours_of_few_or_tied_records(data, adjace
     found = parts_of(data, adjacency)
     assert found
     for pair in found:
-        check((pair.first, pair.second), relation)
+        check_neighbours((pair.first, pair.second), relation)
         assert not same(pair.first, pair.second)
         assert type(data) is type(pair.first) is type(pair.second)
         if relation.kind not in {"add_remove", "node"}:
             assert len(data) == len(pair.first) == len(pair.second)
+
+
+def test_entries_that_no_float_holds_are_tied_too():
+    pairs = [(pair.first, pair.second) for pair in parts_of([10**400, 1], Adjacency("norm_ball", norm="l1", radius=1))]
+
+    assert ([1, 1], [0, 1]) in pairs
+    assert ([10**400, 10**400], [10**400 + 1, 10**400]) in pairs
 
 
 @pytest.mark.parametrize("data", [AGES, TABLE, CITIES])
@@ -76,7 +83,7 @@ def test_any_list_of_records_gives_pairs_of_neighbours(data, adjacency):
         assert "DPA409" in str(error)  # noqa: PT017
         return
     for pair in found:
-        check((pair.first, pair.second), Adjacency(adjacency))
+        check_neighbours((pair.first, pair.second), Adjacency(adjacency))
         assert not same(pair.first, pair.second)
 
 

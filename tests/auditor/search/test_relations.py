@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from dpaudit import Adjacency
-from dpaudit.auditor.pairs.relations import check, describe
+from dpaudit.auditor.pairs.kinds import check_neighbours
+from dpaudit.auditor.pairs.relations import describe
 from dpaudit.errors import InvalidArgument
 
 ROWS = [{"id": 1, "v": 5}, {"id": 1, "v": 6}, {"id": 2, "v": 7}]
@@ -35,8 +36,8 @@ def other_labels(*labels):
     ],
 )
 def test_neighbours_are_accepted_in_both_orders(first, second, adjacency):
-    check((first, second), adjacency)
-    check((second, first), adjacency)
+    check_neighbours((first, second), adjacency)
+    check_neighbours((second, first), adjacency)
 
 
 @pytest.mark.parametrize(
@@ -60,17 +61,17 @@ def test_neighbours_are_accepted_in_both_orders(first, second, adjacency):
 )
 def test_what_differs_by_more_is_refused(first, second, adjacency):
     with pytest.raises(InvalidArgument, match="DPA407"):
-        check((first, second), adjacency)
+        check_neighbours((first, second), adjacency)
 
 
 def test_the_order_of_records_is_no_difference_for_users_either():
-    check((ROWS, ROWS[::-1]), USERS["replace_one"])
+    check_neighbours((ROWS, ROWS[::-1]), USERS["replace_one"])
 
 
 @pytest.mark.parametrize("kind", ["edge", "node"])
 def test_what_is_no_graph_is_taken_as_given(kind):
-    check(([1], [2, 3]), Adjacency(kind))
-    check(({"a": ["elsewhere"]}, {}), Adjacency(kind))
+    check_neighbours(([1], [2, 3]), Adjacency(kind))
+    check_neighbours(({"a": ["elsewhere"]}, {}), Adjacency(kind))
 
 
 @pytest.mark.parametrize(

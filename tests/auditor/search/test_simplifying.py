@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from dpaudit import Adjacency, Claim, PureDP, Target
 from dpaudit.auditor.data.records import same
 from dpaudit.auditor.pairs.candidates import candidate_pairs
-from dpaudit.auditor.pairs.relations import check
+from dpaudit.auditor.pairs.kinds import check_neighbours, operations_of
+from dpaudit.auditor.pairs.pieces import align_records
 from dpaudit.auditor.pairs.shrinking import smaller_pair
-from dpaudit.auditor.pairs.simplifying import align_records, simplify_pair
 
 PEOPLE = [
     {"id": 9, "age": 41, "ill": True, "place": "Paris"},
@@ -53,12 +53,16 @@ def test_a_number_stops_at_the_value_from_which_on_the_claim_fails():
     assert [-137] == max(first, second, key=len)
 
 
+def simplify(pair, adjacency, data, wanted):
+    return operations_of(adjacency, *pair).simplify(pair, adjacency, data, wanted)
+
+
 def test_what_both_sides_share_stays_shared_and_the_null_record_stays_null():
     for adjacency in ("zero_out", "label", "replace_one", Adjacency("hamming", radius=2)):
         rows = [(4, 6, 1), (5, 9, 2), (2, 7, 3)]
         pair = shrunk(rows, adjacency, lambda pair: len(pair[0]) > 1 and not same(*pair))
 
-        check(pair, Adjacency.of(adjacency))
+        check_neighbours(pair, Adjacency.of(adjacency))
         if adjacency == "zero_out":
             assert (0, 0, 0) in pair[1]
         if adjacency == "label":
@@ -71,8 +75,8 @@ def test_a_vector_moves_towards_zero_with_its_neighbour(vector):
     free = shrunk(vector, adjacency, lambda pair: True)
     bound = shrunk(vector, adjacency, lambda pair: np.ravel(pair[0])[0] >= 10)
 
-    check(free, adjacency)
-    check(bound, adjacency)
+    check_neighbours(free, adjacency)
+    check_neighbours(bound, adjacency)
     assert 0 == np.abs(np.ravel(free[0])).sum()
     assert 10 == np.ravel(bound[0])[0]
     assert 0 == np.abs(np.ravel(bound[0])[1:]).sum()
@@ -81,7 +85,7 @@ def test_a_vector_moves_towards_zero_with_its_neighbour(vector):
 def test_vectors_with_values_that_are_no_numbers_stay_as_they_are():
     pair = ([math.nan, 1.0], [math.nan, 2.0])
 
-    assert pair is simplify_pair(pair, Adjacency("norm_ball", norm="l1", radius=1), pair[0], lambda other: True)
+    assert pair is simplify(pair, Adjacency("norm_ball", norm="l1", radius=1), pair[0], lambda other: True)
 
 
 @pytest.mark.parametrize(
@@ -95,7 +99,7 @@ def test_vectors_with_values_that_are_no_numbers_stay_as_they_are():
 def test_of_many_values_only_a_vector_is_tried_at_once(pair, adjacency, asked):
     found = []
 
-    assert pair is simplify_pair(pair, adjacency, pair[0], found.append)
+    assert pair is simplify(pair, adjacency, pair[0], found.append)
     assert asked == found
 
 
@@ -118,7 +122,7 @@ def test_every_pair_that_is_asked_for_keeps_to_the_data_and_whatever_is_found_is
         asked.append(pair)
         return sum(row[0] for side in pair for row in side) % modulus == 0
 
-    found = simplify_pair((rows, second), adjacency, rows, wanted)
+    found = simplify((rows, second), adjacency, rows, wanted)
 
     assert len(asked) <= 400
     for pair in asked:
@@ -127,7 +131,7 @@ def test_every_pair_that_is_asked_for_keeps_to_the_data_and_whatever_is_found_is
     assert found == (rows, second) or found in asked
     assert found == (rows, second) or wanted(found)
     if kind == "add_remove" and rows.count(rows[0]) == 1:
-        check(found, adjacency)
+        check_neighbours(found, adjacency)
 
 
 def test_places_that_belong_together_are_found_in_both_directions():

@@ -13,7 +13,7 @@ from dpaudit import Adjacency
 from dpaudit.auditor import boundary_values, neighbours
 from dpaudit.auditor.data.records import count_exchanged, same
 from dpaudit.auditor.pairs.drawing import drawn_pairs, shrink_value
-from dpaudit.auditor.pairs.relations import check
+from dpaudit.auditor.pairs.kinds import check_neighbours
 from dpaudit.errors import InvalidArgument
 
 RECORDS = st.fixed_dictionaries({"v": st.integers(0, 3), "label": st.booleans()})
@@ -39,7 +39,7 @@ FIXED = settings(derandomize=True, database=None, max_examples=1000, suppress_he
 def test_every_pair_is_a_pair_of_neighbours_that_differ(adjacency, rows, data):
     first, second = data.draw(neighbours(rows, adjacency, max_size=5, mode=data.draw(st.sampled_from(["boundary", "plain"]))))
 
-    check((first, second), Adjacency.of(adjacency))
+    check_neighbours((first, second), Adjacency.of(adjacency))
     assert not same(first, second)
     assert max(len(first), len(second)) <= 5
 
