@@ -17,11 +17,11 @@ from dpaudit.auditor.reading.outputs import Group, Matrix, Outputs, groups, pars
 from dpaudit.auditor.reading.shapes import shape_of
 
 MAX_ITEMS: Final = 32
+"""Outputs with more numbers than this are read as sums of that many contiguous blocks."""
 
 ITEMS: Final = 0
 DERIVED: Final = (1, 2)
 """Groups of columns: the items of an output, and what follows from them (differences; sum, largest and its position)."""
-"""Outputs with more numbers than this are seen through sums of that many contiguous blocks."""
 
 Places: TypeAlias = slice
 """Neighbouring columns within one part of the matrix."""
@@ -30,14 +30,15 @@ UNSEEN: Final = 1000
 """Forms of output that the map has not seen have codes from here on."""
 
 _MOST_FURTHER: Final = 1024
-"""Places that are added to a map at most: their columns are 32 blocks anyway, and a map goes to every worker."""
+"""Most places that are added to a map: their columns are 32 blocks anyway, and a map goes to every worker."""
 
 _SIGNIFICAND: Final = 53
 _NO_BIT: Final = 1100
+"""Exponent in the place of that of 0, which has none: beyond those of all floats."""
 
 
 class Form(NamedTuple):
-    """A form of output with the places of its numbers, in which outputs of one form may differ, and what it is in words."""
+    """A form of output, the places of its numbers, in which outputs of one form may differ, and the form in words."""
 
     kind: str
     paths: tuple[Path, ...]
@@ -53,17 +54,14 @@ class FeatureMap:
       paths: places of numbers inside those outputs, in order.
       blocks: for each path the column it is added to.
       names: names of the columns of the matrix.
-      parity: whether plain numbers get a column for even, odd and not whole.
-      summaries: whether sum, largest and its position get columns.
-      differences: whether differences of consecutive items get columns.
-      length: whether the number of numbers gets a column.
-      score: whether the target's own score gets a column.
-      bits: whether plain numbers get columns for how floating point holds them: exponent, lowest bit that is set, last 8 bits.
-      shapes: for each of `kinds` what it is in words that hold no value and no key.
+      parity, summaries, differences, length, score, bits: which columns there are besides: plain numbers even, odd or no integers;
+        sum, largest and its position; differences of consecutive items; how many numbers there are; the target's own
+        score; of plain floats the exponent, the lowest bit that is set and the last 8 bits.
+      shapes: each of `kinds` in words that hold no value and no key.
       show_keys: whether keys of mappings may appear in names.
       open: patterns of places that some outputs of a type have and others lack, such as the items of lists of varying length;
-        what stands at further places like these is seen through sum, largest and length.
-      further: places that the map was widened by, but for those that are like others.
+        numbers at further places like these are read through sum, largest and length.
+      further: places that the map was widened by, except those like others.
     """
 
     kinds: tuple[str, ...]
@@ -83,12 +81,12 @@ class FeatureMap:
 
     @cached_property
     def known(self) -> dict[Path, int]:
-        """The columns of the places that have one, of their own or of a block."""
+        """Columns of the places that have one, of their own or of a block."""
         return dict(zip(self.paths, self.blocks, strict=True))
 
     @property
     def groups(self) -> tuple[int, ...]:
-        """The group of each column: items, differences, other summaries, and one for each further column."""
+        """Group of each column: items, differences, other summaries, and one for each further column."""
         items = max(self.blocks, default=-1) + 1
         sizes = (items, items - 1 if self.differences else 0, 3 if self.summaries else 0)
         known = [group for group, size in zip((ITEMS, *DERIVED), sizes, strict=True) for _ in range(size)]
@@ -98,11 +96,7 @@ class FeatureMap:
         return (*known[:items], *further[: place - items], *known[items:], *further[place - items :])
 
     def matrix(self, outputs: Outputs, score: Callable[[Any], float] | None = None, columns: Sequence[int] | None = None) -> Matrix:
-        """Features of `outputs`, shape (number of outputs, number of names), all finite, dimensionless.
-
-        Forms of output that the map has not seen get a code of their own, computed from the form alone, so that the
-        row of an output never depends on any other output. Where only some `columns` are asked for, others may be 0.
-        """
+        """Compute the features of outputs, one row each, all finite; where only some `columns` are asked for, others may be 0."""
         return self.matrix_of(list(groups(outputs)), outputs, score, columns)
 
     def matrix_of(
@@ -112,7 +106,7 @@ class FeatureMap:
         score: Callable[[Any], float] | None = None,
         columns: Sequence[int] | None = None,
     ) -> Matrix:
-        """Features of `outputs` whose groups are at hand."""
+        """Compute the features of outputs that are grouped already."""
         matrix = np.zeros((len(outputs), len(self.names)), order="F")
         wanted = np.full(len(self.names), columns is None)
         wanted[list(columns or ())] = True
@@ -123,11 +117,12 @@ class FeatureMap:
         return matrix
 
     def kind_code(self, kind: str) -> float:
-        """The number that stands for a form of output in the column "kind"."""
+        """Number a form of output for the column "kind"."""
+        # A form that the map has not seen is coded by itself alone, so that the row of an output depends on no other output.
         return float(self.kinds.index(kind)) if kind in self.kinds else float(UNSEEN + stable_code(kind))
 
     def legend(self) -> str:
-        """What the codes of the column "kind" mean, for forms that were seen when the map was made."""
+        """Explain the codes of the column "kind", of forms that were seen when the map was made."""
         return ", ".join(f"{code} {kind if len(kind) <= 60 else kind[:57] + '...'}" for code, kind in enumerate(self.kinds))
 
     def _fill(self, matrix: Matrix, group: Group, wanted: NDArray[np.bool_]) -> None:
@@ -164,7 +159,7 @@ class FeatureMap:
 
 
 def fit_features(outputs: Sequence[Any], *, score: bool = False, show_keys: bool = False, bits: bool = False) -> FeatureMap:
-    """The feature map for a target, from the few outputs that are looked at before the statistical test begins."""
+    """Fit the feature map of a target to the few outputs that are read before the statistical test begins."""
     forms: dict[Form, None] = {}
     for output in outputs:
         reading = parse_output(output)
@@ -174,7 +169,7 @@ def fit_features(outputs: Sequence[Any], *, score: bool = False, show_keys: bool
 
 
 def widen_map(features: FeatureMap, forms: Iterable[Form]) -> FeatureMap:
-    """The map with columns for further forms of output, which were met after it was made."""
+    """Add columns for further forms of output, which were met after the map was made."""
     seen, met = [], set(features.known)
     for form in limit_forms(forms, _MOST_FURTHER):
         met.update(form.paths)
@@ -187,13 +182,13 @@ def widen_map(features: FeatureMap, forms: Iterable[Form]) -> FeatureMap:
 
 
 def limit_forms(forms: Iterable[Form], most: int) -> tuple[Form, ...]:
-    """At most so many forms, chosen by their codes: were the first ones kept, early runs would look different from late ones."""
+    """Keep at most so many forms, chosen by their codes: if the first were kept, early runs would look different from late ones."""
     found = tuple(dict.fromkeys(forms))
     return found if len(found) <= most else tuple(sorted(found, key=lambda form: stable_code(repr(form)))[:most])
 
 
 def _map_of(features: FeatureMap, forms: Iterable[Form]) -> FeatureMap:
-    """The map that sees what another one sees and these forms."""
+    """Extend a map by some forms."""
     forms = list(forms)
     shapes = dict(zip(features.kinds, features.shapes, strict=True))
     for form in forms:
@@ -234,7 +229,7 @@ def _map_of(features: FeatureMap, forms: Iterable[Form]) -> FeatureMap:
 
 
 def pattern_of(path: Path) -> Path:
-    """A place with "*" for every index and key, and as it is where the reading made it."""
+    """Put "*" for every index and key of a place, and leave what the reading itself added."""
     return tuple(part if isinstance(part, str) and part.startswith(OWN) else "*" for part in path)
 
 
@@ -251,7 +246,7 @@ def _open_patterns(forms: Sequence[Form]) -> frozenset[Path]:
 
 
 def outer_type(kind: str) -> str:
-    """The type of the outermost object of a form."""
+    """Type of the outermost object of a form."""
     return kind.partition("(")[0]
 
 
@@ -266,7 +261,7 @@ def _blocks(count: int) -> tuple[int, ...]:
 
 
 def _block_name(paths: tuple[Path, ...], blocks: tuple[int, ...], block: int, *, show_keys: bool) -> str:
-    """What a column of items is called: by index, by key where keys may be shown, else by position."""
+    """Name a column of items by index, by key where keys may be shown, else by position."""
     members = [position for position, owner in enumerate(blocks) if owner == block]
     if len(members) > 1:
         return f"items {members[0]} to {members[-1]}"
@@ -282,16 +277,13 @@ def _block_name(paths: tuple[Path, ...], blocks: tuple[int, ...], block: int, *,
 
 
 def _parity(values: Matrix) -> Matrix:
-    """0 for even numbers, 1 for odd ones, 1/2 for numbers that are not whole."""
-    whole = np.floor(values) == values
+    """0 for even numbers, 1 for odd ones, 1/2 for numbers that are no integers."""
     halves = values * 0.5
-    odd = np.floor(halves) != halves
-    parity: Matrix = np.where(whole, odd, 0.5)
-    return parity
+    return np.where(np.floor(values) == values, np.floor(halves) != halves, 0.5)
 
 
 def _bits(values: Matrix) -> Matrix:
-    """Of each number the exponents of its highest bit and of its lowest one that is set, and the last 8 bits of its significand."""
+    """Exponents of the highest bit of each number and of its lowest one that is set, and the last 8 bits of its significand."""
     significand, exponent = np.frexp(values)
     whole = np.abs(np.ldexp(significand, _SIGNIFICAND)).astype(np.int64)
     lowest = np.frexp((whole & -whole).astype(np.float64))[1]
@@ -304,12 +296,12 @@ def _summaries(values: Matrix, places: Places) -> Matrix | float:
     """Those of sum, largest number and its position that stand at `places`; zero where there are no numbers."""
     if values.shape[1] == 0:
         return 0.0
-    all_of_them: tuple[Callable[[], NDArray[Any]], ...] = (
+    found: tuple[Callable[[], NDArray[Any]], ...] = (
         lambda: np.clip(values.sum(axis=1), -LARGEST, LARGEST),
         lambda: values.max(axis=1),
         lambda: values.argmax(axis=1),
     )
-    return np.column_stack([summary() for summary in all_of_them[places]]).astype(np.float64)
+    return np.column_stack([summary() for summary in found[places]]).astype(np.float64)
 
 
 def _chosen(wanted: NDArray[np.bool_]) -> list[Places]:
@@ -320,7 +312,7 @@ def _chosen(wanted: NDArray[np.bool_]) -> list[Places]:
 
 
 def _scored(score: Callable[[Any], float], output: Any) -> float:
-    """The target's score of an output; 0 where it has none."""
+    """Score of an output by the target itself; 0 where it has none."""
     try:
         value = float(score(output))
     except Exception:  # noqa: BLE001 - a score that fails on an unusual output must not stop the audit

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import math
+from collections.abc import Callable, Iterator
 from typing import Any, Final, TypeAlias
 
 _DENSE: Final = 4096
+"""Cells of a sparse matrix that are all read, zeros too; of larger ones only what is stored."""
 
 Parts: TypeAlias = list[tuple[str, Any]]
 """What an object holds, by the name of each part."""
@@ -13,24 +15,9 @@ Parts: TypeAlias = list[tuple[str, Any]]
 
 def parts_of(output: Any) -> tuple[str, Parts] | None:
     """The form of an object of pandas or scipy.sparse and all that it holds, by the name of each part; None for others."""
-    names = {f"{kind.__module__.partition('.')[0]}.{kind.__name__}" for kind in type(output).__mro__}
-    if "pandas.DataFrame" in names:
-        return _frame(output)
-    if "pandas.Series" in names:
-        return f"Series {output.dtype}", [
-            ("the name", output.name),
-            ("the labels", output.index),
-            ("the values", _values(output)),
-            *_attributes(output),
-        ]
-    if "pandas.MultiIndex" in names:
-        return f"{type(output).__name__}", [("the names", list(output.names)), ("the values", output.tolist())]
-    if "pandas.Index" in names:
-        return f"{type(output).__name__} {output.dtype}", [("the name", output.name), ("the values", _values(output))]
-    if type(output).__module__.startswith("pandas.") and type(output).__name__ in ("NAType", "NaTType"):
-        return type(output).__name__, []
-    if type(output).__module__.startswith("scipy.sparse") and hasattr(output, "tocoo"):
-        return _sparse(output)
+    for kind in type(output).__mro__:
+        if known := _PARTS.get(f"{kind.__module__.partition('.')[0]}.{kind.__name__}"):
+            return known(output)
     return None
 
 
@@ -56,18 +43,39 @@ def _attributes(output: Any) -> Iterator[tuple[str, Any]]:
         yield "the flags", True
 
 
-def _sparse(matrix: Any) -> tuple[str, Parts]:
+def _series(series: Any) -> tuple[str, Parts]:
+    """The parts of a series."""
+    labels: Parts = [("the name", series.name), ("the labels", series.index), ("the values", _values(series))]
+    return f"Series {series.dtype}", [*labels, *_attributes(series)]
+
+
+def _sparse(matrix: Any) -> tuple[str, Parts] | None:
     """The parts of a sparse matrix: all its numbers where they are few, and what is stored of it."""
+    if not type(matrix).__module__.startswith("scipy.sparse"):
+        return None  # a derived type may hold more, and is read as any object
     form = f"{type(matrix).__name__} {matrix.dtype} {'x'.join(map(str, matrix.shape))}"
     stored = matrix.tocoo()
     parts: Parts = [("the stored", int(stored.nnz))]
-    cells = 1
-    for size in matrix.shape:
-        cells *= size
-    if cells <= _DENSE:
+    if math.prod(matrix.shape) <= _DENSE:
         return form, [*parts, ("the values", matrix.toarray())]
-    return form, [
-        *parts,
-        *((f"the places {axis}", places) for axis, places in enumerate(stored.coords)),
-        ("the values", stored.data),
-    ]
+    places = ((f"the places {axis}", places) for axis, places in enumerate(stored.coords))
+    return form, [*parts, *places, ("the values", stored.data)]
+
+
+_PARTS: Final[dict[str, Callable[[Any], tuple[str, Parts] | None]]] = {
+    "pandas.DataFrame": _frame,
+    "pandas.Series": _series,
+    "pandas.MultiIndex": lambda index: (
+        type(index).__name__,
+        [("the names", list(index.names)), ("the values", index.tolist())],
+    ),
+    "pandas.Index": lambda index: (
+        f"{type(index).__name__} {index.dtype}",
+        [("the name", index.name), ("the values", _values(index))],
+    ),
+    "pandas.NAType": lambda nothing: (type(nothing).__name__, []),
+    "pandas.NaTType": lambda nothing: (type(nothing).__name__, []),
+    "scipy.sparray": _sparse,
+    "scipy.spmatrix": _sparse,
+}
+"""How to read an object of another library, by library and name of a type, its own or one it is derived from."""

@@ -1,4 +1,4 @@
-"""Outputs by form: numbers and equal-sized rows of numbers as a whole, everything else one by one."""
+"""Outputs by form: numbers and equal-sized rows of numbers all at once, everything else one by one."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from dpaudit.auditor.reading.leaves import LARGEST, Path, stable_code
 from dpaudit.auditor.reading.reader import Failure, Reading, array_kind, array_paths, keep_output, limit_of, parse_output
-from dpaudit.auditor.reading.scalars import EXACT, dtype_name, number_name
+from dpaudit.auditor.reading.scalars import dtype_name, number_name
 from dpaudit.auditor.reading.shapes import shape_of
 
 __all__ = ["LARGEST", "Failure", "Group", "Matrix", "Outputs", "Path", "groups", "keep_output", "parse_output", "stable_code"]
@@ -46,20 +46,20 @@ class Group:
 
     @property
     def summed(self) -> Matrix:
-        """The numbers that sum and largest are taken of."""
+        """Numbers that sum and largest are taken of."""
         if not self.apart:
             return self.values
         return self.values[:, [place for place in range(self.values.shape[1]) if place not in self.apart]]
 
 
 def groups(outputs: Outputs) -> Iterator[Group]:
-    """The outputs by form; numbers and equal-sized rows of numbers go through numpy as a whole."""
+    """Group outputs by form; numbers and equal-sized rows of numbers go through numpy all at once."""
     uniform = _uniform(outputs) if len(outputs) else None
     if uniform is None:
         yield from _slow_groups(outputs, np.arange(len(outputs)))
         return
     group, limit = uniform
-    # NaN fails the comparison too.
+    # NaN fails the comparison too, and is read one by one.
     held = np.abs(group.values) <= limit
     if held.all():
         yield group
@@ -71,7 +71,7 @@ def groups(outputs: Outputs) -> Iterator[Group]:
 
 
 def _slow_groups(outputs: Outputs, rows: NDArray[np.intp]) -> Iterator[Group]:
-    """The outputs at `rows` by form, each visited on its own."""
+    """Group the outputs at `rows` by form, each read on its own."""
     found: dict[tuple[str, ...], tuple[Reading, list[int], list[list[float]], Counter[str]]] = {}
     for row in rows.tolist():
         reading = parse_output(outputs[row])
@@ -109,21 +109,25 @@ def _uniform(outputs: Outputs) -> tuple[Group, float] | None:
     types = set(map(type, outputs))
     if len(types) != 1:
         return None
-    kind = types.pop()
+    kind: type = types.pop()
     if kind is np.ndarray:
-        if len({(output.shape, output.dtype) for output in outputs}) == 1:
-            return _from_array(np.stack(list(outputs)))
-        return None
-    if kind in (list, tuple):
-        return _from_rows(outputs, kind.__name__)
-    name = _plain_name(kind)
+        alike = len({(output.shape, output.dtype) for output in outputs}) == 1
+        return _from_array(np.stack(list(outputs))) if alike else None
+    paths: tuple[Path, ...] = ((),)
+    if in_rows := kind in (list, tuple):
+        lengths, types = set(map(len, outputs)), set(map(type, chain.from_iterable(outputs)))
+        if len(lengths) != 1 or len(types) != 1:
+            return None
+        paths = tuple((place,) for place in range(lengths.pop()))
+    name = _plain_name(types.pop() if in_rows else kind)
     if name is None:
         return None
     try:
-        values = np.array(outputs, dtype=np.float64)
+        values = np.array(outputs, dtype=np.float64).reshape(len(outputs), len(paths))
     except OverflowError:
         return None
-    return Group(slice(None), name, ((),), values[:, None]), _limit(name)
+    form = f"{kind.__name__}({','.join([name] * len(paths))})" if in_rows else name
+    return Group(slice(None), form, paths, values), limit_of(name)
 
 
 def _from_array(array: NDArray[Any]) -> tuple[Group, float] | None:
@@ -131,36 +135,10 @@ def _from_array(array: NDArray[Any]) -> tuple[Group, float] | None:
     name = dtype_name(array.dtype)
     if name is None:
         return None
-    limit = limit_of(array.dtype)
-    if array.ndim == 1:
-        return Group(slice(None), name, ((),), array.astype(np.float64, copy=False)[:, None]), limit
-    kind = array_kind(name, array.shape[1:])
-    values = array.reshape(len(array), -1).astype(np.float64, copy=False)
-    return Group(slice(None), kind, array_paths(array.shape[1:]), values), limit
-
-
-def _from_rows(outputs: Sequence[Any], container: str) -> tuple[Group, float] | None:
-    """The group of lists or tuples of equal length that hold numbers of one type; None otherwise."""
-    lengths = set(map(len, outputs))
-    types = set(map(type, chain.from_iterable(outputs)))
-    if len(lengths) != 1 or len(types) != 1:
-        return None
-    name, length = _plain_name(types.pop()), lengths.pop()
-    if name is None:
-        return None
-    try:
-        values = np.array(outputs, dtype=np.float64)
-    except OverflowError:
-        return None
-    paths = tuple((i,) for i in range(length))
-    return Group(slice(None), f"{container}({','.join([name] * length)})", paths, values), _limit(name)
+    form, paths = (name, ((),)) if array.ndim == 1 else (array_kind(name, array.shape[1:]), array_paths(array.shape[1:]))
+    return Group(slice(None), form, paths, array.reshape(len(array), -1).astype(np.float64, copy=False)), limit_of(name)
 
 
 def _plain_name(kind: type) -> str | None:
     """What numbers of a type of Python or numpy are called; None for derived types, whose objects may hold more."""
     return number_name(kind) if kind in (float, int, bool) or issubclass(kind, np.generic) else None
-
-
-def _limit(name: str) -> float:
-    """Up to which size numbers of this name are exact as floats."""
-    return LARGEST if name.startswith("float") else float(EXACT - 1)

@@ -1,4 +1,4 @@
-"""Outputs of any kind read as a form, numbers with places, and the names of what could not be looked into."""
+"""Outputs of any type as a form, numbers with places, and the names of what could not be read."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from enum import Enum, Flag
 from fractions import Fraction
 from itertools import islice
 from types import MemberDescriptorType
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dpaudit.auditor.reading.frames import Parts, parts_of
+from dpaudit.auditor.reading.frames import parts_of
 from dpaudit.auditor.reading.leaves import LARGEST, Leaves, Path
 from dpaudit.auditor.reading.scalars import EXACT, dtype_name, number_name, visit_number, visit_numpy_time, visit_time
 from dpaudit.auditor.reading.texts import json_value, visit_bytes, visit_text
@@ -41,7 +41,7 @@ _WORD: Final = object.__basicsize__ // 2
 
 @dataclass(frozen=True)
 class Failure:
-    """The output of a run that gave none; an exception's own text may hold data and is not kept.
+    """The output of a run that gave none, without the text of an exception, which may hold data.
 
     `kind` says what happened; `shown` says it without the name of a class made at run time, which may be data.
     """
@@ -73,8 +73,12 @@ class Reading:
         return tuple(self.leaves.paths)
 
 
+_WHOLE: Final = (Enum, Drawn, os.PathLike, type, date, time, timedelta, np.datetime64, np.timedelta64)
+"""Types that are read whole, also where an object is of a type derived from them."""
+
+
 def keep_output(output: Any) -> Any:
-    """The output itself; of an iterator, what it gives out now."""
+    """Return the output itself, or of an iterator what it gives out now."""
     if type(output) in _PLAIN or not isinstance(output, Iterator) or isinstance(output, io.IOBase):
         return output
     items = tuple(islice(output, _MOST_DRAWN))
@@ -82,7 +86,7 @@ def keep_output(output: Any) -> Any:
 
 
 def parse_output(output: Any) -> Reading:
-    """The form of an output as text, and the numbers inside it with their places."""
+    """Read the form of an output as text, and the numbers inside it with their places."""
     leaves = Leaves()
     try:
         return Reading(_visit(output, (), leaves), leaves)
@@ -92,26 +96,20 @@ def parse_output(output: Any) -> Reading:
         return Reading(f"unreadable {type(output).__name__}", leaves)
 
 
-def _visit(output: Any, path: Path, leaves: Leaves) -> str:  # noqa: PLR0911 - one line for each kind of output
+def _visit(output: Any, path: Path, leaves: Leaves) -> str:
     """Append the leaves of `output` and return its form as text."""
     kind = type(output)
     name = number_name(kind)
-    # To numpy a duration is an integer.
+    # First, since most outputs are numbers. To numpy a duration is an integer.
     if name is not None or (isinstance(output, (numbers.Real, Decimal)) and kind is not np.timedelta64):
         return visit_number(output, name or kind.__name__, path, leaves) + _more(output, path, leaves)
     if output is None or isinstance(output, Failure):
         return "None" if output is None else output.kind
     if not leaves.has_room("output"):
         return "..."
-    if isinstance(output, str):
-        return _visit_str(output, path, leaves) + _more(output, path, leaves)
-    if isinstance(output, (bytes, bytearray, memoryview)):
-        visit_bytes(bytes(output), path, leaves, _shown(kind))
-        return kind.__name__ + _more(output, path, leaves)
-    if isinstance(output, (date, time, timedelta)):
-        return visit_time(output, path, leaves)
-    if isinstance(output, (np.datetime64, np.timedelta64)):
-        return visit_numpy_time(output, path, leaves)
+    for kinds, visit in _CONTENTS:
+        if isinstance(output, kinds):
+            return visit(output, path, leaves) + _more(output, path, leaves)
     if id(output) in leaves.inside:
         return "itself"
     if len(leaves.inside) >= _MAX_DEPTH:
@@ -123,41 +121,33 @@ def _visit(output: Any, path: Path, leaves: Leaves) -> str:  # noqa: PLR0911 - o
     return form
 
 
-def _visit_str(text: str, path: Path, leaves: Leaves) -> str:
-    """Append a text, as its value where it is JSON."""
-    name = type(text).__name__
-    found = json_value(text, path, leaves)
-    if found is None:
-        visit_text(text, path, leaves, _shown(type(text)))
-        return name
-    return f"{name} of JSON {_visit(found[0], (*path, 'the JSON'), leaves)}"
-
-
 def _visit_inside(output: Any, path: Path, leaves: Leaves) -> str:
     """Append the leaves of an object that holds others."""
-    for kinds, visit in _VISITS:
+    for kinds, visit in _CONTAINERS:
         if isinstance(output, kinds):
             return visit(output, path, leaves) + _more(output, path, leaves)
-    known = parts_of(output)
-    if known is not None:
+    if (known := parts_of(output)) is not None:
         return _visit_pairs(*known, path, leaves)
     if not hasattr(output, "__array__"):
         return _visit_object(output, path, leaves)
-    name = type(output).__name__
     if type(output).__module__.partition(".")[0] not in _ARRAYS:
         leaves.leave_out(f"{_shown(type(output))} but for its numbers")
-    return f"{name} {_visit(np.asarray(output), path, leaves)}"
+    return f"{type(output).__name__} {_visit(np.asarray(output), path, leaves)}"
 
 
-def _visit_complex(number: Any, path: Path, leaves: Leaves) -> str:
-    """Append a complex number as two."""
-    return _visit_items((float(number.real), float(number.imag)), "tuple", path, leaves)
+def _visit_str(text: str, path: Path, leaves: Leaves) -> str:
+    """Append a text, as its value where it is JSON."""
+    found = json_value(text, path, leaves)
+    if found is None:
+        visit_text(text, path, leaves, _shown(type(text)))
+        return type(text).__name__
+    return f"{type(text).__name__} of JSON {_visit(found[0], (*path, 'the JSON'), leaves)}"
 
 
-def _visit_masked(array: np.ma.MaskedArray[Any, Any], path: Path, leaves: Leaves) -> str:
-    """Append the numbers of a masked array, also those that it hides, and which those are."""
-    parts: Parts = [("the mask", np.ma.getmaskarray(array)), ("the values", np.ma.getdata(array))]
-    return _visit_pairs("masked", parts, path, leaves)
+def _visit_bytes(data: bytes | bytearray | memoryview, path: Path, leaves: Leaves) -> str:
+    """Append bytes, wherever they are held."""
+    visit_bytes(bytes(data), path, leaves, _shown(type(data)))
+    return type(data).__name__
 
 
 def _visit_record(record: np.void, path: Path, leaves: Leaves) -> str:
@@ -174,39 +164,9 @@ def _visit_drawn(drawn: Drawn, path: Path, leaves: Leaves) -> str:
     return _visit_items(drawn.items, drawn.kind, path, leaves)
 
 
-def _visit_range(numbers: range, path: Path, leaves: Leaves) -> str:
-    """Append the ends of a range and its step."""
-    return _visit_items((numbers.start, numbers.stop, numbers.step), "range", path, leaves)
-
-
-def _visit_enum(member: Enum, path: Path, leaves: Leaves) -> str:
-    """Append the name of a member, or the value of one that combines several."""
-    return f"{type(member).__name__}({_visit(member.value if isinstance(member, Flag) else member.name, path, leaves)})"
-
-
-def _visit_sequence(items: Any, path: Path, leaves: Leaves) -> str:
-    """Append the items of a list or of another sequence."""
-    return _visit_items(items, type(items).__name__, path, leaves)
-
-
-def _visit_path(place: os.PathLike[Any], path: Path, leaves: Leaves) -> str:
-    """Append the text of a path."""
-    return f"{type(place).__name__}({_visit(os.fspath(place), path, leaves)})"
-
-
-def _visit_stream(stream: io.BytesIO | io.StringIO, path: Path, leaves: Leaves) -> str:
-    """Append all that a stream in memory holds."""
-    return f"{type(stream).__name__}({_visit(stream.getvalue(), path, leaves)})"
-
-
-def _visit_error(error: BaseException, path: Path, leaves: Leaves) -> str:
-    """Append the arguments of an exception that was returned."""
-    return _visit_pairs(type(error).__name__, [("the arguments", error.args)], path, leaves)
-
-
-def _visit_class(kind: type, path: Path, leaves: Leaves) -> str:  # noqa: ARG001 - called like the others
-    """The name of a class that was returned."""
-    return f"class {kind.__module__}.{kind.__qualname__}"
+def _visit_one(output: Any, content: Any, path: Path, leaves: Leaves) -> str:
+    """Append the one value that an object holds."""
+    return f"{type(output).__name__}({_visit(content, path, leaves)})"
 
 
 def _visit_items(items: Any, name: str, path: Path, leaves: Leaves) -> str:
@@ -229,13 +189,10 @@ def _visit_array(array: NDArray[Any], path: Path, leaves: Leaves) -> str:
         return _visit(array[()], path, leaves)
     if name is None:
         # Texts and objects as Python's own; of dates, records and longer numbers Python's types would lose something.
-        return (
-            _visit(array.tolist(), path, leaves)
-            if array.dtype.kind in "OUS"
-            else _visit_items(array, str(array.dtype), path, leaves)
-        )
+        plain = array.dtype.kind in "OUS"
+        return _visit(array.tolist(), path, leaves) if plain else _visit_items(array, str(array.dtype), path, leaves)
     flat = clip_numbers(array.reshape(-1))
-    extreme = np.flatnonzero(~(np.abs(array.reshape(-1).astype(np.float64)) <= limit_of(array.dtype)))
+    extreme = np.flatnonzero(~(np.abs(array.reshape(-1).astype(np.float64)) <= limit_of(name)))
     finite = np.isfinite(flat)
     places = [(*path, *place) for place in array_paths(array.shape)]
     leaves.paths.extend(places)
@@ -265,44 +222,59 @@ def _visit_keyed(output: Any, path: Path, leaves: Leaves) -> str:
     return _visit_pairs(name, [items[place] for place in order], path, leaves)
 
 
-_VISITS: Final[tuple[tuple[Any, Callable[[Any, Path, Leaves], str]], ...]] = (
-    ((list, tuple), _visit_sequence),
-    ((complex, np.complexfloating), _visit_complex),
-    (np.ma.MaskedArray, _visit_masked),
+_Visit: TypeAlias = Callable[[Any, Path, Leaves], str]
+
+_CONTENTS: Final[tuple[tuple[Any, _Visit], ...]] = (
+    (str, _visit_str),
+    ((bytes, bytearray, memoryview), _visit_bytes),
+    ((date, time, timedelta), visit_time),
+    ((np.datetime64, np.timedelta64), visit_numpy_time),
+)
+"""How to read what holds nothing but itself, by its type."""
+
+_CONTAINERS: Final[tuple[tuple[Any, _Visit], ...]] = (
+    ((list, tuple), lambda items, path, leaves: _visit_items(items, type(items).__name__, path, leaves)),
+    ((complex, np.complexfloating), lambda z, path, leaves: _visit_items((float(z.real), float(z.imag)), "tuple", path, leaves)),
+    # The numbers of a masked array, also those that it hides, and which those are.
+    (
+        np.ma.MaskedArray,
+        lambda array, path, leaves: _visit_pairs(
+            "masked", [("the mask", np.ma.getmaskarray(array)), ("the values", np.ma.getdata(array))], path, leaves
+        ),
+    ),
     (np.ndarray, _visit_array),
     (np.void, _visit_record),
     (Drawn, _visit_drawn),
-    (range, _visit_range),
-    (Enum, _visit_enum),
+    (range, lambda ends, path, leaves: _visit_items((ends.start, ends.stop, ends.step), "range", path, leaves)),
+    # A flag may combine several members, which have no name together.
+    (Enum, lambda one, path, leaves: _visit_one(one, one.value if isinstance(one, Flag) else one.name, path, leaves)),
     ((Mapping, AbstractSet), _visit_keyed),
-    ((Sequence, deque, ValuesView), _visit_sequence),
-    (os.PathLike, _visit_path),
-    ((io.BytesIO, io.StringIO), _visit_stream),
-    (BaseException, _visit_error),
-    (type, _visit_class),
+    ((Sequence, deque, ValuesView), lambda items, path, leaves: _visit_items(items, type(items).__name__, path, leaves)),
+    (os.PathLike, lambda place, path, leaves: _visit_one(place, os.fspath(place), path, leaves)),
+    ((io.BytesIO, io.StringIO), lambda stream, path, leaves: _visit_one(stream, stream.getvalue(), path, leaves)),
+    (BaseException, lambda error, path, leaves: _visit_pairs(type(error).__name__, [("the arguments", error.args)], path, leaves)),
+    (type, lambda kind, _path, _leaves: f"class {kind.__module__}.{kind.__qualname__}"),
 )
-"""How to visit what holds others, by its type; the first that fits."""
+"""How to read what holds other values, by its type; the first that fits. Types of other libraries are in `frames`, by name."""
 
 
 def _visit_object(output: Any, path: Path, leaves: Leaves) -> str:
     """Append what a plain object holds; objects with a state that Python does not show are named and left out."""
     name = type(output).__name__
-    if is_dataclass(output):
-        items = [(field.name, getattr(output, field.name)) for field in fields(output)]
-        items += [(key, value) for key, value in _state(output) if key not in {field for field, _ in items}]
-    else:
-        items = _state(output)
+    items = [(field.name, getattr(output, field.name)) for field in fields(output)] if is_dataclass(output) else []
+    known = {field for field, _ in items}
+    items += [(key, value) for key, value in _state(output) if key not in known]
     if not _is_open(type(output)):
         leaves.leave_out(_shown(type(output)))
-    return (
-        _visit_pairs(name, sorted(items, key=lambda item: item[0]), path, leaves) if items or hasattr(output, "__dict__") else name
-    )
+    if not items and not hasattr(output, "__dict__"):
+        return name
+    return _visit_pairs(name, sorted(items, key=lambda item: item[0]), path, leaves)
 
 
 def _more(output: Any, path: Path, leaves: Leaves) -> str:
     """Append what an object of a type derived from Python's own holds besides; its form, empty where there is nothing."""
     kind = type(output)
-    if kind in _PLAIN or kind.__module__ in _WITHOUT_MORE or isinstance(output, (Enum, Drawn, os.PathLike, type)):
+    if kind in _PLAIN or kind.__module__ in _WITHOUT_MORE or isinstance(output, _WHOLE):
         return ""
     items = _state(output)
     return _visit_pairs(" and ", sorted(items, key=lambda item: item[0]), path, leaves) if items else ""
@@ -349,9 +321,9 @@ def clip_numbers(array: NDArray[Any]) -> NDArray[np.float64]:
     return np.where(np.isfinite(values), np.clip(values, -LARGEST, LARGEST), values)
 
 
-def limit_of(dtype: np.dtype[Any]) -> float:
-    """Up to which size a number of a numeric type is held by its float; larger ones have leaves besides."""
-    return LARGEST if dtype.kind == "f" else float(EXACT - 1)
+def limit_of(name: str) -> float:
+    """Size up to which numbers of this name are held by their float; larger ones have leaves besides."""
+    return LARGEST if name.startswith("float") else float(EXACT - 1)
 
 
 def array_kind(name: str, shape: tuple[int, ...]) -> str:

@@ -1,4 +1,4 @@
-"""Numbers of every type, dates and times as leaves: nothing of them is lost where a float is too small to hold them."""
+"""Numbers of every type, dates and times as leaves: what a float cannot hold of them gets leaves of its own."""
 
 from __future__ import annotations
 
@@ -17,19 +17,21 @@ EXACT: Final = 2**53
 
 _LAST_BITS: Final = 50
 _BITS_READ: Final = 100
+"""Bits of an integer that are read: the first 53 in its float and the last 50; longer ones have a code of all digits too."""
+
 _NAMES: Final = {"float64": "float", "int64": "int", "bool": "bool"}
 _FAMILIES: Final = "fiub"
 
 
 def dtype_name(dtype: np.dtype[Any]) -> str | None:
-    """What numbers of a numpy type are called: those that Python has as Python does; None where they do not fit into floats."""
+    """Name the numbers of a numpy type, as Python does where it has them; None where they do not fit into floats."""
     if dtype.kind not in _FAMILIES or dtype.itemsize > 8:
         return None
     return _NAMES.get(dtype.name, dtype.name)
 
 
 def number_name(kind: type) -> str | None:
-    """What a numeric type is called, numpy's and Python's alike; None for every other type."""
+    """Name a numeric type, numpy's and Python's alike; None for every other type."""
     if kind is float or kind is int or kind is bool:
         return kind.__name__
     if issubclass(kind, np.generic):
@@ -74,7 +76,10 @@ def _visit_rest(number: Any, value: float, path: Path, leaves: Leaves) -> None:
         exact = Fraction(number)
         rest = exact - Fraction(value)
         if rest:
-            _add_rest(rest, path, leaves)
+            try:
+                leaves.add((*path, "the rest"), min(max(float(rest), -LARGEST), LARGEST), "rest")
+            except OverflowError:
+                leaves.leave_out("numbers beyond the range of floats")
         if isinstance(number, Decimal):
             leaves.add((*path, "the exponent"), float(number.as_tuple().exponent), "exponent")
             if rest and Fraction(float(rest)) != rest and len(number.as_tuple().digits) > 32:
@@ -84,14 +89,6 @@ def _visit_rest(number: Any, value: float, path: Path, leaves: Leaves) -> None:
             leaves.add((*path, "the rest"), min(max(float(number - type(number)(value)), -LARGEST), LARGEST), "rest")
     else:
         leaves.leave_out("numbers of an unknown type")
-
-
-def _add_rest(rest: Fraction, path: Path, leaves: Leaves) -> None:
-    """Append the difference between a number and its float."""
-    try:
-        leaves.add((*path, "the rest"), min(max(float(rest), -LARGEST), LARGEST), "rest")
-    except OverflowError:
-        leaves.leave_out("numbers beyond the range of floats")
 
 
 def visit_time(moment: date | time | timedelta, path: Path, leaves: Leaves) -> str:

@@ -1,4 +1,4 @@
-"""The shape of an output in words that hold none of its values: no text, no key, no length beyond a few."""
+"""Shapes of outputs, in words that hold none of their values: no text, no key, no length beyond a few."""
 
 from __future__ import annotations
 
@@ -18,15 +18,23 @@ _NAMED: Final = 4
 """Longer containers are summed up: a length may itself be what a function leaks."""
 
 _DEPTH: Final = 3
+_WORDS: Final[tuple[tuple[Any, str], ...]] = (
+    (type(None), "None"),
+    ((bool, np.bool_), "a truth value"),
+    (numbers.Integral, "an integer"),
+    (numbers.Number, "a number"),
+    (str, "a text"),
+    (bytes, "bytes"),
+)
 _KINDS: Final = {"f": "numbers", "i": "integers", "u": "integers", "b": "truth values", "U": "texts", "S": "bytes"}
 
 
 def shape_of(output: Any) -> str:
-    """What kind of thing an output is, for reports on private data."""
+    """Describe the type and the parts of an output, for reports on private data."""
     try:
         return _shape(output, 0)
     except Exception:  # noqa: BLE001 - an object that cannot be looked into is an output too
-        return _one(class_name(type(output)))
+        return _with_article(class_name(type(output)))
 
 
 def _shape(output: Any, depth: int) -> str:
@@ -35,7 +43,7 @@ def _shape(output: Any, depth: int) -> str:
         return output.shown
     if (plain := _plain(output)) is not None:
         return plain
-    name = _one(class_name(type(output)))
+    name = _with_article(class_name(type(output)))
     if isinstance(output, np.ndarray):
         return f"an array of {_KINDS.get(output.dtype.kind, 'objects')}" if output.ndim else _shape(output.tolist(), depth)
     if depth == _DEPTH:
@@ -47,17 +55,9 @@ def _shape(output: Any, depth: int) -> str:
 
 def _plain(output: Any) -> str | None:
     """The shape of a number, a text or nothing; None for everything else."""
-    if output is None:
-        return "None"
-    if isinstance(output, (bool, np.bool_)):
-        return "a truth value"
-    if isinstance(output, numbers.Integral):
-        return "an integer"
-    if isinstance(output, (float, np.floating, Decimal)):
-        return "a number" if math.isfinite(output) else "a number that is not finite"
-    if isinstance(output, numbers.Number):
-        return "a number"
-    return "a text" if isinstance(output, str) else "bytes" if isinstance(output, bytes) else None
+    if isinstance(output, (float, np.floating, Decimal)) and not math.isfinite(output):
+        return "a number that is not finite"
+    return next((word for kinds, word in _WORDS if isinstance(output, kinds)), None)
 
 
 def _container(name: str, parts: list[Any], depth: int) -> str:
@@ -68,6 +68,6 @@ def _container(name: str, parts: list[Any], depth: int) -> str:
     return f"{name} of {len(parts)}: {', '.join(shapes)}" if parts else f"{name} without parts"
 
 
-def _one(name: str) -> str:
-    """A class with its article."""
+def _with_article(name: str) -> str:
+    """Put an article before a name."""
     return f"{'an' if name[:1].lower() in set('aeiou') else 'a'} {name}"

@@ -12,7 +12,7 @@ from dpaudit.auditor.reading.leaves import Leaves, Path
 from dpaudit.auditor.reading.scalars import visit_number
 
 LONGEST: Final = 100_000
-"""Letters of a text that are looked into; what follows is not."""
+"""Letters of a text that are read; what follows is named as left out."""
 
 _NUMBER: Final = re.compile(r"[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?")
 _SURE_DIGITS: Final = 15
@@ -25,11 +25,11 @@ _STYLES: Final[tuple[dict[str, Any], ...]] = (
     {"indent": 2},
     {"indent": 4},
 )
-"""Ways to write JSON that leave nothing to read but the value and the number of the way."""
+"""Common layouts of JSON: of a text in one of them nothing is left to read but its value and the number of the layout."""
 
 
 def json_value(text: str, path: Path, leaves: Leaves) -> tuple[Any] | None:
-    """The value of a JSON text, in a tuple of one, after its layout was appended; None where the layout may say more."""
+    """Append the layout of a JSON text and return its value in a tuple of one; None where the layout may say more."""
     if not text.startswith(("{", "[")) or len(text) > LONGEST:
         return None
     try:
@@ -54,7 +54,7 @@ def visit_text(text: str, path: Path, leaves: Leaves, name: str) -> None:
         return
     leaves.apart += [len(leaves.values), len(leaves.values) + 2]
     leaves.add_code(path, text, name, f"and {len(numbers)} numbers")
-    # What the text is follows from wording, numbers and length: only the wording has to repeat.
+    # Wording, numbers and length determine the text, so that only the wording has to repeat.
     del leaves.codes[len(leaves.values) - 1]
     leaves.add((*path, "the length"), float(len(text)))
     leaves.add_code((*path, "the wording"), _NUMBER.sub("0", shown), name)

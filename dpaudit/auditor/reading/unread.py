@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -17,10 +18,10 @@ from dpaudit.results import Unread
 NEW_KEYS: Final = "keys first seen after the pilot"
 
 _FEW: Final = 3
-"""So many contents may have been seen only once: rare words of a fixed list. More are taken for contents that never come again."""
+"""Contents that may have been seen only once, as rare words of a fixed list are; more are taken for contents that never repeat."""
 
 _RARE_KEYS: Final = 2000
-"""Outputs with new keys are left out of account while they are fewer than one in so many, about as many as a pilot has runs."""
+"""Outputs with new keys are not counted while they are fewer than one in so many, about the runs of a pilot."""
 
 _ENOUGH: Final = 30
 """Outputs of a late form that a pilot needs to judge it by: fewer do not outweigh what is seen in all other outputs."""
@@ -37,8 +38,8 @@ class Account:
     """What was read of the outputs of a chunk.
 
     `unread` of `runs` outputs hold something that no column shows, `reasons` by name; `new_keys` have keys that the map does not
-    know where keys vary; `further` counts those of forms that the map was widened by, by type; `contents` are codes that say
-    something only where they repeat, by kind and place; `late` are forms with places that the map does not know.
+    know where keys vary; `further` counts, by type, those of forms that the map was widened by; `contents` are codes that tell
+    outputs apart only where they repeat, by kind and place; `late` are forms with places that the map does not know.
     """
 
     runs: int = 0
@@ -54,10 +55,10 @@ NOTHING: Final = Account()
 
 
 def account_of(features: FeatureMap, grouped: Sequence[Group], runs: int) -> Account:
-    """What a map reads of outputs whose groups are at hand.
+    """Count what a feature map reads of outputs that are grouped already.
 
-    An output is read if each of its numbers has a column, its own or one of a block; or stands, where items or keys vary from
-    output to output, at one more place like those that have, where sum and largest show it. Codes of contents have to repeat.
+    An output is read if each of its numbers has a column, its own or one of a block, or is, where items or keys vary from output to
+    output, at one more place like those that have one, where sum and largest show it. Codes of contents have to repeat.
     """
     unread = new_keys = 0
     reasons: Counter[str] = Counter()
@@ -98,13 +99,13 @@ def account_of(features: FeatureMap, grouped: Sequence[Group], runs: int) -> Acc
 
 
 def _has_key(path: Path) -> bool:
-    """Whether a place is under a key of a mapping or a name."""
+    """True if a place is under a key of a mapping or a name."""
     return any(isinstance(part, str) and pattern_of((part,)) == ("*",) for part in path)
 
 
 @dataclass
 class Tally:
-    """The accounts of many chunks together."""
+    """Accounts of many chunks together."""
 
     runs: int = 0
     unread: int = 0
@@ -113,17 +114,17 @@ class Tally:
     further: Counter[str] = field(default_factory=Counter)
     contents: dict[_Place, Counter[float]] = field(default_factory=dict)
 
-    def add(self, account: Account) -> None:
-        """Count one more chunk."""
+    def add(self, account: Account | Tally, most: float = _MOST_CONTENTS) -> None:
+        """Count one more chunk, or another tally; no more than about so many contents of a place."""
         self.runs += account.runs
         self.unread += account.unread
         self.new_keys += account.new_keys
         self.reasons.update(dict(account.reasons))
         self.further.update(dict(account.further))
-        for place, found in account.contents:
+        for place, found in account.contents if isinstance(account, Account) else account.contents.items():
             known = self.contents.setdefault(place, Counter())
             # Contents of so many kinds hardly repeat, whatever comes.
-            if len(known) < _MOST_CONTENTS:
+            if len(known) < most:
                 known.update(dict(found))
 
 
@@ -132,13 +133,7 @@ def unread_in(pilots: Iterable[Tally], later: Iterable[Tally] = ()) -> Unread | 
     pilots = list(pilots)
     parts, whole = [*pilots, *later], Tally()
     for part in parts:
-        whole.runs += part.runs
-        whole.unread += part.unread
-        whole.new_keys += part.new_keys
-        whole.reasons.update(part.reasons)
-        whole.further.update(part.further)
-        for place, found in part.contents.items():
-            whole.contents.setdefault(place, Counter()).update(found)
+        whole.add(part, math.inf)
     reasons, most = dict(whole.reasons), whole.unread
     if whole.new_keys * _RARE_KEYS > whole.runs:
         reasons[NEW_KEYS], most = whole.new_keys, most + whole.new_keys
@@ -148,13 +143,13 @@ def unread_in(pilots: Iterable[Tally], later: Iterable[Tally] = ()) -> Unread | 
     for place in sorted(whole.contents):
         once = max(_once(contents.get(place)) for contents in (whole.contents, *(part.contents for part in parts)))
         if once > _FEW:
-            reasons[f"{place[0]} that hardly repeat"] = max(once, reasons.get(f"{place[0]} that hardly repeat", 0))
-            most = max(most, once)
+            hardly = f"{place[0]} that hardly repeat"
+            reasons[hardly], most = max(once, reasons.get(hardly, 0)), max(most, once)
     if not reasons:
         return None
     return Unread(min(most, whole.runs), whole.runs, tuple(sorted(reasons, key=lambda name: (-reasons[name], name))))
 
 
 def _once(found: Counter[float] | None) -> int:
-    """How many contents were seen once only."""
+    """Count the contents that were seen once only."""
     return 0 if found is None else sum(count == 1 for count in found.values())
