@@ -42,7 +42,7 @@ def maker(jobs: int | None, factory: str | None) -> Callable[[], Executor] | Non
         raise click.UsageError("--jobs and --executor both choose the workers; give one of them.")
     if factory is None and jobs in (None, 1):
         return None
-    from dpaudit.auditor.runs.forking import ForkedWorkers
+    from dpaudit.auditor.runs.renewal import ForkedWorkers
     from dpaudit.auditor.supervision.apart import can_supervise
 
     if factory is None:

@@ -36,8 +36,7 @@ from dpaudit.auditor.runs.chunks import BETTING, BOUND, Chunk, Manner, Task, per
 from dpaudit.auditor.runs.dispatch import in_order
 from dpaudit.auditor.runs.workload import Subject, Workload
 from dpaudit.auditor.scoring.fitting import fit_score
-from dpaudit.auditor.statistics.binomial_tails import upper_tail
-from dpaudit.auditor.statistics.bounds import ClaimPoint, epsilon_lower_bound, p_value, profile_lower_bounds
+from dpaudit.auditor.statistics.bounds import ClaimPoint, epsilon_lower_bound, p_value, profile_lower_bounds, upper_tail
 from dpaudit.auditor.statistics.family import reject_claims
 from dpaudit.auditor.supervision.apart import run_apart
 from dpaudit.auditor.supervision.audits import _checked

@@ -1,6 +1,6 @@
 """Accounts that bet on one binned column: each backs two sets of bins, one for each label, with a fixed stake.
 
-An account multiplies its money by 1 + stake (W - drain) in each run, where W = g1 (1[B=1] - e^epsilon 1[B=0]) +
+An account multiplies its wealth by 1 + stake (W - drain) in each run, where W = g1 (1[B=1] - e^epsilon 1[B=0]) +
 g0 (1[B=0] - e^epsilon 1[B=1]), g1 and g0 are the indicators of its two sets, and the drain is delta/2 for each set in use.
 Under the claim the mean of this factor is at most 1 whatever happened before, and so is the mean of any average of accounts.
 """
@@ -22,28 +22,45 @@ from dpaudit.exact import ball, ball_endpoints, float_outward, working_precision
 
 Mask: TypeAlias = NDArray[np.bool_]
 
+# What follows, and the constants of `forecasts` and `label_bettor`, decide how soon a false claim is refuted (measured by
+# benchmarks/refutation.py), never whether a true one is: sets and stakes of a run are fixed before its label, and whatever they
+# are, the mean of a factor is at most 1 under the claim.
 _SHAPES: Final = {"two_sided": 0.65, "one_sided": 0.15, "middle": 0.03, "single": 0.07, "learned": 0.1, "telltale": 0.3}
-"""How the money is divided over the shapes of the sets before any run, in proportion."""
+"""How wealth is divided over the shapes of the sets before any run: telltale sets besides the others, which add up to 1."""
 
 _FEWEST_REPEATS: Final = 2
 _CLEARLY: Final = 1.5
+"""Excess in nats from which telltale sets are backed: what has no noise violates the claim by much."""
+
 _CHOICE: Final = 0.4
+"""Nats that a telltale set costs for each bin in it, since it is chosen on the counts it is judged by."""
 
 _SMALLEST_EXCESS: Final = 0.06
 _LARGEST_EXCESS: Final = 8.0
+"""The ladder of stakes: from a violation by so small a share of epsilon to one by so many nats, in steps of a factor 2."""
+
 _LARGEST_STAKE: Final = 0.97
+"""Share of the largest stake at which a factor stays positive; below 1, so that a lost bet leaves 3 % of the wealth."""
+
 _USUAL_STEP: Final = 3.5
 _NARROWNESS: Final = 2.0
+"""Where on the ladder most wealth starts, between half an epsilon and a whole one, and how fast it falls off on both sides."""
+
 _RATIO_VARIANCE: Final = 4.0
+"""Variance of the log-ratio of a bin before anything was counted: a standard deviation of 2, as in `forecasts`."""
+
+_ROOM: Final = 1 + 1e-14
+"""Room for the roundings of `settle` and `forecasts`, each at most 2**-53 of its result. Odds and drain may only be overstated:
+then bets pay less than the claim allows."""
 
 
 @dataclass(frozen=True)
 class Game:
-    """What the claim allows to bet: odds against a label, drain per set in use, and the ladder of stakes.
+    """What the claim allows to bet: odds against a label, drain for each set in use, and the ladder of stakes.
 
     `odds` is e^epsilon rounded up, `half_delta` delta / 2 rounded up. The ladder is for violations by `excess`; `log_weights`
-    divide money over it, most of it on half an epsilon to a whole one. `stakes` and the logarithms of the factors on the right
-    label, on the wrong one and without a bet have one row for accounts that use one set and one for those with two.
+    divide wealth over it. `stakes` and the logarithms of the factors on the right label, on the wrong one and without a bet have
+    one row for accounts with one set and one for those with two.
     """
 
     odds: float
@@ -57,10 +74,10 @@ class Game:
 
 
 def game_of(point: ClaimPoint) -> Game:
-    """The game against the claim: stakes that would be best against epsilon + excess, on a geometric ladder of excesses."""
+    """Game against a claim: stakes that would be best against epsilon + excess, on a geometric ladder of excesses."""
     with working_precision(96):
-        odds = float_outward(ball_endpoints(ball(point.epsilon).exp())[1], up=True) * (1 + 1e-14)
-    half_delta = float_outward(Fraction(point.delta) / 2, up=True) * (1 + 1e-14)
+        odds = float_outward(ball_endpoints(ball(point.epsilon).exp())[1], up=True) * _ROOM
+    half_delta = float_outward(Fraction(point.delta) / 2, up=True) * _ROOM
     epsilon = float(point.epsilon)
     smallest = _SMALLEST_EXCESS * max(epsilon, 0.1)
     steps = max(3, math.ceil(math.log2(_LARGEST_EXCESS / smallest)) + 1)
@@ -86,8 +103,7 @@ def game_of(point: ClaimPoint) -> Game:
 class Menu:
     """Sets of bins to back: row i of `ones` (of `zeros`) marks the bins that account family i backs for label 1 (0).
 
-    `log_prior` is the share of each family before any run, in one column; where it has one for each stake of the ladder, it also
-    says how the family departs from the usual division over stakes.
+    `log_prior` is the share of each family before any run, in one column, or in one for each stake of the ladder.
     """
 
     ones: Floats
@@ -96,15 +112,12 @@ class Menu:
 
     @cached_property
     def row(self) -> NDArray[np.intp]:
-        """The row of the game for each family: 0 where it uses one of the two sets, 1 where it uses both."""
+        """Row of the game for each family: 0 where it uses one of the two sets, 1 where it uses both."""
         return np.asarray(self.ones.any(axis=1) & self.zeros.any(axis=1), dtype=np.intp)
 
 
 def menu_of(mass: Floats, game: Game) -> Menu:
-    """All sets worth backing on ordered bins of pooled frequency `mass`: tails, pairs of tails, the middle, single bins.
-
-    Larger sets have more money, as the square root of their frequency: what is rare says little in the runs that can be paid for.
-    """
+    """All sets worth backing on ordered bins of pooled frequency `mass`: tails, pairs of tails, the middle, single bins."""
     size = len(mass)
     if size < 2:
         return Menu(np.zeros((0, size)), np.zeros((0, size)), np.zeros((0, 1)))
@@ -128,6 +141,7 @@ def menu_of(mass: Floats, game: Game) -> Menu:
     }
     priors = []
     for name, (ones, zeros) in shapes.items():
+        # Larger sets have more wealth, as the square root of their frequency: rare hits show little in the runs that there are.
         weights = np.ones(len(ones)) if name == "single" else np.sqrt((ones + zeros) @ mass + 1e-12)
         priors.append(math.log(_SHAPES[name]) + np.log(weights) - math.log(max(weights.sum(), 1e-300)))
     ones, zeros = (np.concatenate(parts) for parts in zip(*shapes.values(), strict=True))
@@ -141,7 +155,7 @@ def _either_label(sets: Floats) -> tuple[Floats, Floats]:
 
 
 def learned_menu(counts: Floats, game: Game) -> Menu:
-    """Sets read off the past: the bins whose shrunk log-ratio passes a break-even level; priced by how many bins were chosen."""
+    """Sets learned from the past: the bins whose shrunk log-ratio passes a break-even level."""
     # Bins are judged one by one: among many bins without signal a rare value that tells everything must not be shrunk away.
     tally = counts + 0.5
     variance = (1 / tally).sum(axis=1)
@@ -156,10 +170,8 @@ def learned_menu(counts: Floats, game: Game) -> Menu:
 
 
 def telltale_menu(counts: Floats, exact: Mask, game: Game) -> Menu:
-    """The single values that repeat and were seen with one label only, all together and with the large stakes: nothing else leaks.
-
-    Where outputs are numbers from a continuous law, a value that repeats is one that was not noised, and as a rule it tells all.
-    """
+    """Single values that repeat and were seen with one label only, backed all together with the large stakes."""
+    # Where outputs come from a continuous law, a value that repeats got no noise, and as a rule gives the label away.
     repeated = exact & (counts.sum(axis=1) >= _FEWEST_REPEATS)
     ones, zeros = ((repeated & (counts[:, other] == 0)).astype(np.float64)[None] for other in (0, 1))
     chosen = float(ones.sum() + zeros.sum())
@@ -170,7 +182,7 @@ def telltale_menu(counts: Floats, exact: Mask, game: Game) -> Menu:
 
 
 def settle(counts: Floats, menus: tuple[Menu, ...], game: Game) -> tuple[Floats, Floats]:
-    """What the accounts together bet next, after the runs counted so far."""
+    """Combine the bets of all accounts after the runs counted so far: factors by bin and label, and the log of what they gained."""
     menus = tuple(menu for menu in menus if len(menu.ones))
     if not menus:
         return np.ones(counts.shape), np.zeros(counts.shape[:-2])
@@ -185,9 +197,9 @@ def settle(counts: Floats, menus: tuple[Menu, ...], game: Game) -> tuple[Floats,
     for menu in menus:
         gains[..., start : (start := start + len(menu.ones)), :] += menu.log_prior + game.log_weights
     best = gains.max(axis=(-2, -1), keepdims=True)
-    money = np.exp(gains - best)
-    total = money.sum(axis=(-2, -1), keepdims=True)
-    invested = (money * game.stakes[row]).sum(axis=-1) / total[..., 0]
+    wealth = np.exp(gains - best)
+    total = wealth.sum(axis=(-2, -1), keepdims=True)
+    invested = (wealth * game.stakes[row]).sum(axis=-1) / total[..., 0]
     rest = 1 - game.half_delta * (invested @ (row + 1))[..., None]
     for_one, for_zero = invested @ ones, invested @ zeros
     factors = np.stack([rest - game.odds * for_one + for_zero, rest + for_one - game.odds * for_zero], axis=-1)

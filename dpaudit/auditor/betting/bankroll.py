@@ -1,9 +1,10 @@
-"""One bankroll for a claim: stakes on the pairs of datasets, later on the label bettor and events of one pair."""
+"""Bankroll of a claim: stakes on the pairs of datasets, later on the label bettor and events of one pair."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import reduce
 from typing import Final
 
 import numpy as np
@@ -17,18 +18,14 @@ from dpaudit.auditor.statistics.log_sums import log_sum
 from dpaudit.errors import InvalidArgument
 
 LABEL_SHARE: Final = 0.5
-"""Share of the money that stays with the label bettor when it is divided over events."""
+"""Share of the wealth that stays with the label bettor when the rest is divided over events."""
 
 
 class Bankroll:
-    """The money of one claim: it starts at 1, is staked on pairs of datasets, and refutes the claim at 1/alpha.
+    """Wealth bet against one claim: it starts at 1, is staked on pairs of datasets, and refutes the claim at 1/alpha.
 
     The sum of all accounts is an e-process as long as stakes and events are chosen from earlier runs only. Amounts are kept as
-    logarithms, so that they neither overflow nor vanish.
-
-    Args:
-      point: the claim under test.
-      groups: group of each column, for the scores of label bettors; one group unless given.
+    logarithms, so that they neither overflow nor vanish. `groups` are those of the columns, for the scores of label bettors.
     """
 
     def __init__(self, point: ClaimPoint, groups: Sequence[int] | None = None) -> None:
@@ -40,22 +37,20 @@ class Bankroll:
 
     @property
     def log_wealth(self) -> float:
-        """Natural logarithm of the sum of all accounts and of what is not staked."""
+        """Natural logarithm of the wealth in all accounts and of what is not staked."""
         return float(np.logaddexp.reduce([_log(self._unstaked), *(money for pair in self._accounts.values() for _, money in pair)]))
 
     def open(self, pair: int, stake: float) -> None:
-        """Stake money on the label bettor of a pair, before the first run of that pair."""
+        """Stake on the label bettor of a pair, before the first run of that pair."""
         if self._closed or pair in self._accounts:
-            raise InvalidArgument("DPA103", f"pair {pair} cannot be opened: it is open already, or all money is on one pair.")
+            raise InvalidArgument("DPA103", f"pair {pair} is open already, or all wealth is on one pair. Open each pair once.")
         if not 0 < stake <= self._unstaked * (1 + 1e-12):
-            raise InvalidArgument(
-                "DPA103", f"stake must be above 0 and at most {self._unstaked:g}, the money not staked yet, got {stake}."
-            )
+            raise InvalidArgument("DPA103", f"stake must be above 0 and at most the unstaked {self._unstaked:g}, got {stake}.")
         self._accounts[pair] = [(LabelBettor(self._point, self._groups, alone=stake == 1), math.log(stake))]
         self._unstaked = max(0.0, self._unstaked - stake)
 
     def observe(self, pair: int, features: Floats, labels: Labels) -> Floats:
-        """Play the next runs of a pair, in their order."""
+        """Bet on the next runs of a pair, in their order; return the logarithm of all wealth after each."""
         accounts = self._of(pair)
         paths = [money + np.cumsum(bettor.observe(features, labels)) for bettor, money in accounts]
         if len(labels) == 0:
@@ -63,12 +58,12 @@ class Bankroll:
         others = [money for key, group in self._accounts.items() if key != pair for _, money in group]
         self._accounts[pair] = [(bettor, float(path[-1])) for (bettor, _), path in zip(accounts, paths, strict=True)]
         rest = float(np.logaddexp.reduce([_log(self._unstaked), *others]))
-        return _log_sum(paths, rest)
+        return reduce(log_sum, paths if rest == -math.inf else [*paths, np.full(1, rest)])
 
     def concentrate(self, pair: int, events: Sequence[RankedEvent]) -> None:
-        """Move all money to one pair and divide it over its label bettor and events, at the end of a pilot."""
+        """Move all wealth to one pair and divide it over its label bettor and events, at the end of a pilot."""
         if self._closed:
-            raise InvalidArgument("DPA103", "the money is concentrated already; it can be divided over events once.")
+            raise InvalidArgument("DPA103", "the wealth is on one pair already; it can be divided over events once.")
         bettor = self._of(pair)[0][0]
         total = self.log_wealth
         share = LABEL_SHARE if events else 1.0
@@ -81,7 +76,7 @@ class Bankroll:
         self._closed = True
 
     def _of(self, pair: int) -> list[tuple[LabelBettor | EventPortfolio, float]]:
-        """The accounts of an open pair."""
+        """Accounts of an open pair."""
         if pair not in self._accounts:
             raise InvalidArgument("DPA103", f"pair must be one of the open pairs {sorted(self._accounts)}, got {pair}.")
         return self._accounts[pair]
@@ -90,12 +85,3 @@ class Bankroll:
 def _log(amount: float) -> float:
     """Natural logarithm, minus infinity for nothing."""
     return math.log(amount) if amount > 0 else -math.inf
-
-
-def _log_sum(paths: list[Floats], rest: float) -> Floats:
-    """Logarithm of the sum of one or two amounts along the runs, and one that does not move."""
-    first, *others = paths
-    total = first
-    for amount in others if rest == -math.inf else [*others, np.full(1, rest)]:
-        total = log_sum(total, amount)
-    return total

@@ -1,4 +1,4 @@
-"""Bets on chosen events: a portfolio of a few events, whose money follows their gains."""
+"""Bets on chosen events: a portfolio of a few events, whose wealth follows their gains."""
 
 from __future__ import annotations
 
@@ -11,25 +11,25 @@ from numpy.typing import NDArray
 
 from dpaudit.auditor.betting.accounts import Menu, game_of, settle
 from dpaudit.auditor.betting.label_bettor import ROUNDING, check_runs, next_settlement
-from dpaudit.auditor.events.predicates import ScoreThreshold
+from dpaudit.auditor.events.predicates import hits_of
 from dpaudit.auditor.events.ranking import Event, RankedEvent
 from dpaudit.auditor.statistics.binning import Floats, Labels
 from dpaudit.auditor.statistics.bounds import ClaimPoint
 from dpaudit.errors import InvalidArgument
 
 MOST_EVENTS: Final = 12
+"""A run hits any of 2**12 subsets of so many events, and bets are made on each."""
 
 _TRUST: Final = 0.5
 _MOST_TRUSTED: Final = 2000.0
+"""How much of the pilot's hits count as seen: half of them, at most so many, so that later runs can outweigh them."""
+
 _SIDE: Final = Menu(np.array([[0.0, 1.0]]), np.zeros((1, 2)), np.zeros((1, 1)))
 
 
 @dataclass(frozen=True)
 class Wager:
-    """An event to bet on, its direction, and what a pilot on other runs said of it, if that is to set the first stakes.
-
-    `reverse` False tests P(S) <= e^epsilon Q(S) + delta, True the other direction.
-    """
+    """An event to bet on, against P(S) <= e^epsilon Q(S) + delta or in `reverse`, and what a pilot on other runs expects."""
 
     event: Event
     reverse: bool
@@ -37,15 +37,10 @@ class Wager:
 
 
 class EventPortfolio:
-    """Bets against a claim on the labels of the hits of several events, which may overlap.
+    """Bets against a claim on the labels of the hits of one to `MOST_EVENTS` events, which may overlap.
 
-    Within a settlement the money keeps fixed shares of the events, each with a ladder of stakes; shares and stakes follow past
-    gains and are settled anew at public run counts. What is bet on a run depends on earlier runs only, so under the claim the
-    product of the factors is an e-process.
-
-    Args:
-      point: the claim under test.
-      wagers: one to `MOST_EVENTS` events, fixed before the first run.
+    Each event has a share of the wealth and a ladder of stakes, which follow past gains and are fixed again at public run counts.
+    What is bet on a run depends on earlier runs only, so under the claim the product of the factors is an e-process.
     """
 
     def __init__(self, point: ClaimPoint, wagers: Sequence[Wager]) -> None:
@@ -63,7 +58,7 @@ class EventPortfolio:
         self._width: int | None = None
 
     def observe(self, features: Floats, labels: Labels) -> Floats:
-        """Play the next runs, in their order."""
+        """Bet on the next runs, in their order; return the logarithm of the factor of each."""
         self._width = check_runs(features, labels, self._width)
         places = (2 * self._patterns(features) + labels).astype(np.intp)
         increments = np.empty(len(labels))
@@ -80,22 +75,14 @@ class EventPortfolio:
         return increments
 
     def _patterns(self, features: Floats) -> NDArray[np.uint16]:
-        """For each run the events that it hits, one bit each; a score that several events share is computed once."""
+        """Mark for each run the events that it hits, one bit each."""
         patterns = np.zeros(len(features), dtype=np.uint16)
-        scores: dict[int, Floats] = {}
-        for place, wager in enumerate(self._wagers):
-            event = wager.event
-            if isinstance(event, ScoreThreshold):
-                if id(event.table) not in scores:
-                    scores[id(event.table)] = event.table.scores(features)
-                hits = event.of_scores(scores[id(event.table)])
-            else:
-                hits = event.hits(features)
+        for place, hits in enumerate(hits_of([wager.event for wager in self._wagers], features)):
             patterns |= hits.astype(np.uint16) << place
         return patterns
 
     def _count(self, seen: Floats) -> None:
-        """Add counts by pattern and label to the counts of each event; reversed events see the labels exchanged."""
+        """Add counts by pattern and label to the counts of each event; reversed events get the labels exchanged."""
         inside = self._inside @ seen
         counts = np.stack([seen.sum(axis=0) - inside, inside], axis=1)
         for place, wager in enumerate(self._wagers):
@@ -114,7 +101,7 @@ class EventPortfolio:
 
 
 def _imagined(expected: RankedEvent | None) -> Floats:
-    """Counts that stand for what the pilot said, at a discount: it chose this event among many."""
+    """Counts in the place of what the pilot found, at a discount, since it chose this event among many."""
     if expected is None:
         return np.zeros((2, 2))
     hits = min(_TRUST * expected.hits, _MOST_TRUSTED)

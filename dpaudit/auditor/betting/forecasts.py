@@ -1,4 +1,4 @@
-"""Forecasts of labels from one binned column: log-odds smoothed along the bins, how well they explain the past, bets by growth."""
+"""Forecasts of labels from one binned column: log-odds smoothed along the bins, and the bets that grow fastest with them."""
 
 from __future__ import annotations
 
@@ -14,14 +14,16 @@ _DEVIATION: Final = 2.0
 """Standard deviation of the log-odds of a bin before anything was counted."""
 
 _REACH: Final = 10.0
-"""Over how many bins log-odds lose their likeness: the correlation falls by a factor e."""
+"""Bins over which the correlation of log-odds falls by a factor e."""
 
 _LARGEST_STAKE: Final = 0.9
+"""Share of the largest stake at which a factor stays positive: a wrong forecast leaves a tenth of the wealth."""
+
 _CAPS: Final = 2.0 ** -np.arange(7)
 
 
 def forecast(counts: Floats, game: Game) -> tuple[Floats, float]:
-    """What to bet next if log-odds change smoothly along the bins, and what the past says for this.
+    """Bets on the next runs if log-odds change smoothly along the bins, and the log-likelihood of the past if they do.
 
     Source: Gaussian process regression, Rasmussen and Williams 2006, section 2.2.
     """

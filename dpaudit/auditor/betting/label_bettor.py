@@ -19,20 +19,17 @@ from dpaudit.auditor.statistics.bounds import ClaimPoint
 from dpaudit.errors import InvalidArgument
 
 _RELEASES: Final = ((16, 0.35), (64, 0.2), (256, 0.15), (1024, 0.15), (4096, 0.15))
-"""Run counts at which parts of the money start to play; until then the bettor only watches.
-
-What is left for later is spared the losses of the first guesses, which are large where there are many columns.
-"""
+"""Run counts at which shares of the wealth start to play; those that wait are spared the losses of the first guesses."""
 
 _FORECAST: Final = 0.4
-"""Share of the money that bets on forecasts where outputs have several items."""
+"""Share of the wealth that bets on forecasts where outputs have several items."""
 
 _MEMORY: Final = 65_536
-"""Bins and scores are cut anew from all runs so far until there are this many; then the runs are forgotten."""
+"""Bins and scores are fitted again to all runs so far until there are this many; then the runs are forgotten."""
 
 _RARELY_FROM: Final = 1024
 _RARELY: Final = 3
-"""From so many runs on, one of several bettors cuts anew only when its runs have grown by this factor: most are dropped soon."""
+"""From so many runs on, one of several bettors rebins only when its runs have grown by this factor: most end soon."""
 
 _FIRST_LOOK: Final = _RELEASES[0][0]
 _FIRST_SCORE: Final = 64
@@ -41,16 +38,15 @@ _FIRST_PRUNING: Final = 256
 _MOST_COLUMNS: Final = 6
 _FEW_COLUMNS_FROM: Final = 4096
 _HOPELESS: Final = 25.0
+"""Columns with less than e**-25 of the wealth are dropped, from 4,096 runs on all but the best six: each costs time."""
+
 ROUNDING: Final = 1e-15
 """Taken off every factor, so that rounding cannot make a bet favourable."""
 
 
 @dataclass
 class _Column:
-    """One column as the bettor sees it: where its values come from, its bins, its label counts and what they say.
-
-    `exact` marks the bins that held one value only when they were cut.
-    """
+    """A column, or a score, as the bettor uses it: its bins, label counts and bets; `exact` marks bins cut around one value."""
 
     source: int | ScoreTable
     cuts: Floats
@@ -64,7 +60,7 @@ class _Column:
     weight: float = 0.0
 
     def bins(self, features: Floats) -> Bins:
-        """Bin of each run."""
+        """Find the bin of each run."""
         values = features[:, self.source] if isinstance(self.source, int) else self.source.scores(features)
         return assign_bins(values, self.cuts)
 
@@ -72,17 +68,10 @@ class _Column:
 class LabelBettor:
     """Bets on labels against a claim, on any feature columns, from the first runs on.
 
-    What is bet on run i depends on runs before i only, so under the claim the product of the factors is an e-process:
-    its mean is at most 1 at any time, and it reaches 1/alpha with probability at most alpha. Money is spread over the
-    columns, over an additive score of all of them, over tail, middle and single-value sets of each, over both labels and a
-    ladder of stakes; shares follow the gains so far and are settled anew at run counts that grow by about a tenth. Values that
-    repeat and were seen with one label only are backed together, with the large stakes. Where outputs have several items, part
-    of the money bets on forecasts instead: log-odds smoothed along the bins, columns weighted by how well they explain labels.
-
-    Args:
-      point: the claim under test.
-      groups: group of each column, for the score; one group unless given.
-      alone: False where several bettors share the time: bins and scores are cut anew less often.
+    What is bet on run i depends on runs before i only, so under the claim the product of the factors is an e-process: its mean is
+    at most 1 at any time, and it reaches 1/alpha with probability at most alpha. Wealth is spread over columns, an additive score
+    of them, sets of bins of each, both labels and a ladder of stakes; shares follow the gains so far. Where outputs have several
+    items, part of it bets on forecasts instead. `groups` are those of the columns; where not `alone`, other bettors share the time.
     """
 
     def __init__(self, point: ClaimPoint, groups: Sequence[int] | None = None, *, alone: bool = True) -> None:
@@ -102,7 +91,7 @@ class LabelBettor:
         self._waiting = 1.0
 
     def observe(self, features: Floats, labels: Labels) -> Floats:
-        """Play the next runs, in their order."""
+        """Bet on the next runs, in their order; return the logarithm of the factor of each."""
         self._width = check_runs(features, labels, self._width)
         increments = np.zeros(len(labels))
         start = 0
@@ -115,7 +104,7 @@ class LabelBettor:
         return increments
 
     def _play(self, features: Floats, labels: Labels) -> Floats:
-        """Increments of runs that share one settlement."""
+        """Bet on runs that share one settlement."""
         if self._remembers:
             self._memory.append((features.copy(), labels.copy()))
         self._runs += len(labels)
@@ -139,30 +128,26 @@ class LabelBettor:
         return self._together(np.asarray(logs), forecasts)
 
     def _together(self, logs: Floats, forecasts: Floats) -> Floats:
-        """Increments of all the money: what follows gains, what follows forecasts, and what still waits."""
+        """Sum up all wealth: what follows gains, what follows forecasts, and what still waits."""
         if self._waiting == 0 and self._log_forecasting == -math.inf:
             return logs
-        money = self._log_playing + np.concatenate([[0.0], np.cumsum(logs)])
-        self._log_playing = float(money[-1])
+        wealth = self._log_playing + np.concatenate([[0.0], np.cumsum(logs)])
+        self._log_playing = float(wealth[-1])
         if self._log_forecasting > -math.inf:
             second = self._log_forecasting + np.concatenate([[0.0], np.cumsum(np.log(forecasts))])
             self._log_forecasting = float(second[-1])
-            money = np.logaddexp(money, second)
-        return np.diff(np.logaddexp(money, math.log(self._waiting)) if self._waiting else money)
+            wealth = np.logaddexp(wealth, second)
+        return np.diff(np.logaddexp(wealth, math.log(self._waiting)) if self._waiting else wealth)
 
     def _settle(self) -> None:
-        """Learn from all runs so far; fix the bets until the next settlement."""
+        """Learn from all runs so far and fix the bets until the next settlement."""
         self._release()
         if self._remembers and self._runs >= self._cut_at:
             self._cut()
         gains = []
         for column in self._columns:
-            menus = (
-                column.menu,
-                learned_menu(column.counts, self._game),
-                telltale_menu(column.counts, column.exact, self._game),
-            )
-            factors, gained = settle(column.counts, menus, self._game)
+            learned, telltale = learned_menu(column.counts, self._game), telltale_menu(column.counts, column.exact, self._game)
+            factors, gained = settle(column.counts, (column.menu, learned, telltale), self._game)
             column.factors = factors - ROUNDING
             gains.append(float(gained) + column.log_prior)
         if gains:
@@ -176,7 +161,7 @@ class LabelBettor:
         self._settle_at = next_settlement(self._runs)
 
     def _release(self) -> None:
-        """Let the money play whose time has come."""
+        """Let the wealth play whose run count is reached."""
         following = 1 - self._forecast
         for release, share in _RELEASES:
             if self._runs == release:
@@ -185,7 +170,7 @@ class LabelBettor:
         self._waiting = waiting + (self._forecast if self._log_forecasting == -math.inf else 0.0)
 
     def _look_ahead(self) -> None:
-        """Forecasts of all columns, each weighted by how well it explains the labels so far."""
+        """Forecast from all columns, each weighted by how well it explains the labels so far."""
         if self._log_forecasting == -math.inf:
             self._log_forecasting = math.log(self._forecast)
             self._waiting = max(0.0, self._waiting - self._forecast)
@@ -196,20 +181,19 @@ class LabelBettor:
             column.forecast, column.weight = factors - ROUNDING, weight
 
     def _cut(self) -> None:
-        """Cut bins anew from the remembered runs and count them again."""
+        """Rebin the remembered runs and count them again."""
         features = np.concatenate([part for part, _ in self._memory])
         labels = np.concatenate([part for _, part in self._memory])
         self._memory = [(features, labels)]
         sources = [column.source for column in self._columns if isinstance(column.source, int)]
         if self._runs < _FIRST_PRUNING or not self._columns:
             sources = list(range(features.shape[1]))
-        # A score of one column says nothing that bets on its bins do not, and takes longer than all of them.
+        # A score of one column adds nothing to bets on its bins, and takes longer than all of them.
         several = np.count_nonzero(features.min(axis=0) < features.max(axis=0)) > 1
         fitted = fit_score(features, labels, self._groups) if several and self._runs >= _FIRST_SCORE else None
-        judged: list[tuple[int | ScoreTable, Floats, Floats]] = [
-            (source, features[:, source], features[:, source]) for source in sources
-        ]
+        judged = list[tuple[int | ScoreTable, Floats, Floats]]((one, features[:, one], features[:, one]) for one in sources)
         if fitted is not None:
+            # A score is judged on what it gave to runs that it was not fitted on.
             judged.append((fitted.table, fitted.table.scores(features), fitted.held_out))
         self._columns = []
         for source, values, held_out in judged:
@@ -217,7 +201,6 @@ class LabelBettor:
             if isinstance(source, ScoreTable):
                 cuts = _between(values, cuts)
             if cuts.size:
-                # A score is judged on what it said of runs that it was not fitted on.
                 counts = label_counts(assign_bins(held_out, cuts), labels, cuts.size + 1)
                 exact = np.bincount(assign_bins(np.unique(values), cuts), minlength=cuts.size + 1) == 1
                 self._columns.append(_Column(source, cuts, menu_of(counts.sum(axis=1), self._game), counts, exact))
@@ -231,19 +214,16 @@ class LabelBettor:
             self._remembers, self._memory = False, []
 
     def _divide(self) -> None:
-        """Money before any run: alike for each group of columns and for the score, and within a group for each column."""
-        groups = [
-            -1 if isinstance(column.source, ScoreTable) else self._groups[column.source] if self._groups else 0
-            for column in self._columns
-        ]
+        """Divide wealth equally over groups of columns and the score, and within a group over its columns."""
+        known, sources = self._groups, [column.source for column in self._columns]
+        groups = [-1 if isinstance(source, ScoreTable) else known[source] if known else 0 for source in sources]
         for column, group in zip(self._columns, groups, strict=True):
             column.log_prior = -math.log(len(set(groups)) * groups.count(group))
 
     def _prune(self) -> None:
-        """Leave columns whose share has become negligible; what they hold goes to the others."""
-        ranked = sorted(self._columns, key=lambda column: -column.log_share)[
-            : _MOST_COLUMNS if self._runs >= _FEW_COLUMNS_FROM else None
-        ]
+        """Drop columns whose share has become negligible; their wealth goes to the others."""
+        most = _MOST_COLUMNS if self._runs >= _FEW_COLUMNS_FROM else None
+        ranked = sorted(self._columns, key=lambda column: -column.log_share)[:most]
         kept = [column for column in ranked if column.log_share > -_HOPELESS]
         total = float(np.logaddexp.reduce([column.log_share for column in kept]))
         self._columns = [column for column in self._columns if any(column is other for other in kept)]
@@ -252,7 +232,7 @@ class LabelBettor:
 
 
 def _between(values: Floats, cuts: Floats) -> Floats:
-    """Cuts moved halfway down to the next smaller value: an output's score by other tables is a little beside its value."""
+    """Move cuts halfway down to the next smaller value: the held-out score of an output differs a little from its final one."""
     distinct = np.unique(values)
     place = np.searchsorted(distinct, cuts)
     place = place[place < distinct.size]
@@ -260,7 +240,7 @@ def _between(values: Floats, cuts: Floats) -> Floats:
 
 
 def check_runs(features: Floats, labels: Labels, width: int | None) -> int:
-    """The number of columns, after a check that runs have the right types and shapes."""
+    """Refuse runs of the wrong types or shapes; return their number of columns."""
     if features.ndim != 2 or features.dtype != np.float64 or (width is not None and features.shape[1] != width):
         raise InvalidArgument(
             "DPA105", f"features must be float64 of shape (runs, {width or 'columns'}), got {features.dtype} {features.shape}."
@@ -273,6 +253,6 @@ def check_runs(features: Floats, labels: Labels, width: int | None) -> int:
 
 
 def next_settlement(runs: int) -> int:
-    """The run count of the next settlement: a public schedule that grows by about a tenth and meets every release."""
+    """Run count of the next settlement: a public schedule that grows by about a tenth and meets every release."""
     following = max(_FIRST_LOOK, runs + runs // (8 if runs < 4 * _FIRST_PRUNING else 12))
     return min([following, *(release for release, _ in _RELEASES if release > runs)])

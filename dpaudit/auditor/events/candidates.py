@@ -1,9 +1,10 @@
-"""Candidate events of a pilot: thresholds, single values, sets of outputs and score thresholds, with their counts and a model."""
+"""Candidate events of a pilot with their counts: thresholds, single values, sets of outputs and score thresholds."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Final, TypeAlias
 
 import numpy as np
@@ -21,14 +22,14 @@ _REPEATED: Final = 64
 _MOST_OUTPUTS: Final = 2**17
 _FEWEST_REPEATS: Final = 0.01
 _ROWS_TO_REPEAT: Final = 2**16
-"""Were at most `_MOST_OUTPUTS` outputs behind all rows, hundreds of these would repeat."""
+"""Rows among which none repeats where there are too many different outputs: of `_MOST_OUTPUTS` ones hundreds would repeat."""
 
 _THRESHOLD_DOUBT: Final = (0.0005, 0.01)
 _JUMP_DOUBT: Final = 0.1
 _SET_DOUBT: Final = (0.003, 0.2)
 _VALUE_DOUBT: Final = (1.0, 1.0)
-"""How far the truth may lie from the model, as standard deviations: a constant and a share of the modelled log-ratio; for
-thresholds also a share of how far log-odds around the limit are from it, since bins say poorly where exactly they change."""
+"""How far the truth may be from the model, as standard deviations: a constant and a share of the modelled log-ratio; for thresholds
+also a share of the distance of log-odds around the limit from it, since bins hide where exactly they change."""
 
 _VALUE_HANDICAP: Final = 1.0
 _FITTED_HANDICAP: Final = 3.0
@@ -42,10 +43,9 @@ _Maker: TypeAlias = Callable[[float, int, bool], Event]
 class Family:
     """Candidates of one kind, which overlap: `make(i)` is the i-th event, the arrays have one entry for each.
 
-    `ones` and `zeros` are its hits by label, `model` is its log-ratio as a model of the pilot sees it, `spread` how unsure the
-    model is, `doubt` how far the truth may be from any such model, both as standard deviations; `handicap` standard errors of its
-    own counts are held against kinds that are fitted or spiky, and `merit` is a factor of what is promised. `share` is the part of
-    the pilot that was counted.
+    `ones` and `zeros` are hits by label, `model` is the modelled log-ratio, `spread` the standard deviation of the model, `doubt`
+    that of the truth around any such model; `handicap` standard errors of the counts are subtracted for kinds that are fitted or
+    spiky, `merit` multiplies the predicted bound, and `share` is the part of the pilot that was counted.
     """
 
     make: Callable[[int], Event]
@@ -60,13 +60,13 @@ class Family:
 
 
 def score_families(features: Floats, labels: Labels, groups: Sequence[int] | None = None) -> list[Family]:
-    """Candidates that a score of whole outputs gives; none where no column varies."""
+    """Find candidates by a score of whole outputs; none where no column varies."""
     score = fit_score(features, labels, groups)
     return [] if score is None else [*_scored(features, labels, score), *_repeated_outputs(features, labels, score)]
 
 
 def column_families(features: Floats, labels: Labels, column: int) -> list[Family]:
-    """Thresholds on both sides of one column, and its repeated values."""
+    """Find thresholds on both sides of one column, and its repeated values."""
     if (features[:, column] == features[:1, column]).all():
         return []
     values = order_column(features[:, column], labels)
@@ -74,11 +74,7 @@ def column_families(features: Floats, labels: Labels, column: int) -> list[Famil
     if not curve.cuts.size:
         return []
 
-    def threshold(limit: float, inside: int, at_most: bool) -> Event:  # noqa: FBT001
-        del inside
-        return Threshold(column, limit, at_most=at_most)
-
-    families = _sides(values, curve, threshold)
+    families = _sides(values, curve, lambda limit, _inside, at_most: Threshold(column, limit, at_most=at_most))
     starts = np.flatnonzero(np.concatenate([[True], values.values[1:] != values.values[:-1]]))
     counts = np.diff(np.append(starts, len(values.values)))
     repeated = np.flatnonzero(counts >= 2)
@@ -101,7 +97,7 @@ def _doubt(model: Floats, scale: tuple[float, float]) -> Floats:
 
 
 def _sides(column: Ordered, curve: Curve, make: _Maker, handicap: float = 0.0, merit: float = 1.0) -> list[Family]:
-    """Thresholds from both sides on values with modelled log-odds; `make` gets limit, number of hits and side."""
+    """Find thresholds from both sides on values with modelled log-odds; `make` gets limit, number of hits and side."""
     values, size = column.values, len(column.values)
     tail = np.geomspace(1, max(1, size // _QUANTILES), _TAIL_PLACES).astype(np.int64) - 1
     extremes = np.unique(np.concatenate([np.arange(min(_EXTREMES, size)), tail]))
@@ -119,27 +115,24 @@ def _sides(column: Ordered, curve: Curve, make: _Maker, handicap: float = 0.0, m
         inside = ends if at_most else size - ends
         ones = (below if at_most else column.ones[-1] - below).astype(np.float64)
         doubt = _doubt(model, _THRESHOLD_DOUBT) + _JUMP_DOUBT * curve.jump(kept, model)
-        maker = _maker(make, kept, inside, at_most=at_most)
-        families.append(Family(maker, ones, inside - ones, model, doubt, spread, handicap, merit))
+        event = partial(_make_at, make, kept, inside, at_most)
+        families.append(Family(event, ones, inside - ones, model, doubt, spread, handicap, merit))
     return families
 
 
-def _maker(make: _Maker, limits: Floats, inside: Bins, *, at_most: bool) -> Callable[[int], Event]:
-    """The function that makes the event of one threshold."""
-    return lambda place: make(float(limits[place]), int(inside[place]), at_most)
+def _make_at(make: _Maker, limits: Floats, inside: Bins, at_most: bool, place: int) -> Event:  # noqa: FBT001 - for partial
+    """Make the event of one threshold."""
+    return make(float(limits[place]), int(inside[place]), at_most)
 
 
 def _scored(features: Floats, labels: Labels, score: FittedScore) -> list[Family]:
-    """Thresholds on the score; hits are counted on held-out scores, limits are those of equal mass on the final one.
-
-    Where the score depends on exact values only, events are sets of outputs that were seen.
-    """
+    """Find thresholds on the score, or sets of seen outputs where it depends on exact values only."""
+    # Hits are counted on held-out scores, since the final one was fitted on these rows; limits are of equal mass on the final one.
     scores = score.table.scores(features)
     final = np.sort(scores)
     outputs = _outputs(features, scores, score) if score.exact else None
 
-    def threshold(limit: float, inside: int, at_most: bool) -> Event:  # noqa: FBT001
-        del limit
+    def threshold(_limit: float, inside: int, at_most: bool) -> Event:  # noqa: FBT001 - called by position
         reached = float(final[inside - 1] if at_most else final[len(final) - inside])
         if outputs is None:
             return ScoreThreshold(score.table, reached, at_most=at_most)
@@ -148,14 +141,13 @@ def _scored(features: Floats, labels: Labels, score: FittedScore) -> list[Family
 
     column = order_column(score.held_out, labels)
     curve = column_model(column, scored=True)
-    # On a single column, thresholds say nearly as much as a fitted score and choose less freely.
-    if len(score.table.columns) == 1:
-        return _sides(column, curve, threshold, handicap=_FITTED_HANDICAP)
-    return _sides(column, curve, threshold, merit=_SCORE_MERIT)
+    # On a single column, thresholds are nearly as good as a fitted score and choose less freely.
+    single = len(score.table.columns) == 1
+    return _sides(column, curve, threshold, _FITTED_HANDICAP if single else 0.0, 1.0 if single else _SCORE_MERIT)
 
 
 def _outputs(features: Floats, scores: Floats, score: FittedScore) -> tuple[Floats, Floats] | None:
-    """The different outputs, as far as the score sees them, with their scores; None where they are too many to be listed."""
+    """List the outputs that differ in the columns of the score, with their scores; None where they are too many."""
     columns = list(score.table.columns)
     used = features[:, columns]
     _, first = np.unique(row_codes(used), return_index=True)
@@ -163,10 +155,8 @@ def _outputs(features: Floats, scores: Floats, score: FittedScore) -> tuple[Floa
 
 
 def _repeated_outputs(features: Floats, labels: Labels, score: FittedScore) -> list[Family]:
-    """Sets of outputs where many repeat but are too many to be looked at one by one, or have values that are.
-
-    Sets learned on every second run are judged on the others; the event is the set that all runs give.
-    """
+    """Find sets of outputs where many repeat but are too many to be taken one by one."""
+    # Sets learned on every second run are judged on the others, so that chance does not flatter them; the event is of all runs.
     columns = list(score.table.columns)
     if score.exact or not columns:
         return []
@@ -201,6 +191,6 @@ def _repeated_outputs(features: Floats, labels: Labels, score: FittedScore) -> l
 
 
 def _log_ratios(inverse: Bins, labels: Labels, size: int) -> Floats:
-    """Rough log-ratio of each value, 0 where it was not seen."""
+    """Log-ratio of each value to one decimal, 0 where it was not seen."""
     zeros, ones = label_counts(inverse, labels, size).T
     return np.asarray(np.round(np.log((ones + 0.5) / (zeros + 0.5)), 1))

@@ -1,4 +1,4 @@
-"""Which point (epsilon, delta) of a claimed profile is tested: given by the claim, or the line that the pilot finds easiest."""
+"""Choice of the point (epsilon, delta) of a claimed profile that is tested: the claim's own, or the one easiest to refute."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from dpaudit.claims import ApproxDP, Claim, PureDP
 from dpaudit.exact import outward, rational
 
 LEVELS: Final = (0.8, 0.5, 0.3, 0.15, 0.06, 0.02)
-"""The lines of a curve that are candidates: where delta has fallen to these shares of its value at epsilon 0."""
+"""Points of a curve that are candidates: where delta has fallen to these shares of its value at epsilon 0."""
 
 FIRST_LEVEL: Final = 1
 """Position of the line that is tested until the pilot has ended."""
@@ -21,6 +21,7 @@ FIRST_LEVEL: Final = 1
 _DIGITS: Final = 6
 _HALVINGS: Final = 24
 _CLEARLY: Final = 1.0
+"""Standard deviations by which another line has to be easier than the first one, since the pilot estimates both."""
 
 
 def lines_of(claim: Claim) -> tuple[ClaimPoint, ...]:
@@ -40,7 +41,7 @@ def lines_of(claim: Claim) -> tuple[ClaimPoint, ...]:
 
 
 def stated_point(claim: Claim) -> ClaimPoint | None:
-    """The one point that a pure or approximate claim is; None for a curve."""
+    """Return the one point of a pure or approximate claim; None for a curve."""
     match claim.guarantee:
         case PureDP(epsilon=epsilon):
             return ClaimPoint(rational(epsilon), Fraction(0))
@@ -50,13 +51,12 @@ def stated_point(claim: Claim) -> ClaimPoint | None:
 
 
 def claimed_delta(claim: Claim) -> Callable[[Fraction], Fraction]:
-    """The delta that a claim allows at an epsilon, with a few digits, rounded up; at most 1."""
+    """Return the function from epsilon to the delta that a claim allows, rounded up to a few digits; at most 1."""
     from dpaudit.accounting import loss_of_claim
 
     loss = loss_of_claim(claim)
 
     def delta(epsilon: Fraction) -> Fraction:
-        """At one epsilon."""
         upper = loss.delta(epsilon=epsilon).upper
         return Fraction(1) if upper >= 1 else Fraction(outward(upper, digits=_DIGITS, up=True))
 
@@ -64,15 +64,13 @@ def claimed_delta(claim: Claim) -> Callable[[Fraction], Fraction]:
 
 
 def first_line(lines: tuple[ClaimPoint, ...]) -> ClaimPoint:
-    """The point that is tested before anything is known of the outputs."""
+    """Return the point that is tested before anything is known of the outputs."""
     return lines[min(FIRST_LEVEL, len(lines) - 1)]
 
 
 def excess(ranked: RankedEvent, point: ClaimPoint, runs: int) -> float:
-    """By how many standard deviations `runs` fresh runs are expected to exceed the point on an event.
-
-    The statistic of one run is 2 (1[label, hit] - e^epsilon 1[other label, hit]); its mean is at most delta under the claim.
-    """
+    """Predict by how many standard deviations fresh runs exceed the point on an event."""
+    # The statistic of one run is 2 (1[label, hit] - e^epsilon 1[other label, hit]); its mean is at most delta under the claim.
     odds = math.exp(float(point.epsilon))
     mean = 2 * ranked.mass * (ranked.theta - odds * (1 - ranked.theta))
     square = 4 * ranked.mass * (ranked.theta + odds * odds * (1 - ranked.theta))
@@ -80,7 +78,7 @@ def excess(ranked: RankedEvent, point: ClaimPoint, runs: int) -> float:
 
 
 def easiest_line(lines: tuple[ClaimPoint, ...], rank: Callable[[ClaimPoint], tuple[RankedEvent, ...]], runs: int) -> ClaimPoint:
-    """The line to test in the final runs: the first line unless another is clearly easier to refute."""
+    """Choose the line to test in the final runs: the first one unless another is clearly easier to refute."""
 
     def margin(line: ClaimPoint) -> float:
         events = rank(line)
@@ -91,7 +89,7 @@ def easiest_line(lines: tuple[ClaimPoint, ...], rank: Callable[[ClaimPoint], tup
 
 
 def _where(delta: Callable[[Fraction], Fraction], level: Fraction) -> Fraction:
-    """An epsilon of few digits at which the profile has fallen to about `level`."""
+    """Find an epsilon of few digits at which the profile has fallen to about `level`."""
     low, high = Fraction(0), Fraction(1, 1024)
     while delta(high) > level and high < 2**10:
         low, high = high, 2 * high

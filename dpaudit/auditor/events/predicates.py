@@ -1,4 +1,4 @@
-"""Events: sets of outputs, as predicates on feature rows that can be pickled, compared and read."""
+"""Events: sets of outputs, as predicates on feature rows that can be pickled, compared and described."""
 
 from __future__ import annotations
 
@@ -21,13 +21,7 @@ _SHOWN: Final = 8
 
 @dataclass(frozen=True)
 class Threshold:
-    """Outputs whose feature in `column` is at most (or at least) `limit`.
-
-    Args:
-      column: position of the feature.
-      limit: the threshold, itself inside the event.
-      at_most: True for values up to the limit, False for values from the limit on.
-    """
+    """Outputs whose feature in `column` is at most (or, without `at_most`, at least) `limit`."""
 
     column: int
     limit: float
@@ -39,29 +33,24 @@ class Threshold:
         return (self.column,)
 
     def hits(self, features: Floats) -> Hits:
-        """Which rows are inside; NaN never is."""
+        """Tell which rows are inside; NaN never is."""
         values = features[:, self.column]
         return values <= self.limit if self.at_most else values >= self.limit
 
     def describe(self, names: tuple[str, ...]) -> str:
-        """The event for people, with the columns' names."""
+        """Describe the event with the names of columns."""
         return f"{names[self.column]} {'<=' if self.at_most else '>='} {_number(self.limit)}"
 
 
 @dataclass(frozen=True)
 class Atoms:
-    """Outputs whose features in `columns` are exactly one of the listed rows of `values`.
-
-    Args:
-      columns: positions of the features.
-      values: the rows, each with one number for every column.
-    """
+    """Outputs whose features in `columns` are exactly one of the rows of `values`."""
 
     columns: tuple[int, ...]
     values: tuple[tuple[float, ...], ...]
 
     def hits(self, features: Floats) -> Hits:
-        """Which rows are inside."""
+        """Tell which rows are inside."""
         wanted, codes = self._codes, row_codes(features[:, list(self.columns)])
         if wanted.size == 1:
             return np.asarray(codes == wanted[0])
@@ -73,7 +62,7 @@ class Atoms:
         return np.unique(row_codes(np.array(self.values, dtype=np.float64).reshape(-1, len(self.columns))))
 
     def describe(self, names: tuple[str, ...]) -> str:
-        """The event for people, with the columns' names; long lists are cut."""
+        """Describe the event with the names of columns; long lists are cut."""
         single = len(self.columns) == 1
         subject = names[self.columns[0]] if single else f"({', '.join(names[column] for column in self.columns)})"
         shown = [_number(row[0]) if single else f"({', '.join(_number(value) for value in row)})" for row in self.values[:_SHOWN]]
@@ -85,13 +74,7 @@ class Atoms:
 
 @dataclass(frozen=True)
 class ScoreThreshold:
-    """Outputs whose additive score is at most (or at least) `limit`.
-
-    Args:
-      table: the score.
-      limit: the threshold, itself inside the event.
-      at_most: True for scores up to the limit, False for scores from the limit on.
-    """
+    """Outputs whose score by `table` is at most (or, without `at_most`, at least) `limit`."""
 
     table: ScoreTable
     limit: float
@@ -103,18 +86,18 @@ class ScoreThreshold:
         return self.table.columns
 
     def hits(self, features: Floats) -> Hits:
-        """Which rows are inside."""
+        """Tell which rows are inside."""
         if self._is_of_one:
             lowest, turns = self._turns
             return np.asarray((assign_bins(features[:, self.table.columns[0]], turns) % 2 == 1) != lowest)
         return self.of_scores(self.table.scores(features))
 
     def of_scores(self, scores: Floats) -> Hits:
-        """Which scores of the table are inside."""
+        """Tell which scores are inside."""
         return scores <= self.limit if self.at_most else scores >= self.limit
 
     def describe(self, names: tuple[str, ...]) -> str:
-        """The event for people: as ranges where the score has one column, else with the columns' names; long lists are cut."""
+        """Describe the event, as ranges where the score has one column; long lists are cut."""
         if len(self.table.columns) == 1:
             return _ranges(names[self.table.columns[0]], self.table.cuts[0], self._inside())
         shown = [names[column] for column in self.table.columns[:_SHOWN]]
@@ -123,18 +106,18 @@ class ScoreThreshold:
 
     @property
     def _is_of_one(self) -> bool:
-        """Whether the score is one of a single column: its event is a union of ranges, which are quicker to tell than bins."""
+        """True if the score has a single column: then the event is a union of ranges, which are quicker to find than bins."""
         return len(self.table.columns) == 1 and not self.table.symbols
 
     @cached_property
     def _turns(self) -> tuple[bool, Floats]:
-        """Of a score of one column: whether the lowest bin is inside, and the cuts at which that turns."""
+        """Whether the lowest bin of a single column is inside, and the cuts at which that changes."""
         inside = self._inside()
         turns = [cut for cut, below, above in zip(self.table.cuts[0], inside, inside[1:], strict=False) if below != above]
         return inside[0], np.array(turns)
 
     def _inside(self) -> list[bool]:
-        """For each bin of a score of one column whether its outputs are in the event."""
+        """Whether the outputs of each bin of a single column are in the event."""
         scores = [self.table.offset + value for value in self.table.values[0]]
         return [score <= self.limit if self.at_most else score >= self.limit for score in scores]
 
@@ -144,7 +127,7 @@ Event: TypeAlias = Threshold | Atoms | ScoreThreshold
 
 
 def hits_of(events: Sequence[Event], features: Floats) -> Iterator[Hits]:
-    """Which rows are inside each event; a score of several columns that several events share is computed once."""
+    """Yield for each event which rows are inside; a score of several columns that events share is computed once."""
     scores: dict[int, Floats] = {}
     for event in events:
         if isinstance(event, ScoreThreshold) and len(event.columns) > 1:
@@ -157,7 +140,7 @@ def hits_of(events: Sequence[Event], features: Floats) -> Iterator[Hits]:
 
 
 def _ranges(name: str, cuts: tuple[float, ...], inside: list[bool]) -> str:
-    """The bins inside an event as the fewest ranges of a value; bin i goes from cut i - 1, itself inside, to below cut i."""
+    """Join the bins inside an event to the fewest ranges of a value; bin i goes from cut i - 1, itself inside, to below cut i."""
     ends = [None, *cuts, None]
     starts = [bin_ for bin_, taken in enumerate(inside) if taken and (bin_ == 0 or not inside[bin_ - 1])]
     stops = [bin_ + 1 for bin_, taken in enumerate(inside) if taken and (bin_ + 1 == len(inside) or not inside[bin_ + 1])]
@@ -173,7 +156,7 @@ def _range(name: str, low: float | None, high: float | None) -> str:
 
 
 def row_codes(rows: Floats) -> NDArray[np.uint64]:
-    """A 64-bit code of each row; equal rows have equal codes (0.0 and -0.0 count as equal), others almost never."""
+    """Code each row in 64 bits; equal rows have equal codes (0.0 and -0.0 count as equal), others almost never."""
     bits = (np.ascontiguousarray(rows) + 0.0).view(np.uint64)
     codes = np.zeros(len(rows), dtype=np.uint64)
     for column in range(bits.shape[1]):
@@ -182,5 +165,5 @@ def row_codes(rows: Floats) -> NDArray[np.uint64]:
 
 
 def _number(value: float) -> str:
-    """A feature value as people write it: whole numbers without a point, others in full so that the event can be repeated."""
+    """Write a feature value: integers without a point, others in full so that the event can be repeated."""
     return str(int(value)) if math.isfinite(value) and value == int(value) and abs(value) < 1e15 else repr(float(value))

@@ -1,4 +1,4 @@
-"""Choosing events on the pilot: candidates of every kind, ranked by the lower bound that the final runs will give."""
+"""Choice of events on the pilot: candidates of every kind, ranked by the lower bound expected of the final runs."""
 
 from __future__ import annotations
 
@@ -25,19 +25,22 @@ _NODES: Final = np.array([-2.5, -1.5, -0.5, 0.5])
 _OTHER_MASS: Final = 0.25
 _COMPUTED: Final = 48
 _COMPUTED_APART: Final = 16
+"""Candidates whose bound is computed: the best, and the best whose log-mass differs by `_OTHER_MASS`; the rest are forecast."""
+
 _TINY: Final = 1e-12
 _SCREENED: Final = 3
+"""Columns that are ranked by all rows, after a part of them has chosen these."""
 
 _Judged: TypeAlias = tuple[float, Family, int, bool, float, float, int]
 
 
 @dataclass(frozen=True)
 class RankedEvent:
-    """An event worth testing, with what the pilot says of it.
+    """An event worth testing, with what the pilot found.
 
-    `reverse` is True where the event speaks for label 0 (the bound is then on Q over P); `predicted` is the lower bound in nats
-    that the final runs are expected to give; `mass` is the probability of the event over both labels; `theta` the estimated
-    probability of its label given the event, pulled towards what the whole pilot suggests; `hits` the pilot hits behind it.
+    `reverse` is True for an event of label 0 (the bound is then on Q over P); `predicted` is the lower bound in nats expected of
+    the final runs; `mass` is the probability of the event over both labels; `theta` the estimated probability of its label given
+    the event, shrunk towards a model of the whole pilot; `hits` the pilot hits behind it.
     """
 
     event: Event
@@ -50,7 +53,7 @@ class RankedEvent:
 
 @dataclass(frozen=True)
 class Shortlist:
-    """How many events to choose: at most `keep`, `each` of a kind and column, of probabilities whose logarithms are `apart`."""
+    """How many events to choose: at most `keep`, `each` of a kind and column, with log-probabilities that are `apart`."""
 
     keep: int = 8
     each: int = 2
@@ -71,12 +74,10 @@ def rank_events(
     groups: Sequence[int] | None = None,
     screen: int = 2**15,
 ) -> tuple[RankedEvent, ...]:
-    """The most promising events, best first.
+    """Rank the most promising events, best first.
 
-    Candidates are thresholds on every column (quantiles, extreme values, repeated values; both sides), single values and sets of
-    outputs where there are few, and thresholds on an additive score; each for label 1 and for label 0.
-    An event is judged by the bound expected from `final_runs` fresh runs at a log-ratio between what its own counts say and what
-    a smooth model of the whole pilot says, less part of the remaining uncertainty: the best of many noisy counts is not believed.
+    An event is judged by the bound expected of `final_runs` fresh runs at a log-ratio between that of its own counts and that of a
+    smooth model of the whole pilot, less part of the remaining uncertainty, since the best of many noisy counts is flattered.
     """
     if features.ndim != 2 or labels.shape != features.shape[:1]:
         shapes = f"{features.shape} and {labels.shape}"
@@ -110,7 +111,7 @@ def rank_events(
 
 
 def _spread(predicted: Floats, mass: Floats, shortlist: Shortlist) -> list[int]:
-    """The best of a family, each of clearly different mass than those before."""
+    """Choose the best of a family, each of clearly different mass than those before."""
     left, chosen = predicted, list[int]()
     for _ in range(shortlist.each):
         best = int(np.argmax(left))
@@ -124,7 +125,7 @@ def _spread(predicted: Floats, mass: Floats, shortlist: Shortlist) -> list[int]:
 def _predict(
     family: Family, runs: float, *, reverse: bool, point: ClaimPoint, final_runs: int, alpha: float
 ) -> tuple[Floats, Floats, Floats]:
-    """Predicted final bound, shrunk theta and mass of each candidate, for label 1 or (`reverse`) for label 0."""
+    """Predict the final bound, shrunk theta and mass of each candidate, for label 1 or (`reverse`) for label 0."""
     hits, misses = (family.zeros, family.ones) if reverse else (family.ones, family.zeros)
     model = -family.model if reverse else family.model
     seen, noise = np.log((hits + 0.5) / (misses + 0.5)), 1 / (hits + 0.5) + 1 / (misses + 0.5)
@@ -143,7 +144,7 @@ def _predict(
 
 
 def _promising(ratios: Floats, mass: Floats, point: ClaimPoint, final_runs: int, alpha: float) -> NDArray[np.intp]:
-    """Places whose bound is worth computing, as a normal law forecasts it: the best, and the best of clearly different mass."""
+    """Places whose bound is worth computing, by a normal approximation: the best, and the best of clearly different mass."""
     if len(mass) <= _COMPUTED + _COMPUTED_APART:
         return np.arange(len(mass))
     theta = _share(ratios)
@@ -155,13 +156,13 @@ def _promising(ratios: Floats, mass: Floats, point: ClaimPoint, final_runs: int,
 
 
 def _share(ratio: Floats) -> Floats:
-    """The share of the label among the hits by its log-odds; odds that are too long for a float are none."""
+    """Share of the label among the hits by its log-odds; 0 where the odds are too long for a float."""
     with np.errstate(over="ignore"):
         return np.asarray(1 / (1 + np.exp(-ratio)))
 
 
 def expected_bound(ratio: Floats, mass: Floats, *, point: ClaimPoint, final_runs: int, alpha: float) -> Floats:
-    """Lower bound that fresh runs are expected to give on events of known log-ratio and mass; nothing is worth less than 0."""
+    """Lower bound that is expected of fresh runs on events of known log-ratio and mass; at least 0."""
     from scipy.special import betaincinv
 
     total, theta = mass * final_runs, _share(ratio)
@@ -176,5 +177,5 @@ def expected_bound(ratio: Floats, mass: Floats, *, point: ClaimPoint, final_runs
 
 
 def _log_ratio(low: Floats, spared: Floats) -> Floats:
-    """The bound from the least share of the label among the hits, less what delta takes from it; at least 0."""
+    """Bound by the least share of the label among the hits, less what delta takes from it; at least 0."""
     return np.asarray(np.log(np.maximum(low - spared, 1 - low) / (1 - low)))

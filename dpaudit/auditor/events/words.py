@@ -1,4 +1,4 @@
-"""An event in words: with its values where these may be shown, else by rank, number and shape."""
+"""Events in words: with their values where these may be shown, else by rank, number and shape."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _NAMED: Final = 8
 
 
 def describe_event(features: FeatureMap, ranked: RankedEvent, *, shown: bool) -> str:
-    """An event for people."""
+    """Describe an event for a report."""
     event = _value_alone(features, ranked.event)
     if not shown:
         return _outline(features, event, f"{100 * ranked.mass:.2g} % of the outputs")
@@ -25,7 +25,7 @@ def describe_event(features: FeatureMap, ranked: RankedEvent, *, shown: bool) ->
 
 
 def _value_alone(features: FeatureMap, event: Event) -> Event:
-    """The event without the form where there is one form of output, whose value says the rest."""
+    """Drop the form from an event where all its outputs have the first form, whose value says the rest."""
     if isinstance(event, Atoms) and {"value", _KIND} <= {features.names[column] for column in event.columns}:
         kind, value = (event.columns.index(features.names.index(name)) for name in (_KIND, "value"))
         if all(row[kind] == 0 for row in event.values):
@@ -34,7 +34,7 @@ def _value_alone(features: FeatureMap, event: Event) -> Event:
 
 
 def _outline(features: FeatureMap, event: Event, share: str) -> str:
-    """The event without a value of any output."""
+    """Describe the event without a value of any output."""
     names = [features.names[column] for column in event.columns]
     subject = names[0] if len(names) == 1 else f"({', '.join(names[:_NAMED])}{', and more' if len(names) > _NAMED else ''})"
     if names == [_KIND]:
@@ -52,7 +52,7 @@ def _outline(features: FeatureMap, event: Event, share: str) -> str:
 
 
 def _forms(features: FeatureMap, event: Event) -> str:
-    """Which forms of output are inside an event that looks at nothing else: by their shapes, numbered where these are alike."""
+    """Name the forms of output inside an event of forms alone: by their shapes, numbered where these are equal."""
     codes = [float(code) for code in range(len(features.kinds))]
     rows = np.zeros((len(codes) + 1, len(features.names)))
     rows[:, event.columns[0]] = [*codes, UNSEEN]

@@ -1,4 +1,4 @@
-"""Execution: executors that are made anew when their workers die, executors by name, and whether one can be relied on."""
+"""Executors that are renewed when their workers die, executors by name, and a check whether one can be relied on."""
 
 from __future__ import annotations
 
@@ -12,10 +12,7 @@ if TYPE_CHECKING:
     from dpaudit.auditor.execution.conformance import Finding as Finding
     from dpaudit.auditor.execution.conformance import check_executor as check_executor
 
-_HOMES: Final = {
-    "Finding": "conformance",
-    "check_executor": "conformance",
-}
+_HOMES: Final = {"Finding": "conformance", "check_executor": "conformance"}
 
 __all__ = sorted([*_HOMES, RenewableExecutor.__name__, executor_factory.__name__])
 

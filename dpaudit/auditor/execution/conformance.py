@@ -1,4 +1,4 @@
-"""Conformance: whether an executor does what an audit needs of it, tried out call by call."""
+"""Conformance checks: an executor is tried call by call on what an audit needs of it."""
 
 from __future__ import annotations
 
@@ -25,12 +25,14 @@ SKIPPED: Final = "skipped"
 
 _CALLS: Final = 40
 _RUNS: Final = 5_000
+"""Calls and runs of a check: enough for every worker of a pool to get some, few enough for seconds."""
+
 _NAME: Final = f"{probes.__name__}:TARGETS"
 
 
 @dataclass(frozen=True)
 class Finding:
-    """What one check of an executor found.
+    """Result of one check of an executor.
 
     Args:
       name: what was checked, in a few words.
@@ -48,11 +50,11 @@ class Finding:
 
 
 class _Fault(Exception):
-    """What an executor did wrong."""
+    """An executor did something wrong."""
 
 
 class _Untried(Exception):
-    """Why a check was not made."""
+    """A check was not made."""
 
 
 @dataclass(frozen=True)
@@ -63,16 +65,16 @@ class _Trial:
     end_a_worker: bool
 
     def futures(self, count: int, function: Callable[..., Any], *arguments: Any) -> list[Future[Any]]:
-        """Futures of the same call made several times."""
+        """Submit the same call several times."""
         return [self.executor.submit(function, *arguments) for _ in range(count)]
 
     def answers(self, function: Callable[..., Any]) -> list[Any]:
-        """Results of the same call made many times, in the order of the calls."""
+        """Return the results of the same call made many times, in the order of the calls."""
         return [future.result() for future in self.futures(_CALLS, function)]
 
     @cached_property
     def inline(self) -> str:
-        """The evidence of a small audit in this thread."""
+        """Evidence of a small audit in this thread."""
         return _evidence_on(None)
 
 
@@ -80,16 +82,16 @@ _Check: TypeAlias = Callable[[_Trial], str]
 
 
 def check_executor(executor: Executor, *, timeout: Exact = 60, end_a_worker: bool = False) -> tuple[Finding, ...]:
-    """Try out whether an executor does what an audit needs: calls, errors, cancellation, equal workers, equal evidence.
+    """Check that an executor does what an audit needs: calls, errors, cancellation, equal workers, equal evidence.
 
     Args:
       executor: any `concurrent.futures` executor; to end a worker, a `RenewableExecutor` or one that replaces lost workers itself.
-      timeout: how long one check may take, in seconds, positive; when one takes longer, those after it are skipped.
-      end_a_worker: whether one worker process is ended in the middle of an audit, to see that its evidence stays the same.
+      timeout: most seconds of one check, positive; those after a check that exceeds it are skipped.
+      end_a_worker: whether one worker process is ended during an audit, to check that its evidence stays the same.
     Returns:
       One finding for each check, always the same checks in the same order.
     Raises:
-      InvalidArgument: `timeout` is no number above 0 and at most 10**9 (DPA101 to DPA103).
+      InvalidArgument: `timeout` is not a number above 0 and at most 10**9 (DPA101 to DPA103).
     Source: docs/executors.md, "The check"; PEP 3148.
     Example:
       >>> from concurrent.futures import ThreadPoolExecutor
@@ -106,22 +108,22 @@ def check_executor(executor: Executor, *, timeout: Exact = 60, end_a_worker: boo
             findings.append(Finding(name, SKIPPED, f"{stuck} came to no end"))
             continue
         try:
-            findings.append(_begun(name, check, trial).result(seconds))
+            findings.append(_begin(name, check, trial).result(seconds))
         except TimeoutError:
             stuck = name
             findings.append(Finding(name, STUCK, f"came to no end within {seconds:g} seconds"))
     return tuple(findings)
 
 
-def _begun(name: str, check: _Check, trial: _Trial) -> Future[Finding]:
-    """What one check will find; in a thread of its own, which can be left behind where even submit() never comes back."""
+def _begin(name: str, check: _Check, trial: _Trial) -> Future[Finding]:
+    """Begin a check in a thread of its own, which can be abandoned where even submit() never returns."""
     result: Future[Finding] = Future()
-    threading.Thread(target=lambda: result.set_result(_found(name, check, trial)), daemon=True).start()
+    threading.Thread(target=lambda: result.set_result(_run_check(name, check, trial)), daemon=True).start()
     return result
 
 
-def _found(name: str, check: _Check, trial: _Trial) -> Finding:
-    """What one check found."""
+def _run_check(name: str, check: _Check, trial: _Trial) -> Finding:
+    """Run one check."""
     try:
         return Finding(name, PASSED, check(trial))
     except _Untried as reason:
@@ -133,7 +135,7 @@ def _found(name: str, check: _Check, trial: _Trial) -> Finding:
 
 
 def _calls(trial: _Trial) -> str:
-    """Calls give futures that the standard library can wait for."""
+    """Check that calls give futures that the standard library can wait for."""
     futures = trial.futures(_CALLS, probes.worker)
     if not all(isinstance(future, Future) for future in futures):
         raise _Fault(f"submit() gives a {type(futures[0]).__name__} instead of a concurrent.futures.Future")
@@ -146,14 +148,14 @@ def _calls(trial: _Trial) -> str:
 
 
 def _repetition(trial: _Trial) -> str:
-    """Equal calls are made again instead of sharing one result."""
+    """Check that equal calls are repeated instead of sharing one result."""
     if len(set(trial.answers(probes.token))) < _CALLS:
         raise _Fault("equal calls share one result; for Dask, Client.get_executor(pure=False)")
     return f"{_CALLS} equal calls were made {_CALLS} times"
 
 
 def _errors(trial: _Trial) -> str:
-    """An error of a call comes back as it was raised, and the worker goes on."""
+    """Check that an error of a call comes back as it was raised, and the worker goes on."""
     [future] = trial.futures(1, probes.fail)
     error = future.exception()
     if not isinstance(error, TargetFailure) or error.code != "DPA405":
@@ -162,7 +164,7 @@ def _errors(trial: _Trial) -> str:
 
 
 def _cancellation(trial: _Trial) -> str:
-    """Calls that wait can be cancelled, and the executor takes new ones after that."""
+    """Check that waiting calls can be cancelled, and that the executor takes new ones after that."""
     futures = trial.futures(4 * _CALLS, probes.pause, 0.02)
     cancelled = sum(future.cancel() for future in reversed(futures))
     wait(futures)
@@ -171,26 +173,24 @@ def _cancellation(trial: _Trial) -> str:
 
 
 def _surroundings(trial: _Trial) -> str:
-    """Workers have the versions of this process and compute the same last bits."""
+    """Check that workers have the versions of this process and compute the same last bits."""
     here = probes.surroundings()
     for there in trial.answers(probes.surroundings):
-        different = [
-            f"{name} {theirs} instead of {ours}" for (name, ours), (_, theirs) in zip(here, there, strict=True) if ours != theirs
-        ]
-        if different:
+        both = zip(here, there, strict=True)
+        if different := [f"{name} {theirs} instead of {ours}" for (name, ours), (_, theirs) in both if ours != theirs]:
             raise _Fault(f"a worker has {', '.join(different)}")
     return ", ".join(f"{name} {value}" for name, value in here)
 
 
 def _evidence(trial: _Trial) -> str:
-    """An audit on the executor has the evidence of the one inline, to the last bit."""
+    """Check that an audit on the executor has the evidence of the one inline, to the last bit."""
     if _evidence_on(trial.executor) != trial.inline:
         raise _Fault("an audit on it has other evidence than the same audit inline")
     return f"audits of {len(probes.TARGETS)} targets, {_RUNS} runs each, have the evidence of those inline"
 
 
 def _death(trial: _Trial) -> str:
-    """An audit during which a worker process ends has the evidence of one in peace."""
+    """Check that an audit during which a worker process ends has the evidence of an undisturbed one."""
     if not trial.end_a_worker:
         raise _Untried("no worker is ended unless asked for")
     workers = trial.answers(probes.worker)
@@ -216,7 +216,7 @@ def _death(trial: _Trial) -> str:
 
 
 def _evidence_on(executor: Executor | None, progress: Callable[[Progress], None] | None = None) -> str:
-    """The evidence of a small audit, every float written to its last bit."""
+    """Run a small audit; return its evidence, every float written to its last bit."""
     report = audit(_NAME, runs=_RUNS, seed=5, executor=executor, progress=progress)
     return repr((report.settings, report.results))
 

@@ -1,4 +1,4 @@
-"""What the check of an executor runs in its workers: calls that tell about a worker, and targets for a small audit."""
+"""Probes that the check of an executor runs in its workers: calls that identify a worker, and targets for a small audit."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from dpaudit.targets import Target
 
 @dataclass(frozen=True, order=True)
 class Worker:
-    """Which worker answered: machine, process and its kind, thread; and whether it belongs to an MPI job."""
+    """The worker that answered: machine, process and its kind, thread, and whether it belongs to an MPI job."""
 
     machine: str
     process: int
@@ -35,14 +35,14 @@ class Worker:
 
 
 def worker() -> Worker:
-    """The worker that runs this call, after a moment in which the others get theirs."""
+    """Identify the worker that runs this call, after a moment in which the others get theirs."""
     time.sleep(0.02)
     kind = multiprocessing.current_process().name.split("-")[0]
     return Worker(platform.node(), os.getpid(), kind, threading.get_ident(), "mpi4py.MPI" in sys.modules)
 
 
 def surroundings() -> tuple[tuple[str, str], ...]:
-    """What the numbers of a run depend on besides its seed: versions, and the last bits of noise and functions."""
+    """Collect what the numbers of a run depend on besides its seed: versions, and the last bits of noise and functions."""
     rng = np.random.default_rng(0)
     values = np.concatenate([rng.laplace(size=2000), rng.normal(size=2000), rng.gamma(0.3, size=2000)])
     computed = np.concatenate([values, np.exp(values), np.log(np.abs(values)), np.sin(values), np.float64(1.1) ** values])
@@ -55,12 +55,12 @@ def surroundings() -> tuple[tuple[str, str], ...]:
 
 
 def token() -> bytes:
-    """Bytes that no two calls share."""
+    """Return bytes that no two calls share."""
     return os.urandom(16)
 
 
 def fail() -> None:
-    """Raise an error with a code, to see whether it arrives as it was raised."""
+    """Raise an error with a code, to check that it arrives as it was raised."""
     raise TargetFailure("DPA405", "as asked.")
 
 
@@ -70,7 +70,7 @@ def pause(seconds: float) -> None:
 
 
 def mark(name: str) -> Path:
-    """The empty file that says that a worker of this machine was ended under that name."""
+    """Path of the empty file that marks that a worker of this machine was ended under that name."""
     return Path(tempfile.gettempdir()) / f"dpaudit-{name}"
 
 
@@ -94,7 +94,7 @@ def _counts(data: list[int], count: int, rng: np.random.Generator) -> NDArray[An
 
 
 def _texts(data: list[int], count: int, rng: np.random.Generator) -> list[str]:
-    """Answers in words, some of them missing."""
+    """Answers in words."""
     return ["yes" if draw < 0.6 + 0.1 * len(data) else "no" for draw in rng.random(count).tolist()]
 
 
@@ -105,4 +105,4 @@ TARGETS: Final = (
     Target(name="counts", sample=_counts, **_PARTS),  # type: ignore[arg-type]
     Target(name="texts", sample=_texts, **_PARTS),  # type: ignore[arg-type]
 )
-"""One function for single runs, one for many whose claim is false, one whose outputs are no numbers."""
+"""A function for single runs, one for many whose claim is false, and one whose outputs are texts."""

@@ -1,4 +1,4 @@
-"""Runs: chunks on a public schedule, seeds from one tree, and tasks that are pure functions of their place in it."""
+"""Chunks of runs on a public schedule, seeds from one tree, and tasks that are pure functions of their place in it."""
 
 from __future__ import annotations
 
@@ -31,14 +31,16 @@ BOUND: Final = 3
 PRICE: Final = 4
 SHRINKING: Final = 5
 SECOND_LOOK: Final = 6
-"""Stages of an audit, as they stand in the seed tree."""
+"""Stages of an audit, by their numbers in the seed tree."""
 
 Labels: TypeAlias = NDArray[np.uint8]
+
+_ONE_RUN: Final[Labels] = np.zeros(1, dtype=np.uint8)
 
 
 @dataclass(frozen=True)
 class Chunk:
-    """Which runs: target, pair, stage and index place them in the seed tree, `size` says how many there are."""
+    """Which runs: `target`, `pair`, `stage` and `index` place them in the seed tree, `size` is how many there are."""
 
     target: int
     pair: int
@@ -47,7 +49,7 @@ class Chunk:
     size: int
 
     def generator(self, root: int, part: int) -> np.random.Generator:
-        """A generator of its own for part 0 (labels) or 1 (the target) of this chunk."""
+        """Make the generator for part 0 (labels) or 1 (the target) of this chunk, which nothing else uses."""
         path = (self.target, self.pair, self.stage, self.index, part)
         return np.random.default_rng(np.random.SeedSequence(root, spawn_key=path))
 
@@ -56,8 +58,8 @@ class Chunk:
 class Manner:
     """How the runs of a target are made, as its first runs showed.
 
-    `single`: a `sample` function is called for one output at a time, since it failed on some call and a failing call for many
-    would not tell which run failed; `copies`: each call gets a copy of the dataset, since the function changes it.
+    `single`: a `sample` function that failed once is called for one output at a time, since a failing call for many hides which run
+    failed; `copies`: each call gets a copy of the dataset, since the function changes it.
     """
 
     features: FeatureMap
@@ -67,7 +69,7 @@ class Manner:
 
 @dataclass(frozen=True)
 class Task:
-    """One chunk to run; with events only their hits come back."""
+    """A chunk to run; with events only their hits come back."""
 
     work: Workload
     root: int
@@ -78,7 +80,7 @@ class Task:
 
 @dataclass(frozen=True)
 class ChunkRuns:
-    """Features and labels of the runs of one chunk, in order, and what of them was read."""
+    """Features and labels of the runs of a chunk, in order, and what was read of them."""
 
     features: Matrix
     labels: Labels
@@ -87,7 +89,7 @@ class ChunkRuns:
 
 @dataclass(frozen=True)
 class ChunkHits:
-    """Hits of each event among the runs of one chunk, and what of them was read."""
+    """Hits of each event among the runs of a chunk, and what was read of them."""
 
     counts: tuple[Counts, ...]
     account: Account = NOTHING
@@ -95,7 +97,7 @@ class ChunkHits:
 
 @dataclass(frozen=True)
 class Broken:
-    """A call for many outputs failed, which hides what single runs would have given; `reason` says how."""
+    """A failed call for many outputs, which hides what single runs would have given; `reason` says how it failed."""
 
     reason: str
 
@@ -104,7 +106,7 @@ Outcome: TypeAlias = ChunkRuns | ChunkHits | Broken
 
 
 def chunk_sizes(total: int | None, *, first: int = SMALLEST_CHUNK, largest: int = LARGEST_CHUNK) -> Iterator[int]:
-    """Sizes of successive chunks: the first size twice, then doubling up to the largest; cut off at `total` if there is one."""
+    """Sizes of successive chunks: the first size twice, then doubling up to the largest, as many runs as `total` if given."""
     done, size = 0, first
     while total is None or done < total:
         step = size if total is None else min(size, total - done)
@@ -115,7 +117,7 @@ def chunk_sizes(total: int | None, *, first: int = SMALLEST_CHUNK, largest: int 
 
 
 def perform(task: Task) -> Outcome:
-    """Run one chunk: a pure function of the task, in whatever process."""
+    """Run a chunk: a pure function of the task, in whatever process."""
     subject = subject_of(task.work)
     chunk = task.chunk
     labels = chunk.generator(task.root, 0).integers(0, 2, size=chunk.size, dtype=np.uint8)
@@ -129,17 +131,12 @@ def perform(task: Task) -> Outcome:
         return ChunkRuns(features.matrix_of(grouped, outputs, score), labels, account)
     columns = sorted({column for event in task.events for column in event.columns})
     matrix = features.matrix_of(grouped, outputs, score, tuple(columns))
-    return ChunkHits(tuple(_counted(hits, labels) for hits in hits_of(task.events, matrix)), account)
-
-
-def _counted(hits: NDArray[np.bool_], labels: Labels) -> Counts:
-    """Hits by label."""
-    ones = int(np.count_nonzero(hits & labels.view(np.bool_)))
-    return Counts(ones=ones, zeros=int(np.count_nonzero(hits)) - ones, runs=len(labels))
+    found = ((np.count_nonzero(hits & labels.view(np.bool_)), np.count_nonzero(hits)) for hits in hits_of(task.events, matrix))
+    return ChunkHits(tuple(Counts(ones=int(ones), zeros=int(hits - ones), runs=len(labels)) for ones, hits in found), account)
 
 
 def draw(subject: Subject, pair: int, labels: Labels, rng: np.random.Generator, manner: Manner) -> Outputs | Broken:
-    """One output for each label: from the first dataset of the pair for 0, from the second for 1."""
+    """Draw one output for each label: from the first dataset of the pair for 0, from the second for 1."""
     target, datasets = subject.target, (subject.pairs[pair].first, subject.pairs[pair].second)
     if target.run is not None:
         run = target.run
@@ -147,7 +144,7 @@ def draw(subject: Subject, pair: int, labels: Labels, rng: np.random.Generator, 
             return _run_each(run, datasets, labels, rng)
         return _run_each(lambda data, generator: run(copy_of(data), generator), datasets, labels, rng)
     if manner.single or len(labels) <= SMALLEST_CHUNK:
-        # Short chunks ask for one output a call, so that the attack also sees what single releases look like.
+        # Short chunks ask for one output a call, so that the attack is also made on single releases.
         return [sample_one(target, _given(datasets[label], manner), rng) for label in labels.tolist()]
     parts = []
     for label in (0, 1):
@@ -155,43 +152,26 @@ def draw(subject: Subject, pair: int, labels: Labels, rng: np.random.Generator, 
         parts.append(sample_many(target, _given(datasets[label], manner), count, rng) if count else [])
         if isinstance(parts[label], Broken):
             return parts[label]
-    return _merged(parts[0], parts[1], labels)
+    return _merge_sides(parts[0], parts[1], labels)
 
 
 def sample_one(target: Target, data: Any, rng: np.random.Generator) -> Any:
-    """One output of a target; an exception or a wrong number of outputs becomes a `Failure`."""
-    mark = pulse.entered()
-    try:
-        if target.run is not None:
-            return keep_output(target.run(data, rng))
-        drawn = _checked(target.function(data, 1, rng), 1)
-        return Failure(drawn.reason, drawn.reason) if isinstance(drawn, Broken) else keep_output(drawn[0])
-    except KeyboardInterrupt:
-        raise
-    except MemoryError as error:
-        raise _out_of_memory() from error
-    except BaseException as error:  # noqa: BLE001 - whatever else the target raises is an output
-        return _failure(error)
-    finally:
-        pulse.returned(mark)
+    """Draw one output of a target; an exception or a wrong number of outputs becomes a `Failure`."""
+
+    def call(data: Any, rng: np.random.Generator) -> Any:
+        drawn = _check_outputs(target.function(data, 1, rng), 1)
+        return Failure(drawn.reason, drawn.reason) if isinstance(drawn, Broken) else drawn[0]
+
+    return _run_each(target.run or call, (data,), _ONE_RUN, rng)[0]
 
 
 def sample_many(target: Target, data: Any, count: int, rng: np.random.Generator) -> Any:
-    """`count` outputs of one call of a `sample` function, or `Broken`."""
-    mark = pulse.entered()
-    try:
-        return _checked(target.function(data, count, rng), count)
-    except KeyboardInterrupt:
-        raise
-    except MemoryError as error:
-        raise _out_of_memory() from error
-    except BaseException as error:  # noqa: BLE001 - reported as what broke the call
-        return Broken(_raised(error))
-    finally:
-        pulse.returned(mark)
+    """Draw `count` outputs by one call of a `sample` function, or return `Broken`."""
+    [drawn] = _run_each(lambda data, rng: _check_outputs(target.function(data, count, rng), count), (data,), _ONE_RUN, rng)
+    return Broken(drawn.shown) if isinstance(drawn, Failure) else drawn
 
 
-def _run_each(run: Callable[..., Any], datasets: tuple[Any, Any], labels: Labels, rng: np.random.Generator) -> list[Any]:
+def _run_each(run: Callable[..., Any], datasets: tuple[Any, ...], labels: Labels, rng: np.random.Generator) -> list[Any]:
     """Outputs of single runs, one generator for all: runs of one chunk read disjoint parts of one random stream."""
     outputs, mark, returned = [], pulse.entered(), pulse.returned
     for label in labels.tolist():
@@ -200,37 +180,30 @@ def _run_each(run: Callable[..., Any], datasets: tuple[Any, Any], labels: Labels
         except KeyboardInterrupt:
             raise
         except MemoryError as error:
-            raise _out_of_memory() from error
+            # No claim is judged by it, since it depends on the machine.
+            raise TargetFailure("DPA415", "a run of it ended for want of memory; see --memory-limit.") from error
         except BaseException as error:  # noqa: BLE001 - whatever else the target raises is an output
-            outputs.append(_failure(error))
-        returned(mark)
+            # Told apart by the whole name of its class, shown by what source code names.
+            outputs.append(Failure(_raised(error, type(error).__name__), _raised(error)))
+        finally:
+            returned(mark)
     return outputs
 
 
-def _out_of_memory() -> TargetFailure:
-    """The failure of a target that wants more memory than there is: that depends on the machine, so no claim is judged by it."""
-    return TargetFailure("DPA415", "a run of it ended for want of memory; see --memory-limit.")
-
-
-def _failure(error: BaseException) -> Failure:
-    """An error as an output: told apart by the whole name of its class, and shown by what source code names."""
-    return Failure(_raised(error, type(error).__name__), _raised(error))
-
-
 def _raised(error: BaseException, name: str = "") -> str:
-    """The type of an error, and the code of one of ours; never its text, which may hold data."""
+    """Name the type of an error, and the code of one of ours; never its text, which may hold data."""
     code = getattr(error, "code", None) if isinstance(error, DpauditError) else None
     # Codes that are ours are fixed words; whatever else an error carries as its code may be data.
     return f"raised {name or class_name(type(error))}{f' {code}' if isinstance(code, str) and code in CODES else ''}"
 
 
 def _given(data: Any, manner: Manner) -> Any:
-    """The dataset as the function gets it."""
+    """Return the dataset as the function gets it."""
     return copy_of(data) if manner.copies else data
 
 
-def _checked(drawn: Any, count: int) -> Any:
-    """The outputs of a `sample` call, or `Broken` if they are not a sequence of `count` outputs."""
+def _check_outputs(drawn: Any, count: int) -> Any:
+    """Return the outputs of a `sample` call, or `Broken` if they are no sequence of `count` outputs."""
     if isinstance(drawn, (str, bytes, Mapping)) or not hasattr(drawn, "__len__"):
         return Broken(f"returned a {class_name(type(drawn))} instead of a sequence of outputs")
     if len(drawn) != count:
@@ -242,13 +215,13 @@ def _checked(drawn: Any, count: int) -> Any:
     return items if len(items) == count else Broken(f"returned a {type(drawn).__name__} instead of a sequence of outputs")
 
 
-def _merged(zeros: Any, ones: Any, labels: Labels) -> Outputs:
-    """Outputs of both sides put into the places of their labels, in order."""
+def _merge_sides(zeros: Any, ones: Any, labels: Labels) -> Outputs:
+    """Put the outputs of both sides into the places of their labels, in order."""
     second = labels == 1
     arrays = [part for part in (zeros, ones) if isinstance(part, np.ndarray)]
     if len(arrays) == 2 and arrays[0].dtype == arrays[1].dtype and arrays[0].shape[1:] == arrays[1].shape[1:]:
         merged = np.empty((len(labels), *arrays[0].shape[1:]), dtype=arrays[0].dtype)
-        # Places as numbers: several times faster than as a mask.
+        # By indices, several times faster than by masks.
         merged[np.flatnonzero(second)], merged[np.flatnonzero(~second)] = ones, zeros
         return merged
     sides = iter(zeros), iter(ones)

@@ -1,4 +1,4 @@
-"""Dispatch: chunks handed to any executor, several in one call where they are short; outcomes in the order of the chunks."""
+"""Dispatch of chunks to any executor, several in one call where they are short, with outcomes in the order of the chunks."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from dpaudit.errors import DpauditError, TargetFailure, class_name
 
 _MOST_DEATHS: Final = 3
 _SECONDS_A_CALL: Final = 0.1
-"""What a call is to take at least: an executor spends about a millisecond on each."""
+"""Least seconds that a call is to take: an executor spends about a millisecond on each."""
 
 _CELLS_A_CALL: Final = 2**20
-"""Numbers that one call may bring back, unless a single chunk has more."""
+"""Most numbers that one call brings back, unless a single chunk has more."""
 
 _Batch: TypeAlias = tuple[Task, ...]
 _Answer: TypeAlias = tuple[list[Outcome], float]
 
 
 def in_order(executor: Executor | None, tasks: Iterable[Task]) -> Generator[Outcome]:
-    """Outcomes of tasks in the order of the tasks, whatever the order in which workers finish, and whether or not they survive.
+    """Yield outcomes in the order of the tasks, in whatever order workers finish, and whether or not they survive.
 
     Source: PEP 3148.
     """
@@ -37,9 +37,9 @@ def in_order(executor: Executor | None, tasks: Iterable[Task]) -> Generator[Outc
     supply, alone, deaths, pace = iter(tasks), 0, 0, float("inf")
     try:
         while True:
-            # What was lost with dead workers is made again one by one, so that a chunk that ends its worker is found out.
+            # What was lost with dead workers is repeated chunk by chunk, to find a chunk that ends its worker.
             while len(pending) < (1 if alone else window) and (batch := _batch(supply, float("inf") if alone else pace)):
-                pending.append((batch, _submitted(executor, batch)))
+                pending.append((batch, _submit(executor, batch)))
             if not pending:
                 return
             batch, future = pending.popleft()
@@ -62,13 +62,13 @@ def in_order(executor: Executor | None, tasks: Iterable[Task]) -> Generator[Outc
 
 
 def perform_all(batch: _Batch) -> _Answer:
-    """Outcomes of several tasks, one after the other, and the seconds that they took."""
+    """Perform several tasks, one after the other; return their outcomes and the seconds that they took."""
     began = time.perf_counter()
     return [perform(task) for task in batch], time.perf_counter() - began
 
 
 def _batch(supply: Iterator[Task], pace: float) -> _Batch:
-    """The next tasks that one call is worth if a run takes `pace` seconds; none where nothing is left."""
+    """Take the next tasks that are worth a call if a run takes `pace` seconds; none where nothing is left."""
     batch, seconds, cells = list[Task](), 0.0, 0
     while not batch or (seconds < _SECONDS_A_CALL and cells < _CELLS_A_CALL):
         if (task := next(supply, None)) is None:
@@ -79,8 +79,8 @@ def _batch(supply: Iterator[Task], pace: float) -> _Batch:
     return tuple(batch)
 
 
-def _submitted(executor: Executor, batch: _Batch) -> Future[_Answer]:
-    """The future of a call; where the executor is broken already, one that says so when its turn comes."""
+def _submit(executor: Executor, batch: _Batch) -> Future[_Answer]:
+    """Submit a call; where the executor is broken already, return a future that fails when its turn comes."""
     try:
         return executor.submit(perform_all, batch)
     except BrokenExecutor as error:
@@ -92,7 +92,7 @@ def _submitted(executor: Executor, batch: _Batch) -> Future[_Answer]:
 
 
 def _renew(executor: Executor, batch: _Batch, deaths: int, error: BrokenExecutor) -> None:
-    """Make an executor anew whose workers died, unless it cannot be, or they died of the first chunk once too often."""
+    """Renew an executor whose workers died, unless it cannot be renewed, or they died of the first chunk once too often."""
     renew: Callable[[], None] | None = getattr(executor, "renew", None)
     if renew is None:
         raise _unreachable(
@@ -105,7 +105,7 @@ def _renew(executor: Executor, batch: _Batch, deaths: int, error: BrokenExecutor
 
 
 def _unreachable(reason: str) -> TargetFailure:
-    """The error of an executor that could not do its work."""
+    """Make the error of an executor that could not do its work."""
     return TargetFailure(
         "DPA408",
         f"the executor could not run a chunk: {reason}. Workers must be able to import the target and dpaudit and survive it.",

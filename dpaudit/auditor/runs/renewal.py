@@ -1,10 +1,12 @@
-"""Renewal: an executor known by its factory, so that another one can take its place when its workers die."""
+"""Executors made by a factory, so that another one can take the place of one whose workers die, and forked workers."""
 
 from __future__ import annotations
 
+import multiprocessing
+import signal
 import sys
 from collections.abc import Callable
-from concurrent.futures import Executor, Future
+from concurrent.futures import Executor, Future, ProcessPoolExecutor
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -14,7 +16,7 @@ from dpaudit.exact import instance_of
 
 
 class RenewableExecutor(Executor):
-    """An executor made by a factory, and made again when its workers have died; the audit then repeats the chunks that were lost.
+    """An executor made by a factory, and made again when its workers died; the audit then repeats the chunks that were lost.
 
     Args:
       factory: function of no arguments that gives a `concurrent.futures` executor; called once now, and once for each renewal.
@@ -37,26 +39,34 @@ class RenewableExecutor(Executor):
 
     @property
     def factory(self) -> Callable[[], Executor]:
-        """The function that makes the executor."""
+        """Function that makes the executor."""
         return self._factory
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
-        """Hand a call to the executor that is current."""
+        """Submit a call to the current executor."""
         return self.current.submit(fn, *args, **kwargs)
 
     def renew(self) -> None:
-        """Put a new executor in the place of one that has lost its workers."""
+        """Replace an executor that lost its workers by a new one."""
         _close(self.current, wait=False)
         self.current = make_executor(self._factory)
         self.renewals += 1
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:  # noqa: FBT001, FBT002 - PEP 3148
-        """End the executor that is current."""
+        """Shut the current executor down."""
         _close(self.current, wait=wait, cancel_futures=cancel_futures)
 
 
+class ForkedWorkers(ProcessPoolExecutor):
+    """Worker processes forked at the first call: they hold the target of this process already, also what cannot be pickled."""
+
+    def __init__(self, workers: int) -> None:
+        context = multiprocessing.get_context("fork")
+        super().__init__(workers, mp_context=context, initializer=signal.signal, initargs=(signal.SIGINT, signal.SIG_IGN))
+
+
 def executor_factory(text: str) -> Callable[[], Executor]:
-    """The function that MODULE:FACTORY names; modules of the current folder are found too.
+    """Find the function that MODULE:FACTORY names; modules of the current folder are found too.
 
     Args:
       text: name of a module, a colon, and the name of a function or class in it that gives an executor when called.
@@ -71,7 +81,9 @@ def executor_factory(text: str) -> Callable[[], Executor]:
     """
     place, _, attribute = instance_of(text, str, "the name of an executor").partition(":")
     if not place or not attribute:
-        raise InvalidArgument("DPA105", f"an executor is named MODULE:FACTORY, got {text!r}.")
+        raise InvalidArgument(
+            "DPA105", f"an executor is named MODULE:FACTORY, got {text!r}. Write for example concurrent.futures:ThreadPoolExecutor."
+        )
     if str(Path.cwd()) not in sys.path:
         sys.path.insert(0, str(Path.cwd()))
     try:
@@ -84,7 +96,7 @@ def executor_factory(text: str) -> Callable[[], Executor]:
 
 
 def make_executor(factory: Callable[[], Executor]) -> Executor:
-    """What the factory gives, if it is an executor (DPA105); an error of the factory names it (DPA408)."""
+    """Call a factory; refuse what is no executor (DPA105), and name the factory where it raises (DPA408)."""
     name = getattr(factory, "__name__", type(factory).__name__)
     try:
         executor = factory()
@@ -98,6 +110,6 @@ def make_executor(factory: Callable[[], Executor]) -> Executor:
 
 
 def _close(executor: Executor, *, wait: bool, cancel_futures: bool = False) -> None:
-    """End an executor; cancellation is only asked for where it is wanted, since not every executor knows the word."""
+    """Shut an executor down; `cancel_futures` is only passed on where it is set, since not every executor takes it."""
     if callable(getattr(executor, "shutdown", None)):
         executor.shutdown(wait=wait, **({"cancel_futures": True} if cancel_futures else {}))

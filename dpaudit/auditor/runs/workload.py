@@ -1,4 +1,4 @@
-"""What workers need of a target: itself in this process, or bytes from which each worker loads it once."""
+"""What workers get of a target: itself in this process, or bytes from which each worker loads it once."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
 from dpaudit.auditor.pairs.candidates import Neighbours, candidate_pairs
-from dpaudit.auditor.runs.forking import ForkedWorkers
+from dpaudit.auditor.runs.renewal import ForkedWorkers
 from dpaudit.errors import TargetFailure, class_name
 from dpaudit.targets import Reference, Target
 
 
 @dataclass(frozen=True)
 class Subject:
-    """A target and its candidate pairs, ready to run; `left_out` more were made of its data that the runs do not suffice for."""
+    """A target and its candidate pairs, ready to run; for `left_out` more pairs made of its data there are too few runs."""
 
     target: Target
     pairs: tuple[Neighbours, ...]
@@ -25,18 +25,18 @@ class Subject:
 
 @dataclass(frozen=True)
 class Workload:
-    """What a worker needs to make a subject: itself, or bytes that hold it or its reference; None where it was forked with it."""
+    """A subject for a worker: itself, or bytes that hold it or its reference; None where the worker was forked with it."""
 
     digest: str
     content: Subject | bytes | None = field(compare=False, repr=False)
 
 
 _inherited: dict[str, Subject] = {}
-"""Subjects that workers find in themselves, since they are forked from this process after it put them here."""
+"""Subjects that workers inherit, since they are forked from this process after it put them here."""
 
 
 def workload(target: Target, pairs: tuple[Neighbours, ...], reference: Reference | None, executor: Executor | None) -> Workload:
-    """What to send to the workers of an executor."""
+    """Pack a target for the workers of an executor."""
     kind = getattr(executor, "current", executor)  # a renewable executor is as the one it holds
     if kind is None or isinstance(kind, ThreadPoolExecutor):
         return Workload("", Subject(target, pairs))
@@ -45,9 +45,8 @@ def workload(target: Target, pairs: tuple[Neighbours, ...], reference: Reference
         _inherited[digest] = Subject(target, pairs)
         return Workload(digest, None)
     made = target.neighbours is None or isinstance(target.neighbours, tuple)
-    source: Reference | Target = reference or replace(
-        target, neighbours=tuple((pair.first, pair.second) for pair in pairs), data=None
-    )
+    given = tuple((pair.first, pair.second) for pair in pairs)
+    source: Reference | Target = reference or replace(target, neighbours=given, data=None)
     try:
         content = pickle.dumps((source, None if reference and made else pairs))
     except Exception as error:
@@ -62,7 +61,7 @@ def workload(target: Target, pairs: tuple[Neighbours, ...], reference: Reference
 
 
 def subject_of(work: Workload) -> Subject:
-    """The subject that a workload stands for, loaded once per worker."""
+    """Unpack the subject of a workload, once in each worker."""
     if work.content is None:
         return _inherited[work.digest]
     return _loaded(work) if isinstance(work.content, bytes) else work.content
@@ -70,7 +69,7 @@ def subject_of(work: Workload) -> Subject:
 
 @lru_cache(maxsize=4)
 def _loaded(work: Workload) -> Subject:
-    """The subject inside shipped bytes; cached, so that a worker loads each target once."""
+    """Unpack the subject inside bytes; cached for the few targets whose chunks a worker gets in turn."""
     assert isinstance(work.content, bytes), "subject_of knows the others"  # noqa: S101
     source, pairs = pickle.loads(work.content)  # noqa: S301 - bytes that this program's own driver wrote for its workers
     target = source.load() if isinstance(source, Reference) else source

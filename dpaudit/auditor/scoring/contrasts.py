@@ -1,4 +1,4 @@
-"""Values along ordered bins as sums of contrasts between halves, halves of halves and so on, most of which are nothing."""
+"""Corrections of log-odds along ordered bins, as sums of contrasts between halves, halves of halves and so on, most of them 0."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from dpaudit.auditor.statistics.log_sums import log_sum
 _SHARES: Final = (0.02, 0.1, 0.3, 0.9)
 _SIZES: Final = tuple(0.01 * 2.0**power for power in range(11))
 _DECAYS: Final = (0.5, 0.75, 1.0)
-"""What is tried: how many contrasts are something, how large the coarsest of these are, what each halving makes of that size."""
+"""Grid of hypotheses: the share of contrasts that are not 0, the size of the coarsest of these, and its factor for each halving."""
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class Tree:
     bins: int
 
     def contrasts(self, values: Floats) -> Floats:
-        """The mean of all bins, then left half less right half of each block, coarse blocks first; 0 where a half is empty."""
+        """Mean of all bins, then left half less right half of each block, coarse blocks first; 0 where a half is empty."""
         found = []
         means = self._padded(values)
         for fine, coarse in zip(self.levels, self.levels[1:], strict=False):
@@ -37,13 +37,13 @@ class Tree:
         return np.concatenate([means, *found[::-1]], axis=-1)
 
     def variances(self) -> Floats:
-        """Variance that noise gives to each contrast; infinite where a half is empty."""
+        """Variance of each contrast by noise alone; infinite where a half is empty."""
         with np.errstate(divide="ignore"):
             found = [(1 / _halves(fine)).sum(axis=-1) for fine in self.levels[-2::-1]]
             return np.concatenate([1 / self.levels[-1], *found], axis=-1)
 
     def values(self, contrasts: Floats) -> Floats:
-        """The bins' values that have these contrasts; more rows than the tree has are allowed where it has one."""
+        """Values of the bins that have these contrasts; more rows than the tree has are allowed where it has one."""
         means, start = contrasts[..., :1], 1
         for fine, coarse in zip(self.levels[-2::-1], self.levels[:0:-1], strict=True):
             part = contrasts[..., start : start + coarse.shape[-1]]
@@ -60,7 +60,7 @@ class Tree:
 
 
 def tree_of(precisions: Floats) -> Tree:
-    """The tree of bins with these precisions, one row for each column; the middle bin is where the first halves meet."""
+    """Build the tree of bins with these precisions, one row for each column; the first halves meet at the middle bin."""
     bins = precisions.shape[-1]
     size = 1 << (bins - 1).bit_length()
     before = (size - bins) // 2
@@ -74,8 +74,8 @@ def tree_of(precisions: Floats) -> Tree:
 def posterior_contrasts(tree: Tree, contrasts: Floats) -> tuple[Floats, Floats, float]:
     """Mean and variance of the true contrasts, and the log-likelihood of the seen ones.
 
-    A true contrast is 0, or normal around 0 with a size that depends on its depth; how often and how large is learned from all
-    contrasts together, by averaging over a grid of answers with their likelihoods as weights. Plateaus stay flat, steps stay sharp.
+    A true contrast is 0, or normal around 0 with a size that depends on its depth; both are learned from all contrasts together, as
+    the mean over a grid with likelihoods as weights. So plateaus stay flat and steps sharp.
 
     Source: Johnstone and Silverman 2005, empirical Bayes thresholding, with a normal in place of their heavy tail.
     """
@@ -103,14 +103,51 @@ def posterior_contrasts(tree: Tree, contrasts: Floats) -> tuple[Floats, Floats, 
 
 
 def plateaus(deviation: Floats, variance: Floats) -> Floats:
-    """Deviations along ordered bins, one row for each column, without the contrasts that noise explains."""
+    """Remove from deviations along ordered bins, one row for each column, the contrasts that noise explains."""
     tree = tree_of(1 / variance)
     return tree.values(posterior_contrasts(tree, tree.contrasts(deviation))[0])
 
 
+def raw_corrections(ones: Floats, total: Floats, expected: Floats) -> tuple[Floats, Floats]:
+    """Log-odds of the labels by bin beyond those of the `expected` ones, and their variance."""
+    ones, zeros = ones + 0.5, total - ones + 0.5
+    expected = expected + 0.5
+    return np.log(ones / zeros) - np.log(expected / (total + 1 - expected)), 1 / ones + 1 / zeros
+
+
+def shrink_corrections(deviation: Floats, variance: Floats) -> Floats:
+    """Pull deviations towards 0 by their estimated spread.
+
+    Source: empirical Bayes with a normal prior; the spread is estimated by weighted moments.
+    """
+    precision = 1 / variance
+    spread = max(0.0, float((precision * (deviation**2 - variance)).sum() / precision.sum()))
+    return np.asarray(deviation * spread / (spread + variance))
+
+
+def share_corrections(deviation: Floats, variance: Floats) -> Floats:
+    """Share deviations by bin among columns (rows): one shape that all have, multiples of few others, and own remainders.
+
+    The mean over columns becomes plateaus, then the rest keeps of its singular values what noise alone would not give, and what is
+    left of each column becomes plateaus again.
+
+    Source: Gavish and Donoho 2017, shrinkage of singular values for squared error.
+    """
+    precision = 1 / variance
+    mass = precision.sum(axis=0)
+    common = plateaus((precision * deviation).sum(axis=0) / mass, 1 / mass)
+    noise = np.sqrt(variance)
+    left, sizes, right = np.linalg.svd((deviation - common) / noise, full_matrices=False)
+    rows, columns = deviation.shape
+    excess = np.maximum(sizes**2 - rows - columns, 0.0) ** 2 - 4 * rows * columns
+    kept = np.sqrt(np.maximum(excess, 0.0)) / np.maximum(sizes, 1e-300)
+    low = common + noise * ((left * kept) @ right)
+    return np.asarray(low + plateaus(deviation - low, variance))
+
+
 @cache
 def _spreads(levels: int) -> Floats:
-    """Variances of the contrasts in trees of so many levels, one row for each answer that is tried."""
+    """Variances of the contrasts in trees of so many levels, one row for each hypothesis of the grid."""
     depths = np.concatenate([[0.0], *(np.full(1 << depth, float(depth)) for depth in range(levels - 1))])
     spreads = np.stack([size * decay**depths for size, decay in product(_SIZES, _DECAYS)]) ** 2
     spreads.flags.writeable = False

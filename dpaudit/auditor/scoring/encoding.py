@@ -1,4 +1,4 @@
-"""Columns of a pilot as small bin numbers: cut from values alone, exact values that repeat apart from the numbers in between."""
+"""Columns of a pilot as small bin numbers, cut from values alone: exact values that repeat, and the numbers in between."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ Small: TypeAlias = NDArray[np.uint8]
 Mask: TypeAlias = NDArray[np.bool_]
 
 MOST_PATTERNS: Final = 4096
+"""Patterns of exact values that a score keeps: more have too few rows each."""
 
 _ROWS_TO_CUT: Final = 2**16
 _ROWS_TO_COUNT: Final = 2**17
@@ -28,7 +29,7 @@ _COARSE, _FINE = 8, 16
 
 @dataclass(frozen=True)
 class Column:
-    """One column: where it stands, its group, its cut points, its bins by row, and which bins hold numbers, not an exact value."""
+    """A column: its position, group, cut points, bins by row, and which bins hold numbers instead of one exact value."""
 
     source: int
     group: int
@@ -38,25 +39,22 @@ class Column:
 
     @property
     def size(self) -> int:
-        """How many bins there are."""
+        """Number of bins."""
         return len(self.cuts) + 1
 
     @property
     def symbols(self) -> Codes:
-        """What each bin contributes to a pattern: bins of numbers are alike."""
+        """What each bin adds to a pattern; bins of numbers all add the same."""
         return np.where(self.numeric, 0, np.arange(1, self.size + 1)).astype(np.uint64)
 
 
 def encode_columns(features: Floats, groups: Sequence[int] | None) -> list[Column]:
-    """The columns that vary.
-
-    Columns of few values get a bin for each value. Others get equal shares, and a bin for each value that repeats often.
-    """
+    """Bin the columns that vary: by value where there are few, else in equal shares and by value where one repeats often."""
     found = []
-    alone = [column for column in range(features.shape[1]) if _varies(features[:, column])]
-    for column in alone:
+    varying = [column for column in range(features.shape[1]) if _varies(features[:, column])]
+    for column in varying:
         values = features[:, column]
-        cuts, numeric = _cuts(values, single=len(alone) == 1)
+        cuts, numeric = _cuts(values, single=len(varying) == 1)
         if cuts.size:
             bins = assign_bins(values, cuts).astype(np.uint8)
             found.append(Column(column, groups[column] if groups else 0, cuts, bins, numeric))
@@ -64,7 +62,7 @@ def encode_columns(features: Floats, groups: Sequence[int] | None) -> list[Colum
 
 
 def patterns_of(columns: Sequence[Column], rows: int) -> Codes | None:
-    """The pattern of exact values of each row; None where no two columns have any, or patterns are too many to be counted."""
+    """Code the exact values of each row; None where no two columns have any, or patterns are too many to be counted."""
     if len(columns) < 2 or all(column.numeric.all() for column in columns):
         return None
     codes = _codes(columns, slice(0, _ROWS_TO_COUNT))
@@ -82,7 +80,7 @@ def _codes(columns: Sequence[Column], rows: slice) -> Codes:
 
 
 def _varies(values: Floats) -> bool:
-    """Whether a column has two different finite values."""
+    """True if a column has two different finite values."""
     finite = values[np.isfinite(values)]
     return bool(finite.size and finite.min() < finite.max())
 

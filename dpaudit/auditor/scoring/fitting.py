@@ -1,4 +1,4 @@
-"""Fitting the score: exact values first, then their patterns, then numbers group by group; each step corrects what came before."""
+"""Fit of the score: exact values first, then their patterns, then numbers group by group; each step corrects those before."""
 
 from __future__ import annotations
 
@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpaudit.auditor.reading.features import DERIVED, ITEMS
-from dpaudit.auditor.scoring.contrasts import plateaus
-from dpaudit.auditor.scoring.corrections import raw_corrections, share_corrections, shrink_corrections
+from dpaudit.auditor.scoring.contrasts import plateaus, raw_corrections, share_corrections, shrink_corrections
 from dpaudit.auditor.scoring.encoding import Column, encode_columns, patterns_of
 from dpaudit.auditor.scoring.models import column_model, order_column
 from dpaudit.auditor.scoring.table import ScoreTable
@@ -31,10 +30,7 @@ Single: TypeAlias = NDArray[np.float32]
 
 @dataclass(frozen=True)
 class FittedScore:
-    """A score fitted on all rows, and for each of these rows the score that it gets from rows of other folds alone.
-
-    `exact` is True where the score depends on finitely many exact values only.
-    """
+    """A score, and for each row the score fitted on other rows alone; `exact` if it depends on finitely many exact values only."""
 
     table: ScoreTable
     held_out: Floats
@@ -43,7 +39,7 @@ class FittedScore:
 
 @dataclass(frozen=True)
 class _Pilot:
-    """What a score is fitted on: columns, labels, the number of each row's pattern and the codes of the patterns."""
+    """Data that a score is fitted on: columns, labels, the number of each row's pattern and the codes of the patterns."""
 
     columns: tuple[Column, ...]
     labels: Labels
@@ -53,7 +49,7 @@ class _Pilot:
 
 @dataclass
 class _Fit:
-    """Tables that grow step by step, and the log-odds that they give to the rows they are fitted on."""
+    """Tables that grow step by step, and the log-odds that they give to the rows that they are fitted on."""
 
     tables: list[Floats]
     patterns: Floats
@@ -61,9 +57,9 @@ class _Fit:
 
 
 def fit_score(features: Floats, labels: Labels, groups: Sequence[int] | None = None) -> FittedScore | None:
-    """An additive score of the log-odds of label 1, or None where no column varies.
+    """Fit an additive score of the log-odds of label 1; None where no column varies.
 
-    Every row's held-out score comes from tables fitted on other rows; the score itself is the mean of these tables.
+    The held-out score of a row comes from tables fitted on other rows; the score itself is the mean of these tables.
     """
     columns = encode_columns(features, groups)
     if not columns:
@@ -76,7 +72,7 @@ def fit_score(features: Floats, labels: Labels, groups: Sequence[int] | None = N
     held_out = np.empty(len(labels))
     fits = []
     for turn in range(_FOLDS):
-        fit = _fitted(pilot, np.flatnonzero(fold != turn), order)
+        fit = _fit_rows(pilot, np.flatnonzero(fold != turn), order)
         judged = np.flatnonzero(fold == turn)
         held_out[judged] = _scores(pilot, fit, judged)
         fits.append(fit)
@@ -89,11 +85,11 @@ def fit_score(features: Floats, labels: Labels, groups: Sequence[int] | None = N
 
 
 def _of_one(column: Column, features: Floats, labels: Labels) -> FittedScore:
-    """The score of a single column: its modelled log-odds."""
+    """Fit the score of a single column: its modelled log-odds."""
     values = features[:, column.source]
     starts = np.concatenate([[-np.inf], column.cuts])
     held_out, tables = np.empty(len(labels)), []
-    # Sorted once: to sort again what is in order takes a tenth of the time.
+    # Sorted once, since sorting what is in order takes a tenth of the time.
     order = np.argsort(values)
     increasing, theirs, fold = values[order], labels[order], (np.arange(len(labels)) % _FOLDS).astype(np.uint8)[order]
     for turn in range(_FOLDS):
@@ -105,10 +101,9 @@ def _of_one(column: Column, features: Floats, labels: Labels) -> FittedScore:
 
 
 def _pilot(columns: Sequence[Column], labels: Labels) -> _Pilot:
-    """Columns worth using, with patterns: what follows from the items says nothing new where items have exact values.
-
-    Elsewhere it comes after the items, also where it has few values: what the items say better would be put down to it.
-    """
+    """Choose the columns worth using, and number their patterns."""
+    # What is derived from items adds nothing where they have exact values. Elsewhere it comes after them, as numbers, also where it
+    # has few values: otherwise it would take credit for what the items explain better.
     items = [column for column in columns if column.group == ITEMS]
     if any(not column.numeric.all() for column in items):
         columns = [column for column in columns if column.group not in DERIVED]
@@ -122,7 +117,7 @@ def _pilot(columns: Sequence[Column], labels: Labels) -> _Pilot:
 
 
 def _order(pilot: _Pilot) -> list[list[int]]:
-    """Groups of columns with numbers, in the order in which they explain labels of rows they were not fitted on."""
+    """Groups of columns with numbers, in the order in which they explain labels of rows that they were not fitted on."""
     groups: dict[int, list[int]] = {}
     for place, column in enumerate(pilot.columns):
         if column.numeric.any():
@@ -134,7 +129,7 @@ def _order(pilot: _Pilot) -> list[list[int]]:
     fitted, judged = rows[rows % 2 == 0], rows[rows % 2 == 1]
 
     def gain(order: list[list[int]]) -> float:
-        odds = _scores(pilot, _fitted(pilot, fitted, order), judged)
+        odds = _scores(pilot, _fit_rows(pilot, fitted, order), judged)
         return -float(np.log1p(np.exp(np.where(pilot.labels[judged] == 1, -odds, odds).astype(np.float32))).sum(dtype=np.float64))
 
     (best, first), *others = sorted(((gain([group]), group) for group in found), key=lambda entry: -entry[0])
@@ -145,8 +140,8 @@ def _order(pilot: _Pilot) -> list[list[int]]:
     return kept
 
 
-def _fitted(pilot: _Pilot, rows: Rows, order: list[list[int]]) -> _Fit:
-    """Tables from some rows."""
+def _fit_rows(pilot: _Pilot, rows: Rows, order: list[list[int]]) -> _Fit:
+    """Fit tables to some rows."""
     labels = pilot.labels[rows]
     bins = [column.bins[rows] for column in pilot.columns]
     tables = [np.zeros(column.size) for column in pilot.columns]
@@ -157,8 +152,8 @@ def _fitted(pilot: _Pilot, rows: Rows, order: list[list[int]]) -> _Fit:
     for _ in range(_SWEEPS):
         for place in exact:
             numeric = pilot.columns[place].numeric
-            deviation, variance = raw_corrections(*_merged(*counts[place], _expected(fit.odds, bins[place], numeric.size), numeric))
-            step = shrink_corrections(deviation, variance)
+            seen = (*counts[place], _expected(fit.odds, bins[place], numeric.size))
+            step = shrink_corrections(*raw_corrections(*(_merge_numbers(part, numeric) for part in seen)))
             fit.tables[place] += step
             fit.odds += _of_rows(step, bins[place])
     if pilot.patterns is not None:
@@ -174,14 +169,9 @@ def _fitted(pilot: _Pilot, rows: Rows, order: list[list[int]]) -> _Fit:
 
 
 def _correct_numbers(
-    pilot: _Pilot,
-    fit: _Fit,
-    group: list[int],
-    bins: Sequence[Bins],
-    counts: dict[int, tuple[Floats, Floats]],
-    labels: Labels,
+    pilot: _Pilot, fit: _Fit, group: list[int], bins: Sequence[Bins], counts: dict[int, tuple[Floats, Floats]], labels: Labels
 ) -> None:
-    """One step for the numbers of a group of columns at once, scaled so that it fits best."""
+    """Correct the numbers of a group of columns in one step, scaled so that it fits best."""
     by_size: dict[int, list[int]] = {}
     for place in group:
         by_size.setdefault(int(pilot.columns[place].numeric.sum()), []).append(place)
@@ -200,7 +190,7 @@ def _correct_numbers(
             steps[place] = np.zeros(pilot.columns[place].size)
             steps[place][pilot.columns[place].numeric] = step
             if pilot.columns[place].numeric.all():
-                # What all rows share says nothing; as a part of the step it would spoil its scale.
+                # A constant says nothing about a row; as a part of the step it would spoil its scale.
                 steps[place] -= counts[place][1] @ step / counts[place][1].sum()
             total += _of_rows(steps[place], bins[place])
     scale = _scale(fit.odds, total, labels)
@@ -210,7 +200,7 @@ def _correct_numbers(
 
 
 def _scale(odds: Single, step: Single, labels: Labels) -> float:
-    """How far to go along a step: logistic regression on it (Newton steps), never backwards."""
+    """Find how far to go along a step by logistic regression on it (Newton steps), never backwards."""
     scale = 0.0
     for _ in range(_NEWTON_STEPS):
         chance = _chance(odds + np.float32(scale) * step)
@@ -226,17 +216,17 @@ def _chance(odds: Single) -> Single:
 
 
 def _of_rows(table: Floats, bins: Bins) -> Single:
-    """The entry of each row's bin."""
+    """Look up the bin of each row in a table."""
     return table.astype(np.float32).take(bins)
 
 
 def _counts(bins: Bins, ones: Rows, size: int) -> tuple[Floats, Floats]:
-    """Labels 1, and all rows, by bin."""
+    """Count labels 1, and all rows, by bin."""
     return np.bincount(bins[ones], minlength=size).astype(np.float64), np.bincount(bins, minlength=size).astype(np.float64)
 
 
 def _expected(odds: Single, bins: Bins, size: int) -> Floats:
-    """Labels 1 that the log-odds so far expect, by bin."""
+    """Count the labels 1 that the log-odds so far expect, by bin."""
     return _weights(_chance(odds), bins, size)
 
 
@@ -245,17 +235,13 @@ def _weights(weights: Single, bins: Bins, size: int) -> Floats:
     return np.bincount(bins, weights=weights, minlength=size).astype(np.float64)
 
 
-def _merged(ones: Floats, total: Floats, expected: Floats, numeric: NDArray[np.bool_]) -> tuple[Floats, Floats, Floats]:
-    """Counts in which the bins of numbers are one."""
-
-    def merge(counts: Floats) -> Floats:
-        return np.where(numeric, counts[numeric].sum(), counts)
-
-    return merge(ones), merge(total), merge(expected)
+def _merge_numbers(counts: Floats, numeric: NDArray[np.bool_]) -> Floats:
+    """Count all bins of numbers as one."""
+    return np.where(numeric, counts[numeric].sum(), counts)
 
 
 def _scores(pilot: _Pilot, fit: _Fit, rows: Rows) -> Floats:
-    """Scores of some rows."""
+    """Score some rows."""
     scores = np.zeros(len(rows))
     for column, table in zip(pilot.columns, fit.tables, strict=True):
         if table.any():
@@ -266,7 +252,7 @@ def _scores(pilot: _Pilot, fit: _Fit, rows: Rows) -> Floats:
 
 
 def _table(pilot: _Pilot, tables: list[Floats], patterns: Floats) -> ScoreTable:
-    """The score as a predicate needs it; columns that say nothing are left out."""
+    """Put the score into the form that a predicate needs, without columns that add nothing."""
     exact = [not column.numeric.all() and pilot.patterns is not None for column in pilot.columns]
     used = [place for place, table in enumerate(tables) if table.any() or exact[place]]
     columns = [pilot.columns[place] for place in used]

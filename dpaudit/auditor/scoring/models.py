@@ -1,4 +1,4 @@
-"""The log-odds of label 1 along one column, as the whole pilot sees them: plateaus and steps, with how sure they are."""
+"""Log-odds of label 1 along one column, modelled on the whole pilot: plateaus and steps, with their uncertainty."""
 
 from __future__ import annotations
 
@@ -15,37 +15,40 @@ from dpaudit.auditor.statistics.binning import MOST_VALUES, Floats, Labels, cut_
 Places: TypeAlias = NDArray[np.int64]
 
 _ADDED: Final = 0.375
+"""Anscombe's 3/8, added to the counts of each label: it makes the angular transformation of small counts least biased."""
+
 _MOST_BENT: Final = math.pi - 1e-6
 _TAIL: Final = 0.02
 _FEWEST_IN_TAIL: Final = 4
 _LEVEL_BEYOND: Final = (0.0, 0.02, 0.1, 0.25)
 _LEVEL_ENDS_NEED: Final = 4.0
-"""Quantiles beyond which a score may say nothing more, and by how much likelier (in nats) that must make the counts."""
+"""Quantiles beyond which a score may be level, and by how many nats that must make the counts likelier."""
+
 _SLOPES: Final = np.array([0.0, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0])
 _SLOPE_SHARES: Final = np.array([0.8, *(0.2 / 6 for _ in range(6))])
-"""By how much bent log-odds may grow for each factor e in mass towards an end (standard deviations), and how likely that is."""
+"""Standard deviations of the growth of bent log-odds for each factor e in mass towards an end, and how likely each is."""
 
 
 @dataclass(frozen=True)
 class Ordered:
-    """One column in increasing order, without NaN, and how many rows before each place have label 1."""
+    """A column in increasing order, without NaN, and how many rows before each place have label 1."""
 
     values: Floats
     ones: Places
 
     def counts(self, ends: Places) -> tuple[Floats, Floats]:
-        """Label counts of the bins between ends: label 0 and label 1."""
+        """Count the labels in the bins between ends: label 0 and label 1."""
         ones = np.diff(self.ones[ends]).astype(np.float64)
         return np.diff(ends) - ones, ones
 
     def ends(self, cuts: Floats) -> Places:
-        """Where the bins between cuts begin and end."""
+        """Find where the bins between cuts begin and end."""
         return np.concatenate([[0], np.searchsorted(self.values, cuts, side="left"), [len(self.values)]])
 
 
 def order_column(values: Floats, labels: Labels) -> Ordered:
-    """A column in increasing order."""
-    # How equal values are ordered changes no count, since every end lies between different ones; a stable sort is slower.
+    """Sort a column and its labels."""
+    # The order of equal values changes no count, since every end is between different ones; a stable sort is slower.
     order = np.argsort(values)
     order = order[: len(values) - int(np.isnan(values).sum())]  # NaN is last
     ones = np.zeros(len(order) + 1, dtype=np.int64)
@@ -55,7 +58,7 @@ def order_column(values: Floats, labels: Labels) -> Ordered:
 
 @dataclass(frozen=True)
 class Curve:
-    """Log-odds of label 1 by bin, and how unsure they are.
+    """Log-odds of label 1 by bin, and their uncertainty.
 
     `bent` are the log-odds on a scale of even noise, where n labels have variance 4/n whatever their share; they move by `loads`
     (one row a bin) times independent unknowns with these `variances`.
@@ -81,17 +84,14 @@ class Curve:
         return self.odds[np.searchsorted(self.cuts, values, side="right")]
 
     def jump(self, values: Floats, odds: Floats) -> Floats:
-        """How far from `odds` the log-odds get around some values: in their bin, and in those beside it unless bins are values."""
+        """Largest distance from `odds` of the log-odds around values: in their bin and, unless bins are values, beside it."""
         place, last = np.searchsorted(self.cuts, values, side="right"), len(self.cuts)
         beside = (-1, 0, 1) if last >= MOST_VALUES else (0,)
         known = self.odds
         return np.asarray(np.max([np.abs(known[np.clip(place + step, 0, last)] - odds) for step in beside], axis=0))
 
     def tails(self, column: Ordered, ends: Places, *, below: bool) -> tuple[Floats, Floats]:
-        """Log-odds of label 1 among the rows before (`below`) or from each end on, and their standard deviation.
-
-        Bins are taken to be even inside.
-        """
+        """Log-odds of label 1 among the rows before (`below`) or after each end, and their deviation; bins are even inside."""
         edges = column.ends(self.cuts)
         rows, theta, total = np.diff(edges), self.theta, edges[-1]
         low = np.clip(np.searchsorted(edges, ends, side="right") - 1, 0, len(rows) - 1)
@@ -107,10 +107,10 @@ class Curve:
 
 
 def column_model(column: Ordered, *, scored: bool = False) -> Curve:
-    """The log-odds along a column, learned from its label counts; `scored` where the values are log-odds already.
+    """Model the log-odds along a column by its label counts; `scored` where the values are log-odds already.
 
-    Scores are believed up to a factor, a constant and level ends where that explains more than plateaus alone; other
-    columns may have a straight line in each far tail. What is left is a tree of contrasts, most of which are nothing.
+    Scores are right up to a factor, a constant and level ends where that explains more than plateaus alone; other columns may have
+    a straight line in each far tail. What is left is a tree of contrasts, most of them 0.
     """
     cuts = cut_points(column.values)
     cuts = fine_cuts(column.values, cuts) if cuts.size else cuts
@@ -136,7 +136,7 @@ def column_model(column: Ordered, *, scored: bool = False) -> Curve:
 
 
 def bent(odds: Floats) -> Floats:
-    """Log-odds on a scale of even noise: as they are near 0, at most pi.
+    """Transform log-odds to a scale of even noise: as they are near 0, at most pi.
 
     Source: Anscombe 1948, the angular transformation of binomial counts.
     """
@@ -144,7 +144,7 @@ def bent(odds: Floats) -> Floats:
 
 
 def _line(seen: Floats, variance: Floats, values: Floats, ends: Places, tree: Tree) -> Floats:
-    """The straight line in the mean value of each bin, level beyond some quantiles, that explains the counts best; or nothing."""
+    """Straight line in the mean value of each bin, level beyond some quantiles, that explains the counts best; or 0."""
     sums = np.concatenate([[0.0], np.cumsum(values)])[ends]
     means = np.diff(sums) / np.maximum(np.diff(ends), 1)
     lines: list[NDArray[Any]] = [np.zeros(len(seen))]
@@ -159,7 +159,7 @@ def _line(seen: Floats, variance: Floats, values: Floats, ends: Places, tree: Tr
 
 
 def _slope(seen: Floats, variance: Floats, reach: Floats) -> tuple[float, float]:
-    """Slope of log-odds along a tail and its variance: nothing, or normal of a size that is averaged over."""
+    """Slope of log-odds along a tail and its variance: 0, or normal of a size that is averaged over."""
     inside = reach > 0
     precision, along = 1 / variance[inside], reach[inside]
     along = along - (precision @ along) / precision.sum()
@@ -174,6 +174,6 @@ def _slope(seen: Floats, variance: Floats, reach: Floats) -> tuple[float, float]
 
 
 def _sums_to(parts: Floats, *, below: bool) -> Floats:
-    """Sums of the parts (rows) before each edge, or of those behind it."""
+    """Sum the parts (rows) before each edge, or those after it."""
     sums = np.concatenate([np.zeros((1, *parts.shape[1:])), np.cumsum(parts, axis=0)])
     return sums if below else np.asarray(sums[-1] - sums)

@@ -1,4 +1,4 @@
-"""The score as a predicate needs it: a table look-up for each column, and one for the pattern of exact values in a row."""
+"""Score of feature rows by look-up: one table for each column, and one for the pattern of exact values in a row."""
 
 from __future__ import annotations
 
@@ -21,17 +21,15 @@ _SHIFT: Final = np.uint64(29)
 class ScoreTable:
     """A score of feature rows: for each listed column the cut points of its bins and the score of each bin.
 
-    A row's pattern says which exact value stands in which column, all numbers in between being alike; known patterns have a
-    score of their own that is added.
+    A row's pattern is which exact value is in which column, numbers in between being alike; the score of a known pattern is added.
 
     Args:
       columns: positions of the columns used.
       cuts: increasing cut points, one tuple for each column.
       values: scores of the bins, one more than there are cuts, one tuple for each column.
       offset: constant added to every score.
-      symbols: what each bin contributes to the pattern, one tuple for each column; none where patterns do not count.
-      patterns: increasing codes of the known patterns.
-      pattern_values: their scores.
+      symbols: what each bin adds to the pattern, one tuple for each column; none where patterns do not count.
+      patterns, pattern_values: increasing codes of the known patterns, and their scores.
     """
 
     columns: tuple[int, ...]
@@ -43,7 +41,7 @@ class ScoreTable:
     pattern_values: tuple[float, ...] = ()
 
     def scores(self, features: Floats) -> Floats:
-        """The score of each row of `features`: an estimate of its log-odds for label 1."""
+        """Score each row: an estimate of its log-odds for label 1."""
         total = np.full(len(features), self.offset)
         codes = np.zeros(len(features), dtype=np.uint64)
         for column, (cuts, values, symbols) in zip(self.columns, self._arrays, strict=True):
@@ -57,7 +55,7 @@ class ScoreTable:
 
     @cached_property
     def _arrays(self) -> tuple[tuple[Floats, Floats, Codes], ...]:
-        """For each column its cut points, scores and symbols, made once for the thousands of chunks that are scored."""
+        """Cut points, scores and symbols of each column, made once for the thousands of chunks that are scored."""
         symbols = self.symbols or ((),) * len(self.columns)
         return tuple(
             (np.array(cuts), np.array(values), np.array(words, dtype=np.uint64))
@@ -71,13 +69,13 @@ class ScoreTable:
 
 
 def mix_codes(codes: Codes, words: Codes) -> Codes:
-    """Codes of rows with one more word each; different rows have different codes but for rare accidents."""
+    """Mix one more word into the code of each row; different rows have different codes but for rare accidents."""
     codes = (codes ^ words) * _MULTIPLIER
     codes ^= codes >> _SHIFT
     return codes
 
 
 def look_up_values(codes: Codes, known: Codes, values: Floats) -> Floats:
-    """The value of each code, 0 for those that are not among the increasing `known` ones."""
+    """Look up the value of each code, 0 for those that are not among the increasing `known` ones."""
     place = np.minimum(np.searchsorted(known, codes), len(known) - 1)
     return np.where(known[place] == codes, values[place], 0.0)

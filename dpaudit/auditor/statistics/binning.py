@@ -23,14 +23,17 @@ _FINE_BINS: Final = 128
 _TAIL_RATIO: Final = 1.6
 _MOST_COMPARED: Final = 48
 _FEWEST_COMPARED: Final = 16
+"""Up to so many cuts, with so many values for each, comparing is faster than searching."""
+
 _BLOCK: Final = 2**14
+"""Values that are compared at a time: as many as a cache holds."""
 
 
 def cut_points(values: Floats) -> Floats:
     """Increasing cut points for one column: between all values if they are few, else at quantiles and around repeated values.
 
-    Bin i holds the values from cut i - 1 on up to, but not including, cut i. Values that are not finite take no part in cutting;
-    NaN and infinity fall into the last bin, minus infinity into the first.
+    Bin i holds the values from cut i - 1 up to, but not including, cut i; NaN and infinity are in the last bin, minus infinity in
+    the first, and none of them is used for cutting.
     """
     finite = np.sort(values[np.isfinite(values)])
     if finite.size == 0:
@@ -51,7 +54,7 @@ def cut_points(values: Floats) -> Floats:
 def fine_cuts(values: Floats, cuts: Floats) -> Floats:
     """Cut points of equal shares and of ever smaller ones towards both ends; `cuts` where the column has few different values.
 
-    Shares are symmetric, so that the middle bins meet at the median; a value that fills a share has a bin of its own.
+    Shares are symmetric, so that the middle bins meet at the median; a value that fills a share has its own bin.
     """
     if cuts.size == 0:
         return cuts
@@ -68,12 +71,12 @@ def fine_cuts(values: Floats, cuts: Floats) -> Floats:
 
 
 def _at_levels(increasing: Floats, levels: Floats) -> Floats:
-    """Quantiles that are among the values, the higher one of two; np.quantile would not make use of their order."""
+    """Quantiles among sorted values, the higher one of two; np.quantile would sort them again."""
     return increasing[np.ceil(levels * (len(increasing) - 1)).astype(np.intp)]
 
 
 def assign_bins(values: Floats, cuts: Floats) -> Bins:
-    """The bin of each value: how many cuts are at most as large; NaN is in the last bin."""
+    """Find the bin of each value: how many cuts are at most as large; NaN is in the last bin."""
     if cuts.size > _MOST_COMPARED or len(values) < _FEWEST_COMPARED * cuts.size:
         return np.searchsorted(cuts, values, side="right")
     # For many values a few comparisons in cache are several times faster than a search.
@@ -86,5 +89,5 @@ def assign_bins(values: Floats, cuts: Floats) -> Bins:
 
 
 def label_counts(bins: Bins, labels: Labels, size: int) -> Floats:
-    """How often each bin was hit under label 0 (first column) and label 1 (second)."""
+    """Count the values in each bin under label 0 (first column) and label 1 (second)."""
     return np.bincount(2 * bins.astype(np.intp) + labels, minlength=2 * size).reshape(size, 2).astype(np.float64)

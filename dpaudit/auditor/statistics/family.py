@@ -1,4 +1,4 @@
-"""Many claims, one error probability: which p-values reject so that the chance of any false rejection is at most alpha."""
+"""One error probability for many claims: which p-values reject so that the chance of any false rejection is at most alpha."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ FAMILIES: Final = ("holm", "bonferroni")
 
 
 def reject_claims(p_values: Sequence[float], alpha: Fraction, family: str = "holm") -> tuple[bool, ...]:
-    """Which claims are refuted when the chance of refuting any true claim is to be at most `alpha` (Holm 1979)."""
+    """Decide which claims are refuted, so that the chance of refuting any true one is at most `alpha` (Holm 1979)."""
     word(family, "family", FAMILIES)
     decisions = [False] * len(p_values)
     for rank, place in enumerate(sorted(range(len(p_values)), key=lambda place: (p_values[place], place))):

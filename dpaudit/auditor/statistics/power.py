@@ -1,4 +1,4 @@
-"""What a final test would have found: the least violation that one event of given mass reveals with given probability."""
+"""Power of the final test: the least violation that one event of given mass reveals with given probability."""
 
 from __future__ import annotations
 
@@ -13,6 +13,8 @@ from dpaudit.exact import in_range, integer
 from dpaudit.targets import MOST_RUNS
 
 _STRATA: Final = 400
+"""Numbers of hits that stand for all likely ones, in strata of equal probability where there are more."""
+
 _BISECTIONS: Final = 50
 _LARGEST_EPSILON: Final = 40.0
 _UNLIKELY: Final = 1e-12
@@ -22,8 +24,7 @@ def detectable_epsilon(*, mass: float, runs: int, point: ClaimPoint, alpha: floa
     """Least true epsilon that the final one-binomial test refutes with the given probability.
 
     The alternative keeps the event's total mass m and puts the pair exactly on epsilon' at the tested delta: the label of a hit
-    is 1 with probability (e^epsilon' + delta/(2m)) / (1 + e^epsilon'). Hits are then binomial in the runs and labels binomial
-    in the hits, and both are summed exactly, in strata of equal probability where more than a few hundred hits are likely.
+    is 1 with probability (e^epsilon' + delta/(2m)) / (1 + e^epsilon'). Hits are binomial in the runs, labels in the hits.
     """
     in_range(mass, "mass", lower=0, upper=1, lower_open=True)
     in_range(alpha, "alpha", lower=0, upper=1, lower_open=True, upper_open=True)
@@ -41,15 +42,12 @@ def detectable_epsilon(*, mass: float, runs: int, point: ClaimPoint, alpha: floa
         return None
     for _ in range(_BISECTIONS):
         middle = (low + high) / 2
-        if power(middle) < probability:
-            low = middle
-        else:
-            high = middle
+        low, high = (middle, high) if power(middle) < probability else (low, middle)
     return high
 
 
 def _hits(mass: float, runs: int) -> tuple[Floats, Floats]:
-    """Numbers of hits that represent their binomial law, with weights: all likely ones, or the middles of equal strata."""
+    """Numbers of hits that represent their binomial law, with weights: all likely ones, or the middles of strata."""
     trials = np.float64(runs)
     low, high = _critical(trials, mass, np.array([1 - _UNLIKELY, _UNLIKELY])) - 1
     if high - low < _STRATA:
@@ -59,7 +57,7 @@ def _hits(mass: float, runs: int) -> tuple[Floats, Floats]:
 
 
 def _refuting(hits: Floats, runs: int, point: ClaimPoint, alpha: float) -> Floats:
-    """Least number of labels that refutes, for each number of hits; one more than the hits where none does."""
+    """Least number of labels 1 that refutes, for each number of hits; one more than the hits where none does."""
     from scipy.special import betaincinv
 
     sigma = 1 / (1 + math.exp(-float(point.epsilon)))

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dpaudit.auditor.scoring.corrections import raw_corrections, share_corrections, shrink_corrections
+from dpaudit.auditor.scoring.contrasts import raw_corrections, share_corrections, shrink_corrections
 
 
 def noise(seed, rows, columns):

@@ -78,7 +78,7 @@ def test_a_dead_target_alone_has_exit_code_4_with_name_and_reason(folder, kind, 
 def test_the_evidence_of_workers_is_the_evidence_without_them(folder):
     from functools import partial
 
-    from dpaudit.auditor.runs.forking import ForkedWorkers
+    from dpaudit.auditor.runs.renewal import ForkedWorkers
 
     names = ["honest.py:sound", "honest.py:broken"]
     alone = dpaudit.audit(names, runs=RUNS)
