@@ -217,7 +217,7 @@ def test_concentrating_moves_all_money_and_loses_none():
     assert path[-1] == pytest.approx(bankroll.log_wealth, abs=1e-9)
     with pytest.raises(InvalidArgument, match="open pairs"):
         bankroll.observe(0, *laplace_runs(14, 10, 1.0))
-    with pytest.raises(InvalidArgument, match="concentrated already"):
+    with pytest.raises(InvalidArgument, match="on one pair already"):
         bankroll.concentrate(1, [])
 
 
