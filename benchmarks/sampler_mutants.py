@@ -41,7 +41,7 @@ from mechanisms import (  # noqa: E402
 )
 from mechanisms.euclidean import drawn_reals  # noqa: E402
 from mechanisms.laws import DiscreteGaussian, DiscreteLaplace, Geometric, RoundedGaussian  # noqa: E402
-from mechanisms.partition_selection import Rule, selected  # noqa: E402
+from mechanisms.partition_selection import Rule, select_keys  # noqa: E402
 from mechanisms.sampling.euclidean_noise import draw_vectors  # noqa: E402
 from mechanisms.sampling.random import OsBitSource, source_from  # noqa: E402
 
@@ -229,7 +229,7 @@ def key_probes() -> list[Probe]:
         chance = min(math.e * chance + 0.1, 1 - (1 - chance - 0.1) / math.e, 1.0)
     rule = Rule(Fraction(1), Fraction(1, 10))
     law = np.array([1 - chance, chance])
-    return [index_probe("keys of 3", 1, law, lambda draws, source: selected(rule, np.full(draws, 3), source).astype(np.int64))]
+    return [index_probe("keys of 3", 1, law, lambda draws, source: select_keys(rule, np.full(draws, 3), source).astype(np.int64))]
 
 
 def probes() -> dict[str, list[Probe]]:

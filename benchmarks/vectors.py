@@ -22,7 +22,7 @@ sys.path[:0] = [str(ROOT), str(ROOT / "benchmarks")]
 
 from measuring import Bar, bars_table, best_of, each, have, table, versions, write  # noqa: E402
 
-from mechanisms import EuclideanLaplace, EuclideanMechanism, RoundedGaussian, VectorMechanism, clipped_sum  # noqa: E402
+from mechanisms import EuclideanLaplace, EuclideanMechanism, RoundedGaussian, VectorMechanism, clip_and_sum  # noqa: E402
 
 SHAPES = ((64, 100_000, np.float32), (64, 100_000, np.float64), (10_000, 784, np.float64), (100_000, 20, np.float64))
 DIMENSIONS = (1, 100, 10_000, 100_000, 1_000_000)
@@ -48,7 +48,7 @@ def clipping(repeats: int) -> list[dict[str, object]]:
     for height, width, dtype in SHAPES:
         data = np.random.default_rng(1).standard_normal((height, width)).astype(dtype)
         works: dict[str, Callable[[], object]] = {
-            "exact": lambda data=data: clipped_sum(data, norm_bound=1),
+            "exact": lambda data=data: clip_and_sum(data, norm_bound=1),
             "floats": lambda data=data: float_sum(data),
             "product": lambda data=data: product_sum(data),
         }

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from dpaudit import Sensitivity, Target
-from mechanisms import LaplaceMechanism, source_from, to_lattice
+from mechanisms import LaplaceMechanism, clamp_to_lattice, source_from
 
 # Public: longer visits count as 90 minutes, and lengths are rounded to half minutes. Never take such numbers from the file.
 SHORTEST, LONGEST, STEP = 0, 90, "1/2"
@@ -20,9 +20,9 @@ MECHANISM = LaplaceMechanism(sensitivity=180, epsilon=1, adjacency="replace_one"
 
 
 def sum_of_minutes(records: Sequence[dict]) -> int:
-    """Sum of all visits in half minutes; `to_lattice` clamps each, and gives empty cells a fixed value instead of an error."""
+    """Sum of all visits in half minutes; `clamp_to_lattice` gives empty cells a fixed value instead of an error."""
     minutes = [record.get("minutes") for record in records]
-    return int(to_lattice(minutes, lower=SHORTEST, upper=LONGEST, lattice=STEP).sum())
+    return int(clamp_to_lattice(minutes, lower=SHORTEST, upper=LONGEST, lattice=STEP).sum())
 
 
 def mean_minutes(records: Sequence[dict], count: int, rng: np.random.Generator) -> np.ndarray:

@@ -9,8 +9,8 @@ from dpaudit.lazy import lazily
 if TYPE_CHECKING:
     from mechanisms.above_threshold import AboveThreshold as AboveThreshold
     from mechanisms.additive import AdditiveMechanism as AdditiveMechanism
-    from mechanisms.contributions import clipped_rows as clipped_rows
-    from mechanisms.contributions import clipped_sum as clipped_sum
+    from mechanisms.contributions import clip_and_sum as clip_and_sum
+    from mechanisms.contributions import clip_rows as clip_rows
     from mechanisms.discrete_gaussian import DiscreteGaussianMechanism as DiscreteGaussianMechanism
     from mechanisms.euclidean import EuclideanLaplace as EuclideanLaplace
     from mechanisms.euclidean import EuclideanMechanism as EuclideanMechanism
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from mechanisms.gaussian import GaussianMechanism as GaussianMechanism
     from mechanisms.histogram import HistogramMechanism as HistogramMechanism
     from mechanisms.laplace import LaplaceMechanism as LaplaceMechanism
-    from mechanisms.lattice import to_lattice as to_lattice
+    from mechanisms.lattice import clamp_to_lattice as clamp_to_lattice
     from mechanisms.laws import DiscreteGaussian as DiscreteGaussian
     from mechanisms.laws import DiscreteLaplace as DiscreteLaplace
     from mechanisms.laws import FiniteLaw as FiniteLaw
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from mechanisms.laws import LawFromWeights as LawFromWeights
     from mechanisms.laws import RoundedGaussian as RoundedGaussian
     from mechanisms.laws import Staircase as Staircase
-    from mechanisms.laws import Truncated as Truncated
+    from mechanisms.laws import TruncatedLaw as TruncatedLaw
     from mechanisms.noisy_max import NoisyMax as NoisyMax
     from mechanisms.partition_selection import PartitionSelection as PartitionSelection
     from mechanisms.permute_and_flip import PermuteAndFlip as PermuteAndFlip
@@ -44,12 +44,12 @@ if TYPE_CHECKING:
 _HOMES: Final = {
     "GaussianMechanism": "gaussian",
     "LaplaceMechanism": "laplace",
-    "to_lattice": "lattice",
-    **dict.fromkeys(("clipped_rows", "clipped_sum"), "contributions"),
+    "clamp_to_lattice": "lattice",
+    **dict.fromkeys(("clip_rows", "clip_and_sum"), "contributions"),
     **dict.fromkeys(("EuclideanLaplace", "EuclideanMechanism"), "euclidean"),
     "VectorMechanism": "vector",
     **dict.fromkeys(("DiscreteGaussian", "DiscreteLaplace", "FiniteLaw", "Geometric", "LawFromWeights"), "laws"),
-    **dict.fromkeys(("RoundedGaussian", "Staircase", "Truncated"), "laws"),
+    **dict.fromkeys(("RoundedGaussian", "Staircase", "TruncatedLaw"), "laws"),
     "AdditiveMechanism": "additive",
     **dict.fromkeys(("InsecureSeededSourceForTestsOnly", "OsBitSource", "source_from"), "sampling.random"),
     "RandomizedResponse": "response",

@@ -14,7 +14,7 @@ from dpaudit.claims import Adjacency, ApproxDP, Claim, Curve, PureDP
 from dpaudit.errors import InvalidArgument, Unsupported
 from dpaudit.exact import Exact, positive, shown
 from dpaudit.releases import Release
-from mechanisms.laws import DiscreteGaussian, DiscreteLaplace, FiniteLaw, RoundedGaussian, Staircase, Truncated
+from mechanisms.laws import DiscreteGaussian, DiscreteLaplace, FiniteLaw, RoundedGaussian, Staircase, TruncatedLaw
 from mechanisms.noise import Noise, as_text, require_multiple, store
 
 if TYPE_CHECKING:
@@ -34,8 +34,8 @@ class AdditiveMechanism:
     """Adds noise of a given law to a number: the noise is that law in steps of the lattice, exactly.
 
     Laws whose privacy loss is known exactly may be added: `Staircase`, `DiscreteLaplace`, `DiscreteGaussian`, `RoundedGaussian`,
-    `FiniteLaw`, and `Truncated` Laplace or Gaussian laws on a range symmetric about 0. Bounded noise always has outputs that only
-    one of two neighbours can give, so its claim holds up to a delta that no epsilon removes.
+    `FiniteLaw`, and `TruncatedLaw` Laplace or Gaussian laws on a range symmetric about 0. Bounded noise always has outputs that
+    only one of two neighbours can give, so its claim holds up to a delta that no epsilon removes.
 
     Args:
       law: the noise, in lattice steps.
@@ -81,7 +81,7 @@ class AdditiveMechanism:
             return PureDP(self.law.epsilon)
         if isinstance(self.law, DiscreteLaplace):
             return PureDP(self.sensitivity / self.lattice / self.law.scale)
-        if isinstance(self.law, Truncated) and isinstance(self.law.law, DiscreteLaplace):
+        if isinstance(self.law, TruncatedLaw) and isinstance(self.law.law, DiscreteLaplace):
             epsilon = self.sensitivity / self.lattice / self.law.law.scale
             return ApproxDP(epsilon, Fraction(self.loss.delta(epsilon=epsilon).upper))
         return Curve(self.loss)
@@ -181,16 +181,16 @@ class AdditiveMechanism:
     @cached_property
     def _noise(self) -> Noise:
         """The noise in steps of the lattice, and what the release log keeps of it."""
-        kind, parameters = logged(self.law, self.lattice)
+        kind, parameters = log_entry(self.law, self.lattice)
         record = Release(kind, tuple(sorted(parameters.items())), self.sensitivity, self.adjacency)
         return Noise(self.law, self.lattice, Fraction(isqrt(int(self.law.width_squared)) + 1), record)
 
 
-def logged(law: IntegerLaw, lattice: Fraction) -> tuple[str, dict[str, Fraction]]:
+def log_entry(law: IntegerLaw, lattice: Fraction) -> tuple[str, dict[str, Fraction]]:
     """Kind and exact parameters, in output units, by which the accounting knows noise of a law on a lattice."""
     parameters = {"lattice": lattice}
-    if isinstance(law, Truncated):
-        return _truncated(law, lattice)
+    if isinstance(law, TruncatedLaw):
+        return _truncated_entry(law, lattice)
     if isinstance(law, DiscreteLaplace):
         return "discrete_laplace", {**parameters, "scale": law.scale * lattice}
     if isinstance(law, DiscreteGaussian):
@@ -210,10 +210,10 @@ def logged(law: IntegerLaw, lattice: Fraction) -> tuple[str, dict[str, Fraction]
     raise _unknown(law)
 
 
-def _truncated(law: Truncated, lattice: Fraction) -> tuple[str, dict[str, Fraction]]:
+def _truncated_entry(law: TruncatedLaw, lattice: Fraction) -> tuple[str, dict[str, Fraction]]:
     """Kind and parameters of truncated noise."""
     if isinstance(law.law, FiniteLaw):
-        return logged(law.law.within(law.lower, law.upper), lattice)
+        return log_entry(law.law.within(law.lower, law.upper), lattice)
     if law.lower != -law.upper:
         raise Unsupported(
             "DPA202",

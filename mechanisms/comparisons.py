@@ -15,7 +15,7 @@ from dpaudit.errors import BudgetExceeded, InvalidArgument
 from dpaudit.exact import Exact, in_range, positive, rational
 from dpaudit.releases import Hold, Release, note
 from mechanisms.laws import DiscreteLaplace
-from mechanisms.noise import bit_source, copies_asked, require_multiple
+from mechanisms.noise import bit_source, read_count, require_multiple
 from mechanisms.sampling.random import BitSource
 from mechanisms.steps import INTEGER_LIMIT, array_steps, format_of, number_steps
 
@@ -60,7 +60,7 @@ class Comparisons:
         steps, row = self.threshold_steps(threshold), self.value_steps(values)
         if abs(steps) > INTEGER_LIMIT:
             raise InvalidArgument("DPA108", "the threshold must be at most 2**60 steps of the lattice. Use a coarser lattice.")
-        runs = copies_asked(count)
+        runs = read_count(count)
         for law in self._laws():
             format_of(Fraction(1)).require_room(law.scale)
         bits = bit_source(source)

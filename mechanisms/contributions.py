@@ -11,7 +11,7 @@ import numpy as np
 
 from dpaudit.errors import InvalidArgument
 from dpaudit.exact import Exact, in_range, integer, kind_of, positive, word
-from mechanisms.entries import held_by
+from mechanisms.entries import name_contents
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -48,7 +48,7 @@ class _Ball:
         return held
 
 
-def clipped_rows(rows: NDArray[Any], *, norm_bound: Exact, norm: Norm = "l2", lattice_bits: int = 21) -> NDArray[np.int64]:
+def clip_rows(rows: NDArray[Any], *, norm_bound: Exact, norm: Norm = "l2", lattice_bits: int = 21) -> NDArray[np.int64]:
     """Each row as whole steps of norm_bound / 2**lattice_bits, of norm at most 2**lattice_bits steps, whatever the row holds.
 
     A row within the bound is truncated toward zero, a longer one is scaled to the bound first. A row that is not finite becomes
@@ -66,38 +66,38 @@ def clipped_rows(rows: NDArray[Any], *, norm_bound: Exact, norm: Norm = "l2", la
         or `rows` is not such an array (DPA105, DPA109, DPA108). No number in it is ever refused.
     Source: docs/vectors.md, "Contributions".
     Example:
-      >>> clipped_rows(np.array([[3.0, 4.0], [0.25, 0.5], [np.nan, 1.0]]), norm_bound=1, lattice_bits=4).tolist()
+      >>> clip_rows(np.array([[3.0, 4.0], [0.25, 0.5], [np.nan, 1.0]]), norm_bound=1, lattice_bits=4).tolist()
       [[9, 12], [4, 8], [0, 0]]
     """
     ball = _ball(norm_bound, norm, lattice_bits)
-    checked = checked_rows(rows)
+    checked = check_rows(rows)
     result = np.empty(checked.shape, dtype=np.int64)
     for start, steps in _chunks(checked, ball):
         result[start : start + len(steps)] = steps
     return result
 
 
-def clipped_sum(rows: NDArray[Any], *, norm_bound: Exact, norm: Norm = "l2", lattice_bits: int = 21) -> NDArray[np.int64]:
-    """Sum of the rows as `clipped_rows` gives them, without keeping them; exact.
+def clip_and_sum(rows: NDArray[Any], *, norm_bound: Exact, norm: Norm = "l2", lattice_bits: int = 21) -> NDArray[np.int64]:
+    """Sum of the rows as `clip_rows` gives them, without keeping them; exact.
 
     Adding, removing or zeroing a row moves it by at most 2**lattice_bits steps in the norm, replacing one by at most twice that.
 
     Args:
-      rows: as for `clipped_rows`.
-      norm_bound: as for `clipped_rows`.
-      norm: as for `clipped_rows`.
-      lattice_bits: as for `clipped_rows`.
+      rows: as for `clip_rows`.
+      norm_bound: as for `clip_rows`.
+      norm: as for `clip_rows`.
+      lattice_bits: as for `clip_rows`.
     Returns:
       int64 array of shape (d,) in steps of norm_bound / 2**lattice_bits.
     Raises:
-      InvalidArgument: as for `clipped_rows`.
+      InvalidArgument: as for `clip_rows`.
     Source: docs/vectors.md, "Contributions".
     Example:
-      >>> clipped_sum(np.array([[3.0, 4.0], [0.25, 0.5]]), norm_bound=1, lattice_bits=4).tolist()
+      >>> clip_and_sum(np.array([[3.0, 4.0], [0.25, 0.5]]), norm_bound=1, lattice_bits=4).tolist()
       [13, 20]
     """
     ball = _ball(norm_bound, norm, lattice_bits)
-    checked = checked_rows(rows)
+    checked = check_rows(rows)
     total = np.zeros(checked.shape[1], dtype=np.int64)
     partial, summed = np.zeros(checked.shape[1]), 0
     for _, steps in _chunks(checked, ball):
@@ -110,11 +110,13 @@ def clipped_sum(rows: NDArray[Any], *, norm_bound: Exact, norm: Norm = "l2", lat
     return total + partial.astype(np.int64)
 
 
-def checked_rows(rows: NDArray[Any]) -> NDArray[Any]:
+def check_rows(rows: NDArray[Any]) -> NDArray[Any]:
     """The array itself, refused for its type and shape only."""
     if not isinstance(rows, np.ndarray) or rows.ndim != 2 or rows.dtype.kind not in "fiu":
         is_array = isinstance(rows, np.ndarray)
-        kind = f"an array of {held_by(rows)} with {rows.ndim} dimension{'s' * (rows.ndim != 1)}" if is_array else kind_of(rows)
+        kind = (
+            f"an array of {name_contents(rows)} with {rows.ndim} dimension{'s' * (rows.ndim != 1)}" if is_array else kind_of(rows)
+        )
         raise InvalidArgument(
             "DPA105",
             f"rows must be an array of numbers of shape (rows, columns), got {kind}. "
@@ -149,7 +151,7 @@ def _chunks(rows: NDArray[Any], ball: _Ball) -> Iterator[tuple[int, NDArray[np.f
 def _steps(rows: NDArray[np.float64], ball: _Ball) -> NDArray[np.float64]:
     """Rows as whole numbers of steps: floats clip and scale, the exact test of the ball decides what counts."""
     with np.errstate(all="ignore"):
-        tame, sizes, per_unit = _measured(rows, ball)
+        tame, sizes, per_unit = _measure(rows, ball)
         factor = np.minimum(per_unit, ball.radius / sizes)
         steps = tame * factor[:, np.newaxis]
         np.trunc(steps, out=steps)
@@ -159,7 +161,7 @@ def _steps(rows: NDArray[np.float64], ball: _Ball) -> NDArray[np.float64]:
     return steps
 
 
-def _measured(rows: NDArray[np.float64], ball: _Ball) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+def _measure(rows: NDArray[np.float64], ball: _Ball) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
     """Rows, their norms in floats and the steps in a unit; rows with extreme entries are rescaled, those not finite are zero."""
     sums = _NORM_POWERS[ball.norm](rows)
     per_unit = np.full(len(rows), ball.per_unit)
@@ -174,7 +176,7 @@ def _measured(rows: NDArray[np.float64], ball: _Ball) -> tuple[NDArray[np.float6
     return rows, np.sqrt(sums) if ball.norm == "l2" else sums, per_unit
 
 
-def _folded(values: NDArray[np.float64]) -> NDArray[np.float64]:
+def _fold(values: NDArray[np.float64]) -> NDArray[np.float64]:
     """Sum of each row by halving it again and again, in place: elementwise additions, whose results depend on that row alone."""
     width = values.shape[1]
     while width > 1:
@@ -185,8 +187,8 @@ def _folded(values: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 _NORM_POWERS: Final[dict[str, Callable[[NDArray[np.float64]], NDArray[np.float64]]]] = {
-    "l1": lambda rows: _folded(np.abs(rows)),
-    "l2": lambda rows: _folded(rows * rows),
+    "l1": lambda rows: _fold(np.abs(rows)),
+    "l2": lambda rows: _fold(rows * rows),
     "linf": lambda rows: np.abs(rows).max(axis=1),
 }
 """For each norm, a power of it (the square for "l2") in floats, row by row."""

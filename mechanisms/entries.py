@@ -25,7 +25,7 @@ _KINDS: Final = {
 }
 
 
-def held_by(values: NDArray[Any]) -> str:
+def name_contents(values: NDArray[Any]) -> str:
     """What an array holds, for an error: never the width of text, which is the length of the longest string in private data."""
     return _KINDS.get(values.dtype.kind, values.dtype.name)
 

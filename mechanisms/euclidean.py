@@ -16,7 +16,7 @@ from dpaudit.exact import Enclosure, Exact, Reason, ball, integer, positive, sho
 from dpaudit.releases import Release, note
 from mechanisms.laws import RoundedGaussian
 from mechanisms.laws.law import MOST_DRAWS
-from mechanisms.noise import as_text, bit_source, copies_asked, in_logged_units, one_of, require_step, store
+from mechanisms.noise import as_text, bit_source, in_logged_units, one_of, read_count, require_step, store
 from mechanisms.sampling.envelope import SHIPPED as SHIPPED_CELLS
 from mechanisms.sampling.envelope import Tuning, envelope_table
 from mechanisms.sampling.euclidean_noise import draw_vectors
@@ -127,7 +127,7 @@ class VectorNoise:
 
     def often(self, value: NDArray[Any], count: int, source: BitSource | None) -> NDArray[Any]:
         """Independent noisy copies of a vector of any shape, along a new first axis."""
-        copies = copies_asked(count)
+        copies = read_count(count)
         if not isinstance(value, np.ndarray):
             raise InvalidArgument(
                 "DPA105", f"the value to release must be an array, got a {type(value).__name__}. A number is numpy.array([number])."

@@ -12,7 +12,7 @@ import numpy as np
 from dpaudit.claims import Adjacency, Claim, PureDP
 from dpaudit.exact import Exact, shown
 from dpaudit.releases import Release, note
-from mechanisms.noise import as_text, bit_source, copies_asked, store
+from mechanisms.noise import as_text, bit_source, read_count, store
 from mechanisms.sampling.random import BitSource
 from mechanisms.selection.parameters import checked, kind_of_scores, moves, require_temperature
 from mechanisms.selection.proposals import draw_one, finest_precision, propose
@@ -121,7 +121,7 @@ class ExponentialMechanism:
           >>> ExponentialMechanism(sensitivity=1, epsilon=1).releases([0, 1000], 3).tolist()
           [1, 1, 1]
         """
-        read, copies = read_scores(scores), copies_asked(count)
+        read, copies = read_scores(scores), read_count(count)
         bits = bit_source(source)
         hold = note(replace(self._record, count=copies, secure=bits.secure))
         if copies * _SHARE < read.size:

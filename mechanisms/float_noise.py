@@ -14,8 +14,8 @@ import numpy as np
 from dpaudit.errors import InvalidArgument
 from dpaudit.exact import Exact, kind_of, rational
 from dpaudit.releases import Release, note
-from mechanisms.entries import held_by
-from mechanisms.noise import bit_source, copies_asked
+from mechanisms.entries import name_contents
+from mechanisms.noise import bit_source, read_count
 from mechanisms.sampling.cells import Cells
 from mechanisms.sampling.random import BitSource
 from mechanisms.sampling.real_noise import RealNoise, noisy_sum, noisy_sums, real_noise
@@ -59,7 +59,7 @@ class FloatNoise:
 
     def often(self, value: FloatValue, count: int, source: BitSource | None) -> NDArray[np.float64]:
         """Independent noisy copies, along a new first axis."""
-        copies = copies_asked(count)
+        copies = read_count(count)
         numbers = _numbers(value) if isinstance(value, np.ndarray) else np.array(_number(value))
         bits = bit_source(source)
         hold = note(replace(self.record, dimension=numbers.size, count=copies, secure=bits.secure))
@@ -100,7 +100,9 @@ def _no_float() -> InvalidArgument:
 def _numbers(values: NDArray[np.float64]) -> NDArray[np.float64]:
     """The array to release, if it is a float64 array of finite numbers."""
     if values.dtype != np.float64:
-        raise InvalidArgument("DPA105", f"arrays must hold float64, got {held_by(values)}. Convert with astype(numpy.float64).")
+        raise InvalidArgument(
+            "DPA105", f"arrays must hold float64, got {name_contents(values)}. Convert with astype(numpy.float64)."
+        )
     if values.size == 0:
         raise InvalidArgument("DPA109", "the array to release is empty. Give at least one number.")
     if not np.isfinite(values).all():

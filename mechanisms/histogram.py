@@ -18,7 +18,7 @@ from dpaudit.exact import Exact, integer, shown
 from mechanisms.gaussian import GaussianMechanism
 from mechanisms.laplace import LaplaceMechanism
 from mechanisms.noise import as_text, one_of, read_flag, store
-from mechanisms.people import Entries, Key, bounded, places_of, read_entries, read_people, units
+from mechanisms.people import Entries, Key, limit_contributions, places_of, read_entries, read_people, units
 from mechanisms.roots import root_above
 from mechanisms.sampling.random import BitSource
 
@@ -139,7 +139,7 @@ class HistogramMechanism:
         places = places_of(entries, self._table)
         if self.other:
             places[places < 0] = len(self.categories)
-        return np.bincount(bounded(places, persons, self.contributions), minlength=len(self.labels)).astype(np.int64)
+        return np.bincount(limit_contributions(places, persons, self.contributions), minlength=len(self.labels)).astype(np.int64)
 
     def release(self, values: Entries, source: BitSource | None = None, *, people: Entries | None = None) -> NDArray[np.int64]:
         """Noisy counts of the people in every category.

@@ -50,7 +50,7 @@ class _Bounds:
         return round(steps) if self.nearest else int(steps)
 
 
-def to_lattice(
+def clamp_to_lattice(
     values: Iterable[Any] | NDArray[Any], *, lower: Exact, upper: Exact, lattice: Exact = 1, rounding: Rounding = "nearest"
 ) -> NDArray[np.int64]:
     """Each person's value as an integer number of lattice steps, clamped to public bounds.
@@ -73,7 +73,7 @@ def to_lattice(
         out of order or an unknown rule (DPA103), the range has 2**62 steps or more (DPA108), or `values` is no collection (DPA105).
     Source: Casacuberta, Shoemate, Vadhan, Wagaman 2022 (why sums are of integers); docs/audit_your_own.md.
     Example:
-      >>> to_lattice([7.25, 400.0, float("nan")], lower=5, upper=30, lattice="1/4").tolist()
+      >>> clamp_to_lattice([7.25, 400.0, float("nan")], lower=5, upper=30, lattice="1/4").tolist()
       [29, 120, 20]
     """
     bounds = _bounds(lower, upper, lattice, rounding)

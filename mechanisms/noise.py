@@ -61,7 +61,7 @@ class Noise:
 
     def often(self, value: Value, count: int, source: BitSource | None) -> NDArray[Any]:
         """Independent noisy copies, along a new first axis."""
-        copies = copies_asked(count)
+        copies = read_count(count)
         if isinstance(value, np.ndarray):
             steps, form = array_steps(value, self.lattice)
         else:
@@ -91,7 +91,7 @@ def in_logged_units(value: Value, lattice: Fraction, record: Release) -> Value |
     return value if unit == 1 else [unit * int(steps) for steps in np.ravel(np.asarray(value))]
 
 
-def copies_asked(count: int) -> int:
+def read_count(count: int) -> int:
     """The number of independent copies that a caller asks for: at least 1, and no more than a call may draw."""
     return integer(count, "count", lower=1, upper=MOST_DRAWS)
 

@@ -14,7 +14,7 @@ from dpaudit.errors import InvalidArgument
 from dpaudit.exact import Exact, positive, shown, word
 from dpaudit.releases import Release, note
 from mechanisms.laws import DiscreteLaplace, Geometric
-from mechanisms.noise import as_text, bit_source, copies_asked, require_multiple, store
+from mechanisms.noise import as_text, bit_source, read_count, require_multiple, store
 from mechanisms.sampling.exactnum import LazyUniform
 from mechanisms.sampling.random import BitSource
 from mechanisms.selection.coins import below
@@ -143,7 +143,7 @@ class NoisyMax:
           >>> NoisyMax(sensitivity=1, epsilon=1).releases([0, 1000], 3).tolist()
           [1, 1, 1]
         """
-        return self._choices(scores, copies_asked(count), source)
+        return self._choices(scores, read_count(count), source)
 
     def describe(self) -> str:
         """One line that names the mechanism and its exact parameters."""

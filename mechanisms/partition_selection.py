@@ -14,11 +14,11 @@ import numpy as np
 from dpaudit.claims import Adjacency, ApproxDP, Claim
 from dpaudit.exact import Exact, ball, ball_endpoints, in_range, integer, positive, shown, working_precision
 from dpaudit.releases import Release, note
-from mechanisms.noise import as_text, bit_source, copies_asked, store
+from mechanisms.noise import as_text, bit_source, read_count, store
 from mechanisms.people import Entries, Key, units
 from mechanisms.sampling.exactnum import LazyUniform
 from mechanisms.sampling.random import BitSource
-from mechanisms.stability_histogram import counted_keys
+from mechanisms.stability_histogram import count_keys
 
 if TYPE_CHECKING:
     from flint import arb
@@ -111,11 +111,11 @@ class PartitionSelection:
           >>> PartitionSelection(epsilon=1, delta="1e-6").releases(["a"] * 100, 2)
           [['a'], ['a']]
         """
-        keys, people_with = counted_keys(values, people, self.contributions)
-        copies = copies_asked(count)
+        keys, people_with = count_keys(values, people, self.contributions)
+        copies = read_count(count)
         bits = bit_source(source)
         hold = note(replace(self._record, count=copies, secure=bits.secure))
-        chosen = selected(self._rule, np.tile(people_with, copies), bits).reshape(copies, len(keys))
+        chosen = select_keys(self._rule, np.tile(people_with, copies), bits).reshape(copies, len(keys))
         result = [[keys[place] for place in np.flatnonzero(row).tolist()] for row in chosen]
         return result if hold is None else hold(dict(zip(keys, people_with.tolist(), strict=True)), result)
 
@@ -196,7 +196,7 @@ def border(rule: Rule, people: int, bits: int) -> int:
     raise AssertionError("e**epsilon is transcendental, so 8192 bits tell the probability from a rational of 64")
 
 
-def selected(rule: Rule, people: NDArray[np.int64], source: BitSource, *, bits: int = 62, step: int = 64) -> NDArray[np.bool_]:
+def select_keys(rule: Rule, people: NDArray[np.int64], source: BitSource, *, bits: int = 62, step: int = 64) -> NDArray[np.bool_]:
     """Whether each key is selected: exact independent coins, `bits` (at most 62) bits first, further ones where these are open."""
     different, places = np.unique(np.minimum(people, min(rule.sure, 2**62)), return_inverse=True)
     borders = np.array([border(rule, number, bits) for number in different.tolist()], dtype=np.int64)[places]

@@ -102,7 +102,7 @@ def keys_of(entries: NDArray[Any] | list[Any]) -> tuple[NDArray[np.int64], list[
     return np.fromiter(map(index.__getitem__, keys), np.int64, len(keys)), different
 
 
-def bounded(places: NDArray[np.int64], people: NDArray[np.int64] | None, contributions: int) -> NDArray[np.int64]:
+def limit_contributions(places: NDArray[np.int64], people: NDArray[np.int64] | None, contributions: int) -> NDArray[np.int64]:
     """The places that count: of each person the first different ones in the order of the records, at most `contributions`.
 
     What a person adds depends on that person's records only.

@@ -13,7 +13,7 @@ from dpaudit.claims import Adjacency, Claim, PureDP
 from dpaudit.errors import InvalidArgument
 from dpaudit.exact import Enclosure, Exact, shown
 from dpaudit.releases import Release, note
-from mechanisms.noise import as_text, bit_source, copies_asked, store
+from mechanisms.noise import as_text, bit_source, read_count, store
 from mechanisms.sampling.random import BitSource
 from mechanisms.selection.clocks import EXPONENTIAL
 from mechanisms.selection.coins import first_head, head_probabilities
@@ -125,7 +125,7 @@ class PermuteAndFlip:
           >>> PermuteAndFlip(sensitivity=1, epsilon=1).releases([0, 1000], 3).tolist()
           [1, 1, 1]
         """
-        read, copies = read_scores(scores), copies_asked(count)
+        read, copies = read_scores(scores), read_count(count)
         bits = bit_source(source)
         hold = note(replace(self._record, count=copies, secure=bits.secure))
         if read.size > SHIPPED.chunk:

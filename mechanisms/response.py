@@ -14,8 +14,8 @@ from dpaudit.claims import Adjacency, Claim, PureDP
 from dpaudit.errors import InvalidArgument
 from dpaudit.exact import Enclosure, Exact, Reason, ball, ball_endpoints, integer, positive, shown, working_precision
 from dpaudit.releases import Hold, Release, note
-from mechanisms.entries import held_by
-from mechanisms.noise import as_text, bit_source, copies_asked
+from mechanisms.entries import name_contents
+from mechanisms.noise import as_text, bit_source, read_count
 from mechanisms.sampling.exactnum import LazyUniform
 from mechanisms.sampling.random import BitSource
 
@@ -134,7 +134,7 @@ class RandomizedResponse:
           >>> RandomizedResponse(epsilon=1).releases(1, 5).shape
           (5,)
         """
-        truth, copies = np.asarray(self._checked(value)), copies_asked(count)
+        truth, copies = np.asarray(self._checked(value)), read_count(count)
         bits, hold = self._noted(truth.size, copies, source)
         told = reports(truth, copies, self.epsilon, self.categories, bits)
         return told if hold is None else hold(truth, told)
@@ -206,7 +206,7 @@ class RandomizedResponse:
         if isinstance(value, np.ndarray):
             if value.dtype.kind not in "iu":
                 raise InvalidArgument(
-                    "DPA105", f"categories must be integers, got an array of {held_by(value)}. Number them from 0."
+                    "DPA105", f"categories must be integers, got an array of {name_contents(value)}. Number them from 0."
                 )
             if value.size == 0:
                 raise InvalidArgument("DPA109", "the array of categories is empty. Give at least one.")
@@ -238,7 +238,7 @@ def reports(
 ) -> NDArray[np.int64]:
     """`count` reports on every entry, along a new first axis; whoever lies and whoever does not draws the same bits."""
     size = count * truth.size
-    lies = ~truthful(epsilon, categories, size, source, bits=bits, step=step).reshape(count, *truth.shape)
+    lies = ~draw_honesty(epsilon, categories, size, source, bits=bits, step=step).reshape(count, *truth.shape)
     other = below(categories - 1, size, source).reshape(lies.shape)
     other += other >= truth
     return np.where(lies, other, truth)
@@ -279,7 +279,7 @@ def threshold(epsilon: Fraction, categories: int, bits: int) -> int:
     raise AssertionError("e**epsilon is transcendental, so 4096 bits tell it from a rational of 64")
 
 
-def truthful(
+def draw_honesty(
     epsilon: Fraction, categories: int, size: int, source: BitSource, *, bits: int = 64, step: int = 64
 ) -> NDArray[np.bool_]:
     """`size` independent exact coins: `bits` bits decide each, and further ones the one number of 2**bits that leaves it open."""

@@ -14,8 +14,8 @@ from dpaudit.claims import Adjacency, ApproxDP, Claim
 from dpaudit.exact import Exact, ball, ball_endpoints, in_range, integer, positive, shown, working_precision
 from dpaudit.releases import Release, note
 from mechanisms.laws import DiscreteLaplace
-from mechanisms.noise import as_text, bit_source, copies_asked, store
-from mechanisms.people import Entries, Key, bounded, keys_of, read_entries, read_people, units
+from mechanisms.noise import as_text, bit_source, read_count, store
+from mechanisms.people import Entries, Key, keys_of, limit_contributions, read_entries, read_people, units
 from mechanisms.sampling.random import BitSource
 from mechanisms.steps import format_of
 
@@ -123,8 +123,8 @@ class StabilityHistogram:
           >>> StabilityHistogram(epsilon=1, delta="1e-6").releases([], 2)
           [{}, {}]
         """
-        keys, people_with = counted_keys(values, people, self.contributions)
-        copies = copies_asked(count)
+        keys, people_with = count_keys(values, people, self.contributions)
+        copies = read_count(count)
         bits = bit_source(source)
         hold = note(replace(self._record, count=copies, secure=bits.secure))
         noisy = self._law.sample(copies * len(keys), source=bits).reshape(copies, len(keys)) + people_with
@@ -164,12 +164,12 @@ class StabilityHistogram:
         return Release("stability_histogram", parameters, Fraction(self._moves), self.adjacency)
 
 
-def counted_keys(values: Entries, people: Entries | None, contributions: int) -> tuple[list[Key], NDArray[np.int64]]:
+def count_keys(values: Entries, people: Entries | None, contributions: int) -> tuple[list[Key], NDArray[np.int64]]:
     """The keys that somebody has, in their public order, and how many people have each, every person bounded."""
     entries = read_entries(values, "values")
     persons = read_people(people, len(entries), contributions)
     places, keys = keys_of(entries)
-    counts = np.bincount(bounded(places, persons, contributions), minlength=len(keys)).astype(np.int64)
+    counts = np.bincount(limit_contributions(places, persons, contributions), minlength=len(keys)).astype(np.int64)
     present = sorted(np.flatnonzero(counts).tolist(), key=lambda place: (isinstance(keys[place], str), keys[place]))
     return [keys[place] for place in present], counts[present]
 

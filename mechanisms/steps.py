@@ -9,7 +9,7 @@ import numpy as np
 
 from dpaudit.errors import InvalidArgument
 from dpaudit.exact import Exact, kind_of, rational, shown
-from mechanisms.entries import held_by
+from mechanisms.entries import name_contents
 
 if TYPE_CHECKING:
     from fractions import Fraction
@@ -97,7 +97,7 @@ def array_steps(values: NDArray[Any], lattice: Fraction) -> tuple[NDArray[np.int
     if values.dtype == np.float64:
         return _float_steps(values, lattice)
     raise InvalidArgument(
-        "DPA105", f"arrays must hold integers or float64, got {held_by(values)}. Convert with astype(numpy.int64)."
+        "DPA105", f"arrays must hold integers or float64, got {name_contents(values)}. Convert with astype(numpy.int64)."
     )
 
 
@@ -166,5 +166,5 @@ def _off_lattice(what: str, lattice: Fraction) -> InvalidArgument:
     return InvalidArgument(
         "DPA107",
         f"{what} is not a multiple of the lattice, which is {shown(lattice)}. Choose a finer one, such as "
-        'lattice="1/1024", and round each person\'s contribution to it with mechanisms.to_lattice before summing.',
+        'lattice="1/1024", and round each person\'s contribution to it with mechanisms.clamp_to_lattice before summing.',
     )

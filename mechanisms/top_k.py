@@ -14,7 +14,7 @@ from dpaudit.claims import Adjacency, Claim, PureDP
 from dpaudit.errors import InvalidArgument
 from dpaudit.exact import Exact, integer, shown, word
 from dpaudit.releases import Release, note
-from mechanisms.noise import as_text, bit_source, copies_asked, store
+from mechanisms.noise import as_text, bit_source, read_count, store
 from mechanisms.sampling.random import BitSource
 from mechanisms.selection.clocks import GUMBEL
 from mechanisms.selection.coins import first_head
@@ -146,7 +146,7 @@ class TopK:
           >>> TopK(k=2, sensitivity=1, epsilon=4).releases([0, 1000, 2000], 2).tolist()
           [[2, 1], [2, 1]]
         """
-        read, copies = self._read(scores), copies_asked(count)
+        read, copies = self._read(scores), read_count(count)
         bits = bit_source(source)
         hold = note(replace(self._record, count=copies * self.k, secure=bits.secure))
         if self.method == "one_shot" and read.size <= SHIPPED.chunk:
@@ -182,8 +182,8 @@ class TopK:
         if self.method == "one_shot":
             return race(scores, heat, GUMBEL, self.k, bits)
         if self.method == "peeling":
-            return peeled(scores, self.k, lambda left: draw_one(propose(left, heat, finest_precision(left.size)), bits))
-        return peeled(scores, self.k, lambda left: first_head(left, heat, bits))
+            return choose_in_turn(scores, self.k, lambda left: draw_one(propose(left, heat, finest_precision(left.size)), bits))
+        return choose_in_turn(scores, self.k, lambda left: first_head(left, heat, bits))
 
     @cached_property
     def _heat(self) -> Fraction:
@@ -198,7 +198,7 @@ class TopK:
         return Release("top_k", parameters, self.sensitivity, self.adjacency, count=self.k)
 
 
-def peeled(scores: Scores, places: int, choose: Callable[[Scores], int]) -> list[int]:
+def choose_in_turn(scores: Scores, places: int, choose: Callable[[Scores], int]) -> list[int]:
     """Candidates chosen one after the other, each among those that are left."""
     left, remaining = np.arange(scores.size), scores
     chosen = []

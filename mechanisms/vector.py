@@ -12,12 +12,12 @@ import numpy as np
 from dpaudit.claims import Adjacency, Claim
 from dpaudit.errors import InvalidArgument
 from dpaudit.exact import Exact, integer, one_given, positive, shown, word
-from mechanisms.contributions import LARGEST_LATTICE_BITS, checked_rows, clipped_sum
-from mechanisms.entries import held_by
+from mechanisms.contributions import LARGEST_LATTICE_BITS, check_rows, clip_and_sum
+from mechanisms.entries import name_contents
 from mechanisms.euclidean import EuclideanMechanism
 from mechanisms.gaussian import GaussianMechanism
 from mechanisms.laplace import LaplaceMechanism
-from mechanisms.noise import as_text, bit_source, copies_asked, one_of, store
+from mechanisms.noise import as_text, bit_source, one_of, read_count, store
 from mechanisms.sampling.random import BitSource
 
 if TYPE_CHECKING:
@@ -165,12 +165,12 @@ class VectorMechanism:
           >>> VectorMechanism(norm_bound=1, sigma=3).releases(np.ones((2, 4)), 3).shape
           (3, 4)
         """
-        copies, checked, bits = copies_asked(count), checked_rows(rows), bit_source(source)
-        steps = clipped_sum(checked, norm_bound=self.norm_bound, norm=self.norm, lattice_bits=self.lattice_bits)
+        copies, checked, bits = read_count(count), check_rows(rows), bit_source(source)
+        steps = clip_and_sum(checked, norm_bound=self.norm_bound, norm=self.norm, lattice_bits=self.lattice_bits)
         return self._noisy(steps, copies, bits)
 
     def release_steps(self, steps: NDArray[np.integer[Any]], source: BitSource | None = None) -> NDArray[np.int64]:
-        """The noisy copy of a vector that is in steps already, for instance a sum of `clipped_rows` that a learner weighted.
+        """The noisy copy of a vector that is in steps already, for instance a sum of `clip_rows` that a learner weighted.
 
         Args:
           steps: integer array of any shape, in steps of `lattice`; the caller answers for its sensitivity. Never changed.
@@ -186,7 +186,7 @@ class VectorMechanism:
           (2, 2)
         """
         if not isinstance(steps, np.ndarray) or steps.dtype.kind not in "iu":
-            kind = f"an array of {held_by(steps)}" if isinstance(steps, np.ndarray) else f"a {type(steps).__name__}"
+            kind = f"an array of {name_contents(steps)}" if isinstance(steps, np.ndarray) else f"a {type(steps).__name__}"
             raise InvalidArgument("DPA105", f"steps must be an array of integers, got {kind}. Rows of numbers go to release().")
         return np.asarray(self._noisy(steps, 1, bit_source(source))[0])
 

@@ -143,7 +143,7 @@ SAMPLERS: Final = (
         f"{_SAMPLING}test_enumeration.py::test_draws_that_are_repeated_until_one_lies_inside_have_the_truncated_law",
         f"{_SAMPLING}test_enumeration.py::test_the_mirrored_envelope_keeps_every_integer_of_a_range_in_proportion",
         needs=("sampler.geometric", "sampler.inversion", "sampler.rejection", "sampler.envelope"),
-        binds=(*code("mechanisms/laws/staircase.py", "Staircase"), *code("mechanisms/laws/truncated.py", "Truncated")),
+        binds=(*code("mechanisms/laws/staircase.py", "Staircase"), *code("mechanisms/laws/truncated.py", "TruncatedLaw")),
         kind="enumerated",
     ),
     sampler(
@@ -192,7 +192,7 @@ SENSITIVITIES: Final = (
         f"{_TESTS}test_histogram.py::test_a_person_more_moves_at_most_as_many_counts_as_declared_each_by_one",
         f"{_TESTS}test_histogram.py::test_a_person_with_other_records_moves_at_most_as_many_counts_as_declared",
         needs=("cells",),
-        binds=code("mechanisms/people.py", "bounded"),
+        binds=code("mechanisms/people.py", "limit_contributions"),
     ),
     sensitivity("cells", "A record moves two cells at most.", "lemma:sensitivity.histogram_step"),
     sensitivity(
@@ -202,7 +202,7 @@ SENSITIVITIES: Final = (
         f"{_TESTS}test_contributions.py::test_the_test_of_the_ball_is_exact_for_all_whole_numbers",
         f"{_TESTS}test_vector.py::test_one_row_moves_the_sum_by_at_most_the_sensitivity",
         needs=("truncation",),
-        binds=code("mechanisms/contributions.py", "clipped_rows", "clipped_sum"),
+        binds=code("mechanisms/contributions.py", "clip_rows", "clip_and_sum"),
     ),
     sensitivity(
         "truncation",

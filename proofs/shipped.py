@@ -199,7 +199,7 @@ _QUERIES: Final = (
         f"{_TESTS}test_partition_selection.py::test_keys_are_selected_independently",
         f"{_TESTS}test_partition_selection.py::test_probabilities_are_those_of_the_recursion",
         needs=("sampler.lazy",),
-        binds=code("mechanisms/partition_selection.py", "Rule", "selected"),
+        binds=code("mechanisms/partition_selection.py", "Rule", "select_keys"),
         kind="enumerated",
     ),
     mechanism(
@@ -268,7 +268,7 @@ _CHOICES: Final = (
         f"{_TESTS}test_top_k.py::test_peeling_by_trials_has_the_law_of_the_race_on_every_tape",
         f"{_TESTS}test_top_k.py::test_the_places_have_the_law_of_choices_without_replacement",
         needs=("sampler.choice", "sampler.race"),
-        binds=code("mechanisms/top_k.py", "TopK", "peeled"),
+        binds=code("mechanisms/top_k.py", "TopK", "choose_in_turn"),
         kind="enumerated",
     ),
     _claim(

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from mechanisms.sampling.random import BitSource
-    from mechanisms.sampling.reals import Reals
+    from mechanisms.sampling.reals import DrawnReals
 
 FIRST_BITS: Final = 64
 """The angle is first known to this many binary digits of a right angle; no influence on the law."""
@@ -82,7 +82,7 @@ def draw_from_half_balls(
     source: BitSource | None = None,
     *,
     lattice_bits: int = 20,
-    reals: Reals | None = None,
+    reals: DrawnReals | None = None,
     first_bits: int = FIRST_BITS,
 ) -> NDArray[np.int64]:
     """A point of the unit ball with density proportional to exp(rate |<z, v>|), every coordinate cut toward zero.
@@ -107,7 +107,7 @@ class _Point:
 
     __slots__ = ("_angle", "_cells", "_digits", "_direction", "_known", "_reals", "_source", "sign")
 
-    def __init__(self, direction: Sequence[int], rate: Fraction, source: BitSource, reals: Reals, first_bits: int) -> None:
+    def __init__(self, direction: Sequence[int], rate: Fraction, source: BitSource, reals: DrawnReals, first_bits: int) -> None:
         """Reveal first digits of everything."""
         self._direction = [int(entry) for entry in direction]
         if not any(self._direction):

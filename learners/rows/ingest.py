@@ -14,8 +14,8 @@ from dpaudit.exact import Exact, integer, kind_of, positive
 from learners.rows.reading import as_numbers
 from learners.rows.rows import Rows, row_bound
 from learners.rows.schema import OBJECTS, require_number_columns, warn_of_objects
-from mechanisms.contributions import clipped_rows
-from mechanisms.entries import held_by
+from mechanisms.contributions import clip_rows
+from mechanisms.entries import name_contents
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -47,7 +47,7 @@ def checked_features(features: Any, *, may_be_empty: bool = False) -> Features:
     if read.dtype.kind not in ("biuf" if is_sparse else "biufO"):
         raise InvalidArgument(
             "DPA105",
-            f"features must be numbers, got an array of {held_by(read)}. Encode what is not a number by a public rule first, "
+            f"features must be numbers, got an array of {name_contents(read)}. Encode what is not a number by a public rule first, "
             "or convert numbers that came as text: X.astype(float).",
         )
     _require_entries(read.shape, may_be_empty=may_be_empty)
@@ -75,7 +75,7 @@ def to_rows(
     """
     norm, constant = positive(feature_norm, "feature_norm"), integer(intercept, "intercept", lower=0, upper=_LARGEST_INTERCEPT)
     bits = integer(lattice_bits, "lattice_bits", lower=1, upper=26)
-    clipped_rows(np.zeros((0, 1)), norm_bound=norm, lattice_bits=bits)  # refuses the same parameters for all records
+    clip_rows(np.zeros((0, 1)), norm_bound=norm, lattice_bits=bits)  # refuses the same parameters for all records
     ball = _Ball(norm, bits)
     steps = ball.array(features, constant) if isinstance(features, np.ndarray) else ball.sparse(features, constant)
     return Rows(steps, row_bound(bits, constant), norm / 2**bits, labels)
@@ -83,7 +83,7 @@ def to_rows(
 
 @dataclass(frozen=True)
 class _Ball:
-    """Public parameters of the clipping; what `clipped_rows` reads of a record are its entries other than zero, in order."""
+    """Public parameters of the clipping; what `clip_rows` reads of a record are its entries other than zero, in order."""
 
     norm: Fraction
     bits: int
@@ -97,7 +97,7 @@ class _Ball:
             block = _as_floats(features[part])
             kept = block != 0
             if kept.all():
-                steps[part, :width] = clipped_rows(block, norm_bound=self.norm, lattice_bits=self.bits)
+                steps[part, :width] = clip_rows(block, norm_bound=self.norm, lattice_bits=self.bits)
             else:
                 steps[part, :width][kept] = self._entries(block[kept], kept.sum(axis=1), width)
         return steps
@@ -121,7 +121,7 @@ class _Ball:
     def _entries(self, values: NDArray[np.float64], counts: NDArray[np.int64], columns: int) -> NDArray[np.int64]:
         """Steps of the entries of some records, one record after the other, `counts` of them each.
 
-        A record is widened with zeros to one of a few widths, which its own number of entries decides: `clipped_rows` then sees
+        A record is widened with zeros to one of a few widths, which its own number of entries decides: `clip_rows` then sees
         the same row wherever the record stands and however it is stored. One without zeros keeps its width, as in an array.
         """
         steps = np.zeros(len(values), dtype=np.int64)
@@ -134,7 +134,7 @@ class _Ball:
                 places = (starts[some, np.newaxis] + np.arange(width))[inside]
                 rows = np.zeros((len(some), width))
                 rows[inside] = values[places]
-                steps[places] = clipped_rows(rows, norm_bound=self.norm, lattice_bits=self.bits)[inside]
+                steps[places] = clip_rows(rows, norm_bound=self.norm, lattice_bits=self.bits)[inside]
         return steps
 
 

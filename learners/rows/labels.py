@@ -16,7 +16,7 @@ import numpy as np
 from dpaudit.errors import InvalidArgument
 from dpaudit.exact import kind_of
 from learners.rows.reading import as_numbers, read_or
-from mechanisms.entries import held_by
+from mechanisms.entries import name_contents
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -104,7 +104,7 @@ def require_comparable(labels: NDArray[Any], classes: NDArray[Any]) -> None:
         named, remedy = ("text", "y.astype(str)") if text else ("numbers", "y.astype(int)")
         raise InvalidArgument(
             "DPA105",
-            f"y is an array of {held_by(labels)}, but classes are {named}, so no label would be found among them. "
+            f"y is an array of {name_contents(labels)}, but classes are {named}, so no label would be found among them. "
             f"Convert the labels: {remedy}, or name the classes as y spells them.",
         )
 
@@ -113,7 +113,7 @@ def require_number_labels(labels: NDArray[Any]) -> None:
     """DPA105 for an array of labels whose type is not that of numbers, so that all would count as 0."""
     if labels.dtype.kind not in "biufO":
         raise InvalidArgument(
-            "DPA105", f"y must be numbers for a regressor, got an array of {held_by(labels)}. Convert it: y.astype(float)."
+            "DPA105", f"y must be numbers for a regressor, got an array of {name_contents(labels)}. Convert it: y.astype(float)."
         )
 
 

@@ -8,7 +8,7 @@ from mechanisms.laws.given import LawFromWeights
 from mechanisms.laws.law import IntegerLaw
 from mechanisms.laws.rounded_gaussian import RoundedGaussian
 from mechanisms.laws.staircase import Staircase
-from mechanisms.laws.truncated import Truncated
+from mechanisms.laws.truncated import TruncatedLaw
 
 __all__ = [
     "DiscreteGaussian",
@@ -19,5 +19,5 @@ __all__ = [
     "LawFromWeights",
     "RoundedGaussian",
     "Staircase",
-    "Truncated",
+    "TruncatedLaw",
 ]

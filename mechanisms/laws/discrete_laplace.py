@@ -83,7 +83,7 @@ class DiscreteLaplace:
           dtype('int64')
         """
         count, bits = law.request(n, source)
-        return law.drawn(self.fixed_sampler if fixed_work else self.sampler, count, bits, wide=wide)
+        return law.draw_checked(self.fixed_sampler if fixed_work else self.sampler, count, bits, wide=wide)
 
     @cached_property
     def sampler(self) -> Sampler:

@@ -141,17 +141,17 @@ class LawFromWeights:
         stride = max(1, self.reach // MOST_CHECKED)
         far = (self.reach + extra for extra in (0, 1, 2, *(2**power for power in range(2, 12))))
         with working_precision(128):
-            start = self._tried(0)
+            start = self._try_weight(0)
             if not start.contains(1) or start.rad() > arb(0.5):
                 raise InvalidArgument("DPA103", "the weight of 0 must be 1. Divide all weights by that of 0.")
             for first, second in [*((k, k + 1) for k in near), *((k * stride, (k + 1) * stride) for k in near)]:
-                if self._tried(second) > self._tried(first):
+                if self._try_weight(second) > self._try_weight(first):
                     raise InvalidArgument("DPA103", f"weights must not increase, but that of {second} exceeds that of {first}.")
             for k in far:
-                if self._tried(k + 1) > self._tried(k) * fall:
+                if self._try_weight(k + 1) > self._try_weight(k) * fall:
                     raise InvalidArgument("DPA103", f"beyond 32 scales weights must fall by the stated decay, but do not at {k}.")
 
-    def _tried(self, k: int) -> arb:
+    def _try_weight(self, k: int) -> arb:
         """A weight that is a ball, finite and not negative."""
         value: Any = self.function(k)
         if not isinstance(value, arb):

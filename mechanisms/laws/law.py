@@ -97,7 +97,7 @@ def sample(self: IntegerLaw, n: int, *, source: BitSource | None = None, wide: b
 def sample(self: IntegerLaw, n: int | None = None, *, source: BitSource | None = None, wide: bool = False) -> int | NDArray[Any]:
     """Independent exact draws."""
     count, bits = request(n, source)
-    return drawn(self.sampler, count, bits, wide=wide)
+    return draw_checked(self.sampler, count, bits, wide=wide)
 
 
 def request(n: int | None, source: BitSource | None) -> tuple[int | None, BitSource]:
@@ -111,7 +111,7 @@ def request(n: int | None, source: BitSource | None) -> tuple[int | None, BitSou
     return count, source
 
 
-def drawn(sampler: Sampler, count: int | None, source: BitSource, *, wide: bool) -> int | NDArray[Any]:
+def draw_checked(sampler: Sampler, count: int | None, source: BitSource, *, wide: bool) -> int | NDArray[Any]:
     """Draws of a sampler, refused where they might not fit int64 and may not be wider."""
     if not wide and sampler.reach > LARGEST // 2:
         raise InvalidArgument("DPA108", "the law reaches beyond int64. Use a smaller scale, or wide=True for Python integers.")
@@ -126,27 +126,27 @@ def drawn(sampler: Sampler, count: int | None, source: BitSource, *, wide: bool)
 def pmf(self: IntegerLaw, k: int, *, precision: int = 128) -> Enclosure:
     """P[X = k] for an integer k, computed with `precision` (32 to 4096) bits."""
     place = integer(k, "k")
-    return _enclosed(self, lambda: self.probability(place), precision)
+    return _enclose(self, lambda: self.probability(place), precision)
 
 
 def tail(self: IntegerLaw, k: int, *, precision: int = 128) -> Enclosure:
     """P[X >= k] for an integer k, computed with `precision` (32 to 4096) bits."""
     place = integer(k, "k")
-    return _enclosed(self, lambda: self.beyond(place), precision)
+    return _enclose(self, lambda: self.beyond(place), precision)
 
 
 def cdf(self: IntegerLaw, k: int, *, precision: int = 128) -> Enclosure:
     """P[X <= k] for an integer k, computed with `precision` (32 to 4096) bits; small values keep their relative precision."""
     place = integer(k, "k")
-    return _enclosed(self, lambda: self.below(place), precision)
+    return _enclose(self, lambda: self.below(place), precision)
 
 
 def variance(self: IntegerLaw, *, precision: int = 128) -> Enclosure:
     """The variance of X, computed with `precision` (32 to 4096) bits."""
-    return _enclosed(self, self.spread, precision, highest=inf)
+    return _enclose(self, self.spread, precision, highest=inf)
 
 
-def _enclosed(law: IntegerLaw, value: Callable[[], arb], precision: int, *, highest: float = 1) -> Enclosure:
+def _enclose(law: IntegerLaw, value: Callable[[], arb], precision: int, *, highest: float = 1) -> Enclosure:
     """A non-negative number as an enclosure, computed with guard bits for what very wide and very narrow laws cancel."""
     bits = integer(precision, "precision", lower=32, upper=4096)
     with working_precision(bits + guard_bits(law)):

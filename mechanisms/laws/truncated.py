@@ -41,7 +41,7 @@ DEEPEST: Final = 2**14
 
 
 @dataclass(frozen=True, init=False)
-class Truncated:
+class TruncatedLaw:
     """The law of a draw given that it lies from `lower` to `upper`: its probabilities, divided by that of the range.
 
     Bounded noise has the worst privacy loss at its ends: a neighbour can reach outputs that the other cannot, so that a delta is
@@ -56,7 +56,7 @@ class Truncated:
     Source: docs/laws_and_real_noise.md, "Truncated laws".
     Example:
       >>> from mechanisms.laws import DiscreteGaussian
-      >>> law = Truncated(DiscreteGaussian(sigma=10), lower=-3, upper=3)
+      >>> law = TruncatedLaw(DiscreteGaussian(sigma=10), lower=-3, upper=3)
       >>> bool(abs(law.sample(1000)).max() <= 3)
       True
       >>> print(law.pmf(0), law.pmf(4), law.tail(-3))
@@ -84,7 +84,7 @@ class Truncated:
         greatest = greatest if top is None else min(greatest, top)
         if least > greatest or (isinstance(law, FiniteLaw) and not any(least <= value <= greatest for value in law.values)):
             raise InvalidArgument("DPA103", "no draw of the law lies from lower to upper. Give a range that holds some of it.")
-        inner = law.law if isinstance(law, Truncated) else law
+        inner = law.law if isinstance(law, TruncatedLaw) else law
         for name, value in (("law", inner), ("lower", least), ("upper", greatest)):
             object.__setattr__(self, name, value)
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from dpaudit.errors import InvalidArgument, Unsupported
 from dpaudit.exact import working_precision
-from mechanisms.sampling.exactnum import LazyUniform, only_integer, shifted
+from mechanisms.sampling.exactnum import LazyUniform, only_integer, shift_ball
 
 if TYPE_CHECKING:
     from flint import arb
@@ -118,7 +118,7 @@ def cumulative_table(law: CumulativeLaw, words: Words = SHIPPED_WORDS) -> Cumula
         last = _last_threshold(law, words.reach) if law.highest is None else law.highest - 1
         if last - first >= LONGEST:
             raise Unsupported("DPA202", f"the law has more than 2**{LONGEST.bit_length() - 1} values to tabulate. Narrow it.")
-        balls = [shifted(value, prefix) for value in law.cumulative(first, last)] if last >= first else []
+        balls = [shift_ball(value, prefix) for value in law.cumulative(first, last)] if last >= first else []
         whole = 2**prefix
         below = [min(max(only_integer(value.lower().floor()), 0), whole) for value in balls]
         beyond = [min(max(only_integer(value.upper().ceil()), 0), whole) for value in balls]
@@ -135,7 +135,7 @@ def _last_threshold(law: CumulativeLaw, reach: int) -> int:
     distance = 1
     while distance <= LONGEST:
         (value,) = law.cumulative(law.lowest + distance, law.lowest + distance)
-        if shifted(1 - value, reach) < 1:
+        if shift_ball(1 - value, reach) < 1:
             break
         distance *= 2
     return law.lowest + distance
@@ -178,7 +178,7 @@ def _fill(table: CumulativeTable, source: BitSource, result: NDArray[np.int64]) 
     result[open_] = low
     unclear = (low != high) | ((low == len(table.below)) if table.is_open else False)
     for position in np.flatnonzero(unclear).tolist():
-        place = _located(table, source, int(digits[position]), int(low[position]), int(high[position]))
+        place = _locate(table, source, int(digits[position]), int(low[position]), int(high[position]))
         if place >= LARGEST:
             raise Unsupported("DPA108", "a draw is 2**62 or larger. Ask for wide=True to get Python integers.")
         result[open_[position]] = place
@@ -195,10 +195,10 @@ def place_of(table: CumulativeTable, source: BitSource, digits: int) -> int:
     low, high = bisect_right(beyond, digits), bisect_right(below, digits)
     if low == high and not (table.is_open and low == len(table.below)):
         return low
-    return _located(table, source, digits, low, high)
+    return _locate(table, source, digits, low, high)
 
 
-def _located(table: CumulativeTable, source: BitSource, digits: int, low: int, high: int) -> int:
+def _locate(table: CumulativeTable, source: BitSource, digits: int, low: int, high: int) -> int:
     """The first place whose F exceeds the uniform number, from `low` to `high` or beyond the table, by balls and more bits."""
     law, first = table.law, table.law.lowest
     uniform = LazyUniform.begun(source, digits, table.words.prefix, table.words.step)

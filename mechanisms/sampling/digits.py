@@ -177,13 +177,13 @@ def draw_two_sided(table: DigitTable, source: BitSource, n: int, *, wide: bool =
 
 def draw_one_geometric(table: DigitTable, source: BitSource) -> int:
     """One exact draw of any size; the bits of all digits are drawn at once and all are compared."""
-    return _joined(table, _places(table.digits, source))
+    return _join(table, _places(table.digits, source))
 
 
 def draw_one_two_sided(table: DigitTable, source: BitSource) -> int:
     """One exact draw of the discrete Laplace law, of any size."""
     sign, *places = _places((table.sign, *table.digits), source)
-    return (sign - 1) * (1 + _joined(table, places))
+    return (sign - 1) * (1 + _join(table, places))
 
 
 def _places(tables: tuple[CumulativeTable, ...], source: BitSource) -> list[int]:
@@ -193,6 +193,6 @@ def _places(tables: tuple[CumulativeTable, ...], source: BitSource) -> list[int]
     return [place_of(table, source, word >> (prefix * index) & mask) for index, table in enumerate(tables)]
 
 
-def _joined(table: DigitTable, places: list[int]) -> int:
+def _join(table: DigitTable, places: list[int]) -> int:
     """The number that has these digits."""
     return sum(place << (table.digit * index) for index, place in enumerate(places))

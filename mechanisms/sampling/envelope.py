@@ -16,7 +16,7 @@ from flint import arb
 from dpaudit.errors import InvalidArgument
 from dpaudit.exact import ball, working_precision
 from mechanisms.sampling.estimates import FLOAT_SLACK, Estimate
-from mechanisms.sampling.exactnum import LARGEST_EXPONENT, only_integer, shifted
+from mechanisms.sampling.exactnum import LARGEST_EXPONENT, only_integer, shift_ball
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -304,13 +304,13 @@ def floor_log2(value: Fraction) -> int:
 
 def _ends(value: arb, bits: int) -> tuple[int, int]:
     """Integers certainly not above and not below value * 2**bits, as near as the ball tells."""
-    scaled = shifted(value, bits)
+    scaled = shift_ball(value, bits)
     return only_integer(scaled.lower().floor()), only_integer(scaled.upper().ceil())
 
 
 def _rounded_up(value: arb, bits: int) -> int:
     """Smallest integer certainly not below value * 2**bits."""
-    return only_integer(shifted(value, bits).upper().ceil())
+    return only_integer(shift_ball(value, bits).upper().ceil())
 
 
 def _covering(tops: NDArray[np.int64], height: int) -> NDArray[np.int64]:

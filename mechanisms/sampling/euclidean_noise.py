@@ -56,7 +56,7 @@ def _draw_chunk(scale: Fraction, dimension: int, count: int, reals: Reals) -> ND
         stretch = Stretch(scale, reals, row, digits[row].tolist(), normals[row, dimension:].tolist(), width)
         for column in np.flatnonzero(open_[row]).tolist():
             cell = Cell.around(int(normals[row, column]), reals.revealing.normal_bits)
-            rounded[row, column] = _fitting(_decided(stretch, cell, row * width + column, reals))
+            rounded[row, column] = _fitting(_round_exactly(stretch, cell, row * width + column, reals))
     return rounded
 
 
@@ -170,7 +170,7 @@ def _product(digits: Sequence[int]) -> arb:
     return result
 
 
-def _decided(stretch: Stretch, cell: Cell, position: int, reals: Reals) -> int:
+def _round_exactly(stretch: Stretch, cell: Cell, position: int, reals: Reals) -> int:
     """The integer nearest to stretch * (number in cell), revealing the one that is known less well until there is only one."""
     while True:
         with working_precision(stretch.bits + cell.bits + _GUARD_BITS):

@@ -72,7 +72,7 @@ class LazyUniform:
         """Whether the number is below a real number."""
         while True:
             with working_precision(self.precision):
-                scaled = shifted(value(self.precision), self.bits)
+                scaled = shift_ball(value(self.precision), self.bits)
                 if scaled >= self.value + 1:
                     return True
                 if scaled <= self.value:
@@ -105,8 +105,8 @@ def exp_constants() -> ExpConstants:
     with working_precision(256):
         step = arb.const_log2() / size
         # `high` has 32 significant bits, so that its product with a whole number below 2**21 is exact.
-        high = float(only_integer(shifted(step, 43).floor())) / 2.0**43
-        entries = tuple(only_integer((shifted((-step * index).exp(), 53) + 0.5).floor()) / 2.0**53 for index in range(size))
+        high = float(only_integer(shift_ball(step, 43).floor())) / 2.0**43
+        entries = tuple(only_integer((shift_ball((-step * index).exp(), 53) + 0.5).floor()) / 2.0**53 for index in range(size))
         table = np.array(entries)
         table.setflags(write=False)
         return ExpConstants(
@@ -120,7 +120,7 @@ def exp_constants() -> ExpConstants:
         )
 
 
-def shifted(value: arb, bits: int) -> arb:
+def shift_ball(value: arb, bits: int) -> arb:
     """The ball times 2**bits, exactly."""
     return value * arb((1, bits))
 
@@ -128,7 +128,7 @@ def shifted(value: arb, bits: int) -> arb:
 def nearest(value: arb) -> float:
     """The float64 nearest to the positive real number in the ball; the ball must be narrow enough to decide it."""
     _, exponent = math.frexp(float(value))
-    return math.ldexp(only_integer((shifted(value, 53 - exponent) + 0.5).floor()), exponent - 53)
+    return math.ldexp(only_integer((shift_ball(value, 53 - exponent) + 0.5).floor()), exponent - 53)
 
 
 def only_integer(value: arb) -> int:

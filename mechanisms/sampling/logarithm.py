@@ -11,7 +11,7 @@ from flint import arb
 
 from dpaudit.errors import InvalidArgument
 from dpaudit.exact import working_precision
-from mechanisms.sampling.exactnum import exp_constants, nearest, only_integer, shifted
+from mechanisms.sampling.exactnum import exp_constants, nearest, only_integer, shift_ball
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -45,10 +45,10 @@ def log_constants() -> LogConstants:
     size = 2**_TABLE_BITS
     with working_precision(256):
         # `high` has 22 significant bits, each inverse 13, so that the products they stand in are exact.
-        high = float(only_integer(shifted(arb.const_log2(), 22).floor())) / 2.0**22
+        high = float(only_integer(shift_ball(arb.const_log2(), 22).floor())) / 2.0**22
         middles = [arb(2 * size + 2 * index + 1) / (4 * size) for index in range(size)]
-        inverses = [only_integer((shifted(1 / middle, _INVERSE_BITS) + 0.5).floor()) for middle in middles]
-        logarithms = [nearest(shifted(arb(inverse), -_INVERSE_BITS).log()) for inverse in inverses]
+        inverses = [only_integer((shift_ball(1 / middle, _INVERSE_BITS) + 0.5).floor()) for middle in middles]
+        logarithms = [nearest(shift_ball(arb(inverse), -_INVERSE_BITS).log()) for inverse in inverses]
         inverse, logarithm = np.array(inverses, dtype=np.float64) * 2.0**-_INVERSE_BITS, -np.array(logarithms)
         inverse.setflags(write=False)
         logarithm.setflags(write=False)

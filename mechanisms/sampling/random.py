@@ -166,7 +166,7 @@ class InsecureSeededSourceForTestsOnly:
 
     def __init__(self, seed: bytes | int, stream: bytes | int = 0) -> None:
         """Derive the key and say aloud that this noise protects nobody."""
-        self._material = hashlib.sha512(_tagged(seed, "seed") + _tagged(stream, "stream")).digest()
+        self._material = hashlib.sha512(_tag(seed, "seed") + _tag(stream, "stream")).digest()
         self._stream: KeyStream | None = None
         warnings.warn(
             "noise from InsecureSeededSourceForTestsOnly can be predicted; use it for tests and audits, never for a release",
@@ -223,7 +223,7 @@ def source_from(rng: np.random.Generator) -> InsecureSeededSourceForTestsOnly:
     return source
 
 
-def _tagged(part: bytes | int, name: str) -> bytes:
+def _tag(part: bytes | int, name: str) -> bytes:
     """A seed part with its type and length in front, so that no two different pairs hash the same text."""
     if isinstance(part, bool) or not isinstance(part, (bytes, int)):
         raise InvalidArgument("DPA105", f"{name} must be bytes or an int, got a {type(part).__name__}.")

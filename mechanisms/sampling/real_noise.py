@@ -140,7 +140,7 @@ def sums_at(noise: RealNoise, values: NDArray[np.float64], steps: NDArray[np.int
         doubtful |= np.abs(steps) >= reach
     for position in np.flatnonzero(doubtful).tolist():
         uniform = LazyUniform.begun(source, int(digits[position]), noise.tuning.prefix, noise.tuning.step)
-        result[position] = settled(noise, float(values[position]), int(steps[position]), uniform)
+        result[position] = round_exactly(noise, float(values[position]), int(steps[position]), uniform)
     return result
 
 
@@ -157,10 +157,10 @@ def sum_at(noise: RealNoise, value: float, step: int, source: BitSource) -> floa
         result = noise.form.sum_one(total, rest + margin)
         if result == noise.form.sum_one(total, rest - margin):
             return result
-    return settled(noise, value, step, LazyUniform.begun(source, digits, noise.tuning.prefix, noise.tuning.step))
+    return round_exactly(noise, value, step, LazyUniform.begun(source, digits, noise.tuning.prefix, noise.tuning.step))
 
 
-def settled(noise: RealNoise, value: float, step: int, uniform: LazyUniform) -> float:
+def round_exactly(noise: RealNoise, value: float, step: int, uniform: LazyUniform) -> float:
     """The rounded sum by exact arithmetic: bisection over the floats that the cell can give, each question asked of `uniform`."""
     form, unit, exact = noise.form, Fraction(2) ** noise.exponent, Fraction(value)
     low, high = (form.rank(exact + unit * (step + end)) for end in (Fraction(-1, 2), Fraction(1, 2)))

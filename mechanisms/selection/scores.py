@@ -11,7 +11,7 @@ import numpy as np
 
 from dpaudit.errors import InvalidArgument
 from dpaudit.exact import kind_of, rational
-from mechanisms.entries import exact_array, held_by
+from mechanisms.entries import exact_array, name_contents
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -91,7 +91,7 @@ def read_scores(scores: Sequence[Any] | NDArray[Any]) -> Scores:
     array = scores if isinstance(scores, np.ndarray) else _as_array(scores)
     if array.ndim != 1 or array.dtype.kind not in "iufO":
         raise InvalidArgument(
-            "DPA105", f"scores must be numbers in 1 dimension, got {held_by(array)} in {array.ndim}. Pass one row."
+            "DPA105", f"scores must be numbers in 1 dimension, got {name_contents(array)} in {array.ndim}. Pass one row."
         )
     if array.size == 0:
         raise InvalidArgument("DPA109", "there are no scores, so there is no candidate to choose. Give at least one.")

@@ -11,7 +11,7 @@ from dpaudit.claims import Adjacency, ApproxDP, Claim, PureDP
 from dpaudit.releases import Release, note
 from dpaudit.targets import Target
 from mechanisms.laplace import LaplaceMechanism
-from mechanisms.lattice import to_lattice
+from mechanisms.lattice import clamp_to_lattice
 from mechanisms.laws import DiscreteLaplace
 from mechanisms.noisy_max import NoisyMax, greatest
 from mechanisms.sampling.random import source_from
@@ -39,7 +39,7 @@ def mean_with_data_bounds(records: Sequence[Record], count: int, rng: Generator)
     """
     radii = [value for value in column(records, RADIUS) if isinstance(value, (int, float))]
     lower, upper = (round(bound(radii, default=0) / STEP) * STEP for bound in (min, max))
-    steps = to_lattice(radii, lower=lower, upper=upper, lattice=STEP)
+    steps = clamp_to_lattice(radii, lower=lower, upper=upper, lattice=STEP)
     mechanism = LaplaceMechanism(sensitivity=max(int((upper - lower) / STEP), 1), epsilon=1, adjacency="replace_one")
     return mechanism.releases(int(steps.sum()), count, source_from(rng)) * float(STEP) / max(len(records), 1)
 

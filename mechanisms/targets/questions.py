@@ -20,7 +20,7 @@ from dpaudit.errors import InvalidArgument, TargetFailure
 from dpaudit.exact import Exact, in_range
 from mechanisms.exponential import ExponentialMechanism
 from mechanisms.laplace import LaplaceMechanism
-from mechanisms.lattice import to_lattice
+from mechanisms.lattice import clamp_to_lattice
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -102,19 +102,19 @@ def malignant_count(records: Sequence[Record]) -> int:
 
 def radius_sum(records: Sequence[Record]) -> int:
     """Sum of the radii in steps of 1/100 mm, each clamped to 5 to 30 mm: moves by at most 2500 when a record is replaced."""
-    return int(to_lattice(column(records, RADIUS), lower=LOWER, upper=UPPER, lattice=STEP).sum())
+    return int(clamp_to_lattice(column(records, RADIUS), lower=LOWER, upper=UPPER, lattice=STEP).sum())
 
 
 def radius_histogram(records: Sequence[Record]) -> NDArray[np.int64]:
     """Tumours by radius, bins below 10, 10, 15, 20 and from 25 mm up: one entry moves by 1 when a record is added or removed."""
-    steps = to_lattice(column(records, RADIUS), lower=LOWER, upper=UPPER, lattice=STEP)
+    steps = clamp_to_lattice(column(records, RADIUS), lower=LOWER, upper=UPPER, lattice=STEP)
     bins = np.searchsorted(np.array([int(edge / STEP) for edge in EDGES]), steps, side="right")
     return np.bincount(bins, minlength=len(EDGES) + 1).astype(np.int64)
 
 
 def median_scores(records: Sequence[Record]) -> NDArray[np.int64]:
     """Score of each candidate as the median radius: moves by at most 1 when a record is added or removed."""
-    steps = to_lattice(column(records, RADIUS), lower=LOWER, upper=UPPER, lattice=STEP)
+    steps = clamp_to_lattice(column(records, RADIUS), lower=LOWER, upper=UPPER, lattice=STEP)
     candidates = np.array([int(candidate / STEP) for candidate in CANDIDATES])
     return quantile_scores(steps, candidates, quantile="1/2")
 

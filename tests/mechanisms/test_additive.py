@@ -28,7 +28,7 @@ from mechanisms.laws import (
     LawFromWeights,
     RoundedGaussian,
     Staircase,
-    Truncated,
+    TruncatedLaw,
 )
 from mechanisms.sampling.random import source_from
 
@@ -38,7 +38,7 @@ UNEVEN = FiniteLaw({0: 5, 1: 1, 2: 4, 3: 1, 7: 2})
 
 def symmetric(law, reach):
     """A law on -reach .. reach."""
-    return Truncated(law, lower=-reach, upper=reach)
+    return TruncatedLaw(law, lower=-reach, upper=reach)
 
 
 MECHANISMS = [
@@ -249,7 +249,7 @@ def test_truncating_reveals_with_the_probability_of_the_outputs_that_are_cut():
 REFUSED = [
     (Geometric(2), {}, "DPA202"),
     (LawFromWeights(lambda k: (-arb(k)).exp(), scale=1, decay=1), {}, "DPA202"),
-    (Truncated(DiscreteLaplace(2), lower=-3, upper=4), {}, "DPA202"),
+    (TruncatedLaw(DiscreteLaplace(2), lower=-3, upper=4), {}, "DPA202"),
     (symmetric(RoundedGaussian(2), 4), {}, "DPA202"),
     (symmetric(Staircase(sensitivity=2, epsilon=1), 9), {}, "DPA202"),
     (symmetric(DiscreteLaplace(2), 3), {"sensitivity": 7}, "DPA202"),
@@ -271,7 +271,7 @@ def test_what_has_no_exact_loss_is_refused(law, changes, code):
 
 
 def test_truncated_finite_noise_is_finite_noise():
-    cut = AdditiveMechanism(Truncated(UNEVEN, lower=1, upper=3), sensitivity=1)
+    cut = AdditiveMechanism(TruncatedLaw(UNEVEN, lower=1, upper=3), sensitivity=1)
     assert AdditiveMechanism(FiniteLaw({1: 1, 2: 4, 3: 1}), sensitivity=1).loss == cut.loss
     assert cut.release(10) in {11, 12, 13}
 

@@ -67,7 +67,7 @@ def test_the_widest_law_fits_and_a_coordinate_that_does_not_is_an_error(monkeypa
     drawn = law.sample(2000, source=source_from(np.random.default_rng(1)))
     assert 0.8 < np.abs(drawn / float(law.scale)).mean() < 1.2
     assert (0, 1) == EuclideanLaplace(1, dimension=1).sample(0).shape
-    monkeypatch.setattr(euclidean_noise, "_decided", lambda *arguments: -(2**62))
+    monkeypatch.setattr(euclidean_noise, "_round_exactly", lambda *arguments: -(2**62))
     with pytest.raises(Unsupported, match="DPA108"):
         draw_vectors(Fraction(2**40), 1, 1, drawn_reals(OsBitSource(), Revealing(normal_bits=4, uniform_bits=4)))
 

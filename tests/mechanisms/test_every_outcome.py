@@ -17,8 +17,8 @@ import pytest
 import mechanisms
 from dpaudit.errors import DpauditError, InvalidArgument
 from mechanisms import HistogramMechanism, PartitionSelection, StabilityHistogram, VectorMechanism
-from mechanisms.contributions import clipped_rows, clipped_sum
-from mechanisms.lattice import to_lattice
+from mechanisms.contributions import clip_and_sum, clip_rows
+from mechanisms.lattice import clamp_to_lattice
 from mechanisms.targets.questions import private_count, private_histogram, private_median
 
 WIDTH = 3
@@ -64,9 +64,9 @@ ON_ROWS = {
         for given in ({"epsilon": 1}, {"sigma": 3}, {"noise_multiplier": 2}, {"norm": "l1", "epsilon": 1})
         for kind in ("add_remove", "replace_one", "zero_out")
     },
-    "clipped_sum": lambda rows: clipped_sum(rows, norm_bound=1),
-    "clipped_rows": lambda rows: clipped_rows(rows, norm_bound=1).sum(axis=0),
-    "to_lattice": lambda rows: to_lattice(rows, lower=-1, upper=1, lattice="1/8").sum(axis=0),
+    "clipped_sum": lambda rows: clip_and_sum(rows, norm_bound=1),
+    "clip_rows": lambda rows: clip_rows(rows, norm_bound=1).sum(axis=0),
+    "clamp_to_lattice": lambda rows: clamp_to_lattice(rows, lower=-1, upper=1, lattice="1/8").sum(axis=0),
 }
 ON_PEOPLE = {
     "private_count": private_count,
@@ -144,7 +144,7 @@ TEXTS = [np.full((2, 2), "a" * 37), np.full((2, 2), b"a" * 37), np.full(4, "a" *
 READERS = {
     "VectorMechanism": VectorMechanism(norm_bound=1, sigma=3).release,
     "VectorMechanism in steps": VectorMechanism(norm_bound=1, sigma=3).release_steps,
-    "clipped_rows": lambda rows: clipped_rows(rows, norm_bound=1),
+    "clip_rows": lambda rows: clip_rows(rows, norm_bound=1),
     "LaplaceMechanism": mechanisms.LaplaceMechanism(sensitivity=1, epsilon=1).release,
     "RealLaplaceMechanism": mechanisms.RealLaplaceMechanism(sensitivity=1, epsilon=1).release,
     "RandomizedResponse": mechanisms.RandomizedResponse(epsilon=1).release,

@@ -19,7 +19,7 @@ from dpaudit.errors import DpauditError
 from dpaudit.exact import ball, working_precision
 from dpaudit.releases import recording
 from mechanisms import PartitionSelection, StabilityHistogram, source_from
-from mechanisms.partition_selection import Rule, border, selected
+from mechanisms.partition_selection import Rule, border, select_keys
 
 RULES = [
     Rule(Fraction(1), Fraction(1, 10**6)),
@@ -105,7 +105,7 @@ def test_more_keys_are_selected_than_a_noisy_threshold_shows():
     ("rule", "people"), [(RULES[1], 1), (RULES[1], 4), (RULES[2], 5), (RULES[4], 1), (RULES[4], 2), (RULES[5], 1), (RULES[1], 99)]
 )
 def test_a_key_is_selected_with_exactly_its_probability(rule, people, bits, outcomes):
-    found, left = outcomes(lambda tape: bool(selected(rule, np.array([people]), tape, bits=bits, step=1)[0]))
+    found, left = outcomes(lambda tape: bool(select_keys(rule, np.array([people]), tape, bits=bits, step=1)[0]))
     with working_precision(200):
         true = rule.probability(people).min(arb(1))
         lower = ball(found.get(True, Fraction(0)))
@@ -115,7 +115,9 @@ def test_a_key_is_selected_with_exactly_its_probability(rule, people, bits, outc
 
 def test_keys_are_selected_independently(outcomes):
     rule, people = Rule(Fraction(1), Fraction(1, 4)), np.array([2, 1])
-    found, left = outcomes(lambda tape: tuple(selected(rule, people, tape, bits=4, step=1).tolist()), unassigned=Fraction(1, 2**9))
+    found, left = outcomes(
+        lambda tape: tuple(select_keys(rule, people, tape, bits=4, step=1).tolist()), unassigned=Fraction(1, 2**9)
+    )
     with working_precision(200):
         first, second = rule.probability(2), rule.probability(1)
         expected = {
@@ -171,7 +173,7 @@ def test_a_person_with_many_records_is_one_person():
 @given(people=st.lists(st.integers(1, 10**9), min_size=1, max_size=5))
 def test_any_number_of_people_is_decided(people):
     rule = Rule(Fraction(1, 10), Fraction(1, 10**9))
-    result = selected(rule, np.array(people), source())
+    result = select_keys(rule, np.array(people), source())
     assert all(result[place] for place, number in enumerate(people) if number >= rule.sure)
 
 

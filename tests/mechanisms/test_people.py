@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from dpaudit.claims import Adjacency
 from dpaudit.errors import DpauditError
-from mechanisms.people import bounded, keys_of, places_of, read_entries, read_people, units
+from mechanisms.people import keys_of, limit_contributions, places_of, read_entries, read_people, units
 
 
 class Hostile:
@@ -44,7 +44,9 @@ def plain_bounded(places, people, contributions):
 @given(rows=st.lists(st.tuples(st.integers(-1, 4), st.integers(-1, 3)), max_size=40), contributions=st.integers(1, 6))
 def test_each_person_adds_the_first_different_places_of_the_own_records(rows, contributions):
     where, who = (np.array([row[side] for row in rows], dtype=np.int64) for side in (0, 1))
-    assert plain_bounded(where.tolist(), who.tolist(), contributions) == sorted(bounded(where, who, contributions).tolist())
+    assert plain_bounded(where.tolist(), who.tolist(), contributions) == sorted(
+        limit_contributions(where, who, contributions).tolist()
+    )
 
 
 @given(
@@ -55,7 +57,7 @@ def test_each_person_adds_the_first_different_places_of_the_own_records(rows, co
 def test_without_a_person_at_most_the_contributions_are_missing_and_nothing_else_changes(rows, contributions, person):
     def counts(rows):
         where, who = (np.array([row[side] for row in rows], dtype=np.int64) for side in (0, 1))
-        return np.bincount(bounded(where, who, contributions), minlength=5)
+        return np.bincount(limit_contributions(where, who, contributions), minlength=5)
 
     less = counts(rows) - counts([row for row in rows if row[1] != person])
     assert set(less.tolist()) <= {0, 1}
@@ -63,7 +65,7 @@ def test_without_a_person_at_most_the_contributions_are_missing_and_nothing_else
 
 
 def test_without_people_every_record_counts():
-    assert [2, 0, 2] == bounded(np.array([2, -1, 0, 2]), None, 1).tolist()
+    assert [2, 0, 2] == limit_contributions(np.array([2, -1, 0, 2]), None, 1).tolist()
 
 
 @given(entries=entries)

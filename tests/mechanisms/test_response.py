@@ -17,7 +17,7 @@ from dpaudit.errors import DpauditError
 from dpaudit.exact import ball, working_precision
 from dpaudit.releases import recording
 from mechanisms import InsecureSeededSourceForTestsOnly, RandomizedResponse
-from mechanisms.response import below, report, reports, threshold, truth_probability, truthful
+from mechanisms.response import below, draw_honesty, report, reports, threshold, truth_probability
 
 pytestmark = pytest.mark.filterwarnings("ignore::mechanisms.sampling.random.InsecureNoiseWarning")
 
@@ -27,7 +27,7 @@ epsilons = st.fractions(min_value="1/1000", max_value=60, max_denominator=1000)
 @pytest.mark.parametrize("epsilon", [Fraction(1), Fraction(1, 3), Fraction(7), Fraction(1, 1000)])
 @pytest.mark.parametrize("bits", [1, 3, 8])
 def test_a_coin_is_true_with_its_exact_probability(epsilon, bits, outcomes):
-    found, unassigned = outcomes(lambda tape: bool(truthful(epsilon, 3, 1, tape, bits=bits, step=1)[0]))
+    found, unassigned = outcomes(lambda tape: bool(draw_honesty(epsilon, 3, 1, tape, bits=bits, step=1)[0]))
     with working_precision(200):
         true = truth_probability(epsilon, 3)(200)
         assert ball(found[True]) <= true

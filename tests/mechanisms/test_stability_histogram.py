@@ -19,7 +19,7 @@ from dpaudit.errors import DpauditError
 from dpaudit.exact import ball, working_precision
 from dpaudit.releases import Release, recording
 from mechanisms import DiscreteLaplace, StabilityHistogram, source_from
-from mechanisms.stability_histogram import counted_keys
+from mechanisms.stability_histogram import count_keys
 
 HIDDEN = None
 """The outcome of a key that is not released."""
@@ -170,8 +170,8 @@ def test_keys_and_their_order_do_not_depend_on_the_order_of_people(rows, order):
     people = list({person for _, person in rows})
     order.shuffle(people)
     shuffled = [row for person in people for row in rows if row[1] == person]
-    expected, counts = counted_keys([key for key, _ in rows], [person for _, person in rows], 2)
-    found, same = counted_keys([key for key, _ in shuffled], [person for _, person in shuffled], 2)
+    expected, counts = count_keys([key for key, _ in rows], [person for _, person in rows], 2)
+    found, same = count_keys([key for key, _ in shuffled], [person for _, person in shuffled], 2)
     assert expected == found
     assert list(map(type, expected)) == list(map(type, found))
     assert counts.tolist() == same.tolist()
@@ -184,8 +184,8 @@ def test_released_keys_come_in_their_public_order():
 
 @given(rows=st.lists(st.tuples(st.integers(0, 5), st.integers(0, 3)), max_size=30), contributions=st.integers(1, 3))
 def test_a_person_counts_for_at_most_the_contributions_and_once_a_key(rows, contributions):
-    keys, counts = counted_keys([key for key, _ in rows], [person for _, person in rows], contributions)
-    fewer, less = counted_keys([key for key, person in rows if person], [person for _, person in rows if person], contributions)
+    keys, counts = count_keys([key for key, _ in rows], [person for _, person in rows], contributions)
+    fewer, less = count_keys([key for key, person in rows if person], [person for _, person in rows if person], contributions)
     before, after = dict(zip(keys, counts.tolist(), strict=True)), dict(zip(fewer, less.tolist(), strict=True))
     lost = [before[key] - after.get(key, 0) for key in keys]
     assert set(lost) <= {0, 1}

@@ -16,7 +16,7 @@ from mechanisms import TopK
 from mechanisms.sampling.random import source_from
 from mechanisms.selection.proposals import Widths, propose, trial
 from mechanisms.selection.scores import read_scores
-from mechanisms.top_k import peeled
+from mechanisms.top_k import choose_in_turn
 
 NEVER = -math.inf
 METHODS = ["one_shot", "peeling", "permute_and_flip"]
@@ -86,7 +86,7 @@ def test_peeling_by_trials_has_the_law_of_the_race_on_every_tape(outcomes):
             return index
 
         try:
-            return tuple(peeled(scores, 2, choose))
+            return tuple(choose_in_turn(scores, 2, choose))
         except Refused:
             return None
 

@@ -21,8 +21,8 @@ from mechanisms import (
     InsecureSeededSourceForTestsOnly,
     RoundedGaussian,
     VectorMechanism,
-    clipped_rows,
-    clipped_sum,
+    clip_and_sum,
+    clip_rows,
 )
 
 pytestmark = pytest.mark.filterwarnings("ignore::mechanisms.sampling.random.InsecureNoiseWarning")
@@ -58,7 +58,7 @@ FAMILIES = [
 @pytest.mark.parametrize(("changes", "noise"), FAMILIES)
 def test_a_release_is_the_sum_of_clipped_rows_plus_a_draw_of_the_law(changes, noise):
     mechanism = vector(**changes)
-    total = clipped_sum(ROWS, norm_bound=mechanism.norm_bound, norm=mechanism.norm, lattice_bits=mechanism.lattice_bits)
+    total = clip_and_sum(ROWS, norm_bound=mechanism.norm_bound, norm=mechanism.norm, lattice_bits=mechanism.lattice_bits)
     assert (total + noise(5, 3)).tolist() == mechanism.releases(ROWS, 5, seeded()).tolist()
     assert (total + noise(1, 3)[0]).tolist() == mechanism.release(ROWS, seeded()).tolist()
     assert (total + noise(1, 3)[0]).tolist() == mechanism.release_steps(total, seeded()).tolist()
@@ -75,7 +75,7 @@ def test_a_release_is_the_sum_of_clipped_rows_plus_a_draw_of_the_law(changes, no
 )
 def test_one_row_moves_the_sum_by_at_most_the_sensitivity(norm, first, other, bits):
     def moved(before, after):
-        steps = [abs(int(step)) for step in clipped_sum(after, **options) - clipped_sum(before, **options)]
+        steps = [abs(int(step)) for step in clip_and_sum(after, **options) - clip_and_sum(before, **options)]
         return sum(steps) ** 2 if norm == "l1" else sum(step**2 for step in steps)
 
     options = {"norm_bound": "5/3", "norm": norm, "lattice_bits": bits}
@@ -88,7 +88,7 @@ def test_one_row_moves_the_sum_by_at_most_the_sensitivity(norm, first, other, bi
 
 def test_opposite_rows_attain_the_sensitivity_of_replacing():
     mechanism = vector(adjacency="replace_one")
-    before, after = (clipped_rows(sign * np.array([[5.0, 0.0]]), norm_bound=1) for sign in (1, -1))
+    before, after = (clip_rows(sign * np.array([[5.0, 0.0]]), norm_bound=1) for sign in (1, -1))
     assert mechanism.sensitivity / mechanism.lattice == (before - after).max()
     assert Fraction(2) == mechanism.sensitivity
 

@@ -73,7 +73,7 @@ def refused(work, kind=DpauditError):
 
 def clipped_rows_have_a_width_of_their_own():
     full = np.ones((3, 5))
-    with patch.object(ingest, "clipped_rows", lambda rows, **_: np.full(rows.shape, rows.shape[1])):
+    with patch.object(ingest, "clip_rows", lambda rows, **_: np.full(rows.shape, rows.shape[1])):
         found = [ingest.to_rows(form, np.zeros(3, dtype=np.int64), feature_norm=1).steps for form in (full, sparse.csr_array(full))]
     assert found[0].tolist() == found[1].toarray().tolist()
 

@@ -10,8 +10,8 @@ import numpy as np
 from flint import arb
 
 from dpaudit.exact import ball, working_precision
-from mechanisms.contributions import clipped_rows, clipped_sum
-from mechanisms.partition_selection import Rule, selected
+from mechanisms.contributions import clip_and_sum, clip_rows
+from mechanisms.partition_selection import Rule, select_keys
 from mechanisms.sampling.cells import GaussianCells, LaplaceCells
 from mechanisms.sampling.envelope import Tuning
 from mechanisms.sampling.euclidean_noise import draw_vectors
@@ -183,11 +183,11 @@ def rows_are_clipped_to_their_ball():
         ("linf", lambda row: max(map(abs, row))),
     ):
         for bits, bound in ((4, Fraction(1)), (21, Fraction(1, 3)), (26, Fraction(7))):
-            steps = clipped_rows(rows, norm_bound=bound, norm=norm, lattice_bits=bits)
+            steps = clip_rows(rows, norm_bound=bound, norm=norm, lattice_bits=bits)
             limit = 4**bits if norm == "l2" else 2**bits
             assert all(size(row) <= limit for row in steps.tolist())
-            assert np.all(clipped_rows(bad, norm_bound=bound, norm=norm, lattice_bits=bits) == 0)
-            assert np.array_equal(steps.sum(axis=0), clipped_sum(rows, norm_bound=bound, norm=norm, lattice_bits=bits))
+            assert np.all(clip_rows(bad, norm_bound=bound, norm=norm, lattice_bits=bits) == 0)
+            assert np.array_equal(steps.sum(axis=0), clip_and_sum(rows, norm_bound=bound, norm=norm, lattice_bits=bits))
             for row, kept in zip(rows.tolist(), steps.tolist(), strict=True):
                 exact = [Fraction(entry) * 2**bits / bound for entry in row]
                 if size(exact) < limit * Fraction(99, 100):
@@ -206,7 +206,7 @@ def keys_are_selected_with_their_probability(outcomes):
                 rising, falling = growth * chance + ball(rule.delta), 1 - (1 - chance - ball(rule.delta)) / growth
                 chance = min((rising, falling, ball(1)), key=lambda value: float(value.mid()))
                 found, rest = outcomes(
-                    lambda tape, people=people, rule=rule: bool(selected(rule, np.array([people]), tape, bits=3, step=1)[0]),
+                    lambda tape, people=people, rule=rule: bool(select_keys(rule, np.array([people]), tape, bits=3, step=1)[0]),
                     unassigned=Fraction(1, 2**9),
                 )
                 assert ball(found.get(True, Fraction(0))) <= chance, people

@@ -11,7 +11,7 @@ from flint import arb
 
 from dpaudit.exact import ball, working_precision
 from mechanisms.noisy_max import greatest
-from mechanisms.response import RandomizedResponse, below, report, threshold, truth_probability, truthful
+from mechanisms.response import RandomizedResponse, below, draw_honesty, report, threshold, truth_probability
 from mechanisms.sampling.random import source_from
 from mechanisms.selection import proposals
 from mechanisms.selection.clocks import EXPONENTIAL, GUMBEL, intervals
@@ -33,7 +33,7 @@ from mechanisms.selection.race import race, races
 from mechanisms.selection.repeated import Tuning as AliasTuning
 from mechanisms.selection.repeated import alias_table, trials
 from mechanisms.selection.scores import read_scores
-from mechanisms.top_k import peeled
+from mechanisms.top_k import choose_in_turn
 from tests.support.sources import RecordingSource, TapeSource
 
 NEVER = -math.inf
@@ -257,7 +257,7 @@ def coins_of_truth_are_exact(outcomes):
         with working_precision(200):
             true = truth_probability(epsilon, 3)(200)
             for coin in (
-                lambda tape, epsilon=epsilon, bits=bits: bool(truthful(epsilon, 3, 1, tape, bits=bits, step=1)[0]),
+                lambda tape, epsilon=epsilon, bits=bits: bool(draw_honesty(epsilon, 3, 1, tape, bits=bits, step=1)[0]),
                 lambda tape, epsilon=epsilon, bits=bits: report(2, epsilon, 3, tape, bits=bits, step=1) == 2,
             ):
                 found, rest = outcomes(coin, unassigned=Fraction(1, 2**10))
@@ -304,9 +304,9 @@ def ties_are_broken_evenly(outcomes):
 
 def peeling_leaves_out_what_was_chosen():
     scores = read_scores([5.0, NEVER, 3.0, 4.0, 1.0])
-    best_first = peeled(scores, 4, lambda left: int(np.argmin(left.gaps(0, left.size))))
+    best_first = choose_in_turn(scores, 4, lambda left: int(np.argmin(left.gaps(0, left.size))))
     assert [0, 3, 2, 4] == best_first
-    worst_first = peeled(scores, 3, lambda left: left.size - 1)
+    worst_first = choose_in_turn(scores, 3, lambda left: left.size - 1)
     assert [4, 3, 2] == worst_first
 
 

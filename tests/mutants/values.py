@@ -10,7 +10,7 @@ import numpy as np
 
 from dpaudit.errors import DpauditError
 from mechanisms.laplace import LaplaceMechanism
-from mechanisms.lattice import to_lattice
+from mechanisms.lattice import clamp_to_lattice
 from mechanisms.sampling.random import source_from
 
 
@@ -39,7 +39,9 @@ def contributions_are_rounded_exactly():
             near = [float(step * lattice / 2) for step in range(-21, 22)]
             values = [*near, *(math.nextafter(x, math.inf) for x in near), *(math.nextafter(x, -math.inf) for x in near)]
             values += [math.inf, -math.inf, 1e300, 5e-324]
-            steps = to_lattice(np.array(values), lower=-9 * lattice, upper=9 * lattice, lattice=lattice, rounding=rule).tolist()
+            steps = clamp_to_lattice(
+                np.array(values), lower=-9 * lattice, upper=9 * lattice, lattice=lattice, rounding=rule
+            ).tolist()
             for x, step in zip(values, steps, strict=True):
                 exact = Fraction(min(max(x, -1e300), 1e300)) / lattice
                 clamped = min(max(exact, Fraction(-9)), Fraction(9))

@@ -17,7 +17,7 @@ from mechanisms.laws import (
     LawFromWeights,
     RoundedGaussian,
     Staircase,
-    Truncated,
+    TruncatedLaw,
 )
 from mechanisms.sampling.cumulative import Words
 from mechanisms.sampling.digits import DigitWords, digit_table, draw_geometric, draw_two_sided
@@ -138,9 +138,9 @@ OTHERS = [
     Staircase(sensitivity=6, epsilon=1),
     Staircase(sensitivity=1000, epsilon=2),
     FiniteLaw({-9: 1, 0: 3, 4: "1/2", 10**15: 2}),
-    Truncated(DiscreteGaussian(sigma=50), lower=-20, upper=90),
-    Truncated(DiscreteGaussian(sigma=2), lower=10, upper=18),
-    Truncated(DiscreteLaplace(10**5), lower=-(10**6), upper=10**4),
+    TruncatedLaw(DiscreteGaussian(sigma=50), lower=-20, upper=90),
+    TruncatedLaw(DiscreteGaussian(sigma=2), lower=10, upper=18),
+    TruncatedLaw(DiscreteLaplace(10**5), lower=-(10**6), upper=10**4),
 ]
 
 
@@ -151,9 +151,9 @@ def test_draws_of_the_other_laws_follow_them(law, false_alarm_level):
 
 
 SLOWER = [
-    Truncated(DiscreteGaussian(sigma=10**5), lower=5 * 10**5, upper=6 * 10**5),
-    Truncated(RoundedGaussian(10**9), lower=-5000, upper=3000),
-    Truncated(Staircase(sensitivity=1000, epsilon=1), lower=50_000, upper=60_000),
+    TruncatedLaw(DiscreteGaussian(sigma=10**5), lower=5 * 10**5, upper=6 * 10**5),
+    TruncatedLaw(RoundedGaussian(10**9), lower=-5000, upper=3000),
+    TruncatedLaw(Staircase(sensitivity=1000, epsilon=1), lower=50_000, upper=60_000),
     LawFromWeights(lambda k: (-arb(k) / 2).exp() / (1 + arb(k)), scale=2, decay="1/2"),
 ]
 

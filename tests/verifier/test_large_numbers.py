@@ -13,7 +13,7 @@ from dpaudit.errors import InvalidArgument
 from dpaudit.guard import Guard
 from dpaudit.spec import spec
 from mechanisms import LaplaceMechanism, lattice, steps
-from mechanisms.lattice import to_lattice
+from mechanisms.lattice import clamp_to_lattice
 from tests.verifier.test_binding import never, unhidden
 
 ONE = Fraction(1)
@@ -79,12 +79,12 @@ def test_without_its_limit_an_unsigned_number_changes_its_sign(monkeypatch):
 
 @pytest.mark.parametrize("dtype", [object, np.uint64])
 def test_contributions_past_a_machine_word_are_clamped_exactly(dtype):
-    assert [2**61] == to_lattice(np.array([2**63], dtype=dtype), lower=0, upper=2**61).tolist()
-    assert [9] == to_lattice(np.array([2**63], dtype=dtype), lower=0, upper=9).tolist()
-    assert [9, -1] == to_lattice([2**63, -1], lower=-9, upper=9).tolist()
+    assert [2**61] == clamp_to_lattice(np.array([2**63], dtype=dtype), lower=0, upper=2**61).tolist()
+    assert [9] == clamp_to_lattice(np.array([2**63], dtype=dtype), lower=0, upper=9).tolist()
+    assert [9, -1] == clamp_to_lattice([2**63, -1], lower=-9, upper=9).tolist()
 
 
 def test_without_its_own_way_an_unsigned_contribution_changes_its_sign(monkeypatch):
     edit = ('if array.dtype.kind == "u":', "if False:")
     monkeypatch.setattr(lattice._clamped_integers, "__code__", unhidden(lattice._clamped_integers, edit))
-    assert [0] == to_lattice(np.array([2**63], dtype=np.uint64), lower=0, upper=9).tolist()
+    assert [0] == clamp_to_lattice(np.array([2**63], dtype=np.uint64), lower=0, upper=9).tolist()

@@ -93,7 +93,7 @@ def test_the_row_that_is_clipped_has_a_width_of_its_own(data):
     features = data.draw(arrays.arrays(np.float64, (4, width), elements=st.sampled_from([0.0, 1.0, -1.0])))
     full = np.ones((3, width))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(ingest, "clipped_rows", lambda rows, **_: np.full(rows.shape, rows.shape[1]))
+        patch.setattr(ingest, "clip_rows", lambda rows, **_: np.full(rows.shape, rows.shape[1]))
         alone = [rows_of(features[at : at + 1]).steps[0].tolist() for at in range(4)]
         mixed = np.concatenate([full, features])
         explicit = sparse.csr_array((mixed.ravel(), np.tile(np.arange(width), 7), np.arange(8) * width), shape=mixed.shape)

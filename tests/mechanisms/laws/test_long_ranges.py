@@ -9,7 +9,7 @@ import pytest
 from flint import arb
 
 from dpaudit.errors import InvalidArgument, Unsupported
-from mechanisms.laws import DiscreteGaussian, DiscreteLaplace, FiniteLaw, Geometric, RoundedGaussian, Staircase, Truncated
+from mechanisms.laws import DiscreteGaussian, DiscreteLaplace, FiniteLaw, Geometric, RoundedGaussian, Staircase, TruncatedLaw
 from mechanisms.laws.law import Sampler
 from mechanisms.laws.mirrored import Mirrored
 from mechanisms.laws.truncated import kept_sampler
@@ -31,7 +31,7 @@ LONG = [
 
 @pytest.mark.parametrize(("law", "lower", "upper"), LONG, ids=str)
 def test_long_ranges_are_sampled_wherever_they_lie(law, lower, upper):
-    truncated = Truncated(law, lower=lower, upper=upper)
+    truncated = TruncatedLaw(law, lower=lower, upper=upper)
     drawn = truncated.sample(4000, source=source_from(np.random.default_rng(8)))
     assert lower <= drawn.min() <= drawn.max() <= upper
     for cut in (lower + (upper - lower) // 50, lower + (upper - lower) // 4, (lower + upper) // 2, upper - (upper - lower) // 9):
@@ -77,8 +77,8 @@ def test_kept_draws_are_those_of_the_range_in_their_order(wide):
 
 
 def test_truncating_twice_is_truncating_once():
-    inner = Truncated(DiscreteGaussian(sigma=9), lower=-20, upper=7)
-    assert Truncated(DiscreteGaussian(sigma=9), lower=-3, upper=7) == Truncated(inner, lower=-3, upper=50)
+    inner = TruncatedLaw(DiscreteGaussian(sigma=9), lower=-20, upper=7)
+    assert TruncatedLaw(DiscreteGaussian(sigma=9), lower=-3, upper=7) == TruncatedLaw(inner, lower=-3, upper=50)
 
 
 @pytest.mark.parametrize(
@@ -93,10 +93,10 @@ def test_truncating_twice_is_truncating_once():
 )
 def test_what_is_no_range_of_a_law_is_refused(law, lower, upper, code):
     with pytest.raises(InvalidArgument, match=code):
-        Truncated(law, lower=lower, upper=upper)
+        TruncatedLaw(law, lower=lower, upper=upper)
 
 
 def test_an_unlikely_range_that_no_kernel_reaches_is_refused():
-    law = Truncated(Staircase(sensitivity=100, epsilon=1), lower=10_000, upper=10_000_000)
+    law = TruncatedLaw(Staircase(sensitivity=100, epsilon=1), lower=10_000, upper=10_000_000)
     with pytest.raises(Unsupported, match="DPA202"):
         law.sample(1)

@@ -23,7 +23,7 @@ from mechanisms.laws import (
     LawFromWeights,
     RoundedGaussian,
     Staircase,
-    Truncated,
+    TruncatedLaw,
 )
 from mechanisms.laws.staircase import best_width
 from mechanisms.sampling.random import OsBitSource, source_from
@@ -64,7 +64,7 @@ def mp_weight(law, k):
             return mpmath.exp(-mp(law.epsilon) * steps)
         case FiniteLaw():
             return mp(dict(zip(law.values, law.probabilities, strict=True)).get(k, Fraction(0)))
-        case Truncated():
+        case TruncatedLaw():
             return mp_weight(law.law, k) if law.lower <= k <= law.upper else mpmath.mpf(0)
         case _:
             return mpmath.exp(-mpmath.mpf(abs(k)) / 2) / (1 + abs(k))
@@ -78,12 +78,12 @@ SUMMED = [
     (Staircase(sensitivity=5, epsilon="3/2", width=5), 500),
     (Staircase(sensitivity=7, epsilon=1, width=1), 1200),
     (FiniteLaw({-4: "1/3", 0: 2, 9: "1/7"}), 12),
-    (Truncated(DiscreteLaplace(3), lower=-2, upper=9), 12),
-    (Truncated(DiscreteGaussian(sigma=2), lower=20, upper=31), 40),
-    (Truncated(DiscreteGaussian(sigma=30), lower=-4, upper=3), 10),
-    (Truncated(RoundedGaussian(9), lower=-40, upper=-31), 50),
-    (Truncated(Staircase(sensitivity=3, epsilon=1), lower=-5, upper=50), 60),
-    (Truncated(Geometric(2), lower=-3, upper=30), 40),
+    (TruncatedLaw(DiscreteLaplace(3), lower=-2, upper=9), 12),
+    (TruncatedLaw(DiscreteGaussian(sigma=2), lower=20, upper=31), 40),
+    (TruncatedLaw(DiscreteGaussian(sigma=30), lower=-4, upper=3), 10),
+    (TruncatedLaw(RoundedGaussian(9), lower=-40, upper=-31), 50),
+    (TruncatedLaw(Staircase(sensitivity=3, epsilon=1), lower=-5, upper=50), 60),
+    (TruncatedLaw(Geometric(2), lower=-3, upper=30), 40),
     (LawFromWeights(damped, scale=2, decay="1/2"), 400),
 ]
 

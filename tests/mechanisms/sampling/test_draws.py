@@ -14,7 +14,7 @@ from dpaudit.exact import ball, working_precision
 from mechanisms.laws import DiscreteGaussian, DiscreteLaplace, RoundedGaussian
 from mechanisms.sampling import kernel
 from mechanisms.sampling.envelope import Tuning, envelope_table
-from mechanisms.sampling.exactnum import LazyUniform, only_integer, shifted
+from mechanisms.sampling.exactnum import LazyUniform, only_integer, shift_ball
 from mechanisms.sampling.kernel import draw, draw_one, many_trials
 from mechanisms.sampling.random import OsBitSource, source_from
 from tests.support.sources import RecordingSource, TapeSource
@@ -184,7 +184,7 @@ def test_comparisons_of_tail_draws_end_however_near_the_border_is(law, tuning, b
     assert table.tail_area.numerator.bit_length() > 53, "an area that 53 bits hold would test nothing"
     with working_precision(800):
         top = table.tail_envelope(0) if border == 0 else table.tail_envelope(1) + law.weight(table.start)
-        nearest = only_integer(shifted(top / ball(table.tail_area), 320).floor())
+        nearest = only_integer(shift_ball(top / ball(table.tail_area), 320).floor())
     below, above = (LazyUniform(TapeSource(nearest + side, 320), tuning.prefix, 320 - tuning.prefix) for side in (-1, 1))
     assert kernel._tail(table, above, negative=False) is None
     if border:

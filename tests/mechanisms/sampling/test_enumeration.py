@@ -17,7 +17,7 @@ from mechanisms.laws import (
     LawFromWeights,
     RoundedGaussian,
     Staircase,
-    Truncated,
+    TruncatedLaw,
 )
 from mechanisms.laws.law import Sampler
 from mechanisms.laws.mirrored import Mirrored
@@ -260,7 +260,7 @@ def test_draws_that_are_repeated_until_one_lies_inside_have_the_truncated_law(ou
         0,
     )
     found, rest = outcomes(kept_sampler(inner, lambda drawn: drawn, 1.0, lower, upper).one)
-    assert_enclosed(found, rest, Truncated(law, lower=lower, upper=upper).probability, range(lower - 2, upper + 3))
+    assert_enclosed(found, rest, TruncatedLaw(law, lower=lower, upper=upper).probability, range(lower - 2, upper + 3))
 
 
 def test_enumeration_finds_a_threshold_that_is_one_too_high(outcomes, monkeypatch):

@@ -136,7 +136,7 @@ def test_what_floats_decide_next_to_a_border_balls_decide_alike(dimension, bits)
 
 def test_floats_decide_nearly_everything_at_the_shipping_sizes(monkeypatch):
     asked = []
-    monkeypatch.setattr(euclidean_noise, "_decided", lambda stretch, cell, position, reals: asked.append(position) or 0)
+    monkeypatch.setattr(euclidean_noise, "_round_exactly", lambda stretch, cell, position, reals: asked.append(position) or 0)
     draw_vectors(Fraction(2**21), 10_000, 10, drawn_reals(source_from(np.random.default_rng(4))))
     assert len(asked) <= 2
 

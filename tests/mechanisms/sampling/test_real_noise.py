@@ -20,7 +20,7 @@ from mechanisms.sampling.exactnum import LazyUniform
 from mechanisms.sampling.float_format import FLOAT64, FloatFormat
 from mechanisms.sampling.kernel import draw, one_trial
 from mechanisms.sampling.random import source_from
-from mechanisms.sampling.real_noise import RealTuning, noisy_sum, noisy_sums, real_noise, settled, sum_at, sums_at
+from mechanisms.sampling.real_noise import RealTuning, noisy_sum, noisy_sums, real_noise, round_exactly, sum_at, sums_at
 from tests.support.sources import RecordingSource, TapeSource
 
 RESOLUTION = Fraction(1, 2**12)
@@ -114,7 +114,7 @@ def test_the_sums_of_a_cell_have_exactly_their_share_of_it(outcomes, family, ker
 @families
 def test_small_sizes_try_the_fast_and_the_exact_path(monkeypatch, family):
     asked = []
-    monkeypatch.setattr(kernel, "settled", lambda *given: asked.append(given) or settled(*given))
+    monkeypatch.setattr(kernel, "round_exactly", lambda *given: asked.append(given) or round_exactly(*given))
     for value, scale, step, tuning, form in SHARES:
         noise = real_noise(family, scale, tuning, form)
         for digits in range(2**tuning.prefix):
@@ -233,7 +233,7 @@ def test_a_sum_does_not_depend_on_how_its_bits_are_revealed(family, value, step,
     expected = sum_at(shipped, value, step, Bits(seed))
     assert expected == sum_at(other, value, step, Bits(seed))
     assert expected == sums_at(other, np.array([value]), np.array([step]), Bits(seed)).item()
-    assert expected == settled(shipped, value, step, LazyUniform(Bits(seed), 1, 1))
+    assert expected == round_exactly(shipped, value, step, LazyUniform(Bits(seed), 1, 1))
 
 
 @families
@@ -243,7 +243,7 @@ def test_values_that_the_noise_nearly_cancels_are_rounded_exactly(family):
         step = int(draw(noise.table, source_from(np.random.default_rng(seed)), 1)[0])
         place = Bits(seed).bits(32) * noise.digit + noise.offset
         for value in (-step * noise.unit, -step * noise.unit - place):
-            assert sum_at(noise, value, step, Bits(seed)) == settled(noise, value, step, LazyUniform(Bits(seed)))
+            assert sum_at(noise, value, step, Bits(seed)) == round_exactly(noise, value, step, LazyUniform(Bits(seed)))
             assert abs(value + step * noise.unit) <= noise.unit
 
 
@@ -287,7 +287,7 @@ def test_batches_give_each_value_the_noise_of_its_own_position(monkeypatch, fami
     # The digits of a batch are the 32-bit words that it asks for after its cells; exact arithmetic alone must agree.
     digits = [digit for bits, words in source.calls if bits == 32 for digit in words]
     expected = [
-        settled(noise, value, step, LazyUniform.begun(Bits(1), digit, 32))
+        round_exactly(noise, value, step, LazyUniform.begun(Bits(1), digit, 32))
         for value, step, digit in zip(values.tolist(), np.concatenate(taken).tolist(), digits, strict=True)
     ]
     assert expected == sums.tolist()
@@ -338,7 +338,7 @@ def test_sums_made_one_at_a_time_follow_the_continuous_law(family, false_alarm_l
 @families
 def test_exact_arithmetic_is_needed_once_in_a_hundred_thousand_sums_at_most(monkeypatch, family):
     asked = []
-    monkeypatch.setattr(kernel, "settled", lambda *given: asked.append(given) or settled(*given))
+    monkeypatch.setattr(kernel, "round_exactly", lambda *given: asked.append(given) or round_exactly(*given))
     for value in (0.0, 1.0, 1e9):
         noisy_sums(real_noise(family, Fraction(1)), np.full(10**6, value), source_from(np.random.default_rng(14)))
     assert len(asked) <= 30
