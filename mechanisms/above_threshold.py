@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dpaudit.claims import Adjacency, Claim, PureDP
 from dpaudit.exact import Exact, positive, shown
@@ -19,8 +20,6 @@ from mechanisms.noise import as_text, read_flag, require_multiple, store
 from mechanisms.sampling.random import BitSource
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from dpaudit.accounting import PrivacyLoss
 
 
@@ -66,7 +65,6 @@ class AboveThreshold:
         lattice: Exact = 1,
         adjacency: Adjacency | str = "add_remove",
     ) -> None:
-        """Check the parameters and store them exactly."""
         step, distance = positive(lattice, "lattice"), positive(sensitivity, "sensitivity")
         require_multiple(distance, step, "sensitivity")
         store(self, sensitivity=distance, epsilon=positive(epsilon, "epsilon"), lattice=step, adjacency=Adjacency.of(adjacency))

@@ -9,21 +9,18 @@ from math import isqrt
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
-from dpaudit.claims import Adjacency, ApproxDP, Claim, Curve, PureDP
+from dpaudit.claims import Adjacency, ApproxDP, Claim, Curve, Guarantee, PureDP
 from dpaudit.errors import InvalidArgument, Unsupported
 from dpaudit.exact import Exact, positive, shown
 from dpaudit.releases import Release
-from mechanisms.laws import DiscreteGaussian, DiscreteLaplace, FiniteLaw, RoundedGaussian, Staircase, TruncatedLaw
+from mechanisms.laws import DiscreteGaussian, DiscreteLaplace, FiniteLaw, IntegerLaw, RoundedGaussian, Staircase, TruncatedLaw
 from mechanisms.noise import Noise, as_text, require_multiple, store
+from mechanisms.sampling.random import BitSource
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from dpaudit.accounting import PrivacyLoss
-    from dpaudit.claims import Guarantee
-    from mechanisms.laws import IntegerLaw
-    from mechanisms.sampling.random import BitSource
 
 MOST_VALUES: Final = 4096
 """Finite laws on more values than this are not added: every probability goes to the release log."""
@@ -63,7 +60,6 @@ class AdditiveMechanism:
     def __init__(
         self, law: IntegerLaw, *, sensitivity: Exact, lattice: Exact = 1, adjacency: Adjacency | str = "add_remove"
     ) -> None:
-        """Check the parameters and price the law."""
         step, distance = positive(lattice, "lattice"), positive(sensitivity, "sensitivity")
         require_multiple(distance, step, "sensitivity")
         store(self, law=law, sensitivity=distance, lattice=step, adjacency=Adjacency.of(adjacency))

@@ -7,9 +7,10 @@ import threading
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, Final, NoReturn
+from typing import Any, Final, NoReturn
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dpaudit.errors import BudgetExceeded, InvalidArgument
 from dpaudit.exact import Exact, in_range, positive, rational
@@ -18,9 +19,6 @@ from mechanisms.laws import DiscreteLaplace
 from mechanisms.noise import bit_source, read_count, require_multiple
 from mechanisms.sampling.random import BitSource
 from mechanisms.steps import INTEGER_LIMIT, array_steps, format_of, number_steps
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 NOT_ASKED: Final = -1
 """Stands for the questions that a run no longer answers because it gave its last positive answer before them."""
@@ -133,7 +131,6 @@ class Run:
     __slots__ = ("_bits", "_border", "_comparisons", "_hold", "_left", "_lock", "_process")
 
     def __init__(self, comparisons: Comparisons, border: int, bits: BitSource, hold: Hold | None = None) -> None:
-        """Keep the noisy threshold, and where answers are held while a function is checked."""
         self._comparisons, self._border, self._bits, self._hold = comparisons, border, bits, hold
         self._left, self._lock, self._process = comparisons.cutoff, threading.Lock(), os.getpid()
 

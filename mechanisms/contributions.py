@@ -5,16 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
+from typing import Any, Final, Literal, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dpaudit.errors import InvalidArgument
 from dpaudit.exact import Exact, in_range, integer, kind_of, positive, word
 from mechanisms.entries import name_contents
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 Norm: TypeAlias = Literal["l1", "l2", "linf"]
 

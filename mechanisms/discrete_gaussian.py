@@ -8,6 +8,8 @@ from functools import cached_property
 from math import ceil, floor
 from typing import TYPE_CHECKING, Any, overload
 
+from numpy.typing import NDArray
+
 from dpaudit.claims import ZCDP, Adjacency, Claim
 from dpaudit.exact import Exact, integer, positive, shown
 from dpaudit.releases import Release
@@ -15,12 +17,10 @@ from mechanisms.laws import DiscreteGaussian
 from mechanisms.noise import Noise, as_text, one_of, require_step, store
 from mechanisms.roots import whole_root_above
 from mechanisms.sampling.random import BitSource
+from mechanisms.steps import Value
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from dpaudit.accounting import PrivacyLoss
-    from mechanisms.steps import Value
 
 
 @dataclass(frozen=True, init=False)
@@ -64,7 +64,6 @@ class DiscreteGaussianMechanism:
         lattice: Exact = 1,
         adjacency: Adjacency | str = "add_remove",
     ) -> None:
-        """Check the parameters and store them exactly."""
         step, distance = positive(lattice, "lattice"), positive(sensitivity, "sensitivity")
         require_step(distance, step, "sensitivity")
         given = one_of(sigma=sigma, sigma_squared=sigma_squared, rho=rho)

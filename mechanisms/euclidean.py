@@ -9,6 +9,8 @@ from math import isqrt
 from typing import TYPE_CHECKING, Any, Final, overload
 
 import numpy as np
+from flint import arb
+from numpy.typing import NDArray
 
 from dpaudit.claims import Adjacency, Claim, PureDP
 from dpaudit.errors import InvalidArgument, Unsupported
@@ -25,9 +27,6 @@ from mechanisms.sampling.reals import SHIPPED, DrawnReals, Revealing
 from mechanisms.steps import array_steps
 
 if TYPE_CHECKING:
-    from flint import arb
-    from numpy.typing import NDArray
-
     from dpaudit.accounting import PrivacyLoss
 
 LARGEST_DIMENSION: Final = 2**24
@@ -61,7 +60,6 @@ class EuclideanLaplace:
     dimension: int
 
     def __init__(self, scale: Exact, *, dimension: int) -> None:
-        """Check the parameters and store them exactly."""
         width = positive(scale, "scale")
         coordinates = integer(dimension, "dimension", lower=1, upper=LARGEST_DIMENSION)
         # A length beyond (2 dimension + 64) * scale has a probability below e^-50.
@@ -183,7 +181,6 @@ class EuclideanMechanism:
         lattice: Exact = 1,
         adjacency: Adjacency | str = "add_remove",
     ) -> None:
-        """Check the parameters and store them exactly."""
         step, distance = positive(lattice, "lattice"), positive(sensitivity, "sensitivity")
         require_step(distance, step, "sensitivity")
         given = one_of(epsilon=epsilon, scale=scale)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dpaudit.claims import Adjacency, Claim, PureDP
 from dpaudit.exact import Exact, shown
@@ -20,10 +22,6 @@ from mechanisms.selection.repeated import alias_table, draw_many
 from mechanisms.selection.scores import read_scores
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import NDArray
-
     from dpaudit.accounting import PrivacyLoss
 
 _SHARE: Final = 2000
@@ -58,7 +56,6 @@ class ExponentialMechanism:
     def __init__(
         self, *, sensitivity: Exact, epsilon: Exact, monotonic: bool = False, adjacency: Adjacency | str = "add_remove"
     ) -> None:
-        """Check the parameters and store them exactly."""
         store(self, **checked(sensitivity=sensitivity, epsilon=epsilon, monotonic=monotonic, adjacency=adjacency))
         require_temperature(self.temperature)
 

@@ -7,9 +7,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dpaudit.errors import InvalidArgument
 from dpaudit.exact import Exact, kind_of, rational
@@ -19,9 +20,6 @@ from mechanisms.noise import bit_source, read_count
 from mechanisms.sampling.cells import Cells
 from mechanisms.sampling.random import BitSource
 from mechanisms.sampling.real_noise import RealNoise, noisy_sum, noisy_sums, real_noise
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 FloatValue: TypeAlias = "Exact | NDArray[np.float64]"
 """What these mechanisms add noise to: a number that float64 holds exactly, or a float64 array."""

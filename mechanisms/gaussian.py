@@ -7,18 +7,18 @@ from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, overload
 
+from numpy.typing import NDArray
+
 from dpaudit.claims import GDP, Adjacency, Claim
 from dpaudit.exact import Exact, positive, shown
 from dpaudit.releases import Release
 from mechanisms.laws import RoundedGaussian
 from mechanisms.noise import Noise, as_text, one_of, require_step, store
 from mechanisms.sampling.random import BitSource
+from mechanisms.steps import Value
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from dpaudit.accounting import PrivacyLoss
-    from mechanisms.steps import Value
 
 
 @dataclass(frozen=True, init=False)
@@ -58,7 +58,6 @@ class GaussianMechanism:
         lattice: Exact = 1,
         adjacency: Adjacency | str = "add_remove",
     ) -> None:
-        """Check the parameters and store them exactly."""
         step, distance = positive(lattice, "lattice"), positive(sensitivity, "sensitivity")
         require_step(distance, step, "sensitivity")
         given = one_of(noise_multiplier=noise_multiplier, sigma=sigma)

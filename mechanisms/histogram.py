@@ -11,6 +11,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dpaudit.claims import Adjacency, Claim, Curve, PureDP
 from dpaudit.errors import InvalidArgument
@@ -23,8 +24,6 @@ from mechanisms.roots import root_above
 from mechanisms.sampling.random import BitSource
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from dpaudit.accounting import PrivacyLoss
 
 _MOST_CATEGORIES: Final = 2**24
@@ -74,7 +73,6 @@ class HistogramMechanism:
         other: bool = False,
         adjacency: Adjacency | str = "add_remove",
     ) -> None:
-        """Check the parameters and store them exactly."""
         read_flag(other, "other")
         store(self, categories=_read_categories(categories), other=other, adjacency=Adjacency.of(adjacency))
         store(self, contributions=integer(contributions, "contributions", lower=1))

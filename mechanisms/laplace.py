@@ -7,6 +7,8 @@ from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, overload
 
+from numpy.typing import NDArray
+
 from dpaudit.claims import Adjacency, Claim, PureDP
 from dpaudit.exact import Exact, integer, positive, shown
 from dpaudit.releases import Release
@@ -14,12 +16,10 @@ from mechanisms.laws import DiscreteLaplace
 from mechanisms.laws.law import Sampler
 from mechanisms.noise import Noise, as_text, one_of, read_flag, require_multiple, store
 from mechanisms.sampling.random import BitSource
+from mechanisms.steps import Value
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from dpaudit.accounting import PrivacyLoss
-    from mechanisms.steps import Value
 
 
 @dataclass(frozen=True, init=False)
@@ -65,7 +65,6 @@ class LaplaceMechanism:
         adjacency: Adjacency | str = "add_remove",
         fixed_work: bool = False,
     ) -> None:
-        """Check the parameters and store them exactly."""
         read_flag(fixed_work, "fixed_work")
         step, distance = positive(lattice, "lattice"), positive(sensitivity, "sensitivity")
         require_multiple(distance, step, "sensitivity")

@@ -7,16 +7,14 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
+from typing import Any, Final, Literal, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dpaudit.errors import InvalidArgument
 from dpaudit.exact import Exact, kind_of, positive, rational, shown, word
 from mechanisms.entries import exact_array
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 Rounding: TypeAlias = Literal["nearest", "toward_zero"]
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, Final, Protocol, cast
+from typing import Any, Final, Protocol, cast
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dpaudit.errors import InvalidArgument
 from dpaudit.exact import Exact, integer, kind_of, one_given, positive, shown
@@ -15,13 +16,7 @@ from dpaudit.releases import Release, note
 from mechanisms.laws.law import MOST_DRAWS, Sampler
 from mechanisms.sampling.kernel import LARGEST
 from mechanisms.sampling.random import BitSource, default_source
-from mechanisms.steps import INTEGER_LIMIT, array_steps, format_of, number_steps
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from mechanisms.steps import Value
-
+from mechanisms.steps import INTEGER_LIMIT, Value, array_steps, format_of, number_steps
 
 _SHORT: Final = 12
 """Letters of a step that an error proposes; longer ones come from floats such as 0.1, and nobody means them."""
@@ -33,7 +28,6 @@ class Drawn(Protocol):
     @property
     def sampler(self) -> Sampler:
         """How it is drawn."""
-        ...
 
 
 @dataclass(frozen=True)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dpaudit.claims import Adjacency, Claim, PureDP
 from dpaudit.errors import InvalidArgument
@@ -23,10 +25,6 @@ from mechanisms.selection.scores import Scores, read_scores
 from mechanisms.steps import array_steps, number_steps
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import NDArray
-
     from dpaudit.accounting import PrivacyLoss
 
 NoiseName: TypeAlias = Literal["geometric", "laplace"]
@@ -79,7 +77,6 @@ class NoisyMax:
         monotonic: bool = False,
         adjacency: Adjacency | str = "add_remove",
     ) -> None:
-        """Check the parameters and store them exactly."""
         word(noise, "noise", _NOISES)
         common = checked(sensitivity=sensitivity, epsilon=epsilon, monotonic=monotonic, adjacency=adjacency)
         step = positive(lattice, "lattice")

@@ -10,6 +10,8 @@ from math import ceil, floor
 from typing import TYPE_CHECKING
 
 import numpy as np
+from flint import arb
+from numpy.typing import NDArray
 
 from dpaudit.claims import Adjacency, ApproxDP, Claim
 from dpaudit.exact import Exact, ball, ball_endpoints, in_range, integer, positive, shown, working_precision
@@ -21,9 +23,6 @@ from mechanisms.sampling.random import BitSource
 from mechanisms.stability_histogram import count_keys
 
 if TYPE_CHECKING:
-    from flint import arb
-    from numpy.typing import NDArray
-
     from dpaudit.accounting import PrivacyLoss
 
 
@@ -54,7 +53,6 @@ class PartitionSelection:
     adjacency: Adjacency
 
     def __init__(self, *, epsilon: Exact, delta: Exact, contributions: int = 1, adjacency: Adjacency | str = "add_remove") -> None:
-        """Check the parameters and store them exactly."""
         limit = Fraction(2) ** 64
         store(self, epsilon=in_range(positive(epsilon, "epsilon"), "epsilon", lower=1 / limit, upper=limit))
         store(self, delta=in_range(delta, "delta", lower=0, upper=1, lower_open=True, upper_open=True))

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import numbers
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import Any, Final, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dpaudit.claims import Adjacency
 from dpaudit.errors import InvalidArgument
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 Key: TypeAlias = int | str
 """What a category or a key may be."""

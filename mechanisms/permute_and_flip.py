@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dpaudit.claims import Adjacency, Claim, PureDP
 from dpaudit.errors import InvalidArgument
@@ -22,10 +24,6 @@ from mechanisms.selection.race import SHIPPED, races
 from mechanisms.selection.scores import read_scores
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import NDArray
-
     from dpaudit.accounting import PrivacyLoss
 
 _MOST_PROBABILITIES: Final = 100
@@ -63,7 +61,6 @@ class PermuteAndFlip:
     def __init__(
         self, *, sensitivity: Exact, epsilon: Exact, monotonic: bool = False, adjacency: Adjacency | str = "add_remove"
     ) -> None:
-        """Check the parameters and store them exactly."""
         store(self, **checked(sensitivity=sensitivity, epsilon=epsilon, monotonic=monotonic, adjacency=adjacency))
         require_temperature(self.temperature)
 

@@ -7,20 +7,19 @@ from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, overload
 
+import numpy as np
+from numpy.typing import NDArray
+
 from dpaudit.claims import GDP, Adjacency, Claim
 from dpaudit.exact import Exact, positive, shown
 from dpaudit.releases import Release
-from mechanisms.float_noise import FloatNoise
+from mechanisms.float_noise import FloatNoise, FloatValue
 from mechanisms.noise import as_text, one_of, store
 from mechanisms.sampling.cells import GaussianCells
 from mechanisms.sampling.random import BitSource
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
     from dpaudit.accounting import PrivacyLoss
-    from mechanisms.float_noise import FloatValue
 
 
 @dataclass(frozen=True, init=False)
@@ -57,7 +56,6 @@ class RealGaussianMechanism:
         noise_multiplier: Exact | None = None,
         adjacency: Adjacency | str = "add_remove",
     ) -> None:
-        """Check the parameters, store them exactly, and build the sampler's table."""
         distance = positive(sensitivity, "sensitivity")
         given = one_of(noise_multiplier=noise_multiplier, sigma=sigma)
         deviation = distance * given if sigma is None else given

@@ -7,20 +7,19 @@ from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, overload
 
+import numpy as np
+from numpy.typing import NDArray
+
 from dpaudit.claims import Adjacency, Claim, PureDP
 from dpaudit.exact import Exact, integer, positive, shown
 from dpaudit.releases import Release
-from mechanisms.float_noise import FloatNoise
+from mechanisms.float_noise import FloatNoise, FloatValue
 from mechanisms.noise import as_text, one_of, store
 from mechanisms.sampling.cells import LaplaceCells
 from mechanisms.sampling.random import BitSource
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
     from dpaudit.accounting import PrivacyLoss
-    from mechanisms.float_noise import FloatValue
 
 
 @dataclass(frozen=True, init=False)
@@ -61,7 +60,6 @@ class RealLaplaceMechanism:
         scale: Exact | None = None,
         adjacency: Adjacency | str = "add_remove",
     ) -> None:
-        """Check the parameters, store them exactly, and build the sampler's table."""
         distance = positive(sensitivity, "sensitivity")
         given = one_of(epsilon=epsilon, scale=scale)
         width = distance / given if scale is None else given

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any, Final, overload
 
 import numpy as np
+from flint import arb
+from numpy.typing import NDArray
 
 from dpaudit.claims import Adjacency, Claim, PureDP
 from dpaudit.errors import InvalidArgument
@@ -20,11 +23,6 @@ from mechanisms.sampling.exactnum import LazyUniform
 from mechanisms.sampling.random import BitSource
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from flint import arb
-    from numpy.typing import NDArray
-
     from dpaudit.accounting import PrivacyLoss
 
 _ADJACENCIES: Final = ("replace_one", "label")
@@ -60,7 +58,6 @@ class RandomizedResponse:
     adjacency: Adjacency
 
     def __init__(self, *, epsilon: Exact, categories: int = 2, adjacency: Adjacency | str = "replace_one") -> None:
-        """Check the parameters and store them exactly."""
         relation = Adjacency.of(adjacency)
         if relation.kind not in _ADJACENCIES:
             raise InvalidArgument(

@@ -8,6 +8,9 @@ from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from dpaudit.claims import Adjacency, Claim, PureDP
 from dpaudit.errors import InvalidArgument
 from dpaudit.exact import Exact, integer, positive, shown
@@ -19,9 +22,6 @@ from mechanisms.sampling.random import BitSource
 from mechanisms.steps import format_of
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
     from dpaudit.accounting import PrivacyLoss
 
 
@@ -75,7 +75,6 @@ class SparseVector:
         lattice: Exact = 1,
         adjacency: Adjacency | str = "add_remove",
     ) -> None:
-        """Check the parameters and store them exactly."""
         step, distance = positive(lattice, "lattice"), positive(sensitivity, "sensitivity")
         require_multiple(distance, step, "sensitivity")
         store(self, sensitivity=distance, epsilon=positive(epsilon, "epsilon"), lattice=step, adjacency=Adjacency.of(adjacency))

@@ -9,6 +9,8 @@ from math import ceil
 from typing import TYPE_CHECKING
 
 import numpy as np
+from flint import arb
+from numpy.typing import NDArray
 
 from dpaudit.claims import Adjacency, ApproxDP, Claim
 from dpaudit.exact import Exact, ball, ball_endpoints, in_range, integer, positive, shown, working_precision
@@ -20,9 +22,6 @@ from mechanisms.sampling.random import BitSource
 from mechanisms.steps import format_of
 
 if TYPE_CHECKING:
-    from flint import arb
-    from numpy.typing import NDArray
-
     from dpaudit.accounting import PrivacyLoss
 
 
@@ -55,7 +54,6 @@ class StabilityHistogram:
     adjacency: Adjacency
 
     def __init__(self, *, epsilon: Exact, delta: Exact, contributions: int = 1, adjacency: Adjacency | str = "add_remove") -> None:
-        """Check the parameters and store them exactly."""
         store(self, epsilon=positive(epsilon, "epsilon"), adjacency=Adjacency.of(adjacency))
         store(self, delta=in_range(delta, "delta", lower=0, upper=1, lower_open=True, upper_open=True))
         store(self, contributions=integer(contributions, "contributions", lower=1))

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
+from fractions import Fraction
+from typing import Any, Final, Literal, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dpaudit.errors import InvalidArgument
 from dpaudit.exact import Exact, kind_of, rational, shown
 from mechanisms.entries import name_contents
-
-if TYPE_CHECKING:
-    from fractions import Fraction
-
-    from numpy.typing import NDArray
 
 Value: TypeAlias = "Exact | NDArray[np.integer[Any]] | NDArray[np.float64]"
 """What a mechanism adds noise to: one exact number, or an array of integers or of floats that lie on the lattice."""

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dpaudit.claims import Adjacency, Claim, PureDP
 from dpaudit.errors import InvalidArgument
@@ -24,10 +25,6 @@ from mechanisms.selection.race import SHIPPED, race, races
 from mechanisms.selection.scores import Scores, read_scores
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import NDArray
-
     from dpaudit.accounting import PrivacyLoss
 
 Method: TypeAlias = Literal["one_shot", "peeling", "permute_and_flip"]
@@ -79,7 +76,6 @@ class TopK:
         monotonic: bool = False,
         adjacency: Adjacency | str = "add_remove",
     ) -> None:
-        """Check the parameters and store them exactly."""
         word(method, "method", _METHODS)
         places = integer(k, "k", lower=1)
         store(

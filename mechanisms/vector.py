@@ -8,11 +8,12 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dpaudit.claims import Adjacency, Claim
 from dpaudit.errors import InvalidArgument
 from dpaudit.exact import Exact, integer, one_given, positive, shown, word
-from mechanisms.contributions import LARGEST_LATTICE_BITS, check_rows, clip_and_sum
+from mechanisms.contributions import LARGEST_LATTICE_BITS, Norm, check_rows, clip_and_sum
 from mechanisms.entries import name_contents
 from mechanisms.euclidean import EuclideanMechanism
 from mechanisms.gaussian import GaussianMechanism
@@ -21,10 +22,7 @@ from mechanisms.noise import as_text, bit_source, one_of, read_count, store
 from mechanisms.sampling.random import BitSource
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from dpaudit.accounting import PrivacyLoss
-    from mechanisms.contributions import Norm
 
 _MOVES: Final = {"add_remove": 1, "zero_out": 1, "replace_one": 2}
 """By how many times the norm bound one row moves the sum."""
@@ -76,7 +74,6 @@ class VectorMechanism:
         lattice_bits: int = 21,
         adjacency: Adjacency | str = "add_remove",
     ) -> None:
-        """Check the parameters and store them exactly."""
         relation = Adjacency.of(adjacency)
         if relation.kind not in _MOVES:
             raise InvalidArgument("DPA103", f"adjacency must be one of {', '.join(_MOVES)} for a sum of rows, got {relation}.")

@@ -5,16 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, Final, cast
+from typing import Final, cast
+
+from flint import arb
 
 from dpaudit.exact import Exact, in_range, one_given, positive
 from mechanisms.laws import law
 from mechanisms.laws.law import Sampler
 from mechanisms.sampling import estimates, weights
 from mechanisms.sampling.estimates import Estimate
-
-if TYPE_CHECKING:
-    from flint import arb
 
 CUT: Final = Fraction(19, 2)
 """Blocks of the sampler reach this many sigma; 2e-21 of the law lies beyond."""
@@ -52,7 +51,6 @@ class DiscreteGaussian:
     cut = CUT
 
     def __init__(self, *, sigma: Exact | None = None, sigma_squared: Exact | None = None) -> None:
-        """Store the square exactly."""
         one_given(sigma=sigma, sigma_squared=sigma_squared)
         if sigma_squared is None:
             square = law.positive_scale(cast("Exact", sigma), "sigma") ** 2

@@ -5,7 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Final, overload
+from typing import Any, Final, overload
+
+from flint import arb
+from numpy.typing import NDArray
 
 from dpaudit.exact import Exact
 from mechanisms.laws import law
@@ -14,10 +17,6 @@ from mechanisms.sampling import estimates, weights
 from mechanisms.sampling.digits import digit_table, draw_one_two_sided, draw_two_sided
 from mechanisms.sampling.estimates import Estimate
 from mechanisms.sampling.random import BitSource
-
-if TYPE_CHECKING:
-    from flint import arb
-    from numpy.typing import NDArray
 
 CUT: Final = Fraction(30)
 """Blocks of the sampler reach this many scales; 1e-13 of the law lies beyond."""
@@ -52,7 +51,6 @@ class DiscreteLaplace:
     cut = CUT
 
     def __init__(self, scale: Exact) -> None:
-        """Store the parameter exactly."""
         object.__setattr__(self, "scale", law.positive_scale(scale, "scale"))
 
     @overload

@@ -3,28 +3,23 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from itertools import accumulate
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import numpy as np
 from flint import arb
+from numpy.typing import NDArray
 
 from dpaudit.errors import InvalidArgument
 from dpaudit.exact import Enclosure, Exact, ball, integer, rational, shown
 from mechanisms.laws import law
 from mechanisms.laws.law import Sampler
 from mechanisms.sampling.cumulative import LARGEST, CumulativeTable, cumulative_table, draw_place, draw_places
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from numpy.typing import NDArray
-
-    from mechanisms.sampling.random import BitSource
+from mechanisms.sampling.random import BitSource
 
 MOST_VALUES: Final = 2**20
 """Laws on more values than this are refused."""
@@ -58,7 +53,6 @@ class FiniteLaw:
     lowest = 0
 
     def __init__(self, weights: Mapping[int, Exact] | Sequence[Exact]) -> None:
-        """Check the weights and make them probabilities."""
         several = isinstance(weights, (Mapping, Sequence)) and not isinstance(weights, (str, bytes))
         if not several and not (isinstance(weights, np.ndarray) and weights.ndim == 1):
             raise InvalidArgument("DPA105", f"weights must be a mapping or a sequence, got a {type(weights).__name__}.")

@@ -46,7 +46,6 @@ class Geometric:
     support = (0, None)
 
     def __init__(self, scale: Exact) -> None:
-        """Store the parameter exactly."""
         object.__setattr__(self, "scale", law.positive_scale(scale, "scale"))
 
     @cached_property

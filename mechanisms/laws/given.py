@@ -67,7 +67,6 @@ class LawFromWeights:
     cut = Fraction(REACH)
 
     def __init__(self, weight: Callable[[int], arb], *, scale: Exact, decay: Exact) -> None:
-        """Check the parameters, and the function where that is possible."""
         if not callable(weight):
             raise InvalidArgument("DPA105", f"weight must be a function from an int to a ball, got a {type(weight).__name__}.")
         for name, value in (

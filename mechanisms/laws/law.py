@@ -11,17 +11,16 @@ from collections.abc import Callable
 from dataclasses import dataclass, fields
 from fractions import Fraction
 from math import inf
-from typing import TYPE_CHECKING, Any, Final, Protocol, overload
+from typing import Any, Final, Protocol, overload
+
+from flint import arb
+from numpy.typing import NDArray
 
 from dpaudit.errors import InvalidArgument, Unsupported
 from dpaudit.exact import Enclosure, Exact, Reason, in_range, integer, positive, working_precision
 from mechanisms.sampling.envelope import EvenLaw, envelope_table
 from mechanisms.sampling.kernel import LARGEST, draw, draw_one
 from mechanisms.sampling.random import BitSource, default_source
-
-if TYPE_CHECKING:
-    from flint import arb
-    from numpy.typing import NDArray
 
 LARGEST_SCALE: Final = 2**512
 """Larger scales are refused; no use is known for them."""
@@ -47,47 +46,37 @@ class IntegerLaw(Protocol):
 
     def __hash__(self) -> int:
         """Laws are values."""
-        ...
 
     @property
     def sampler(self) -> Sampler:
         """The kernel with the law's table."""
-        ...
 
     @property
     def support(self) -> tuple[int | None, int | None]:
         """The least and the greatest integer of positive probability, None where there is none."""
-        ...
 
     @property
     def width_squared(self) -> Fraction:
         """Square of the law's typical size, positive."""
-        ...
 
     @property
     def method(self) -> str:
         """By which mathematics the balls are computed."""
-        ...
 
     def weight(self, k: int) -> arb:
         """Ball around P[X = k], up to a factor that is the same for every k."""
-        ...
 
     def probability(self, k: int) -> arb:
         """Ball around P[X = k]."""
-        ...
 
     def beyond(self, k: int) -> arb:
         """Ball around P[X >= k]."""
-        ...
 
     def below(self, k: int) -> arb:
         """Ball around P[X <= k]."""
-        ...
 
     def spread(self) -> arb:
         """Ball around the variance."""
-        ...
 
 
 @overload

@@ -5,15 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 from math import isqrt
-from typing import TYPE_CHECKING, Final, Protocol, runtime_checkable
+from typing import Final, Protocol, runtime_checkable
 
 from flint import arb
 
 from dpaudit.errors import Unsupported
+from mechanisms.laws.law import IntegerLaw
 from mechanisms.sampling.estimates import Estimate
-
-if TYPE_CHECKING:
-    from mechanisms.laws.law import IntegerLaw
 
 CUT: Final = 32
 """The envelope of a range reaches this many of its widths."""
@@ -25,7 +23,6 @@ class Falling(Protocol):
 
     def decay(self, start: int) -> Fraction:
         """A rate r such that weight(start + j) <= weight(start) exp(-r j) for every j >= 0."""
-        ...
 
 
 @dataclass(frozen=True)

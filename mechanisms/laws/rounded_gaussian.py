@@ -5,16 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, Final
+from typing import Final
+
+from flint import arb
 
 from dpaudit.exact import Exact
 from mechanisms.laws import law
 from mechanisms.laws.law import Sampler
 from mechanisms.sampling import estimates, weights
 from mechanisms.sampling.estimates import Estimate
-
-if TYPE_CHECKING:
-    from flint import arb
 
 CUT: Final = Fraction(19, 2)
 """Blocks of the sampler reach this many sigma; 2e-21 of the law lies beyond."""
@@ -50,7 +49,6 @@ class RoundedGaussian:
     cut = CUT
 
     def __init__(self, sigma: Exact) -> None:
-        """Store the parameter exactly."""
         object.__setattr__(self, "sigma", law.positive_scale(sigma, "sigma"))
 
     @cached_property

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import numpy as np
 from flint import arb
+from numpy.typing import NDArray
 
 from dpaudit.errors import InvalidArgument, Unsupported
 from dpaudit.exact import Exact, ball, integer, positive, shown, working_precision
@@ -16,13 +18,7 @@ from mechanisms.laws import law
 from mechanisms.laws.law import Sampler
 from mechanisms.sampling.cumulative import LARGEST, SHIPPED_WORDS, CumulativeTable, Words, cumulative_table, draw_place, draw_places
 from mechanisms.sampling.digits import SHIPPED_DIGITS, DigitTable, DigitWords, digit_table, draw_geometric, draw_one_geometric
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from numpy.typing import NDArray
-
-    from mechanisms.sampling.random import BitSource
+from mechanisms.sampling.random import BitSource
 
 LARGEST_SENSITIVITY: Final = 2**40
 """Larger sensitivities are refused: choose a coarser lattice."""
@@ -75,7 +71,6 @@ class Staircase:
     support = (None, None)
 
     def __init__(self, *, sensitivity: int, epsilon: Exact, width: int | None = None) -> None:
-        """Check the parameters and find the width."""
         step = integer(sensitivity, "sensitivity", lower=1, upper=LARGEST_SENSITIVITY)
         fall = positive(epsilon, "epsilon")
         if not SMALLEST_EPSILON <= fall <= LARGEST_EPSILON:

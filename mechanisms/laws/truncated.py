@@ -8,10 +8,11 @@ from fractions import Fraction
 from functools import cached_property
 from itertools import accumulate
 from math import isqrt
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import numpy as np
 from flint import arb, ctx
+from numpy.typing import NDArray
 
 from dpaudit.errors import InvalidArgument, Unsupported
 from dpaudit.exact import ball, integer, working_precision
@@ -21,11 +22,7 @@ from mechanisms.laws.law import IntegerLaw, Sampler
 from mechanisms.laws.mirrored import Mirrored
 from mechanisms.sampling.cumulative import CumulativeTable, cumulative_table, draw_place, draw_places
 from mechanisms.sampling.kernel import LARGEST
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from mechanisms.sampling.random import BitSource
+from mechanisms.sampling.random import BitSource
 
 MOST_TABULATED: Final = 4096
 """Ranges of up to this many integers are drawn from a table of their probabilities."""
@@ -75,7 +72,6 @@ class TruncatedLaw:
     __getstate__ = shared.only_fields
 
     def __init__(self, law: IntegerLaw, *, lower: int, upper: int) -> None:
-        """Check the range and cut it to what the law can draw."""
         if not all(hasattr(law, name) for name in ("sampler", "support", "weight", "beyond", "below")):
             raise InvalidArgument("DPA105", f"law must be a law of mechanisms.laws, got a {type(law).__name__}.")
         least, greatest = integer(lower, "lower"), integer(upper, "upper")

@@ -5,16 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import inf
-from typing import TYPE_CHECKING, Final, Protocol
+from typing import Final, Protocol
 
 from flint import arb, ctx
 
 from dpaudit.exact import ball, float_outward, working_precision
 from mechanisms.sampling import estimates, weights
 from mechanisms.sampling.envelope import EvenLaw
-
-if TYPE_CHECKING:
-    from mechanisms.sampling.estimates import Estimate
+from mechanisms.sampling.estimates import Estimate
 
 _LAPLACE_CUT: Final = Fraction(30)
 _GAUSSIAN_CUT: Final = Fraction(19, 2)
@@ -25,11 +23,9 @@ class Cells(EvenLaw, Protocol):
 
     def below(self, k: int, place: Fraction) -> arb:
         """Ball around P(noise < k + place | cell k), for a place from -1/2 to 1/2, at the current working precision."""
-        ...
 
     def steepness(self, reach: int) -> Fraction:
         """Bound on |d log(density) / dx| at all distances up to `reach` from 0."""
-        ...
 
 
 @dataclass(frozen=True)

@@ -6,19 +6,16 @@ from bisect import bisect_right
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from typing import TYPE_CHECKING, Any, Final, Protocol
+from typing import Any, Final, Protocol
 
 import numpy as np
+from flint import arb
+from numpy.typing import NDArray
 
 from dpaudit.errors import InvalidArgument, Unsupported
 from dpaudit.exact import working_precision
 from mechanisms.sampling.exactnum import LazyUniform, only_integer, shift_ball
-
-if TYPE_CHECKING:
-    from flint import arb
-    from numpy.typing import NDArray
-
-    from mechanisms.sampling.random import BitSource
+from mechanisms.sampling.random import BitSource
 
 CHUNK: Final = 2**16
 """Draws of one batch: few enough for the processor's cache."""
@@ -37,21 +34,17 @@ class CumulativeLaw(Protocol):
 
     def __hash__(self) -> int:
         """Laws are values: equal ones share their table."""
-        ...
 
     @property
     def lowest(self) -> int:
         """The smallest integer that can be drawn."""
-        ...
 
     @property
     def highest(self) -> int | None:
         """The largest integer that can be drawn, None when there is none."""
-        ...
 
     def cumulative(self, first: int, last: int) -> Iterable[arb]:
         """Balls around P[X <= k] for k = first .. last (lowest <= first, last < highest), at the current working precision."""
-        ...
 
 
 @dataclass(frozen=True)

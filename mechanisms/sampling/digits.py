@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import numpy as np
 from flint import arb
+from numpy.typing import NDArray
 
 from dpaudit.errors import InvalidArgument, Unsupported
 from dpaudit.exact import ball
@@ -22,13 +24,7 @@ from mechanisms.sampling.cumulative import (
     draw_places,
     place_of,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from numpy.typing import NDArray
-
-    from mechanisms.sampling.random import BitSource
+from mechanisms.sampling.random import BitSource
 
 TOP_SCALE: Final = 24
 """The top digit's law has a scale of at most this, so that its table stays short."""

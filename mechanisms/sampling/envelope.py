@@ -8,18 +8,16 @@ from fractions import Fraction
 from functools import cached_property, lru_cache
 from itertools import pairwise
 from math import ceil, isqrt
-from typing import TYPE_CHECKING, Any, Final, Protocol
+from typing import Any, Final, Protocol
 
 import numpy as np
 from flint import arb
+from numpy.typing import NDArray
 
 from dpaudit.errors import InvalidArgument
 from dpaudit.exact import ball, working_precision
 from mechanisms.sampling.estimates import FLOAT_SLACK, Estimate
 from mechanisms.sampling.exactnum import LARGEST_EXPONENT, only_integer, shift_ball
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 WEIGHT_BITS: Final = 60
 """Ends of weights are kept as whole multiples of 2**-WEIGHT_BITS, rounded outward."""
@@ -39,29 +37,23 @@ class EvenLaw(Protocol):
 
     def __hash__(self) -> int:
         """Laws are values: equal ones share their table."""
-        ...
 
     @property
     def width_squared(self) -> Fraction:
         """Square of the scale that the blocks are measured by."""
-        ...
 
     @property
     def cut(self) -> Fraction:
         """How many scales from 0 the blocks reach."""
-        ...
 
     def weight(self, k: int) -> arb:
         """Ball around P(k) / P(0), at the current working precision."""
-        ...
 
     def decay(self, start: int) -> Fraction:
         """A rate r such that weight(start + j) <= weight(start) exp(-r j) for every j >= 0."""
-        ...
 
     def estimate(self, shift: int, reach: int) -> Estimate:
         """Float formula for weights with blocks of 2**shift integers, valid up to `reach` blocks from 0."""
-        ...
 
 
 @dataclass(frozen=True)

@@ -5,15 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 from math import factorial, inf
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dpaudit.exact import ball, float_outward, working_precision
 from mechanisms.sampling.exactnum import certexp, certexp_one, nearest
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 FLOAT_SLACK: Final = 2.0**-40
 """Bound, proved with a factor of 2 to spare, on all rounding errors of a comparison, relative to the larger of weight and cell."""

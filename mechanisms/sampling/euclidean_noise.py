@@ -8,19 +8,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 from math import inf, prod
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 from flint import arb
+from numpy.typing import NDArray
 
 from dpaudit.errors import Unsupported
 from dpaudit.exact import ball, working_precision
 from mechanisms.sampling.kernel import LARGEST
 from mechanisms.sampling.logarithm import LOG_ERROR, certlog
 from mechanisms.sampling.reals import Cell, Reals
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 CHUNK: Final = 2**20
 """Coordinates that are drawn at once, unless one vector has more."""
@@ -109,7 +107,6 @@ class Stretch:
     __slots__ = ("_bits", "_digits", "_extra", "_known", "_position", "_range", "_reals", "_scale")
 
     def __init__(self, scale: Fraction, reals: Reals, row: int, digits: Sequence[int], extra: Sequence[int], width: int) -> None:
-        """Start from what the float estimate knew too."""
         self._scale, self._reals = scale, reals
         self._digits, self._bits = list(digits), reals.revealing.uniform_bits
         self._range = range(row * len(digits), (row + 1) * len(digits))

@@ -6,18 +6,15 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 from flint import arb
+from numpy.typing import NDArray
 
 from dpaudit.errors import InvalidArgument, Unsupported
 from dpaudit.exact import working_precision
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from mechanisms.sampling.random import BitSource
+from mechanisms.sampling.random import BitSource
 
 GUARD_BITS: Final = 64
 """A ball is asked for with this many bits more than the uniform number it is compared with."""
@@ -41,7 +38,6 @@ class LazyUniform:
     __slots__ = ("bits", "source", "step", "value")
 
     def __init__(self, source: BitSource, first_bits: int = 64, step: int = 64) -> None:
-        """Draw the first digits."""
         if first_bits < 1 or step < 1:
             raise InvalidArgument("DPA103", f"first_bits and step must be at least 1, got {first_bits} and {step}.")
         self.source = source

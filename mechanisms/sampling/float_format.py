@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dpaudit.errors import InvalidArgument
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 MOST_PRECISION: Final = 53
 """Numbers of a format are kept in float64, so no format has more digits."""

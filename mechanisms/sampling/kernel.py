@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 from math import isqrt
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import numpy as np
 from flint import arb
+from numpy.typing import NDArray
 
 from dpaudit.errors import Unsupported
 from dpaudit.exact import ball, working_precision
 from mechanisms.sampling.envelope import EnvelopeTable
 from mechanisms.sampling.exactnum import LazyUniform
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from mechanisms.sampling.random import BitSource
+from mechanisms.sampling.random import BitSource
 
 CHUNK: Final = 2**17
 """Trials of one batch: few enough for the cache of a processor, and enough to outweigh the cost of calling numpy."""

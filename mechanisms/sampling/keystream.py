@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 from cryptography.hazmat.primitives.ciphers import Cipher, CipherContext, algorithms, modes
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
+from numpy.typing import NDArray
 
 _ZEROS: Final = bytes(2**18)
 _SMALLEST_BUFFER: Final = 64
@@ -21,7 +19,6 @@ class KeyStream:
     __slots__ = ("_buffer", "_cipher", "_position", "generated")
 
     def __init__(self, key: bytes, nonce: bytes) -> None:
-        """Start the stream of a 32-byte key and a 16-byte initial counter."""
         self._cipher: CipherContext = Cipher(algorithms.AES(key), modes.CTR(nonce)).encryptor()
         self._buffer = bytearray()
         self._position = 0

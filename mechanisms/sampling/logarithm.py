@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 from flint import arb
+from numpy.typing import NDArray
 
 from dpaudit.errors import InvalidArgument
 from dpaudit.exact import working_precision
 from mechanisms.sampling.exactnum import exp_constants, nearest, only_integer, shift_ball
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 LARGEST_SHIFT: Final = 2**30
 """`certlog` takes exponents from -2**30 to 1, so that their product with the leading part of ln 2 is exact."""

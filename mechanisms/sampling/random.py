@@ -7,15 +7,13 @@ import os
 import threading
 import warnings
 import weakref
-from typing import TYPE_CHECKING, Final, NoReturn, Protocol, runtime_checkable
+from typing import Final, NoReturn, Protocol, runtime_checkable
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dpaudit.errors import EntropyFailure, InvalidArgument
 from mechanisms.sampling.keystream import KeyStream, number, words
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 REKEY_BYTES: Final = 2**34
 """After this many bytes a source that the operating system keys takes a new key."""
@@ -34,15 +32,12 @@ class BitSource(Protocol):
     @property
     def secure(self) -> bool:
         """Whether the bits are unpredictable, so that a release may be made with them."""
-        ...
 
     def uniform(self, bits: int, size: int) -> NDArray[np.unsignedinteger]:
         """`size` independent unsigned numbers, uniform below 2**bits, for 1 <= bits <= 64."""
-        ...
 
     def bits(self, count: int) -> int:
         """One number, uniform below 2**count."""
-        ...
 
 
 def _check(bits: int, size: int) -> None:
@@ -78,7 +73,6 @@ class OsBitSource:
     __slots__ = ("__weakref__", "_lock", "_process", "_stream")
 
     def __init__(self) -> None:
-        """Take a key."""
         self._lock = threading.Lock()
         self._rekey()
         _forkable.add(self)
@@ -165,7 +159,6 @@ class InsecureSeededSourceForTestsOnly:
     __slots__ = ("_material", "_stream")
 
     def __init__(self, seed: bytes | int, stream: bytes | int = 0) -> None:
-        """Derive the key and say aloud that this noise protects nobody."""
         self._material = hashlib.sha512(_tag(seed, "seed") + _tag(stream, "stream")).digest()
         self._stream: KeyStream | None = None
         warnings.warn(

@@ -6,23 +6,20 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache, partial
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
+from flint import arb
+from numpy.typing import NDArray
 
 from dpaudit.errors import InvalidArgument
 from dpaudit.exact import float_outward
+from mechanisms.sampling.cells import Cells
 from mechanisms.sampling.envelope import SHIPPED, EnvelopeTable, Tuning, envelope_table, floor_log2
 from mechanisms.sampling.exactnum import LazyUniform
 from mechanisms.sampling.float_format import FLOAT64, FloatFormat
 from mechanisms.sampling.kernel import draw, draw_one
-
-if TYPE_CHECKING:
-    from flint import arb
-    from numpy.typing import NDArray
-
-    from mechanisms.sampling.cells import Cells
-    from mechanisms.sampling.random import BitSource
+from mechanisms.sampling.random import BitSource
 
 CHUNK: Final = 2**16
 """Sums of one batch: few enough for the processor's cache."""

@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, Protocol
+from typing import Final, Protocol
 
 import numpy as np
 from flint import arb, ctx
+from numpy.typing import NDArray
 
 from dpaudit.errors import InvalidArgument, Unsupported
 from dpaudit.exact import working_precision
 from mechanisms.sampling.envelope import EnvelopeTable
 from mechanisms.sampling.exactnum import LazyUniform
 from mechanisms.sampling.kernel import draw
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from mechanisms.sampling.random import BitSource
+from mechanisms.sampling.random import BitSource
 
 DEEPEST: Final = 4096
 """Numbers of which this many bits do not suffice are refused; that has probability 2**-4000."""
@@ -77,23 +74,18 @@ class Reals(Protocol):
     @property
     def revealing(self) -> Revealing:
         """How much is revealed at once."""
-        ...
 
     def normals(self, count: int) -> NDArray[np.int64]:
         """New normal numbers: of each the nearest multiple of 2**-normal_bits, in that unit."""
-        ...
 
     def uniforms(self, count: int) -> NDArray[np.uint64]:
         """New uniform numbers in [0, 1): of each the first `uniform_bits` digits."""
-        ...
 
     def half(self, cell: Cell, position: int) -> Cell:
         """The half of its cell in which the normal number at a position lies."""
-        ...
 
     def digits(self, positions: range, known: int) -> list[int]:
         """The next `step` digits of the uniform numbers at some positions, of which `known` digits were revealed."""
-        ...
 
 
 class DrawnReals:
@@ -108,7 +100,6 @@ class DrawnReals:
     __slots__ = ("_cells", "_source", "revealing")
 
     def __init__(self, source: BitSource, cells: EnvelopeTable, revealing: Revealing = SHIPPED) -> None:
-        """Nothing is drawn yet."""
         self._source, self._cells = source, cells
         self.revealing = revealing
 

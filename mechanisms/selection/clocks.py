@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 from flint import arb
+from numpy.typing import NDArray
 
 from mechanisms.sampling.exactnum import LARGEST_EXPONENT, certexp
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from numpy.typing import NDArray
 
 _TRUSTED: Final = 2.0**-50
 """Covers the relative error of `certexp`, below 2^-51, and the rounding of one product."""

@@ -8,20 +8,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 from flint import arb
 
 from dpaudit.exact import Enclosure, Reason, working_precision
 from mechanisms.sampling.exactnum import LazyUniform
+from mechanisms.sampling.random import BitSource
 from mechanisms.selection.clocks import EXPONENTIAL
 from mechanisms.selection.proposals import FEW, SURE_ACCEPTANCE, few_weights, staircase, true_weight
 from mechanisms.selection.race import race
-
-if TYPE_CHECKING:
-    from mechanisms.sampling.random import BitSource
-    from mechanisms.selection.scores import Scores
+from mechanisms.selection.scores import Scores
 
 
 @dataclass(frozen=True)

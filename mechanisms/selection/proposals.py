@@ -9,25 +9,21 @@ probability w 2^S / sum(U): proportional to w, although no exponential was compu
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections.abc import Callable
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import lru_cache
 from itertools import accumulate
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
+from flint import arb
+from numpy.typing import NDArray
 
 from dpaudit.exact import ball, ball_endpoints, working_precision
 from mechanisms.sampling.exactnum import LazyUniform
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from fractions import Fraction
-
-    from flint import arb
-    from numpy.typing import NDArray
-
-    from mechanisms.sampling.random import BitSource
-    from mechanisms.selection.scores import Scores
+from mechanisms.sampling.random import BitSource
+from mechanisms.selection.scores import Scores
 
 STEPS: Final = 2**6
 CLAMP: Final = 63 * STEPS
@@ -133,8 +129,6 @@ def few_weights(scores: Scores, temperature: Fraction, precision: int) -> list[i
 @lru_cache(maxsize=128)
 def slope(temperature: Fraction) -> float:
     """N / (temperature ln 2), lowered by 2^-49 so that gap, slope and their product, rounded each, stay below the true product."""
-    from flint import arb
-
     with working_precision(128):
         lower, _ = ball_endpoints(STEPS / (ball(temperature) * arb.const_log2()) * (1 - arb(2) ** -49))
     return float(lower)
@@ -154,8 +148,6 @@ def table(precision: int) -> NDArray[np.int64]:
 @lru_cache(maxsize=1)
 def _one_halving() -> NDArray[np.int64]:
     """2^(62 - j/N) rounded up, for j = 0 ... N - 1."""
-    from flint import arb
-
     with working_precision(128):
         halving = arb.const_log2() / STEPS
         rounded = [(arb(2**TABLE_PRECISION) * (-halving * j).exp()).ceil().unique_fmpz() for j in range(1, STEPS)]
@@ -188,7 +180,5 @@ def trial(proposal: Proposal, source: BitSource, widths: Widths = SHIPPED) -> in
 
 def true_weight(scores: Scores, index: int, temperature: Fraction) -> Callable[[int], arb]:
     """Balls around w = e^-x of one candidate; zero for one that is never chosen."""
-    from flint import arb
-
     gap = scores.gap(index)
     return lambda _precision: arb(0) if gap is None else (-ball(gap / temperature)).exp()

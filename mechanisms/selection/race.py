@@ -8,23 +8,19 @@ all candidates are seen to lie below k others. The rest draw further bits until 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import lru_cache
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 from flint import arb
+from numpy.typing import NDArray
 
 from dpaudit.exact import ball, ball_endpoints, working_precision
 from mechanisms.sampling.exactnum import LazyUniform
+from mechanisms.sampling.random import BitSource
 from mechanisms.selection.clocks import Clock, intervals
-
-if TYPE_CHECKING:
-    from fractions import Fraction
-
-    from numpy.typing import NDArray
-
-    from mechanisms.sampling.random import BitSource
-    from mechanisms.selection.scores import Scores
+from mechanisms.selection.scores import Scores
 
 _LARGEST_FLOAT: Final = float(np.finfo(np.float64).max)
 
@@ -54,7 +50,6 @@ class Runner:
     __slots__ = ("clock", "index", "lower", "shift", "uniform", "upper")
 
     def __init__(self, index: int, shift: Fraction, uniform: LazyUniform, clock: Clock) -> None:
-        """Put the candidate at the start."""
         self.index, self.shift, self.uniform, self.clock = index, shift, uniform, clock
         self._place()
 

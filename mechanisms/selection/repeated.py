@@ -7,24 +7,20 @@ proportional to U - B and accepted with probability (w A - B) / (U - B). Both wa
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
+from flint import arb
+from numpy.typing import NDArray
 
 from dpaudit.exact import ball
 from mechanisms.sampling.exactnum import LARGEST_EXPONENT, LazyUniform, certexp
+from mechanisms.sampling.random import BitSource
 from mechanisms.selection.proposals import true_weight
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from flint import arb
-    from numpy.typing import NDArray
-
-    from mechanisms.sampling.random import BitSource
-    from mechanisms.selection.scores import Scores
+from mechanisms.selection.scores import Scores
 
 _BATCH: Final = 2**16
 

@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import Any, Final, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dpaudit.errors import InvalidArgument
 from dpaudit.exact import kind_of, rational
 from mechanisms.entries import exact_array, name_contents
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import NDArray
 
 LARGEST_SIZE: Final = 2**30
 

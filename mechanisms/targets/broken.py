@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dpaudit.claims import Adjacency, ApproxDP, Claim, PureDP
 from dpaudit.releases import Release, note
@@ -20,16 +22,10 @@ from mechanisms.targets.people import RECORDS, find_first, replace_record
 from mechanisms.targets.queries import CLINICS, Visits, as_rows, columns
 from mechanisms.targets.questions import DIAGNOSIS, RADIUS, STEP, Record, column
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.random import Generator
-    from numpy.typing import NDArray
-
 _ROW: Final = Adjacency("norm_ball", norm="linf", radius=1)
 
 
-def mean_with_data_bounds(records: Sequence[Record], count: int, rng: Generator) -> NDArray[Any]:
+def mean_with_data_bounds(records: Sequence[Record], count: int, rng: np.random.Generator) -> NDArray[Any]:
     """Mean radius whose clamping bounds, and with them the noise, are taken from the records themselves.
 
     The mistake: bounds must be public. One record with a misplaced decimal point widens the range, and the noise with it, so that
@@ -49,7 +45,7 @@ def malignant_surplus(records: Sequence[Record]) -> int:
     return sum(1 if value == 1 else -1 for value in column(records, DIAGNOSIS))
 
 
-def surplus_with_half_noise(records: Sequence[Record], count: int, rng: Generator) -> NDArray[Any]:
+def surplus_with_half_noise(records: Sequence[Record], count: int, rng: np.random.Generator) -> NDArray[Any]:
     """Malignant tumours minus the others, with half the noise that replacing a record needs.
 
     The mistake: 1 is the sensitivity for adding or removing a record, but the claim is about replacing one, which moves a tumour
@@ -61,7 +57,7 @@ def surplus_with_half_noise(records: Sequence[Record], count: int, rng: Generato
     return mechanism.releases(malignant_surplus(records), count, source_from(rng))
 
 
-def sparse_vector_with_one_noise(answers: Sequence[int], count: int, rng: Generator) -> NDArray[np.int8]:
+def sparse_vector_with_one_noise(answers: Sequence[int], count: int, rng: np.random.Generator) -> NDArray[np.int8]:
     """Which answers are at least a threshold with noise, the answers themselves having none.
 
     The mistake: noise in the threshold hides an answer that moves, but not two that move in opposite directions, whose order shows.
@@ -73,7 +69,7 @@ def sparse_vector_with_one_noise(answers: Sequence[int], count: int, rng: Genera
     return (np.array(answers) >= thresholds[:, None]).astype(np.int8)
 
 
-def noisy_max_with_value(scores: Sequence[int], count: int, rng: Generator) -> NDArray[np.int64]:
+def noisy_max_with_value(scores: Sequence[int], count: int, rng: np.random.Generator) -> NDArray[np.int64]:
     """The place of the greatest noisy score, and that noisy score.
 
     The mistake: only the place is private at this price. The greatest of five noisy scores is low if all five are, which is as
@@ -90,7 +86,7 @@ def noisy_max_with_value(scores: Sequence[int], count: int, rng: Generator) -> N
     return np.column_stack([greatest(noisy, source), noisy.max(axis=1)])
 
 
-def keys_of_unbounded_people(people: Sequence[Visits], count: int, rng: Generator) -> NDArray[np.int64]:
+def keys_of_unbounded_people(people: Sequence[Visits], count: int, rng: np.random.Generator) -> NDArray[np.int64]:
     """Clinics from the data with noisy numbers of visits, noise and threshold those for people with one visit each.
 
     The mistake: nobody says whose the records are, so a person counts at every clinic instead of one. The log shows one

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Sequence
+from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dpaudit.claims import Adjacency
 from dpaudit.targets import Sensitivity, Target
@@ -14,12 +16,6 @@ from mechanisms.permute_and_flip import PermuteAndFlip
 from mechanisms.response import RandomizedResponse
 from mechanisms.sampling.random import source_from
 from mechanisms.top_k import TopK
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.random import Generator
-    from numpy.typing import NDArray
 
 # Where a data set is a row of scores, each of them may move by 1, in either direction.
 _SCORES: Final = Adjacency("norm_ball", norm="linf", radius=1)
@@ -32,22 +28,22 @@ TOP_TWO: Final = TopK(k=2, sensitivity=1, epsilon=1, adjacency=_SCORES)
 LARGEST: Final = NoisyMax(sensitivity=1, epsilon=1, monotonic=True)
 
 
-def sample_response(category: int, count: int, rng: Generator) -> NDArray[np.int64]:
+def sample_response(category: int, count: int, rng: np.random.Generator) -> NDArray[np.int64]:
     """Reports of one person with a given category."""
     return RESPONSE.releases(category, count, source_from(rng))
 
 
-def sample_choice(scores: Sequence[int], count: int, rng: Generator) -> NDArray[np.int64]:
+def sample_choice(scores: Sequence[int], count: int, rng: np.random.Generator) -> NDArray[np.int64]:
     """Choices among candidates with given scores, by the exponential mechanism."""
     return EXPONENTIAL.releases(scores, count, source_from(rng))
 
 
-def sample_flip(scores: Sequence[int], count: int, rng: Generator) -> NDArray[np.int64]:
+def sample_flip(scores: Sequence[int], count: int, rng: np.random.Generator) -> NDArray[np.int64]:
     """Choices among candidates with given scores, by permute-and-flip."""
     return PERMUTE_AND_FLIP.releases(scores, count, source_from(rng))
 
 
-def sample_top_two(scores: Sequence[int], count: int, rng: Generator) -> NDArray[np.int64]:
+def sample_top_two(scores: Sequence[int], count: int, rng: np.random.Generator) -> NDArray[np.int64]:
     """First and second choices among candidates with given scores, one pair in each row."""
     return TOP_TWO.releases(scores, count, source_from(rng))
 
@@ -57,7 +53,7 @@ def ward_sizes(patients: Sequence[str]) -> NDArray[np.int64]:
     return np.array([sum(ward == patient for patient in patients) for ward in WARDS], dtype=np.int64)
 
 
-def sample_largest(patients: Sequence[str], count: int, rng: Generator) -> NDArray[np.int64]:
+def sample_largest(patients: Sequence[str], count: int, rng: np.random.Generator) -> NDArray[np.int64]:
     """Which ward seems to be the largest."""
     return LARGEST.releases(ward_sizes(patients), count, source_from(rng))
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from fractions import Fraction
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dpaudit.claims import Adjacency, ApproxDP, Claim, PureDP
 from dpaudit.targets import Target
@@ -20,12 +23,6 @@ from mechanisms.sampling.random import source_from
 from mechanisms.vector import VectorMechanism
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from fractions import Fraction
-
-    from numpy.random import Generator
-    from numpy.typing import NDArray
-
     from mechanisms.additive import AdditiveMechanism
 
 _L1: Final = Adjacency("norm_ball", norm="l1", radius=1)
@@ -60,27 +57,27 @@ def _bounded() -> AdditiveMechanism:
     return AdditiveMechanism(BOUNDED, sensitivity=1, adjacency=_L1)
 
 
-def sample_laplace(value: int, count: int, rng: Generator) -> NDArray[Any]:
+def sample_laplace(value: int, count: int, rng: np.random.Generator) -> NDArray[Any]:
     """Noisy copies of an integer."""
     return LAPLACE.releases(value, count, source_from(rng))
 
 
-def sample_gaussian(value: int, count: int, rng: Generator) -> NDArray[Any]:
+def sample_gaussian(value: int, count: int, rng: np.random.Generator) -> NDArray[Any]:
     """Noisy copies of an integer, on a lattice so fine that the rounding hides little."""
     return GAUSSIAN.releases(value, count, source_from(rng))
 
 
-def sample_discrete_gaussian(value: int, count: int, rng: Generator) -> NDArray[Any]:
+def sample_discrete_gaussian(value: int, count: int, rng: np.random.Generator) -> NDArray[Any]:
     """Noisy copies of an integer that are integers themselves."""
     return DISCRETE_GAUSSIAN.releases(value, count, source_from(rng))
 
 
-def sample_staircase(value: int, count: int, rng: Generator) -> NDArray[Any]:
+def sample_staircase(value: int, count: int, rng: np.random.Generator) -> NDArray[Any]:
     """Copies of an integer with noise that is level over the sensitivity."""
     return _staircase().releases(value, count, source_from(rng))
 
 
-def sample_bounded(value: int, count: int, rng: Generator) -> NDArray[Any]:
+def sample_bounded(value: int, count: int, rng: np.random.Generator) -> NDArray[Any]:
     """Copies of an integer that are never further off than 2."""
     return _bounded().releases(value, count, source_from(rng))
 
@@ -90,22 +87,22 @@ def law_of_bounded(value: int) -> dict[int, Fraction]:
     return {value + noise: mass for noise, mass in zip(BOUNDED.values, BOUNDED.probabilities, strict=True)}
 
 
-def sample_real_laplace(value: float, count: int, rng: Generator) -> NDArray[np.float64]:
+def sample_real_laplace(value: float, count: int, rng: np.random.Generator) -> NDArray[np.float64]:
     """Noisy copies of a float."""
     return REAL_LAPLACE.releases(value, count, source_from(rng))
 
 
-def sample_real_gaussian(value: float, count: int, rng: Generator) -> NDArray[np.float64]:
+def sample_real_gaussian(value: float, count: int, rng: np.random.Generator) -> NDArray[np.float64]:
     """Noisy copies of a float."""
     return REAL_GAUSSIAN.releases(value, count, source_from(rng))
 
 
-def sample_euclidean(value: Sequence[int], count: int, rng: Generator) -> NDArray[Any]:
+def sample_euclidean(value: Sequence[int], count: int, rng: np.random.Generator) -> NDArray[Any]:
     """Noisy copies of a vector, one in each row."""
     return EUCLIDEAN.releases(np.array(value, dtype=np.float64), count, source_from(rng))
 
 
-def sample_vector(rows: Sequence[Sequence[int]], count: int, rng: Generator) -> NDArray[np.float64]:
+def sample_vector(rows: Sequence[Sequence[int]], count: int, rng: np.random.Generator) -> NDArray[np.float64]:
     """Noisy sums of clipped rows, one in each row."""
     return VECTOR.in_units(VECTOR.releases(np.array(rows), count, source_from(rng)))
 

@@ -2,41 +2,37 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Sequence
+from typing import Any, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dpaudit.targets import Sensitivity, Target
 from mechanisms.sampling.random import source_from
 from mechanisms.targets import questions
 from mechanisms.targets.questions import DIAGNOSIS, RADIUS, Record
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.random import Generator
-    from numpy.typing import NDArray
-
 _VALUES: Final = np.array([float(candidate) for candidate in questions.CANDIDATES])
 _STEP: Final = float(questions.STEP)
 
 
-def sample_count(records: Sequence[Record], count: int, rng: Generator) -> NDArray[Any]:
+def sample_count(records: Sequence[Record], count: int, rng: np.random.Generator) -> NDArray[Any]:
     """Noisy numbers of malignant tumours."""
     return questions.COUNT.releases(questions.malignant_count(records), count, source_from(rng))
 
 
-def sample_mean(records: Sequence[Record], count: int, rng: Generator) -> NDArray[Any]:
+def sample_mean(records: Sequence[Record], count: int, rng: np.random.Generator) -> NDArray[Any]:
     """Noisy mean radii in millimetres."""
     return questions.MEAN.releases(questions.radius_sum(records), count, source_from(rng)) * _STEP / max(len(records), 1)
 
 
-def sample_histogram(records: Sequence[Record], count: int, rng: Generator) -> NDArray[Any]:
+def sample_histogram(records: Sequence[Record], count: int, rng: np.random.Generator) -> NDArray[Any]:
     """Noisy histograms of the radii, one in each row."""
     return questions.HISTOGRAM.releases(questions.radius_histogram(records), count, source_from(rng))
 
 
-def sample_median(records: Sequence[Record], count: int, rng: Generator) -> NDArray[np.float64]:
+def sample_median(records: Sequence[Record], count: int, rng: np.random.Generator) -> NDArray[np.float64]:
     """Private median radii in millimetres."""
     return _VALUES[questions.MEDIAN.releases(questions.median_scores(records), count, source_from(rng))]
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from collections.abc import Collection, Sequence
+from typing import Any, Final, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dpaudit.claims import Adjacency
 from dpaudit.targets import Sensitivity, Target
@@ -14,12 +16,6 @@ from mechanisms.partition_selection import PartitionSelection
 from mechanisms.sampling.random import source_from
 from mechanisms.sparse_vector import SparseVector
 from mechanisms.stability_histogram import StabilityHistogram
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
-
-    from numpy.random import Generator
-    from numpy.typing import NDArray
 
 Visits: TypeAlias = "tuple[str, ...]"
 """The clinics that one person went to, in the order of the visits."""
@@ -34,12 +30,12 @@ STABILITY: Final = StabilityHistogram(epsilon=1, delta="1/50", contributions=2)
 SELECTION: Final = PartitionSelection(epsilon=1, delta="1/50")
 
 
-def sample_first_above(answers: Sequence[int], count: int, rng: Generator) -> NDArray[np.int64]:
+def sample_first_above(answers: Sequence[int], count: int, rng: np.random.Generator) -> NDArray[np.int64]:
     """Positions of the first answer above 0."""
     return FIRST_ABOVE.releases(0, answers, count, source_from(rng))
 
 
-def sample_sparse(answers: Sequence[int], count: int, rng: Generator) -> NDArray[np.int64]:
+def sample_sparse(answers: Sequence[int], count: int, rng: np.random.Generator) -> NDArray[np.int64]:
     """Positions of the first two answers above 0, or the number of answers where there is none, one run in each row."""
     above = SPARSE.releases(0, answers, count, source_from(rng)) == 1
     first = np.argsort(~above, axis=1, kind="stable")[:, : SPARSE.cutoff]
@@ -58,19 +54,19 @@ def clinic_counts(people: Sequence[Visits]) -> NDArray[np.int64]:
     return HISTOGRAM.counts(clinics, persons)
 
 
-def sample_histogram(people: Sequence[Visits], count: int, rng: Generator) -> NDArray[np.int64]:
+def sample_histogram(people: Sequence[Visits], count: int, rng: np.random.Generator) -> NDArray[np.int64]:
     """Noisy numbers of people by clinic, one histogram in each row."""
     clinics, persons = columns(people)
     return HISTOGRAM.releases(clinics, count, source_from(rng), people=persons)
 
 
-def sample_stability(people: Sequence[Visits], count: int, rng: Generator) -> NDArray[np.int64]:
+def sample_stability(people: Sequence[Visits], count: int, rng: np.random.Generator) -> NDArray[np.int64]:
     """Noisy numbers of people at the clinics that are shown, 0 for those that are not, one histogram in each row."""
     clinics, persons = columns(people)
     return as_rows(STABILITY.releases(clinics, count, source_from(rng), people=persons))
 
 
-def sample_selection(clinics: Sequence[str], count: int, rng: Generator) -> NDArray[np.int64]:
+def sample_selection(clinics: Sequence[str], count: int, rng: np.random.Generator) -> NDArray[np.int64]:
     """How many clinics are shown: with a single one in the data, that says everything."""
     return np.fromiter(map(len, SELECTION.releases(clinics, count, source_from(rng))), np.int64, count)
 

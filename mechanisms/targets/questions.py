@@ -8,12 +8,14 @@ come from what such measurements can be, never from these records.
 from __future__ import annotations
 
 import csv
+from collections.abc import Sequence
 from fractions import Fraction
 from functools import cache
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import Any, Final, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dpaudit.claims import Adjacency
 from dpaudit.errors import InvalidArgument, TargetFailure
@@ -21,13 +23,7 @@ from dpaudit.exact import Exact, in_range
 from mechanisms.exponential import ExponentialMechanism
 from mechanisms.laplace import LaplaceMechanism
 from mechanisms.lattice import clamp_to_lattice
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import NDArray
-
-    from mechanisms.sampling.random import BitSource
+from mechanisms.sampling.random import BitSource
 
 Record: TypeAlias = dict[str, Any]
 """One person: column name -> int, float, text or None, the same form that a CSV file gives."""
