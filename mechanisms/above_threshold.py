@@ -16,7 +16,7 @@ from dpaudit.exact import Exact, positive, shown
 from dpaudit.releases import Release
 from mechanisms.comparisons import Comparisons, Run, read_share
 from mechanisms.laws import DiscreteLaplace
-from mechanisms.noise import as_text, read_flag, require_multiple, store
+from mechanisms.noise import fields_as_text, read_flag, require_multiple, store
 from mechanisms.sampling.random import BitSource
 
 if TYPE_CHECKING:
@@ -54,6 +54,8 @@ class AboveThreshold:
     threshold_share: Fraction
     lattice: Fraction
     adjacency: Adjacency
+
+    to_dict = fields_as_text
 
     def __init__(
         self,
@@ -165,10 +167,6 @@ class AboveThreshold:
             f"{shown(self.query_scale)} for questions, on multiples of {shown(self.lattice)}; {kind} of sensitivity "
             f"{shown(self.sensitivity)} under {self.adjacency}; epsilon {shown(self.epsilon)}"
         )
-
-    def to_dict(self) -> dict[str, str]:
-        """The mechanism as plain text values, exact, from which it can be built again."""
-        return as_text(self, "sensitivity", "epsilon", "monotonic", "threshold_share", "lattice", "adjacency")
 
     @property
     def _moves(self) -> int:

@@ -16,7 +16,7 @@ from dpaudit.errors import InvalidArgument, Unsupported
 from dpaudit.exact import Exact, positive, shown
 from dpaudit.releases import Release
 from mechanisms.laws import DiscreteGaussian, DiscreteLaplace, FiniteLaw, IntegerLaw, RoundedGaussian, Staircase, TruncatedLaw
-from mechanisms.noise import Noise, as_text, require_multiple, store
+from mechanisms.noise import Noise, fields_as_text, require_multiple, store
 from mechanisms.sampling.random import BitSource
 
 if TYPE_CHECKING:
@@ -56,6 +56,8 @@ class AdditiveMechanism:
     sensitivity: Fraction
     lattice: Fraction
     adjacency: Adjacency
+
+    to_dict = fields_as_text
 
     def __init__(
         self, law: IntegerLaw, *, sensitivity: Exact, lattice: Exact = 1, adjacency: Adjacency | str = "add_remove"
@@ -154,10 +156,6 @@ class AdditiveMechanism:
             f"noise of {type(self.law).__name__} on multiples of {shown(self.lattice)}; "
             f"sensitivity {shown(self.sensitivity)} under {self.adjacency}; {self.loss.describe()}"
         )
-
-    def to_dict(self) -> dict[str, str]:
-        """The mechanism as plain text values, exact, from which it can be built again."""
-        return as_text(self, "law", "sensitivity", "lattice", "adjacency")
 
     def _number(self, value: Exact) -> Exact:
         """The value, unless it is an array: a sensitivity of several numbers would need a norm and a proof of its own."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Final, NoReturn
 
@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 
 from dpaudit.errors import BudgetExceeded, InvalidArgument
 from dpaudit.exact import Exact, in_range, positive, rational
-from dpaudit.releases import Hold, Release, note
+from dpaudit.releases import Hold, Release
 from mechanisms.laws import DiscreteLaplace
-from mechanisms.noise import bit_source, read_count, require_multiple
+from mechanisms.noise import open_release, read_count, require_multiple
 from mechanisms.sampling.random import BitSource
 from mechanisms.steps import INTEGER_LIMIT, array_steps, format_of, number_steps
 
@@ -46,8 +46,7 @@ class Comparisons:
     def begin(self, threshold: Exact, source: BitSource | None) -> Run:
         """An open run: noted in the log, its threshold's noise drawn."""
         steps = self.threshold_steps(threshold)
-        bits = bit_source(source)
-        hold = note(replace(self.record, secure=bits.secure))
+        bits, hold = open_release(self.record, source)
         border = steps + int(self.threshold.sample(source=bits, wide=True))
         return Run(self, border, bits, None if hold is None else self._against(hold, steps))
 
@@ -61,8 +60,7 @@ class Comparisons:
         runs = read_count(count)
         for law in self._laws():
             format_of(Fraction(1)).require_room(law.scale)
-        bits = bit_source(source)
-        hold = note(replace(self.record, count=runs, secure=bits.secure))
+        bits, hold = open_release(self.record, source, count=runs)
         answers = np.full((runs, row.size), NOT_ASKED, dtype=np.int8)
         numbers = np.zeros((runs if self.number is not None else 0, row.size), dtype=np.int64)
         for start in range(0, runs, ROWS):

@@ -6,18 +6,14 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from math import ceil, floor
-from typing import TYPE_CHECKING, Any, overload
-
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING
 
 from dpaudit.claims import ZCDP, Adjacency, Claim
 from dpaudit.exact import Exact, integer, positive, shown
 from dpaudit.releases import Release
 from mechanisms.laws import DiscreteGaussian
-from mechanisms.noise import Noise, as_text, one_of, require_step, store
+from mechanisms.noise import Noise, fields_as_text, one_of, release_copies, release_noisy, require_step, store
 from mechanisms.roots import whole_root_above
-from mechanisms.sampling.random import BitSource
-from mechanisms.steps import Value
 
 if TYPE_CHECKING:
     from dpaudit.accounting import PrivacyLoss
@@ -53,6 +49,10 @@ class DiscreteGaussianMechanism:
     sigma_squared: Fraction
     lattice: Fraction
     adjacency: Adjacency
+
+    release = release_noisy
+    releases = release_copies
+    to_dict = fields_as_text
 
     def __init__(
         self,
@@ -117,56 +117,12 @@ class DiscreteGaussianMechanism:
             sigma_squared=self.sigma_squared / self.lattice**2, sensitivity=floor(moved / self.lattice), adjacency=self.adjacency
         )
 
-    @overload
-    def release(self, value: NDArray[Any], source: BitSource | None = None) -> NDArray[Any]: ...
-    @overload
-    def release(self, value: Exact, source: BitSource | None = None) -> int | Fraction: ...
-    def release(self, value: Value, source: BitSource | None = None) -> int | Fraction | NDArray[Any]:
-        """One noisy copy of a value.
-
-        Args:
-          value: as for `LaplaceMechanism.release`; every entry must lie on the lattice.
-          source: random bits; None takes the operating system's.
-        Returns:
-          For a number an int, or a Fraction where the lattice is not 1; for an array a new int64 or float64 array of its shape.
-        Raises:
-          InvalidArgument: as for `LaplaceMechanism.release`.
-        Source: design rule 1 (exactness).
-        Example:
-          >>> import numpy as np
-          >>> DiscreteGaussianMechanism(sensitivity=1, sigma=2).release(np.array([3, 7])).dtype.name
-          'int64'
-        """
-        return self._noise.once(value, source)
-
-    def releases(self, value: Value, count: int, source: BitSource | None = None) -> NDArray[Any]:
-        """Independent noisy copies of one value, each paid for; what an audit needs many of.
-
-        Args:
-          value: as for `release`.
-          count: how many, at least 1.
-          source: random bits; None takes the operating system's.
-        Returns:
-          Array of shape (count, *shape of the value): int64 for a whole lattice, float64 for a dyadic one, else Fractions.
-        Raises:
-          InvalidArgument: as for `release`, or `count` is no integer from 1 to 2**32 (DPA103, DPA105).
-        Source: design rule 4 (the log counts every one of them).
-        Example:
-          >>> DiscreteGaussianMechanism(sensitivity=1, sigma=2).releases(5, 3).shape
-          (3,)
-        """
-        return self._noise.often(value, count, source)
-
     def describe(self) -> str:
         """One line that names the mechanism and its exact parameters."""
         return (
             f"discrete Gaussian noise of sigma^2 {shown(self.sigma_squared)} on multiples of {shown(self.lattice)}; "
             f"L2 sensitivity {shown(self.sensitivity)} under {self.adjacency}; rho {shown(self.rho)}"
         )
-
-    def to_dict(self) -> dict[str, str]:
-        """The mechanism as plain text values, exact, from which it can be built again."""
-        return as_text(self, "sensitivity", "sigma_squared", "lattice", "adjacency")
 
     @cached_property
     def _noise(self) -> Noise:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from math import isqrt
@@ -15,10 +15,10 @@ from numpy.typing import NDArray
 from dpaudit.claims import Adjacency, Claim, PureDP
 from dpaudit.errors import InvalidArgument, Unsupported
 from dpaudit.exact import Enclosure, Exact, Reason, ball, integer, positive, shown, working_precision
-from dpaudit.releases import Release, note
+from dpaudit.releases import Release
 from mechanisms.laws import RoundedGaussian
 from mechanisms.laws.law import MOST_DRAWS
-from mechanisms.noise import as_text, bit_source, in_logged_units, one_of, read_count, require_step, store
+from mechanisms.noise import bit_source, fields_as_text, in_logged_units, one_of, open_release, read_count, require_step, store
 from mechanisms.sampling.envelope import SHIPPED as SHIPPED_CELLS
 from mechanisms.sampling.envelope import Tuning, envelope_table
 from mechanisms.sampling.euclidean_noise import draw_vectors
@@ -133,8 +133,7 @@ class VectorNoise:
         steps, form = array_steps(value, self.lattice)
         law = EuclideanLaplace(self.width, dimension=steps.size)
         form.require_room(self.width * (isqrt(steps.size) + 1))
-        bits = bit_source(source)
-        hold = note(replace(self.record, dimension=steps.size, count=copies, secure=bits.secure))
+        bits, hold = open_release(self.record, source, count=copies, dimension=steps.size)
         noise = law.sample(copies, source=bits).reshape(copies, *steps.shape)
         noise += steps
         result = form.write(noise, self.lattice)
@@ -171,6 +170,8 @@ class EuclideanMechanism:
     scale: Fraction
     lattice: Fraction
     adjacency: Adjacency
+
+    to_dict = fields_as_text
 
     def __init__(
         self,
@@ -274,10 +275,6 @@ class EuclideanMechanism:
             f"Euclidean Laplace noise of scale {shown(self.scale)} rounded to multiples of {shown(self.lattice)}; "
             f"L2 sensitivity {shown(self.sensitivity)} under {self.adjacency}; epsilon {shown(self.epsilon)}"
         )
-
-    def to_dict(self) -> dict[str, str]:
-        """The mechanism as plain text values, exact, from which it can be built again."""
-        return as_text(self, "sensitivity", "scale", "lattice", "adjacency")
 
     @cached_property
     def _noise(self) -> VectorNoise:

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import TypeAlias
+from typing import Protocol, TypeAlias, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dpaudit.errors import InvalidArgument
 from dpaudit.exact import Exact, kind_of, rational
-from dpaudit.releases import Release, note
+from dpaudit.releases import Release
 from mechanisms.entries import name_contents
-from mechanisms.noise import bit_source, read_count
+from mechanisms.noise import open_release, read_count
 from mechanisms.sampling.cells import Cells
 from mechanisms.sampling.random import BitSource
 from mechanisms.sampling.real_noise import RealNoise, noisy_sum, noisy_sums, real_noise
@@ -50,8 +50,8 @@ class FloatNoise:
         """One noisy copy: a float of a number, an array of an array."""
         if isinstance(value, np.ndarray):
             return np.asarray(self.often(value, 1, source)[0])
-        number, bits = _number(value), bit_source(source)
-        hold = note(self.record if bits.secure else replace(self.record, secure=False))
+        number = _number(value)
+        bits, hold = open_release(self.record, source)
         result = noisy_sum(self._law, number, bits)
         return result if hold is None else hold(number, result)
 
@@ -59,11 +59,39 @@ class FloatNoise:
         """Independent noisy copies, along a new first axis."""
         copies = read_count(count)
         numbers = _numbers(value) if isinstance(value, np.ndarray) else np.array(_number(value))
-        bits = bit_source(source)
-        hold = note(replace(self.record, dimension=numbers.size, count=copies, secure=bits.secure))
+        bits, hold = open_release(self.record, source, count=copies, dimension=numbers.size)
         spread = np.broadcast_to(numbers, (copies, *numbers.shape))
         result = noisy_sums(self._law, spread.reshape(-1), bits).reshape(spread.shape)
         return result if hold is None else hold(numbers, result)
+
+
+class AddsFloatNoise(Protocol):
+    """A mechanism for floats, with its noise; `release_float` and `release_floats` become its methods in the class body."""
+
+    @property
+    def _noise(self) -> FloatNoise:
+        """The noise, and what the release log keeps of it."""
+
+
+@overload
+def release_float(self: AddsFloatNoise, value: NDArray[np.float64], source: BitSource | None = None) -> NDArray[np.float64]: ...
+@overload
+def release_float(self: AddsFloatNoise, value: Exact, source: BitSource | None = None) -> float: ...
+def release_float(self: AddsFloatNoise, value: FloatValue, source: BitSource | None = None) -> float | NDArray[np.float64]:
+    """One noisy copy of a value: a float of a number, a new float64 array of an array; finite, without negative zeros.
+
+    `value` is a number that float64 holds exactly, or a float64 array of any shape; every finite float is accepted, however large,
+    small or near zero. Anything else is refused before randomness is drawn: DPA101, DPA102, DPA103, DPA105 or DPA109. `source` None
+    takes the operating system's bits.
+
+    Source: docs/laws_and_real_noise.md, "The rounding test".
+    """
+    return self._noise.once(value, source)
+
+
+def release_floats(self: AddsFloatNoise, value: FloatValue, count: int, source: BitSource | None = None) -> NDArray[np.float64]:
+    """Independent noisy copies of one value, each paid for, along a new first axis; `count` is from 1 to 2**32."""
+    return self._noise.often(value, count, source)
 
 
 def _number(value: Exact) -> float:

@@ -5,17 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, overload
-
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING
 
 from dpaudit.claims import GDP, Adjacency, Claim
 from dpaudit.exact import Exact, positive, shown
 from dpaudit.releases import Release
 from mechanisms.laws import RoundedGaussian
-from mechanisms.noise import Noise, as_text, one_of, require_step, store
-from mechanisms.sampling.random import BitSource
-from mechanisms.steps import Value
+from mechanisms.noise import Noise, fields_as_text, one_of, release_copies, release_noisy, require_step, store
 
 if TYPE_CHECKING:
     from dpaudit.accounting import PrivacyLoss
@@ -48,6 +44,10 @@ class GaussianMechanism:
     sigma: Fraction
     lattice: Fraction
     adjacency: Adjacency
+
+    release = release_noisy
+    releases = release_copies
+    to_dict = fields_as_text
 
     def __init__(
         self,
@@ -99,57 +99,12 @@ class GaussianMechanism:
 
         return price([replace(self._noise.record, sensitivity=positive(distance, "distance"))])
 
-    @overload
-    def release(self, value: NDArray[Any], source: BitSource | None = None) -> NDArray[Any]: ...
-    @overload
-    def release(self, value: Exact, source: BitSource | None = None) -> int | Fraction: ...
-    def release(self, value: Value, source: BitSource | None = None) -> int | Fraction | NDArray[Any]:
-        """One noisy copy of a value.
-
-        Args:
-          value: as for `LaplaceMechanism.release`; every entry must lie on the lattice.
-          source: random bits; None takes the operating system's.
-        Returns:
-          For a number an int, or a Fraction where the lattice is not 1; for an array a new int64 or float64 array of its shape.
-        Raises:
-          InvalidArgument: as for `LaplaceMechanism.release`.
-        Source: design rule 1 (exactness).
-        Example:
-          >>> import numpy as np
-          >>> GaussianMechanism(sensitivity=1, sigma=2, lattice="1/4").release(np.array([0.25, 7.5])).dtype.name
-          'float64'
-        """
-        return self._noise.once(value, source)
-
-    def releases(self, value: Value, count: int, source: BitSource | None = None) -> NDArray[Any]:
-        """Independent noisy copies of one value, each paid for; what an audit needs many of.
-
-        Args:
-          value: as for `release`.
-          count: how many, at least 1.
-          source: random bits; None takes the operating system's.
-        Returns:
-          Array of shape (count, *shape of the value): int64 for a whole lattice, float64 for a dyadic one, else Fractions.
-        Raises:
-          InvalidArgument: as for `release`, or `count` is no integer from 1 to 2**32 (DPA103, DPA105).
-        Source: design rule 4 (the log counts every one of them).
-        Example:
-          >>> import numpy as np
-          >>> GaussianMechanism(sensitivity=1, sigma=2).releases(np.array([1, 2]), 3).shape
-          (3, 2)
-        """
-        return self._noise.often(value, count, source)
-
     def describe(self) -> str:
         """One line that names the mechanism and its exact parameters."""
         return (
             f"rounded Gaussian noise of deviation {shown(self.sigma)} on multiples of {shown(self.lattice)}; "
             f"L2 sensitivity {shown(self.sensitivity)} under {self.adjacency}; mu {shown(self.sensitivity / self.sigma)}"
         )
-
-    def to_dict(self) -> dict[str, str]:
-        """The mechanism as plain text values, exact, from which it can be built again."""
-        return as_text(self, "sensitivity", "sigma", "lattice", "adjacency")
 
     @cached_property
     def _noise(self) -> Noise:

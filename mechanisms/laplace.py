@@ -5,18 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, overload
-
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING
 
 from dpaudit.claims import Adjacency, Claim, PureDP
 from dpaudit.exact import Exact, integer, positive, shown
 from dpaudit.releases import Release
 from mechanisms.laws import DiscreteLaplace
 from mechanisms.laws.law import Sampler
-from mechanisms.noise import Noise, as_text, one_of, read_flag, require_multiple, store
-from mechanisms.sampling.random import BitSource
-from mechanisms.steps import Value
+from mechanisms.noise import Noise, as_text, one_of, read_flag, release_copies, release_noisy, require_multiple, store
 
 if TYPE_CHECKING:
     from dpaudit.accounting import PrivacyLoss
@@ -54,6 +50,9 @@ class LaplaceMechanism:
     lattice: Fraction
     adjacency: Adjacency
     fixed_work: bool
+
+    release = release_noisy
+    releases = release_copies
 
     def __init__(
         self,
@@ -111,48 +110,6 @@ class LaplaceMechanism:
         if integer(dimension, "dimension", lower=1) > 1:
             return pure_dp(epsilon=moved / self.scale, adjacency=self.adjacency)
         return discrete_laplace(scale=self.scale / self.lattice, sensitivity=int(moved / self.lattice), adjacency=self.adjacency)
-
-    @overload
-    def release(self, value: NDArray[Any], source: BitSource | None = None) -> NDArray[Any]: ...
-    @overload
-    def release(self, value: Exact, source: BitSource | None = None) -> int | Fraction: ...
-    def release(self, value: Value, source: BitSource | None = None) -> int | Fraction | NDArray[Any]:
-        """One noisy copy of a value.
-
-        Args:
-          value: an exact number on the lattice (int, Fraction, Decimal, numeric string, or a float that lies on it), or an
-            integer array (for a whole lattice) or float64 array (for a dyadic one) of any shape. Never changed.
-          source: random bits; None takes the operating system's.
-        Returns:
-          For a number an int, or a Fraction where the lattice is not 1; for an array a new int64 or float64 array of its shape.
-        Raises:
-          InvalidArgument: not a number (DPA101, DPA102), wrong dtype (DPA105), off the lattice (DPA107), too large (DPA108)
-            or empty (DPA109). All but a result too large for its dtype is refused before randomness is drawn.
-        Source: design rule 1 (exactness).
-        Example:
-          >>> import numpy as np
-          >>> LaplaceMechanism(sensitivity=2, epsilon=1).release(np.array([10, 20])).shape
-          (2,)
-        """
-        return self._noise.once(value, source)
-
-    def releases(self, value: Value, count: int, source: BitSource | None = None) -> NDArray[Any]:
-        """Independent noisy copies of one value, each paid for; what an audit needs many of.
-
-        Args:
-          value: as for `release`.
-          count: how many, at least 1.
-          source: random bits; None takes the operating system's.
-        Returns:
-          Array of shape (count, *shape of the value): int64 for a whole lattice, float64 for a dyadic one, else Fractions.
-        Raises:
-          InvalidArgument: as for `release`, or `count` is no integer from 1 to 2**32 (DPA103, DPA105).
-        Source: design rule 4 (the log counts every one of them).
-        Example:
-          >>> LaplaceMechanism(sensitivity=1, epsilon=1).releases(5, 3).dtype.name
-          'int64'
-        """
-        return self._noise.often(value, count, source)
 
     def describe(self) -> str:
         """One line that names the mechanism and its exact parameters."""

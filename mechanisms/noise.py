@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from decimal import Decimal
 from fractions import Fraction
-from typing import Any, Final, Protocol, cast
+from typing import Any, Final, Protocol, cast, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dpaudit.errors import InvalidArgument
 from dpaudit.exact import Exact, integer, kind_of, one_given, positive, shown
-from dpaudit.releases import Release, note
+from dpaudit.releases import Hold, Release, note
 from mechanisms.laws.law import MOST_DRAWS, Sampler
 from mechanisms.sampling.kernel import LARGEST
 from mechanisms.sampling.random import BitSource, default_source
@@ -47,8 +47,7 @@ class Noise:
         if isinstance(value, np.ndarray):
             return np.asarray(self.often(value, 1, source)[0])
         steps = number_steps(value, self.lattice)
-        bits = bit_source(source)
-        hold = note(self.record if bits.secure else replace(self.record, secure=False))
+        bits, hold = open_release(self.record, source)
         total = steps + self.law.sampler.one(bits)
         result = total if self.lattice == 1 else self.lattice * total
         return result if hold is None else hold(value, result)
@@ -62,14 +61,44 @@ class Noise:
             form = format_of(self.lattice)
             steps = np.array(_fitting(number_steps(value, self.lattice), form.limit // form.unit), dtype=np.int64)
         form.require_room(self.width)
-        sampler, bits = self.law.sampler, bit_source(source)
+        sampler = self.law.sampler
         if sampler.reach > LARGEST // 2:
             raise InvalidArgument("DPA108", "the noise reaches beyond int64. Use less of it, or release numbers one at a time.")
-        hold = note(replace(self.record, dimension=steps.size, count=copies, secure=bits.secure))
+        bits, hold = open_release(self.record, source, count=copies, dimension=steps.size)
         noise = sampler.many(bits, copies * steps.size, False).reshape(copies, *steps.shape)  # noqa: FBT003 - not wide
         noise += steps
         result = form.write(noise, self.lattice)
         return result if hold is None else hold(in_logged_units(value, self.lattice, self.record), result)
+
+
+class AddsNoise(Protocol):
+    """A mechanism on a lattice, with its noise; `release_noisy` and `release_copies` become its methods in the class body."""
+
+    @property
+    def _noise(self) -> Noise:
+        """The noise in steps of the lattice, and what the release log keeps of it."""
+
+
+@overload
+def release_noisy(self: AddsNoise, value: NDArray[Any], source: BitSource | None = None) -> NDArray[Any]: ...
+@overload
+def release_noisy(self: AddsNoise, value: Exact, source: BitSource | None = None) -> int | Fraction: ...
+def release_noisy(self: AddsNoise, value: Value, source: BitSource | None = None) -> int | Fraction | NDArray[Any]:
+    """One noisy copy of a value: an int, or a Fraction where the lattice is not 1, of a number; a new array of an array.
+
+    `value` is an exact number on the lattice (int, Fraction, Decimal, numeric string, or a float that lies on it), or an integer
+    array (whole lattice) or float64 array (dyadic one) of any shape. Others are refused (DPA101, DPA102, DPA105, DPA107 to DPA109)
+    before randomness is drawn; only a result too large for its dtype is refused later. `source` None takes the system's bits.
+    """
+    return self._noise.once(value, source)
+
+
+def release_copies(self: AddsNoise, value: Value, count: int, source: BitSource | None = None) -> NDArray[Any]:
+    """Independent noisy copies of one value, each paid for, along a new first axis; what an audit needs many of.
+
+    `count` is from 1 to 2**32. The array holds int64 for a whole lattice, float64 for a dyadic one, else Fractions.
+    """
+    return self._noise.often(value, count, source)
 
 
 def _fitting(steps: int, largest: int) -> int:
@@ -101,6 +130,14 @@ def bit_source(source: BitSource | None) -> BitSource:
             "Tests and audits write mechanisms.source_from(rng) with a numpy Generator rng.",
         )
     return source
+
+
+def open_release(record: Release, source: BitSource | None, *, count: int = 1, dimension: int = 1) -> tuple[BitSource, Hold | None]:
+    """The source to draw from, after the release is written to the log, and what holds its output while a function is checked."""
+    bits = bit_source(source)
+    # One release from a secure source is the common case, and its record needs no copy.
+    as_it_is = bits.secure and (record.count, record.dimension) == (count, dimension)
+    return bits, note(record if as_it_is else replace(record, dimension=dimension, count=count, secure=bits.secure))
 
 
 def one_of(**alternatives: Exact | None) -> Fraction:
@@ -145,8 +182,13 @@ def store(mechanism: object, **fields: object) -> None:
         object.__setattr__(mechanism, name, value)
 
 
+def fields_as_text(self: Any) -> dict[str, str]:
+    """The mechanism as plain text values, exact, from which it can be built again."""
+    return as_text(self, *(field.name for field in fields(self)))
+
+
 def as_text(mechanism: object, *names: str) -> dict[str, str]:
-    """Type and parameters of a mechanism as text, numbers exactly."""
+    """Type and some parameters of a mechanism as text, numbers exactly."""
     values = {name: getattr(mechanism, name) for name in names}
     texts = {name: _digits(value) if isinstance(value, Fraction) else str(value) for name, value in values.items()}
     return {"mechanism": type(mechanism).__name__, **texts}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
@@ -14,13 +14,13 @@ from numpy.typing import NDArray
 from dpaudit.claims import Adjacency, Claim, PureDP
 from dpaudit.errors import InvalidArgument
 from dpaudit.exact import Exact, positive, shown, word
-from dpaudit.releases import Release, note
+from dpaudit.releases import Release
 from mechanisms.laws import DiscreteLaplace, Geometric
-from mechanisms.noise import as_text, bit_source, read_count, require_multiple, store
+from mechanisms.noise import fields_as_text, open_release, read_count, require_multiple, store
 from mechanisms.sampling.exactnum import LazyUniform
 from mechanisms.sampling.random import BitSource
 from mechanisms.selection.coins import below
-from mechanisms.selection.parameters import checked, kind_of_scores, moves, require_temperature
+from mechanisms.selection.parameters import describe_scores, moves, read_parameters, require_temperature
 from mechanisms.selection.scores import Scores, read_scores
 from mechanisms.steps import array_steps, number_steps
 
@@ -67,6 +67,8 @@ class NoisyMax:
     monotonic: bool
     adjacency: Adjacency
 
+    to_dict = fields_as_text
+
     def __init__(
         self,
         *,
@@ -78,7 +80,7 @@ class NoisyMax:
         adjacency: Adjacency | str = "add_remove",
     ) -> None:
         word(noise, "noise", _NOISES)
-        common = checked(sensitivity=sensitivity, epsilon=epsilon, monotonic=monotonic, adjacency=adjacency)
+        common = read_parameters(sensitivity=sensitivity, epsilon=epsilon, monotonic=monotonic, adjacency=adjacency)
         step = positive(lattice, "lattice")
         require_multiple(common["sensitivity"], step, "sensitivity")
         store(self, lattice=step, noise=noise, **common)
@@ -146,19 +148,13 @@ class NoisyMax:
         """One line that names the mechanism and its exact parameters."""
         return (
             f"noisy max with {self.noise} noise of scale {shown(self.scale)} on multiples of {shown(self.lattice)}; "
-            f"{kind_of_scores(monotonic=self.monotonic)} of sensitivity {shown(self.sensitivity)} under {self.adjacency}; "
-            f"epsilon {shown(self.epsilon)}"
+            f"{describe_scores(self)}"
         )
-
-    def to_dict(self) -> dict[str, str]:
-        """The mechanism as plain text values, exact, from which it can be built again."""
-        return as_text(self, "sensitivity", "epsilon", "lattice", "noise", "monotonic", "adjacency")
 
     def _choices(self, scores: Sequence[Any] | NDArray[Any], count: int, source: BitSource | None) -> NDArray[np.int64]:
         """Check, note, draw: `count` indices."""
         positions, steps = lattice_steps(read_scores(scores), self.lattice)
-        bits = bit_source(source)
-        hold = note(replace(self._record, count=count, secure=bits.secure))
+        bits, hold = open_release(self._record, source, count=count)
         rows, chosen = max(1, _BATCH // steps.size), []
         for start in range(0, count, rows):
             size = min(rows, count - start)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache
 from math import ceil, floor
@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from dpaudit.claims import Adjacency, ApproxDP, Claim
 from dpaudit.exact import Exact, ball, ball_endpoints, in_range, integer, positive, shown, working_precision
-from dpaudit.releases import Release, note
-from mechanisms.noise import as_text, bit_source, read_count, store
+from dpaudit.releases import Release
+from mechanisms.noise import fields_as_text, open_release, read_count, store
 from mechanisms.people import Entries, Key, units
 from mechanisms.sampling.exactnum import LazyUniform
 from mechanisms.sampling.random import BitSource
@@ -51,6 +51,8 @@ class PartitionSelection:
     delta: Fraction
     contributions: int
     adjacency: Adjacency
+
+    to_dict = fields_as_text
 
     def __init__(self, *, epsilon: Exact, delta: Exact, contributions: int = 1, adjacency: Adjacency | str = "add_remove") -> None:
         limit = Fraction(2) ** 64
@@ -111,8 +113,7 @@ class PartitionSelection:
         """
         keys, people_with = count_keys(values, people, self.contributions)
         copies = read_count(count)
-        bits = bit_source(source)
-        hold = note(replace(self._record, count=copies, secure=bits.secure))
+        bits, hold = open_release(self._record, source, count=copies)
         chosen = select_keys(self._rule, np.tile(people_with, copies), bits).reshape(copies, len(keys))
         result = [[keys[place] for place in np.flatnonzero(row).tolist()] for row in chosen]
         return result if hold is None else hold(dict(zip(keys, people_with.tolist(), strict=True)), result)
@@ -123,10 +124,6 @@ class PartitionSelection:
             f"optimal selection of keys from the data, a person for at most {self.contributions} of them, under {self.adjacency}; "
             f"epsilon {shown(self.epsilon)}, delta {shown(self.delta)}"
         )
-
-    def to_dict(self) -> dict[str, str]:
-        """The mechanism as plain text values, exact, from which it can be built again."""
-        return as_text(self, "epsilon", "delta", "contributions", "adjacency")
 
     @cached_property
     def _rule(self) -> Rule:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
@@ -14,14 +14,21 @@ from numpy.typing import NDArray
 from dpaudit.claims import Adjacency, Claim, PureDP
 from dpaudit.errors import InvalidArgument
 from dpaudit.exact import Enclosure, Exact, shown
-from dpaudit.releases import Release, note
-from mechanisms.noise import as_text, bit_source, read_count, store
+from dpaudit.releases import Release
+from mechanisms.noise import fields_as_text, store
 from mechanisms.sampling.random import BitSource
 from mechanisms.selection.clocks import EXPONENTIAL
 from mechanisms.selection.coins import first_head, head_probabilities
-from mechanisms.selection.parameters import checked, kind_of_scores, moves, require_temperature
+from mechanisms.selection.parameters import (
+    describe_scores,
+    moves,
+    read_parameters,
+    release_choice,
+    release_choices,
+    require_temperature,
+)
 from mechanisms.selection.race import SHIPPED, races
-from mechanisms.selection.scores import read_scores
+from mechanisms.selection.scores import Scores, read_scores
 
 if TYPE_CHECKING:
     from dpaudit.accounting import PrivacyLoss
@@ -35,7 +42,8 @@ class PermuteAndFlip:
 
     The gap is the best score minus the candidate's. The law is that of the greatest score plus exponential noise. At the same
     epsilon the expected score is at least that of `ExponentialMechanism`. Only the pure guarantee is the same: under composition
-    the exponential mechanism costs less, and the bound epsilon^2 / 8 on its zCDP does not hold here.
+    the exponential mechanism costs less, and the bound epsilon^2 / 8 on its zCDP does not hold here. The work hardly depends on the
+    scores: up to 1000 candidates flip their coins, all of them; more run a race.
 
     Args:
       sensitivity: largest change of any single score on neighbours, exact, in the units of the scores.
@@ -58,10 +66,14 @@ class PermuteAndFlip:
     monotonic: bool
     adjacency: Adjacency
 
+    release = release_choice
+    releases = release_choices
+    to_dict = fields_as_text
+
     def __init__(
         self, *, sensitivity: Exact, epsilon: Exact, monotonic: bool = False, adjacency: Adjacency | str = "add_remove"
     ) -> None:
-        store(self, **checked(sensitivity=sensitivity, epsilon=epsilon, monotonic=monotonic, adjacency=adjacency))
+        store(self, **read_parameters(sensitivity=sensitivity, epsilon=epsilon, monotonic=monotonic, adjacency=adjacency))
         require_temperature(self.temperature)
 
     @property
@@ -80,56 +92,6 @@ class PermuteAndFlip:
         from dpaudit.accounting import price
 
         return price([self._record])
-
-    def release(self, scores: Sequence[Any] | NDArray[Any], source: BitSource | None = None) -> int:
-        """The index of one candidate.
-
-        Up to 1000 candidates flip their coins, all of them; more run a race. Either way the work hardly depends on the scores.
-
-        Args:
-          scores: one number per candidate (ints, floats, Fractions), or a 1-dimensional array; a float stands for its exact
-            binary value, and minus infinity for a candidate that is never chosen. Never changed.
-          source: random bits; None takes the operating system's.
-        Returns:
-          An index from 0 to len(scores) - 1.
-        Raises:
-          InvalidArgument: wrong type or shape (DPA105), no candidate (DPA109), NaN or plus infinity (DPA102), or more than
-            2**30 candidates (DPA103), before randomness is drawn.
-        Source: McKenna and Sheldon 2020, Algorithm 1; docs/selection_and_queries.md (coins, races).
-        Example:
-          >>> PermuteAndFlip(sensitivity=1, epsilon=1).release([float("-inf"), 0.5])
-          1
-        """
-        read = read_scores(scores)
-        bits = bit_source(source)
-        hold = note(self._record if bits.secure else replace(self._record, secure=False))
-        chosen = first_head(read, self._heat, bits)
-        return chosen if hold is None else hold(scores, chosen)
-
-    def releases(self, scores: Sequence[Any] | NDArray[Any], count: int, source: BitSource | None = None) -> NDArray[np.int64]:
-        """Independent choices on the same scores, each paid for; what an audit needs many of.
-
-        Args:
-          scores: as for `release`.
-          count: how many, at least 1.
-          source: random bits; None takes the operating system's.
-        Returns:
-          int64 array of `count` indices.
-        Raises:
-          InvalidArgument: as for `release`, or `count` is no integer from 1 to 2**32 (DPA103, DPA105).
-        Source: design rule 4 (the log counts every one of them).
-        Example:
-          >>> PermuteAndFlip(sensitivity=1, epsilon=1).releases([0, 1000], 3).tolist()
-          [1, 1, 1]
-        """
-        read, copies = read_scores(scores), read_count(count)
-        bits = bit_source(source)
-        hold = note(replace(self._record, count=copies, secure=bits.secure))
-        if read.size > SHIPPED.chunk:
-            chosen = np.array([first_head(read, self._heat, bits) for _ in range(copies)], dtype=np.int64)
-        else:
-            chosen = races(read, self._heat, EXPONENTIAL, 1, copies, bits)[:, 0]
-        return chosen if hold is None else hold(scores, chosen)
 
     def probabilities(self, scores: Sequence[Any] | NDArray[Any]) -> list[Enclosure]:
         """The probability of each candidate; it depends on the scores, so publishing it is not private.
@@ -154,14 +116,17 @@ class PermuteAndFlip:
 
     def describe(self) -> str:
         """One line that names the mechanism and its exact parameters."""
-        return (
-            f"permute-and-flip at temperature {shown(self.temperature)}; {kind_of_scores(monotonic=self.monotonic)} "
-            f"of sensitivity {shown(self.sensitivity)} under {self.adjacency}; epsilon {shown(self.epsilon)}"
-        )
+        return f"permute-and-flip at temperature {shown(self.temperature)}; {describe_scores(self)}"
 
-    def to_dict(self) -> dict[str, str]:
-        """The mechanism as plain text values, exact, from which it can be built again."""
-        return as_text(self, "sensitivity", "epsilon", "monotonic", "adjacency")
+    def _choose(self, scores: Scores, bits: BitSource) -> int:
+        """The index of one candidate."""
+        return first_head(scores, self._heat, bits)
+
+    def _choose_often(self, scores: Scores, count: int, bits: BitSource) -> NDArray[np.int64]:
+        """Indices chosen independently: by races, unless candidates are too many to read at once."""
+        if scores.size > SHIPPED.chunk:
+            return np.array([first_head(scores, self._heat, bits) for _ in range(count)], dtype=np.int64)
+        return races(scores, self._heat, EXPONENTIAL, 1, count, bits)[:, 0]
 
     @cached_property
     def _heat(self) -> Fraction:

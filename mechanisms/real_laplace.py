@@ -5,18 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, overload
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING
 
 from dpaudit.claims import Adjacency, Claim, PureDP
 from dpaudit.exact import Exact, integer, positive, shown
 from dpaudit.releases import Release
-from mechanisms.float_noise import FloatNoise, FloatValue
-from mechanisms.noise import as_text, one_of, store
+from mechanisms.float_noise import FloatNoise, release_float, release_floats
+from mechanisms.noise import fields_as_text, one_of, store
 from mechanisms.sampling.cells import LaplaceCells
-from mechanisms.sampling.random import BitSource
 
 if TYPE_CHECKING:
     from dpaudit.accounting import PrivacyLoss
@@ -51,6 +47,10 @@ class RealLaplaceMechanism:
     sensitivity: Fraction
     scale: Fraction
     adjacency: Adjacency
+
+    release = release_float
+    releases = release_floats
+    to_dict = fields_as_text
 
     def __init__(
         self,
@@ -105,58 +105,12 @@ class RealLaplaceMechanism:
             return pure_dp(epsilon=moved / self.scale, adjacency=self.adjacency)
         return laplace(scale=self.scale, sensitivity=moved, adjacency=self.adjacency)
 
-    @overload
-    def release(self, value: NDArray[np.float64], source: BitSource | None = None) -> NDArray[np.float64]: ...
-    @overload
-    def release(self, value: Exact, source: BitSource | None = None) -> float: ...
-    def release(self, value: FloatValue, source: BitSource | None = None) -> float | NDArray[np.float64]:
-        """One noisy copy of a value.
-
-        Args:
-          value: a number that float64 holds exactly, or a float64 array of any shape; every finite float is accepted, however
-            large, small or near zero. Never changed.
-          source: random bits; None takes the operating system's.
-        Returns:
-          For a number a Python float, for an array a new float64 array of its shape; finite, without negative zeros.
-        Raises:
-          InvalidArgument: not a number (DPA101), NaN or infinite (DPA102), a number that is no float64 (DPA103), another dtype
-            (DPA105) or empty (DPA109), before randomness is drawn.
-        Source: docs/laws_and_real_noise.md, "The rounding test".
-        Example:
-          >>> import numpy as np
-          >>> RealLaplaceMechanism(sensitivity=1, epsilon=1).release(np.array([0.1, 2.5])).shape
-          (2,)
-        """
-        return self._noise.once(value, source)
-
-    def releases(self, value: FloatValue, count: int, source: BitSource | None = None) -> NDArray[np.float64]:
-        """Independent noisy copies of one value, each paid for; what an audit needs many of.
-
-        Args:
-          value: as for `release`.
-          count: how many, at least 1.
-          source: random bits; None takes the operating system's.
-        Returns:
-          Float64 array of shape (count, *shape of the value).
-        Raises:
-          InvalidArgument: as for `release`, or `count` is no integer from 1 to 2**32 (DPA103, DPA105).
-        Source: design rule 4 (the log counts every one of them).
-        Example:
-          >>> RealLaplaceMechanism(sensitivity=1, epsilon=1).releases(0.5, 3).shape
-          (3,)
-        """
-        return self._noise.often(value, count, source)
-
     def describe(self) -> str:
         """One line that names the mechanism and its exact parameters."""
         return (
             f"continuous Laplace noise of scale {shown(self.scale)}, rounded once to float64; "
             f"L1 sensitivity {shown(self.sensitivity)} under {self.adjacency}; epsilon {shown(self.epsilon)}"
         )
-
-    def to_dict(self) -> dict[str, str]:
-        """The mechanism as plain text values, exact, from which it can be built again."""
-        return as_text(self, "sensitivity", "scale", "adjacency")
 
     @cached_property
     def _noise(self) -> FloatNoise:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any, Final, overload
@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 from dpaudit.claims import Adjacency, Claim, PureDP
 from dpaudit.errors import InvalidArgument
 from dpaudit.exact import Enclosure, Exact, Reason, ball, ball_endpoints, integer, positive, shown, working_precision
-from dpaudit.releases import Hold, Release, note
+from dpaudit.releases import Release
 from mechanisms.entries import name_contents
-from mechanisms.noise import as_text, bit_source, read_count
+from mechanisms.noise import fields_as_text, open_release, read_count
 from mechanisms.sampling.exactnum import LazyUniform
 from mechanisms.sampling.random import BitSource
 
@@ -56,6 +56,8 @@ class RandomizedResponse:
     epsilon: Fraction
     categories: int
     adjacency: Adjacency
+
+    to_dict = fields_as_text
 
     def __init__(self, *, epsilon: Exact, categories: int = 2, adjacency: Adjacency | str = "replace_one") -> None:
         relation = Adjacency.of(adjacency)
@@ -108,7 +110,7 @@ class RandomizedResponse:
           (3,)
         """
         truth = self._checked(value)
-        bits, hold = self._noted(truth.size if isinstance(truth, np.ndarray) else 1, 1, source)
+        bits, hold = open_release(self._record, source, dimension=truth.size if isinstance(truth, np.ndarray) else 1)
         if isinstance(truth, np.ndarray):
             many = np.asarray(reports(truth, 1, self.epsilon, self.categories, bits)[0])
             return many if hold is None else hold(truth, many)
@@ -132,7 +134,7 @@ class RandomizedResponse:
           (5,)
         """
         truth, copies = np.asarray(self._checked(value)), read_count(count)
-        bits, hold = self._noted(truth.size, copies, source)
+        bits, hold = open_release(self._record, source, count=copies, dimension=truth.size)
         told = reports(truth, copies, self.epsilon, self.categories, bits)
         return told if hold is None else hold(truth, told)
 
@@ -181,16 +183,6 @@ class RandomizedResponse:
         return (
             f"randomized response over {self.categories} categories; epsilon {shown(self.epsilon)} a person under {self.adjacency}"
         )
-
-    def to_dict(self) -> dict[str, str]:
-        """The mechanism as plain text values, exact, from which it can be built again."""
-        return as_text(self, "epsilon", "categories", "adjacency")
-
-    def _noted(self, people: int, count: int, source: BitSource | None) -> tuple[BitSource, Hold | None]:
-        """The source of bits, once the release log has been told what will be drawn from it, and what that answered."""
-        bits, record = bit_source(source), self._record
-        once = people == count == 1 and bits.secure
-        return bits, note(record if once else replace(record, dimension=people, count=count, secure=bits.secure))
 
     @cached_property
     def _record(self) -> Release:

@@ -17,7 +17,7 @@ from dpaudit.exact import Exact, integer, positive, shown
 from dpaudit.releases import Release
 from mechanisms.comparisons import Comparisons, Run, read_number_share, read_share
 from mechanisms.laws import DiscreteLaplace
-from mechanisms.noise import as_text, read_flag, require_multiple, store
+from mechanisms.noise import fields_as_text, read_flag, require_multiple, store
 from mechanisms.sampling.random import BitSource
 from mechanisms.steps import format_of
 
@@ -62,6 +62,8 @@ class SparseVector:
     number_share: Fraction
     lattice: Fraction
     adjacency: Adjacency
+
+    to_dict = fields_as_text
 
     def __init__(
         self,
@@ -188,11 +190,6 @@ class SparseVector:
             f"the threshold, {shown(self.query_scale)} for questions{numbers}, on multiples of {shown(self.lattice)}; {kind} of "
             f"sensitivity {shown(self.sensitivity)} under {self.adjacency}; epsilon {shown(self.epsilon)}"
         )
-
-    def to_dict(self) -> dict[str, str]:
-        """The mechanism as plain text values, exact, from which it can be built again."""
-        names = ("sensitivity", "epsilon", "cutoff", "monotonic", "threshold_share", "number_share", "lattice", "adjacency")
-        return as_text(self, *names)
 
     @property
     def _moves(self) -> int:

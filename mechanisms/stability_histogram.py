@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from math import ceil
@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 
 from dpaudit.claims import Adjacency, ApproxDP, Claim
 from dpaudit.exact import Exact, ball, ball_endpoints, in_range, integer, positive, shown, working_precision
-from dpaudit.releases import Release, note
+from dpaudit.releases import Release
 from mechanisms.laws import DiscreteLaplace
-from mechanisms.noise import as_text, bit_source, read_count, store
+from mechanisms.noise import fields_as_text, open_release, read_count, store
 from mechanisms.people import Entries, Key, keys_of, limit_contributions, read_entries, read_people, units
 from mechanisms.sampling.random import BitSource
 from mechanisms.steps import format_of
@@ -52,6 +52,8 @@ class StabilityHistogram:
     delta: Fraction
     contributions: int
     adjacency: Adjacency
+
+    to_dict = fields_as_text
 
     def __init__(self, *, epsilon: Exact, delta: Exact, contributions: int = 1, adjacency: Adjacency | str = "add_remove") -> None:
         store(self, epsilon=positive(epsilon, "epsilon"), adjacency=Adjacency.of(adjacency))
@@ -123,8 +125,7 @@ class StabilityHistogram:
         """
         keys, people_with = count_keys(values, people, self.contributions)
         copies = read_count(count)
-        bits = bit_source(source)
-        hold = note(replace(self._record, count=copies, secure=bits.secure))
+        bits, hold = open_release(self._record, source, count=copies)
         noisy = self._law.sample(copies * len(keys), source=bits).reshape(copies, len(keys)) + people_with
         result = [{keys[place]: int(row[place]) for place in np.flatnonzero(row >= self.threshold).tolist()} for row in noisy]
         return result if hold is None else hold(dict(zip(keys, people_with.tolist(), strict=True)), result)
@@ -136,10 +137,6 @@ class StabilityHistogram:
             f"Laplace noise of scale {shown(self.scale)}, released from {self.threshold} up; epsilon {shown(self.epsilon)}, "
             f"delta {shown(self.delta)}"
         )
-
-    def to_dict(self) -> dict[str, str]:
-        """The mechanism as plain text values, exact, from which it can be built again."""
-        return as_text(self, "epsilon", "delta", "contributions", "adjacency")
 
     @property
     def _moves(self) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
@@ -14,12 +14,12 @@ from numpy.typing import NDArray
 from dpaudit.claims import Adjacency, Claim, PureDP
 from dpaudit.errors import InvalidArgument
 from dpaudit.exact import Exact, integer, shown, word
-from dpaudit.releases import Release, note
-from mechanisms.noise import as_text, bit_source, read_count, store
+from dpaudit.releases import Release
+from mechanisms.noise import fields_as_text, open_release, read_count, store
 from mechanisms.sampling.random import BitSource
 from mechanisms.selection.clocks import GUMBEL
 from mechanisms.selection.coins import first_head
-from mechanisms.selection.parameters import checked, kind_of_scores, moves, require_temperature
+from mechanisms.selection.parameters import describe_scores, moves, read_parameters, require_temperature
 from mechanisms.selection.proposals import draw_one, finest_precision, propose
 from mechanisms.selection.race import SHIPPED, race, races
 from mechanisms.selection.scores import Scores, read_scores
@@ -66,6 +66,8 @@ class TopK:
     monotonic: bool
     adjacency: Adjacency
 
+    to_dict = fields_as_text
+
     def __init__(
         self,
         *,
@@ -82,7 +84,7 @@ class TopK:
             self,
             k=places,
             method=method,
-            **checked(sensitivity=sensitivity, epsilon=epsilon, monotonic=monotonic, adjacency=adjacency),
+            **read_parameters(sensitivity=sensitivity, epsilon=epsilon, monotonic=monotonic, adjacency=adjacency),
         )
         require_temperature(self.temperature)
 
@@ -121,8 +123,7 @@ class TopK:
           [1]
         """
         read = self._read(scores)
-        bits = bit_source(source)
-        hold = note(self._record if bits.secure else replace(self._record, secure=False))
+        bits, hold = open_release(self._record, source, count=self.k)
         chosen = self._choose(read, bits)
         return chosen if hold is None else hold(scores, chosen)
 
@@ -143,8 +144,7 @@ class TopK:
           [[2, 1], [2, 1]]
         """
         read, copies = self._read(scores), read_count(count)
-        bits = bit_source(source)
-        hold = note(replace(self._record, count=copies * self.k, secure=bits.secure))
+        bits, hold = open_release(self._record, source, count=copies * self.k)
         if self.method == "one_shot" and read.size <= SHIPPED.chunk:
             chosen = races(read, self._heat, GUMBEL, self.k, copies, bits)
         else:
@@ -153,15 +153,7 @@ class TopK:
 
     def describe(self) -> str:
         """One line that names the mechanism and its exact parameters."""
-        return (
-            f"top {self.k} ({self.method.replace('_', ' ')}) at temperature {shown(self.temperature)}; "
-            f"{kind_of_scores(monotonic=self.monotonic)} of sensitivity {shown(self.sensitivity)} under {self.adjacency}; "
-            f"epsilon {shown(self.epsilon)}"
-        )
-
-    def to_dict(self) -> dict[str, str]:
-        """The mechanism as plain text values, exact, from which it can be built again."""
-        return as_text(self, "k", "sensitivity", "epsilon", "method", "monotonic", "adjacency")
+        return f"top {self.k} ({self.method.replace('_', ' ')}) at temperature {shown(self.temperature)}; {describe_scores(self)}"
 
     def _read(self, scores: Sequence[Any] | NDArray[Any]) -> Scores:
         """The scores, refused where they do not hold k candidates that may be chosen."""

@@ -1,19 +1,63 @@
-"""What all choosing mechanisms are given: a sensitivity of scores, an epsilon, whether scores move together, an adjacency."""
+"""What mechanisms share that choose candidates by their scores: parameters, and the releases of those that choose one."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from fractions import Fraction
-from typing import Any, Final
+from typing import Any, Final, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
 
 from dpaudit.claims import Adjacency
 from dpaudit.errors import InvalidArgument
-from dpaudit.exact import Exact, positive
-from mechanisms.noise import read_flag
+from dpaudit.exact import Exact, positive, shown
+from dpaudit.releases import Release
+from mechanisms.noise import open_release, read_count, read_flag
+from mechanisms.sampling.random import BitSource
+from mechanisms.selection.scores import Scores, read_scores
 
 _TEMPERATURE_EXPONENT: Final = 900
 
 
-def checked(*, sensitivity: Exact, epsilon: Exact, monotonic: bool, adjacency: Adjacency | str) -> dict[str, Any]:
+class ChoosesOne(Protocol):
+    """A mechanism that chooses one candidate; `release_choice` and `release_choices` become its methods in the class body."""
+
+    @property
+    def _record(self) -> Release:
+        """What the release log keeps of one choice."""
+
+    def _choose(self, scores: Scores, bits: BitSource) -> int:
+        """The index of one candidate."""
+
+    def _choose_often(self, scores: Scores, count: int, bits: BitSource) -> NDArray[np.int64]:
+        """Indices chosen independently."""
+
+
+def release_choice(self: ChoosesOne, scores: Sequence[Any] | NDArray[Any], source: BitSource | None = None) -> int:
+    """The index of one candidate, from 0 to len(scores) - 1.
+
+    `scores` has one number per candidate (ints, floats, Fractions), or is a 1-dimensional array; a float stands for its exact
+    binary value, and minus infinity for a candidate that is never chosen. Others are refused (DPA102, DPA103, DPA105, DPA109)
+    before randomness is drawn. `source` None takes the operating system's bits.
+    """
+    read = read_scores(scores)
+    bits, hold = open_release(self._record, source)
+    chosen = self._choose(read, bits)
+    return chosen if hold is None else hold(scores, chosen)
+
+
+def release_choices(
+    self: ChoosesOne, scores: Sequence[Any] | NDArray[Any], count: int, source: BitSource | None = None
+) -> NDArray[np.int64]:
+    """Independent choices on the same scores, each paid for; what an audit needs many of. `count` is from 1 to 2**32."""
+    read, copies = read_scores(scores), read_count(count)
+    bits, hold = open_release(self._record, source, count=copies)
+    chosen = self._choose_often(read, copies, bits)
+    return chosen if hold is None else hold(scores, chosen)
+
+
+def read_parameters(*, sensitivity: Exact, epsilon: Exact, monotonic: bool, adjacency: Adjacency | str) -> dict[str, Any]:
     """The common parameters, exact; refused with DPA101, DPA102, DPA103, DPA104 or DPA105."""
     return {
         "sensitivity": positive(sensitivity, "sensitivity"),
@@ -37,6 +81,7 @@ def require_temperature(temperature: Fraction) -> None:
         )
 
 
-def kind_of_scores(*, monotonic: bool) -> str:
-    """How a description calls the scores."""
-    return "monotonic scores" if monotonic else "scores"
+def describe_scores(mechanism: Any) -> str:
+    """The end of a mechanism's description: what the scores are, and the price."""
+    kind = "monotonic scores" if mechanism.monotonic else "scores"
+    return f"{kind} of sensitivity {shown(mechanism.sensitivity)} under {mechanism.adjacency}; epsilon {shown(mechanism.epsilon)}"
