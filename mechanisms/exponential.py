@@ -15,14 +15,7 @@ from dpaudit.exact import Exact, shown
 from dpaudit.releases import Release
 from mechanisms.noise import fields_as_text, store
 from mechanisms.sampling.random import BitSource
-from mechanisms.selection.parameters import (
-    describe_scores,
-    moves,
-    read_parameters,
-    release_choice,
-    release_choices,
-    require_temperature,
-)
+from mechanisms.selection import choosing
 from mechanisms.selection.proposals import draw_one, finest_precision, propose
 from mechanisms.selection.repeated import alias_table, draw_many
 from mechanisms.selection.scores import Scores
@@ -62,20 +55,20 @@ class ExponentialMechanism:
     monotonic: bool
     adjacency: Adjacency
 
-    release = release_choice
-    releases = release_choices
+    release = choosing.release
+    releases = choosing.releases
     to_dict = fields_as_text
 
     def __init__(
         self, *, sensitivity: Exact, epsilon: Exact, monotonic: bool = False, adjacency: Adjacency | str = "add_remove"
     ) -> None:
-        store(self, **read_parameters(sensitivity=sensitivity, epsilon=epsilon, monotonic=monotonic, adjacency=adjacency))
-        require_temperature(self.temperature)
+        store(self, **choosing.read_parameters(sensitivity=sensitivity, epsilon=epsilon, monotonic=monotonic, adjacency=adjacency))
+        choosing.require_temperature(self.temperature)
 
-    @property
+    @cached_property
     def temperature(self) -> Fraction:
         """By how much a score must rise for the odds of its candidate to rise by a factor e, in the units of the scores."""
-        return moves(monotonic=self.monotonic) * self.sensitivity / self.epsilon
+        return choosing.moves(monotonic=self.monotonic) * self.sensitivity / self.epsilon
 
     @property
     def claim(self) -> Claim:
@@ -91,23 +84,18 @@ class ExponentialMechanism:
 
     def describe(self) -> str:
         """One line that names the mechanism and its exact parameters."""
-        return f"exponential mechanism at temperature {shown(self.temperature)}; {describe_scores(self)}"
+        return f"exponential mechanism at temperature {shown(self.temperature)}; {choosing.describe_scores(self)}"
 
     def _choose(self, scores: Scores, bits: BitSource) -> int:
         """The index of one candidate."""
-        return draw_one(propose(scores, self._heat, finest_precision(scores.size)), bits)
+        return draw_one(propose(scores, self.temperature, finest_precision(scores.size)), bits)
 
     def _choose_often(self, scores: Scores, count: int, bits: BitSource) -> NDArray[np.int64]:
         """Indices chosen independently: one by one, or from a table."""
         if count * _SHARE < scores.size:
-            proposal = propose(scores, self._heat, finest_precision(scores.size))
+            proposal = propose(scores, self.temperature, finest_precision(scores.size))
             return np.array([draw_one(proposal, bits) for _ in range(count)], dtype=np.int64)
-        return draw_many(alias_table(scores, self._heat), count, bits)
-
-    @cached_property
-    def _heat(self) -> Fraction:
-        """The temperature, computed once."""
-        return self.temperature
+        return draw_many(alias_table(scores, self.temperature), count, bits)
 
     @cached_property
     def _record(self) -> Release:

@@ -14,7 +14,7 @@ from dpaudit.errors import InvalidArgument
 from dpaudit.exact import Exact, integer, kind_of, one_given, positive, shown
 from dpaudit.releases import Hold, Release, note
 from mechanisms.laws.law import MOST_DRAWS, Sampler
-from mechanisms.sampling.kernel import LARGEST
+from mechanisms.sampling.limits import LARGEST
 from mechanisms.sampling.random import BitSource, default_source
 from mechanisms.steps import INTEGER_LIMIT, Value, array_steps, format_of, number_steps
 

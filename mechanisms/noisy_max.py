@@ -19,8 +19,8 @@ from mechanisms.laws import DiscreteLaplace, Geometric
 from mechanisms.noise import fields_as_text, open_release, read_count, require_multiple, store
 from mechanisms.sampling.exactnum import LazyUniform
 from mechanisms.sampling.random import BitSource
+from mechanisms.selection import choosing
 from mechanisms.selection.coins import below
-from mechanisms.selection.parameters import describe_scores, moves, read_parameters, require_temperature
 from mechanisms.selection.scores import Scores, read_scores
 from mechanisms.steps import array_steps, number_steps
 
@@ -80,11 +80,11 @@ class NoisyMax:
         adjacency: Adjacency | str = "add_remove",
     ) -> None:
         word(noise, "noise", _NOISES)
-        common = read_parameters(sensitivity=sensitivity, epsilon=epsilon, monotonic=monotonic, adjacency=adjacency)
+        common = choosing.read_parameters(sensitivity=sensitivity, epsilon=epsilon, monotonic=monotonic, adjacency=adjacency)
         step = positive(lattice, "lattice")
         require_multiple(common["sensitivity"], step, "sensitivity")
         store(self, lattice=step, noise=noise, **common)
-        require_temperature(self.scale)
+        choosing.require_temperature(self.scale)
         if self.scale / step > _LARGEST_SCALE:
             raise InvalidArgument(
                 "DPA103", "the noise may have a scale of at most 2**54 steps of the lattice. Use a coarser lattice."
@@ -93,7 +93,7 @@ class NoisyMax:
     @property
     def scale(self) -> Fraction:
         """Scale of the noise, in the units of the scores."""
-        return moves(monotonic=self.monotonic) * self.sensitivity / self.epsilon
+        return choosing.moves(monotonic=self.monotonic) * self.sensitivity / self.epsilon
 
     @property
     def claim(self) -> Claim:
@@ -148,7 +148,7 @@ class NoisyMax:
         """One line that names the mechanism and its exact parameters."""
         return (
             f"noisy max with {self.noise} noise of scale {shown(self.scale)} on multiples of {shown(self.lattice)}; "
-            f"{describe_scores(self)}"
+            f"{choosing.describe_scores(self)}"
         )
 
     def _choices(self, scores: Sequence[Any] | NDArray[Any], count: int, source: BitSource | None) -> NDArray[np.int64]:

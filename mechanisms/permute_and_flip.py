@@ -17,16 +17,9 @@ from dpaudit.exact import Enclosure, Exact, shown
 from dpaudit.releases import Release
 from mechanisms.noise import fields_as_text, store
 from mechanisms.sampling.random import BitSource
+from mechanisms.selection import choosing
 from mechanisms.selection.clocks import EXPONENTIAL
 from mechanisms.selection.coins import first_head, head_probabilities
-from mechanisms.selection.parameters import (
-    describe_scores,
-    moves,
-    read_parameters,
-    release_choice,
-    release_choices,
-    require_temperature,
-)
 from mechanisms.selection.race import SHIPPED, races
 from mechanisms.selection.scores import Scores, read_scores
 
@@ -66,20 +59,20 @@ class PermuteAndFlip:
     monotonic: bool
     adjacency: Adjacency
 
-    release = release_choice
-    releases = release_choices
+    release = choosing.release
+    releases = choosing.releases
     to_dict = fields_as_text
 
     def __init__(
         self, *, sensitivity: Exact, epsilon: Exact, monotonic: bool = False, adjacency: Adjacency | str = "add_remove"
     ) -> None:
-        store(self, **read_parameters(sensitivity=sensitivity, epsilon=epsilon, monotonic=monotonic, adjacency=adjacency))
-        require_temperature(self.temperature)
+        store(self, **choosing.read_parameters(sensitivity=sensitivity, epsilon=epsilon, monotonic=monotonic, adjacency=adjacency))
+        choosing.require_temperature(self.temperature)
 
-    @property
+    @cached_property
     def temperature(self) -> Fraction:
         """Scale of the exponential noise that the mechanism is equivalent to, in the units of the scores."""
-        return moves(monotonic=self.monotonic) * self.sensitivity / self.epsilon
+        return choosing.moves(monotonic=self.monotonic) * self.sensitivity / self.epsilon
 
     @property
     def claim(self) -> Claim:
@@ -116,22 +109,17 @@ class PermuteAndFlip:
 
     def describe(self) -> str:
         """One line that names the mechanism and its exact parameters."""
-        return f"permute-and-flip at temperature {shown(self.temperature)}; {describe_scores(self)}"
+        return f"permute-and-flip at temperature {shown(self.temperature)}; {choosing.describe_scores(self)}"
 
     def _choose(self, scores: Scores, bits: BitSource) -> int:
         """The index of one candidate."""
-        return first_head(scores, self._heat, bits)
+        return first_head(scores, self.temperature, bits)
 
     def _choose_often(self, scores: Scores, count: int, bits: BitSource) -> NDArray[np.int64]:
         """Indices chosen independently: by races, unless candidates are too many to read at once."""
         if scores.size > SHIPPED.chunk:
-            return np.array([first_head(scores, self._heat, bits) for _ in range(count)], dtype=np.int64)
-        return races(scores, self._heat, EXPONENTIAL, 1, count, bits)[:, 0]
-
-    @cached_property
-    def _heat(self) -> Fraction:
-        """The temperature, computed once."""
-        return self.temperature
+            return np.array([first_head(scores, self.temperature, bits) for _ in range(count)], dtype=np.int64)
+        return races(scores, self.temperature, EXPONENTIAL, 1, count, bits)[:, 0]
 
     @cached_property
     def _record(self) -> Release:

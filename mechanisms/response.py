@@ -21,6 +21,7 @@ from mechanisms.entries import name_contents
 from mechanisms.noise import fields_as_text, open_release, read_count
 from mechanisms.sampling.exactnum import LazyUniform
 from mechanisms.sampling.random import BitSource
+from mechanisms.sampling.uniform import draw_below, draw_many_below
 
 if TYPE_CHECKING:
     from dpaudit.accounting import PrivacyLoss
@@ -228,7 +229,7 @@ def reports(
     """`count` reports on every entry, along a new first axis; whoever lies and whoever does not draws the same bits."""
     size = count * truth.size
     lies = ~draw_honesty(epsilon, categories, size, source, bits=bits, step=step).reshape(count, *truth.shape)
-    other = below(categories - 1, size, source).reshape(lies.shape)
+    other = draw_many_below(categories - 1, size, source).reshape(lies.shape)
     other += other >= truth
     return np.where(lies, other, truth)
 
@@ -239,9 +240,7 @@ def report(truth: int, epsilon: Fraction, categories: int, source: BitSource, *,
     honest = digits < border
     if digits == border:
         honest = LazyUniform.begun(source, border, bits, step).less(truth_probability(epsilon, categories))
-    width, other = (categories - 2).bit_length(), categories
-    while other >= categories - 1:
-        other = source.bits(width)
+    other = draw_below(categories - 1, source)
     return truth if honest else other + (other >= truth)
 
 
@@ -278,14 +277,3 @@ def draw_honesty(
     for position in np.nonzero(words == np.uint64(border))[0]:
         result[position] = LazyUniform.begun(source, border, bits, step).less(truth_probability(epsilon, categories))
     return result
-
-
-def below(limit: int, size: int, source: BitSource) -> NDArray[np.int64]:
-    """`size` independent numbers, uniform below `limit`; whatever lies beyond it is drawn again in its place."""
-    if limit == 1:
-        return np.zeros(size, dtype=np.int64)
-    bits = (limit - 1).bit_length()
-    numbers = source.uniform(bits, size).astype(np.int64)
-    while (beyond := np.nonzero(numbers >= limit)[0]).size:
-        numbers[beyond] = source.uniform(bits, beyond.size).astype(np.int64)
-    return numbers

@@ -17,9 +17,9 @@ from dpaudit.exact import Exact, integer, shown, word
 from dpaudit.releases import Release
 from mechanisms.noise import fields_as_text, open_release, read_count, store
 from mechanisms.sampling.random import BitSource
+from mechanisms.selection import choosing
 from mechanisms.selection.clocks import GUMBEL
 from mechanisms.selection.coins import first_head
-from mechanisms.selection.parameters import describe_scores, moves, read_parameters, require_temperature
 from mechanisms.selection.proposals import draw_one, finest_precision, propose
 from mechanisms.selection.race import SHIPPED, race, races
 from mechanisms.selection.scores import Scores, read_scores
@@ -84,14 +84,14 @@ class TopK:
             self,
             k=places,
             method=method,
-            **read_parameters(sensitivity=sensitivity, epsilon=epsilon, monotonic=monotonic, adjacency=adjacency),
+            **choosing.read_parameters(sensitivity=sensitivity, epsilon=epsilon, monotonic=monotonic, adjacency=adjacency),
         )
-        require_temperature(self.temperature)
+        choosing.require_temperature(self.temperature)
 
-    @property
+    @cached_property
     def temperature(self) -> Fraction:
         """By how much a score must rise for its odds in one choice to rise by a factor e, in the units of the scores."""
-        return moves(monotonic=self.monotonic) * self.sensitivity * self.k / self.epsilon
+        return choosing.moves(monotonic=self.monotonic) * self.sensitivity * self.k / self.epsilon
 
     @property
     def claim(self) -> Claim:
@@ -146,14 +146,15 @@ class TopK:
         read, copies = self._read(scores), read_count(count)
         bits, hold = open_release(self._record, source, count=copies * self.k)
         if self.method == "one_shot" and read.size <= SHIPPED.chunk:
-            chosen = races(read, self._heat, GUMBEL, self.k, copies, bits)
+            chosen = races(read, self.temperature, GUMBEL, self.k, copies, bits)
         else:
             chosen = np.array([self._choose(read, bits) for _ in range(copies)], dtype=np.int64)
         return chosen if hold is None else hold(scores, chosen)
 
     def describe(self) -> str:
         """One line that names the mechanism and its exact parameters."""
-        return f"top {self.k} ({self.method.replace('_', ' ')}) at temperature {shown(self.temperature)}; {describe_scores(self)}"
+        method = self.method.replace("_", " ")
+        return f"top {self.k} ({method}) at temperature {shown(self.temperature)}; {choosing.describe_scores(self)}"
 
     def _read(self, scores: Sequence[Any] | NDArray[Any]) -> Scores:
         """The scores, refused where they do not hold k candidates that may be chosen."""
@@ -166,17 +167,12 @@ class TopK:
 
     def _choose(self, scores: Scores, bits: BitSource) -> list[int]:
         """All k choices."""
-        heat = self._heat
+        heat = self.temperature
         if self.method == "one_shot":
             return race(scores, heat, GUMBEL, self.k, bits)
         if self.method == "peeling":
             return choose_in_turn(scores, self.k, lambda left: draw_one(propose(left, heat, finest_precision(left.size)), bits))
         return choose_in_turn(scores, self.k, lambda left: first_head(left, heat, bits))
-
-    @cached_property
-    def _heat(self) -> Fraction:
-        """The temperature, computed once."""
-        return self.temperature
 
     @cached_property
     def _record(self) -> Release:

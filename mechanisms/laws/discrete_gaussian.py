@@ -5,18 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Final, cast
+from typing import cast
 
 from flint import arb
 
 from dpaudit.exact import Exact, in_range, one_given, positive
 from mechanisms.laws import law
-from mechanisms.laws.law import Sampler
 from mechanisms.sampling import estimates, weights
 from mechanisms.sampling.estimates import Estimate
-
-CUT: Final = Fraction(19, 2)
-"""Blocks of the sampler reach this many sigma; 2e-21 of the law lies beyond."""
 
 
 @dataclass(frozen=True, init=False)
@@ -45,10 +41,12 @@ class DiscreteGaussian:
     tail = law.tail
     cdf = law.cdf
     variance = law.variance
+    below = law.even_below
+    sampler = cached_property(law.envelope_sampler)
     __getstate__ = law.only_fields
     method = "Poisson summation; tails by partial sums or the Euler-Maclaurin formula"
     support = (None, None)
-    cut = CUT
+    cut = weights.GAUSSIAN_CUT
 
     def __init__(self, *, sigma: Exact | None = None, sigma_squared: Exact | None = None) -> None:
         one_given(sigma=sigma, sigma_squared=sigma_squared)
@@ -57,11 +55,6 @@ class DiscreteGaussian:
         else:
             square = in_range(positive(sigma_squared, "sigma_squared"), "sigma_squared", lower=0, upper=law.LARGEST_SCALE**2)
         object.__setattr__(self, "sigma_squared", square)
-
-    @cached_property
-    def sampler(self) -> Sampler:
-        """The envelope."""
-        return law.envelope_sampler(self)
 
     @property
     def width_squared(self) -> Fraction:
@@ -87,10 +80,6 @@ class DiscreteGaussian:
     def beyond(self, k: int) -> arb:
         """Ball around P[X >= k]."""
         return law.even_beyond(lambda place: weights.gaussian_tail(self.sigma_squared, place), k)
-
-    def below(self, k: int) -> arb:
-        """Ball around P[X <= k]."""
-        return self.beyond(-k)
 
     def spread(self) -> arb:
         """Ball around the variance."""

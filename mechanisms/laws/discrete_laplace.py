@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, Final, overload
+from typing import Any, overload
 
 from flint import arb
 from numpy.typing import NDArray
@@ -17,9 +17,6 @@ from mechanisms.sampling import estimates, weights
 from mechanisms.sampling.digits import digit_table, draw_one_two_sided, draw_two_sided
 from mechanisms.sampling.estimates import Estimate
 from mechanisms.sampling.random import BitSource
-
-CUT: Final = Fraction(30)
-"""Blocks of the sampler reach this many scales; 1e-13 of the law lies beyond."""
 
 
 @dataclass(frozen=True, init=False)
@@ -45,10 +42,12 @@ class DiscreteLaplace:
     tail = law.tail
     cdf = law.cdf
     variance = law.variance
+    below = law.even_below
+    sampler = cached_property(law.envelope_sampler)
     __getstate__ = law.only_fields
     method = "geometric series"
     support = (None, None)
-    cut = CUT
+    cut = weights.LAPLACE_CUT
 
     def __init__(self, scale: Exact) -> None:
         object.__setattr__(self, "scale", law.positive_scale(scale, "scale"))
@@ -84,11 +83,6 @@ class DiscreteLaplace:
         return law.draw_checked(self.fixed_sampler if fixed_work else self.sampler, count, bits, wide=wide)
 
     @cached_property
-    def sampler(self) -> Sampler:
-        """The envelope."""
-        return law.envelope_sampler(self)
-
-    @cached_property
     def fixed_sampler(self) -> Sampler:
         """The tables of digits."""
         table = digit_table(self.scale)
@@ -122,10 +116,6 @@ class DiscreteLaplace:
     def beyond(self, k: int) -> arb:
         """Ball around P[X >= k]."""
         return law.even_beyond(lambda place: weights.laplace_tail(self.scale, place), k)
-
-    def below(self, k: int) -> arb:
-        """Ball around P[X <= k]."""
-        return self.beyond(-k)
 
     def spread(self) -> arb:
         """Ball around the variance."""

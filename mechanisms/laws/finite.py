@@ -18,7 +18,8 @@ from dpaudit.errors import InvalidArgument
 from dpaudit.exact import Enclosure, Exact, ball, integer, rational, shown
 from mechanisms.laws import law
 from mechanisms.laws.law import Sampler
-from mechanisms.sampling.cumulative import LARGEST, CumulativeTable, cumulative_table, draw_place, draw_places
+from mechanisms.sampling.cumulative import CumulativeTable, cumulative_table, draw_place, draw_places
+from mechanisms.sampling.limits import LARGEST
 from mechanisms.sampling.random import BitSource
 
 MOST_VALUES: Final = 2**20

@@ -14,8 +14,7 @@ from flint import arb, ctx
 from dpaudit.errors import InvalidArgument, Unsupported
 from dpaudit.exact import Exact, ball, positive, working_precision
 from mechanisms.laws import law
-from mechanisms.laws.law import Sampler
-from mechanisms.sampling.estimates import Estimate
+from mechanisms.sampling.estimates import no_estimate
 
 REACH: Final = 32
 """The decay has to hold from this many scales on, and the sampler's blocks reach as far."""
@@ -61,10 +60,13 @@ class LawFromWeights:
     tail = law.tail
     cdf = law.cdf
     variance = law.variance
+    below = law.even_below
+    sampler = cached_property(law.envelope_sampler)
     __getstate__ = law.only_fields
     method = "sum of the given weights, with a geometric bound on the rest"
     support = (None, None)
     cut = Fraction(REACH)
+    estimate = no_estimate
 
     def __init__(self, weight: Callable[[int], arb], *, scale: Exact, decay: Exact) -> None:
         if not callable(weight):
@@ -76,11 +78,6 @@ class LawFromWeights:
         ):
             object.__setattr__(self, name, value)
         self._try_conditions()
-
-    @cached_property
-    def sampler(self) -> Sampler:
-        """The envelope."""
-        return law.envelope_sampler(self)
 
     @property
     def width_squared(self) -> Fraction:
@@ -96,10 +93,6 @@ class LawFromWeights:
         """Rate at which weights fall beyond `start`, which the sampler puts beyond `reach`."""
         return self.rate
 
-    def estimate(self, shift: int, reach: int) -> Estimate:  # noqa: ARG002
-        """None: every comparison goes to balls."""
-        return Estimate(rate=0.0, power=1, slack=float("inf"))
-
     def weight(self, k: int) -> arb:
         """Ball around P[X = k] / P[X = 0]."""
         return self.function(abs(k))
@@ -111,10 +104,6 @@ class LawFromWeights:
     def beyond(self, k: int) -> arb:
         """Ball around P[X >= k]."""
         return law.even_beyond(lambda place: self._sum(lambda j: int(j >= place)) / (2 * self._sum(lambda _: 1)), k)
-
-    def below(self, k: int) -> arb:
-        """Ball around P[X <= k]."""
-        return self.beyond(-k)
 
     def spread(self) -> arb:
         """Ball around the variance."""

@@ -16,10 +16,11 @@ from typing import Any, Final, Protocol, overload
 from flint import arb
 from numpy.typing import NDArray
 
-from dpaudit.errors import InvalidArgument, Unsupported
+from dpaudit.errors import InvalidArgument
 from dpaudit.exact import Enclosure, Exact, Reason, in_range, integer, positive, working_precision
 from mechanisms.sampling.envelope import EvenLaw, envelope_table
-from mechanisms.sampling.kernel import LARGEST, draw, draw_one
+from mechanisms.sampling.kernel import draw, draw_one
+from mechanisms.sampling.limits import LARGEST, too_large
 from mechanisms.sampling.random import BitSource, default_source
 
 LARGEST_SCALE: Final = 2**512
@@ -108,7 +109,7 @@ def draw_checked(sampler: Sampler, count: int | None, source: BitSource, *, wide
         return sampler.many(source, count, wide)
     single = sampler.one(source)
     if abs(single) >= LARGEST and not wide:
-        raise Unsupported("DPA108", "a draw is 2**62 or larger. Ask for wide=True to get Python integers.")
+        raise too_large()
     return single
 
 
@@ -151,6 +152,11 @@ def guard_bits(law: IntegerLaw) -> int:
 def even_beyond(above: Callable[[int], arb], k: int) -> arb:
     """P[X >= k] of an even law from a formula for k >= 1."""
     return above(k) if k >= 1 else 1 - above(1 - k)
+
+
+def even_below(self: IntegerLaw, k: int) -> arb:
+    """Ball around P[X <= k] of an even law."""
+    return self.beyond(-k)
 
 
 def only_fields(self: Any) -> dict[str, object]:

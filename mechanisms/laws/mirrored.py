@@ -11,7 +11,7 @@ from flint import arb
 
 from dpaudit.errors import Unsupported
 from mechanisms.laws.law import IntegerLaw
-from mechanisms.sampling.estimates import Estimate
+from mechanisms.sampling.estimates import no_estimate
 
 CUT: Final = 32
 """The envelope of a range reaches this many of its widths."""
@@ -38,6 +38,8 @@ class Mirrored:
     sign: int
     limit: int
     width: int
+
+    estimate = no_estimate
 
     @classmethod
     def of(cls, law: IntegerLaw, lower: int, upper: int) -> Mirrored:
@@ -78,7 +80,3 @@ class Mirrored:
         if start > self.limit or not isinstance(self.law, Falling):
             return Fraction(1)
         return min(self.law.decay(abs(self.anchor) + start), Fraction(1))
-
-    def estimate(self, shift: int, reach: int) -> Estimate:  # noqa: ARG002
-        """None: every comparison goes to balls."""
-        return Estimate(rate=0.0, power=1, slack=float("inf"))

@@ -5,18 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Final
 
 from flint import arb
 
 from dpaudit.exact import Exact
 from mechanisms.laws import law
-from mechanisms.laws.law import Sampler
 from mechanisms.sampling import estimates, weights
 from mechanisms.sampling.estimates import Estimate
-
-CUT: Final = Fraction(19, 2)
-"""Blocks of the sampler reach this many sigma; 2e-21 of the law lies beyond."""
 
 
 @dataclass(frozen=True, init=False)
@@ -43,18 +38,15 @@ class RoundedGaussian:
     tail = law.tail
     cdf = law.cdf
     variance = law.variance
+    below = law.even_below
+    sampler = cached_property(law.envelope_sampler)
     __getstate__ = law.only_fields
     method = "error function; variance by the Fourier series of the rounding error"
     support = (None, None)
-    cut = CUT
+    cut = weights.GAUSSIAN_CUT
 
     def __init__(self, sigma: Exact) -> None:
         object.__setattr__(self, "sigma", law.positive_scale(sigma, "sigma"))
-
-    @cached_property
-    def sampler(self) -> Sampler:
-        """The envelope."""
-        return law.envelope_sampler(self)
 
     @property
     def width_squared(self) -> Fraction:
@@ -80,10 +72,6 @@ class RoundedGaussian:
     def beyond(self, k: int) -> arb:
         """Ball around P[X >= k]."""
         return law.even_beyond(lambda place: weights.rounded_tail(self.sigma**2, place), k)
-
-    def below(self, k: int) -> arb:
-        """Ball around P[X <= k]."""
-        return self.beyond(-k)
 
     def spread(self) -> arb:
         """Ball around the variance."""

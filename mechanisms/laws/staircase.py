@@ -16,9 +16,11 @@ from dpaudit.errors import InvalidArgument, Unsupported
 from dpaudit.exact import Exact, ball, integer, positive, shown, working_precision
 from mechanisms.laws import law
 from mechanisms.laws.law import Sampler
-from mechanisms.sampling.cumulative import LARGEST, SHIPPED_WORDS, CumulativeTable, Words, cumulative_table, draw_place, draw_places
+from mechanisms.sampling.cumulative import SHIPPED_WORDS, CumulativeTable, Words, cumulative_table, draw_place, draw_places
 from mechanisms.sampling.digits import SHIPPED_DIGITS, DigitTable, DigitWords, digit_table, draw_geometric, draw_one_geometric
+from mechanisms.sampling.limits import LARGEST, too_large
 from mechanisms.sampling.random import BitSource
+from mechanisms.sampling.uniform import draw_below, draw_many_below
 
 LARGEST_SENSITIVITY: Final = 2**40
 """Larger sensitivities are refused: choose a coarser lattice."""
@@ -66,6 +68,7 @@ class Staircase:
     tail = law.tail
     cdf = law.cdf
     variance = law.variance
+    below = law.even_below
     __getstate__ = law.only_fields
     method = "geometric series over steps"
     support = (None, None)
@@ -128,10 +131,6 @@ class Staircase:
         left = steps * self.sensitivity + self.width - k
         return (left * self.drop() + self.sensitivity * self.fall(1)) * self.fall(steps) / self.total()
 
-    def below(self, k: int) -> arb:
-        """Ball around P[X <= k]."""
-        return self.beyond(-k)
-
     def spread(self) -> arb:
         """Ball around the variance: step l >= 1 starts at c = (l - 1) sensitivity + width, and squares of its integers add up."""
         step, half, drop, fall = self.sensitivity, self.width, self.drop(), self.fall(1)
@@ -185,15 +184,8 @@ class StepSide:
 
     staircase: Staircase
 
-    @property
-    def lowest(self) -> int:
-        """The top step."""
-        return 0
-
-    @property
-    def highest(self) -> int | None:
-        """The left side."""
-        return 2
+    lowest = 0
+    highest = 2
 
     def cumulative(self, first: int, last: int) -> Iterator[arb]:
         """Probabilities of the top step, and of it or the right side."""
@@ -232,13 +224,13 @@ def draw_staircase(table: StaircaseTable, source: BitSource, n: int, *, wide: bo
     side = draw_places(table.side, source, n)
     place: NDArray[Any] = draw_geometric(table.steps, source, n, wide=wide)
     if not wide and n and int(place.max()) >= LARGEST // staircase.sensitivity - 2:
-        raise Unsupported("DPA108", "a draw is 2**62 or larger. Ask for wide=True to get Python integers.")
+        raise too_large()
     place *= staircase.sensitivity
     place += staircase.width
-    place += uniform_places(staircase.sensitivity, n, source)
+    place += draw_many_below(staircase.sensitivity, n, source)
     np.negative(place, out=place, where=side == 2)
     top = np.flatnonzero(side == 0)
-    place[top] = uniform_places(staircase.top, len(top), source) - (staircase.width - 1)
+    place[top] = draw_many_below(staircase.top, len(top), source) - (staircase.width - 1)
     return place
 
 
@@ -247,26 +239,7 @@ def draw_one_staircase(table: StaircaseTable, source: BitSource) -> int:
     staircase = table.staircase
     side = draw_place(table.side, source)
     if side == 0:
-        return uniform_place(staircase.top, source) - (staircase.width - 1)
+        return draw_below(staircase.top, source) - (staircase.width - 1)
     steps = draw_one_geometric(table.steps, source)
-    size = steps * staircase.sensitivity + staircase.width + uniform_place(staircase.sensitivity, source)
+    size = steps * staircase.sensitivity + staircase.width + draw_below(staircase.sensitivity, source)
     return size if side == 1 else -size
-
-
-def uniform_place(size: int, source: BitSource) -> int:
-    """A number uniform below `size`, from as many bits as it needs, drawn again where it lies beyond."""
-    bits = (size - 1).bit_length()
-    while (number := source.bits(bits)) >= size:
-        pass
-    return number
-
-
-def uniform_places(size: int, n: int, source: BitSource) -> NDArray[np.int64]:
-    """`n` independent numbers, uniform below `size`; whatever lies beyond it is drawn again in its own place."""
-    if size == 1:
-        return np.zeros(n, dtype=np.int64)
-    bits = (size - 1).bit_length()
-    numbers = source.uniform(bits, n).astype(np.int64)
-    while len(again := np.flatnonzero(numbers >= size)):
-        numbers[again] = source.uniform(bits, len(again)).astype(np.int64)
-    return numbers

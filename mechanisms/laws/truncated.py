@@ -21,7 +21,7 @@ from mechanisms.laws.finite import FiniteLaw
 from mechanisms.laws.law import IntegerLaw, Sampler
 from mechanisms.laws.mirrored import Mirrored
 from mechanisms.sampling.cumulative import CumulativeTable, cumulative_table, draw_place, draw_places
-from mechanisms.sampling.kernel import LARGEST
+from mechanisms.sampling.limits import LARGEST
 from mechanisms.sampling.random import BitSource
 
 MOST_TABULATED: Final = 4096

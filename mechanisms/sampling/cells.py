@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import inf
-from typing import Final, Protocol
+from typing import Protocol
 
 from flint import arb, ctx
 
@@ -13,9 +13,6 @@ from dpaudit.exact import ball, float_outward, working_precision
 from mechanisms.sampling import estimates, weights
 from mechanisms.sampling.envelope import EvenLaw
 from mechanisms.sampling.estimates import Estimate
-
-_LAPLACE_CUT: Final = Fraction(30)
-_GAUSSIAN_CUT: Final = Fraction(19, 2)
 
 
 class Cells(EvenLaw, Protocol):
@@ -34,15 +31,12 @@ class LaplaceCells:
 
     scale: Fraction
 
+    cut = weights.LAPLACE_CUT
+
     @property
     def width_squared(self) -> Fraction:
         """Square of the scale, by which the sampler sizes its blocks."""
         return self.scale**2
-
-    @property
-    def cut(self) -> Fraction:
-        """How many scales from 0 the sampler's blocks reach; 1e-13 of the law lies beyond."""
-        return _LAPLACE_CUT
 
     def weight(self, k: int) -> arb:
         """Ball around P(cell k) / P(cell 0) = exp(-|k| / scale) (1 + exp(1 / (2 scale))) / 2 for k other than 0."""
@@ -79,15 +73,12 @@ class GaussianCells:
 
     scale: Fraction
 
+    cut = weights.GAUSSIAN_CUT
+
     @property
     def width_squared(self) -> Fraction:
         """The variance, by which the sampler sizes its blocks."""
         return self.scale**2
-
-    @property
-    def cut(self) -> Fraction:
-        """How many deviations from 0 the sampler's blocks reach; 2e-21 of the law lies beyond."""
-        return _GAUSSIAN_CUT
 
     def weight(self, k: int) -> arb:
         """Ball around P(cell k) / P(cell 0)."""

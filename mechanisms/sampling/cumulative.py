@@ -6,22 +6,20 @@ from bisect import bisect_right
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from typing import Any, Final, Protocol
+from typing import Final, Protocol
 
 import numpy as np
 from flint import arb
 from numpy.typing import NDArray
 
-from dpaudit.errors import InvalidArgument, Unsupported
+from dpaudit.errors import Unsupported
 from dpaudit.exact import working_precision
 from mechanisms.sampling.exactnum import LazyUniform, only_integer, shift_ball
+from mechanisms.sampling.limits import LARGEST, freeze, require_sizes, too_large
 from mechanisms.sampling.random import BitSource
 
 CHUNK: Final = 2**16
 """Draws of one batch: few enough for the processor's cache."""
-
-LARGEST: Final = 2**62
-"""Draws of this size and beyond are refused; tables that can give them are for laws of digits and places, not of sizes."""
 
 LONGEST: Final = 2**20
 """Most thresholds of one table."""
@@ -64,10 +62,7 @@ class Words:
     reach: int = 40
 
     def __post_init__(self) -> None:
-        """Refuse sizes that the tables cannot hold."""
-        for name, lower, upper in (("guide", 1, 16), ("prefix", self.guide, 63), ("step", 1, 2**16), ("reach", 1, 63)):
-            if not lower <= getattr(self, name) <= upper:
-                raise InvalidArgument("DPA103", f"{name} must be from {lower} to {upper}, got {getattr(self, name)}.")
+        require_sizes(self, guide=(1, 16), prefix=(self.guide, 63), step=(1, 2**16), reach=(1, 63))
 
 
 SHIPPED_WORDS: Final = Words()
@@ -118,9 +113,7 @@ def cumulative_table(law: CumulativeLaw, words: Words = SHIPPED_WORDS) -> Cumula
     # Ends of balls may fall back by a unit where the cumulative function rises by less; the truth does not fall.
     sure_below = np.maximum.accumulate(np.array(below, dtype=np.uint64))
     sure_beyond = np.minimum.accumulate(np.array(beyond, dtype=np.uint64)[::-1])[::-1]
-    return CumulativeTable(
-        law, words, _frozen(sure_below), _frozen(sure_beyond), _frozen(_guide(law, words, sure_below, sure_beyond))
-    )
+    return CumulativeTable(law, words, freeze(sure_below), freeze(sure_beyond), freeze(_guide(law, words, sure_below, sure_beyond)))
 
 
 def _last_threshold(law: CumulativeLaw, reach: int) -> int:
@@ -173,7 +166,7 @@ def _fill(table: CumulativeTable, source: BitSource, result: NDArray[np.int64]) 
     for position in np.flatnonzero(unclear).tolist():
         place = _locate(table, source, int(digits[position]), int(low[position]), int(high[position]))
         if place >= LARGEST:
-            raise Unsupported("DPA108", "a draw is 2**62 or larger. Ask for wide=True to get Python integers.")
+            raise too_large()
         result[open_[position]] = place
 
 
@@ -207,9 +200,3 @@ def _locate(table: CumulativeTable, source: BitSource, digits: int, low: int, hi
         middle = (low + high) // 2
         low, high = (low, middle) if under(middle) else (middle + 1, high)
     return low
-
-
-def _frozen(array: NDArray[Any]) -> NDArray[Any]:
-    """The array, made read-only."""
-    array.setflags(write=False)
-    return array

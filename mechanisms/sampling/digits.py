@@ -12,11 +12,10 @@ import numpy as np
 from flint import arb
 from numpy.typing import NDArray
 
-from dpaudit.errors import InvalidArgument, Unsupported
+from dpaudit.errors import InvalidArgument
 from dpaudit.exact import ball
 from mechanisms.sampling.cumulative import (
     CHUNK,
-    LARGEST,
     SHIPPED_WORDS,
     CumulativeTable,
     Words,
@@ -24,6 +23,7 @@ from mechanisms.sampling.cumulative import (
     draw_places,
     place_of,
 )
+from mechanisms.sampling.limits import LARGEST, too_large
 from mechanisms.sampling.random import BitSource
 
 TOP_SCALE: Final = 24
@@ -37,10 +37,7 @@ class GeometricDigit:
     rate: Fraction
     size: int | None
 
-    @property
-    def lowest(self) -> int:
-        """Digits start at 0."""
-        return 0
+    lowest = 0
 
     @property
     def highest(self) -> int | None:
@@ -60,15 +57,8 @@ class LaplaceSign:
 
     scale: Fraction
 
-    @property
-    def lowest(self) -> int:
-        """The smallest of the three."""
-        return 0
-
-    @property
-    def highest(self) -> int | None:
-        """The largest of the three."""
-        return 2
+    lowest = 0
+    highest = 2
 
     def cumulative(self, first: int, last: int) -> Iterator[arb]:
         """Balls around q / (1 + q) and 1 / (1 + q)."""
@@ -151,7 +141,7 @@ def _fill(table: DigitTable, source: BitSource, result: NDArray[Any]) -> None:
     """One batch of geometric draws: the top digit, then every lower one beside it."""
     top = draw_places(table.digits[-1], source, len(result))
     if result.dtype != object and int(top.max()) >= LARGEST >> table.shift:
-        raise Unsupported("DPA108", "a draw is 2**62 or larger. Ask for wide=True to get Python integers.")
+        raise too_large()
     result[:] = top
     for digit in table.digits[-2::-1]:
         result <<= table.digit

@@ -8,7 +8,7 @@ from fractions import Fraction
 from functools import cached_property, lru_cache
 from itertools import pairwise
 from math import ceil, isqrt
-from typing import Any, Final, Protocol
+from typing import Final, Protocol
 
 import numpy as np
 from flint import arb
@@ -18,6 +18,7 @@ from dpaudit.errors import InvalidArgument
 from dpaudit.exact import ball, working_precision
 from mechanisms.sampling.estimates import FLOAT_SLACK, Estimate
 from mechanisms.sampling.exactnum import LARGEST_EXPONENT, only_integer, shift_ball
+from mechanisms.sampling.limits import freeze, require_sizes
 
 WEIGHT_BITS: Final = 60
 """Ends of weights are kept as whole multiples of 2**-WEIGHT_BITS, rounded outward."""
@@ -80,10 +81,7 @@ class Tuning:
     slack: float = 0.0
 
     def __post_init__(self) -> None:
-        """Refuse sizes that the tables cannot hold."""
-        for name, lower, upper in (("cell_bits", 2, 16), ("prefix", 1, 64), ("step", 1, 2**16), ("slack", 0, 1)):
-            if not lower <= getattr(self, name) <= upper:
-                raise InvalidArgument("DPA103", f"{name} must be from {lower} to {upper}, got {getattr(self, name)}.")
+        require_sizes(self, cell_bits=(2, 16), prefix=(1, 64), step=(1, 2**16), slack=(0, 1))
         if self.spread is not None and not 0 <= self.spread < self.prefix:
             raise InvalidArgument("DPA103", f"spread must be from 0 to {self.prefix - 1}, below the prefix, got {self.spread}.")
 
@@ -149,7 +147,7 @@ class EnvelopeTable:
     @cached_property
     def first(self) -> NDArray[np.int64]:
         """First integer of each cell's block, for tables below 2**62."""
-        return _frozen(self.block << self.shift)
+        return freeze(self.block << self.shift)
 
     @cached_property
     def partial_cells(self) -> list[tuple[int, float, int]]:
@@ -246,12 +244,12 @@ def envelope_table(law: EvenLaw, tuning: Tuning = SHIPPED) -> EnvelopeTable:
         tail_cells=tail_cells(height),
         tail_above=(tail << tuning.prefix) // (tail_cells(height) * height << _TO_WEIGHT + shift),
         decay=decay,
-        block=_frozen(np.concatenate([cells, np.zeros(2**tuning.cell_bits - len(cells), dtype=np.int64)])),
-        doublings=_frozen(doubled.astype(np.uint8)),
-        heights=_frozen(np.ldexp(float(exact_height), -doubled)),
-        level=_frozen(level),
-        accept_below=_frozen(np.array(below, dtype=np.uint64)),
-        reject_above=_frozen(np.array(above, dtype=np.uint64)),
+        block=freeze(np.concatenate([cells, np.zeros(2**tuning.cell_bits - len(cells), dtype=np.int64)])),
+        doublings=freeze(doubled.astype(np.uint8)),
+        heights=freeze(np.ldexp(float(exact_height), -doubled)),
+        level=freeze(level),
+        accept_below=freeze(np.array(below, dtype=np.uint64)),
+        reject_above=freeze(np.array(above, dtype=np.uint64)),
         estimate=estimate,
     )
 
@@ -344,9 +342,3 @@ def _thresholds(
         below.append(min(max(digits[column][0] - beneath, 0), largest))
         above.append(min(max(digits[column][1] - beneath, 0), largest))
     return below, above
-
-
-def _frozen(array: NDArray[Any]) -> NDArray[Any]:
-    """The array, made read-only."""
-    array.setflags(write=False)
-    return array

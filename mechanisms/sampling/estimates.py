@@ -55,6 +55,11 @@ class Estimate:
         return value
 
 
+def no_estimate(self: object, shift: int, reach: int) -> Estimate:  # noqa: ARG001
+    """For laws without a float formula, as a method: every comparison goes to balls."""
+    return Estimate(rate=0.0, power=1, slack=inf)
+
+
 def laplace_estimate(scale: Fraction, shift: int) -> Estimate:
     """exp(-|k| / scale) for blocks of 2**shift integers."""
     return Estimate(rate=_nearest(2**shift / scale), power=1)

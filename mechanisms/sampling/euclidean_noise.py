@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from dpaudit.errors import Unsupported
 from dpaudit.exact import ball, working_precision
-from mechanisms.sampling.kernel import LARGEST
+from mechanisms.sampling.limits import LARGEST
 from mechanisms.sampling.logarithm import LOG_ERROR, certlog
 from mechanisms.sampling.reals import Cell, Reals
 

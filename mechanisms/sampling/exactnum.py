@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from dpaudit.errors import InvalidArgument, Unsupported
 from dpaudit.exact import working_precision
+from mechanisms.sampling.limits import freeze
 from mechanisms.sampling.random import BitSource
 
 GUARD_BITS: Final = 64
@@ -103,15 +104,13 @@ def exp_constants() -> ExpConstants:
         # `high` has 32 significant bits, so that its product with a whole number below 2**21 is exact.
         high = float(only_integer(shift_ball(step, 43).floor())) / 2.0**43
         entries = tuple(only_integer((shift_ball((-step * index).exp(), 53) + 0.5).floor()) / 2.0**53 for index in range(size))
-        table = np.array(entries)
-        table.setflags(write=False)
         return ExpConstants(
             bits=_TABLE_BITS,
             inverse=nearest(1 / step),
             high=high,
             low=nearest(step - high),
             third=nearest(arb(1) / 6),
-            table=table,
+            table=freeze(np.array(entries)),
             entries=entries,
         )
 

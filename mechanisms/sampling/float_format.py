@@ -9,7 +9,8 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from dpaudit.errors import InvalidArgument
+from mechanisms.sampling.envelope import floor_log2
+from mechanisms.sampling.limits import require_sizes
 
 MOST_PRECISION: Final = 53
 """Numbers of a format are kept in float64, so no format has more digits."""
@@ -34,14 +35,11 @@ class FloatFormat:
     smallest_exponent: int
 
     def __post_init__(self) -> None:
-        """Refuse what float64 cannot hold."""
-        for name, lower, upper in (("precision", 2, MOST_PRECISION), ("smallest_exponent", SMALLEST_EXPONENT, 900)):
-            if not lower <= getattr(self, name) <= upper:
-                raise InvalidArgument("DPA103", f"{name} must be from {lower} to {upper}, got {getattr(self, name)}.")
+        require_sizes(self, precision=(2, MOST_PRECISION), smallest_exponent=(SMALLEST_EXPONENT, 900))
 
     def rank(self, value: Fraction) -> int:
         """Rank of the number nearest to `value`, ties to even; the smallest positive number has rank 1, its negative -1."""
-        exponent = max(_floor_log2(abs(value)) - self.precision + 1, self.smallest_exponent) if value else self.smallest_exponent
+        exponent = max(floor_log2(abs(value)) - self.precision + 1, self.smallest_exponent) if value else self.smallest_exponent
         digits = round(abs(value) / Fraction(2) ** exponent)
         # Digits that were rounded up to 2**precision give the rank of the next power of two, as they should.
         rank = digits + ((exponent - self.smallest_exponent) << (self.precision - 1))
@@ -70,12 +68,6 @@ class FloatFormat:
             return first + second
         pairs = zip(first.tolist(), second.tolist(), strict=True)
         return np.array([self.sum_one(one, other) for one, other in pairs], dtype=np.float64)
-
-
-def _floor_log2(value: Fraction) -> int:
-    """Largest integer e with 2**e <= value, for a positive value."""
-    guess = value.numerator.bit_length() - value.denominator.bit_length()
-    return guess if Fraction(2) ** guess <= value else guess - 1
 
 
 FLOAT64: Final = FloatFormat(MOST_PRECISION, SMALLEST_EXPONENT)

@@ -9,17 +9,14 @@ import numpy as np
 from flint import arb
 from numpy.typing import NDArray
 
-from dpaudit.errors import Unsupported
 from dpaudit.exact import ball, working_precision
 from mechanisms.sampling.envelope import EnvelopeTable
 from mechanisms.sampling.exactnum import LazyUniform
+from mechanisms.sampling.limits import LARGEST, too_large
 from mechanisms.sampling.random import BitSource
 
 CHUNK: Final = 2**17
 """Trials of one batch: few enough for the cache of a processor, and enough to outweigh the cost of calling numpy."""
-
-LARGEST: Final = 2**62
-"""Draws of this size and beyond are given as Python integers only."""
 
 
 def draw(table: EnvelopeTable, source: BitSource, n: int, *, wide: bool = False, chunk: int = CHUNK) -> NDArray[Any]:
@@ -210,5 +207,5 @@ def _steps(table: EnvelopeTable, uniform: LazyUniform) -> int:
 def _fitting(drawn: int) -> int:
     """The draw, refused when it does not fit the result array."""
     if abs(drawn) >= LARGEST:
-        raise Unsupported("DPA108", "a draw is 2**62 or larger. Ask for wide=True to get Python integers.")
+        raise too_large()
     return drawn

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from dpaudit.errors import InvalidArgument
 from dpaudit.exact import working_precision
 from mechanisms.sampling.exactnum import exp_constants, nearest, only_integer, shift_ball
+from mechanisms.sampling.limits import freeze
 
 LARGEST_SHIFT: Final = 2**30
 """`certlog` takes exponents from -2**30 to 1, so that their product with the leading part of ln 2 is exact."""
@@ -47,9 +48,7 @@ def log_constants() -> LogConstants:
         middles = [arb(2 * size + 2 * index + 1) / (4 * size) for index in range(size)]
         inverses = [only_integer((shift_ball(1 / middle, _INVERSE_BITS) + 0.5).floor()) for middle in middles]
         logarithms = [nearest(shift_ball(arb(inverse), -_INVERSE_BITS).log()) for inverse in inverses]
-        inverse, logarithm = np.array(inverses, dtype=np.float64) * 2.0**-_INVERSE_BITS, -np.array(logarithms)
-        inverse.setflags(write=False)
-        logarithm.setflags(write=False)
+        inverse, logarithm = freeze(np.array(inverses, dtype=np.float64) * 2.0**-_INVERSE_BITS), freeze(-np.array(logarithms))
         return LogConstants(high, nearest(arb.const_log2() - high), nearest(arb(1) / 3), inverse, logarithm)
 
 

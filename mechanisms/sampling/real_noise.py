@@ -19,6 +19,7 @@ from mechanisms.sampling.envelope import SHIPPED, EnvelopeTable, Tuning, envelop
 from mechanisms.sampling.exactnum import LazyUniform
 from mechanisms.sampling.float_format import FLOAT64, FloatFormat
 from mechanisms.sampling.kernel import draw, draw_one
+from mechanisms.sampling.limits import require_sizes
 from mechanisms.sampling.random import BitSource
 
 CHUNK: Final = 2**16
@@ -45,10 +46,7 @@ class RealTuning:
     envelope: Tuning = SHIPPED
 
     def __post_init__(self) -> None:
-        """Refuse sizes for which the bounds are not proved."""
-        for name, lower, upper in (("fineness", 1, 46), ("prefix", 1, 51), ("step", 1, 2**16)):
-            if not lower <= getattr(self, name) <= upper:
-                raise InvalidArgument("DPA103", f"{name} must be from {lower} to {upper}, got {getattr(self, name)}.")
+        require_sizes(self, fineness=(1, 46), prefix=(1, 51), step=(1, 2**16))
 
 
 SHIPPED_REAL: Final = RealTuning()

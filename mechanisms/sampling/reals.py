@@ -9,11 +9,12 @@ import numpy as np
 from flint import arb, ctx
 from numpy.typing import NDArray
 
-from dpaudit.errors import InvalidArgument, Unsupported
+from dpaudit.errors import Unsupported
 from dpaudit.exact import working_precision
 from mechanisms.sampling.envelope import EnvelopeTable
 from mechanisms.sampling.exactnum import LazyUniform
 from mechanisms.sampling.kernel import draw
+from mechanisms.sampling.limits import require_sizes
 from mechanisms.sampling.random import BitSource
 
 DEEPEST: Final = 4096
@@ -35,10 +36,7 @@ class Revealing:
     step: int = 64
 
     def __post_init__(self) -> None:
-        """Refuse sizes that machine words do not hold."""
-        for name, lower, upper in (("normal_bits", 0, 56), ("uniform_bits", 1, 64), ("step", 1, 64)):
-            if not lower <= getattr(self, name) <= upper:
-                raise InvalidArgument("DPA103", f"{name} must be from {lower} to {upper}, got {getattr(self, name)}.")
+        require_sizes(self, normal_bits=(0, 56), uniform_bits=(1, 64), step=(1, 64))
 
 
 SHIPPED: Final = Revealing()

@@ -9,12 +9,19 @@ from collections.abc import Callable, Iterator
 from fractions import Fraction
 from functools import lru_cache
 from math import isqrt
+from typing import Final
 
 from flint import arb, ctx, fmpq
 
 from dpaudit.exact import ball, working_precision
 
-DIRECT_TERMS = 2000
+LAPLACE_CUT: Final = Fraction(30)
+"""Blocks of the sampler reach this many scales; 1e-13 of the law lies beyond, in tails that are drawn exactly too."""
+
+GAUSSIAN_CUT: Final = Fraction(19, 2)
+"""Blocks of the sampler reach this many sigma; 2e-21 of the law lies beyond, in tails that are drawn exactly too."""
+
+DIRECT_TERMS: Final = 2000
 """Gaussian tails are summed term by term up to this many terms, else by the Euler-Maclaurin formula."""
 
 

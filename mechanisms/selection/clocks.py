@@ -13,6 +13,7 @@ from flint import arb
 from numpy.typing import NDArray
 
 from mechanisms.sampling.exactnum import LARGEST_EXPONENT, certexp
+from mechanisms.sampling.limits import freeze
 
 _TRUSTED: Final = 2.0**-50
 """Covers the relative error of `certexp`, below 2^-51, and the rounding of one product."""
@@ -43,10 +44,7 @@ class Clock:
 def intervals(clock: Clock, bits: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Least and greatest noise by the first bits of the uniform number; 2**bits entries each, read-only."""
     lower, upper = clock.around(np.arange(2**bits + 1), bits)
-    table = lower[:-1].copy(), upper[1:].copy()
-    for ends in table:
-        ends.setflags(write=False)
-    return table
+    return freeze(lower[:-1].copy()), freeze(upper[1:].copy())
 
 
 def minus_logarithm(values: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

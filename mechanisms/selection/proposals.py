@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 from dpaudit.exact import ball, ball_endpoints, working_precision
 from mechanisms.sampling.exactnum import LazyUniform
+from mechanisms.sampling.limits import freeze
 from mechanisms.sampling.random import BitSource
 from mechanisms.selection.scores import Scores
 
@@ -140,9 +141,7 @@ def table(precision: int) -> NDArray[np.int64]:
     halvings = np.arange(CLAMP // STEPS, dtype=np.int64)[:, None]
     # Rounding up twice is rounding up once.
     rows = -(-_one_halving()[None, :] >> (TABLE_PRECISION - precision + halvings).clip(max=63))
-    entries = np.append(rows.reshape(-1), np.int64(1))
-    entries.setflags(write=False)
-    return entries
+    return freeze(np.append(rows.reshape(-1), np.int64(1)))
 
 
 @lru_cache(maxsize=1)

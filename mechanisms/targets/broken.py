@@ -9,7 +9,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from dpaudit.claims import Adjacency, ApproxDP, Claim, PureDP
+from dpaudit.claims import ApproxDP, Claim, PureDP
 from dpaudit.releases import Release, note
 from dpaudit.targets import Target
 from mechanisms.laplace import LaplaceMechanism
@@ -21,8 +21,7 @@ from mechanisms.stability_histogram import StabilityHistogram
 from mechanisms.targets.people import RECORDS, find_first, replace_record
 from mechanisms.targets.queries import CLINICS, Visits, as_rows, columns
 from mechanisms.targets.questions import DIAGNOSIS, RADIUS, STEP, Record, column
-
-_ROW: Final = Adjacency("norm_ball", norm="linf", radius=1)
+from mechanisms.targets.sound import SCORES
 
 
 def mean_with_data_bounds(records: Sequence[Record], count: int, rng: np.random.Generator) -> NDArray[Any]:
@@ -65,7 +64,7 @@ def sparse_vector_with_one_noise(answers: Sequence[int], count: int, rng: np.ran
 
     Source: Lyu, Su, Li 2017, Algorithm 5, which shows a mistake of Stoddard, Chen, Machanavajjhala 2014.
     """
-    thresholds = LaplaceMechanism(sensitivity=1, epsilon=1, adjacency=_ROW).releases(0, count, source_from(rng))
+    thresholds = LaplaceMechanism(sensitivity=1, epsilon=1, adjacency=SCORES).releases(0, count, source_from(rng))
     return (np.array(answers) >= thresholds[:, None]).astype(np.int8)
 
 
@@ -77,7 +76,7 @@ def noisy_max_with_value(scores: Sequence[int], count: int, rng: np.random.Gener
 
     Source: Ding, Wang, Wang, Zhang, Kifer 2018, Algorithm 7.
     """
-    place = NoisyMax(sensitivity=1, epsilon=1, noise="laplace", adjacency=_ROW)
+    place = NoisyMax(sensitivity=1, epsilon=1, noise="laplace", adjacency=SCORES)
     source = source_from(rng)
     flags = {"geometric": Fraction(0), "monotonic": Fraction(0)}
     parameters = sorted({**flags, "lattice": place.lattice, "temperature": place.scale}.items())
@@ -121,7 +120,7 @@ TARGETS: Final = (
         name="broken_sparse_vector",
         description="broken on purpose: answers without noise, compared with a noisy threshold (Lyu, Su, Li 2017, Algorithm 5)",
         sample=sparse_vector_with_one_noise,
-        claim=Claim(PureDP(epsilon=1), adjacency=_ROW, note="wrong: the comparisons have no noise of their own"),
+        claim=Claim(PureDP(epsilon=1), adjacency=SCORES, note="wrong: the comparisons have no noise of their own"),
         proof="mechanisms.targets.programs:sparse_vector_with_one_noise(epsilon=1)",
         neighbours=[((0, 1), (1, 0))],
         public_data=True,
@@ -130,7 +129,7 @@ TARGETS: Final = (
         name="broken_noisy_max",
         description="broken on purpose: a noisy maximum that is shown, not only its place (Ding and others 2018, Algorithm 7)",
         sample=noisy_max_with_value,
-        claim=Claim(PureDP(epsilon=1), adjacency=_ROW, note="wrong: the maximum is low only if the noise of all scores is"),
+        claim=Claim(PureDP(epsilon=1), adjacency=SCORES, note="wrong: the maximum is low only if the noise of all scores is"),
         proof="mechanisms.targets.programs:noisy_max_with_value(epsilon=1)",
         neighbours=[((0,) * 5, (1,) * 5)],
         public_data=True,

@@ -20,6 +20,7 @@ from mechanisms.laws import FiniteLaw, Staircase
 from mechanisms.real_gaussian import RealGaussianMechanism
 from mechanisms.real_laplace import RealLaplaceMechanism
 from mechanisms.sampling.random import source_from
+from mechanisms.targets.sound import sound
 from mechanisms.vector import VectorMechanism
 
 if TYPE_CHECKING:
@@ -57,21 +58,6 @@ def _bounded() -> AdditiveMechanism:
     return AdditiveMechanism(BOUNDED, sensitivity=1, adjacency=_L1)
 
 
-def sample_laplace(value: int, count: int, rng: np.random.Generator) -> NDArray[Any]:
-    """Noisy copies of an integer."""
-    return LAPLACE.releases(value, count, source_from(rng))
-
-
-def sample_gaussian(value: int, count: int, rng: np.random.Generator) -> NDArray[Any]:
-    """Noisy copies of an integer, on a lattice so fine that the rounding hides little."""
-    return GAUSSIAN.releases(value, count, source_from(rng))
-
-
-def sample_discrete_gaussian(value: int, count: int, rng: np.random.Generator) -> NDArray[Any]:
-    """Noisy copies of an integer that are integers themselves."""
-    return DISCRETE_GAUSSIAN.releases(value, count, source_from(rng))
-
-
 def sample_staircase(value: int, count: int, rng: np.random.Generator) -> NDArray[Any]:
     """Copies of an integer with noise that is level over the sensitivity."""
     return _staircase().releases(value, count, source_from(rng))
@@ -87,16 +73,6 @@ def law_of_bounded(value: int) -> dict[int, Fraction]:
     return {value + noise: mass for noise, mass in zip(BOUNDED.values, BOUNDED.probabilities, strict=True)}
 
 
-def sample_real_laplace(value: float, count: int, rng: np.random.Generator) -> NDArray[np.float64]:
-    """Noisy copies of a float."""
-    return REAL_LAPLACE.releases(value, count, source_from(rng))
-
-
-def sample_real_gaussian(value: float, count: int, rng: np.random.Generator) -> NDArray[np.float64]:
-    """Noisy copies of a float."""
-    return REAL_GAUSSIAN.releases(value, count, source_from(rng))
-
-
 def sample_euclidean(value: Sequence[int], count: int, rng: np.random.Generator) -> NDArray[Any]:
     """Noisy copies of a vector, one in each row."""
     return EUCLIDEAN.releases(np.array(value, dtype=np.float64), count, source_from(rng))
@@ -108,33 +84,9 @@ def sample_vector(rows: Sequence[Sequence[int]], count: int, rng: np.random.Gene
 
 
 TARGETS: Final = (
-    Target(
-        name="laplace",
-        description="discrete Laplace noise on an integer that moves by 1",
-        sample=sample_laplace,
-        claim=LAPLACE.claim,
-        proof="proofs.chain#LaplaceMechanism.claim",
-        neighbours=[(0, 1)],
-        public_data=True,
-    ),
-    Target(
-        name="gaussian",
-        description="rounded Gaussian noise on an integer that moves by 1",
-        sample=sample_gaussian,
-        claim=GAUSSIAN.claim,
-        proof="proofs.chain#GaussianMechanism.claim",
-        neighbours=[(0, 1)],
-        public_data=True,
-    ),
-    Target(
-        name="discrete_gaussian",
-        description="discrete Gaussian noise on an integer that moves by 1",
-        sample=sample_discrete_gaussian,
-        claim=DISCRETE_GAUSSIAN.claim,
-        proof="proofs.chain#DiscreteGaussianMechanism.claim",
-        neighbours=[(0, 1)],
-        public_data=True,
-    ),
+    sound("laplace", "discrete Laplace noise on an integer that moves by 1", LAPLACE, [(0, 1)]),
+    sound("gaussian", "rounded Gaussian noise on an integer that moves by 1", GAUSSIAN, [(0, 1)]),
+    sound("discrete_gaussian", "discrete Gaussian noise on an integer that moves by 1", DISCRETE_GAUSSIAN, [(0, 1)]),
     Target(
         name="staircase",
         description="staircase noise on an integer that moves by 4",
@@ -153,40 +105,20 @@ TARGETS: Final = (
         pmf=law_of_bounded,
         public_data=True,
     ),
-    Target(
-        name="real_laplace",
-        description="continuous Laplace noise on a float that moves by 1, rounded once",
-        sample=sample_real_laplace,
-        claim=REAL_LAPLACE.claim,
-        proof="proofs.chain#RealLaplaceMechanism.claim",
-        neighbours=[(0.0, 1.0)],
-        public_data=True,
+    sound("real_laplace", "continuous Laplace noise on a float that moves by 1, rounded once", REAL_LAPLACE, [(0.0, 1.0)]),
+    sound("real_gaussian", "continuous Gaussian noise on a float that moves by 1, rounded once", REAL_GAUSSIAN, [(0.0, 1.0)]),
+    sound(
+        "euclidean_laplace",
+        "Euclidean Laplace noise on a vector of two numbers that moves by 1",
+        EUCLIDEAN,
+        [((0, 0), (1, 0))],
+        sample_euclidean,
     ),
-    Target(
-        name="real_gaussian",
-        description="continuous Gaussian noise on a float that moves by 1, rounded once",
-        sample=sample_real_gaussian,
-        claim=REAL_GAUSSIAN.claim,
-        proof="proofs.chain#RealGaussianMechanism.claim",
-        neighbours=[(0.0, 1.0)],
-        public_data=True,
-    ),
-    Target(
-        name="euclidean_laplace",
-        description="Euclidean Laplace noise on a vector of two numbers that moves by 1",
-        sample=sample_euclidean,
-        claim=EUCLIDEAN.claim,
-        proof="proofs.chain#EuclideanMechanism.claim",
-        neighbours=[((0, 0), (1, 0))],
-        public_data=True,
-    ),
-    Target(
-        name="clipped_sum",
-        description="Gaussian noise on a sum of rows that are clipped to length 1 and may turn round",
-        sample=sample_vector,
-        claim=VECTOR.claim,
-        proof="proofs.chain#VectorMechanism.claim",
-        neighbours=[(((3, 4), (1, 0)), ((-3, -4), (1, 0)))],
-        public_data=True,
+    sound(
+        "clipped_sum",
+        "Gaussian noise on a sum of rows that are clipped to length 1 and may turn round",
+        VECTOR,
+        [(((3, 4), (1, 0)), ((-3, -4), (1, 0)))],
+        sample_vector,
     ),
 )

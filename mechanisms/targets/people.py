@@ -8,10 +8,11 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from dpaudit.targets import Sensitivity, Target
+from dpaudit.targets import Sensitivity
 from mechanisms.sampling.random import source_from
 from mechanisms.targets import questions
 from mechanisms.targets.questions import DIAGNOSIS, RADIUS, Record
+from mechanisms.targets.sound import sound
 
 _VALUES: Final = np.array([float(candidate) for candidate in questions.CANDIDATES])
 _STEP: Final = float(questions.STEP)
@@ -63,41 +64,41 @@ _GREATEST: Final = replace_record(RECORDS, _MALIGNANT, **{RADIUS: float(question
 _BENIGN: Final = find_first(RECORDS, 0)
 
 TARGETS: Final = (
-    Target(
-        name="cancer_count",
-        description="how many of 569 tumours are malignant?",
-        sample=sample_count,
-        claim=questions.COUNT.claim,
-        proof="proofs.chain#LaplaceMechanism.claim",
-        neighbours=[(_WITHOUT, RECORDS), (_removed(RECORDS, _BENIGN), RECORDS)],
+    sound(
+        "cancer_count",
+        "how many of 569 tumours are malignant?",
+        questions.COUNT,
+        [(_WITHOUT, RECORDS), (_removed(RECORDS, _BENIGN), RECORDS)],
+        sample_count,
         sensitivity=Sensitivity(query=questions.malignant_count, bound=1),
+        public_data=False,
     ),
-    Target(
-        name="cancer_mean",
-        description="what is the mean radius of 569 tumours?",
-        sample=sample_mean,
-        claim=questions.MEAN.claim,
-        proof="proofs.chain#LaplaceMechanism.claim",
-        neighbours=[(_LEAST, _GREATEST), (RECORDS, replace_record(RECORDS, _MALIGNANT, **RECORDS[_BENIGN]))],
+    sound(
+        "cancer_mean",
+        "what is the mean radius of 569 tumours?",
+        questions.MEAN,
+        [(_LEAST, _GREATEST), (RECORDS, replace_record(RECORDS, _MALIGNANT, **RECORDS[_BENIGN]))],
+        sample_mean,
         sensitivity=Sensitivity(query=questions.radius_sum, bound=questions.MEAN.sensitivity),
+        public_data=False,
     ),
-    Target(
-        name="cancer_histogram",
-        description="how are the radii of 569 tumours distributed over five bins?",
-        sample=sample_histogram,
-        claim=questions.HISTOGRAM.claim,
-        proof="proofs.chain#LaplaceMechanism.claim",
-        neighbours=[(_WITHOUT, RECORDS)],
+    sound(
+        "cancer_histogram",
+        "how are the radii of 569 tumours distributed over five bins?",
+        questions.HISTOGRAM,
+        [(_WITHOUT, RECORDS)],
+        sample_histogram,
         sensitivity=Sensitivity(query=questions.radius_histogram, bound=1),
+        public_data=False,
     ),
-    Target(
-        name="cancer_quantile",
-        description="what is the median radius of the tumours?",
-        sample=sample_median,
-        claim=questions.MEDIAN.claim,
-        proof="proofs.chain#ExponentialMechanism.claim",
-        neighbours=[((_SMALL,), (_SMALL, _LARGE)), (_WITHOUT, RECORDS)],
+    sound(
+        "cancer_quantile",
+        "what is the median radius of the tumours?",
+        questions.MEDIAN,
+        [((_SMALL,), (_SMALL, _LARGE)), (_WITHOUT, RECORDS)],
+        sample_median,
         sensitivity=Sensitivity(query=questions.median_scores, bound=1, metric="linf"),
+        public_data=False,
     ),
 )
 """Each list of neighbours holds a pair on which the claim is met as nearly as can be."""

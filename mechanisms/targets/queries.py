@@ -8,23 +8,21 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from dpaudit.claims import Adjacency
-from dpaudit.targets import Sensitivity, Target
+from dpaudit.targets import Sensitivity
 from mechanisms.above_threshold import AboveThreshold
 from mechanisms.histogram import HistogramMechanism
 from mechanisms.partition_selection import PartitionSelection
 from mechanisms.sampling.random import source_from
 from mechanisms.sparse_vector import SparseVector
 from mechanisms.stability_histogram import StabilityHistogram
+from mechanisms.targets.sound import SCORES, sound
 
 Visits: TypeAlias = "tuple[str, ...]"
 """The clinics that one person went to, in the order of the visits."""
 
 CLINICS: Final = ("north", "east", "south", "west")
-_ANSWERS: Final = Adjacency("norm_ball", norm="linf", radius=1)
-
-FIRST_ABOVE: Final = AboveThreshold(sensitivity=1, epsilon=1, adjacency=_ANSWERS)
-SPARSE: Final = SparseVector(sensitivity=1, epsilon=1, cutoff=2, adjacency=_ANSWERS)
+FIRST_ABOVE: Final = AboveThreshold(sensitivity=1, epsilon=1, adjacency=SCORES)
+SPARSE: Final = SparseVector(sensitivity=1, epsilon=1, cutoff=2, adjacency=SCORES)
 HISTOGRAM: Final = HistogramMechanism(CLINICS, epsilon=1, contributions=2)
 STABILITY: Final = StabilityHistogram(epsilon=1, delta="1/50", contributions=2)
 SELECTION: Final = PartitionSelection(epsilon=1, delta="1/50")
@@ -78,50 +76,40 @@ def as_rows(shown: Collection[dict[Any, int]]) -> NDArray[np.int64]:
 
 
 TARGETS: Final = (
-    Target(
-        name="above_threshold",
-        description="which of seven answers is the first above a threshold? Each of them moves by 1",
-        sample=sample_first_above,
-        claim=FIRST_ABOVE.claim,
-        proof="proofs.chain#AboveThreshold.claim",
-        neighbours=[((-1,) * 6 + (1,), (0,) * 6 + (0,))],
-        public_data=True,
+    sound(
+        "above_threshold",
+        "which of seven answers is the first above a threshold? Each of them moves by 1",
+        FIRST_ABOVE,
+        [((-1,) * 6 + (1,), (0,) * 6 + (0,))],
+        sample_first_above,
     ),
-    Target(
-        name="sparse_vector",
-        description="which of seven answers are the first two above a threshold? Each of them moves by 1",
-        sample=sample_sparse,
-        claim=SPARSE.claim,
-        proof="proofs.chain#SparseVector.claim",
-        neighbours=[((-2,) * 5 + (2,) * 2, (-1,) * 5 + (1,) * 2)],
-        public_data=True,
+    sound(
+        "sparse_vector",
+        "which of seven answers are the first two above a threshold? Each of them moves by 1",
+        SPARSE,
+        [((-2,) * 5 + (2,) * 2, (-1,) * 5 + (1,) * 2)],
+        sample_sparse,
     ),
-    Target(
-        name="histogram",
-        description="how many people go to each clinic, if everybody counts for two?",
-        sample=sample_histogram,
-        claim=HISTOGRAM.claim,
-        proof="proofs.chain#HistogramMechanism.claim",
-        neighbours=[((("north",),), (("north",), ("east", "east", "south", "north")))],
+    sound(
+        "histogram",
+        "how many people go to each clinic, if everybody counts for two?",
+        HISTOGRAM,
+        [((("north",),), (("north",), ("east", "east", "south", "north")))],
+        sample_histogram,
         sensitivity=Sensitivity(query=clinic_counts, bound=2),
-        public_data=True,
     ),
-    Target(
-        name="stability_histogram",
-        description="to which clinics, that nobody listed beforehand, do many people go?",
-        sample=sample_stability,
-        claim=STABILITY.claim,
-        proof="proofs.chain#StabilityHistogram.claim",
-        neighbours=[((), (CLINICS,)), ((("north", "east"),) * 9, (("north", "east"),) * 10)],
-        public_data=True,
+    sound(
+        "stability_histogram",
+        "to which clinics, that nobody listed beforehand, do many people go?",
+        STABILITY,
+        [((), (CLINICS,)), ((("north", "east"),) * 9, (("north", "east"),) * 10)],
+        sample_stability,
     ),
-    Target(
-        name="partition_selection",
-        description="may a clinic, that nobody listed beforehand, be named?",
-        sample=sample_selection,
-        claim=SELECTION.claim,
-        proof="proofs.chain#PartitionSelection.claim",
-        neighbours=[(("north",) * 2, ("north",) * 3), ((), ("north",))],
-        public_data=True,
+    sound(
+        "partition_selection",
+        "may a clinic, that nobody listed beforehand, be named?",
+        SELECTION,
+        [(("north",) * 2, ("north",) * 3), ((), ("north",))],
+        sample_selection,
     ),
 )

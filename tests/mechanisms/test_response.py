@@ -17,7 +17,8 @@ from dpaudit.errors import DpauditError
 from dpaudit.exact import ball, working_precision
 from dpaudit.releases import recording
 from mechanisms import InsecureSeededSourceForTestsOnly, RandomizedResponse
-from mechanisms.response import below, draw_honesty, report, reports, threshold, truth_probability
+from mechanisms.response import draw_honesty, report, reports, threshold, truth_probability
+from mechanisms.sampling.uniform import draw_many_below
 
 pytestmark = pytest.mark.filterwarnings("ignore::mechanisms.sampling.random.InsecureNoiseWarning")
 
@@ -36,7 +37,7 @@ def test_a_coin_is_true_with_its_exact_probability(epsilon, bits, outcomes):
 
 @pytest.mark.parametrize("limit", [1, 2, 3, 5, 8])
 def test_another_category_is_uniform(limit, outcomes):
-    found, unassigned = outcomes(lambda tape: int(below(limit, 1, tape)[0]), unassigned=Fraction(1, 2**8))
+    found, unassigned = outcomes(lambda tape: int(draw_many_below(limit, 1, tape)[0]), unassigned=Fraction(1, 2**8))
     assert set(range(limit)) == set(found)
     for share in found.values():
         assert share <= Fraction(1, limit) <= share + unassigned

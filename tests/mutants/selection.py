@@ -11,8 +11,9 @@ from flint import arb
 
 from dpaudit.exact import ball, working_precision
 from mechanisms.noisy_max import greatest
-from mechanisms.response import RandomizedResponse, below, draw_honesty, report, threshold, truth_probability
+from mechanisms.response import RandomizedResponse, draw_honesty, report, threshold, truth_probability
 from mechanisms.sampling.random import source_from
+from mechanisms.sampling.uniform import draw_many_below
 from mechanisms.selection import proposals
 from mechanisms.selection.clocks import EXPONENTIAL, GUMBEL, intervals
 from mechanisms.selection.coins import Tuning as FlipTuning
@@ -268,9 +269,9 @@ def coins_of_truth_are_exact(outcomes):
 
 def another_category_is_uniform(outcomes):
     for limit in (1, 2, 3, 5, 8):
-        found, rest = outcomes(lambda tape, limit=limit: int(below(limit, 1, tape)[0]), unassigned=Fraction(1, 2**8))
+        found, rest = outcomes(lambda tape, limit=limit: int(draw_many_below(limit, 1, tape)[0]), unassigned=Fraction(1, 2**8))
         assert [] == contradictions(found, rest, dict.fromkeys(range(limit), 1 / limit))
-    found, rest = outcomes(lambda tape: tuple(below(3, 2, tape).tolist()), unassigned=Fraction(1, 2**6))
+    found, rest = outcomes(lambda tape: tuple(draw_many_below(3, 2, tape).tolist()), unassigned=Fraction(1, 2**6))
     assert [] == contradictions(found, rest, dict.fromkeys(product(range(3), repeat=2), 1 / 9))
 
 

@@ -21,7 +21,7 @@ from mechanisms.laws import (
 )
 from mechanisms.laws.law import Sampler
 from mechanisms.laws.mirrored import Mirrored
-from mechanisms.laws.staircase import StepSide, draw_one_staircase, draw_staircase, staircase_table, uniform_place, uniform_places
+from mechanisms.laws.staircase import StepSide, draw_one_staircase, draw_staircase, staircase_table
 from mechanisms.laws.truncated import RangeLaw, kept_sampler
 from mechanisms.sampling.cumulative import Words, cumulative_table, draw_place, draw_places
 from mechanisms.sampling.digits import (
@@ -36,6 +36,7 @@ from mechanisms.sampling.digits import (
 )
 from mechanisms.sampling.envelope import Tuning, envelope_table
 from mechanisms.sampling.kernel import many_trials, one_trial
+from mechanisms.sampling.uniform import draw_below, draw_many_below
 
 RESOLUTION = Fraction(1, 2**12)
 
@@ -167,7 +168,7 @@ def test_a_staircase_has_exactly_its_steps(outcomes, law):
 
 @pytest.mark.parametrize("size", [1, 2, 3, 6, 8])
 def test_a_uniform_place_is_uniform(outcomes, size):
-    for kernel in (lambda source: uniform_place(size, source), lambda source: int(uniform_places(size, 1, source)[0])):
+    for kernel in (lambda source: draw_below(size, source), lambda source: int(draw_many_below(size, 1, source)[0])):
         found, rest = outcomes(kernel)
         assert_enclosed(found, rest, lambda k: ball(Fraction(1, size)) if 0 <= k < size else arb(0), range(-1, 9))
 

@@ -21,7 +21,7 @@ _TEMPERATURE_EXPONENT: Final = 900
 
 
 class ChoosesOne(Protocol):
-    """A mechanism that chooses one candidate; `release_choice` and `release_choices` become its methods in the class body."""
+    """A mechanism that chooses one candidate; `release` and `releases` become its methods in the class body."""
 
     @property
     def _record(self) -> Release:
@@ -34,7 +34,7 @@ class ChoosesOne(Protocol):
         """Indices chosen independently."""
 
 
-def release_choice(self: ChoosesOne, scores: Sequence[Any] | NDArray[Any], source: BitSource | None = None) -> int:
+def release(self: ChoosesOne, scores: Sequence[Any] | NDArray[Any], source: BitSource | None = None) -> int:
     """The index of one candidate, from 0 to len(scores) - 1.
 
     `scores` has one number per candidate (ints, floats, Fractions), or is a 1-dimensional array; a float stands for its exact
@@ -47,7 +47,7 @@ def release_choice(self: ChoosesOne, scores: Sequence[Any] | NDArray[Any], sourc
     return chosen if hold is None else hold(scores, chosen)
 
 
-def release_choices(
+def releases(
     self: ChoosesOne, scores: Sequence[Any] | NDArray[Any], count: int, source: BitSource | None = None
 ) -> NDArray[np.int64]:
     """Independent choices on the same scores, each paid for; what an audit needs many of. `count` is from 1 to 2**32."""
