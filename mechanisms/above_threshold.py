@@ -147,9 +147,6 @@ class AboveThreshold:
           source: random bits; None takes the operating system's.
         Returns:
           int64 array of `count` positions; len(values) where no value was found above.
-        Raises:
-          InvalidArgument: as for `release`, or `count` is no integer from 1 to 2**32 (DPA103, DPA105).
-        Source: design rule 4 (the log counts every one of them).
         Example:
           >>> AboveThreshold(sensitivity=1, epsilon=2).releases(0, [-9000, 9000, 5], 3).tolist()
           [1, 1, 1]

@@ -122,7 +122,6 @@ class AdditiveMechanism:
           An int, or a Fraction where the lattice is not 1.
         Raises:
           InvalidArgument: not a number (DPA101, DPA102), an array (DPA105) or off the lattice (DPA107), before randomness is drawn.
-        Source: design rule 1 (exactness).
         Example:
           >>> mechanism = AdditiveMechanism(FiniteLaw({-1: 1, 0: 2, 1: 1}), sensitivity="1/2", lattice="1/4")
           >>> abs(mechanism.release("3/4") - Fraction(3, 4)) <= Fraction(1, 4)
@@ -132,18 +131,12 @@ class AdditiveMechanism:
         return released if isinstance(released, (int, Fraction)) else int(released)
 
     def releases(self, value: Exact, count: int, source: BitSource | None = None) -> NDArray[Any]:
-        """Independent noisy copies of one number, each paid for; what an audit needs many of.
+        """Independent noisy copies of one number, each paid for; `count` is from 1 to 2**32, the rest as for `release`.
 
-        Args:
-          value: as for `release`.
-          count: how many, at least 1.
-          source: random bits; None takes the operating system's.
         Returns:
           Array of shape (count,): int64 for a whole lattice, float64 for a dyadic one, else Fractions.
         Raises:
-          InvalidArgument: as for `release`, `count` is no integer from 1 to 2**32 (DPA103, DPA105), or the value is too large for
-            an array (DPA108).
-        Source: design rule 4 (the log counts every one of them).
+          InvalidArgument: as for `release`, or the value is too large for an array (DPA108).
         Example:
           >>> AdditiveMechanism(Staircase(sensitivity=2, epsilon=1), sensitivity=2).releases(5, 3).dtype.name
           'int64'

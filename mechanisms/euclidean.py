@@ -244,7 +244,6 @@ class EuclideanMechanism:
           InvalidArgument: no array or of another dtype (DPA105), not finite (DPA102), off the lattice (DPA107), too large, or noise
             too large for the array (DPA108), empty (DPA109) or too long (DPA103). All but a result too large for its dtype is
             refused before randomness is drawn.
-        Source: design rule 1 (exactness).
         Example:
           >>> EuclideanMechanism(sensitivity=1, epsilon=1, lattice="1/4").release(np.array([0.25, 7.5])).dtype.name
           'float64'
@@ -252,17 +251,10 @@ class EuclideanMechanism:
         return np.asarray(self._noise.often(value, 1, source)[0])
 
     def releases(self, value: NDArray[Any], count: int, source: BitSource | None = None) -> NDArray[Any]:
-        """Independent noisy copies of one vector, each paid for; what an audit needs many of.
+        """Independent noisy copies of one vector, each paid for; `count` is from 1 to 2**32, the rest as for `release`.
 
-        Args:
-          value: as for `release`.
-          count: how many, at least 1.
-          source: random bits; None takes the operating system's.
         Returns:
           Array of shape (count, *shape of the value): int64 for a whole lattice, float64 for a dyadic one.
-        Raises:
-          InvalidArgument: as for `release`, or `count` is no integer from 1 to 2**32 (DPA103, DPA105).
-        Source: design rule 4 (the log counts every one of them).
         Example:
           >>> EuclideanMechanism(sensitivity=1, epsilon=1).releases(np.array([1, 2]), 3).shape
           (3, 2)

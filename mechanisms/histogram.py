@@ -160,18 +160,10 @@ class HistogramMechanism:
     def releases(
         self, values: Entries, count: int, source: BitSource | None = None, *, people: Entries | None = None
     ) -> NDArray[np.int64]:
-        """Independent noisy histograms of the same records, each paid for; what an audit needs many of.
+        """Independent noisy histograms of the same records, each paid for; `count` is from 1 to 2**32, the rest as for `release`.
 
-        Args:
-          values: as for `counts`.
-          count: how many, at least 1.
-          source: random bits; None takes the operating system's.
-          people: as for `counts`.
         Returns:
           int64 array of shape (count, number of `labels`).
-        Raises:
-          InvalidArgument: as for `release`, or `count` is no integer from 1 to 2**32 (DPA103, DPA105).
-        Source: design rule 4 (the log counts every one of them).
         Example:
           >>> HistogramMechanism(["a", "b"], epsilon=1).releases(["a"], 3).shape
           (3, 2)

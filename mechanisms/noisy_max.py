@@ -127,17 +127,10 @@ class NoisyMax:
         return int(self._choices(scores, 1, source)[0])
 
     def releases(self, scores: Sequence[Any] | NDArray[Any], count: int, source: BitSource | None = None) -> NDArray[np.int64]:
-        """Independent choices on the same scores, each paid for; what an audit needs many of.
+        """Independent choices on the same scores, each paid for; `count` is from 1 to 2**32, the rest as for `release`.
 
-        Args:
-          scores: as for `release`.
-          count: how many, at least 1.
-          source: random bits; None takes the operating system's.
         Returns:
           int64 array of `count` indices.
-        Raises:
-          InvalidArgument: as for `release`, or `count` is no integer from 1 to 2**32 (DPA103, DPA105).
-        Source: design rule 4 (the log counts every one of them).
         Example:
           >>> NoisyMax(sensitivity=1, epsilon=1).releases([0, 1000], 3).tolist()
           [1, 1, 1]

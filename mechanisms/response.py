@@ -119,17 +119,10 @@ class RandomizedResponse:
         return one if hold is None else hold(truth, one)
 
     def releases(self, value: int | NDArray[Any], count: int, source: BitSource | None = None) -> NDArray[np.int64]:
-        """Independent reports on the same categories, each paid for; what an audit needs many of.
+        """Independent reports on the same categories, each paid for; `count` is from 1 to 2**32, the rest as for `release`.
 
-        Args:
-          value: as for `release`.
-          count: how many, at least 1.
-          source: random bits; None takes the operating system's.
         Returns:
           int64 array of shape (count, *shape of the value).
-        Raises:
-          InvalidArgument: as for `release`, or `count` is no integer from 1 to 2**32 (DPA103, DPA105).
-        Source: design rule 4 (the log counts every one of them).
         Example:
           >>> RandomizedResponse(epsilon=1).releases(1, 5).shape
           (5,)

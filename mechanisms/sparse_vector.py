@@ -145,7 +145,6 @@ class SparseVector:
         Raises:
           InvalidArgument: not numbers (DPA101, DPA102), of the wrong type or shape (DPA105), off the lattice (DPA107), too large
             (DPA108) or empty (DPA109), or `count` is no integer from 1 to 2**32 (DPA103, DPA105); before randomness is drawn.
-        Source: design rule 4 (the log counts every one of them).
         Example:
           >>> SparseVector(sensitivity=1, epsilon=2).releases(0, [-9000, 9000, 5], 2).tolist()
           [[0, 1, -1], [0, 1, -1]]
@@ -167,7 +166,6 @@ class SparseVector:
           else 0 (int64 for a whole lattice, float64 for a dyadic one, else Fractions).
         Raises:
           InvalidArgument: as for `releases`, or there is no budget for numbers (DPA106).
-        Source: design rule 4 (the log counts every one of them).
         Example:
           >>> answers, numbers = SparseVector(sensitivity=1, epsilon=2, number_share="1/2").number_releases(0, [-9000, 9000], 1)
           >>> answers.tolist(), bool(abs(numbers[0, 1] - 9000) < 500)

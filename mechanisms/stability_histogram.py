@@ -107,18 +107,10 @@ class StabilityHistogram:
     def releases(
         self, values: Entries, count: int, source: BitSource | None = None, *, people: Entries | None = None
     ) -> list[dict[Key, int]]:
-        """Independent releases of the same records, each paid for; what an audit needs many of.
+        """Independent releases of the same records, each paid for; `count` is from 1 to 2**32, the rest as for `release`.
 
-        Args:
-          values: as for `release`.
-          count: how many, at least 1.
-          source: random bits; None takes the operating system's.
-          people: as for `release`.
         Returns:
           `count` results as `release` gives them.
-        Raises:
-          InvalidArgument: as for `release`, or `count` is no integer from 1 to 2**32 (DPA103, DPA105).
-        Source: design rule 4 (the log counts every one of them).
         Example:
           >>> StabilityHistogram(epsilon=1, delta="1e-6").releases([], 2)
           [{}, {}]

@@ -128,17 +128,10 @@ class TopK:
         return chosen if hold is None else hold(scores, chosen)
 
     def releases(self, scores: Sequence[Any] | NDArray[Any], count: int, source: BitSource | None = None) -> NDArray[np.int64]:
-        """Independent releases on the same scores, each paid for; what an audit needs many of.
+        """Independent releases on the same scores, each paid for; `count` is from 1 to 2**32, the rest as for `release`.
 
-        Args:
-          scores: as for `release`.
-          count: how many, at least 1.
-          source: random bits; None takes the operating system's.
         Returns:
           int64 array of shape (count, k), each row in the order of the choices.
-        Raises:
-          InvalidArgument: as for `release`, or `count` is no integer from 1 to 2**32 (DPA103, DPA105).
-        Source: design rule 4 (the log counts every one of them).
         Example:
           >>> TopK(k=2, sensitivity=1, epsilon=4).releases([0, 1000, 2000], 2).tolist()
           [[2, 1], [2, 1]]

@@ -147,17 +147,10 @@ class VectorMechanism:
         return np.asarray(self.releases(rows, 1, source)[0])
 
     def releases(self, rows: NDArray[Any], count: int, source: BitSource | None = None) -> NDArray[np.int64]:
-        """Independent noisy sums of the same rows, each paid for; what an audit needs many of.
+        """Independent noisy sums of the same rows, each paid for; `count` is from 1 to 2**32, the rest as for `release`.
 
-        Args:
-          rows: as for `release`.
-          count: how many, at least 1.
-          source: random bits; None takes the operating system's.
         Returns:
           int64 array of shape (count, d) in steps of `lattice`.
-        Raises:
-          InvalidArgument: as for `release`, or `count` is no integer from 1 to 2**32 (DPA103, DPA105).
-        Source: design rule 4 (the log counts every one of them).
         Example:
           >>> VectorMechanism(norm_bound=1, sigma=3).releases(np.ones((2, 4)), 3).shape
           (3, 4)
@@ -177,7 +170,6 @@ class VectorMechanism:
         Raises:
           InvalidArgument: no integer array (DPA105), empty (DPA109), too large, or more noise than 64 bits hold (DPA108); refused
             before randomness is drawn.
-        Source: design rule 1 (exactness).
         Example:
           >>> VectorMechanism(norm_bound=1, sigma=3).release_steps(np.array([[1, 2], [3, 4]])).shape
           (2, 2)

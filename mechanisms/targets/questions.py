@@ -1,8 +1,8 @@
 """Questions about real people, answered privately: a count, a mean, a histogram and a median of breast-cancer records.
 
-The records are the Wisconsin diagnostic data: 569 tumours, 30 measurements each, and the diagnosis. Each
-question is a query (exact, no noise), a mechanism with its price, and an answer. All bounds, bins and candidates are public: they
-come from what such measurements can be, never from these records.
+The records are the Wisconsin diagnostic data: 569 tumours, 30 measurements each, and the diagnosis. Each question is a query
+(exact, no noise) and a mechanism with its price. All bounds, bins and candidates are public: they come from what such measurements
+can be, never from these records.
 """
 
 from __future__ import annotations
@@ -17,13 +17,11 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from dpaudit.claims import Adjacency
-from dpaudit.errors import InvalidArgument, TargetFailure
+from dpaudit.errors import TargetFailure
 from dpaudit.exact import Exact, in_range
 from mechanisms.exponential import ExponentialMechanism
 from mechanisms.laplace import LaplaceMechanism
 from mechanisms.lattice import clamp_to_lattice
-from mechanisms.sampling.random import BitSource
 
 Record: TypeAlias = dict[str, Any]
 """One person: column name -> int, float, text or None, the same form that a CSV file gives."""
@@ -126,42 +124,3 @@ def quantile_scores(values: NDArray[np.int64], candidates: NDArray[np.int64], *,
     below = np.searchsorted(np.sort(values), candidates, side="left")
     scores: NDArray[np.int64] = -np.abs(share.denominator * below - share.numerator * values.size).astype(np.int64)
     return scores
-
-
-def quantile_sensitivity(*, quantile: Exact, adjacency: Adjacency | str = "add_remove") -> int:
-    """Largest change of any of the `quantile_scores` on neighbours.
-
-    Adding a value below c moves r #below - p n by r - p, another value by -p; replacing one moves it by at most r.
-
-    Source: triangle inequality; a test compares it with all small data sets.
-    """
-    share, relation = in_range(quantile, "quantile", lower=0, upper=1), Adjacency.of(adjacency)
-    if relation == Adjacency("add_remove"):
-        return max(share.numerator, share.denominator - share.numerator)
-    if relation == Adjacency("replace_one"):
-        return share.denominator
-    raise InvalidArgument("DPA103", f"adjacency must be add_remove or replace_one here, got {relation}.")
-
-
-def private_count(records: Sequence[Record], source: BitSource | None = None) -> int:
-    """How many tumours are malignant, with epsilon 1 for every record added or removed (Ghosh, Roughgarden, Sundararajan 2012)."""
-    return int(COUNT.release(malignant_count(records), source))
-
-
-def private_mean(records: Sequence[Record], source: BitSource | None = None) -> Fraction:
-    """Mean radius in millimetres, with epsilon 1 for every record replaced; the number of records is public.
-
-    Source: Dwork, McSherry, Nissim, Smith 2006.
-    """
-    return MEAN.release(radius_sum(records), source) * STEP / max(len(records), 1)
-
-
-def private_histogram(records: Sequence[Record], source: BitSource | None = None) -> list[int]:
-    """Tumours by radius, with epsilon 1 for every record added or removed (Dwork, McSherry, Nissim, Smith 2006, Example 1)."""
-    noisy: list[int] = HISTOGRAM.release(radius_histogram(records), source).tolist()
-    return noisy
-
-
-def private_median(records: Sequence[Record], source: BitSource | None = None) -> Fraction:
-    """Median radius in millimetres to 1/20 mm, with epsilon 1 for every record added or removed (Smith 2011)."""
-    return CANDIDATES[MEDIAN.release(median_scores(records), source)]

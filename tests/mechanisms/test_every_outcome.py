@@ -19,7 +19,7 @@ from dpaudit.errors import DpauditError, InvalidArgument
 from mechanisms import HistogramMechanism, PartitionSelection, StabilityHistogram, VectorMechanism
 from mechanisms.contributions import clip_and_sum, clip_rows
 from mechanisms.lattice import clamp_to_lattice
-from mechanisms.targets.questions import private_count, private_histogram, private_median
+from mechanisms.targets import questions
 
 WIDTH = 3
 COLUMNS = {
@@ -69,9 +69,9 @@ ON_ROWS = {
     "clamp_to_lattice": lambda rows: clamp_to_lattice(rows, lower=-1, upper=1, lattice="1/8").sum(axis=0),
 }
 ON_PEOPLE = {
-    "private_count": private_count,
-    "private_histogram": lambda records: len(private_histogram(records)),
-    "private_median": private_median,
+    "count": lambda records: questions.COUNT.release(questions.malignant_count(records)),
+    "histogram": lambda records: questions.HISTOGRAM.release(questions.radius_histogram(records)),
+    "median": lambda records: questions.MEDIAN.release(questions.median_scores(records)),
 }
 
 
