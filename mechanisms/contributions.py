@@ -81,14 +81,12 @@ def clip_and_sum(rows: NDArray[Any], *, norm_bound: Exact, norm: Norm = "l2", la
     Adding, removing or zeroing a row moves it by at most 2**lattice_bits steps in the norm, replacing one by at most twice that.
 
     Args:
-      rows: as for `clip_rows`.
-      norm_bound: as for `clip_rows`.
-      norm: as for `clip_rows`.
-      lattice_bits: as for `clip_rows`.
+      rows: as for `clip_rows`, like the others.
+      norm_bound: largest norm of a row that is kept.
+      norm: "l2", "l1" or "linf".
+      lattice_bits: fineness of the lattice.
     Returns:
       int64 array of shape (d,) in steps of norm_bound / 2**lattice_bits.
-    Raises:
-      InvalidArgument: as for `clip_rows`.
     Source: docs/vectors.md, "Contributions".
     Example:
       >>> clip_and_sum(np.array([[3.0, 4.0], [0.25, 0.5]]), norm_bound=1, lattice_bits=4).tolist()

@@ -228,7 +228,10 @@ def _read_categories(categories: object) -> tuple[Key, ...]:
         raise InvalidArgument("DPA109", "there is no category to count. Give at least one, public, whoever is in the data.")
     if len(entries) > _MOST_CATEGORIES:
         raise InvalidArgument("DPA103", f"there may be at most 2**24 categories, got {len(entries)}. Count coarser ones.")
-    return _distinct([_category(entry) for entry in entries])
+    keys = tuple(map(_category, entries))
+    if len(set(keys)) < len(keys):
+        raise InvalidArgument("DPA103", "categories must differ, and at least two are the same. List each once.")
+    return keys
 
 
 def _category(entry: object) -> Key:
@@ -238,10 +241,3 @@ def _category(entry: object) -> Key:
     if isinstance(entry, bool) or not isinstance(entry, numbers.Integral):
         raise InvalidArgument("DPA105", f"categories must be ints and strings, got a {type(entry).__name__}. Name it by a string.")
     return int(entry)
-
-
-def _distinct(categories: list[Key]) -> tuple[Key, ...]:
-    """The categories, if no two are the same."""
-    if len(set(categories)) < len(categories):
-        raise InvalidArgument("DPA103", "categories must differ, and at least two are the same. List each once.")
-    return tuple(categories)

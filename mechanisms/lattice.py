@@ -78,7 +78,8 @@ def clamp_to_lattice(
     array = _as_array(values)
     if array.dtype.kind == "f" and array.dtype.itemsize <= 8 and _is_moderate(bounds):
         return _float_steps(array.astype(np.float64), bounds, whole=False)
-    if array.dtype.kind in "biu" and _is_moderate(bounds) and _fits_floats(bounds):
+    if array.dtype.kind in "biu" and _is_moderate(bounds) and max(abs(bounds.low), abs(bounds.high)) * bounds.lattice < 2**52:
+        # Whole numbers just outside the bounds are exact floats then.
         return _float_steps(_clamped_integers(array, bounds), bounds, whole=True)
     steps = [bounds.step(value) for value in array.reshape(-1)]
     return np.array(steps, dtype=np.int64).reshape(array.shape)
@@ -121,11 +122,6 @@ def _is_moderate(bounds: _Bounds) -> bool:
     """Whether floats decide all but the doubtful roundings: few enough steps, and a step size far from float limits."""
     few = max(abs(bounds.low), abs(bounds.high)) <= _LARGEST_FAST_STEP
     return few and Fraction(1, 2**900) <= bounds.lattice <= 2**900
-
-
-def _fits_floats(bounds: _Bounds) -> bool:
-    """Whether whole numbers just outside the bounds are exact floats."""
-    return max(abs(bounds.low), abs(bounds.high)) * bounds.lattice < 2**52
 
 
 def _clamped_integers(array: NDArray[Any], bounds: _Bounds) -> NDArray[np.float64]:

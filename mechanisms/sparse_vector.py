@@ -154,13 +154,8 @@ class SparseVector:
     def number_releases(
         self, threshold: Exact, values: Sequence[Exact] | NDArray[Any], count: int, source: BitSource | None = None
     ) -> tuple[NDArray[np.int8], NDArray[Any]]:
-        """Answers and numbers of independent runs, as `ask_number` gives them.
+        """Answers and numbers of independent runs, as `ask_number` gives them; takes what `releases` takes.
 
-        Args:
-          threshold: as for `releases`.
-          values: as for `releases`.
-          count: as for `releases`.
-          source: as for `releases`.
         Returns:
           Two arrays of shape (count, len(values)): the answers as `releases` gives them, and a noisy number where the answer is 1,
           else 0 (int64 for a whole lattice, float64 for a dyadic one, else Fractions).

@@ -51,7 +51,9 @@ class Format:
 
     def write(self, steps: NDArray[np.int64], lattice: Fraction) -> NDArray[Any]:
         """The numbers that `steps` stand for, exactly; refuses with DPA108 those that are beyond twice the limit."""
-        _refuse_beyond(steps, (2 * self.limit - 1) // self.unit)
+        # What this refuses depends on the released numbers only, so that the refusal costs no privacy.
+        if steps.size and max(int(steps.max()), -int(steps.min())) > (2 * self.limit - 1) // self.unit:
+            raise InvalidArgument("DPA108", "a noisy result is too large for the array. The release is paid for; use less noise.")
         if self.kind == "fractions":
             return np.array([lattice * int(step) for step in steps.reshape(-1)] or [], dtype=object).reshape(steps.shape)
         numerators = steps if self.unit == 1 else steps * np.int64(self.unit)
@@ -145,12 +147,6 @@ def _float_format(lattice: Fraction) -> Format | None:
     if lattice.denominator != 1 << shift or shift > _LARGEST_SHIFT or lattice.numerator > FLOAT_LIMIT // _SPREAD:
         return None
     return Format("float64", lattice.numerator, shift, FLOAT_LIMIT)
-
-
-def _refuse_beyond(steps: NDArray[np.int64], largest: int) -> None:
-    """Raise DPA108 when a noisy result is too large; this depends on the released numbers only, so it costs no privacy."""
-    if steps.size and max(int(steps.max()), -int(steps.min())) > largest:
-        raise InvalidArgument("DPA108", "a noisy result is too large for the array. The release is paid for; use less noise.")
 
 
 def _too_large(allowed: str) -> InvalidArgument:

@@ -75,7 +75,7 @@ class DiscreteGaussian:
 
     def probability(self, k: int) -> arb:
         """Ball around P[X = k]."""
-        return weights.gaussian_probability(self.sigma_squared, k)
+        return self.weight(k) / weights.gaussian_total(self.sigma_squared)
 
     def beyond(self, k: int) -> arb:
         """Ball around P[X >= k]."""

@@ -10,7 +10,7 @@ from typing import Any, overload
 from flint import arb
 from numpy.typing import NDArray
 
-from dpaudit.exact import Exact
+from dpaudit.exact import Exact, ball
 from mechanisms.laws import law
 from mechanisms.laws.law import Sampler
 from mechanisms.sampling import estimates, weights
@@ -111,11 +111,11 @@ class DiscreteLaplace:
 
     def probability(self, k: int) -> arb:
         """Ball around P[X = k]."""
-        return weights.laplace_probability(self.scale, k)
+        return ball(1 / (2 * self.scale)).tanh() * weights.laplace_weight(self.scale, k)
 
     def beyond(self, k: int) -> arb:
         """Ball around P[X >= k]."""
-        return law.even_beyond(lambda place: weights.laplace_tail(self.scale, place), k)
+        return law.even_beyond(lambda place: self.weight(place) / (1 + self.weight(1)), k)
 
     def spread(self) -> arb:
         """Ball around the variance."""

@@ -18,7 +18,7 @@ from dpaudit.errors import InvalidArgument
 from dpaudit.exact import Enclosure, Exact, ball, integer, rational, shown
 from mechanisms.laws import law
 from mechanisms.laws.law import Sampler
-from mechanisms.sampling.cumulative import CumulativeTable, cumulative_table, draw_place, draw_places
+from mechanisms.sampling.cumulative import cumulative_table, draw_place, draw_places
 from mechanisms.sampling.limits import LARGEST
 from mechanisms.sampling.random import BitSource
 
@@ -86,7 +86,8 @@ class FiniteLaw:
         values: NDArray[Any] = np.array(self.values, dtype="int64" if largest < LARGEST else "object")
 
         def many(source: BitSource, n: int, wide: bool) -> NDArray[Any]:  # noqa: FBT001 - called by position only
-            return draw_values(table, values, source, n, wide=wide)
+            drawn: NDArray[Any] = values.take(draw_places(table, source, n))
+            return drawn.astype(object) if wide else drawn
 
         reach = 0 if largest < LARGEST else largest
         return Sampler(many, lambda source: self.values[draw_place(table, source)], reach)
@@ -159,9 +160,3 @@ class FiniteLaw:
     def variance(self) -> Enclosure:
         """The variance of X, exactly."""
         return Enclosure.point(self._variance())
-
-
-def draw_values(table: CumulativeTable, values: NDArray[Any], source: BitSource, n: int, *, wide: bool = False) -> NDArray[Any]:
-    """Independent exact draws of the values that a table's places stand for."""
-    drawn: NDArray[Any] = values.take(draw_places(table, source, n))
-    return drawn.astype(object) if wide else drawn

@@ -8,7 +8,7 @@ from functools import cached_property
 
 from flint import arb
 
-from dpaudit.exact import Exact
+from dpaudit.exact import Exact, ball
 from mechanisms.laws import law
 from mechanisms.laws.law import Sampler
 from mechanisms.sampling import weights
@@ -81,7 +81,7 @@ class Geometric:
 
     def below(self, k: int) -> arb:
         """Ball around P[X <= k]."""
-        return weights.geometric_below(self.scale, k) if k >= 0 else arb(0)
+        return -ball(-(k + 1) / self.scale).expm1() if k >= 0 else arb(0)
 
     def spread(self) -> arb:
         """Ball around the variance, half that of the two-sided law."""

@@ -95,7 +95,9 @@ class TruncatedLaw:
             mass = range_mass(self.law, self.lower, self.upper)
         if mass >= ball(LIKELY):
             return kept_sampler(self.law.sampler, lambda drawn: drawn, float(mass), self.lower, self.upper)
-        return mirrored_sampler(Mirrored.of(self.law, self.lower, self.upper), self.lower, self.upper)
+        mirrored = Mirrored.of(self.law, self.lower, self.upper)
+        inner = shared.envelope_sampler(mirrored)
+        return kept_sampler(inner, lambda drawn: mirrored.anchor + mirrored.sign * drawn, 0.5, self.lower, self.upper)
 
     @property
     def support(self) -> tuple[int | None, int | None]:
@@ -202,12 +204,6 @@ def _reach(lower: int, upper: int) -> int:
     """0 where int64 holds the whole range, else beyond what int64 may be asked to hold."""
     largest = max(abs(lower), abs(upper))
     return 0 if largest < LARGEST else largest
-
-
-def mirrored_sampler(mirrored: Mirrored, lower: int, upper: int) -> Sampler:
-    """Draws of a range by its mirrored envelope."""
-    inner = shared.envelope_sampler(mirrored)
-    return kept_sampler(inner, lambda drawn: mirrored.anchor + mirrored.sign * drawn, 0.5, lower, upper)
 
 
 def kept_sampler(inner: Sampler, place: Callable[[Any], Any], share: float, lower: int, upper: int) -> Sampler:

@@ -203,7 +203,7 @@ def envelope_table(law: EvenLaw, tuning: Tuning = SHIPPED) -> EnvelopeTable:
         starts, weights = _columns(law, shift, spread, blocks, tuning)
         columns = starts[-1]
         decay, estimate = law.decay(columns << shift), law.estimate(shift, columns) if shift else Estimate(rate=0.0, power=1)
-        tail = _rounded_up(_geometric_tail(law.weight(columns << shift), ball(decay)), WEIGHT_BITS)
+        _, tail = _ends(_geometric_tail(law.weight(columns << shift), ball(decay)), WEIGHT_BITS)
     spare = _end_bits(tuning) - WEIGHT_BITS
     tops = np.array([-(-upper >> spare) for _, upper in weights[:-1]], dtype=np.int64)
     bottoms = np.array([lower >> spare for lower, _ in (weights[1:] if shift else weights[:-1])], dtype=np.int64)
@@ -296,11 +296,6 @@ def _ends(value: arb, bits: int) -> tuple[int, int]:
     """Integers certainly not above and not below value * 2**bits, as near as the ball tells."""
     scaled = shift_ball(value, bits)
     return only_integer(scaled.lower().floor()), only_integer(scaled.upper().ceil())
-
-
-def _rounded_up(value: arb, bits: int) -> int:
-    """Smallest integer certainly not below value * 2**bits."""
-    return only_integer(shift_ball(value, bits).upper().ceil())
 
 
 def _covering(tops: NDArray[np.int64], height: int) -> NDArray[np.int64]:

@@ -18,7 +18,7 @@ from dpaudit.errors import Unsupported
 from dpaudit.exact import ball, working_precision
 from mechanisms.sampling.limits import LARGEST
 from mechanisms.sampling.logarithm import LOG_ERROR, certlog
-from mechanisms.sampling.reals import Cell, Reals
+from mechanisms.sampling.reals import Cell, DrawnReals
 
 CHUNK: Final = 2**20
 """Coordinates that are drawn at once, unless one vector has more."""
@@ -31,7 +31,7 @@ _FACTORS_EXACT: Final = 16
 _GUARD_BITS: Final = 128
 
 
-def draw_vectors(scale: Fraction, dimension: int, count: int, reals: Reals, *, chunk: int = CHUNK) -> NDArray[np.int64]:
+def draw_vectors(scale: Fraction, dimension: int, count: int, reals: DrawnReals, *, chunk: int = CHUNK) -> NDArray[np.int64]:
     """Independent vectors with density proportional to exp(-length / scale), every coordinate rounded to the nearest integer.
 
     Source: Hardt, Talwar 2010 (the law).
@@ -43,7 +43,7 @@ def draw_vectors(scale: Fraction, dimension: int, count: int, reals: Reals, *, c
     return result
 
 
-def _draw_chunk(scale: Fraction, dimension: int, count: int, reals: Reals) -> NDArray[np.int64]:
+def _draw_chunk(scale: Fraction, dimension: int, count: int, reals: DrawnReals) -> NDArray[np.int64]:
     """A few vectors at once."""
     width = dimension + 1 - dimension % 2
     exponentials = (dimension + 1) // 2
@@ -59,7 +59,7 @@ def _draw_chunk(scale: Fraction, dimension: int, count: int, reals: Reals) -> ND
 
 
 def _estimate(
-    scale: Fraction, dimension: int, normals: NDArray[np.int64], digits: NDArray[np.uint64], reals: Reals
+    scale: Fraction, dimension: int, normals: NDArray[np.int64], digits: NDArray[np.uint64], reals: DrawnReals
 ) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
     """Every coordinate rounded in floats, and which of them the floats' proved error leaves open."""
     bits = reals.revealing.normal_bits
@@ -106,7 +106,9 @@ class Stretch:
 
     __slots__ = ("_bits", "_digits", "_extra", "_known", "_position", "_range", "_reals", "_scale")
 
-    def __init__(self, scale: Fraction, reals: Reals, row: int, digits: Sequence[int], extra: Sequence[int], width: int) -> None:
+    def __init__(
+        self, scale: Fraction, reals: DrawnReals, row: int, digits: Sequence[int], extra: Sequence[int], width: int
+    ) -> None:
         self._scale, self._reals = scale, reals
         self._digits, self._bits = list(digits), reals.revealing.uniform_bits
         self._range = range(row * len(digits), (row + 1) * len(digits))
@@ -167,7 +169,7 @@ def _product(digits: Sequence[int]) -> arb:
     return result
 
 
-def _round_exactly(stretch: Stretch, cell: Cell, position: int, reals: Reals) -> int:
+def _round_exactly(stretch: Stretch, cell: Cell, position: int, reals: DrawnReals) -> int:
     """The integer nearest to stretch * (number in cell), revealing the one that is known less well until there is only one."""
     while True:
         with working_precision(stretch.bits + cell.bits + _GUARD_BITS):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final, Protocol
+from typing import Final
 
 import numpy as np
 from flint import arb, ctx
@@ -66,28 +66,8 @@ class Cell:
         return arb((self.centre, -self.bits), (1, -self.bits))
 
 
-class Reals(Protocol):
-    """Standard normal and uniform real numbers, each with a position, revealed piece by piece; all are independent."""
-
-    @property
-    def revealing(self) -> Revealing:
-        """How much is revealed at once."""
-
-    def normals(self, count: int) -> NDArray[np.int64]:
-        """New normal numbers: of each the nearest multiple of 2**-normal_bits, in that unit."""
-
-    def uniforms(self, count: int) -> NDArray[np.uint64]:
-        """New uniform numbers in [0, 1): of each the first `uniform_bits` digits."""
-
-    def half(self, cell: Cell, position: int) -> Cell:
-        """The half of its cell in which the normal number at a position lies."""
-
-    def digits(self, positions: range, known: int) -> list[int]:
-        """The next `step` digits of the uniform numbers at some positions, of which `known` digits were revealed."""
-
-
 class DrawnReals:
-    """Real numbers that are drawn from a bit source as they are revealed.
+    """Independent standard normal and uniform real numbers, each with a position, drawn from a bit source as they are revealed.
 
     Args:
       source: where the random bits come from.
@@ -102,21 +82,21 @@ class DrawnReals:
         self.revealing = revealing
 
     def normals(self, count: int) -> NDArray[np.int64]:
-        """Rounded Gaussian draws: the cell of a normal number has the probability of its rounded value."""
+        """New normal numbers, each as its nearest multiple of 2**-normal_bits, in that unit: draws of the rounded Gaussian."""
         return draw(self._cells, self._source, count)
 
     def uniforms(self, count: int) -> NDArray[np.uint64]:
-        """Random first digits."""
+        """New uniform numbers in [0, 1): of each the first `uniform_bits` digits."""
         digits: NDArray[np.uint64] = self._source.uniform(self.revealing.uniform_bits, count).astype(np.uint64, copy=False)
         return digits
 
     def half(self, cell: Cell, position: int) -> Cell:  # noqa: ARG002 - a drawn number has no other memory than its cell
-        """A half of the cell, each with its share of the cell's normal probability, exactly."""
+        """The half of its cell in which the normal number at a position lies; each half has its share of the cell's probability."""
         step = self.revealing.step
         return cell.half(right=not LazyUniform(self._source, step, step).less(lambda _: left_share(cell)))
 
     def digits(self, positions: range, known: int) -> list[int]:
-        """Random further digits."""
+        """The next `step` digits of the uniform numbers at some positions, of which `known` digits were revealed."""
         if known >= DEEPEST:
             raise Unsupported("DPA202", f"a random number is not known well enough after {known} bits. Draw again.")
         further: list[int] = self._source.uniform(self.revealing.step, len(positions)).tolist()

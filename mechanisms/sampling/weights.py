@@ -35,27 +35,12 @@ def laplace_weight(scale: Fraction, k: int) -> arb:
     return arb(fmpq(-abs(k) * scale.denominator, scale.numerator)).exp()
 
 
-def laplace_probability(scale: Fraction, k: int) -> arb:
-    """P[X = k] = tanh(1 / (2 scale)) exp(-|k| / scale)."""
-    return ball(1 / (2 * scale)).tanh() * laplace_weight(scale, k)
-
-
-def laplace_tail(scale: Fraction, k: int) -> arb:
-    """P[X >= k] for k >= 1."""
-    return laplace_weight(scale, k) / (1 + laplace_weight(scale, 1))
-
-
 def laplace_variance(scale: Fraction) -> arb:
     """E X^2 = 2 q / (1 - q)^2 = 1 / (2 sinh(1 / (2 scale))^2) with q = exp(-1 / scale)."""
     if scale < 1:
         ratio = laplace_weight(scale, 1)
         return 2 * ratio / (1 - ratio) ** 2
     return 1 / (2 * ball(1 / (2 * scale)).sinh() ** 2)
-
-
-def geometric_below(scale: Fraction, k: int) -> arb:
-    """P[X <= k] = 1 - exp(-(k + 1) / scale) of the geometric law, for k >= 0."""
-    return -arb(fmpq(-(k + 1) * scale.denominator, scale.numerator)).expm1()
 
 
 def gaussian_weight(variance: Fraction, k: int) -> arb:
@@ -94,11 +79,6 @@ def gaussian_total(variance: Fraction) -> arb:
 def _dual(variance: Fraction) -> arb:
     """2 pi^2 variance, the exponent of the Fourier series."""
     return 2 * arb.pi() ** 2 * ball(variance)
-
-
-def gaussian_probability(variance: Fraction, k: int) -> arb:
-    """P[X = k] of the discrete Gaussian."""
-    return gaussian_weight(variance, k) / gaussian_total(variance)
 
 
 def gaussian_variance(variance: Fraction) -> arb:

@@ -98,7 +98,10 @@ def read_scores(scores: Sequence[Any] | NDArray[Any]) -> Scores:
         whole = array if array.dtype == np.uint64 else array.astype(np.int64, copy=False)
         return Scores("integer", np.ascontiguousarray(whole), Fraction(int(whole.max())))
     if array.dtype.kind == "f" and array.dtype.itemsize <= 8:
-        return _from_floats(array.astype(np.float64, copy=False))
+        values = array.astype(np.float64, copy=False)
+        best = float(values.max())  # NaN and plus infinity show in the maximum
+        _refuse_unless_finite(best)
+        return Scores("float", values, Fraction(best))
     return _from_objects(array.tolist() if array.dtype.kind == "O" else [_ratio(entry) for entry in array])
 
 
@@ -111,13 +114,6 @@ def _as_array(scores: Sequence[Any]) -> NDArray[Any]:
             "Pass one score for each candidate, such as [3, 1, 2].",
         )
     return exact_array(scores)
-
-
-def _from_floats(values: NDArray[np.float64]) -> Scores:
-    """Scores given as float64; NaN and plus infinity show in the maximum."""
-    best = float(values.max())
-    _refuse_unless_finite(best)
-    return Scores("float", values, Fraction(best))
 
 
 def _from_objects(entries: list[Any]) -> Scores:
