@@ -86,7 +86,7 @@ class AboveThreshold:
 
     @property
     def claim(self) -> Claim:
-        """What an audit may test: pure differential privacy of a whole run."""
+        """The claim that an audit may test: pure differential privacy of a whole run."""
         return Claim(PureDP(epsilon=self.epsilon), adjacency=self.adjacency)
 
     @property
@@ -167,12 +167,12 @@ class AboveThreshold:
 
     @property
     def _moves(self) -> int:
-        """By how many sensitivities the positive answer of a run must be moved to hide the change of the data."""
+        """The distance in sensitivities that the positive answer of a run must move to hide the change of the data."""
         return 1 if self.monotonic else 2
 
     @cached_property
     def _comparisons(self) -> Comparisons:
-        """The noise in steps of the lattice, and what the release log keeps of it."""
+        """The noise in steps of the lattice, and its entry in the release log."""
         parameters = (
             ("lattice", self.lattice),
             ("monotonic", Fraction(int(self.monotonic))),

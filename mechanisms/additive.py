@@ -70,7 +70,7 @@ class AdditiveMechanism:
 
     @property
     def claim(self) -> Claim:
-        """What an audit may test: pure where the noise is, approximate for truncated Laplace noise, else the whole profile."""
+        """The claim that an audit may test: pure where the noise is, approximate for truncated Laplace noise, else a profile."""
         return Claim(self._guarantee(), adjacency=self.adjacency)
 
     def _guarantee(self) -> Guarantee:
@@ -167,7 +167,7 @@ class AdditiveMechanism:
 
     @cached_property
     def _noise(self) -> Noise:
-        """The noise in steps of the lattice, and what the release log keeps of it."""
+        """The noise in steps of the lattice, and its entry in the release log."""
         kind, parameters = log_entry(self.law, self.lattice)
         record = Release(kind, tuple(sorted(parameters.items())), self.sensitivity, self.adjacency)
         return Noise(self.law, self.lattice, Fraction(isqrt(int(self.law.width_squared)) + 1), record)

@@ -31,7 +31,7 @@ _RATIO_STEPS: Final = 64
 
 @dataclass(frozen=True)
 class Comparisons:
-    """The noise of a run in steps of the lattice, its largest number of positive answers, and what the release log keeps of it.
+    """The noise of a run in steps of the lattice, its largest number of positive answers, and its entry in the release log.
 
     `number` is the noise of numeric answers, None where there are none.
     """
@@ -107,12 +107,12 @@ class Comparisons:
         return np.array(steps, dtype=np.int64)
 
     def _against(self, hold: Hold, threshold: int) -> Hold:
-        """A hold that is given values in steps, and tells by how much they exceed the threshold."""
+        """A hold that takes values in steps, and keeps by how much they exceed the threshold."""
 
-        def told(value: Any, output: Any) -> Any:
+        def hold_excess(value: Any, output: Any) -> Any:
             return hold([self.lattice * (int(steps) - threshold) for steps in np.atleast_1d(np.array(value, dtype=object))], output)
 
-        return told
+        return hold_excess
 
     def _laws(self) -> list[DiscreteLaplace]:
         """The laws of all noise."""
@@ -134,11 +134,11 @@ class Run:
 
     @property
     def left(self) -> int:
-        """How many positive answers the run may still give."""
+        """The number of positive answers that the run may still give."""
         return self._left
 
     def ask(self, value: Exact) -> bool:
-        """Whether a value is above the threshold, noisily: value + noise >= threshold + the run's noise.
+        """True if a value is above the threshold, noisily: value + noise >= threshold + the run's noise.
 
         The question may depend on everything answered before.
 
@@ -162,15 +162,15 @@ class Run:
         return result if self._hold is None else self._hold(steps, result)
 
     def compare(self, steps: int) -> bool:
-        """Whether a value in steps of the lattice is above the threshold, noisily."""
+        """True if a value in steps of the lattice is above the threshold, noisily."""
         if os.getpid() != self._process:
-            raise BudgetExceeded("DPA204", "this run belongs to another process, which has its noise too. Start a run of its own.")
+            raise BudgetExceeded(
+                "DPA204", "this run belongs to another process, where the same noise may answer. Start a new run in this process."
+            )
         with self._lock:
             if not self._left:
-                raise BudgetExceeded(
-                    "DPA204",
-                    f"the run has given its {self._comparisons.cutoff} positive answers and stops. Start a new one, paid for anew.",
-                )
+                given = f"the run has given its {self._comparisons.cutoff} positive answers and has ended"
+                raise BudgetExceeded("DPA204", f"{given}. Start a new run, which costs its own epsilon.")
             above = steps + int(self._comparisons.query.sample(source=self._bits, wide=True)) >= self._border
             if self._hold is not None:
                 above = self._hold(steps, above)
@@ -183,7 +183,7 @@ class Run:
 
 
 def best_ratio(steps: int) -> Fraction:
-    """By how much the answers' budget should exceed the threshold's: steps^(2/3), rounded down to 1/64.
+    """The best ratio of the answers' budget to the threshold's: steps^(2/3), rounded down to 1/64.
 
     With budgets x and y the noise of a comparison has variance near 2 (sensitivity / x)^2 + 2 (steps sensitivity / y)^2, which is
     least, for a given sum, at (y / x)^3 = steps^2.

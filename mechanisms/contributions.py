@@ -37,7 +37,7 @@ class _Ball:
     per_unit: float
 
     def holds(self, steps: NDArray[np.float64]) -> NDArray[np.bool_]:
-        """Which rows of whole numbers lie in the ball: exact, since sums of whole numbers only lose exactness beyond 2**53."""
+        """True for each row of integers that lies in the ball: exact, as floats add integers without error up to 2**53."""
         if self.norm == "l2":
             sizes, largest = np.einsum("ij,ij->i", steps, steps), self.radius**2
         else:
@@ -97,7 +97,7 @@ def clip_and_sum(rows: NDArray[Any], *, norm_bound: Exact, norm: Norm = "l2", la
     total = np.zeros(checked.shape[1], dtype=np.int64)
     partial, summed = np.zeros(checked.shape[1]), 0
     for _, steps in _chunks(checked, ball):
-        # At most 2**26 rows of at most 2**26 steps: every partial sum is a whole number that floats hold.
+        # At most 2**26 rows of at most 2**26 steps: every partial sum is an integer of at most 2**52, which floats hold.
         if summed + len(steps) > _FLUSH_ROWS:
             total += partial.astype(np.int64)
             partial[:], summed = 0.0, 0
@@ -107,7 +107,7 @@ def clip_and_sum(rows: NDArray[Any], *, norm_bound: Exact, norm: Norm = "l2", la
 
 
 def check_rows(rows: NDArray[Any]) -> NDArray[Any]:
-    """The array itself, refused for its type and shape only."""
+    """Check the type and shape of rows, never a number in them, and return the array."""
     if not isinstance(rows, np.ndarray) or rows.ndim != 2 or rows.dtype.kind not in "fiu":
         is_array = isinstance(rows, np.ndarray)
         kind = (
@@ -145,7 +145,7 @@ def _chunks(rows: NDArray[Any], ball: _Ball) -> Iterator[tuple[int, NDArray[np.f
 
 
 def _steps(rows: NDArray[np.float64], ball: _Ball) -> NDArray[np.float64]:
-    """Rows as whole numbers of steps: floats clip and scale, the exact test of the ball decides what counts."""
+    """Rows in integer steps: floats clip and scale, the exact test of the ball decides what counts."""
     with np.errstate(all="ignore"):
         tame, sizes, per_unit = _measure(rows, ball)
         factor = np.minimum(per_unit, ball.radius / sizes)

@@ -83,7 +83,7 @@ class DiscreteGaussianMechanism:
 
     @property
     def claim(self) -> Claim:
-        """What an audit may test: zero-concentrated differential privacy, for a number and for an array."""
+        """The claim that an audit may test: zero-concentrated differential privacy, for a number and for an array."""
         return Claim(ZCDP(rho=self.rho), adjacency=self.adjacency)
 
     @property
@@ -126,7 +126,7 @@ class DiscreteGaussianMechanism:
 
     @cached_property
     def _noise(self) -> Noise:
-        """The noise in steps of the lattice, and what the release log keeps of it."""
+        """The noise in steps of the lattice, and its entry in the release log."""
         square = self.sigma_squared / self.lattice**2
         parameters = (("lattice", self.lattice), ("sigma_squared", self.sigma_squared))
         record = Release("discrete_gaussian", parameters, self.sensitivity, self.adjacency)

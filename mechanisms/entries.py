@@ -24,7 +24,7 @@ _KINDS: Final = {
 
 
 def name_contents(values: NDArray[Any]) -> str:
-    """What an array holds, for an error: never the width of text, which is the length of the longest string in private data."""
+    """The contents of an array in words of an error: never the width of text, the length of the longest string in private data."""
     return _KINDS.get(values.dtype.kind, values.dtype.name)
 
 

@@ -116,7 +116,7 @@ def drawn_reals(source: BitSource, revealing: Revealing = SHIPPED, cells: Tuning
 class VectorNoise:
     """Euclidean Laplace noise on whole vectors: read, note, draw, add, write.
 
-    `width` is the scale in steps of the lattice; `record` is what the release log keeps of one noisy vector.
+    `width` is the scale in steps of the lattice; `record` is the entry of the release log for one noisy vector.
     """
 
     lattice: Fraction
@@ -195,7 +195,7 @@ class EuclideanMechanism:
 
     @property
     def claim(self) -> Claim:
-        """What an audit may test: pure differential privacy, in any dimension."""
+        """The claim that an audit may test: pure differential privacy, in any dimension."""
         return Claim(PureDP(epsilon=self.epsilon), adjacency=self.adjacency)
 
     @property
@@ -270,7 +270,7 @@ class EuclideanMechanism:
 
     @cached_property
     def _noise(self) -> VectorNoise:
-        """The noise in steps of the lattice, and what the release log keeps of it."""
+        """The noise in steps of the lattice, and its entry in the release log."""
         parameters = (("lattice", self.lattice), ("scale", self.scale))
         record = Release("euclidean_laplace", parameters, self.sensitivity, self.adjacency)
         return VectorNoise(self.lattice, self.scale / self.lattice, record)

@@ -72,7 +72,7 @@ class ExponentialMechanism:
 
     @property
     def claim(self) -> Claim:
-        """What an audit may test: pure differential privacy."""
+        """The claim that an audit may test: pure differential privacy."""
         return Claim(PureDP(epsilon=self.epsilon), adjacency=self.adjacency)
 
     @property
@@ -99,6 +99,6 @@ class ExponentialMechanism:
 
     @cached_property
     def _record(self) -> Release:
-        """What the release log keeps of one choice."""
+        """The entry of the release log for one choice."""
         parameters = (("monotonic", Fraction(int(self.monotonic))), ("temperature", self.temperature))
         return Release("exponential_mechanism", parameters, self.sensitivity, self.adjacency)

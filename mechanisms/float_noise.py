@@ -22,7 +22,7 @@ from mechanisms.sampling.random import BitSource
 from mechanisms.sampling.real_noise import RealNoise, noisy_sum, noisy_sums, real_noise
 
 FloatValue: TypeAlias = "Exact | NDArray[np.float64]"
-"""What these mechanisms add noise to: a number that float64 holds exactly, or a float64 array."""
+"""The value that these mechanisms add noise to: a number that float64 holds exactly, or a float64 array."""
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ class AddsFloatNoise(Protocol):
 
     @property
     def _noise(self) -> FloatNoise:
-        """The noise, and what the release log keeps of it."""
+        """The noise, and its entry in the release log."""
 
 
 @overload

@@ -72,7 +72,7 @@ class GaussianMechanism:
 
     @property
     def claim(self) -> Claim:
-        """What an audit may test: Gaussian differential privacy with mu = sensitivity / sigma."""
+        """The claim that an audit may test: Gaussian differential privacy with mu = sensitivity / sigma."""
         return Claim(GDP(mu=self.sensitivity / self.sigma), adjacency=self.adjacency)
 
     @property
@@ -108,7 +108,7 @@ class GaussianMechanism:
 
     @cached_property
     def _noise(self) -> Noise:
-        """The noise in steps of the lattice, and what the release log keeps of it."""
+        """The noise in steps of the lattice, and its entry in the release log."""
         width = self.sigma / self.lattice
         parameters = (("lattice", self.lattice), ("sigma", self.sigma))
         return Noise(

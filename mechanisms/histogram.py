@@ -83,7 +83,7 @@ class HistogramMechanism:
 
     @property
     def moves(self) -> int:
-        """How many counts may differ between neighbours, each by 1: the L1 sensitivity, and the square of the L2 sensitivity."""
+        """The number of counts that may differ between neighbours, each by 1: L1 sensitivity, and square of the L2 sensitivity."""
         return min(units(self.adjacency) * self.contributions, len(self.categories) + self.other)
 
     @property
@@ -98,12 +98,12 @@ class HistogramMechanism:
 
     @property
     def labels(self) -> tuple[Key | None, ...]:
-        """What the counts are of, in their order; None stands for everything that is no category."""
+        """The categories of the counts, in their order; None for everything that is no category."""
         return (*self.categories, None) if self.other else self.categories
 
     @property
     def claim(self) -> Claim:
-        """What an audit may test: pure differential privacy, for Gaussian noise the whole profile of the loss."""
+        """The claim that an audit may test: pure differential privacy, for Gaussian noise the profile of the loss."""
         guarantee = Curve(self.loss) if self.gaussian else PureDP(epsilon=self.moves / self.spread)
         return Claim(guarantee, adjacency=self.adjacency)
 

@@ -79,7 +79,7 @@ class LaplaceMechanism:
 
     @property
     def claim(self) -> Claim:
-        """What an audit may test: pure differential privacy, for a number and for an array."""
+        """The claim that an audit may test: pure differential privacy, for a number and for an array."""
         return Claim(PureDP(epsilon=self.epsilon), adjacency=self.adjacency)
 
     @property
@@ -125,7 +125,7 @@ class LaplaceMechanism:
 
     @cached_property
     def _noise(self) -> Noise:
-        """The noise in steps of the lattice, and what the release log keeps of it."""
+        """The noise in steps of the lattice, and its entry in the release log."""
         width = self.scale / self.lattice
         parameters = (("lattice", self.lattice), ("scale", self.scale))
         law = DiscreteLaplace(width)

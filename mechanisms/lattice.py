@@ -56,7 +56,7 @@ def clamp_to_lattice(
     This is what makes a sensitivity true: every value, whatever it is, ends within [lower, upper], so one person moves the
     sum by at most max(|lower|, |upper|) / lattice steps when added or removed, and by (upper - lower) / lattice when replaced.
     A value that is no number (NaN, None, text) counts as the number of the range that is nearest to zero, and no value raises
-    an error: refusing would tell that somebody in the data has such a value.
+    an error: a refusal would reveal that somebody in the data has such a value.
 
     Args:
       values: one number per person; a sequence, or an array of any shape, which is kept. Never changed.
@@ -98,7 +98,7 @@ def _bounds(lower: Exact, upper: Exact, lattice: Exact, rounding: Rounding) -> _
             raise InvalidArgument(
                 "DPA107",
                 f"{name} must be a multiple of lattice, got {name}={shown(bound)} and lattice={shown(step)}. "
-                "Rounding would leave the range otherwise; choose bounds that are whole numbers of steps.",
+                "Rounding would leave the range otherwise; choose bounds that are multiples of it.",
             )
         if abs(bound / step) >= _LARGEST_STEP:
             raise InvalidArgument(
@@ -119,13 +119,13 @@ def _as_array(values: Iterable[Any] | NDArray[Any]) -> NDArray[Any]:
 
 
 def _is_moderate(bounds: _Bounds) -> bool:
-    """Whether floats decide all but the doubtful roundings: few enough steps, and a step size far from float limits."""
+    """True if floats decide all but the doubtful roundings: few enough steps, and a step size far from float limits."""
     few = max(abs(bounds.low), abs(bounds.high)) <= _LARGEST_FAST_STEP
     return few and Fraction(1, 2**900) <= bounds.lattice <= 2**900
 
 
 def _clamped_integers(array: NDArray[Any], bounds: _Bounds) -> NDArray[np.float64]:
-    """Integers as exact floats: those beyond the bounds are moved to the next whole numbers outside them first."""
+    """Integers as exact floats: those beyond the bounds are moved to the next integers outside them first."""
     outer = int(max(abs(bounds.low), abs(bounds.high)) * bounds.lattice) + 1
     if array.dtype.kind == "u":
         return np.minimum(array.astype(np.uint64), np.uint64(outer)).astype(np.float64)
@@ -136,7 +136,7 @@ def _float_steps(values: NDArray[np.float64], bounds: _Bounds, *, whole: bool) -
     """Steps of float values: the quotient in floats, and exact arithmetic wherever its error could change the rounding.
 
     The quotient has two roundings, hence a relative error below 2**-51; it is exact when the step size is a power of two,
-    and when whole numbers meet a step size of 1/whole.
+    and when integers meet a step size of 1 over an integer.
     """
     factor = 1 / bounds.lattice
     exact = _is_power_of_two(factor) or (whole and factor.denominator == 1 and factor <= _LARGEST_FAST_STEP)
@@ -154,7 +154,7 @@ def _float_steps(values: NDArray[np.float64], bounds: _Bounds, *, whole: bool) -
 
 
 def _is_power_of_two(value: Fraction) -> bool:
-    """Whether multiplying a float by `value` is exact."""
+    """True if multiplying a float by `value` is exact."""
     return value.numerator & (value.numerator - 1) == 0 and value.denominator & (value.denominator - 1) == 0
 
 

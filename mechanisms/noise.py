@@ -34,7 +34,7 @@ class Drawn(Protocol):
 class Noise:
     """Integer noise in steps of a lattice.
 
-    `width` is its typical size in steps; `record` is what the release log keeps of one noisy number.
+    `width` is its typical size in steps; `record` is the entry of the release log for one noisy number.
     """
 
     law: Drawn
@@ -76,7 +76,7 @@ class AddsNoise(Protocol):
 
     @property
     def _noise(self) -> Noise:
-        """The noise in steps of the lattice, and what the release log keeps of it."""
+        """The noise in steps of the lattice, and its entry in the release log."""
 
 
 @overload
@@ -109,7 +109,7 @@ def _fitting(steps: int, largest: int) -> int:
 
 
 def in_logged_units(value: Value, lattice: Fraction, record: Release) -> Value | list[Fraction]:
-    """What a release read in the units of its logged sensitivity: mechanisms on vectors read whole steps, lattice 1, instead."""
+    """The value of a release in the units of its logged sensitivity: mechanisms on vectors read integer steps instead."""
     unit = dict(record.parameters).get("lattice", lattice) / lattice
     return value if unit == 1 else [unit * int(steps) for steps in np.ravel(np.asarray(value))]
 

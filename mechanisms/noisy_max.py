@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from dpaudit.accounting import PrivacyLoss
 
 NoiseName: TypeAlias = Literal["geometric", "laplace"]
-"""Which noise is added to every score."""
+"""The noise that is added to every score."""
 
 _NOISES: Final = ("geometric", "laplace")
 _LARGEST_SCALE: Final = 2**54
@@ -97,7 +97,7 @@ class NoisyMax:
 
     @property
     def claim(self) -> Claim:
-        """What an audit may test: pure differential privacy."""
+        """The claim that an audit may test: pure differential privacy."""
         return Claim(PureDP(epsilon=self.epsilon), adjacency=self.adjacency)
 
     @property
@@ -165,7 +165,7 @@ class NoisyMax:
 
     @cached_property
     def _record(self) -> Release:
-        """What the release log keeps of one choice."""
+        """The entry of the release log for one choice."""
         parameters = (
             ("geometric", Fraction(int(self.noise == "geometric"))),
             ("lattice", self.lattice),
@@ -176,7 +176,7 @@ class NoisyMax:
 
 
 def lattice_steps(scores: Scores, lattice: Fraction) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Where the candidates stand that may be chosen, and their scores in steps, at most 2**60 in size."""
+    """Positions of the candidates that may be chosen, and their scores in steps, at most 2**60 in size."""
     positions = scores.possible()
     if scores.kind == "exact" or (scores.kind == "integer" and lattice.denominator != 1):
         steps = [number_steps(scores.best - gap, lattice) for gap in map(scores.gap, positions.tolist()) if gap is not None]

@@ -64,7 +64,7 @@ class PartitionSelection:
 
     @property
     def claim(self) -> Claim:
-        """What an audit may test: approximate differential privacy."""
+        """The claim that an audit may test: approximate differential privacy."""
         return Claim(ApproxDP(epsilon=self.epsilon, delta=self.delta), adjacency=self.adjacency)
 
     @property
@@ -125,7 +125,7 @@ class PartitionSelection:
 
     @cached_property
     def _record(self) -> Release:
-        """What the release log keeps of one release; nothing in it depends on which keys there are."""
+        """The entry of the release log for one release; nothing in it depends on which keys there are."""
         parameters = (("delta", self._rule.delta), ("epsilon", self._rule.epsilon))
         moves = units(self.adjacency) * self.contributions
         return Release("partition_selection", parameters, Fraction(moves), self.adjacency)
@@ -133,7 +133,7 @@ class PartitionSelection:
 
 @dataclass(frozen=True)
 class Rule:
-    """With which probability a key that n people have is selected; (epsilon, delta)-private in n, and the largest such."""
+    """The probability of selecting a key that n people have: (epsilon, delta)-private in n, and the largest such."""
 
     epsilon: Fraction
     delta: Fraction
@@ -180,11 +180,11 @@ def border(rule: Rule, people: int, bits: int) -> int:
             lower, upper = (min(floor(end * 2**bits), 2**bits) for end in ball_endpoints(rule.probability(people)))
         if lower == upper:
             return int(lower)
-    raise AssertionError("e**epsilon is transcendental, so 8192 bits tell the probability from a rational of 64")
+    raise AssertionError("e**epsilon is transcendental, so 8192 bits separate the probability from a rational of 64")
 
 
 def select_keys(rule: Rule, people: NDArray[np.int64], source: BitSource, *, bits: int = 62, step: int = 64) -> NDArray[np.bool_]:
-    """Whether each key is selected: exact independent coins, `bits` (at most 62) bits first, further ones where these are open."""
+    """Flip an exact, independent coin for each key: `bits` (at most 62) bits first, further ones where these are open."""
     different, places = np.unique(np.minimum(people, min(rule.sure, 2**62)), return_inverse=True)
     borders = np.array([border(rule, number, bits) for number in different.tolist()], dtype=np.int64)[places]
     words = source.uniform(bits, people.size).astype(np.int64)

@@ -13,7 +13,7 @@ from dpaudit.claims import Adjacency
 from dpaudit.errors import InvalidArgument
 
 Key: TypeAlias = int | str
-"""What a category or a key may be."""
+"""A category or a key."""
 
 Entries: TypeAlias = "Iterable[Any] | NDArray[Any]"
 """One entry per record."""
@@ -24,7 +24,7 @@ _NOWHERE: Final = -1
 
 
 def units(adjacency: Adjacency) -> int:
-    """How many people's records differ between neighbours, counting a person whose records are others as two."""
+    """The number of people whose records differ between neighbours, counting a person whose records are others as two."""
     if adjacency.kind not in _UNITS:
         raise InvalidArgument(
             "DPA103", f"adjacency must be {' or '.join(_UNITS)} where people are counted, got {adjacency}. Its records are people."
@@ -64,7 +64,7 @@ def read_people(people: object, records: int, contributions: int) -> NDArray[np.
         index = {entry: number for number, entry in enumerate(dict.fromkeys(entries))}
         numbered = np.fromiter(map(index.__getitem__, entries), np.int64, len(entries))
         absent = [number for person, number in index.items() if _is_absent(person)]
-    except Exception:  # noqa: BLE001 - an error would tell that somebody's record holds what cannot be compared
+    except Exception:  # noqa: BLE001 - an error would reveal that somebody's record holds what cannot be compared
         index = {}
         return np.array([_person(entry, index) for entry in entries], dtype=np.int64)
     numbered[np.isin(numbered, absent)] = _NOWHERE
@@ -122,7 +122,7 @@ def limit_contributions(places: NDArray[np.int64], people: NDArray[np.int64] | N
 
 
 def _is_absent(person: object) -> bool:
-    """Whether a record has no person: None, or what does not even equal itself, such as NaN."""
+    """True if a record has no person: None, or what does not even equal itself, such as NaN."""
     return person is None or bool(person != person)  # noqa: PLR0124 - the test for NaN of every type
 
 

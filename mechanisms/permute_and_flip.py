@@ -76,7 +76,7 @@ class PermuteAndFlip:
 
     @property
     def claim(self) -> Claim:
-        """What an audit may test: pure differential privacy."""
+        """The claim that an audit may test: pure differential privacy."""
         return Claim(PureDP(epsilon=self.epsilon), adjacency=self.adjacency)
 
     @property
@@ -123,6 +123,6 @@ class PermuteAndFlip:
 
     @cached_property
     def _record(self) -> Release:
-        """What the release log keeps of one choice."""
+        """The entry of the release log for one choice."""
         parameters = (("monotonic", Fraction(int(self.monotonic))), ("temperature", self.temperature))
         return Release("permute_and_flip", parameters, self.sensitivity, self.adjacency)

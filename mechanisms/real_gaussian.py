@@ -69,7 +69,7 @@ class RealGaussianMechanism:
 
     @property
     def claim(self) -> Claim:
-        """What an audit may test: Gaussian differential privacy with mu = sensitivity / sigma."""
+        """The claim that an audit may test: Gaussian differential privacy with mu = sensitivity / sigma."""
         return Claim(GDP(mu=self.sensitivity / self.sigma), adjacency=self.adjacency)
 
     @property
@@ -104,6 +104,6 @@ class RealGaussianMechanism:
 
     @cached_property
     def _noise(self) -> FloatNoise:
-        """The noise, and what the release log keeps of it."""
+        """The noise, and its entry in the release log."""
         record = Release("real_gaussian", (("sigma", self.sigma),), self.sensitivity, self.adjacency)
         return FloatNoise(GaussianCells, self.sigma, record)

@@ -73,7 +73,7 @@ class RealLaplaceMechanism:
 
     @property
     def claim(self) -> Claim:
-        """What an audit may test: pure differential privacy, for a number and for an array."""
+        """The claim that an audit may test: pure differential privacy, for a number and for an array."""
         return Claim(PureDP(epsilon=self.epsilon), adjacency=self.adjacency)
 
     @property
@@ -114,6 +114,6 @@ class RealLaplaceMechanism:
 
     @cached_property
     def _noise(self) -> FloatNoise:
-        """The noise, and what the release log keeps of it."""
+        """The noise, and its entry in the release log."""
         record = Release("real_laplace", (("scale", self.scale),), self.sensitivity, self.adjacency)
         return FloatNoise(LaplaceCells, self.scale, record)

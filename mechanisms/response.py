@@ -1,4 +1,4 @@
-"""Randomized response: each person reports the own category truthfully with a known probability, and another one otherwise."""
+"""Randomized response: each person reports their own category with a known probability, else another one."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ class RandomizedResponse:
 
     @property
     def claim(self) -> Claim:
-        """What an audit may test: pure differential privacy for each person."""
+        """The claim that an audit may test: pure differential privacy for each person."""
         return Claim(PureDP(epsilon=self.epsilon), adjacency=self.adjacency)
 
     @property
@@ -129,8 +129,8 @@ class RandomizedResponse:
         """
         truth, copies = np.asarray(self._checked(value)), read_count(count)
         bits, hold = open_release(self._record, source, count=copies, dimension=truth.size)
-        told = reports(truth, copies, self.epsilon, self.categories, bits)
-        return told if hold is None else hold(truth, told)
+        answers = reports(truth, copies, self.epsilon, self.categories, bits)
+        return answers if hold is None else hold(truth, answers)
 
     def estimate(self, reports: NDArray[Any]) -> NDArray[np.float64]:
         """Unbiased estimate of how the true categories are distributed, from the reports alone.
@@ -151,7 +151,7 @@ class RandomizedResponse:
         return shares
 
     def standard_error(self, reports: NDArray[Any]) -> NDArray[np.float64]:
-        """How far the estimate is typically from the true shares of those who reported, from the reports alone.
+        """Standard errors of the estimate, relative to the true shares of those who reported, from the reports alone.
 
         Args:
           reports: integer array of released reports.
@@ -180,7 +180,7 @@ class RandomizedResponse:
 
     @cached_property
     def _record(self) -> Release:
-        """What the release log keeps of one report."""
+        """The entry of the release log for one report."""
         parameters = (("categories", Fraction(self.categories)), ("epsilon", self.epsilon))
         return Release("randomized_response", parameters, Fraction(1), self.adjacency)
 
@@ -210,7 +210,7 @@ class RandomizedResponse:
 
     def _odds(self) -> tuple[float, float]:
         """Probability of one particular lie, and how much likelier the truth is."""
-        # Outside this range an estimate is all noise or none, and floats could not tell.
+        # Outside this range an estimate is all noise or none, and floats could not represent the difference.
         epsilon = float(min(max(self.epsilon, _SMALLEST_USEFUL), _LARGEST_USEFUL))
         total = 1.0 + (self.categories - 1) * math.exp(-epsilon)
         return math.exp(-epsilon) / total, -math.expm1(-epsilon) / total
@@ -257,7 +257,7 @@ def threshold(epsilon: Fraction, categories: int, bits: int) -> int:
         floors = {min(math.floor(end), 2**bits - 1) for end in (lower, upper)}
         if len(floors) == 1:
             return int(floors.pop())
-    raise AssertionError("e**epsilon is transcendental, so 4096 bits tell it from a rational of 64")
+    raise AssertionError("e**epsilon is transcendental, so 4096 bits separate it from a rational of 64")
 
 
 def draw_honesty(

@@ -1,4 +1,4 @@
-"""Roots rounded up, of rational and of whole numbers: norms that nothing may exceed."""
+"""Roots of rational numbers and of integers, rounded up: norms that nothing may exceed."""
 
 from __future__ import annotations
 
@@ -17,5 +17,5 @@ def root_above(square: Fraction) -> Fraction:
 
 
 def whole_root_above(square: int) -> int:
-    """The least whole number whose square is at least a positive one: of a number of columns, the L2 norm of as many ones."""
+    """The least integer whose square is at least a positive one: of a number of columns, it bounds the L2 norm of as many ones."""
     return math.isqrt(square - 1) + 1

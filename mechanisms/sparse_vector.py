@@ -103,7 +103,7 @@ class SparseVector:
 
     @property
     def claim(self) -> Claim:
-        """What an audit may test: pure differential privacy of a whole run."""
+        """The claim that an audit may test: pure differential privacy of a whole run."""
         return Claim(PureDP(epsilon=self.epsilon), adjacency=self.adjacency)
 
     @property
@@ -186,12 +186,12 @@ class SparseVector:
 
     @property
     def _moves(self) -> int:
-        """By how many sensitivities the positive answers of a run must be moved together to hide the change of the data."""
+        """The distance in sensitivities that the positive answers of a run must move together to hide the change of the data."""
         return self.cutoff * (1 if self.monotonic else 2)
 
     @cached_property
     def _comparisons(self) -> Comparisons:
-        """The noise in steps of the lattice, and what the release log keeps of it."""
+        """The noise in steps of the lattice, and its entry in the release log."""
         number = self.number_scale
         parameters = (
             ("cutoff", Fraction(self.cutoff)),

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 class StabilityHistogram:
     """Counts people by keys that come from the data: a key is released with its noisy count if that reaches a threshold.
 
-    Only keys that somebody has get noise, so the set of released keys could tell of a single person; the threshold is the least
+    Only keys that somebody has get noise, so the set of released keys could reveal a single person; the threshold is the least
     integer at which that has probability at most delta. A person counts at most once a key and in at most `contributions` of them:
     the first different ones among that person's records.
 
@@ -74,7 +74,7 @@ class StabilityHistogram:
 
     @property
     def claim(self) -> Claim:
-        """What an audit may test: approximate differential privacy."""
+        """The claim that an audit may test: approximate differential privacy."""
         return Claim(ApproxDP(epsilon=self.epsilon, delta=self.delta), adjacency=self.adjacency)
 
     @property
@@ -132,7 +132,7 @@ class StabilityHistogram:
 
     @property
     def _moves(self) -> int:
-        """How many counts may differ between neighbours, each by 1."""
+        """The number of counts that may differ between neighbours, each by 1."""
         return units(self.adjacency) * self.contributions
 
     @cached_property
@@ -142,7 +142,7 @@ class StabilityHistogram:
 
     @cached_property
     def _record(self) -> Release:
-        """What the release log keeps of one release; nothing in it depends on which keys there are."""
+        """The entry of the release log for one release; nothing in it depends on which keys there are."""
         parameters = (
             ("contributions", Fraction(self.contributions)),
             ("scale", self.scale),

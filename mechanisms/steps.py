@@ -20,7 +20,7 @@ INTEGER_LIMIT: Final = 2**60
 """Values in steps are at most this large, and results below twice that.
 
 Noise that does not fit int64 draws, 2**62 or more, is refused by the sampler. Together with a value of at most 2**60 it would give
-a result that is refused anyway, so whether a release is refused is a fixed function of its exact result and tells no more than it.
+a result that is refused anyway, so whether a release is refused is a fixed function of its exact result and reveals no more.
 """
 
 FLOAT_LIMIT: Final = 2**52
@@ -30,7 +30,7 @@ _SPREAD: Final = 64
 
 @dataclass(frozen=True)
 class Format:
-    """How numbers on the lattice `unit` / 2**`shift` are stored exactly in an array.
+    """The exact form of numbers on the lattice `unit` / 2**`shift` in an array.
 
     Values before the noise have numerators of at most `limit`; with the noise they stay below twice that, which still fits.
     """
@@ -61,7 +61,7 @@ class Format:
 
 
 def number_steps(value: Exact, lattice: Fraction) -> int:
-    """How many steps of `lattice` the exact number `value` is; DPA107 when it is not a whole number of them."""
+    """The exact number `value` in steps of `lattice`; DPA107 when it is no multiple of it."""
     if type(value) is int:  # the common case; the quotient in integers spares a Fraction
         whole, rest = divmod(value * lattice.denominator, lattice.numerator)
         if rest:
@@ -101,12 +101,12 @@ def array_steps(values: NDArray[Any], lattice: Fraction) -> tuple[NDArray[np.int
 
 
 def _integer_steps(values: NDArray[np.integer[Any]], lattice: Fraction) -> tuple[NDArray[np.int64], Format]:
-    """Integer entries in steps of a lattice that is a whole number."""
+    """Integer entries in steps of an integer lattice."""
     form = format_of(lattice)
     if form.kind != "int64":
         raise InvalidArgument(
             "DPA105",
-            f"integer arrays need a lattice that is a whole number up to 2**54, got {shown(lattice)}. "
+            f"integer arrays need a lattice that is an integer up to 2**54, got {shown(lattice)}. "
             "Count in steps with lattice=1 and multiply the result, or give a float64 array on a dyadic lattice.",
         )
     if int(values.max()) > INTEGER_LIMIT or int(values.min()) < -INTEGER_LIMIT:
@@ -155,7 +155,7 @@ def _too_large(allowed: str) -> InvalidArgument:
 
 
 def _off_lattice(what: str, lattice: Fraction) -> InvalidArgument:
-    """The refusal of values that are not whole numbers of steps; the value itself is private and not shown."""
+    """The refusal of values off the lattice; the value itself is private and not shown."""
     return InvalidArgument(
         "DPA107",
         f"{what} is not a multiple of the lattice, which is {shown(lattice)}. Choose a finer one, such as "

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from dpaudit.accounting import PrivacyLoss
 
 Method: TypeAlias = Literal["one_shot", "peeling", "permute_and_flip"]
-"""How the choices are made: the first two give the same law."""
+"""The way in which choices are made: the first two give the same law."""
 
 _METHODS: Final = ("one_shot", "peeling", "permute_and_flip")
 
@@ -95,7 +95,7 @@ class TopK:
 
     @property
     def claim(self) -> Claim:
-        """What an audit may test: pure differential privacy of all choices together."""
+        """The claim that an audit may test: pure differential privacy of all choices together."""
         return Claim(PureDP(epsilon=self.epsilon), adjacency=self.adjacency)
 
     @property
@@ -169,7 +169,7 @@ class TopK:
 
     @cached_property
     def _record(self) -> Release:
-        """What the release log keeps of the k choices of one release."""
+        """The entry of the release log for the k choices of one release."""
         flips = Fraction(int(self.method == "permute_and_flip"))
         parameters = (("flips", flips), ("monotonic", Fraction(int(self.monotonic))), ("temperature", self.temperature))
         return Release("top_k", parameters, self.sensitivity, self.adjacency, count=self.k)

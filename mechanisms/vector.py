@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from dpaudit.accounting import PrivacyLoss
 
 _MOVES: Final = {"add_remove": 1, "zero_out": 1, "replace_one": 2}
-"""By how many times the norm bound one row moves the sum."""
+"""The distance that one row moves the sum, in norm bounds."""
 
 
 @dataclass(frozen=True, init=False)
@@ -102,7 +102,7 @@ class VectorMechanism:
 
     @property
     def claim(self) -> Claim:
-        """What an audit may test: Gaussian differential privacy for Gaussian noise, else pure differential privacy."""
+        """The claim that an audit may test: Gaussian differential privacy for Gaussian noise, else pure differential privacy."""
         return self._additive.claim
 
     @property
@@ -196,7 +196,7 @@ class VectorMechanism:
         return as_text(self, "norm_bound", "norm", noise, "lattice_bits", "adjacency")
 
     def _noisy(self, steps: NDArray[np.integer[Any]], copies: int, bits: BitSource) -> NDArray[np.int64]:
-        """Copies with noise, in steps: the additive mechanism's own path, log included, read and written on whole numbers."""
+        """Copies with noise, in steps: the additive mechanism's own path, log included, read and written on integers."""
         noise = replace(self._additive._noise, lattice=Fraction(1))  # noqa: SLF001 - one family of mechanisms
         released: NDArray[np.int64] = noise.often(steps, copies, bits)
         return released

@@ -1,4 +1,4 @@
-"""What every law does alike: exact draws, and enclosures of its probabilities, tails and variance.
+"""The methods that all laws share: exact draws, and enclosures of probabilities, tails and variance.
 
 A law is a frozen dataclass that says how it is sampled (`sampler`) and gives balls around its numbers (`weight`, `probability`,
 `beyond`, `below`, `spread`). The functions of this module become its public methods by assignment in the class body, so that they
@@ -62,7 +62,7 @@ class IntegerLaw(Protocol):
 
     @property
     def method(self) -> str:
-        """By which mathematics the balls are computed."""
+        """The mathematics by which the balls are computed."""
 
     def weight(self, k: int) -> arb:
         """Ball around P[X = k], up to a factor that is the same for every k."""
@@ -91,7 +91,7 @@ def sample(self: IntegerLaw, n: int | None = None, *, source: BitSource | None =
 
 
 def request(n: int | None, source: BitSource | None) -> tuple[int | None, BitSource]:
-    """What was asked for, checked: how many draws (None for a single int), and the source of bits."""
+    """Check a request: the number of draws (None for a single int), and the source of bits."""
     count = None if n is None else integer(n, "n", lower=0, upper=MOST_DRAWS)
     if source is None:
         return count, default_source()
@@ -160,7 +160,7 @@ def even_below(self: IntegerLaw, k: int) -> arb:
 
 
 def only_fields(self: Any) -> dict[str, object]:
-    """What a law is pickled and copied by: its parameters, not the tables kept for speed."""
+    """The state that a law is pickled and copied by: its parameters, not the tables kept for speed."""
     return {field.name: getattr(self, field.name) for field in fields(self)}
 
 

@@ -66,7 +66,7 @@ class Mirrored:
 
     @property
     def cut(self) -> Fraction:
-        """How many widths the blocks reach: to the end of the range, or so far that little is left."""
+        """The reach of the blocks in widths: to the end of the range, or so far that little is left."""
         return min(Fraction(self.limit + 1, self.width), Fraction(CUT))
 
     def weight(self, k: int) -> arb:

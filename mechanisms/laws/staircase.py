@@ -43,7 +43,7 @@ class Staircase:
     width, moving the law by at most `sensitivity` changes no probability by more than that factor.
 
     Args:
-      sensitivity: length of a step, a whole number from 1 to 2**40, in units of the integers.
+      sensitivity: length of a step, an integer from 1 to 2**40, in units of the integers.
       epsilon: fall from step to step in nats, exact, from 2**-40 to 2**20.
       width: half length of the top step, from 1 to `sensitivity`; None takes the one with the smallest mean size of the noise.
     Raises:
@@ -94,11 +94,11 @@ class Staircase:
 
     @property
     def top(self) -> int:
-        """How many integers lie on the top step."""
+        """The number of integers on the top step."""
         return 2 * self.width - 1
 
     def level(self, k: int) -> int:
-        """How many steps below the top an integer lies."""
+        """The number of steps between the top and an integer."""
         return (abs(k) + self.sensitivity - self.width) // self.sensitivity
 
     def weight(self, k: int) -> arb:
@@ -158,7 +158,7 @@ def best_width(sensitivity: int, epsilon: Fraction) -> int:
 
 
 def _rises(sensitivity: int, epsilon: Fraction, width: int) -> bool:
-    """Whether the noise of `width` is on average smaller than that of the next width."""
+    """True if the noise of `width` is on average smaller than that of the next width."""
     precision = 128
     while precision <= DEEPEST:
         with working_precision(precision):
@@ -166,7 +166,9 @@ def _rises(sensitivity: int, epsilon: Fraction, width: int) -> bool:
             if difference > 0 or difference < 0:
                 return bool(difference > 0)
         precision *= 2
-    raise Unsupported("DPA202", "two widths of the staircase could not be told apart. State the width.")
+    raise Unsupported(
+        "DPA202", "the best width of the staircase is not decided: two widths cost the same to 4096 bits. Give width=."
+    )
 
 
 def _mean_size(sensitivity: int, epsilon: Fraction, width: int) -> arb:
@@ -180,7 +182,7 @@ def _mean_size(sensitivity: int, epsilon: Fraction, width: int) -> arb:
 
 @dataclass(frozen=True)
 class StepSide:
-    """Where a staircase draw lies: 0 on the top step, 1 to the right of it, 2 to the left."""
+    """The side of a staircase draw: 0 on the top step, 1 to the right of it, 2 to the left."""
 
     staircase: Staircase
 
@@ -195,7 +197,7 @@ class StepSide:
 
 @dataclass(frozen=True, eq=False)
 class StaircaseTable:
-    """What a staircase is drawn with: a table of sides, and the digits of the number of steps beyond the second."""
+    """The tables of a staircase: its sides, and the digits of the number of steps beyond the second."""
 
     staircase: Staircase
     side: CumulativeTable

@@ -34,7 +34,7 @@ LIKELY: Final = Fraction(1, 4)
 """Ranges at least this likely are met by drawing from the whole law until one draw lies inside."""
 
 DEEPEST: Final = 2**14
-"""Bits up to which the probability of a range is told from 0."""
+"""Bits up to which the probability of a range is computed before it counts as 0."""
 
 
 @dataclass(frozen=True, init=False)
@@ -161,7 +161,9 @@ def range_mass(law: IntegerLaw, first: int, last: int) -> arb:
         if mass > 0 and mass.rel_accuracy_bits() >= wanted - 2:
             return mass
         precision = wanted + 2 * (precision - wanted)
-    raise InvalidArgument("DPA103", "the range from lower to upper is too unlikely to be told from an empty one. Move it.")
+    raise InvalidArgument(
+        "DPA103", "the range from lower to upper is so unlikely that it cannot be distinguished from an empty one. Move it."
+    )
 
 
 def _difference(law: IntegerLaw, first: int, last: int) -> arb:

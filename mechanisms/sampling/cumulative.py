@@ -89,7 +89,7 @@ class CumulativeTable:
 
     @cached_property
     def is_open(self) -> bool:
-        """Whether the law goes on beyond the last threshold."""
+        """True if the law goes on beyond the last threshold."""
         return self.law.highest is None
 
     @cached_property
@@ -128,7 +128,7 @@ def _last_threshold(law: CumulativeLaw, reach: int) -> int:
 
 
 def _guide(law: CumulativeLaw, words: Words, below: NDArray[np.uint64], beyond: NDArray[np.uint64]) -> NDArray[np.int64]:
-    """What the first bits decide: the same place for the least and the greatest number that starts with them."""
+    """The place that the first bits decide: the same for the least and the greatest number that starts with them."""
     rest = words.prefix - words.guide
     least = np.arange(2**words.guide, dtype=np.uint64) << np.uint64(rest)
     greatest = least + np.uint64(2**rest - 1)

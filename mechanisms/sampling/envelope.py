@@ -45,7 +45,7 @@ class EvenLaw(Protocol):
 
     @property
     def cut(self) -> Fraction:
-        """How many scales from 0 the blocks reach."""
+        """The reach of the blocks, in scales from 0."""
 
     def weight(self, k: int) -> arb:
         """Ball around P(k) / P(0), at the current working precision."""
@@ -156,7 +156,7 @@ class EnvelopeTable:
 
     @cached_property
     def left(self) -> int:
-        """How many digits of a partly covered cell are compared: those that do not choose a block."""
+        """The number of digits of a partly covered cell that are compared: those that do not choose a block."""
         return self.tuning.prefix - self.spread
 
     @cached_property
@@ -255,7 +255,7 @@ def envelope_table(law: EvenLaw, tuning: Tuning = SHIPPED) -> EnvelopeTable:
 
 
 def _shift(law: EvenLaw) -> int:
-    """How many bits choose an integer within a block: none for laws so narrow that every integer can have cells of its own."""
+    """The number of bits that choose an integer within a block: none for laws so narrow that every integer has its own cells."""
     size = floor_log2(law.width_squared) // 2
     return 0 if size < _BLOCK_BITS else max(1, size - _BLOCK_BITS)
 
@@ -293,13 +293,13 @@ def floor_log2(value: Fraction) -> int:
 
 
 def _ends(value: arb, bits: int) -> tuple[int, int]:
-    """Integers certainly not above and not below value * 2**bits, as near as the ball tells."""
+    """Integers certainly not above and not below value * 2**bits, as near as the ball allows."""
     scaled = shift_ball(value, bits)
     return only_integer(scaled.lower().floor()), only_integer(scaled.upper().ceil())
 
 
 def _covering(tops: NDArray[np.int64], height: int) -> NDArray[np.int64]:
-    """How many cells of height * 2**-HEIGHT_BITS cover each weight."""
+    """The number of cells of height * 2**-HEIGHT_BITS that cover each weight."""
     covering: NDArray[np.int64] = -(-tops // (height << _TO_WEIGHT))
     return covering
 

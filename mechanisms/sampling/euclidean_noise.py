@@ -140,7 +140,7 @@ class Stretch:
         self._known = None
 
     def _square_is_coarser(self) -> bool:
-        """Whether the square leaves more open than the product."""
+        """True if the square leaves more open than the product."""
         with working_precision(self.bits + _GUARD_BITS):
             known = self._exponentials()
             return bool(known.is_finite()) and bool(self._square().rad() > known.rad())

@@ -66,7 +66,7 @@ class LazyUniform:
         self.bits += self.step
 
     def less(self, value: Callable[[int], arb]) -> bool:
-        """Whether the number is below a real number."""
+        """True if the number is below a real number, whose ball `value` gives at a working precision."""
         while True:
             with working_precision(self.precision):
                 scaled = shift_ball(value(self.precision), self.bits)
@@ -101,7 +101,7 @@ def exp_constants() -> ExpConstants:
     size = 2**_TABLE_BITS
     with working_precision(256):
         step = arb.const_log2() / size
-        # `high` has 32 significant bits, so that its product with a whole number below 2**21 is exact.
+        # `high` has 32 significant bits, so that its product with an integer below 2**21 is exact.
         high = float(only_integer(shift_ball(step, 43).floor())) / 2.0**43
         entries = tuple(only_integer((shift_ball((-step * index).exp(), 53) + 0.5).floor()) / 2.0**53 for index in range(size))
         return ExpConstants(

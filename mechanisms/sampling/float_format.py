@@ -53,7 +53,7 @@ class FloatFormat:
         return size if rank >= 0 else -size
 
     def middle(self, rank: int) -> Fraction:
-        """Where rounding changes from the number of `rank` to the next one: half way between the two."""
+        """The border at which rounding changes from the number of `rank` to the next one: half way between the two."""
         return (self.number(rank) + self.number(rank + 1)) / 2
 
     def sum_one(self, first: float, second: float) -> float:

@@ -74,7 +74,7 @@ def one_trial(table: EnvelopeTable, source: BitSource) -> int | None:
 
 
 def _decide_one(table: EnvelopeTable, partial: int, level: int, height: float, k: int, digits: int) -> bool | None:
-    """Whether a point is certainly under the weight of k, certainly not, or (None) too near to say."""
+    """True if a point is certainly under the weight of k, False if certainly not, None if it is too near to say."""
     if not table.shift:
         return True if digits < table.accept_below.item(partial) else False if digits > table.reject_above.item(partial) else None
     weight = table.estimate.of_one(abs(k) / (1 << table.shift))
@@ -131,7 +131,7 @@ def _close(out: NDArray[Any], rejected: NDArray[np.intp]) -> int:
 def _are_under(
     table: EnvelopeTable, source: BitSource, partial: NDArray[np.int64], out: NDArray[Any], places: NDArray[np.intp]
 ) -> NDArray[np.bool_]:
-    """Whether the point drawn in each partly covered cell lies under the weight of its integer, which is completed in `out`."""
+    """True where the point of a partly covered cell lies under the weight of its integer, which is completed in `out`."""
     digits = source.uniform(table.tuning.prefix, len(partial)).astype(np.uint64, copy=False)
     left, value = table.left, out[places]
     if table.spread:
@@ -153,7 +153,7 @@ def _are_under(
 def _decide_many(
     table: EnvelopeTable, partial: NDArray[np.int64], value: NDArray[Any], digits: NDArray[np.uint64]
 ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """Which points are certainly under the weight of their integer, and which are too near to say."""
+    """True for points certainly under the weight of their integer, and true for those too near to say."""
     height = table.heights[partial]
     if value.dtype == object:
         blocks = np.array([abs(k) / (1 << table.shift) for k in value], dtype=np.float64)
@@ -167,7 +167,7 @@ def _decide_many(
 
 
 def _is_under(table: EnvelopeTable, uniform: LazyUniform, k: int, partial: int) -> bool:
-    """Whether the point `uniform` within a partly covered cell lies under the weight of k, decided by balls."""
+    """True if the point `uniform` within a partly covered cell lies under the weight of k, decided by balls."""
     height, level = table.height / (1 << table.doublings.item(partial)), table.level.item(partial)
     return uniform.less(lambda _: table.law.weight(k) / ball(height) - level)
 

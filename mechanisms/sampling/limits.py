@@ -1,4 +1,4 @@
-"""What samplers keep to: the largest draw that int64 holds, sizes of tables within their proofs, tables that nobody changes."""
+"""Limits of samplers: the largest draw that int64 holds, sizes of tables within their proofs, tables that nobody changes."""
 
 from __future__ import annotations
 

@@ -27,11 +27,11 @@ class InsecureNoiseWarning(UserWarning):
 
 @runtime_checkable
 class BitSource(Protocol):
-    """Where mechanisms take their random bits from; every bit is handed out once."""
+    """A source of random bits for mechanisms; every bit is handed out once."""
 
     @property
     def secure(self) -> bool:
-        """Whether the bits are unpredictable, so that a release may be made with them."""
+        """True if the bits are unpredictable, so that a release may be made with them."""
 
     def uniform(self, bits: int, size: int) -> NDArray[np.unsignedinteger]:
         """`size` independent unsigned numbers, uniform below 2**bits, for 1 <= bits <= 64."""

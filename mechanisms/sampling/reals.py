@@ -23,7 +23,7 @@ DEEPEST: Final = 4096
 
 @dataclass(frozen=True)
 class Revealing:
-    """How much of a random number is revealed at once; no influence on its law, small sizes make refinement common, for tests.
+    """The share of a random number that is revealed at once, without influence on its law; small sizes make refinement common.
 
     Args:
       normal_bits: normal numbers are first known to the nearest multiple of 2**-normal_bits, 0 to 56.
@@ -45,7 +45,7 @@ SHIPPED: Final = Revealing()
 
 @dataclass(frozen=True)
 class Cell:
-    """Where a real number is known to lie: within 2**-bits of centre * 2**-bits."""
+    """The interval in which a real number is known to lie: within 2**-bits of centre * 2**-bits."""
 
     centre: int
     bits: int

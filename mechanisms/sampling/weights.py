@@ -65,7 +65,7 @@ def _theta(exponent: arb) -> arb:
 
 
 def _is_narrow(variance: Fraction) -> bool:
-    """Whether a Gaussian is so narrow that its own series falls faster than the one of its Fourier transform."""
+    """True if a Gaussian is so narrow that its own series falls faster than the one of its Fourier transform."""
     return variance < Fraction(1, 6)
 
 

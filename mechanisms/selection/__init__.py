@@ -1,1 +1,1 @@
-"""How mechanisms choose: scores read exactly, proposals, races and coins whose outcomes are decided, never approximated."""
+"""Ways of choosing: scores read exactly; proposals, races and coins whose outcomes are decided, never approximated."""

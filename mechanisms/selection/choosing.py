@@ -1,4 +1,4 @@
-"""What mechanisms share that choose candidates by their scores: parameters, and the releases of those that choose one."""
+"""Common parts of mechanisms that choose candidates by their scores: parameters, and the releases of those that choose one."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class ChoosesOne(Protocol):
 
     @property
     def _record(self) -> Release:
-        """What the release log keeps of one choice."""
+        """The entry of the release log for one choice."""
 
     def _choose(self, scores: Scores, bits: BitSource) -> int:
         """The index of one candidate."""
@@ -68,7 +68,7 @@ def read_parameters(*, sensitivity: Exact, epsilon: Exact, monotonic: bool, adja
 
 
 def moves(*, monotonic: bool) -> int:
-    """By how many sensitivities the distance of two scores can change: by two where they may move against each other."""
+    """The largest change of the distance of two scores, in sensitivities: two where they may move against each other."""
     return 1 if monotonic else 2
 
 

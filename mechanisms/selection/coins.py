@@ -1,7 +1,7 @@
 """Permute-and-flip by coins: every candidate flips one that shows heads with probability e^-x, and one of the heads is drawn.
 
 The textbook walks through the candidates in a random order and stops at the first head. The order is independent of the coins, so
-the first head in it is uniform among all heads; with all coins flipped, the number of steps no longer tells about the scores.
+the first head in it is uniform among all heads; with all coins flipped, the number of steps no longer depends on the scores.
 """
 
 from __future__ import annotations
@@ -69,12 +69,12 @@ def _heads(scores: Scores, temperature: Fraction, source: BitSource, tuning: Tun
 
 
 def _shows(scores: Scores, temperature: Fraction, index: int, coin: int, source: BitSource, tuning: Tuning) -> bool:
-    """Whether a coin that the staircase leaves open shows heads."""
+    """True if a coin that the staircase leaves open shows heads."""
     return LazyUniform.begun(source, coin, tuning.bits, tuning.step).less(true_weight(scores, index, temperature))
 
 
 def below(count: int, uniform: LazyUniform) -> int:
-    """The whole part of `count` times a uniform number: uniform below `count`, with nothing drawn anew."""
+    """The integer part of `count` times a uniform number: uniform below `count`, and nothing is drawn again."""
     while True:
         least, most = (uniform.value * count) >> uniform.bits, ((uniform.value + 1) * count - 1) >> uniform.bits
         if least == most:

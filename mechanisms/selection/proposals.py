@@ -40,7 +40,7 @@ CHUNK: Final = 2**15
 
 @dataclass(frozen=True)
 class Widths:
-    """How many random bits a trial takes at once: parameters, so that a test can go through all tapes of a small kernel.
+    """The numbers of random bits that a trial takes at once: parameters, so that a test can go through all tapes of a small kernel.
 
     At 192 bits for the index, a number beyond the last multiple of the total has probability below 2^-128, so that the time
     spent does not depend on the scores.

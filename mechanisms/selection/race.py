@@ -2,7 +2,7 @@
 
 Every candidate i has A_i = G_i - x_i with its gap x_i >= 0 (best score minus score, over the temperature) and noise G_i, a quantile
 function of a uniform number of which the first bits are drawn. They give an interval for A_i; in floats, rounded outward, nearly
-all candidates are seen to lie below k others. The rest draw further bits until balls tell the order.
+all candidates are seen to lie below k others. The rest draw further bits until balls decide the order.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ def race(
     if some.size < scores.size:
         level = field.level(kept, words[kept], places)
         kept = kept[field.greatest(scores.gaps_at(kept), words[kept]) >= level]
-    return _settled(field, clock, kept, words[kept], places, source, tuning)
+    return _rank_exactly(field, clock, kept, words[kept], places, source, tuning)
 
 
 def races(
@@ -101,7 +101,7 @@ def races(
         part[:], decided = _ranks(field.smallest(gaps.copy(), words), field.greatest(gaps.copy(), words), places)
         for row in np.flatnonzero(~decided):
             kept = field.above(field.level(np.arange(entrants.size), words[row], places), 0, words[row])
-            part[row] = _settled(field, clock, kept, words[row, kept], places, source, tuning)
+            part[row] = _rank_exactly(field, clock, kept, words[row, kept], places, source, tuning)
     return possible[results]
 
 
@@ -115,11 +115,11 @@ class _Field:
     most: NDArray[np.float64]
 
     def smallest(self, gaps: NDArray[np.float64], words: NDArray[np.unsignedinteger]) -> NDArray[np.float64]:
-        """What A is at least, but for a rounding and underflow that `_lowered` makes good; the gaps are overwritten."""
+        """Lower ends of A, but for a rounding and underflow that `_lowered` makes good; the gaps are overwritten."""
         return np.subtract(self.least.take(words, mode="clip"), self._far(gaps), out=gaps)
 
     def greatest(self, gaps: NDArray[np.float64], words: NDArray[np.unsignedinteger]) -> NDArray[np.float64]:
-        """What A is at most, but for the same; the gaps are overwritten."""
+        """Upper ends of A, but for the same; the gaps are overwritten."""
         return np.subtract(self.most.take(words, mode="clip"), self._near(gaps), out=gaps)
 
     def _far(self, gaps: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -167,7 +167,7 @@ def _ranks(lower: NDArray[np.float64], upper: NDArray[np.float64], places: int) 
     return ranks[:, :places], np.all(behind < level[:, : behind.shape[1]], axis=1)
 
 
-def _settled(
+def _rank_exactly(
     field: _Field,
     clock: Clock,
     positions: NDArray[np.intp],

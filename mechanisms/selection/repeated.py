@@ -1,7 +1,7 @@
-"""Many draws from one score vector: an alias table of integers that settles all but one draw in 2^37, and exact rests.
+"""Many draws from one score vector: an alias table of integers that decides all but one draw in 2^37, and exact rests.
 
-Of every weight a sure part B <= w A is known in whole numbers, and a part U >= w A that it cannot exceed. A number uniform below
-2^k falls into a sure part, which settles the draw, or into what is left over; there an index is drawn with probability
+Of every weight a sure part B <= w A is known as an integer, and a part U >= w A that it cannot exceed. A number uniform below
+2^k falls into a sure part, which decides the draw, or into what is left over; there an index is drawn with probability
 proportional to U - B and accepted with probability (w A - B) / (U - B). Both ways together give w A / 2^k.
 """
 

@@ -33,7 +33,7 @@ class Scores:
 
     @property
     def size(self) -> int:
-        """How many candidates there are."""
+        """The number of candidates."""
         return self.values.size
 
     def gaps(self, start: int, stop: int) -> NDArray[np.float64]:
@@ -64,7 +64,7 @@ class Scores:
         return None if score is None else self.best - score
 
     def choices(self) -> int:
-        """How many candidates may be chosen."""
+        """The number of candidates that may be chosen."""
         if self.kind == "exact":
             return sum(score is not None for score in self.fractions)
         return self.size if self.kind == "integer" else int(np.count_nonzero(self.values > -math.inf))

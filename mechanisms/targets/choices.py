@@ -27,12 +27,12 @@ LARGEST: Final = NoisyMax(sensitivity=1, epsilon=1, monotonic=True)
 
 
 def ward_sizes(patients: Sequence[str]) -> NDArray[np.int64]:
-    """How many patients are in each ward: one size moves by 1 when a patient is added or removed, and none the other way."""
+    """The number of patients in each ward: one size moves by 1 when a patient is added or removed, and none the other way."""
     return np.array([sum(ward == patient for patient in patients) for ward in WARDS], dtype=np.int64)
 
 
 def sample_largest(patients: Sequence[str], count: int, rng: np.random.Generator) -> NDArray[np.int64]:
-    """Which ward seems to be the largest."""
+    """The ward that seems to be the largest."""
     return LARGEST.releases(ward_sizes(patients), count, source_from(rng))
 
 

@@ -65,12 +65,12 @@ def sample_stability(people: Sequence[Visits], count: int, rng: np.random.Genera
 
 
 def sample_selection(clinics: Sequence[str], count: int, rng: np.random.Generator) -> NDArray[np.int64]:
-    """How many clinics are shown: with a single one in the data, that says everything."""
+    """The number of clinics that are shown: with a single one in the data, that says everything."""
     return np.fromiter(map(len, SELECTION.releases(clinics, count, source_from(rng))), np.int64, count)
 
 
 def as_rows(shown: Collection[dict[Any, int]]) -> NDArray[np.int64]:
-    """What is shown of each clinic, 0 for nothing: an array is read faster than dictionaries and says the same."""
+    """The count shown of each clinic, 0 for none: an array is read faster than dictionaries and says the same."""
     values = (counts.get(clinic, 0) for counts in shown for clinic in CLINICS)
     return np.fromiter(values, np.int64, len(shown) * len(CLINICS)).reshape(len(shown), len(CLINICS))
 

@@ -90,7 +90,7 @@ def column(records: Sequence[Record], name: str) -> list[Any]:
 
 
 def malignant_count(records: Sequence[Record]) -> int:
-    """How many tumours are malignant: moves by at most 1 when a record is added or removed."""
+    """The number of malignant tumours: moves by at most 1 when a record is added or removed."""
     return sum(value == 1 for value in column(records, DIAGNOSIS))
 
 
@@ -114,7 +114,7 @@ def median_scores(records: Sequence[Record]) -> NDArray[np.int64]:
 
 
 def quantile_scores(values: NDArray[np.int64], candidates: NDArray[np.int64], *, quantile: Exact) -> NDArray[np.int64]:
-    """How well each candidate splits the values at a quantile, in whole numbers.
+    """Integer scores of candidates: how well each splits the values at a quantile.
 
     With the quantile p / r in lowest terms, the score of a candidate c is -|r #(values below c) - p n|, 0 for a perfect split.
 

@@ -1,4 +1,4 @@
-"""How a target is made of a mechanism: its claim, the place of its proof, and neighbours on which the claim is nearly met."""
+"""A target made of a mechanism: its claim, the place of its proof, and neighbours on which the claim is nearly met."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Sampled(Protocol):
 
     @property
     def claim(self) -> Claim:
-        """What an audit may test."""
+        """The claim that an audit may test."""
 
     @property
     def releases(self) -> Callable[..., Any]:
