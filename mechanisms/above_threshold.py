@@ -13,9 +13,7 @@ from numpy.typing import NDArray
 
 from dpaudit.claims import Adjacency, Claim, PureDP
 from dpaudit.exact import Exact, positive, shown
-from dpaudit.releases import Release
-from mechanisms.comparisons import Comparisons, Run, read_share
-from mechanisms.laws import DiscreteLaplace
+from mechanisms.comparisons import Comparisons, comparisons_of, read_share, start_run
 from mechanisms.noise import fields_as_text, read_flag, require_multiple, store
 from mechanisms.sampling.random import BitSource
 
@@ -55,6 +53,7 @@ class AboveThreshold:
     lattice: Fraction
     adjacency: Adjacency
 
+    start = start_run
     to_dict = fields_as_text
 
     def __init__(
@@ -95,24 +94,6 @@ class AboveThreshold:
         from dpaudit.accounting import pure_dp
 
         return pure_dp(self.epsilon, adjacency=self.adjacency)
-
-    def start(self, threshold: Exact, source: BitSource | None = None) -> Run:
-        """Open a run for questions that depend on earlier answers; its whole epsilon is spent from here on.
-
-        Args:
-          threshold: what values are compared with, public, exact, a multiple of the lattice.
-          source: random bits for the whole run; None takes the operating system's.
-        Returns:
-          A run with `ask`, which answers until its first True.
-        Raises:
-          InvalidArgument: `threshold` is not a number (DPA101, DPA102) or off the lattice (DPA107).
-        Source: Dwork and Roth 2014, Algorithm 1.
-        Example:
-          >>> run = AboveThreshold(sensitivity=1, epsilon=2).start(1000)
-          >>> run.ask(-8000), run.ask(9000), run.left
-          (False, True, 0)
-        """
-        return self._comparisons.begin(threshold, source)
 
     def release(self, threshold: Exact, values: Sequence[Exact] | NDArray[Any], source: BitSource | None = None) -> int | None:
         """Position of the first value above the threshold, noisily.
@@ -173,17 +154,4 @@ class AboveThreshold:
     @cached_property
     def _comparisons(self) -> Comparisons:
         """The noise in steps of the lattice, and its entry in the release log."""
-        parameters = (
-            ("lattice", self.lattice),
-            ("monotonic", Fraction(int(self.monotonic))),
-            ("query_scale", self.query_scale),
-            ("threshold_scale", self.threshold_scale),
-        )
-        return Comparisons(
-            threshold=DiscreteLaplace(self.threshold_scale / self.lattice),
-            query=DiscreteLaplace(self.query_scale / self.lattice),
-            number=None,
-            cutoff=1,
-            lattice=self.lattice,
-            record=Release("above_threshold", parameters, self.sensitivity, self.adjacency),
-        )
+        return comparisons_of(self, "above_threshold", logged={})

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, Final, NoReturn
+from typing import Any, Final, NoReturn, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -180,6 +180,37 @@ class Run:
     def __reduce__(self) -> NoReturn:
         """Refuse to be copied: two copies would compare with the same noisy threshold and spend the budget twice."""
         raise TypeError("an open run cannot be copied or pickled; start a new run, which is paid for")
+
+
+class Compares(Protocol):
+    """A mechanism that compares answers with a threshold; `start_run` becomes its method `start` in the class body."""
+
+    @property
+    def _comparisons(self) -> Comparisons:
+        """The noise in steps of the lattice, and its entry in the release log."""
+
+
+def start_run(self: Compares, threshold: Exact, source: BitSource | None = None) -> Run:
+    """Open a run for questions that depend on earlier answers; its whole epsilon is spent from here on, whatever is asked.
+
+    `threshold` is public and exact, a multiple of the lattice (else DPA101, DPA102, DPA107). `source` gives the bits of the whole
+    run; None takes the operating system's.
+
+    Source: Dwork and Roth 2014, Algorithms 1 and 2.
+    """
+    return self._comparisons.begin(threshold, source)
+
+
+def comparisons_of(
+    mechanism: Any, kind: str, *, cutoff: int = 1, numbers: Fraction | None = None, logged: Mapping[str, Fraction]
+) -> Comparisons:
+    """The comparisons of a mechanism by its scales; `numbers` is the scale for numeric answers, `logged` what else is logged."""
+    scales = {"threshold_scale": mechanism.threshold_scale, "query_scale": mechanism.query_scale}
+    parameters = {"lattice": mechanism.lattice, "monotonic": Fraction(int(mechanism.monotonic)), **scales, **logged}
+    threshold, query = (DiscreteLaplace(scale / mechanism.lattice) for scale in scales.values())
+    number = None if numbers is None else DiscreteLaplace(numbers / mechanism.lattice)
+    record = Release(kind, tuple(sorted(parameters.items())), mechanism.sensitivity, mechanism.adjacency)
+    return Comparisons(threshold, query, number, cutoff, mechanism.lattice, record)
 
 
 def best_ratio(steps: int) -> Fraction:

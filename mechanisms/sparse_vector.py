@@ -14,9 +14,7 @@ from numpy.typing import NDArray
 from dpaudit.claims import Adjacency, Claim, PureDP
 from dpaudit.errors import InvalidArgument
 from dpaudit.exact import Exact, integer, positive, shown
-from dpaudit.releases import Release
-from mechanisms.comparisons import Comparisons, Run, read_number_share, read_share
-from mechanisms.laws import DiscreteLaplace
+from mechanisms.comparisons import Comparisons, comparisons_of, read_number_share, read_share, start_run
 from mechanisms.noise import fields_as_text, read_flag, require_multiple, store
 from mechanisms.sampling.random import BitSource
 from mechanisms.steps import format_of
@@ -63,6 +61,7 @@ class SparseVector:
     lattice: Fraction
     adjacency: Adjacency
 
+    start = start_run
     to_dict = fields_as_text
 
     def __init__(
@@ -112,23 +111,6 @@ class SparseVector:
         from dpaudit.accounting import pure_dp
 
         return pure_dp(self.epsilon, adjacency=self.adjacency)
-
-    def start(self, threshold: Exact, source: BitSource | None = None) -> Run:
-        """Open a run; its whole epsilon is spent from here on, whatever is asked.
-
-        Args:
-          threshold: what values are compared with, public, exact, a multiple of the lattice.
-          source: random bits for the whole run; None takes the operating system's.
-        Returns:
-          A run with `ask`, `ask_number` and `left`.
-        Raises:
-          InvalidArgument: `threshold` is not a number (DPA101, DPA102) or off the lattice (DPA107).
-        Source: Dwork and Roth 2014, Algorithm 2.
-        Example:
-          >>> SparseVector(sensitivity=1, epsilon=1, cutoff=3).start(10).left
-          3
-        """
-        return self._comparisons.begin(threshold, source)
 
     def releases(
         self, threshold: Exact, values: Sequence[Exact] | NDArray[Any], count: int, source: BitSource | None = None
@@ -193,19 +175,5 @@ class SparseVector:
     def _comparisons(self) -> Comparisons:
         """The noise in steps of the lattice, and its entry in the release log."""
         number = self.number_scale
-        parameters = (
-            ("cutoff", Fraction(self.cutoff)),
-            ("lattice", self.lattice),
-            ("monotonic", Fraction(int(self.monotonic))),
-            ("number_scale", number or Fraction(0)),
-            ("query_scale", self.query_scale),
-            ("threshold_scale", self.threshold_scale),
-        )
-        return Comparisons(
-            threshold=DiscreteLaplace(self.threshold_scale / self.lattice),
-            query=DiscreteLaplace(self.query_scale / self.lattice),
-            number=None if number is None else DiscreteLaplace(number / self.lattice),
-            cutoff=self.cutoff,
-            lattice=self.lattice,
-            record=Release("sparse_vector", parameters, self.sensitivity, self.adjacency),
-        )
+        logged = {"cutoff": Fraction(self.cutoff), "number_scale": number or Fraction(0)}
+        return comparisons_of(self, "sparse_vector", cutoff=self.cutoff, numbers=number, logged=logged)
