@@ -26,7 +26,7 @@ NOT_ASKED: Final = -1
 ROWS: Final = 2**16
 """Runs that are made at once: few enough for the processor's cache."""
 
-_RATIO_STEPS: Final = 64
+_RATIO_STEPS: Final = 64  # the best ratio is irrational in general; any rational one is as private, and this near one as accurate
 
 
 @dataclass(frozen=True)

@@ -20,11 +20,11 @@ LARGEST_LATTICE_BITS: Final = 26
 """Finest lattice: squares of up to 2**26 steps are below 2**53, so that floats hold them exactly."""
 
 _LARGEST_BOUND: Final = 2**500
-_MOST_ROWS: Final = 2**34
-_CHUNK: Final = 2**16
+_MOST_ROWS: Final = 2**34  # of at most 2**26 steps each: sums stay within the 2**60 that mechanisms add noise to
+_CHUNK: Final = 2**16  # numbers at once; it changes no result, since a row's steps depend on that row alone
 _FLUSH_ROWS: Final = 2**26
-_SHRINKAGE: Final = 1.0 - 2.0**-20
-_SMALLEST_SUM: Final = 2.0**-900
+_SHRINKAGE: Final = 1.0 - 2.0**-20  # for a row that rounding left just outside the ball: shortened once, then dropped
+_SMALLEST_SUM: Final = 2.0**-900  # outside these two a sum of squares may have overflowed or lost digits: the row is rescaled
 _LARGEST_SUM: Final = 2.0**900
 
 

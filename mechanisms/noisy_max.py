@@ -31,8 +31,8 @@ NoiseName: TypeAlias = Literal["geometric", "laplace"]
 """The noise that is added to every score."""
 
 _NOISES: Final = ("geometric", "laplace")
-_LARGEST_SCALE: Final = 2**54
-_BATCH: Final = 2**18
+_LARGEST_SCALE: Final = 2**54  # steps, as for arrays of results: a score of 2**60 and noise below 2**62 fit int64
+_BATCH: Final = 2**18  # noisy scores at once
 
 
 @dataclass(frozen=True, init=False)

@@ -17,5 +17,5 @@ def root_above(square: Fraction) -> Fraction:
 
 
 def whole_root_above(square: int) -> int:
-    """The least integer whose square is at least a positive one: of a number of columns, it bounds the L2 norm of as many ones."""
+    """The least integer whose square is at least a positive one: for a number of columns, a bound on the L2 norm of ones."""
     return math.isqrt(square - 1) + 1

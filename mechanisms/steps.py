@@ -25,7 +25,7 @@ a result that is refused anyway, so whether a release is refused is a fixed func
 
 FLOAT_LIMIT: Final = 2**52
 _LARGEST_SHIFT: Final = 1000
-_SPREAD: Final = 64
+_SPREAD: Final = 64  # one number has Laplace noise of more than 64 scales with probability e**-64
 
 
 @dataclass(frozen=True)

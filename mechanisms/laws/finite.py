@@ -18,7 +18,7 @@ from dpaudit.errors import InvalidArgument
 from dpaudit.exact import Enclosure, Exact, ball, integer, rational, shown
 from mechanisms.laws import law
 from mechanisms.laws.law import Sampler
-from mechanisms.sampling.cumulative import cumulative_table, draw_place, draw_places
+from mechanisms.sampling.cumulative import CumulativeTable, cumulative_table, draw_place, draw_places
 from mechanisms.sampling.limits import LARGEST
 from mechanisms.sampling.random import BitSource
 
@@ -81,16 +81,7 @@ class FiniteLaw:
     @cached_property
     def sampler(self) -> Sampler:
         """The table of thresholds."""
-        table = cumulative_table(self)
-        largest = max(abs(self.values[0]), abs(self.values[-1]))
-        values: NDArray[Any] = np.array(self.values, dtype="int64" if largest < LARGEST else "object")
-
-        def many(source: BitSource, n: int, wide: bool) -> NDArray[Any]:  # noqa: FBT001 - called by position only
-            drawn: NDArray[Any] = values.take(draw_places(table, source, n))
-            return drawn.astype(object) if wide else drawn
-
-        reach = 0 if largest < LARGEST else largest
-        return Sampler(many, lambda source: self.values[draw_place(table, source)], reach)
+        return table_sampler(cumulative_table(self), self.values)
 
     @property
     def support(self) -> tuple[int | None, int | None]:
@@ -160,3 +151,21 @@ class FiniteLaw:
     def variance(self) -> Enclosure:
         """The variance of X, exactly."""
         return Enclosure.point(self._variance())
+
+
+def table_sampler(table: CumulativeTable, values: Sequence[int]) -> Sampler:
+    """Draws of the values that the places of a table stand for, given in increasing order."""
+    reach = reach_of(values[0], values[-1])
+    stored: NDArray[Any] = np.array(values, dtype="object" if reach else "int64")
+
+    def many(source: BitSource, n: int, wide: bool) -> NDArray[Any]:  # noqa: FBT001 - called by position only
+        drawn: NDArray[Any] = stored.take(draw_places(table, source, n))
+        return drawn.astype(object) if wide else drawn
+
+    return Sampler(many, lambda source: values[draw_place(table, source)], reach)
+
+
+def reach_of(lower: int, upper: int) -> int:
+    """0 where int64 holds the whole range, else beyond what int64 may be asked to hold."""
+    largest = max(abs(lower), abs(upper))
+    return 0 if largest < LARGEST else largest

@@ -17,10 +17,10 @@ from numpy.typing import NDArray
 from dpaudit.errors import InvalidArgument, Unsupported
 from dpaudit.exact import ball, integer, working_precision
 from mechanisms.laws import law as shared
-from mechanisms.laws.finite import FiniteLaw
+from mechanisms.laws.finite import FiniteLaw, reach_of, table_sampler
 from mechanisms.laws.law import IntegerLaw, Sampler
 from mechanisms.laws.mirrored import Mirrored
-from mechanisms.sampling.cumulative import CumulativeTable, cumulative_table, draw_place, draw_places
+from mechanisms.sampling.cumulative import cumulative_table
 from mechanisms.sampling.limits import LARGEST
 from mechanisms.sampling.random import BitSource
 
@@ -90,7 +90,8 @@ class TruncatedLaw:
         if isinstance(self.law, FiniteLaw):
             return self.law.within(self.lower, self.upper).sampler
         if self.upper - self.lower < MOST_TABULATED:
-            return table_sampler(cumulative_table(RangeLaw(self.law, self.lower, self.upper)), self.lower, self.upper)
+            table = cumulative_table(RangeLaw(self.law, self.lower, self.upper))
+            return table_sampler(table, range(self.lower, self.upper + 1))
         with working_precision(64):
             mass = range_mass(self.law, self.lower, self.upper)
         if mass >= ball(LIKELY):
@@ -189,25 +190,6 @@ class RangeLaw:
         return [part / sums[-1] for part in sums[first - self.lowest : last - self.lowest + 1]]
 
 
-def table_sampler(table: CumulativeTable, lower: int, upper: int) -> Sampler:
-    """Draws of the places of a table, counted from `lower`."""
-
-    def many(source: BitSource, n: int, wide: bool) -> NDArray[Any]:  # noqa: FBT001 - called by position only
-        places: NDArray[Any] = draw_places(table, source, n)
-        if wide:
-            places = places.astype(object)
-        places += lower
-        return places
-
-    return Sampler(many, lambda source: lower + draw_place(table, source), _reach(lower, upper))
-
-
-def _reach(lower: int, upper: int) -> int:
-    """0 where int64 holds the whole range, else beyond what int64 may be asked to hold."""
-    largest = max(abs(lower), abs(upper))
-    return 0 if largest < LARGEST else largest
-
-
 def kept_sampler(inner: Sampler, place: Callable[[Any], Any], share: float, lower: int, upper: int) -> Sampler:
     """The draws of a sampler that lie in a range after `place` moved them; `share` says roughly how many, for the batches."""
 
@@ -230,4 +212,4 @@ def kept_sampler(inner: Sampler, place: Callable[[Any], Any], share: float, lowe
             if lower <= drawn <= upper:
                 return drawn
 
-    return Sampler(many, one, _reach(lower, upper))
+    return Sampler(many, one, reach_of(lower, upper))

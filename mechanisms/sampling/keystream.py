@@ -9,7 +9,7 @@ from cryptography.hazmat.primitives.ciphers import Cipher, CipherContext, algori
 from numpy.typing import NDArray
 
 _ZEROS: Final = bytes(2**18)
-_SMALLEST_BUFFER: Final = 64
+_SMALLEST_BUFFER: Final = 64  # a source that is read once generates little more than it gives
 _LARGEST_BUFFER: Final = 2**16
 
 
