@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 
 from dpaudit.claims import Adjacency, Claim, PureDP
 from dpaudit.exact import Exact, positive, shown
-from mechanisms.comparisons import Comparisons, comparisons_of, read_share, start_run
-from mechanisms.noise import fields_as_text, read_flag, require_multiple, store
+from mechanisms import comparisons, noise
+from mechanisms.comparisons import Comparisons, comparisons_of, read_share
+from mechanisms.noise import read_flag, require_multiple, store
 from mechanisms.sampling.random import BitSource
 
 if TYPE_CHECKING:
@@ -53,8 +54,8 @@ class AboveThreshold:
     lattice: Fraction
     adjacency: Adjacency
 
-    start = start_run
-    to_dict = fields_as_text
+    start = comparisons.start
+    to_dict = noise.to_dict
 
     def __init__(
         self,

@@ -15,8 +15,9 @@ from dpaudit.claims import Adjacency, ApproxDP, Claim, Curve, Guarantee, PureDP
 from dpaudit.errors import InvalidArgument, Unsupported
 from dpaudit.exact import Exact, positive, shown
 from dpaudit.releases import Release
+from mechanisms import noise
 from mechanisms.laws import DiscreteGaussian, DiscreteLaplace, FiniteLaw, IntegerLaw, RoundedGaussian, Staircase, TruncatedLaw
-from mechanisms.noise import Noise, fields_as_text, require_multiple, store
+from mechanisms.noise import Noise, require_multiple, store
 from mechanisms.sampling.random import BitSource
 
 if TYPE_CHECKING:
@@ -57,7 +58,7 @@ class AdditiveMechanism:
     lattice: Fraction
     adjacency: Adjacency
 
-    to_dict = fields_as_text
+    to_dict = noise.to_dict
 
     def __init__(
         self, law: IntegerLaw, *, sensitivity: Exact, lattice: Exact = 1, adjacency: Adjacency | str = "add_remove"

@@ -183,14 +183,14 @@ class Run:
 
 
 class Compares(Protocol):
-    """A mechanism that compares answers with a threshold; `start_run` becomes its method `start` in the class body."""
+    """A mechanism that compares answers with a threshold; `start` becomes its method in the class body."""
 
     @property
     def _comparisons(self) -> Comparisons:
         """The noise in steps of the lattice, and its entry in the release log."""
 
 
-def start_run(self: Compares, threshold: Exact, source: BitSource | None = None) -> Run:
+def start(self: Compares, threshold: Exact, source: BitSource | None = None) -> Run:
     """Open a run for questions that depend on earlier answers; its whole epsilon is spent from here on, whatever is asked.
 
     `threshold` is public and exact, a multiple of the lattice (else DPA101, DPA102, DPA107). `source` gives the bits of the whole

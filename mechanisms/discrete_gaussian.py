@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING
 from dpaudit.claims import ZCDP, Adjacency, Claim
 from dpaudit.exact import Exact, integer, positive, shown
 from dpaudit.releases import Release
+from mechanisms import noise
 from mechanisms.laws import DiscreteGaussian
-from mechanisms.noise import Noise, fields_as_text, one_of, release_copies, release_noisy, require_step, store
+from mechanisms.noise import Noise, one_of, require_step, store
 from mechanisms.roots import whole_root_above
 
 if TYPE_CHECKING:
@@ -50,9 +51,9 @@ class DiscreteGaussianMechanism:
     lattice: Fraction
     adjacency: Adjacency
 
-    release = release_noisy
-    releases = release_copies
-    to_dict = fields_as_text
+    release = noise.release
+    releases = noise.releases
+    to_dict = noise.to_dict
 
     def __init__(
         self,

@@ -16,9 +16,10 @@ from dpaudit.claims import Adjacency, Claim, PureDP
 from dpaudit.errors import InvalidArgument, Unsupported
 from dpaudit.exact import Enclosure, Exact, Reason, ball, integer, positive, shown, working_precision
 from dpaudit.releases import Release
+from mechanisms import noise
 from mechanisms.laws import RoundedGaussian
 from mechanisms.laws.law import MOST_DRAWS
-from mechanisms.noise import bit_source, fields_as_text, in_logged_units, one_of, open_release, read_count, require_step, store
+from mechanisms.noise import bit_source, in_logged_units, one_of, open_release, read_count, require_step, store
 from mechanisms.sampling.envelope import SHIPPED as SHIPPED_CELLS
 from mechanisms.sampling.envelope import Tuning, envelope_table
 from mechanisms.sampling.euclidean_noise import draw_vectors
@@ -171,7 +172,7 @@ class EuclideanMechanism:
     lattice: Fraction
     adjacency: Adjacency
 
-    to_dict = fields_as_text
+    to_dict = noise.to_dict
 
     def __init__(
         self,

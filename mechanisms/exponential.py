@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 from dpaudit.claims import Adjacency, Claim, PureDP
 from dpaudit.exact import Exact, shown
 from dpaudit.releases import Release
-from mechanisms.noise import fields_as_text, store
+from mechanisms import noise
+from mechanisms.noise import store
 from mechanisms.sampling.random import BitSource
 from mechanisms.selection import choosing
 from mechanisms.selection.proposals import draw_one, finest_precision, propose
@@ -57,7 +58,7 @@ class ExponentialMechanism:
 
     release = choosing.release
     releases = choosing.releases
-    to_dict = fields_as_text
+    to_dict = noise.to_dict
 
     def __init__(
         self, *, sensitivity: Exact, epsilon: Exact, monotonic: bool = False, adjacency: Adjacency | str = "add_remove"

@@ -66,7 +66,7 @@ class FloatNoise:
 
 
 class AddsFloatNoise(Protocol):
-    """A mechanism for floats, with its noise; `release_float` and `release_floats` become its methods in the class body."""
+    """A mechanism for floats, with its noise; `release` and `releases` become its methods in the class body."""
 
     @property
     def _noise(self) -> FloatNoise:
@@ -74,10 +74,10 @@ class AddsFloatNoise(Protocol):
 
 
 @overload
-def release_float(self: AddsFloatNoise, value: NDArray[np.float64], source: BitSource | None = None) -> NDArray[np.float64]: ...
+def release(self: AddsFloatNoise, value: NDArray[np.float64], source: BitSource | None = None) -> NDArray[np.float64]: ...
 @overload
-def release_float(self: AddsFloatNoise, value: Exact, source: BitSource | None = None) -> float: ...
-def release_float(self: AddsFloatNoise, value: FloatValue, source: BitSource | None = None) -> float | NDArray[np.float64]:
+def release(self: AddsFloatNoise, value: Exact, source: BitSource | None = None) -> float: ...
+def release(self: AddsFloatNoise, value: FloatValue, source: BitSource | None = None) -> float | NDArray[np.float64]:
     """One noisy copy of a value: a float of a number, a new float64 array of an array; finite, without negative zeros.
 
     `value` is a number that float64 holds exactly, or a float64 array of any shape; every finite float is accepted, however large,
@@ -89,7 +89,7 @@ def release_float(self: AddsFloatNoise, value: FloatValue, source: BitSource | N
     return self._noise.once(value, source)
 
 
-def release_floats(self: AddsFloatNoise, value: FloatValue, count: int, source: BitSource | None = None) -> NDArray[np.float64]:
+def releases(self: AddsFloatNoise, value: FloatValue, count: int, source: BitSource | None = None) -> NDArray[np.float64]:
     """Independent noisy copies of one value, each paid for, along a new first axis; `count` is from 1 to 2**32."""
     return self._noise.often(value, count, source)
 

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING
 from dpaudit.claims import GDP, Adjacency, Claim
 from dpaudit.exact import Exact, positive, shown
 from dpaudit.releases import Release
+from mechanisms import noise
 from mechanisms.laws import RoundedGaussian
-from mechanisms.noise import Noise, fields_as_text, one_of, release_copies, release_noisy, require_step, store
+from mechanisms.noise import Noise, one_of, require_step, store
 
 if TYPE_CHECKING:
     from dpaudit.accounting import PrivacyLoss
@@ -45,9 +46,9 @@ class GaussianMechanism:
     lattice: Fraction
     adjacency: Adjacency
 
-    release = release_noisy
-    releases = release_copies
-    to_dict = fields_as_text
+    release = noise.release
+    releases = noise.releases
+    to_dict = noise.to_dict
 
     def __init__(
         self,

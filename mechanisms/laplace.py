@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING
 from dpaudit.claims import Adjacency, Claim, PureDP
 from dpaudit.exact import Exact, integer, positive, shown
 from dpaudit.releases import Release
+from mechanisms import noise
 from mechanisms.laws import DiscreteLaplace
 from mechanisms.laws.law import Sampler
-from mechanisms.noise import Noise, as_text, one_of, read_flag, release_copies, release_noisy, require_multiple, store
+from mechanisms.noise import Noise, as_text, one_of, read_flag, require_multiple, store
 
 if TYPE_CHECKING:
     from dpaudit.accounting import PrivacyLoss
@@ -51,8 +52,8 @@ class LaplaceMechanism:
     adjacency: Adjacency
     fixed_work: bool
 
-    release = release_noisy
-    releases = release_copies
+    release = noise.release
+    releases = noise.releases
 
     def __init__(
         self,

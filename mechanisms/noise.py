@@ -72,7 +72,7 @@ class Noise:
 
 
 class AddsNoise(Protocol):
-    """A mechanism on a lattice, with its noise; `release_noisy` and `release_copies` become its methods in the class body."""
+    """A mechanism on a lattice, with its noise; `release` and `releases` become its methods in the class body."""
 
     @property
     def _noise(self) -> Noise:
@@ -80,10 +80,10 @@ class AddsNoise(Protocol):
 
 
 @overload
-def release_noisy(self: AddsNoise, value: NDArray[Any], source: BitSource | None = None) -> NDArray[Any]: ...
+def release(self: AddsNoise, value: NDArray[Any], source: BitSource | None = None) -> NDArray[Any]: ...
 @overload
-def release_noisy(self: AddsNoise, value: Exact, source: BitSource | None = None) -> int | Fraction: ...
-def release_noisy(self: AddsNoise, value: Value, source: BitSource | None = None) -> int | Fraction | NDArray[Any]:
+def release(self: AddsNoise, value: Exact, source: BitSource | None = None) -> int | Fraction: ...
+def release(self: AddsNoise, value: Value, source: BitSource | None = None) -> int | Fraction | NDArray[Any]:
     """One noisy copy of a value: an int, or a Fraction where the lattice is not 1, of a number; a new array of an array.
 
     `value` is an exact number on the lattice (int, Fraction, Decimal, numeric string, or a float that lies on it), or an integer
@@ -93,7 +93,7 @@ def release_noisy(self: AddsNoise, value: Value, source: BitSource | None = None
     return self._noise.once(value, source)
 
 
-def release_copies(self: AddsNoise, value: Value, count: int, source: BitSource | None = None) -> NDArray[Any]:
+def releases(self: AddsNoise, value: Value, count: int, source: BitSource | None = None) -> NDArray[Any]:
     """Independent noisy copies of one value, each paid for, along a new first axis; what an audit needs many of.
 
     `count` is from 1 to 2**32. The array holds int64 for a whole lattice, float64 for a dyadic one, else Fractions.
@@ -182,7 +182,7 @@ def store(mechanism: object, **fields: object) -> None:
         object.__setattr__(mechanism, name, value)
 
 
-def fields_as_text(self: Any) -> dict[str, str]:
+def to_dict(self: Any) -> dict[str, str]:
     """The mechanism as plain text values, exact, from which it can be built again."""
     return as_text(self, *(field.name for field in fields(self)))
 

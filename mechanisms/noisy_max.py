@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+import mechanisms.noise
 from dpaudit.claims import Adjacency, Claim, PureDP
 from dpaudit.errors import InvalidArgument
 from dpaudit.exact import Exact, positive, shown, word
 from dpaudit.releases import Release
 from mechanisms.laws import DiscreteLaplace, Geometric
-from mechanisms.noise import fields_as_text, open_release, read_count, require_multiple, store
+from mechanisms.noise import open_release, read_count, require_multiple, store
 from mechanisms.sampling.exactnum import LazyUniform
 from mechanisms.sampling.random import BitSource
 from mechanisms.selection import choosing
@@ -67,7 +68,7 @@ class NoisyMax:
     monotonic: bool
     adjacency: Adjacency
 
-    to_dict = fields_as_text
+    to_dict = mechanisms.noise.to_dict
 
     def __init__(
         self,

@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 from dpaudit.claims import Adjacency, ApproxDP, Claim
 from dpaudit.exact import Exact, ball, ball_endpoints, in_range, integer, positive, shown, working_precision
 from dpaudit.releases import Release
-from mechanisms.noise import fields_as_text, open_release, read_count, store
+from mechanisms import noise
+from mechanisms.noise import open_release, read_count, store
 from mechanisms.people import Entries, Key, units
 from mechanisms.sampling.exactnum import LazyUniform
 from mechanisms.sampling.random import BitSource
@@ -52,7 +53,7 @@ class PartitionSelection:
     contributions: int
     adjacency: Adjacency
 
-    to_dict = fields_as_text
+    to_dict = noise.to_dict
 
     def __init__(self, *, epsilon: Exact, delta: Exact, contributions: int = 1, adjacency: Adjacency | str = "add_remove") -> None:
         limit = Fraction(2) ** 64

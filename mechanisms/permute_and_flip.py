@@ -15,7 +15,8 @@ from dpaudit.claims import Adjacency, Claim, PureDP
 from dpaudit.errors import InvalidArgument
 from dpaudit.exact import Enclosure, Exact, shown
 from dpaudit.releases import Release
-from mechanisms.noise import fields_as_text, store
+from mechanisms import noise
+from mechanisms.noise import store
 from mechanisms.sampling.random import BitSource
 from mechanisms.selection import choosing
 from mechanisms.selection.clocks import EXPONENTIAL
@@ -61,7 +62,7 @@ class PermuteAndFlip:
 
     release = choosing.release
     releases = choosing.releases
-    to_dict = fields_as_text
+    to_dict = noise.to_dict
 
     def __init__(
         self, *, sensitivity: Exact, epsilon: Exact, monotonic: bool = False, adjacency: Adjacency | str = "add_remove"

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING
 from dpaudit.claims import Adjacency, Claim, PureDP
 from dpaudit.exact import Exact, integer, positive, shown
 from dpaudit.releases import Release
-from mechanisms.float_noise import FloatNoise, release_float, release_floats
-from mechanisms.noise import fields_as_text, one_of, store
+from mechanisms import float_noise, noise
+from mechanisms.float_noise import FloatNoise
+from mechanisms.noise import one_of, store
 from mechanisms.sampling.cells import LaplaceCells
 
 if TYPE_CHECKING:
@@ -48,9 +49,9 @@ class RealLaplaceMechanism:
     scale: Fraction
     adjacency: Adjacency
 
-    release = release_float
-    releases = release_floats
-    to_dict = fields_as_text
+    release = float_noise.release
+    releases = float_noise.releases
+    to_dict = noise.to_dict
 
     def __init__(
         self,

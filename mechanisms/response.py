@@ -17,8 +17,9 @@ from dpaudit.claims import Adjacency, Claim, PureDP
 from dpaudit.errors import InvalidArgument
 from dpaudit.exact import Enclosure, Exact, Reason, ball, ball_endpoints, integer, positive, shown, working_precision
 from dpaudit.releases import Release
+from mechanisms import noise
 from mechanisms.entries import name_contents
-from mechanisms.noise import fields_as_text, open_release, read_count
+from mechanisms.noise import open_release, read_count
 from mechanisms.sampling.exactnum import LazyUniform
 from mechanisms.sampling.random import BitSource
 from mechanisms.sampling.uniform import draw_below, draw_many_below
@@ -58,7 +59,7 @@ class RandomizedResponse:
     categories: int
     adjacency: Adjacency
 
-    to_dict = fields_as_text
+    to_dict = noise.to_dict
 
     def __init__(self, *, epsilon: Exact, categories: int = 2, adjacency: Adjacency | str = "replace_one") -> None:
         relation = Adjacency.of(adjacency)

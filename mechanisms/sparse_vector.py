@@ -14,8 +14,9 @@ from numpy.typing import NDArray
 from dpaudit.claims import Adjacency, Claim, PureDP
 from dpaudit.errors import InvalidArgument
 from dpaudit.exact import Exact, integer, positive, shown
-from mechanisms.comparisons import Comparisons, comparisons_of, read_number_share, read_share, start_run
-from mechanisms.noise import fields_as_text, read_flag, require_multiple, store
+from mechanisms import comparisons, noise
+from mechanisms.comparisons import Comparisons, comparisons_of, read_number_share, read_share
+from mechanisms.noise import read_flag, require_multiple, store
 from mechanisms.sampling.random import BitSource
 from mechanisms.steps import format_of
 
@@ -61,8 +62,8 @@ class SparseVector:
     lattice: Fraction
     adjacency: Adjacency
 
-    start = start_run
-    to_dict = fields_as_text
+    start = comparisons.start
+    to_dict = noise.to_dict
 
     def __init__(
         self,

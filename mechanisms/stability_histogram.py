@@ -15,8 +15,9 @@ from numpy.typing import NDArray
 from dpaudit.claims import Adjacency, ApproxDP, Claim
 from dpaudit.exact import Exact, ball, ball_endpoints, in_range, integer, positive, shown, working_precision
 from dpaudit.releases import Release
+from mechanisms import noise
 from mechanisms.laws import DiscreteLaplace
-from mechanisms.noise import fields_as_text, open_release, read_count, store
+from mechanisms.noise import open_release, read_count, store
 from mechanisms.people import Entries, Key, keys_of, limit_contributions, read_entries, read_people, units
 from mechanisms.sampling.random import BitSource
 from mechanisms.steps import format_of
@@ -53,7 +54,7 @@ class StabilityHistogram:
     contributions: int
     adjacency: Adjacency
 
-    to_dict = fields_as_text
+    to_dict = noise.to_dict
 
     def __init__(self, *, epsilon: Exact, delta: Exact, contributions: int = 1, adjacency: Adjacency | str = "add_remove") -> None:
         store(self, epsilon=positive(epsilon, "epsilon"), adjacency=Adjacency.of(adjacency))

@@ -15,7 +15,8 @@ from dpaudit.claims import Adjacency, Claim, PureDP
 from dpaudit.errors import InvalidArgument
 from dpaudit.exact import Exact, integer, shown, word
 from dpaudit.releases import Release
-from mechanisms.noise import fields_as_text, open_release, read_count, store
+from mechanisms import noise
+from mechanisms.noise import open_release, read_count, store
 from mechanisms.sampling.random import BitSource
 from mechanisms.selection import choosing
 from mechanisms.selection.clocks import GUMBEL
@@ -66,7 +67,7 @@ class TopK:
     monotonic: bool
     adjacency: Adjacency
 
-    to_dict = fields_as_text
+    to_dict = noise.to_dict
 
     def __init__(
         self,

@@ -41,7 +41,7 @@ class DiscreteGaussian:
     tail = law.tail
     cdf = law.cdf
     variance = law.variance
-    below = law.even_below
+    below = law.below
     sampler = cached_property(law.envelope_sampler)
     __getstate__ = law.only_fields
     method = "Poisson summation; tails by partial sums or the Euler-Maclaurin formula"

@@ -42,7 +42,7 @@ class DiscreteLaplace:
     tail = law.tail
     cdf = law.cdf
     variance = law.variance
-    below = law.even_below
+    below = law.below
     sampler = cached_property(law.envelope_sampler)
     __getstate__ = law.only_fields
     method = "geometric series"

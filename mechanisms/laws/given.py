@@ -60,7 +60,7 @@ class LawFromWeights:
     tail = law.tail
     cdf = law.cdf
     variance = law.variance
-    below = law.even_below
+    below = law.below
     sampler = cached_property(law.envelope_sampler)
     __getstate__ = law.only_fields
     method = "sum of the given weights, with a geometric bound on the rest"

@@ -154,7 +154,7 @@ def even_beyond(above: Callable[[int], arb], k: int) -> arb:
     return above(k) if k >= 1 else 1 - above(1 - k)
 
 
-def even_below(self: IntegerLaw, k: int) -> arb:
+def below(self: IntegerLaw, k: int) -> arb:
     """Ball around P[X <= k] of an even law."""
     return self.beyond(-k)
 

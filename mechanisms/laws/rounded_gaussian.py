@@ -38,7 +38,7 @@ class RoundedGaussian:
     tail = law.tail
     cdf = law.cdf
     variance = law.variance
-    below = law.even_below
+    below = law.below
     sampler = cached_property(law.envelope_sampler)
     __getstate__ = law.only_fields
     method = "error function; variance by the Fourier series of the rounding error"

@@ -68,7 +68,7 @@ class Staircase:
     tail = law.tail
     cdf = law.cdf
     variance = law.variance
-    below = law.even_below
+    below = law.below
     __getstate__ = law.only_fields
     method = "geometric series over steps"
     support = (None, None)

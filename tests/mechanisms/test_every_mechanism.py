@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 import pickle
 import pickletools
@@ -74,6 +75,16 @@ def test_a_pickled_mechanism_carries_neither_key_nor_bits(make, release):
     assert mechanism == pickle.loads(once)
     named = [str(argument) for _, argument, _ in pickletools.genops(once)]
     assert not [name for name in named if "sampling.random" in name or "sampling.keystream" in name or "Source" in name]
+
+
+@pytest.mark.parametrize("make", [make for make, _ in EVERY_MECHANISM.values()], ids=EVERY_MECHANISM)
+def test_its_methods_can_be_handed_to_another_process(make):
+    mechanism = make()
+    methods = [name for name, _ in inspect.getmembers(type(mechanism), inspect.isfunction) if not name.startswith("_")]
+    assert {"releases", "to_dict"} <= set(methods)
+    for name in methods:
+        again = pickle.loads(pickle.dumps(getattr(mechanism, name)))
+        assert (mechanism, getattr(type(mechanism), name)) == (again.__self__, again.__func__)
 
 
 @pytest.mark.parametrize(("make", "release"), EVERY_MECHANISM.values(), ids=EVERY_MECHANISM)
