@@ -40,7 +40,7 @@ GIVEN: Final = {
     *("AccuracyTest", "AuditInterrupted", "Calibration", "CanaryAudit", "ChainHead", "DpauditError", "Finding", "LedgerBudget"),
     *("LedgerEntry", "LedgerVerification"),
     *("LikelihoodRatio", "OperatingPoint", "PrivacyLoss", "PrivacyRecord", "Progress", "Receipt", "ReplayResult", "Verdict"),
-    *("PropertyResult", "Verification", "__version__"),
+    *("PropertyResult", "ProofResult", "__version__"),
 }
 """What functions give and callers read; nobody makes it by hand. The methods of what functions give are called."""
 

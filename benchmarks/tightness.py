@@ -9,7 +9,7 @@ from typing import Final
 from dpaudit.clauses import Clause
 from dpaudit.verifier.ir import Program
 from dpaudit.verifier.proving import Proof, prove
-from dpaudit.verifier.refuter.neighbours import claimed, contract_of
+from dpaudit.verifier.refuter.neighbours import claim_values, contract_of
 from dpaudit.verifier.refuter.paths import Undecided
 from dpaudit.verifier.refuter.search import search
 from dpaudit.verifier.terms import ONE, Sort, constant, multiply
@@ -70,7 +70,7 @@ def _refuted(program: Program, seconds: float, step: Fraction) -> Fraction | Non
         elif witness.lower is None:
             return None
         else:
-            low = max(low, witness.lower / claimed(program, witness.pair.first)[0])
+            low = max(low, witness.lower / claim_values(program, witness.pair.first)[0])
         factor = max(low * (1 + step), Fraction(1)) if low >= high - step else (low + high) / 2
     return low
 

@@ -108,28 +108,28 @@ def bind(function: Callable[..., Any], *, production: Mapping[str, type]) -> Bou
 
 def examine(function: object) -> Examined:
     """Check that a function object is what its source says, and pin what it reaches."""
-    return _examined(function, ())
+    return _examine(function, ())
 
 
-def _examined(function: object, path: tuple[object, ...]) -> Examined:
+def _examine(function: object, path: tuple[object, ...]) -> Examined:
     """A function or helper; `path` are the functions that are being examined."""
     name = getattr(function, "__qualname__", type(function).__name__)
     if type(function) is not FunctionType or function.__closure__ is not None or hasattr(function, "__wrapped__"):
-        raise _different(name, "it is no plain function without a closure or wrapper", "Define it with `def` at module level.")
+        raise _not_bindable(name, "it is no plain function without a closure or wrapper", "Define it with `def` at module level.")
     if function in path:
-        raise _different(name, "it calls itself", "Write a loop.")
+        raise _not_bindable(name, "it calls itself", "Write a loop.")
     try:
         text = inspect.getsource(function)
-        tree, code = _compiled(text, function.__code__)
+        tree, code = _compile(text, function.__code__)
     except (OSError, TypeError, SyntaxError, ValueError) as error:
-        raise _different(name, f"its source cannot be read ({type(error).__name__})", "Define it in a file.") from error
-    if not _alike(function.__code__, code) or function.__name__ != tree.name:
-        raise _different(name, "its code is not what its source compiles to", "Reload its module; do not patch functions.")
+        raise _not_bindable(name, f"its source cannot be read ({type(error).__name__})", "Define it in a file.") from error
+    if not _is_same_code(function.__code__, code) or function.__name__ != tree.name:
+        raise _not_bindable(name, "its code is not what its source compiles to", "Reload its module; do not patch functions.")
     defaults = tuple(_literal(name, default) for default in tree.args.defaults)
     given = function.__defaults__ or ()
     if [(type(one), one) for one in defaults] != [(type(one), one) for one in given] or function.__kwdefaults__:
-        raise _different(name, "its defaults are not those of its source", "Do not change __defaults__.")
-    reached = {wanted: _pinned(name, wanted, function, (*path, function)) for wanted in _global_names(name, function.__code__)}
+        raise _not_bindable(name, "its defaults are not those of its source", "Do not change __defaults__.")
+    reached = {wanted: _pin(name, wanted, function, (*path, function)) for wanted in _global_names(name, function.__code__)}
     own = {wanted: value for wanted, value in reached.items() if wanted in STANDARD or isinstance(value, type)}
     scope = {"__name__": function.__module__, "__builtins__": own} | {key: reached[key] for key in reached if key not in own}
     promise = spec_of(function)
@@ -143,7 +143,7 @@ def _examined(function: object, path: tuple[object, ...]) -> Examined:
     )
 
 
-def _compiled(text: str, code: CodeType) -> tuple[ast.FunctionDef, CodeType]:
+def _compile(text: str, code: CodeType) -> tuple[ast.FunctionDef, CodeType]:
     """The tree of a source and the code that it compiles to, under the flags of the code that runs."""
     # Text that is indented keeps its indentation, so that strings over several lines stay what they are.
     inside = text[:1].isspace()
@@ -158,14 +158,14 @@ def _compiled(text: str, code: CodeType) -> tuple[ast.FunctionDef, CodeType]:
     return body[0], found[0]
 
 
-def _alike(one: object, other: object) -> bool:
+def _is_same_code(one: object, other: object) -> bool:
     """Whether two code objects, or constants of theirs, are the same but for places in the file."""
     if type(one) is not type(other):
         return False
     if isinstance(one, CodeType) and isinstance(other, CodeType):
-        return all(_alike(getattr(one, part), getattr(other, part)) for part in _PARTS)
+        return all(_is_same_code(getattr(one, part), getattr(other, part)) for part in _PARTS)
     if isinstance(one, tuple) and isinstance(other, tuple):
-        return len(one) == len(other) and all(map(_alike, one, other))
+        return len(one) == len(other) and all(map(_is_same_code, one, other))
     # A frozen set of constants, and 0.0 against -0.0, are told apart by their text.
     return one == other and repr(one) == repr(other)
 
@@ -189,14 +189,14 @@ _PARTS: Final = (
 def _global_names(name: str, code: CodeType) -> Iterator[str]:
     """The global names that a code object reads."""
     if any(isinstance(one, CodeType) for one in code.co_consts):
-        raise _different(name, "it defines functions or comprehensions inside", "Write explicit loops.")
+        raise _not_bindable(name, "it defines functions or comprehensions inside", "Write explicit loops.")
     for instruction in dis.get_instructions(code):
         if instruction.opname in _NAMELESS:
-            raise _different(name, f"it imports or rebinds the name {instruction.argval}", "Read parameters and constants only.")
+            raise _not_bindable(name, f"it imports or rebinds the name {instruction.argval}", "Read parameters and constants only.")
     yield from {one.argval: None for one in dis.get_instructions(code) if one.opname == "LOAD_GLOBAL"}
 
 
-def _pinned(name: str, wanted: str, function: FunctionType, path: tuple[object, ...]) -> object:
+def _pin(name: str, wanted: str, function: FunctionType, path: tuple[object, ...]) -> object:
     """What a global name means now: a frozen number, one of Python's functions by identity, or a helper, pinned itself."""
     known = {**function.__builtins__, **function.__globals__}
     value = known.get(wanted)
@@ -206,10 +206,10 @@ def _pinned(name: str, wanted: str, function: FunctionType, path: tuple[object, 
     elif is_frozen(value):
         return value
     elif type(value) is FunctionType:
-        return _examined(value, path).entry
+        return _examine(value, path).entry
     elif isinstance(value, type) and issubclass(value, Exception) and getattr(builtins, wanted, None) is value:
         return value
-    raise _different(name, f"the global name {wanted} is no number, helper or function of the subset", "Pass it as a parameter.")
+    raise _not_bindable(name, f"the global name {wanted} is no number, helper or function of the subset", "Pass it as a parameter.")
 
 
 def is_frozen(value: object) -> bool:
@@ -222,7 +222,7 @@ def _kind(name: str, argument: ast.arg) -> str:
     """The type of a parameter, by its annotation."""
     kind = ast.unparse(argument.annotation) if argument.annotation else "without a type"
     if kind not in KINDS:
-        raise _different(name, f"the parameter {argument.arg} is {kind}", f"Types are {', '.join(KINDS)}.")
+        raise _not_bindable(name, f"the parameter {argument.arg} is {kind}", f"Types are {', '.join(KINDS)}.")
     return kind
 
 
@@ -230,7 +230,7 @@ def _law(name: str, sampler: str, promise: Spec | None) -> str:
     """The law of a sampler."""
     law = dict(promise.laws).get(sampler, sampler) if promise else sampler
     if law not in LAWS:
-        raise _different(name, f"the sampler {sampler} follows no law", f"Name it like one of {', '.join(LAWS)}, or give laws=.")
+        raise _not_bindable(name, f"the sampler {sampler} follows no law", f"Name it like one of {', '.join(LAWS)}, or give laws=.")
     return law
 
 
@@ -238,10 +238,10 @@ def _literal(name: str, default: ast.expr) -> int | bool:
     """A default as the source has it."""
     value = default.value if isinstance(default, ast.Constant) else None
     if type(value) not in (int, bool):
-        raise _different(name, "a default is no literal int or bool", "Leave it out.")
+        raise _not_bindable(name, "a default is no literal int or bool", "Leave it out.")
     return value  # type: ignore[return-value]
 
 
-def _different(name: str, what: str, remedy: str) -> InvalidArgument:
+def _not_bindable(name: str, what: str, remedy: str) -> InvalidArgument:
     """The error for a function that cannot be bound."""
     return InvalidArgument("DPA725", f"{name} cannot be bound: {what}. {remedy}")

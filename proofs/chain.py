@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
-from dpaudit.verifier.chain import Node, evidence_checks, examined
+from dpaudit.verifier.chain import Node, check_graph, evidence_checks
 from dpaudit.verifier.lemmas import LEMMAS, Lemma
 from proofs import arguments, learning, samplers
 from proofs.foundations import ARGUMENTS, SAMPLERS, SENSITIVITIES
@@ -59,7 +59,7 @@ def standing(nodes: Sequence[Node] = NODES, root: Path = ROOT, *, quick: bool = 
     """Check the graph again: certificates, lemmas, running proofs, results of tests, and the source that each node is about."""
     tests = test_check(root, quick=quick)
     checks = evidence_checks(root / "proofs" / "certificates", ALL_LEMMAS, tests, quick=quick)
-    return examined(nodes, checks, staleness(root, quick=quick))
+    return check_graph(nodes, checks, staleness(root, quick=quick))
 
 
 def remarks(nodes: Sequence[Node] = NODES, root: Path = ROOT) -> list[tuple[str, str, str]]:

@@ -24,7 +24,7 @@ from dpaudit.results import EXIT_CODES
 if TYPE_CHECKING:
     from types import ModuleType
 
-    from dpaudit.verifier.outcomes import Verification
+    from dpaudit.verifier.outcomes import ProofResult
     from dpaudit.verifier.recheck import Rechecked
 
 SUITE = "suite"
@@ -167,7 +167,7 @@ def _name(function: Callable[..., Any]) -> str:
     return f"{stem}.{function.__name__}"
 
 
-def _verified(subject: Subject) -> Verification:
+def _verified(subject: Subject) -> ProofResult:
     """The verdict on one function."""
     from dpaudit.verifier import verify
 
@@ -178,7 +178,7 @@ def _rechecked(subject: Subject, folder: Path, *, quick: bool) -> Rechecked:
     """One certificate, checked against its function."""
     from dpaudit.binding import examine
     from dpaudit.verifier.frontend import parse
-    from dpaudit.verifier.recheck import Rechecked, parsed, recheck
+    from dpaudit.verifier.recheck import Rechecked, parse_certificate, recheck
 
     try:
         text = (folder / f"{subject.name}.json").read_text(encoding="utf-8")
@@ -186,7 +186,7 @@ def _rechecked(subject: Subject, folder: Path, *, quick: bool) -> Rechecked:
         return Rechecked(subject.name, "unknown", "there is no certificate; prove it first", 0, 0, quick, 0.0)
     program = parse(subject.function)
     examine(subject.function)
-    return recheck(program, parsed(text), quick=quick)
+    return recheck(program, parse_certificate(text), quick=quick)
 
 
 @dataclass(frozen=True)
@@ -229,7 +229,7 @@ def _each(name: str, how: _How, tell: Callable[[str], None]) -> Iterator[Outcome
             yield _outcome(subject, found)
 
 
-def _outcome(subject: Subject, found: Verification | Rechecked) -> Outcome:
+def _outcome(subject: Subject, found: ProofResult | Rechecked) -> Outcome:
     """A verdict or a recheck as data."""
     from dataclasses import asdict
 

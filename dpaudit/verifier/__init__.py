@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Final
 from dpaudit.lazy import lazily
 
 if TYPE_CHECKING:
-    from dpaudit.verifier.outcomes import Verification as Verification
+    from dpaudit.verifier.outcomes import ProofResult as ProofResult
     from dpaudit.verifier.verifying import verify as verify
 
-_HOMES: Final = {"Verification": "outcomes", "verify": "verifying"}
+_HOMES: Final = {"ProofResult": "outcomes", "verify": "verifying"}
 
 __all__ = sorted(_HOMES)
 

@@ -31,7 +31,7 @@ LAW_VERSIONS: Final = "1"
 """Changes with the table of laws and their costs."""
 
 
-def written(proof: Proof, confirmations: Confirmations) -> dict[str, Any]:
+def certificate_document(proof: Proof, confirmations: Confirmations) -> dict[str, Any]:
     """The certificate of a proof."""
     table, formulas = Table(), _Formulas(confirmations)
     document = {
@@ -41,7 +41,7 @@ def written(proof: Proof, confirmations: Confirmations) -> dict[str, Any]:
         "source_hash": source_hash(proof.program),
         "proofs": [
             _direction(program, found, table, formulas)
-            for (program, _), found in zip(expected(proof.program), proof.directions, strict=True)
+            for (program, _), found in zip(required_directions(proof.program), proof.directions, strict=True)
         ],
         "terms": table.rows,
         "formulas": formulas.rows,
@@ -56,10 +56,10 @@ def text_of(document: Mapping[str, Any]) -> str:
     return "{\n" + ",\n".join(lines) + "\n}\n"
 
 
-def expected(program: Program) -> Iterator[tuple[Program, Neighbours]]:
+def required_directions(program: Program) -> Iterator[tuple[Program, Neighbours]]:
     """What must be proven, computed from the source: each helper with a contract and the program, in each direction."""
     for _, helper in program.helpers:
-        yield from expected(helper)
+        yield from required_directions(helper)
     for pairs in directions(program):
         yield program, pairs
 

@@ -57,7 +57,7 @@ class Node:
     binds: tuple[str, ...] = ()
 
 
-def faults(nodes: Sequence[Node], claims: Sequence[str]) -> list[str]:
+def form_faults(nodes: Sequence[Node], claims: Sequence[str]) -> list[str]:
     """What is wrong with the form of a graph, before any evidence is looked at."""
     known = {node.id: node for node in nodes}
     found = [f"{name} stands twice" for name in sorted({node.id for node in nodes if known[node.id] is not node})]
@@ -98,7 +98,7 @@ def rests_on(nodes: Sequence[Node], name: str) -> dict[Kind, list[str]]:
     return {kind: ids for kind in EVIDENCE if (ids := [node.id for node in nodes if node.id in below and node.kind == kind])}
 
 
-def examined(nodes: Sequence[Node], checks: Mapping[str, Check], changed: Check) -> dict[str, str]:
+def check_graph(nodes: Sequence[Node], checks: Mapping[str, Check], changed: Check) -> dict[str, str]:
     """Look at all evidence again, and at the source that each node is about."""
     reasons: dict[str, str] = {}
     answers: dict[str, str] = {}
@@ -136,7 +136,7 @@ def _certificate(folder: Path, quick: bool, what: str) -> str:  # noqa: FBT001 -
     from dpaudit.errors import DpauditError
     from dpaudit.targets import module_at
     from dpaudit.verifier.frontend import parse
-    from dpaudit.verifier.recheck import parsed, recheck
+    from dpaudit.verifier.recheck import parse_certificate, recheck
 
     place, _, name = what.rpartition(":")
     try:
@@ -144,7 +144,7 @@ def _certificate(folder: Path, quick: bool, what: str) -> str:  # noqa: FBT001 -
         examine(function)
         stem = Path(place).stem if place.endswith(".py") else place
         text = (folder / f"{stem}.{name}.json").read_text(encoding="utf-8")
-        return recheck(parse(function), parsed(text), quick=quick).reason
+        return recheck(parse(function), parse_certificate(text), quick=quick).reason
     except (DpauditError, AttributeError, OSError) as error:
         return str(error)
 

@@ -59,11 +59,11 @@ class Confirmations:
         """Whether the kernel accepts a certificate that is looked for here."""
         if formula not in self.kernel:
             found = certificate(formula)
-            self.kernel[formula] = found if found is not None and accepted(formula, found) else None
+            self.kernel[formula] = found if found is not None and is_accepted(formula, found) else None
         return self.kernel[formula] is not None
 
 
-def accepted(formula: Term, found: Any) -> bool:
+def is_accepted(formula: Term, found: Any) -> bool:
     """Whether the kernel accepts a certificate."""
     try:
         check(formula, found)
@@ -73,7 +73,7 @@ def accepted(formula: Term, found: Any) -> bool:
 
 
 @lru_cache(maxsize=4096)
-def asked(formula: Term) -> tuple[str, bool]:
+def formula_digest(formula: Term) -> tuple[str, bool]:
     """SHA-256 of the text that both solvers are given, and whether it is one of linear arithmetic."""
     text = script([negation(formula)])
     logic = text.split(")", 1)[0].removeprefix("(set-logic QF_").removeprefix("UF")
@@ -82,9 +82,9 @@ def asked(formula: Term) -> tuple[str, bool]:
 
 def text_hash(formula: Term) -> str:
     """SHA-256 of the text that both solvers are given."""
-    return asked(formula)[0]
+    return formula_digest(formula)[0]
 
 
 def is_linear(formula: Term) -> bool:
     """Whether the text is one of linear arithmetic."""
-    return asked(formula)[1]
+    return formula_digest(formula)[1]

@@ -40,13 +40,13 @@ def clock() -> float:
     return time.process_time() + _ELSEWHERE.seconds
 
 
-def spent_elsewhere(seconds: float) -> None:
+def charge_elsewhere(seconds: float) -> None:
     """Charge processor time of another process."""
     _ELSEWHERE.seconds += max(0.0, seconds)
 
 
 @contextmanager
-def limited(seconds: float) -> Iterator[None]:
+def time_limit(seconds: float) -> Iterator[None]:
     """Limit what runs inside to so many seconds of processor time, and to what is left of limits around it."""
     mark = _DEADLINE.set(min(_DEADLINE.get(), clock() + max(0.0, seconds)))
     try:
@@ -57,17 +57,17 @@ def limited(seconds: float) -> Iterator[None]:
 
 def spend() -> None:
     """Go on only while something is left."""
-    if left() <= 0:
+    if seconds_left() <= 0:
         raise OutOfFuel
 
 
-def left() -> float:
+def seconds_left() -> float:
     """Seconds of processor time that are left; infinite where there is no limit."""
     return _DEADLINE.get() - clock()
 
 
 @contextmanager
-def interrupted(context: Any) -> Iterator[None]:
+def interruptible(context: Any) -> Iterator[None]:
     """Let a z3 context be interrupted when the limit is reached, and go on only if something is left afterwards."""
     spend()
     deadline = _DEADLINE.get()

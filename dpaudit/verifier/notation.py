@@ -18,7 +18,7 @@ class Unreadable(ValueError):
     """What was read is no list of terms."""
 
 
-def shown(term: Term) -> str:
+def format_term(term: Term) -> str:
     """A term as people write it in Python, with the brackets that it needs."""
     return _shown(term)[0]
 
@@ -29,7 +29,7 @@ def _shown(term: Term) -> tuple[str, float]:
         negative = term.op is Op.CONSTANT and str(term.value).startswith("-")
         return str(term.value), 4 if "/" in str(term.value) else 5 if negative else 7
     if term.op is Op.APPLY:
-        return f"{term.value}[{', '.join(map(shown, term.args))}]", 7
+        return f"{term.value}[{', '.join(map(format_term, term.args))}]", 7
     if term.op is Op.CHOOSE:
         return f"{_in(term.args[1], 1)} if {_in(term.args[0], 1)} else {_in(term.args[2], 0)}", 0
     if term.op in (Op.ADD, Op.MULTIPLY) and len(term.args) == 1:
@@ -76,7 +76,7 @@ class Table:
         return [*row, str(term.value), term.sort.value] if term.op in _NAMED else row
 
 
-def read(rows: Any) -> list[Term]:
+def read_terms(rows: Any) -> list[Term]:
     """The terms of a table."""
     found: list[Term] = []
     if type(rows) is not list:

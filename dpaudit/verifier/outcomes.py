@@ -43,7 +43,7 @@ class Checked:
 
 
 @dataclass(frozen=True)
-class Verification:
+class ProofResult:
     """What the verifier found about one function.
 
     Args:

@@ -10,7 +10,7 @@ from dpaudit.errors import Unsupported
 from dpaudit.verifier.alignment.search import Inputs, Search
 from dpaudit.verifier.alignment.users import user_alignment
 from dpaudit.verifier.confirming import Confirmations
-from dpaudit.verifier.fuel import OutOfFuel, clock, left, limited
+from dpaudit.verifier.fuel import OutOfFuel, clock, seconds_left, time_limit
 from dpaudit.verifier.invariants.candidates import candidates
 from dpaudit.verifier.invariants.houdini import Houdini
 from dpaudit.verifier.ir import Draw, Law, Program, While
@@ -20,7 +20,7 @@ from dpaudit.verifier.product.obligations import Obligation
 from dpaudit.verifier.product.runs import Alignment, Invariants, Misused
 from dpaudit.verifier.product.statements import execute
 from dpaudit.verifier.product.walk import draws, statements
-from dpaudit.verifier.product.witness import Empty, unreached, witnesses
+from dpaudit.verifier.product.witness import Empty, first_unreachable_output, witnesses
 
 NO_ALIGNMENT: Final = (
     "no alignment was found among those that are searched (sums of distances with whole coefficients from -2 to 2, one on each "
@@ -98,18 +98,18 @@ def prove(program: Program, *, seconds: float = 60.0, confirmations: Confirmatio
     """Look for a proof of what a program promises."""
     started = clock()
     try:
-        with limited(seconds):
-            found = _proven(program, confirmations or Confirmations())
+        with time_limit(seconds):
+            found = _prove_directions(program, confirmations or Confirmations())
     except OutOfFuel:
         found = Failed(TIME_IS_UP)
     return found if isinstance(found, Failed) else Proof(program, found, clock() - started)
 
 
-def _proven(program: Program, confirmations: Confirmations) -> tuple[Direction, ...] | Failed:
+def _prove_directions(program: Program, confirmations: Confirmations) -> tuple[Direction, ...] | Failed:
     """A proof for each direction, and those of helpers."""
     found: list[Direction] = []
     for _, helper in program.helpers:
-        inner = _proven(helper, confirmations)
+        inner = _prove_directions(helper, confirmations)
         if isinstance(inner, Failed):
             return replace(inner, reason=f"helper {helper.name}: {inner.reason}", examples=(), vacuous=False)
         found += inner
@@ -117,17 +117,17 @@ def _proven(program: Program, confirmations: Confirmations) -> tuple[Direction, 
     if isinstance(real, Empty) and real.certain:
         return Failed(real.reason, vacuous=True)
     for pairs in directions(program):
-        result = _in_direction(program, pairs, confirmations)
+        result = _prove_direction(program, pairs, confirmations)
         if isinstance(result, Failed):
             return result
         found.append(result)
-    empty = real if isinstance(real, Empty) else unreached(real)
+    empty = real if isinstance(real, Empty) else first_unreachable_output(real)
     if empty is not None:
         return Failed(empty.reason, "vacuity", empty.line)
     return tuple(found)
 
 
-def _in_direction(program: Program, pairs: Neighbours, confirmations: Confirmations) -> Direction | Failed:
+def _prove_direction(program: Program, pairs: Neighbours, confirmations: Confirmations) -> Direction | Failed:
     """A proof for one direction: one alignment for all outputs, or else one for each discrete output."""
     try:
         ways = modes(program, pairs)
@@ -142,7 +142,7 @@ def _in_direction(program: Program, pairs: Neighbours, confirmations: Confirmati
             failures.append((_UNREADABLE, Failed(str(error))))
             continue
         search = Search(program, pairs, pointwise, given)
-        result = _by_search(search, confirmations)
+        result = _prove_by_search(search, confirmations)
         if isinstance(result, Direction):
             return result
         failures.append(result)
@@ -152,7 +152,7 @@ def _in_direction(program: Program, pairs: Neighbours, confirmations: Confirmati
     return replace(last, examples=tuple(examples))
 
 
-def _by_search(search: Search, confirmations: Confirmations) -> Direction | tuple[int, Failed]:
+def _prove_by_search(search: Search, confirmations: Confirmations) -> Direction | tuple[int, Failed]:
     """A proof with one of the alignments that a search finds, or how far it came and what stood in the way."""
     last: tuple[int, Failed] | None = None
     try:
@@ -161,7 +161,7 @@ def _by_search(search: Search, confirmations: Confirmations) -> Direction | tupl
             if isinstance(result, Direction):
                 return result
             last = (_ATTEMPTED if result.obligation else _EXHAUSTED, result)
-            search.late = left() <= 0
+            search.late = seconds_left() <= 0
             if search.late:
                 break
     except OutOfFuel:

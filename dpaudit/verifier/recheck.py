@@ -8,18 +8,18 @@ from dataclasses import dataclass
 from typing import Any, Final, Literal
 
 from dpaudit.errors import InvalidArgument
-from dpaudit.verifier.certificates import FORMAT, claim_hash, digest, expected, source_hash
-from dpaudit.verifier.confirming import Confirmations, accepted, is_linear, text_hash
+from dpaudit.verifier.certificates import FORMAT, claim_hash, digest, required_directions, source_hash
+from dpaudit.verifier.confirming import Confirmations, is_accepted, is_linear, text_hash
 from dpaudit.verifier.ir import Program
 from dpaudit.verifier.kernel import KernelRejects
 from dpaudit.verifier.kernel import read as read_json
-from dpaudit.verifier.notation import Unreadable, number_in, read
+from dpaudit.verifier.notation import Unreadable, number_in, read_terms
 from dpaudit.verifier.product.adjacency import Neighbours
 from dpaudit.verifier.product.execution import Execution
 from dpaudit.verifier.product.obligations import Obligation
 from dpaudit.verifier.product.runs import Misused
 from dpaudit.verifier.product.walk import draws, loops
-from dpaudit.verifier.product.witness import Empty, unreached, witnesses
+from dpaudit.verifier.product.witness import Empty, first_unreachable_output, witnesses
 from dpaudit.verifier.proving import modes, obligations
 from dpaudit.verifier.terms import TRUE, IllSorted, Sort, Term, variables
 
@@ -65,7 +65,7 @@ class _Invalid(ValueError):
     """The certificate does not show the claim."""
 
 
-def parsed(text: str) -> dict[str, Any]:
+def parse_certificate(text: str) -> dict[str, Any]:
     """The certificate that a text holds, its outer form checked."""
     try:
         document = dict(read_json(text))
@@ -107,9 +107,9 @@ def _bound(program: Program, certificate: Mapping[str, Any]) -> None:
 
 def _regenerated(program: Program, certificate: Mapping[str, Any]) -> list[tuple[Obligation, Any]]:
     """The obligations, made from the source, each with the row that the certificate has for its text."""
-    terms = read(certificate["terms"])
+    terms = read_terms(certificate["terms"])
     formulas, entries = _rows(certificate["formulas"], _FORMULA), _rows(certificate["proofs"], _PROOF)
-    wanted = list(expected(program))
+    wanted = list(required_directions(program))
     if [(entry["program"], entry["reverse"]) for entry in entries] != [(one.name, pairs.reverse) for one, pairs in wanted]:
         raise _Invalid("the certificate does not have one proof for each direction and helper")
     found: list[tuple[Obligation, Any]] = []
@@ -172,7 +172,7 @@ def _confirmed(made: list[tuple[Obligation, Any]], *, quick: bool) -> tuple[int,
     for obligation, row in made:
         formula = obligation.formula
         if formula not in known:
-            known[formula] = formula is TRUE or (row["kernel"] is not None and accepted(formula, row["kernel"]))
+            known[formula] = formula is TRUE or (row["kernel"] is not None and is_accepted(formula, row["kernel"]))
         count += known[formula]
         if not known[formula] and (quick or is_linear(formula)):
             return count, f"the kernel does not confirm obligation {obligation.id}"
@@ -185,9 +185,9 @@ def _confirmed(made: list[tuple[Obligation, Any]], *, quick: bool) -> tuple[int,
 
 def _unreached(program: Program) -> str:
     """Why the proof may say nothing: no neighbours that differ, or an output that no run reaches; else empty."""
-    for one in (one for one, pairs in expected(program) if not pairs.reverse):
+    for one in (one for one, pairs in required_directions(program) if not pairs.reverse):
         real = witnesses(one)
-        empty = real if isinstance(real, Empty) else unreached(real)
+        empty = real if isinstance(real, Empty) else first_unreachable_output(real)
         if empty is not None:
             return empty.reason + (f": line {empty.line}" if empty.line else "")
     return ""

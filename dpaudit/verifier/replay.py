@@ -54,7 +54,7 @@ def python_run(program: Program, inputs: Mapping[str, Any], drawn: Iterable[Draw
     return Halt(tuple(tuple(value) if type(value) is list else value for value in values))
 
 
-def alike(one: Halt, other: Halt) -> bool:
+def is_same_end(one: Halt, other: Halt) -> bool:
     """Whether two runs ended alike, types included."""
     return one.exception == other.exception and _typed(one.values) == _typed(other.values)
 

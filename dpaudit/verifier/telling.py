@@ -8,10 +8,10 @@ from fractions import Fraction
 from typing import Any
 
 from dpaudit.verifier.ir import Program
-from dpaudit.verifier.outcomes import Verification
+from dpaudit.verifier.outcomes import ProofResult
 from dpaudit.verifier.recheck import Rechecked
 from dpaudit.verifier.refuter.events import Event
-from dpaudit.verifier.refuter.neighbours import claimed
+from dpaudit.verifier.refuter.neighbours import claim_values
 from dpaudit.verifier.refuter.witness import Witness
 
 _INDENT = "  "
@@ -24,7 +24,7 @@ def witness_words(program: Program, witness: Witness) -> tuple[str, ...]:
     same = [f"{name} = {_data(value)}" for name, value in first.items() if second[name] == value]
     differs = [name for name in first if second[name] != first[name]]
     one, other = (", ".join(f"{name} = {_data(inputs[name])}" for name in differs) for inputs in (first, second))
-    claim, odds, delta = claimed(program, first)
+    claim, odds, delta = claim_values(program, first)
     event = str(witness.event) if isinstance(witness.event, Event) else "returns what only dataset 1 can give"
     low, high = _down(Fraction(witness.first.lower)), _up(Fraction(witness.second.upper))
     allowed = " + ".join([str(claim)] * bool(claim or odds == 1) + [f"log({odds})"] * (odds != 1))
@@ -39,7 +39,7 @@ def witness_words(program: Program, witness: Witness) -> tuple[str, ...]:
     )
 
 
-def lines(found: Verification) -> Iterator[str]:
+def lines(found: ProofResult) -> Iterator[str]:
     """What is printed about one function."""
     yield f"{found.name}: {found.status}"
     yield from _row("claim", found.claim)
@@ -73,7 +73,7 @@ def rechecked_lines(found: Rechecked) -> Iterator[str]:
     yield from _row("rechecked", f"{found.obligations} obligations, {found.kernel} by the kernel; with {by}")
 
 
-def as_data(found: Verification) -> dict[str, Any]:
+def as_data(found: ProofResult) -> dict[str, Any]:
     """What the verifier found as plain data."""
     return {
         "name": found.name,

@@ -309,7 +309,7 @@ def variables(*terms: Term) -> frozenset[Term]:
     return frozenset(term for term in subterms(*terms) if term.op is Op.VARIABLE)
 
 
-def replaced(term: Term, mapping: Mapping[Term, Term]) -> Term:
+def substitute(term: Term, mapping: Mapping[Term, Term]) -> Term:
     """The term with every occurrence of the keys replaced at once; what is put in is not looked at again."""
     done: dict[Term, Term] = {}
     for part in subterms(term):
@@ -317,11 +317,11 @@ def replaced(term: Term, mapping: Mapping[Term, Term]) -> Term:
             done[part] = mapping[part]
         else:
             args = tuple(done[argument] for argument in part.args)
-            done[part] = rebuilt(part, args)
+            done[part] = rebuild(part, args)
     return done[term]
 
 
-def renamed(term: Term, name: Callable[[str], str]) -> Term:
+def rename_symbols(term: Term, name: Callable[[str], str]) -> Term:
     """The term with other names of variables and functions."""
     done: dict[Term, Term] = {}
     for part in subterms(term):
@@ -331,7 +331,7 @@ def renamed(term: Term, name: Callable[[str], str]) -> Term:
         elif part.op is Op.APPLY:
             done[part] = apply(name(str(part.value)), args, part.sort)
         else:
-            done[part] = rebuilt(part, args)
+            done[part] = rebuild(part, args)
     return done[term]
 
 
@@ -351,7 +351,7 @@ _BUILDERS: Final[Mapping[Op, Callable[..., Term]]] = {
 }
 
 
-def rebuilt(term: Term, args: tuple[Term, ...]) -> Term:
+def rebuild(term: Term, args: tuple[Term, ...]) -> Term:
     """The same operation on other arguments."""
     if args == term.args:
         return term

@@ -13,17 +13,17 @@ from dpaudit.errors import InvalidArgument
 from dpaudit.extras import require
 from dpaudit.promise import claim_text
 from dpaudit.spec import Adjacent, Cost, Expression, Spec, spec_of
-from dpaudit.verifier.certificates import written
+from dpaudit.verifier.certificates import certificate_document
 from dpaudit.verifier.confirming import Confirmations, is_linear
 from dpaudit.verifier.frontend import parse
-from dpaudit.verifier.fuel import OutOfFuel, limited
+from dpaudit.verifier.fuel import OutOfFuel, time_limit
 from dpaudit.verifier.ir import Draw, ListOf, Program
-from dpaudit.verifier.notation import shown
-from dpaudit.verifier.outcomes import Checked, Verification
+from dpaudit.verifier.notation import format_term
+from dpaudit.verifier.outcomes import Checked, ProofResult
 from dpaudit.verifier.product.walk import statements
 from dpaudit.verifier.proving import TIME_IS_UP, Direction, Failed, Proof, prove
 from dpaudit.verifier.refuter.neighbours import InputPair
-from dpaudit.verifier.refuter.reproducing import reproduced
+from dpaudit.verifier.refuter.reproducing import is_reproduced
 from dpaudit.verifier.refuter.search import search
 from dpaudit.verifier.refuter.witness import recheck
 from dpaudit.verifier.solving import Answer
@@ -51,7 +51,7 @@ def verify(  # noqa: PLR0913 - the parts of a specification
     align: Mapping[str, Expression] | None = None,
     helpers: Mapping[str, tuple[str, Spec | None]] | None = None,
     seconds: float = SECONDS,
-) -> Verification:
+) -> ProofResult:
     """Prove or refute the privacy claim of a function from its source.
 
     Args:
@@ -98,50 +98,48 @@ def verify(  # noqa: PLR0913 - the parts of a specification
         examine(source)
     require("proofs")
     began = time.monotonic()
-    with limited(seconds):
-        found = _decided(program, seconds)
+    with time_limit(seconds):
+        found = _decide(program, seconds)
     return replace(found, seconds=time.monotonic() - began)
 
 
-def _decided(program: Program, seconds: float) -> Verification:
+def _decide(program: Program, seconds: float) -> ProofResult:
     """The verdict on a program: a proof, or else a counterexample, or else what stood in the way of a proof."""
     confirmations = Confirmations()
     common: dict[str, Any] = {"name": program.name, "claim": claim_words(program), "assumptions": _assumptions(program)}
     found = prove(program, seconds=float(seconds * _SHARE), confirmations=confirmations)
     if isinstance(found, Proof):
         try:
-            return _proven(found, confirmations)
+            return _report_proof(found, confirmations)
         except OutOfFuel:
-            return Verification(
-                **common, status="unknown", reason=f"{TIME_IS_UP}: certificates for the kernel were looked for last"
-            )
+            return ProofResult(**common, status="unknown", reason=f"{TIME_IS_UP}: certificates for the kernel were looked for last")
     if found.vacuous:
         return _unknown(found, common)
     try:
-        with limited(REFUTATION_SECONDS):
-            return _refuted(program, found, common)
+        with time_limit(REFUTATION_SECONDS):
+            return _refute(program, found, common)
     except OutOfFuel:
         return _unknown(found, common)
 
 
-def _refuted(program: Program, failed: Failed, common: dict[str, Any]) -> Verification:
+def _refute(program: Program, failed: Failed, common: dict[str, Any]) -> ProofResult:
     """The verdict where no proof was found: that of a counterexample, if one is."""
     witness = search(program, seconds=REFUTATION_SECONDS, seeds=[InputPair(*pair) for pair in failed.examples])
     if witness is None or not recheck(program, witness):
         return _unknown(failed, common)
-    if reproduced(program, witness):
-        return Verification(**common, status="refuted", witness=witness, words=witness_words(program, witness))
+    if is_reproduced(program, witness):
+        return ProofResult(**common, status="refuted", witness=witness, words=witness_words(program, witness))
     reason = "a counterexample was computed, but runs by Python itself do not give its event"
-    return Verification(**common, status="unknown", reason=reason)
+    return ProofResult(**common, status="unknown", reason=reason)
 
 
-def _unknown(failed: Failed, common: dict[str, Any]) -> Verification:
+def _unknown(failed: Failed, common: dict[str, Any]) -> ProofResult:
     """What stood in the way of a proof."""
     reason = failed.reason + (f": {failed.obligation}" if failed.obligation else "")
-    return Verification(**common, status="unknown", reason=reason, line=failed.line)
+    return ProofResult(**common, status="unknown", reason=reason, line=failed.line)
 
 
-def _proven(proof: Proof, confirmations: Confirmations) -> Verification:
+def _report_proof(proof: Proof, confirmations: Confirmations) -> ProofResult:
     """The verdict on a proof, once the kernel has confirmed what it can: all that is linear."""
     program = proof.program
     rows: dict[str, Any] = {"name": program.name, "claim": claim_words(program), "assumptions": _assumptions(program)}
@@ -154,18 +152,20 @@ def _proven(proof: Proof, confirmations: Confirmations) -> Verification:
             by_kernel, linear = confirmations.by_kernel(one.formula), is_linear(one.formula)
             if linear and not by_kernel:
                 reason = f"the kernel does not confirm obligation {one.id}"
-                return Verification(**rows, status="unknown", reason=reason, line=one.line)
+                return ProofResult(**rows, status="unknown", reason=reason, line=one.line)
             both = confirmations.solvers[one.formula]
             solvers = all(outcome.answer is Answer.UNSAT for outcome in both)
             times = (both[0].seconds, both[1].seconds)
             checked.append(Checked(one.id, one.kind, one.line, solvers=solvers, kernel=by_kernel, linear=linear, seconds=times))
-    return Verification(
+    return ProofResult(
         **rows,
         status="proven",
         scope=UNBOUNDED,
-        alignment=tuple(line for one in proof.directions for line in _aligned(program, one, several=len(proof.directions) > 1)),
+        alignment=tuple(
+            line for one in proof.directions for line in _alignment_lines(program, one, several=len(proof.directions) > 1)
+        ),
         obligations=tuple(checked),
-        certificate=written(proof, confirmations),
+        certificate=certificate_document(proof, confirmations),
     )
 
 
@@ -187,12 +187,12 @@ def _assumptions(program: Program) -> tuple[str, ...]:
     return tuple(found)
 
 
-def _aligned(program: Program, direction: Direction, *, several: bool) -> list[str]:
+def _alignment_lines(program: Program, direction: Direction, *, several: bool) -> list[str]:
     """The shift of each draw in the names of the source."""
     names = {one.site: one.name for one in statements(program.body) if isinstance(one, Draw)}
     way = ("reversed neighbours: " if direction.pairs.reverse else "neighbours as stated: ") if several else ""
     return [
-        f"{way}{names.get(site, f'site {site}')} moves by {shown(shift)}"
+        f"{way}{names.get(site, f'site {site}')} moves by {format_term(shift)}"
         for site, shift in sorted(direction.alignment.items())
-        if shown(shift) != "0"
+        if format_term(shift) != "0"
     ]

@@ -18,7 +18,7 @@ from dpaudit.verifier.alignment.users import user_alignment
 from dpaudit.verifier.certify import certificate
 from dpaudit.verifier.evaluation import value_of
 from dpaudit.verifier.frontend import expression, parse
-from dpaudit.verifier.frontend.clauses import stated
+from dpaudit.verifier.frontend.clauses import state_clause
 from dpaudit.verifier.fuel import clock
 from dpaudit.verifier.ir import Check
 from dpaudit.verifier.kernel import KernelRejects, check
@@ -26,16 +26,16 @@ from dpaudit.verifier.product.adjacency import directions
 from dpaudit.verifier.product.costs import SPENT, Meter
 from dpaudit.verifier.product.ledger import tail
 from dpaudit.verifier.product.walk import draws, statements
-from dpaudit.verifier.product.witness import Empty, Witnesses, unreached, witnesses
+from dpaudit.verifier.product.witness import Empty, Witnesses, first_unreachable_output, witnesses
 from dpaudit.verifier.proving import Failed, obligations, prove
 from dpaudit.verifier.refuter.events import BITS, Box, Event, probability
-from dpaudit.verifier.refuter.neighbours import InputPair, admissible
+from dpaudit.verifier.refuter.neighbours import InputPair, is_admissible
 from dpaudit.verifier.refuter.paths import Undecided
 from dpaudit.verifier.refuter.pieces import Function, Piece
-from dpaudit.verifier.refuter.reproducing import reproduced
-from dpaudit.verifier.refuter.witness import judged_space, log_ratio, runs_needed, weighed
+from dpaudit.verifier.refuter.reproducing import is_reproduced
+from dpaudit.verifier.refuter.witness import log_ratio, measure_event, measure_space, runs_needed
 from dpaudit.verifier.solving import Answer, satisfiable
-from dpaudit.verifier.solving.back_ends import answered
+from dpaudit.verifier.solving.back_ends import read_answer
 from dpaudit.verifier.solving.models import Model
 from dpaudit.verifier.terms import (
     ONE,
@@ -55,7 +55,7 @@ from dpaudit.verifier.terms import (
     negation,
     quotient,
     remainder,
-    replaced,
+    substitute,
     variable,
 )
 
@@ -150,7 +150,7 @@ def numbers_are_printed_as_they_are():
 
 
 def what_is_no_answer_proves_nothing():
-    assert Answer.UNKNOWN is answered("timeout")
+    assert Answer.UNKNOWN is read_answer("timeout")
     assert Answer.UNKNOWN is satisfiable([less(N, M), "no term"]).answer
 
 
@@ -342,13 +342,13 @@ def pairs_are_neighbours_as_the_specification_has_it():
     for relation, right in allowed.items():
         read = program(body, adjacency=Change(relation, 1))
         for moves in ((1, 0, 0), (-1, 0, 0), (1, 1, 1), (1, -1, 0), (2, 0, 0)):
-            assert (moves in right) is admissible(read, pair(*moves)), (relation, moves)
+            assert (moves in right) is is_admissible(read, pair(*moves)), (relation, moves)
     read = program(body)
     near = pair(1, 0, 0)
-    assert not admissible(read, InputPair(near.first, {**near.second, "q": (1, Fraction(0), Fraction(0))}))
-    assert not admissible(read, InputPair(near.first, {**near.second, "eps": Fraction(2)}))
+    assert not is_admissible(read, InputPair(near.first, {**near.second, "q": (1, Fraction(0), Fraction(0))}))
+    assert not is_admissible(read, InputPair(near.first, {**near.second, "eps": Fraction(2)}))
     bare = {"eps": Fraction(-1)}
-    assert not admissible(read, InputPair({**near.first, **bare}, {**near.second, **bare}))
+    assert not is_admissible(read, InputPair({**near.first, **bare}, {**near.second, **bare}))
 
 
 def exactly(number):
@@ -361,27 +361,27 @@ def counterexamples_break_the_whole_promise():
     pair = InputPair(first, {**first, "q": (Fraction(1), Fraction(0), Fraction(0))})
     low = Event((Box(Fraction(-1), Fraction(0)),))
     body = "return q[0] + laplace(1 / eps)"
-    assert weighed(program(body), pair, low).witness is None
-    assert weighed(program(body, claim="eps / 2"), pair, low).witness is not None
+    assert measure_event(program(body), pair, low).witness is None
+    assert measure_event(program(body, claim="eps / 2"), pair, low).witness is not None
     for delta, seen in (("0.2", False), ("0.1", True)):
-        assert seen is (weighed(program(body, claim=("eps / 2", delta)), pair, low).witness is not None)
+        assert seen is (measure_event(program(body, claim=("eps / 2", delta)), pair, low).witness is not None)
     with working_precision(BITS):
         ratio = log_ratio(exactly("0.5"), exactly("0.125"), Fraction(1, 4))
     assert math.isclose(math.log(2), ratio)
     assert 400 <= runs_needed(exactly("0.02"), exactly("0.001"), math.e) <= 4000
     answer = program("return randomized_response(q[0] > 0, Fraction(3, 4))", claim="log(3)", requires=())
-    assert weighed(answer, pair, Event((False,))).witness is None
+    assert measure_event(answer, pair, Event((False,))).witness is None
 
 
 def outputs_on_the_same_line_are_no_counterexample():
     first = {"q": (Fraction(0),) * 3, "eps": Fraction(1)}
     pair = InputPair(first, {**first, "q": (Fraction(1), Fraction(0), Fraction(0))})
     shared = "x = laplace(1 / eps)\n    return {} + x, {} + x"
-    assert judged_space(program(shared.format("q[1]", "q[2]")), pair) is None
-    assert judged_space(program(shared.format("q[0]", "q[1]")), pair) is not None
+    assert measure_space(program(shared.format("q[1]", "q[2]")), pair) is None
+    assert measure_space(program(shared.format("q[0]", "q[1]")), pair) is not None
     lattice = shared.replace("laplace(1 / eps)", "discrete_laplace(1 / eps)")
     try:
-        assert judged_space(program(lattice.format("q[0]", "q[1]")), pair) is None
+        assert measure_space(program(lattice.format("q[0]", "q[1]")), pair) is None
     except Undecided:
         return
     raise AssertionError("lattice noise is judged by spaces")
@@ -391,13 +391,13 @@ def counterexamples_are_run_by_python():
     promise = Spec(claim="eps", adjacency="one", requires=("eps > 0", "len(q) >= 1"))
     read = parse(HEAD + "return q[0] + laplace(1 / (2 * eps))", promise)
     inputs = ({"q": (Fraction(0),), "eps": Fraction(1)}, {"q": (Fraction(1),), "eps": Fraction(1)})
-    found = weighed(read, InputPair(*inputs), Event((Box(Fraction(-1), Fraction(0)),))).witness
-    assert reproduced(read, found)
-    assert not reproduced(read, replace(found, event=Event((Box(Fraction(1), Fraction(1)),))))
+    found = measure_event(read, InputPair(*inputs), Event((Box(Fraction(-1), Fraction(0)),))).witness
+    assert is_reproduced(read, found)
+    assert not is_reproduced(read, replace(found, event=Event((Box(Fraction(1), Fraction(1)),))))
     others = ["q[0]", "1 + q[0] + laplace(1 / (2 * eps))", "q[0] + laplace(1 / (3 * eps))", "q[0] + exponential(1 / (2 * eps))"]
     for done in (*others, "q[0] + laplace(1 / (2 * eps)) + laplace(1)", "0 * laplace(1 / (2 * eps)) - Fraction(1, 2)"):
-        assert not reproduced(replace(read, source=HEAD + "return " + done), found)
-    assert unreached(witnesses(read)) is None
+        assert not is_reproduced(replace(read, source=HEAD + "return " + done), found)
+    assert first_unreachable_output(witnesses(read)) is None
     assert isinstance(witnesses(replace(read, source=read.source.replace("q[0]", "1 + q[0]"))), Empty)
 
 
@@ -428,7 +428,7 @@ def a_clause_speaks_only_where_everything_that_its_text_names_is_there():
         assert expected is clauses.holds(clause, {"q": data, clauses.EACH: 0})
         put = {variable("len(q)", Sort.INT): constant(len(data)), variable(clauses.EACH, Sort.INT): ZERO}
         elements = {apply("q", (constant(place),), Sort.INT): constant(item) for place, item in enumerate(data)}
-        assert expected is Model({}, {}).value(replaced(replaced(stated(clause), put), elements))
+        assert expected is Model({}, {}).value(substitute(substitute(state_clause(clause), put), elements))
 
 
 def a_search_ends_in_its_time():

@@ -16,7 +16,7 @@ from devtools.paper_map import rows_of
 from devtools.site import TABLES
 from devtools.survey import Tree
 from dpaudit.releases import recording
-from dpaudit.verifier.chain import Node, evidence_checks, examined, faults, rests_on
+from dpaudit.verifier.chain import Node, check_graph, evidence_checks, form_faults, rests_on
 from dpaudit.verifier.lemmas import LEMMAS as VERIFIERS
 from dpaudit.verifier.solving import Answer, satisfiable
 from dpaudit.verifier.terms import negation
@@ -49,7 +49,7 @@ def test_every_mechanism_and_every_learner_that_ships_has_its_chain():
 
 
 def test_the_graph_has_no_gap_circle_or_loose_end():
-    assert [] == faults(NODES, CLAIMS)
+    assert [] == form_faults(NODES, CLAIMS)
 
 
 def test_everything_in_the_graph_holds_now():
@@ -124,7 +124,7 @@ WHOLE = [node(stage, stage=stage) for stage in ("source", "sensitivity", "mechan
 
 
 def test_a_whole_chain_is_accepted():
-    assert [] == faults(WHOLE, ["M"])
+    assert [] == form_faults(WHOLE, ["M"])
 
 
 @pytest.mark.parametrize(
@@ -147,12 +147,12 @@ def test_a_whole_chain_is_accepted():
     ],
 )
 def test_a_graph_that_is_not_whole_is_refused(nodes, claims, said):
-    assert said in faults(nodes, claims)
+    assert said in form_faults(nodes, claims)
 
 
 def test_a_node_falls_with_what_it_rests_on():
     nodes = [node("a", kind="proven", evidence=("lemma:nothing",)), node("b", "a"), node("c", "b"), node("d")]
-    found = examined(nodes, CHECKS, as_reviewed)
+    found = check_graph(nodes, CHECKS, as_reviewed)
     assert {"a": "lemma:nothing: there is no such lemma", "b": "rests on a", "c": "rests on a", "d": ""} == found
 
 
@@ -171,7 +171,7 @@ def test_a_node_falls_with_what_it_rests_on():
     ],
 )
 def test_evidence_that_is_not_there_does_not_hold(evidence):
-    assert examined([node("a", evidence=(evidence,))], CHECKS, as_reviewed)["a"]
+    assert check_graph([node("a", evidence=(evidence,))], CHECKS, as_reviewed)["a"]
 
 
 @pytest.mark.parametrize(
@@ -227,7 +227,7 @@ def with_change(folder, path, old, new):
 def stale_claims(folder):
     """The claims that rest on source which is not what was reviewed."""
     trusting = dict.fromkeys(("certificate", "lemma", "run", "test", "citation"), lambda _: "")
-    found = examined(NODES, trusting, staleness(folder, quick=True))
+    found = check_graph(NODES, trusting, staleness(folder, quick=True))
     return {name.removesuffix(".claim") for name, reason in found.items() if reason and name.endswith(".claim")}
 
 
@@ -311,7 +311,7 @@ def test_where_the_tests_are_not_installed_the_record_counts_and_is_said_to_be_a
 
 def test_what_rests_on_a_stale_node_falls_up_to_the_claim():
     trusting = dict.fromkeys(("certificate", "lemma", "run", "test", "citation"), lambda _: "")
-    found = examined(NODES, trusting, lambda place: "another" if place == RUN else "")
+    found = check_graph(NODES, trusting, lambda place: "another" if place == RUN else "")
     fallen = [name for name, reason in found.items() if reason]
     assert {"comparisons.source", "AboveThreshold.claim", "SparseVector.claim"} <= set(fallen)
     assert "LaplaceMechanism.claim" not in fallen

@@ -160,10 +160,10 @@ def test_an_object_that_is_not_its_source_is_refused(fresh, spoil):
 @pytest.mark.parametrize(
     ("spoil", "function", "old", "new"),
     [
-        (renamed, binding._examined, "function.__name__ != tree.name", "False"),
-        (rebound, binding._examined, "not _alike(function.__code__, code)", "False"),
-        (with_other_constants, binding._alike, "if type(one) is not type(other):", "if False:"),
-        (with_other_defaults, binding._examined, "(type(one), one) for one in defaults", "one for one in defaults"),
+        (renamed, binding._examine, "function.__name__ != tree.name", "False"),
+        (rebound, binding._examine, "not _is_same_code(function.__code__, code)", "False"),
+        (with_other_constants, binding._is_same_code, "if type(one) is not type(other):", "if False:"),
+        (with_other_defaults, binding._examine, "(type(one), one) for one in defaults", "one for one in defaults"),
     ],
 )
 def test_without_its_check_a_spoiled_object_is_bound(fresh, spoil, function, old, new, monkeypatch):
@@ -215,7 +215,7 @@ def with_other_constant(function):
 @pytest.mark.parametrize("change", [with_other_constant, rebound])
 def test_without_pinning_a_later_change_gets_through(fresh, change, monkeypatch):
     edit = ("FunctionType(function.__code__, scope, function.__name__, defaults or None)", "function")
-    monkeypatch.setattr(binding._examined, "__code__", unhidden(binding._examined, edit))
+    monkeypatch.setattr(binding._examine, "__code__", unhidden(binding._examine, edit))
     release = bind(fresh, production={})
     before = release.with_test_samplers([ONE], ONE, laplace=Exact())
     change(fresh)

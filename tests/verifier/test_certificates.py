@@ -22,10 +22,10 @@ from dpaudit.verifier import verify
 from dpaudit.verifier.certificates import claim_hash, digest, source_hash, text_of
 from dpaudit.verifier.confirming import text_hash
 from dpaudit.verifier.frontend import expression, parse
-from dpaudit.verifier.notation import Table, Unreadable, read, shown
+from dpaudit.verifier.notation import Table, Unreadable, format_term, read_terms
 from dpaudit.verifier.product.adjacency import directions
 from dpaudit.verifier.proving import obligations
-from dpaudit.verifier.recheck import parsed, recheck
+from dpaudit.verifier.recheck import parse_certificate, recheck
 from dpaudit.verifier.terms import ONE, Sort, constant, less, variable
 
 TEXT = textwrap.dedent(inspect.getsource(histogram)).split("\n", 1)[1]
@@ -46,7 +46,7 @@ def two_ways():
 @pytest.fixture
 def document(original):
     """A certificate that a test may spoil."""
-    return parsed(original)
+    return parse_certificate(original)
 
 
 def promise(**changed):
@@ -67,14 +67,14 @@ def stamped(document):
 
 @pytest.mark.parametrize("quick", [True, False])
 def test_a_certificate_is_rechecked_with_and_without_solvers(original, quick):
-    found = recheck(program(), parsed(original), quick=quick)
+    found = recheck(program(), parse_certificate(original), quick=quick)
     assert ("proven", "") == (found.status, found.reason)
     assert found.obligations == found.kernel > 10
 
 
 def test_writing_and_reading_change_nothing(original):
-    assert json.loads(original) == parsed(original)
-    assert original == text_of(parsed(original))
+    assert json.loads(original) == parse_certificate(original)
+    assert original == text_of(parse_certificate(original))
 
 
 # Stale: another source, another specification.
@@ -116,7 +116,7 @@ def test_numbers_count_with_their_type():
 
 
 def test_growing_and_falling_are_told_apart_though_the_code_is_the_same(two_ways):
-    assert "stale" in recheck(parse(sparse_vector_decreasing), parsed(two_ways), quick=True).reason
+    assert "stale" in recheck(parse(sparse_vector_decreasing), parse_certificate(two_ways), quick=True).reason
     same = [parse(TEXT.replace("list[int]", "list[Fraction]"), Spec(**promise(adjacency=way))) for way in ("inc", "dec")]
     assert claim_hash(same[0]) != claim_hash(same[1])
 
@@ -205,7 +205,7 @@ def with_truth_as_shift(document):
 
 
 def with_invariant(document, term):
-    table = Table(document["terms"], {one: place for place, one in enumerate(read(document["terms"]))})
+    table = Table(document["terms"], {one: place for place, one in enumerate(read_terms(document["terms"]))})
     entry = document["proofs"][0]["invariants"]
     entry[:] = [[1, [table.number(term)]]]
 
@@ -264,7 +264,7 @@ def test_a_name_with_another_sort_is_refused_as_such(document):
 
 @pytest.mark.parametrize("forge", [without_direction, reversed_direction, with_direction_twice, without_obligation])
 def test_both_directions_and_every_obligation_must_be_there(two_ways, forge):
-    found = recheck(parse(sparse_vector_increasing), forged(parsed(two_ways), forge), quick=True)
+    found = recheck(parse(sparse_vector_increasing), forged(parse_certificate(two_ways), forge), quick=True)
     assert "unknown" == found.status
 
 
@@ -324,7 +324,7 @@ def test_a_certificate_that_was_edited_is_noticed(document):
 @pytest.mark.parametrize("text", ["", "[]", "{}", '{"format": 1.5}', '{"a": 1, "a": 2}', "{" * 10_000, "null", '{"format": NaN}'])
 def test_what_is_no_certificate_is_refused(text):
     with pytest.raises(InvalidArgument, match="DPA730"):
-        parsed(text)
+        parse_certificate(text)
 
 
 # Terms as data and as text.
@@ -357,7 +357,7 @@ BAD_ROWS = (
 @pytest.mark.parametrize("rows", BAD_ROWS, ids=repr)
 def test_rows_that_are_no_terms_are_refused(rows):
     with pytest.raises(Unreadable):
-        read(rows)
+        read_terms(rows)
 
 
 NAMES = {"x": Sort.REAL, "y": Sort.REAL, "n": Sort.INT, "m": Sort.INT}
@@ -377,6 +377,6 @@ def test_terms_are_read_back_from_rows_and_from_their_text(text):
     term = expression(text, NAMES, {}).term
     table = Table()
     place = table.number(term)
-    assert term is read(json.loads(json.dumps(table.rows)))[place]
-    again = shown(expression(shown(term), NAMES, {}).term)
-    assert again == shown(expression(again, NAMES, {}).term)
+    assert term is read_terms(json.loads(json.dumps(table.rows)))[place]
+    again = format_term(expression(format_term(term), NAMES, {}).term)
+    assert again == format_term(expression(again, NAMES, {}).term)

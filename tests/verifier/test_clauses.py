@@ -17,9 +17,9 @@ from dpaudit.spec import Spec
 from dpaudit.verifier import verify
 from dpaudit.verifier.evaluation import value_of
 from dpaudit.verifier.frontend import clauses as terms_of_clauses
-from dpaudit.verifier.frontend.clauses import CONSTRUCTORS, expressed, stated
+from dpaudit.verifier.frontend.clauses import CONSTRUCTORS, express_clause, state_clause
 from dpaudit.verifier.solving.models import Model
-from dpaudit.verifier.terms import Sort, Term, apply, constant, replaced, variable
+from dpaudit.verifier.terms import Sort, Term, apply, constant, substitute, variable
 from tests.verifier.product.test_removals import changed
 
 PARAMETERS = (("n", "int"), ("x", "Fraction"), ("b", "bool"), ("q", "list[int]"), ("r", "list[Fraction]"))
@@ -132,7 +132,7 @@ def in_terms(term: Term, values):
     }
     symbols |= {variable(f"len({name})", Sort.INT): len(values[name]) for name in "qr"}
     symbols[variable(EACH, Sort.INT)] = values[EACH]
-    put = replaced(term, {symbol: constant(found, symbol.sort) for symbol, found in symbols.items()})
+    put = substitute(term, {symbol: constant(found, symbol.sort) for symbol, found in symbols.items()})
     elements = {
         apply(name, (constant(place),), sort): constant(item, sort)
         for name, sort in (("q", Sort.INT), ("r", Sort.REAL))
@@ -140,7 +140,7 @@ def in_terms(term: Term, values):
     }
     # Elements may be indices of others.
     for _ in range(3):
-        put = replaced(put, elements)
+        put = substitute(put, elements)
     return Model({}, {}).value(put)
 
 
@@ -148,7 +148,7 @@ def in_terms(term: Term, values):
 @settings(max_examples=EXAMPLES)
 def test_a_clause_holds_of_data_just_where_its_term_does(text, n, x, b, q, r):
     clause = read_clause(text, SCOPE)
-    term = stated(clause)
+    term = state_clause(clause)
     for place in range(-1, max(len(q), len(r)) + 1):
         values = {"n": n, "x": x, "b": b, "q": q, "r": r, EACH: place}
         assert holds(clause, values) is in_terms(term, values), (text, values)
@@ -159,7 +159,7 @@ def test_a_clause_holds_of_data_just_where_its_term_does(text, n, x, b, q, r):
 def test_a_text_has_a_value_just_where_its_checks_hold_and_then_that_of_its_term(text, n, x, b, q, r):
     """Requirements, bounds and claims: numbers and conditions, definedness included."""
     clause = read_clause(text, SCOPE)
-    found = expressed(clause)
+    found = express_clause(clause)
     values = {"n": n, "x": x, "b": b, "q": q, "r": r, EACH: 0}
     defined = all(in_terms(check.condition, values) for check in found.checks)
     try:
@@ -236,8 +236,8 @@ def test_its_sound_twin_is_proven(clause):
 
 def test_reads_that_vanish_count_and_without_them_the_false_claim_is_proven(monkeypatch):
     vanishing = "for read in reads(clause):"
-    kept = "for read in (one for one in reads(clause) if str(expressed(one).term) in str(expressed(clause).term)):"
-    monkeypatch.setattr(terms_of_clauses.stated, "__code__", changed(stated, [(vanishing, kept)]))
+    kept = "for read in (one for one in reads(clause) if str(express_clause(one).term) in str(express_clause(clause).term)):"
+    monkeypatch.setattr(terms_of_clauses.state_clause, "__code__", changed(state_clause, [(vanishing, kept)]))
     assert "proven" == claimed(TRAPS[0]).status
 
 

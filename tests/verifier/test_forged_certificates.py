@@ -16,17 +16,17 @@ from dpaudit.verifier.certificates import claim_hash, digest, source_hash, text_
 from dpaudit.verifier.certify import certificate
 from dpaudit.verifier.confirming import text_hash
 from dpaudit.verifier.frontend import parse
-from dpaudit.verifier.notation import read
+from dpaudit.verifier.notation import read_terms
 from dpaudit.verifier.product.adjacency import directions
 from dpaudit.verifier.proving import obligations
-from dpaudit.verifier.recheck import parsed, recheck
+from dpaudit.verifier.recheck import parse_certificate, recheck
 from dpaudit.verifier.terms import TRUE
 
 COUNTS = textwrap.dedent(inspect.getsource(histogram)).split("\n", 1)[1]
 NUMBER = "def noisy(q: list[Fraction], eps: Fraction) -> Fraction:\n    return q[0] + laplace(1 / eps)\n"
 CLAIM = ("_bound", 'certificate["claim_hash"] != claim_hash(program)', "False")
 TEXTS = ("_formula", 'formulas[number]["text"] != text_hash(obligation.formula)', "False")
-KERNEL = ("_confirmed", "accepted(formula, row", "True or (row")
+KERNEL = ("_confirmed", "is_accepted(formula, row", "True or (row")
 LISTED = ("_regenerated", "type(listed) is not list or [_pair(row)[0] for row in listed] != [each.id for each in made]", "False")
 AS_MANY = ("_regenerated", "zip(made, listed, strict=True)", "zip(made, listed, strict=False)")
 
@@ -52,9 +52,11 @@ def take_out(monkeypatch, edits):
 @pytest.fixture(scope="module")
 def without_cost():
     """A certificate of half the true cost that lists every obligation but the one that fails, each with a kernel certificate."""
-    document = copy.deepcopy(parsed(text_of(verify(COUNTS, claim="eps", adjacency="one", requires=["eps > 0"]).certificate)))
+    document = copy.deepcopy(
+        parse_certificate(text_of(verify(COUNTS, claim="eps", adjacency="one", requires=["eps > 0"]).certificate))
+    )
     false = program(COUNTS, claim="eps / 2")
-    entry, terms = document["proofs"][0], read(document["terms"])
+    entry, terms = document["proofs"][0], read_terms(document["terms"])
     alignment = {site: terms[number] for site, number in entry["alignment"]}
     invariants = {loop: tuple(terms[number] for number in stated) for loop, stated in entry["invariants"]}
     *made, cost = obligations(false, directions(false)[0], alignment, invariants)
@@ -80,7 +82,7 @@ def test_an_obligation_that_is_left_out_is_missed(without_cost, monkeypatch):
 @pytest.fixture(scope="module")
 def growing():
     """The certificate of a program whose data may only grow."""
-    return parsed(text_of(verify(NUMBER, claim="eps", adjacency="inc", requires=["eps > 0", "len(q) >= 1"]).certificate))
+    return parse_certificate(text_of(verify(NUMBER, claim="eps", adjacency="inc", requires=["eps > 0", "len(q) >= 1"]).certificate))
 
 
 @pytest.mark.parametrize("kept", [(CLAIM,), (TEXTS,), (KERNEL,), ()], ids=["claim", "texts", "kernel", "none"])
@@ -98,7 +100,7 @@ def test_each_of_three_checks_tells_growing_from_falling_data(growing, kept, mon
 def test_a_proof_with_one_law_says_nothing_about_another(edits, said, monkeypatch):
     text = NUMBER.replace("laplace", "noise").replace("eps: Fraction)", "eps: Fraction, *, noise)")
     promise = {"claim": "eps", "adjacency": "one", "requires": ["eps > 0", "len(q) >= 1"]}
-    document = parsed(text_of(verify(text, **promise, laws={"noise": "laplace"}).certificate))
+    document = parse_certificate(text_of(verify(text, **promise, laws={"noise": "laplace"}).certificate))
     take_out(monkeypatch, edits)
     for law, reason in zip(("laplace", "discrete_laplace", "exponential"), ("", *said), strict=True):
         assert reason in recheck(program(text, **promise, laws={"noise": law}), document, quick=True).reason

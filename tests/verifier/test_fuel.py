@@ -12,7 +12,7 @@ from dpaudit.spec import Spec
 from dpaudit.verifier import verify
 from dpaudit.verifier.certify import certificate
 from dpaudit.verifier.frontend import expression, parse
-from dpaudit.verifier.fuel import OutOfFuel, clock, left, limited, spend
+from dpaudit.verifier.fuel import OutOfFuel, clock, seconds_left, spend, time_limit
 from dpaudit.verifier.proving import Failed, prove
 from dpaudit.verifier.refuter.search import search
 from dpaudit.verifier.solving import Session, satisfiable
@@ -97,10 +97,10 @@ def test_the_search_for_a_certificate_ends_in_its_time():
 
 def test_a_certificate_is_given_up_alone_unless_all_time_is_up():
     assert certificate(sums(2), seconds=20) is not None
-    with limited(60):
+    with time_limit(60):
         assert certificate(sums(6), seconds=0.5) is None
         spend()
-    with limited(0.5), pytest.raises(OutOfFuel):
+    with time_limit(0.5), pytest.raises(OutOfFuel):
         certificate(sums(6), seconds=20)
 
 
@@ -120,7 +120,7 @@ def again_and_again(ask):
 def test_a_solver_is_interrupted(solver):
     satisfiable([expression("x > 0", {"x": Sort.INT}, {}).term], solver=solver)
     before = clock()
-    with pytest.raises(OutOfFuel), limited(SECONDS):
+    with pytest.raises(OutOfFuel), time_limit(SECONDS):
         again_and_again(lambda: satisfiable([hard()], solver=solver, seconds=60))
     assert within(SECONDS, before)
     assert "sat" == satisfiable([expression("x > 0", {"x": Sort.INT}, {}).term], solver=solver).answer.value
@@ -128,7 +128,7 @@ def test_a_solver_is_interrupted(solver):
 
 def test_a_session_is_interrupted_and_can_be_asked_again():
     session, before = Session(seconds=60), clock()
-    with pytest.raises(OutOfFuel), limited(SECONDS):
+    with pytest.raises(OutOfFuel), time_limit(SECONDS):
         again_and_again(lambda: session.check(hard()))
     assert within(SECONDS, before)
     assert "sat" == session.check(expression("x > 0", {"x": Sort.INT}, {}).term).answer.value
@@ -141,19 +141,19 @@ def test_a_proof_and_a_counterexample_are_looked_for_no_longer_than_asked():
     assert isinstance(prove(program, seconds=SECONDS), Failed)
     assert within(SECONDS, before)
     before = clock()
-    with suppress(OutOfFuel), limited(SECONDS):
+    with suppress(OutOfFuel), time_limit(SECONDS):
         search(program, seconds=600)
     assert within(SECONDS, before)
 
 
 def test_limits_nest_and_end():
-    with limited(10):
-        with limited(1):
-            assert left() <= 1
-            with limited(5):
-                assert left() <= 1
-        assert 1 < left() <= 10
-    assert math.inf == left()
+    with time_limit(10):
+        with time_limit(1):
+            assert seconds_left() <= 1
+            with time_limit(5):
+                assert seconds_left() <= 1
+        assert 1 < seconds_left() <= 10
+    assert math.inf == seconds_left()
     term = hard()
-    with limited(0), pytest.raises(OutOfFuel):
+    with time_limit(0), pytest.raises(OutOfFuel):
         list(subterms(term))

@@ -71,7 +71,7 @@ FALSE_PROGRAMS = {
     "break is left in both runs or in none": (
         STOPS,
         ALL,
-        [(loops.flags_of, "isinstance(statement, While) or leaves(body, Break)", "False")],
+        [(loops.flags_of, "isinstance(statement, While) or can_leave(body, Break)", "False")],
     ),
     "a read past the end is some number": (READS, NOTHING, [NO_CHECKS, NO_WITNESS]),
 }

@@ -9,7 +9,7 @@ from dpaudit.verifier import verify
 from dpaudit.verifier.frontend import parse
 from dpaudit.verifier.product import witness
 from dpaudit.verifier.product.witness import VACUOUS, Witnesses, witnesses
-from dpaudit.verifier.refuter.neighbours import admissible
+from dpaudit.verifier.refuter.neighbours import is_admissible
 from dpaudit.verifier.terms import TRUE
 from tests.verifier.product.test_removals import take_out
 
@@ -95,8 +95,8 @@ def test_its_twin_has_neighbours_that_are_checked_in_exact_numbers(name):
     assert isinstance(found, Witnesses)
     for (private, _), pair in zip(program.contract.changes, found.pairs, strict=True):
         assert pair.first[private] != pair.second[private]
-        assert admissible(program, pair)
-        assert admissible(program, pair.reversed()) or "inc" == program.contract.changes[0][1].relation.value
+        assert is_admissible(program, pair)
+        assert is_admissible(program, pair.reversed()) or "inc" == program.contract.changes[0][1].relation.value
 
 
 @pytest.mark.parametrize(

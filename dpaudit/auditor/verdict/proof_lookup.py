@@ -117,7 +117,7 @@ def _of_program(name: str) -> ProofFinding:
     """What is known of a program: front end and kernel check its certificate; without one a counterexample is looked for."""
     from dpaudit.binding import examine
     from dpaudit.verifier.frontend import parse
-    from dpaudit.verifier.recheck import parsed, recheck
+    from dpaudit.verifier.recheck import parse_certificate, recheck
     from dpaudit.verifier.terms import Sort
     from dpaudit.verifier.verifying import claim_words
 
@@ -136,7 +136,7 @@ def _of_program(name: str) -> ProofFinding:
         known = ProofFinding("unknown", claim_words(program), contract=program.contract, values=values, code=function.__code__)
         if text is None:
             return _without_certificate(program, known)
-        found = recheck(program, parsed(text), quick=True)
+        found = recheck(program, parse_certificate(text), quick=True)
     except MissingExtra as error:
         return ProofFinding("unknown", reason=f"not checked: {error}")
     except DpauditError as error:

@@ -36,7 +36,7 @@ from dpaudit.verifier.terms import (
     equal,
     less_equal,
     negation,
-    replaced,
+    substitute,
     subterms,
     variable,
     variables,
@@ -128,10 +128,10 @@ class Search:
                     stages[number] = self.bounded(alignment, number)
                 example = self.defeated(stages[number], values)
                 if example is not None:
-                    solver.add(replaced(stages[number].goal, example))
+                    solver.add(substitute(stages[number].goal, example))
                     break
             else:
-                yield {site: replaced(shift, values) for site, shift in alignment.items()}
+                yield {site: substitute(shift, values) for site, shift in alignment.items()}
                 solver.add(negation(conjunction(*(equal(one, value) for one, value in values.items()))))
 
     def _output(self) -> Term | None:
@@ -146,9 +146,9 @@ class Search:
         execution = Execution(self.program, self.pairs, alignment, {}, self.pointwise, rounds)
         book = execute(execution)
         fixed = {one: constant(value, one.sort) for one, value in self.fixed().items()}
-        facts = tuple(replaced(fact, fixed) for fact, lemma in book.facts.items() if not lemma)
+        facts = tuple(substitute(fact, fixed) for fact, lemma in book.facts.items() if not lemma)
         owed = [one for one in book.obligations if one.kind not in _BY_FORM and one.line > 0]
-        parts = tuple((one, replaced(one.goal, fixed)) for one in owed)
+        parts = tuple((one, substitute(one.goal, fixed)) for one in owed)
         return Bounded(facts, conjunction(*(goal for _, goal in parts)), parts)
 
     def fixed(self) -> dict[Term, int | Fraction]:
@@ -161,15 +161,15 @@ class Search:
         for values in product((1, 2, 3), repeat=len(symbols)):
             chosen = dict(zip(symbols, values, strict=True))
             put = {one: constant(value, one.sort) for one, value in chosen.items()}
-            if all(replaced(clause, put) is not FALSE for clause in self.pairs.contract.requires):
+            if all(substitute(clause, put) is not FALSE for clause in self.pairs.contract.requires):
                 return dict(chosen)
         return {}
 
     def defeated(self, stage: Bounded, values: Mapping[Term, Term]) -> Mapping[Term, Term] | None:
         """Data and noise for which these coefficients do not do; None where there are none or none are found."""
-        goal = replaced(stage.goal, values)
+        goal = substitute(stage.goal, values)
         session = Session(seconds=3.0)
-        session.add(*(replaced(fact, values) for fact in stage.facts), negation(goal))
+        session.add(*(substitute(fact, values) for fact in stage.facts), negation(goal))
         outcome = session.check()
         if outcome.answer is not Answer.SAT or outcome.model is None:
             return None
@@ -186,7 +186,7 @@ class Search:
         """The first obligation that the alignment tried last does not fulfil, as the data that defeated it show."""
         for defeat in self.defeats[-1:]:
             for one, goal in defeat.stage.parts:
-                if defeat.model.value(replaced(goal, defeat.values)) is not True:
+                if defeat.model.value(substitute(goal, defeat.values)) is not True:
                     return one
         return None
 

@@ -14,7 +14,7 @@ from dpaudit.verifier.ir import Append, Assign, Block, Draw, For, If, Invoke, Pr
 from dpaudit.verifier.product.adjacency import Neighbours
 from dpaudit.verifier.product.laws import FINITE, NORMAL
 from dpaudit.verifier.product.runs import OTHER
-from dpaudit.verifier.product.walk import assigned
+from dpaudit.verifier.product.walk import assigned_names
 from dpaudit.verifier.terms import (
     Op,
     Sort,
@@ -26,8 +26,8 @@ from dpaudit.verifier.terms import (
     equal,
     multiply,
     number_of,
-    renamed,
-    replaced,
+    rename_symbols,
+    substitute,
     subterms,
     subtract,
     variable,
@@ -102,7 +102,7 @@ def _draws(block: Block, after: Block, loops: tuple[str, ...]) -> Iterator[tuple
 def _basis(program: Program, pairs: Neighbours, uses: Uses) -> Iterator[Term]:
     """One unit, and the distances of what the noise is added to, each once."""
     units = dict.fromkeys(change.bound for _, change in pairs.contract.changes)
-    differing = frozenset((*assigned(program.body), *(name for name, _ in pairs.contract.changes)))
+    differing = frozenset((*assigned_names(program.body), *(name for name, _ in pairs.contract.changes)))
     distances: dict[Term, None] = {}
     for rest, factor in uses.rests:
         distance = _distance(rest, differing)
@@ -117,7 +117,7 @@ def _basis(program: Program, pairs: Neighbours, uses: Uses) -> Iterator[Term]:
 
 def _distance(term: Term, differing: frozenset[str]) -> Term:
     """How far a term is apart in the two runs; most names mean the same in both."""
-    return subtract(renamed(term, lambda name: OTHER + name if name in differing else name), term)
+    return subtract(rename_symbols(term, lambda name: OTHER + name if name in differing else name), term)
 
 
 @dataclass
@@ -143,15 +143,15 @@ class Uses:
         """One statement."""
         match statement:
             case Assign(name=name, value=value):
-                names[variable(name, value.sort)] = replaced(value, names)
+                names[variable(name, value.sort)] = substitute(value, names)
             case Append(value=value):
-                self._ends(replaced(value, names))
+                self._ends(substitute(value, names))
             case Return(values=values):
                 for part in values:
                     if isinstance(part, Term):
-                        self._ends(replaced(part, names))
+                        self._ends(substitute(part, names))
             case If(test=test, then=then, otherwise=otherwise):
-                self._branch(replaced(test, names), then, otherwise, names)
+                self._branch(substitute(test, names), then, otherwise, names)
             case For() | While():
                 self._loop(statement, names)
             case Draw(name=name) | Invoke(name=name):
@@ -160,7 +160,7 @@ class Uses:
     def _loop(self, loop: For | While, names: dict[Term, Term]) -> None:
         """A loop after the draw: what it changes is not followed from round to round."""
         body = (*loop.before, *loop.body) if isinstance(loop, While) else loop.body
-        for name in assigned(body):
+        for name in assigned_names(body):
             self._forget(name, names)
         inside = dict(names)
         if isinstance(loop, For):
@@ -194,7 +194,7 @@ class Uses:
             rest, factor = linear
             # Distances of what is drawn or read later are not there yet, and need not be hidden by this noise.
             later = (part for part in subterms(rest) if part.op in (Op.VARIABLE, Op.APPLY) and not self._known(part))
-            known = replaced(rest, {part: constant(0, part.sort) for part in later if part.sort is not Sort.BOOL})
+            known = substitute(rest, {part: constant(0, part.sort) for part in later if part.sort is not Sort.BOOL})
             if self.noise not in variables(known):
                 self.rests.append((known, factor))
 

@@ -9,7 +9,7 @@ from itertools import combinations, combinations_with_replacement, islice
 from typing import Any, Final
 
 from dpaudit.extras import require
-from dpaudit.verifier.fuel import interrupted, spend
+from dpaudit.verifier.fuel import interruptible, spend
 from dpaudit.verifier.kernel.checker import MOST_FACTORS
 from dpaudit.verifier.kernel.polynomials import UNIT, Monomial, Polynomial, Row, plus, times
 from dpaudit.verifier.solving.limits import limit_z3
@@ -158,7 +158,7 @@ def _by_simplex(parts: Sequence[_Part], seconds: float, context: Any) -> list[Fr
     solver.add(constant >= 0, z3.Sum([constant, *strict]) >= 1)
     for products in by_monomial.values():
         solver.add(z3.Sum([z3.RealVal(0, ctx=context), *products]) == 0)
-    with interrupted(context):
+    with interruptible(context):
         answer = solver.check()
     if answer != z3.sat:
         return None
@@ -175,13 +175,13 @@ def _terms(parts: Sequence[_Part], found: Sequence[Fraction]) -> list[Any]:
         if multiplier and part.free and len(part.rows) == 1:
             multiples.setdefault(part.rows, []).append([str(multiplier), list(part.monomial)])
         elif multiplier:
-            terms.append([str(multiplier), list(part.rows), *([] if part.square is None else [written(part.square)])])
+            terms.append([str(multiplier), list(part.rows), *([] if part.square is None else [polynomial_rows(part.square)])])
     for rows, entries in multiples.items():
         plain = len(entries) == 1 and not entries[0][1]
         terms.append([entries[0][0] if plain else entries, list(rows)])
     return terms
 
 
-def written(polynomial: Polynomial) -> list[Any]:
+def polynomial_rows(polynomial: Polynomial) -> list[Any]:
     """A polynomial as the kernel reads it."""
     return [[str(coefficient), list(monomial)] for monomial, coefficient in sorted(polynomial.items())]

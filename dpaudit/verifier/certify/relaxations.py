@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import Any, Literal, TypeAlias
 
 from dpaudit.extras import require
-from dpaudit.verifier.fuel import interrupted
+from dpaudit.verifier.fuel import interruptible
 from dpaudit.verifier.kernel.clauses import Clauses
 from dpaudit.verifier.kernel.polynomials import Monomial, Polynomial, Row
 from dpaudit.verifier.solving.limits import limit_z3
@@ -89,7 +89,7 @@ class Relaxation:
 
     def _core(self, names: list[str]) -> list[str] | None:
         """Some truth values that cannot hold together."""
-        with interrupted(self._context):
+        with interruptible(self._context):
             result = self._solver.check(*map(self._truth, names))
         if result != self._z3.unsat:
             return None

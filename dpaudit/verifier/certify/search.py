@@ -10,7 +10,7 @@ from typing import Any, Final
 from dpaudit.extras import require
 from dpaudit.verifier.certify import multipliers
 from dpaudit.verifier.certify.relaxations import Relaxation
-from dpaudit.verifier.fuel import OutOfFuel, limited, spend
+from dpaudit.verifier.fuel import OutOfFuel, spend, time_limit
 from dpaudit.verifier.kernel.checker import Cases
 from dpaudit.verifier.kernel.clauses import Clauses, conjuncts
 from dpaudit.verifier.kernel.polynomials import UNIT, Polynomial, plus
@@ -51,7 +51,7 @@ def certificate(obligation: Term, *, seconds: float = 20.0) -> dict[str, Any] | 
     # A context of its own lets the same question be answered in the same way.
     context = z3.Context()
     try:
-        with limited(seconds):
+        with time_limit(seconds):
             kept = _sufficient(parts, seconds, context)
             if kept is None:
                 return None
@@ -150,7 +150,7 @@ class _Search:
         for monomial, value in sorted(self._linear.values().items()):
             if value.denominator > 1 and len(self.atoms) < _MOST_SPLITS and all(self._problem.integer[index] for index in monomial):
                 below: Polynomial = plus({monomial: Fraction(1)}, UNIT, -floor(value))
-                self.atoms.append(multipliers.written(below))
+                self.atoms.append(multipliers.polynomial_rows(below))
                 literal = self._problem.compared("<=", below)
                 self._linear.extend()
                 self._products = None

@@ -102,29 +102,29 @@ def expression(text: str, symbols: Mapping[str, Sort], lists: Mapping[str, Sort]
     """
     scope = Scope({name: KINDS[sort] for name, sort in symbols.items()}, {name: KINDS[sort] for name, sort in lists.items()})
     try:
-        return expressed(read_clause(text, scope))
+        return express_clause(read_clause(text, scope))
     except Unread as error:
         raise OutsideSubset(error.code, Place(1, error.column), error.construct, error.hint) from error
 
 
-def expressed(clause: Clause) -> Expression:
+def express_clause(clause: Clause) -> Expression:
     """The term of a tree, and what makes it defined."""
     reading = _Reading()
     found = reading.term(clause)
     return Expression(found, tuple(reading.checks))
 
 
-def stated(clause: Clause) -> Term:
+def state_clause(clause: Clause) -> Term:
     """What a clause about data says of one place: if every element that its text names is there, it is defined and true.
 
     Elements that its text names count also where their values do not, as `dpaudit.clauses.holds` counts them.
     """
     inside: list[Term] = []
     for read in reads(clause):
-        index = expressed(read.args[0])
+        index = express_clause(read.args[0])
         inside += [check.condition for check in index.checks]
         inside += _inside(str(read.value), index.term)
-    found = expressed(clause)
+    found = express_clause(clause)
     # Inside operands that Python skips, divisors are not evaluated; that reads are inside is known here already.
     defined = [check.condition for check in found.checks if check.kind != "index"]
     return implies(conjunction(*inside), conjunction(*defined, found.term))

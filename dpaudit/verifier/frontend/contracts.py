@@ -8,7 +8,7 @@ from typing import Final
 from dpaudit.clauses import Clause
 from dpaudit.promise import read_promise
 from dpaudit.spec import Spec
-from dpaudit.verifier.frontend.clauses import KINDS, expressed, length, stated
+from dpaudit.verifier.frontend.clauses import KINDS, express_clause, length, state_clause
 from dpaudit.verifier.ir import Change, Contract, ListOf, Parameter, Relation
 from dpaudit.verifier.terms import ONE, TRUE, ZERO, Term, conjunction, implies, less_equal
 
@@ -28,7 +28,7 @@ class _Facts:
 
     def public(self, clause: Clause) -> Term:
         """A term over public scalars and lengths, with its definedness owed."""
-        found = expressed(clause)
+        found = express_clause(clause)
         for check in found.checks:
             self.owed("defined", check.condition)
         return found.term
@@ -58,7 +58,7 @@ def contract(spec: Spec, parameters: tuple[Parameter, ...]) -> Contract:
         changes=changes,
         public=tuple(spec.public),
         requires=tuple(requires),
-        domain=tuple(stated(one.clause) for one in promise.domain),
+        domain=tuple(state_clause(one.clause) for one in promise.domain),
         obligations=tuple(facts.obligations),
         align=tuple((str(name), str(shift)) for name, shift in dict(spec.align).items()),
         promise=promise,

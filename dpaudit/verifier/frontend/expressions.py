@@ -11,7 +11,7 @@ from typing import Any, Final
 from dpaudit.clauses import HIGHEST_POWER
 from dpaudit.verifier.frontend.clauses import length
 from dpaudit.verifier.frontend.readers import Reader
-from dpaudit.verifier.frontend.refusals import refused, take, unread
+from dpaudit.verifier.frontend.refusals import refusal, refusal_of_kind, take
 from dpaudit.verifier.frontend.scopes import Source, Standard
 from dpaudit.verifier.ir import Law
 from dpaudit.verifier.terms import (
@@ -47,7 +47,7 @@ def term(reader: Reader, node: ast.expr) -> Term:
     """The term of an expression; what it needs is emitted first."""
     read = _READERS.get(type(node))
     if read is None:
-        raise unread(node)
+        raise refusal_of_kind(node)
     return read(reader, node)
 
 
@@ -55,7 +55,7 @@ def number(reader: Reader, node: ast.expr, what: str) -> Term:
     """The term of an expression that must be a number."""
     found = term(reader, node)
     if found.sort is Sort.BOOL:
-        raise refused(node, f"a truth value {what}", "write `1 if ... else 0`", "DPA703")
+        raise refusal(node, f"a truth value {what}", "write `1 if ... else 0`", "DPA703")
     return found
 
 
@@ -63,7 +63,7 @@ def whole(reader: Reader, node: ast.expr, what: str) -> Term:
     """The term of an expression that must be a whole number."""
     found = term(reader, node)
     if found.sort is not Sort.INT:
-        raise refused(node, f"{_SORTS[found.sort]} {what}", "only whole numbers (int) may stand here", "DPA703")
+        raise refusal(node, f"{_SORTS[found.sort]} {what}", "only whole numbers (int) may stand here", "DPA703")
     return found
 
 
@@ -71,7 +71,7 @@ def truth(reader: Reader, node: ast.expr, what: str) -> Term:
     """The term of an expression that must be a truth value."""
     found = term(reader, node)
     if found.sort is not Sort.BOOL:
-        raise refused(node, f"{_SORTS[found.sort]} {what}", "compare it, for instance with `!= 0`", "DPA703")
+        raise refusal(node, f"{_SORTS[found.sort]} {what}", "compare it, for instance with `!= 0`", "DPA703")
     return found
 
 
@@ -85,7 +85,7 @@ def literal(_: Reader, node: ast.Constant) -> Term:
     if isinstance(value, int):
         return constant(value)
     hint = "write `Fraction(1, 2)` for 0.5" if type(value) is float else "programs compute with int, Fraction and bool only"
-    raise refused(node, f"a literal of type {type(value).__name__}", hint, "DPA703")
+    raise refusal(node, f"a literal of type {type(value).__name__}", hint, "DPA703")
 
 
 def _name(reader: Reader, node: ast.Name) -> Term:
@@ -93,11 +93,11 @@ def _name(reader: Reader, node: ast.Name) -> Term:
     take(node, "id")
     name = node.id
     if name in reader.lists or name in reader.outputs:
-        raise refused(node, f"the list {name} as a value", "lists are only read by index, appended to and returned", "DPA705")
+        raise refusal(node, f"the list {name} as a value", "lists are only read by index, appended to and returned", "DPA705")
     if name in reader.symbols and reader.defined is not None and name in reader.defined:
         return reader.symbols[name]
     if name in reader.locals:
-        raise refused(
+        raise refusal(
             node, f"{name} may have no value here", "assign it on every path before, and read no loop variable later", "DPA704"
         )
     # Python replaces __debug__ by what the option -O says.
@@ -105,7 +105,7 @@ def _name(reader: Reader, node: ast.Name) -> Term:
     if isinstance(found, (int, Fraction)):
         reader.shared.constants[reader.prefix + name] = found
         return constant(found)
-    raise refused(node, f"the name {name}", "use parameters, local names, and global int, Fraction or bool constants", "DPA702")
+    raise refusal(node, f"the name {name}", "use parameters, local names, and global int, Fraction or bool constants", "DPA702")
 
 
 def _unary(reader: Reader, node: ast.UnaryOp) -> Term:
@@ -115,7 +115,7 @@ def _unary(reader: Reader, node: ast.UnaryOp) -> Term:
         return negation(truth(reader, node.operand, "after `not`"))
     if isinstance(node.op, ast.USub):
         return negative(number(reader, node.operand, "after minus"))
-    raise refused(node, f"the operator {type(node.op).__name__}", "the subset has `-` and `not`")
+    raise refusal(node, f"the operator {type(node.op).__name__}", "the subset has `-` and `not`")
 
 
 def _binary(reader: Reader, node: ast.BinOp) -> Term:
@@ -130,18 +130,18 @@ def arithmetic(reader: Reader, node: ast.AST, operator: ast.operator, left: Term
         return _power(left, operand)
     if isinstance(operator, (ast.FloorDiv, ast.Mod)):
         if left.sort is not Sort.INT:
-            raise refused(node, "// or % of a Fraction", "only whole numbers (int) may stand here", "DPA703")
+            raise refusal(node, "// or % of a Fraction", "only whole numbers (int) may stand here", "DPA703")
         right = whole(reader, operand, "after // or %")
         reader.check(node, "modulus", less_equal(ONE, right))
         return (quotient if isinstance(operator, ast.FloorDiv) else remainder)(left, right)
     right = number(reader, operand, "in arithmetic")
     if isinstance(operator, ast.Div):
         if left.sort is Sort.INT and right.sort is Sort.INT:
-            raise refused(node, "int / int, which is a float", "write `Fraction(a, b)`", "DPA703")
+            raise refusal(node, "int / int, which is a float", "write `Fraction(a, b)`", "DPA703")
         reader.check(node, "divisor", negation(equal(right, ZERO)))
         return divide(left, right)
     if type(operator) not in _ARITHMETIC:
-        raise refused(node, f"the operator {type(operator).__name__}", "the subset has + - * / // % and ** with exponents 0 to 4")
+        raise refusal(node, f"the operator {type(operator).__name__}", "the subset has + - * / // % and ** with exponents 0 to 4")
     return _ARITHMETIC[type(operator)](left, right)
 
 
@@ -156,7 +156,7 @@ def _power(base: Term, exponent: ast.expr) -> Term:
     """A power with a small literal exponent."""
     if isinstance(exponent, ast.Constant) and type(exponent.value) is int and 0 <= exponent.value <= HIGHEST_POWER:
         return multiply(constant(1, base.sort), *[base] * exponent.value)
-    raise refused(exponent, "this exponent", f"write a literal from 0 to {HIGHEST_POWER}")
+    raise refusal(exponent, "this exponent", f"write a literal from 0 to {HIGHEST_POWER}")
 
 
 def _compare(reader: Reader, node: ast.Compare) -> Term:
@@ -182,10 +182,10 @@ def _compared(node: ast.expr, operator: ast.cmpop, left: Term, right: Term) -> T
     """One comparison."""
     make = _COMPARISONS.get(type(operator))
     if make is None:
-        raise refused(node, f"the comparison {type(operator).__name__}", "the subset has < <= > >= == and !=")
+        raise refusal(node, f"the comparison {type(operator).__name__}", "the subset has < <= > >= == and !=")
     truths = [side.sort is Sort.BOOL for side in (left, right)]
     if any(truths) and not (all(truths) and isinstance(operator, (ast.Eq, ast.NotEq))):
-        raise refused(node, "a comparison of a truth value", "compare truth values with each other, by == or !=", "DPA703")
+        raise refusal(node, "a comparison of a truth value", "compare truth values with each other, by == or !=", "DPA703")
     return make(left, right)
 
 
@@ -226,7 +226,7 @@ def _conditional(reader: Reader, node: ast.IfExp) -> Term:
 def _same(node: ast.AST, what: str, first: Term, second: Term) -> None:
     """Two values of one sort, so that the type of the result does not depend on the data."""
     if first.sort is not second.sort:
-        raise refused(
+        raise refusal(
             node,
             f"{what} are {_SORTS[first.sort]} and {_SORTS[second.sort]}",
             "make them one type: `Fraction(1, 1)` for 1",
@@ -239,12 +239,12 @@ def _element(reader: Reader, node: ast.Subscript) -> Term:
     take(node, "value", "slice")
     base = ast.unparse(node.value)
     if not isinstance(node.value, ast.Name) or base not in reader.lists:
-        raise refused(node, "an index into something that is no list parameter", "only list parameters are read by index", "DPA705")
+        raise refusal(node, "an index into something that is no list parameter", "only list parameters are read by index", "DPA705")
     name, sort = reader.lists[base]
     index = whole(reader, node.slice, "as an index")
     value = number_of(index)
     if value is not None and value < 0:
-        raise refused(node.slice, "a negative index", f"write `{base}[len({base}) - 1]` for the last element")
+        raise refusal(node.slice, "a negative index", f"write `{base}[len({base}) - 1]` for the last element")
     reader.check(node, "index", conjunction(less_equal(ZERO, index), less(index, length(name))))
     return apply(name, (index,), sort)
 
@@ -253,27 +253,27 @@ def _call(reader: Reader, node: ast.Call) -> Term:
     """A call of a function of Python, a sampler or a helper."""
     take(node, "func", "args", "keywords")
     if not isinstance(node.func, ast.Name) or node.func.id in reader.lists or node.func.id in reader.outputs:
-        raise refused(
+        raise refusal(
             node, "a call of something that is no plain name", "call samplers, helpers, abs, min, max, len and Fraction", "DPA706"
         )
     meaning = reader.meaning(node.func.id)
     if isinstance(meaning, Standard):
         if node.keywords:
-            raise refused(node.keywords[0].value, f"a keyword argument of {meaning.name}", "pass it by position", "DPA706")
+            raise refusal(node.keywords[0].value, f"a keyword argument of {meaning.name}", "pass it by position", "DPA706")
         return _standard(reader, node, meaning.name)
     if reader.call is None or not isinstance(meaning, (Law, Source)):
-        raise refused(node, f"a call of {node.func.id}", "call samplers, helpers, abs, min, max, len and Fraction", "DPA706")
+        raise refusal(node, f"a call of {node.func.id}", "call samplers, helpers, abs, min, max, len and Fraction", "DPA706")
     return reader.call(reader, node, meaning)
 
 
 def _standard(reader: Reader, node: ast.Call, name: str) -> Term:
     """A call of abs, min, max, len or Fraction."""
     if name == "len":
-        return length(list_named(reader, node))
+        return length(list_argument(reader, node))
     allowed = {"abs": (1,), "min": (2,), "max": (2,), "Fraction": (1, 2)}.get(name, ())
     if len(node.args) not in allowed:
         wanted = " or ".join(map(str, allowed)) or "a place in `for ... in`, not"
-        raise refused(node, f"{name} with {len(node.args)} arguments", f"{name} takes {wanted} here", "DPA706")
+        raise refusal(node, f"{name} with {len(node.args)} arguments", f"{name} takes {wanted} here", "DPA706")
     if name == "Fraction":
         parts = [whole(reader, argument, "in Fraction") for argument in node.args]
         if len(parts) == 1:
@@ -287,11 +287,11 @@ def _standard(reader: Reader, node: ast.Call, name: str) -> Term:
     return (least if name == "min" else largest)(*values)
 
 
-def list_named(reader: Reader, node: ast.Call) -> str:
+def list_argument(reader: Reader, node: ast.Call) -> str:
     """The list parameter that is the only argument of a call."""
     if len(node.args) == 1 and isinstance(node.args[0], ast.Name) and node.args[0].id in reader.lists:
         return reader.lists[node.args[0].id][0]
-    raise refused(node, "len of something that is no list parameter", "count in a name of its own", "DPA705")
+    raise refusal(node, "len of something that is no list parameter", "count in a name of its own", "DPA705")
 
 
 _READERS: Final[Mapping[type[ast.expr], Callable[[Reader, Any], Term]]] = {

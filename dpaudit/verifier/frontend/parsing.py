@@ -8,14 +8,14 @@ from typing import Any
 
 from dpaudit.errors import Unsupported
 from dpaudit.spec import Spec
-from dpaudit.verifier.frontend.calls import draw, invoke, passed
+from dpaudit.verifier.frontend.calls import emit_call, emit_draw, read_argument
 from dpaudit.verifier.frontend.contracts import contract
 from dpaudit.verifier.frontend.expressions import term
 from dpaudit.verifier.frontend.readers import Reader
-from dpaudit.verifier.frontend.refusals import refused, take
+from dpaudit.verifier.frontend.refusals import refusal, take
 from dpaudit.verifier.frontend.scopes import Source, of_function, of_text
 from dpaudit.verifier.frontend.signatures import signature
-from dpaudit.verifier.frontend.statements import assign, block, stored, without_docstring
+from dpaudit.verifier.frontend.statements import assign, block, stored_names, without_docstring
 from dpaudit.verifier.ir import Law, ListOf, Program
 from dpaudit.verifier.terms import Term, variable
 
@@ -59,7 +59,7 @@ def _program(source: Source, path: tuple[str, ...]) -> Program:
     symbols = {one.name: variable(one.name, one.sort) for one in parameters if not isinstance(one.sort, ListOf)}
     reader = Reader(
         source.find,
-        stored(tree.body) | {parameter.name for parameter in parameters},
+        stored_names(tree.body) | {parameter.name for parameter in parameters},
         symbols,
         lists,
         set(symbols),
@@ -72,13 +72,15 @@ def _program(source: Source, path: tuple[str, ...]) -> Program:
     reader.shared.sorts.update({name: found.sort for name, found in symbols.items()})
     body = block(reader, without_docstring(tree.body), level=0)
     if reader.defined is not None:
-        raise refused(tree.body[-1], "a path that ends without `return`", "return a value on every path", "DPA705")
+        raise refusal(tree.body[-1], "a path that ends without `return`", "return a value on every path", "DPA705")
     return Program(
         name=tree.name,
         parameters=parameters,
         body=body,
         sorts=tuple(
-            sorted((name, sort) for name, sort in reader.shared.sorts.items() if name not in symbols or name in stored(tree.body))
+            sorted(
+                (name, sort) for name, sort in reader.shared.sorts.items() if name not in symbols or name in stored_names(tree.body)
+            )
         ),
         outputs=tuple(reader.outputs),
         source=source.text,
@@ -98,11 +100,11 @@ def _counters(tree: ast.FunctionDef) -> frozenset[str]:
 def _call(reader: Reader, node: ast.Call, meaning: Law | Source) -> Term:
     """A call of a sampler, of a helper with a contract, or of a pure helper."""
     if isinstance(meaning, Law):
-        return draw(reader, node, meaning, None)
+        return emit_draw(reader, node, meaning, None)
     if meaning.tree.name in reader.path:
-        raise refused(node, f"the recursive call of {meaning.tree.name}", "write a loop", "DPA706")
+        raise refusal(node, f"the recursive call of {meaning.tree.name}", "write a loop", "DPA706")
     if meaning.promise is not None:
-        return invoke(reader, node, _program(meaning, reader.path), meaning)
+        return emit_call(reader, node, _program(meaning, reader.path), meaning)
     return _inlined(reader, node, meaning)
 
 
@@ -112,8 +114,10 @@ def _inlined(reader: Reader, node: ast.Call, source: Source) -> Term:
     parameters, samplers = signature(source)
     if samplers or node.keywords or len(node.args) != len(parameters):
         hint = f"pass {len(parameters)} arguments by position; give helpers that draw their own @spec"
-        raise refused(node, f"this call of {tree.name}", hint, "DPA706")
-    given = [passed(reader, value, parameter.sort, tree.name) for value, parameter in zip(node.args, parameters, strict=True)]
+        raise refusal(node, f"this call of {tree.name}", hint, "DPA706")
+    given = [
+        read_argument(reader, value, parameter.sort, tree.name) for value, parameter in zip(node.args, parameters, strict=True)
+    ]
     lists = {
         parameter.name: (value, parameter.sort.element)
         for parameter, value in zip(parameters, given, strict=True)
@@ -122,16 +126,16 @@ def _inlined(reader: Reader, node: ast.Call, source: Source) -> Term:
     body = without_docstring(tree.body)
     last = body[-1] if body else tree
     if not isinstance(last, ast.Return) or last.value is None:
-        raise refused(last, f"the end of the helper {tree.name}", "end it with `return` and a value", "DPA705")
+        raise refusal(last, f"the end of the helper {tree.name}", "end it with `return` and a value", "DPA705")
     take(last, "value")
     if reader.guards and len(body) > 1:
         inside = "inside a conditional part of an expression"
-        raise refused(node, f"a call of {tree.name}, which has several lines, {inside}", "call it on a line before", "DPA706")
+        raise refusal(node, f"a call of {tree.name}, which has several lines, {inside}", "call it on a line before", "DPA706")
     if reader.shared.inlined.setdefault(tree.name, source.text) != source.text:
-        raise refused(node, f"two helpers named {tree.name}", "give them different names", "DPA706")
+        raise refusal(node, f"two helpers named {tree.name}", "give them different names", "DPA706")
     inner = Reader(
         source.find,
-        stored(tree.body) | {parameter.name for parameter in parameters},
+        stored_names(tree.body) | {parameter.name for parameter in parameters},
         {},
         lists,
         set(),
@@ -147,12 +151,12 @@ def _inlined(reader: Reader, node: ast.Call, source: Source) -> Term:
     for parameter, value in zip(parameters, given, strict=True):
         if not isinstance(value, str):
             # What the helper does not change is the caller's value as it stands, so that nothing is evaluated too early.
-            if parameter.name in stored(body):
+            if parameter.name in stored_names(body):
                 assign(inner, node, parameter.name, value)
             else:
                 inner.symbols[parameter.name] = value
                 inner.defined = {*(inner.defined or ()), parameter.name}
     reader.emitted += block(inner, body[:-1])
     if inner.defined is None:
-        raise refused(last, "a statement that is never reached", "delete it", "DPA704")
+        raise refusal(last, "a statement that is never reached", "delete it", "DPA704")
     return term(inner, last.value)

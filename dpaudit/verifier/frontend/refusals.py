@@ -28,7 +28,7 @@ def place_of(node: ast.AST) -> Place:
     return Place(getattr(node, "lineno", 1), getattr(node, "col_offset", 0) + 1)
 
 
-def refused(node: ast.AST, construct: str, hint: str, code: str = "DPA701") -> OutsideSubset:
+def refusal(node: ast.AST, construct: str, hint: str, code: str = "DPA701") -> OutsideSubset:
     """The error for a node, to be raised."""
     return OutsideSubset(code, place_of(node), construct, hint)
 
@@ -91,10 +91,10 @@ _HINTS: Final = {
 }
 
 
-def unread(node: ast.AST) -> OutsideSubset:
+def refusal_of_kind(node: ast.AST) -> OutsideSubset:
     """The error for a kind of node that the subset does not have."""
     kind = type(node).__name__
-    return refused(node, _NAMES.get(kind, f"the construct {kind}"), _HINTS.get(kind, "write it with the constructs of the subset"))
+    return refusal(node, _NAMES.get(kind, f"the construct {kind}"), _HINTS.get(kind, "write it with the constructs of the subset"))
 
 
 def take(node: ast.AST, *fields: str) -> None:
@@ -104,7 +104,7 @@ def take(node: ast.AST, *fields: str) -> None:
             continue
         if getattr(node, field, None) not in (None, [], 0):
             kind = type(node).__name__
-            raise refused(
+            raise refusal(
                 _first(getattr(node, field), node), f"`{_FIELDS.get(field, field)}` of {kind}", _HINTS.get(kind, "leave it out")
             )
 

@@ -16,7 +16,7 @@ from typing import Any, Final, TypeAlias
 from dpaudit.binding import STANDARD, is_frozen
 from dpaudit.errors import Unsupported
 from dpaudit.spec import Spec, spec, spec_of
-from dpaudit.verifier.frontend.refusals import refused, take
+from dpaudit.verifier.frontend.refusals import refusal, take
 from dpaudit.verifier.ir import Law
 
 _HEADERS: Final = ("from fractions import Fraction", "from __future__ import annotations")
@@ -50,16 +50,16 @@ def of_text(text: str, promise: Spec | None, helpers: Mapping[str, tuple[str, Sp
         nodes = nodes[1:]
     if len(nodes) != 1 or not isinstance(nodes[0], ast.FunctionDef):
         stray = next((node for node in nodes if not isinstance(node, ast.FunctionDef)), nodes[-1] if nodes else ast.Load())
-        raise refused(stray, "something else than one function", "give the text of a single `def`", "DPA702")
+        raise refusal(stray, "something else than one function", "give the text of a single `def`", "DPA702")
     tree = nodes[0]
     if tree.decorator_list:
-        raise refused(tree.decorator_list[0], "a decorator", "give claim= and adjacency= to the verifier instead", "DPA702")
+        raise refusal(tree.decorator_list[0], "a decorator", "give claim= and adjacency= to the verifier instead", "DPA702")
 
     def find(name: str) -> Meaning:
         if name in helpers:
             helper = of_text(helpers[name][0], helpers[name][1], helpers)
             if helper.tree.name != name:
-                raise refused(helper.tree, f"a helper named {helper.tree.name} under the name {name}", "use its own name", "DPA702")
+                raise refusal(helper.tree, f"a helper named {helper.tree.name} under the name {name}", "use its own name", "DPA702")
             return helper
         if name in STANDARD:
             return Standard(name)
@@ -84,7 +84,7 @@ def of_function(function: Any, promise: Spec | None) -> Source:
     for decorator in nodes[0].decorator_list:
         called = decorator.func if isinstance(decorator, ast.Call) else decorator
         if not isinstance(called, ast.Name) or known.get(called.id) is not spec:
-            raise refused(decorator, "a decorator that is not @spec", "only `@spec` returns the function unchanged", "DPA702")
+            raise refusal(decorator, "a decorator that is not @spec", "only `@spec` returns the function unchanged", "DPA702")
 
     def find(wanted: str) -> Meaning:
         value = known.get(wanted)

@@ -8,7 +8,7 @@ from typing import Final
 
 from dpaudit.binding import STANDARD
 from dpaudit.spec import LAWS
-from dpaudit.verifier.frontend.refusals import refused, take
+from dpaudit.verifier.frontend.refusals import refusal, take
 from dpaudit.verifier.frontend.scopes import Source
 from dpaudit.verifier.ir import Law, ListOf, Parameter
 from dpaudit.verifier.terms import Sort
@@ -35,22 +35,22 @@ def signature(source: Source) -> tuple[tuple[Parameter, ...], dict[str, Law]]:
     for argument in tree.args.args:
         take(argument, "arg", "annotation")
         if argument.annotation is None:
-            raise refused(argument, f"the parameter {argument.arg} without a type", f"write one of {', '.join(_SORTS)}", "DPA702")
+            raise refusal(argument, f"the parameter {argument.arg} without a type", f"write one of {', '.join(_SORTS)}", "DPA702")
         text = ast.unparse(argument.annotation)
         if text not in _SORTS:
-            raise refused(argument.annotation, f"the type {text}", f"write one of {', '.join(_SORTS)}", "DPA702")
+            raise refusal(argument.annotation, f"the type {text}", f"write one of {', '.join(_SORTS)}", "DPA702")
         parameters.append(Parameter(_fresh(argument, names), _SORTS[text]))
     for parameter, default in zip(reversed(parameters), reversed(tree.args.defaults), strict=False):
         value = default.value if isinstance(default, ast.Constant) else None
         if {int: Sort.INT, bool: Sort.BOOL}.get(type(value)) is not parameter.sort:
-            raise refused(default, f"this default of {parameter.name}", "leave it out, or write a literal int or bool", "DPA702")
+            raise refusal(default, f"this default of {parameter.name}", "leave it out, or write a literal int or bool", "DPA702")
     return tuple(parameters), _samplers(source, names)
 
 
 def _fresh(argument: ast.arg, names: set[str]) -> str:
     """The name of a parameter, which no other and no function of the subset has."""
     if argument.arg in names or argument.arg in STANDARD:
-        raise refused(argument, f"the parameter name {argument.arg}", "use a name of its own", "DPA702")
+        raise refusal(argument, f"the parameter name {argument.arg}", "use a name of its own", "DPA702")
     names.add(argument.arg)
     return argument.arg
 
@@ -63,14 +63,14 @@ def _samplers(source: Source, names: set[str]) -> dict[str, Law]:
         take(argument, "arg", "annotation")
         _harmless(argument.annotation)
         if default is not None:
-            raise refused(default, f"a default of the sampler {argument.arg}", "leave it out: whoever calls must choose", "DPA702")
+            raise refusal(default, f"a default of the sampler {argument.arg}", "leave it out: whoever calls must choose", "DPA702")
         if argument.arg not in laws:
             hint = f"name it like a law, or say laws={{{argument.arg!r}: ...}}; other parameters are not keyword-only"
-            raise refused(argument, f"the keyword-only parameter {argument.arg} without a law", hint, "DPA702")
+            raise refusal(argument, f"the keyword-only parameter {argument.arg} without a law", hint, "DPA702")
         samplers[_fresh(argument, names)] = Law(laws[argument.arg])
     for name in dict(source.promise.laws) if source.promise else ():
         if name not in samplers:
-            raise refused(
+            raise refusal(
                 source.tree, f"laws names {name}, which is no keyword-only parameter", "name samplers of the function", "DPA702"
             )
     return samplers
@@ -80,4 +80,4 @@ def _harmless(annotation: ast.expr | None) -> None:
     """An annotation that is not read may not do anything either."""
     for part in ast.walk(annotation) if annotation else ():
         if not isinstance(part, _HARMLESS):
-            raise refused(part, "this annotation", "write a plain type", "DPA702")
+            raise refusal(part, "this annotation", "write a plain type", "DPA702")

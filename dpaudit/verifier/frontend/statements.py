@@ -8,10 +8,10 @@ from typing import Any, Final
 
 from dpaudit.binding import STANDARD
 from dpaudit.spec import LAWS
-from dpaudit.verifier.frontend.calls import bound, called, draw
+from dpaudit.verifier.frontend.calls import declare_name, emit_draw, sampled_law
 from dpaudit.verifier.frontend.expressions import arithmetic, number, term, truth, whole
 from dpaudit.verifier.frontend.readers import Loop, Reader
-from dpaudit.verifier.frontend.refusals import place_of, refused, take, unread
+from dpaudit.verifier.frontend.refusals import place_of, refusal, refusal_of_kind, take
 from dpaudit.verifier.frontend.scopes import Standard
 from dpaudit.verifier.ir import Append, Assign, Block, Break, Continue, For, If, Raise, Return, While
 from dpaudit.verifier.terms import TRUE, ZERO, Sort, Term, variables
@@ -23,17 +23,17 @@ def block(reader: Reader, nodes: list[ast.stmt], level: int = 1) -> Block:
     reader.level += level
     for node in nodes:
         if reader.defined is None:
-            raise refused(node, "a statement that is never reached", "delete it", "DPA704")
+            raise refusal(node, "a statement that is never reached", "delete it", "DPA704")
         read = _READERS.get(type(node))
         if read is None:
-            raise unread(node)
+            raise refusal_of_kind(node)
         read(reader, node)
     reader.level -= level
     found, reader.emitted = tuple(reader.emitted), outer
     return found
 
 
-def stored(nodes: list[ast.stmt]) -> frozenset[str]:
+def stored_names(nodes: list[ast.stmt]) -> frozenset[str]:
     """Every name that the statements assign to."""
     found = (part for node in nodes for part in ast.walk(node))
     return frozenset(part.id for part in found if isinstance(part, ast.Name) and not isinstance(part.ctx, ast.Load))
@@ -49,7 +49,7 @@ def without_docstring(nodes: list[ast.stmt]) -> list[ast.stmt]:
 def assign(reader: Reader, node: ast.AST, name: str, value: Term) -> None:
     """Give a scalar its value."""
     target = reader.prefix + name
-    reader.symbols[name] = bound(reader, node, target, value.sort)
+    reader.symbols[name] = declare_name(reader, node, target, value.sort)
     reader.emitted.append(Assign(place_of(node), target, value))
     _define(reader, name)
 
@@ -62,15 +62,15 @@ def _define(reader: Reader, name: str) -> None:
 def _target(reader: Reader, node: ast.expr) -> str:
     """The name of a scalar that may be assigned to."""
     if not isinstance(node, ast.Name):
-        raise refused(node, "an assignment to something that is no plain name", "assign to one name a line", "DPA705")
+        raise refusal(node, "an assignment to something that is no plain name", "assign to one name a line", "DPA705")
     take(node, "id")
     name = node.id
     if name in reader.lists or name in reader.outputs:
-        raise refused(node, f"an assignment to the list {name}", "lists are never replaced; use another name", "DPA705")
+        raise refusal(node, f"an assignment to the list {name}", "lists are never replaced; use another name", "DPA705")
     if name in STANDARD or name in LAWS or name in reader.samplers:
-        raise refused(node, f"an assignment to {name}, which names a function", "use another name", "DPA702")
+        raise refusal(node, f"an assignment to {name}, which names a function", "use another name", "DPA702")
     if name in reader.counters:
-        raise refused(node, f"an assignment to the loop variable {name}", "use another name", "DPA704")
+        raise refusal(node, f"an assignment to the loop variable {name}", "use another name", "DPA704")
     return name
 
 
@@ -78,7 +78,7 @@ def _assignment(reader: Reader, node: ast.Assign) -> None:
     """`name = value`."""
     take(node, "targets", "value")
     if len(node.targets) != 1:
-        raise refused(node, "an assignment to several names", "assign to one name a line")
+        raise refusal(node, "an assignment to several names", "assign to one name a line")
     _assigned(reader, node, node.targets[0], node.value)
 
 
@@ -86,13 +86,13 @@ def _annotated(reader: Reader, node: ast.AnnAssign) -> None:
     """`name: type = value`, where the type says what the value is."""
     take(node, "target", "annotation", "value", "simple")
     if node.value is None or not node.simple:
-        raise refused(node, "an annotation without a value", "write `name: type = value`")
+        raise refusal(node, "an annotation without a value", "write `name: type = value`")
     _assigned(reader, node, node.target, node.value)
     text, name = ast.unparse(node.annotation), getattr(node.target, "id", "")
     sort = ANNOTATIONS.get(text)
     fits = text.startswith("list[") if name in reader.outputs else sort is not None and sort is reader.symbols[name].sort
     if not fits:
-        raise refused(
+        raise refusal(
             node.annotation, f"the annotation {text}", "annotate with the type that the value has, or leave it out", "DPA703"
         )
 
@@ -106,18 +106,18 @@ def _assigned(reader: Reader, node: ast.stmt, target: ast.expr, value: ast.expr)
     if isinstance(value, ast.List) and not value.elts:
         _output(reader, node, name)
         return
-    law = called(reader, value)
+    law = sampled_law(reader, value)
     if law is None or not isinstance(value, ast.Call):
         assign(reader, node, name, term(reader, value))
         return
-    reader.symbols[name] = draw(reader, value, law, name)
+    reader.symbols[name] = emit_draw(reader, value, law, name)
     _define(reader, name)
 
 
 def _output(reader: Reader, node: ast.stmt, name: str) -> None:
     """`name = []`, once and for all, at the top of the function."""
     if reader.level or reader.prefix or name in reader.symbols:
-        raise refused(
+        raise refusal(
             node, "an output list that starts inside a block, in a helper or under a used name", "start it at the top", "DPA705"
         )
     reader.outputs.append(name)
@@ -148,17 +148,17 @@ def _branch(reader: Reader, node: ast.If) -> None:
 def _counted(reader: Reader, node: ast.For) -> None:
     """`for name in range(...)`: bounds are evaluated once, the name is read inside only."""
     take(node, "target", "iter", "body")
-    start, stop = _range(reader, node.iter, stored(node.body))
+    start, stop = _range(reader, node.iter, stored_names(node.body))
     if not isinstance(node.target, ast.Name):
-        raise refused(node.target, "a loop over something else than one name", "write `for i in range(...)`")
+        raise refusal(node.target, "a loop over something else than one name", "write `for i in range(...)`")
     take(node.target, "id")
     name = node.target.id
     taken = name in reader.lists or name in reader.outputs or name in STANDARD or name in LAWS or name in reader.samplers
     if taken or name in reader.parameters or any(loop.name == name for loop in reader.loops):
-        raise refused(node.target, f"the loop variable {name}, which has another meaning", "use a name of its own", "DPA704")
+        raise refusal(node.target, f"the loop variable {name}, which has another meaning", "use a name of its own", "DPA704")
     target = reader.prefix + name
     before = reader.defined or set()
-    reader.symbols[name] = bound(reader, node, target, Sort.INT)
+    reader.symbols[name] = declare_name(reader, node, target, Sort.INT)
     reader.defined = {*before, name}
     reader.loops.append(Loop(name))
     body = block(reader, node.body)
@@ -170,15 +170,15 @@ def _counted(reader: Reader, node: ast.For) -> None:
 def _range(reader: Reader, node: ast.expr, changed: frozenset[str]) -> tuple[Term, Term]:
     """The bounds of a `range`, under names of their own where the loop changes what they are made of."""
     if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name) or reader.meaning(node.func.id) != Standard("range"):
-        raise refused(node, "a loop over something else than range", "write `for i in range(len(q))` and read q[i]", "DPA706")
+        raise refusal(node, "a loop over something else than range", "write `for i in range(len(q))` and read q[i]", "DPA706")
     take(node, "func", "args", "keywords")
     if node.keywords or not 1 <= len(node.args) <= 2:
-        raise refused(node, "range with a step or keywords", "write range(stop) or range(start, stop)", "DPA706")
+        raise refusal(node, "range with a step or keywords", "write range(stop) or range(start, stop)", "DPA706")
     bounds = [whole(reader, argument, "in range") for argument in node.args]
     for index, limit in enumerate(bounds):
         if any(found.value == reader.prefix + name for found in variables(limit) for name in changed):
             name = f"range.{next(reader.shared.hidden)}"
-            bounds[index] = bound(reader, node, name, Sort.INT)
+            bounds[index] = declare_name(reader, node, name, Sort.INT)
             reader.emitted.append(Assign(place_of(node), name, limit))
     return (ZERO, bounds[0]) if len(bounds) == 1 else (bounds[0], bounds[1])
 
@@ -204,7 +204,7 @@ def _jump(reader: Reader, node: ast.Break | ast.Continue) -> None:
     """`break` and `continue`."""
     take(node)
     if not reader.loops:
-        raise refused(node, "a jump outside a loop", "delete it", "DPA704")
+        raise refusal(node, "a jump outside a loop", "delete it", "DPA704")
     if isinstance(node, ast.Break):
         reader.loops[-1].breaks.append(reader.defined or set())
     reader.emitted.append((Break if isinstance(node, ast.Break) else Continue)(place_of(node)))
@@ -215,9 +215,9 @@ def _returned(reader: Reader, node: ast.Return) -> None:
     """`return` with a value: a scalar, an output list, or a flat tuple of these; the same shape everywhere."""
     take(node, "value")
     if reader.prefix:
-        raise refused(node, "a return in the middle of a helper", "return once, on the helper's last line", "DPA705")
+        raise refusal(node, "a return in the middle of a helper", "return once, on the helper's last line", "DPA705")
     if node.value is None:
-        raise refused(node, "a return without a value", "return a number, a truth value or an output list", "DPA705")
+        raise refusal(node, "a return without a value", "return a number, a truth value or an output list", "DPA705")
     flat = isinstance(node.value, ast.Tuple)
     if isinstance(node.value, ast.Tuple):
         take(node.value, "elts")
@@ -225,10 +225,10 @@ def _returned(reader: Reader, node: ast.Return) -> None:
     values = tuple(_component(reader, part) for part in parts)
     lists = [value for value in values if isinstance(value, str)]
     if not parts or len(set(lists)) < len(lists):
-        raise refused(node, "an empty tuple, or a list that is returned twice", "return each value once", "DPA705")
+        raise refusal(node, "an empty tuple, or a list that is returned twice", "return each value once", "DPA705")
     shape = (flat, tuple(value if isinstance(value, str) else value.sort for value in values))
     if reader.shape not in (None, shape):
-        raise refused(
+        raise refusal(
             node, "a return of another shape than before", "return the same types, and the same lists, everywhere", "DPA705"
         )
     reader.shape = shape
@@ -241,7 +241,7 @@ def _component(reader: Reader, node: ast.expr) -> Term | str:
     if isinstance(node, ast.Name) and node.id in reader.outputs:
         take(node, "id")
         if node.id not in (reader.defined or ()):
-            raise refused(node, f"{node.id} may have no value here", "start it at the top of the function", "DPA704")
+            raise refusal(node, f"{node.id} may have no value here", "start it at the top of the function", "DPA704")
         return node.id
     return term(reader, node)
 
@@ -255,7 +255,7 @@ def _raised(reader: Reader, node: ast.Raise) -> None:
         raised = raised.func
     meaning = reader.meaning(raised.id) if isinstance(raised, ast.Name) else None
     if reader.prefix or not isinstance(meaning, type):
-        raise refused(
+        raise refusal(
             node, "this raise", "raise ValueError without arguments, in the function itself, under a public condition", "DPA706"
         )
     reader.emitted.append(Raise(place_of(node), meaning.__name__))
@@ -268,12 +268,12 @@ def _appended(reader: Reader, node: ast.Expr) -> None:
     call = node.value
     method = call.func if isinstance(call, ast.Call) else None
     if not isinstance(call, ast.Call) or not isinstance(method, ast.Attribute) or method.attr != "append":
-        raise refused(node, "an expression whose value is not used", "assign it, or `out.append(...)` it", "DPA705")
+        raise refusal(node, "an expression whose value is not used", "assign it, or `out.append(...)` it", "DPA705")
     take(call, "func", "args")
     take(method, "value", "attr")
     name = method.value.id if isinstance(method.value, ast.Name) else ""
     if name not in reader.outputs or name not in (reader.defined or ()) or len(call.args) != 1:
-        raise refused(
+        raise refusal(
             node, "an append to something that is no output list", "start with `out = []` at the top of the function", "DPA705"
         )
     value = term(reader, call.args[0])

@@ -13,7 +13,7 @@ from dpaudit.verifier.product.execution import Execution
 from dpaudit.verifier.product.ledger import FAILED, tail
 from dpaudit.verifier.product.rational import proportion
 from dpaudit.verifier.product.runs import OTHER, RETURNED, Invariants, broken_name
-from dpaudit.verifier.product.walk import assigned, draws, loops, statements
+from dpaudit.verifier.product.walk import assigned_names, draws, loops, statements
 from dpaudit.verifier.terms import (
     ONE,
     TRUE,
@@ -33,7 +33,7 @@ from dpaudit.verifier.terms import (
     negation,
     negative,
     number_of,
-    renamed,
+    rename_symbols,
     subterms,
     subtract,
     variable,
@@ -219,7 +219,7 @@ def _ended(loop: For | While, number: int, names: Mapping[str, Sort]) -> Iterato
     """A `while` loop that was not left by `break` has ended because its test failed, in either run."""
     if isinstance(loop, While) and not any(part.op is Op.APPLY for part in subterms(loop.test)):
         for run in ("", OTHER):
-            test = renamed(loop.test, lambda name, run=run: run + name if name in names else name)  # type: ignore[misc]
+            test = rename_symbols(loop.test, lambda name, run=run: run + name if name in names else name)  # type: ignore[misc]
             yield implies(variable(f"{run}{broken_name(number)}", Sort.BOOL), negation(test))
 
 
@@ -256,7 +256,7 @@ def candidates(execution: Execution) -> Invariants:
         names = execution.heads.get(number, {})
         body = (*loop.before, *loop.body) if isinstance(loop, While) else loop.body
         flags = [name for name in names if name.startswith("$")]
-        changed = tuple((name, names[name]) for name in (*assigned(body), *flags) if name in names)
+        changed = tuple((name, names[name]) for name in (*assigned_names(body), *flags) if name in names)
         index = variable(loop.name, Sort.INT) if isinstance(loop, For) else None
         falling = tuple(_falling(body))
         head = Head(execution.pairs, changed, index, counters, tuple(whole), outputs, places, chances, falling)

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
-from dpaudit.verifier.kernel.polynomials import UNIT, Polynomial, Row, look, plus, tightened, times
+from dpaudit.verifier.kernel.polynomials import UNIT, Polynomial, Row, plus, polynomial_key, tighten, times
 from dpaudit.verifier.terms import Op, Sort, Term, negation, subterms
 
 
@@ -51,7 +51,7 @@ class Clauses:
 
     def compared(self, relation: str, polynomial: Polynomial) -> int:
         """The literal of a comparison with 0."""
-        row = tightened(relation, polynomial, self.integer)
+        row = tighten(relation, polynomial, self.integer)
         if isinstance(row, bool):
             return self._constant() if row else -self._constant()
         relation, polynomial = row
@@ -61,7 +61,7 @@ class Clauses:
                 # p <= 0 is the negation of -p < 0, and p < 0 that of -p <= 0.
                 return -self.compared("<" if relation == "<=" else "<=", opposite)
             polynomial = opposite
-        return self._literal((relation, look(polynomial)), (relation, polynomial))
+        return self._literal((relation, polynomial_key(polynomial)), (relation, polynomial))
 
     def row(self, literal: int) -> Row | None:
         """What holds where the literal does, if that is one comparison: a negated equality is none."""
@@ -70,7 +70,7 @@ class Clauses:
             return atom
         relation, polynomial = atom
         opposite = {monomial: -coefficient for monomial, coefficient in polynomial.items()}
-        row = None if relation == "=" else tightened("<" if relation == "<=" else "<=", opposite, self.integer)
+        row = None if relation == "=" else tighten("<" if relation == "<=" else "<=", opposite, self.integer)
         return None if isinstance(row, bool) else row
 
     def _literal(self, key: Any, atom: Row | None) -> int:
@@ -157,8 +157,8 @@ class Clauses:
 
     def _division(self, first: Polynomial, second: Polynomial) -> tuple[Polynomial, Polynomial]:
         """Quotient and remainder of whole numbers, of which something is known where the divisor is at least 1."""
-        quotient, fresh = self._variable(("//", look(first), look(second)), Sort.INT)
-        remainder, _ = self._variable(("%", look(first), look(second)), Sort.INT)
+        quotient, fresh = self._variable(("//", polynomial_key(first), polynomial_key(second)), Sort.INT)
+        remainder, _ = self._variable(("%", polynomial_key(first), polynomial_key(second)), Sort.INT)
         if fresh:
             undefined = self.compared("<=", second)
             whole = plus(plus(times(second, quotient), remainder), first, -1)
@@ -171,4 +171,4 @@ class Clauses:
     def _names(term: Term, args: list[Any]) -> tuple[Any, ...]:
         """What equal arguments share, and only they."""
         pairs = zip(term.args, args, strict=True)
-        return tuple((argument.sort, value if argument.sort is Sort.BOOL else look(value)) for argument, value in pairs)
+        return tuple((argument.sort, value if argument.sort is Sort.BOOL else polynomial_key(value)) for argument, value in pairs)

@@ -35,12 +35,12 @@ def times(first: Polynomial, second: Polynomial) -> Polynomial:
     return {monomial: coefficient for monomial, coefficient in total.items() if coefficient}
 
 
-def look(polynomial: Polynomial) -> tuple[tuple[Monomial, Fraction], ...]:
+def polynomial_key(polynomial: Polynomial) -> tuple[tuple[Monomial, Fraction], ...]:
     """What equal polynomials share, and only they."""
     return tuple(sorted(polynomial.items()))
 
 
-def tightened(relation: str, polynomial: Polynomial, integer: Sequence[bool]) -> Row | bool:
+def tighten(relation: str, polynomial: Polynomial, integer: Sequence[bool]) -> Row | bool:
     """The strongest comparison that means the same, scaled to one shape by a positive number; its truth where it is decided.
 
     Only where all variables are whole numbers may the constant be rounded, and only once all other coefficients are whole and

@@ -13,7 +13,7 @@ from typing import Final
 
 from dpaudit.extras import require
 from dpaudit.verifier.solving import Answer
-from dpaudit.verifier.solving.back_ends import answered
+from dpaudit.verifier.solving.back_ends import read_answer
 
 _DECLARED: Final = re.compile(r"\(declare-const (\w+) ")
 
@@ -90,7 +90,7 @@ def _by_z3(text: str, milliseconds: int) -> Reply:
     solver = z3.Solver(ctx=z3.Context())
     solver.set("timeout", milliseconds)
     solver.from_string(text)
-    answer = answered(solver.check())
+    answer = read_answer(solver.check())
     if answer is not Answer.SAT:
         return Reply(answer, {})
     model = solver.model()
@@ -111,7 +111,7 @@ def _by_cvc5(text: str, milliseconds: int) -> Reply:
     answer = Answer.UNKNOWN
     while not (command := parser.nextCommand()).isNull():
         if command.getCommandName() == "check-sat":
-            answer = answered(solver.checkSat())
+            answer = read_answer(solver.checkSat())
         else:
             command.invoke(solver, names)
     if answer is not Answer.SAT:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from dpaudit.verifier.certify import certificate
-from dpaudit.verifier.confirming import accepted
+from dpaudit.verifier.confirming import is_accepted
 from dpaudit.verifier.frontend import expression
 from dpaudit.verifier.solving import Answer, satisfiable
 from dpaudit.verifier.terms import Sort, Term, conjunction, implies, negation
@@ -122,4 +122,4 @@ def _worst(answers: list[Answer]) -> Answer:
 def _accepted(obligation: Term, seconds: float) -> bool:
     """Whether a certificate is found that the kernel accepts."""
     found = certificate(obligation, seconds=seconds)
-    return found is not None and accepted(obligation, found)
+    return found is not None and is_accepted(obligation, found)

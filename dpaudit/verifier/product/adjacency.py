@@ -26,7 +26,7 @@ from dpaudit.verifier.terms import (
     less_equal,
     multiply,
     negative,
-    replaced,
+    substitute,
     subterms,
     variable,
     variables,
@@ -121,7 +121,7 @@ class Neighbours:
         for clause in self.contract.domain:
             if each in variables(clause):
                 for run in (1, 2):
-                    yield self.moved(replaced(clause, {each: index}), run)
+                    yield self.moved(substitute(clause, {each: index}), run)
 
     def _sum_at(self, name: str, index: Term) -> Iterator[Term]:
         """One step of the sum over changes, which has a meaning inside the list only."""
@@ -137,7 +137,7 @@ class Neighbours:
 
     def moved(self, term: Term, run: int) -> Term:
         """A term over entry values as run 1 or 2 sees it."""
-        return seen(term, {}, lambda name, index: self.read(run, name, index))
+        return substitute_run_terms(term, {}, lambda name, index: self.read(run, name, index))
 
 
 def neighbours(program: Program, *, reverse: bool = False) -> Neighbours:
@@ -155,13 +155,13 @@ def directions(program: Program) -> tuple[Neighbours, ...]:
     return (first, replace(first, reverse=True)) if directed else (first,)
 
 
-def seen(term: Term, names: dict[Term, Term], read: Read) -> Term:
+def substitute_run_terms(term: Term, names: dict[Term, Term], read: Read) -> Term:
     """A term of the program with its variables and elements replaced at once."""
     mapping = dict(names)
     for part in subterms(term):
         if part.op is Op.APPLY:
-            mapping[part] = read(str(part.value), replaced(part.args[0], mapping))
-    return replaced(term, mapping)
+            mapping[part] = read(str(part.value), substitute(part.args[0], mapping))
+    return substitute(term, mapping)
 
 
 _REVERSED: Final = {Relation.INC: Relation.DEC, Relation.DEC: Relation.INC}

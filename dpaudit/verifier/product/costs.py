@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Final
 
 from dpaudit.verifier.ir import Block, Draw, Invoke, Law, ListOf, Program
 from dpaudit.verifier.product.ledger import FAILED, cuts, tail
-from dpaudit.verifier.product.rational import below
-from dpaudit.verifier.product.walk import assigned, draws
+from dpaudit.verifier.product.rational import at_most
+from dpaudit.verifier.product.walk import assigned_names, draws
 from dpaudit.verifier.terms import ONE, ZERO, Op, Sort, Term, add, choose, conjunction, constant, multiply, subterms, variables
 
 if TYPE_CHECKING:
     from dpaudit.verifier.product.adjacency import Neighbours
-    from dpaudit.verifier.product.laws import Asked
+    from dpaudit.verifier.product.laws import DrawConditions
 
 SPENT: Final = "$spent"
 """The counter of all costs whose rate may change from request to request; with a site's number behind it, that site's units."""
@@ -39,7 +39,7 @@ class Meter:
 
     def __post_init__(self) -> None:
         """The entry values that never change."""
-        changed = assigned(self.program.body)
+        changed = assigned_names(self.program.body)
         scalars = (one.name for one in self.program.parameters if not isinstance(one.sort, ListOf))
         lengths = (f"len({one.name})" for one in self.program.parameters if isinstance(one.sort, ListOf))
         self.cuts = cuts(self.program)
@@ -69,7 +69,7 @@ class Meter:
             return constant(1, Sort.REAL)
         return constant(0, Sort.REAL)
 
-    def charge(self, counters: Mapping[str, Term], draw: Draw, here: Term, needs: Asked) -> dict[str, Term]:
+    def charge(self, counters: Mapping[str, Term], draw: Draw, here: Term, needs: DrawConditions) -> dict[str, Term]:
         """The counters of a draw after it."""
         name, changed = self.name(draw), dict[str, Term]()
         if draw.site in self.cuts:
@@ -89,10 +89,10 @@ class Meter:
         contract = self.pairs.contract
         parts = [multiply(counters[name], rate) for name, rate in self.rates.items()]
         total = add(*parts, counters.get(SPENT, ZERO)) if parts or SPENT in counters else ZERO
-        cost = below(total, contract.claim, self.is_entry)
+        cost = at_most(total, contract.claim, self.is_entry)
         if ODDS not in counters:
             return cost
-        return conjunction(cost, below(counters[ODDS], contract.odds, self.is_entry))
+        return conjunction(cost, at_most(counters[ODDS], contract.odds, self.is_entry))
 
     def is_entry(self, symbol: Term) -> bool:
         """Whether a symbol is a scalar parameter, by which both sides may be divided once it is proven to be positive."""

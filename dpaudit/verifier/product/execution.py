@@ -6,11 +6,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from dpaudit.verifier.ir import ListOf, Program, Raise, While
-from dpaudit.verifier.product.adjacency import GHOST, Neighbours, seen
+from dpaudit.verifier.product.adjacency import GHOST, Neighbours, substitute_run_terms
 from dpaudit.verifier.product.costs import Meter
 from dpaudit.verifier.product.obligations import Book, Obligation
 from dpaudit.verifier.product.runs import RAISED, RETURNED, Alignment, Invariants, Misused, Run, value_name
-from dpaudit.verifier.product.walk import loops, released, returned, statements
+from dpaudit.verifier.product.walk import loops, released_lists, return_statements, statements
 from dpaudit.verifier.terms import FALSE, TRUE, ZERO, Sort, Term, variable, variables
 
 
@@ -48,9 +48,9 @@ class Execution:
         """What does not change during the run."""
         self.sorts: dict[str, Sort] = dict(self.program.sorts)
         self.numbers = {id(loop): number for number, loop in enumerate(loops(self.program), 1)}
-        self.released = released(self.program)
+        self.released = released_lists(self.program)
         self.meter = Meter(self.program, self.pairs)
-        self.returns = returned(self.program)
+        self.returns = return_statements(self.program)
         self.whiles = any(isinstance(one, While) for one in statements(self.program.body))
         self.raises = tuple(one for one in statements(self.program.body) if isinstance(one, Raise))
         self.done: set[int] = set()
@@ -102,7 +102,7 @@ class Execution:
         for symbol in variables(term):
             if symbol not in names and not self.is_input(symbol):
                 raise Misused(f"{symbol} may have no value where it is read")
-        return seen(term, names, self.reader(run.number))
+        return substitute_run_terms(term, names, self.reader(run.number))
 
     def reader(self, number: int) -> Callable[[str, Term], Term]:
         """What a run reads; facts about the index are noted as it does."""

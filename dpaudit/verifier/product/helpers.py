@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from dpaudit.verifier.ir import Contract, ListOf, Program, Relation, While
 from dpaudit.verifier.product.adjacency import Neighbours
 from dpaudit.verifier.product.walk import statements
-from dpaudit.verifier.terms import FALSE, ONE, Sort, Term, conjunction, constant, equal, less_equal, replaced, variable
+from dpaudit.verifier.terms import FALSE, ONE, Sort, Term, conjunction, constant, equal, less_equal, substitute, variable
 
 Argument = str | tuple[Term, Term]
 
 
 @dataclass(frozen=True)
-class Called:
+class CallConditions:
     """What a call needs and costs.
 
     Args:
@@ -26,12 +26,12 @@ class Called:
     price: Term
 
 
-def called(helper: Program, args: Sequence[Argument], pairs: Neighbours) -> Called:
+def call_conditions(helper: Program, args: Sequence[Argument], pairs: Neighbours) -> CallConditions:
     """What a call of a helper needs and costs; a contract that is not purely epsilon is no site of a larger proof."""
     contract = helper.contract
     endless = any(isinstance(one, While) for one in statements(helper.body))
     if contract is None or contract.cost != "pure" or contract.odds is not ONE or contract.domain or endless:
-        return Called(FALSE, ONE)
+        return CallConditions(FALSE, ONE)
     names: dict[Term, Term] = {}
     goals: list[Term] = []
     for parameter, argument in zip(helper.parameters, args, strict=True):
@@ -46,8 +46,8 @@ def called(helper: Program, args: Sequence[Argument], pairs: Neighbours) -> Call
             goals.append(
                 constant(value=isinstance(parameter.sort, ListOf) and parameter.sort.element is dict(pairs.elements)[argument])
             )
-    goals += [replaced(clause, names) for clause in contract.requires]
-    return Called(conjunction(*goals), replaced(contract.claim, names))
+    goals += [substitute(clause, names) for clause in contract.requires]
+    return CallConditions(conjunction(*goals), substitute(contract.claim, names))
 
 
 def _neighbours(contract: Contract, inner: str, outer: str, names: dict[Term, Term], pairs: Neighbours) -> Term:
@@ -65,4 +65,4 @@ def _neighbours(contract: Contract, inner: str, outer: str, names: dict[Term, Te
         or (wanted.relation is Relation.ALL and given in {Relation.ONE, *directed})
         or {wanted.relation, given} == directed
     )
-    return less_equal(pairs.bound(outer), replaced(wanted.bound, names)) if fits else FALSE
+    return less_equal(pairs.bound(outer), substitute(wanted.bound, names)) if fits else FALSE

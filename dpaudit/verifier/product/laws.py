@@ -14,7 +14,7 @@ from typing import Final
 
 from dpaudit.verifier.ir import ON_LATTICE, TWO_VALUED, Draw, Law, Relation
 from dpaudit.verifier.product.adjacency import Neighbours
-from dpaudit.verifier.product.rational import below, reduced
+from dpaudit.verifier.product.rational import at_most, reduce_ratio
 from dpaudit.verifier.terms import (
     ONE,
     TRUE,
@@ -44,7 +44,7 @@ Pair = tuple[Term, Term]
 
 
 @dataclass(frozen=True)
-class Asked:
+class DrawConditions:
     """What one draw with one shift needs and costs.
 
     Args:
@@ -74,7 +74,9 @@ NORMAL: Final = (Law.GAUSSIAN, Law.DISCRETE_GAUSSIAN)
 FINITE: Final = (Law.EXPONENTIAL_CHOICE, Law.UNIFORM_INT, *TWO_VALUED)
 
 
-def asked(draw: Draw, args: Sequence[Pair], noise: Term, shift: Term, pairs: Neighbours, cut: Fraction | None = None) -> Asked:
+def draw_conditions(
+    draw: Draw, args: Sequence[Pair], noise: Term, shift: Term, pairs: Neighbours, cut: Fraction | None = None
+) -> DrawConditions:
     """What a draw asks and costs, from its parameters in both runs, its noise and the shift of the noise in run 2.
 
     With a `cut`, noise further than so many scales from 0 fails, and the cost of a normal law is bounded on the rest.
@@ -98,7 +100,7 @@ def asked(draw: Draw, args: Sequence[Pair], noise: Term, shift: Term, pairs: Nei
                 units = multiply(absolute(shift), add(multiply(constant(2 * cut), first[0]), absolute(shift)))
         case Law.EXPONENTIAL_CHOICE:
             epsilon, sensitivity = first[-2:]
-            valid = conjunction(below(ZERO, epsilon), _positive(sensitivity))
+            valid = conjunction(at_most(ZERO, epsilon), _positive(sensitivity))
             units, rate = _spread(draw, args[:-2], pairs), divide(epsilon, multiply(constant(2), sensitivity))
             same = conjunction(*(equal(one, other) for one, other in args[-2:]))
             fact = conjunction(less_equal(ZERO, noise), less(noise, _candidates(draw, args)))
@@ -120,7 +122,7 @@ def asked(draw: Draw, args: Sequence[Pair], noise: Term, shift: Term, pairs: Nei
         support = conjunction(support, still, equal(units, ZERO), equal(odds, ONE))
         units, rate, odds = ZERO, ONE, ONE
         same = conjunction(*(equal(one, other) for one, other in args))
-    return Asked(
+    return DrawConditions(
         valid=valid,
         same=same,
         support=support,
@@ -135,27 +137,27 @@ def asked(draw: Draw, args: Sequence[Pair], noise: Term, shift: Term, pairs: Nei
 
 def _positive(term: Term) -> Term:
     """That a number is above 0, and that what it divides by is."""
-    return below(ZERO, term, strict=True)
+    return at_most(ZERO, term, strict=True)
 
 
 def _inside(probability: Term) -> Term:
     """That a probability is neither 0 nor 1."""
-    return conjunction(_positive(probability), below(probability, ONE, strict=True))
+    return conjunction(_positive(probability), at_most(probability, ONE, strict=True))
 
 
 def _piecewise(law: Law, noise: Term, shift: Term) -> bool:
     """Whether a shift may be what it is by its form: a normal law's must not look at its own noise at all."""
     if law in NORMAL:
         return noise not in variables(shift)
-    return law in ON_LATTICE or law in FINITE or not moves(shift, noise)
+    return law in ON_LATTICE or law in FINITE or not is_stretched(shift, noise)
 
 
-def moves(shift: Term, noise: Term) -> bool:
+def is_stretched(shift: Term, noise: Term) -> bool:
     """Whether the noise occurs in its shift outside of tests, so that it is stretched and not only moved."""
     if shift.op is Op.CHOOSE:
-        return any(moves(branch, noise) for branch in shift.args[1:])
+        return any(is_stretched(branch, noise) for branch in shift.args[1:])
     if shift.op in (Op.ADD, Op.MULTIPLY):
-        return any(moves(part, noise) for part in shift.args)
+        return any(is_stretched(part, noise) for part in shift.args)
     return noise in variables(shift)
 
 
@@ -206,5 +208,5 @@ def _spread(draw: Draw, scores: Sequence[Pair], pairs: Neighbours) -> Term:
 
 def _odds(probability: Term) -> Term:
     """The larger of p / (1 - p) and its inverse."""
-    ratio = reduced(divide(probability, subtract(ONE, probability)))
-    return choose(less_equal(ONE, ratio), ratio, reduced(divide(ONE, ratio)))
+    ratio = reduce_ratio(divide(probability, subtract(ONE, probability)))
+    return choose(less_equal(ONE, ratio), ratio, reduce_ratio(divide(ONE, ratio)))

@@ -11,10 +11,10 @@ from functools import partial
 from typing import TypeAlias
 
 from dpaudit.verifier.ir import Block, Break, For, If, Raise, Return, While
-from dpaudit.verifier.product.adjacency import seen
+from dpaudit.verifier.product.adjacency import substitute_run_terms
 from dpaudit.verifier.product.execution import Execution
 from dpaudit.verifier.product.runs import OTHER, RAISED, RETURNED, Misused, Run, broken_name, skipped_name, value_name
-from dpaudit.verifier.product.walk import assigned, leaves
+from dpaudit.verifier.product.walk import assigned_names, can_leave
 from dpaudit.verifier.terms import (
     FALSE,
     ONE,
@@ -40,7 +40,7 @@ Walk: TypeAlias = Callable[[Execution, Block, tuple[Run, Run]], None]
 """Runs the statements of a block in both runs."""
 
 
-def loop(execution: Execution, statement: For | While, runs: tuple[Run, Run], walk: Walk) -> None:
+def run_loop(execution: Execution, statement: For | While, runs: tuple[Run, Run], walk: Walk) -> None:
     """A loop: cut at its head, or run a number of times."""
     number = execution.numbers[id(statement)]
     bounds = [ZERO, ZERO]
@@ -56,41 +56,41 @@ def loop(execution: Execution, statement: For | While, runs: tuple[Run, Run], wa
         if number in execution.done:
             raise Misused(f"the loop of line {statement.place.line} stands at two places")
         execution.done.add(number)
-        cut(execution, statement, number, bounds, runs, walk)
+        cut_at_head(execution, statement, number, bounds, runs, walk)
     else:
         unroll(execution, statement, number, bounds, runs, walk, execution.rounds)
     execution.inner.pop()
 
 
-def cut(
+def cut_at_head(
     execution: Execution, statement: For | While, number: int, bounds: Sequence[Term], runs: tuple[Run, Run], walk: Walk
 ) -> None:
     """One round from any state that the invariants allow; after it they hold again."""
     book, line, (start, stop) = execution.book, statement.place.line, bounds
     flags = flags_of(execution, statement, number)
-    changed = (*assigned(whole(statement)), *flags)
+    changed = (*assigned_names(whole(statement)), *flags)
     entry = [run.copy(run.path) for run in runs]
     for run in entry:
-        undefined(execution, run, statement, number, flags)
+        set_undefined(execution, run, statement, number, flags)
     entered = disjunction(entry[0].path, entry[1].path)
     index = variable(f"{statement.name}@{number}", Sort.INT) if isinstance(statement, For) else None
     place = {statement.name: index} if isinstance(statement, For) and index is not None else {}
     heads = [cut_head(execution, run, changed, number) for run in entry]
     before = dict(execution.counters)
     # What a `for` loop is the first to assign is not read after it, so that nothing need be known of it.
-    fresh = () if isinstance(statement, While) else set(assigned(whole(statement))) - set(runs[0].names)
+    fresh = () if isinstance(statement, While) else set(assigned_names(whole(statement))) - set(runs[0].names)
     execution.heads[number] = {name: value.sort for name, value in (heads[0].names | place).items() if name not in fresh}
-    hold(execution, "init", line, number, [run.names | dict.fromkeys(place, start) for run in entry], entered)
+    require_invariants(execution, "init", line, number, [run.names | dict.fromkeys(place, start) for run in entry], entered)
     for name in execution.meter.names(whole(statement)):
         execution.counters[name] = variable(f"{name}@{number}", before[name].sort)
         execution.born.setdefault(execution.counters[name])
     if index is not None:
         execution.born.setdefault(index)
         book.know(less_equal(start, index), disjunction(less_equal(index, stop), equal(index, start)))
-    for position, holds in enumerate(stated(execution, number, [run.names | place for run in heads])):
+    for position, holds in enumerate(state_invariants(execution, number, [run.names | place for run in heads])):
         switch = variable(f"$on.{number}.{position}", Sort.BOOL)
         book.know(implies(conjunction(entered, switch) if execution.switched else entered, holds))
-    only_output(execution, heads[0])
+    know_output(execution, heads[0])
     if isinstance(statement, While):
         book.prove("trip", line, equal(heads[0].path, heads[1].path))
     if execution.whiles:
@@ -102,21 +102,21 @@ def cut(
     with book.inside():
         book.know(more)
         book.reach("loop", line, heads[0].path)
-        body = [begun(execution, run, flags, place) for run in heads]
+        body = [begin_round(execution, run, flags, place) for run in heads]
         one_round(execution, statement, (body[0], body[1]), walk)
-        ends = [after(head, end, changed) for head, end in zip(heads, body, strict=True)]
+        ends = [end_round(head, end, changed) for head, end in zip(heads, body, strict=True)]
         following = {name: add(value, ONE) for name, value in place.items()}
-        hold(execution, "step", line, number, [run.names | following for run in ends], entered)
+        require_invariants(execution, "step", line, number, [run.names | following for run in ends], entered)
     execution.counters, execution.born = counters, born
     book.know(implies(entered, negation(more)))
     for run, head in zip(runs, heads, strict=True):
         leave_loop(run, head, changed)
 
 
-def undefined(execution: Execution, run: Run, statement: For | While, number: int, flags: Sequence[str]) -> None:
+def set_undefined(execution: Execution, run: Run, statement: For | While, number: int, flags: Sequence[str]) -> None:
     """Names that the loop is the first to assign have any value before it, in each run its own."""
     before = OTHER if run.number == 2 else ""
-    for name in assigned(whole(statement)):
+    for name in assigned_names(whole(statement)):
         run.names.setdefault(name, variable(f"{before}{name}@{number}?", execution.sorts[name]))
     run.names |= {flag: FALSE for flag in flags if flag not in run.names}
 
@@ -125,11 +125,11 @@ def flags_of(execution: Execution, statement: For | While, number: int) -> tuple
     """The flags that a loop may set and keep from round to round."""
     body = whole(statement)
     found: tuple[str, ...] = ()
-    if isinstance(statement, While) or leaves(body, Break):
+    if isinstance(statement, While) or can_leave(body, Break):
         found = (broken_name(number),)
-    if leaves(body, Return) or leaves(body, Raise):
+    if can_leave(body, Return) or can_leave(body, Raise):
         found += (RETURNED, *(value_name(part) for part in range(len(execution.parts()))))
-    if leaves(body, Raise):
+    if can_leave(body, Raise):
         found += (RAISED,)
     return found
 
@@ -146,7 +146,7 @@ def cut_head(execution: Execution, run: Run, changed: Sequence[str], number: int
     return Run(run.number, names, conjunction(run.path, *here), run.flags)
 
 
-def begun(execution: Execution, head: Run, flags: Sequence[str], place: Mapping[str, Term]) -> Run:
+def begin_round(execution: Execution, head: Run, flags: Sequence[str], place: Mapping[str, Term]) -> Run:
     """The state at the start of a round."""
     own = (broken_name(execution.inner[-1]), skipped_name(execution.inner[-1]))
     names = head.names | dict(place) | dict.fromkeys(own, FALSE)
@@ -163,7 +163,7 @@ def one_round(execution: Execution, statement: For | While, runs: tuple[Run, Run
     walk(execution, statement.body, runs)
 
 
-def after(head: Run, end: Run, changed: Sequence[str]) -> Run:
+def end_round(head: Run, end: Run, changed: Sequence[str]) -> Run:
     """The state after a round: a run that was not in it stays as it was."""
     names = dict(head.names)
     for name in changed:
@@ -181,14 +181,14 @@ def leave_loop(run: Run, head: Run, changed: Sequence[str]) -> None:
         run.path = conjunction(run.path, negation(head.names[RETURNED]))
 
 
-def only_output(execution: Execution, run: Run) -> None:
+def know_output(execution: Execution, run: Run) -> None:
     """In pointwise mode a run that has ended did so with the output looked at."""
     for part, ghost in enumerate(execution.output()):
         if ghost is not None and run.names[RETURNED] is not FALSE:
             execution.book.know(implies(run.names[RETURNED], equal(run.names[value_name(part)], ghost)))
 
 
-def stated(execution: Execution, number: int, names: Sequence[Mapping[str, Term]]) -> list[Term]:
+def state_invariants(execution: Execution, number: int, names: Sequence[Mapping[str, Term]]) -> list[Term]:
     """The invariants of a loop about a state; symbols that do not exist at its head are refused."""
     mapping = {variable(name, value.sort): value for name, value in execution.counters.items()}
     for given, before in zip(names, ("", OTHER), strict=True):
@@ -198,11 +198,11 @@ def stated(execution: Execution, number: int, names: Sequence[Mapping[str, Term]
         for symbol in variables(one):
             if symbol not in mapping and not execution.is_input(symbol):
                 raise Misused(f"an invariant speaks of {symbol}, which is not there at the head of loop {number}")
-        found.append(seen(one, mapping, partial(ghost_only, execution)))
+        found.append(substitute_run_terms(one, mapping, partial(read_ghost, execution)))
     return found
 
 
-def ghost_only(execution: Execution, name: str, index: Term) -> Term:
+def read_ghost(execution: Execution, name: str, index: Term) -> Term:
     """Functions of the index that invariants may name: what the changes before it add up to."""
     for private, _ in execution.pairs.contract.changes:
         if name == execution.pairs.ghost("s", private):
@@ -211,9 +211,11 @@ def ghost_only(execution: Execution, name: str, index: Term) -> Term:
     raise Misused(f"an invariant reads {name}, which it must not")
 
 
-def hold(execution: Execution, kind: str, line: int, number: int, names: Sequence[Mapping[str, Term]], entered: Term) -> None:
+def require_invariants(
+    execution: Execution, kind: str, line: int, number: int, names: Sequence[Mapping[str, Term]], entered: Term
+) -> None:
     """The invariants of a loop must hold of this state."""
-    for position, holds in enumerate(stated(execution, number, names)):
+    for position, holds in enumerate(state_invariants(execution, number, names)):
         execution.book.must(kind, line, implies(entered, holds))
         execution.held.append((number, position, execution.book.obligations[-1]))
 
@@ -230,9 +232,9 @@ def unroll(
     """The first rounds of a loop; longer loops are left out of account."""
     start, stop = bounds
     flags = flags_of(execution, statement, number)
-    changed = (*assigned(whole(statement)), *flags)
+    changed = (*assigned_names(whole(statement)), *flags)
     for run in runs:
-        undefined(execution, run, statement, number, flags)
+        set_undefined(execution, run, statement, number, flags)
     outside = [run.copy(run.path) for run in runs]
     nest = execution.nest
     if isinstance(statement, For):
@@ -242,7 +244,7 @@ def unroll(
         place = {statement.name: add(start, constant(round_))} if isinstance(statement, For) else {}
         more = less(place[statement.name], stop) if isinstance(statement, For) else TRUE
         heads = [Run(run.number, dict(run.names), conjunction(run.path, more), run.flags) for run in runs]
-        body = [begun(execution, head, flags, place) for head in heads]
+        body = [begin_round(execution, head, flags, place) for head in heads]
         one_round(execution, statement, (body[0], body[1]), walk)
         for run, head, end in zip(runs, heads, body, strict=True):
             run.names |= {name: choose(head.path, end.names[name], run.names[name]) for name in changed if name in run.names}

@@ -33,7 +33,7 @@ from dpaudit.verifier.terms import (
 Ratio = tuple[fmpq_mpoly, fmpq_mpoly]
 
 
-def below(left: Term, right: Term, known: Callable[[Term], bool] = lambda _: False, *, strict: bool = False) -> Term:
+def at_most(left: Term, right: Term, known: Callable[[Term], bool] = lambda _: False, *, strict: bool = False) -> Term:
     """A formula without division that implies left <= right, or < where strict."""
     difference = subtract(left, right)
     compare = less if strict else less_equal
@@ -60,7 +60,7 @@ def below(left: Term, right: Term, known: Callable[[Term], bool] = lambda _: Fal
     return conjunction(*signs, compare(_term(numerator, atoms), ZERO))
 
 
-def reduced(term: Term) -> Term:
+def reduce_ratio(term: Term) -> Term:
     """A rational function in lowest terms, equal to the given one wherever that divides by nothing that is 0."""
     atoms = tuple(dict.fromkeys(_atoms(term)))
     try:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from functools import partial
 
 from dpaudit.verifier.ir import Draw, Invoke, Place
-from dpaudit.verifier.product.adjacency import seen
+from dpaudit.verifier.product.adjacency import substitute_run_terms
 from dpaudit.verifier.product.costs import SPENT
 from dpaudit.verifier.product.execution import Execution
-from dpaudit.verifier.product.helpers import called
-from dpaudit.verifier.product.laws import asked
+from dpaudit.verifier.product.helpers import call_conditions
+from dpaudit.verifier.product.laws import draw_conditions
 from dpaudit.verifier.product.ledger import FAILED
 from dpaudit.verifier.product.runs import OTHER, Misused, Run
 from dpaudit.verifier.product.walk import draws
@@ -27,29 +27,29 @@ from dpaudit.verifier.terms import (
     implies,
     less_equal,
     multiply,
-    replaced,
+    substitute,
     variable,
     variables,
 )
 
 
-def draw(execution: Execution, statement: Draw, runs: tuple[Run, Run]) -> None:
+def run_draw(execution: Execution, statement: Draw, runs: tuple[Run, Run]) -> None:
     """Fresh noise, moved in run 2; C1 and C3 to C7 of the theorem at this request."""
     book, line = execution.book, statement.place.line
-    noise = fresh(execution, statement)
+    noise = fresh_noise(execution, statement)
     args = [execution.both(argument, runs) for argument in statement.args]
     here = runs[0].path
     book.prove("sync", line, equal(here, runs[1].path))
     shift = shift_of(execution, statement, noise, runs)
     cut = execution.meter.cuts.get(statement.site)
-    needs = asked(statement, args, noise, shift, execution.pairs, cut)
+    needs = draw_conditions(statement, args, noise, shift, execution.pairs, cut)
     book.prove("sync", line, implies(here, needs.same))
     book.prove("valid", line, implies(here, needs.valid))
-    book.form("triangular", line, constant(value=earlier(execution, shift, noise)))
+    book.form("triangular", line, constant(value=is_earlier(execution, shift, noise)))
     book.form("piecewise", line, needs.piecewise)
     book.form("lattice", line, needs.lattice)
     if noise.sort is not Sort.BOOL:
-        injective(execution, statement.place, here, noise, shift, needs.fact)
+        require_injective(execution, statement.place, here, noise, shift, needs.fact)
     book.must("support", line, implies(conjunction(here, needs.fact), needs.support))
     execution.counters |= execution.meter.charge(execution.counters, statement, here, needs)
     book.know(implies(here, needs.fact))
@@ -73,7 +73,7 @@ def symbol(execution: Execution, statement: Draw | Invoke) -> Term:
     )
 
 
-def fresh(execution: Execution, statement: Draw | Invoke) -> Term:
+def fresh_noise(execution: Execution, statement: Draw | Invoke) -> Term:
     """The symbol of a draw; where loops are cut, a place is passed once in a round."""
     noise = symbol(execution, statement)
     if noise in execution.born:
@@ -89,7 +89,7 @@ def shift_of(execution: Execution, statement: Draw, noise: Term, runs: tuple[Run
     # Names of later draws mean their noise, so that it is seen to be later.
     names = {variable(one.name, execution.sorts[one.name]): symbol(execution, one) for one in draws(execution.program.body)}
     names |= vocabulary(runs) | {variable(statement.name, noise.sort): noise}
-    return seen(given, names, partial(read_either, execution))
+    return substitute_run_terms(given, names, partial(read_either, execution))
 
 
 def vocabulary(runs: tuple[Run, Run]) -> dict[Term, Term]:
@@ -108,31 +108,31 @@ def read_either(execution: Execution, name: str, index: Term) -> Term:
     return execution.reader(run)(plain, index)
 
 
-def earlier(execution: Execution, shift: Term, noise: Term) -> bool:
+def is_earlier(execution: Execution, shift: Term, noise: Term) -> bool:
     """C3: the shift, fully written out, speaks of this noise, of what was drawn before, of inputs and ghosts only."""
     return all(one is noise or one in execution.born or execution.is_input(one) for one in variables(shift))
 
 
-def injective(execution: Execution, place: Place, here: Term, noise: Term, shift: Term, fact: Term) -> None:
+def require_injective(execution: Execution, place: Place, here: Term, noise: Term, shift: Term, fact: Term) -> None:
     """C4: two values of the noise are never moved to one, whatever was drawn before; nothing later is known here."""
     twin = variable(f"{noise.value}~", noise.sort)
     mapping = {noise: twin}
-    meet = equal(add(noise, shift), add(twin, replaced(shift, mapping)))
+    meet = equal(add(noise, shift), add(twin, substitute(shift, mapping)))
     goal = TRUE
     if noise in variables(shift):
-        goal = implies(conjunction(here, fact, replaced(fact, mapping), meet), equal(noise, twin))
+        goal = implies(conjunction(here, fact, substitute(fact, mapping), meet), equal(noise, twin))
     execution.book.must("injective", place.line, goal)
 
 
-def invoke(execution: Execution, statement: Invoke, runs: tuple[Run, Run]) -> None:
+def run_call(execution: Execution, statement: Invoke, runs: tuple[Run, Run]) -> None:
     """A helper with a contract of its own gives the same result in both runs, at the price of its contract."""
     line, here = statement.place.line, runs[0].path
     execution.book.prove("sync", line, equal(here, runs[1].path))
     helper = dict(execution.program.helpers)[statement.helper]
     args = [argument if isinstance(argument, str) else execution.both(argument, runs) for argument in statement.args]
-    needs = called(helper, args, execution.pairs)
+    needs = call_conditions(helper, args, execution.pairs)
     execution.book.prove("contract", line, implies(here, needs.allowed))
-    result = fresh(execution, statement)
+    result = fresh_noise(execution, statement)
     execution.counters |= {SPENT: add(execution.counters[SPENT], choose(here, needs.price, ZERO))}
     execution.born.setdefault(result)
     execution.drawn.append((result, here))

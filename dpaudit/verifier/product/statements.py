@@ -21,7 +21,7 @@ from dpaudit.verifier.ir import (
 )
 from dpaudit.verifier.product import requests
 from dpaudit.verifier.product.execution import Execution
-from dpaudit.verifier.product.loops import loop
+from dpaudit.verifier.product.loops import run_loop
 from dpaudit.verifier.product.obligations import Book, Obligation
 from dpaudit.verifier.product.runs import RAISED, RETURNED, Misused, Run, broken_name, skipped_name, value_name
 from dpaudit.verifier.terms import (
@@ -80,15 +80,15 @@ def run_statement(execution: Execution, statement: Statement, runs: tuple[Run, R
             for run, holds in zip(runs, execution.both(condition, runs), strict=True):
                 execution.book.prove(kind, place.line, implies(run.path, holds))
         case Draw():
-            requests.draw(execution, statement, runs)
+            requests.run_draw(execution, statement, runs)
         case Invoke():
-            requests.invoke(execution, statement, runs)
+            requests.run_call(execution, statement, runs)
         case Append():
             run_append(execution, statement, runs)
         case If(test=test, then=then, otherwise=otherwise):
             run_branch(execution, execution.both(test, runs), then, otherwise, runs)
         case For() | While():
-            loop(execution, statement, runs, run_block)
+            run_loop(execution, statement, runs, run_block)
         case _:
             run_jump(execution, statement, runs)
 

@@ -45,30 +45,30 @@ def draws(block: Block) -> tuple[Draw | Invoke, ...]:
     return tuple(one for one in statements(block) if isinstance(one, (Draw, Invoke)))
 
 
-def assigned(block: Block) -> tuple[str, ...]:
+def assigned_names(block: Block) -> tuple[str, ...]:
     """The scalar names that a block may change, each once; a loop's own name is none, it is dead after the loop."""
     names = {one.name: None for one in statements(block) if isinstance(one, (Assign, Draw, Invoke))}
     return tuple(names)
 
 
-def leaves(block: Block, kind: type[Statement]) -> bool:
+def can_leave(block: Block, kind: type[Statement]) -> bool:
     """Whether a block can return or raise; for Break and Continue, whether it can end its own loop or the round."""
     if kind in (Return, Raise):
         return any(isinstance(one, kind) for one in statements(block))
     for one in block:
-        if isinstance(one, kind) or (isinstance(one, If) and (leaves(one.then, kind) or leaves(one.otherwise, kind))):
+        if isinstance(one, kind) or (isinstance(one, If) and (can_leave(one.then, kind) or can_leave(one.otherwise, kind))):
             return True
     return False
 
 
-def returned(program: Program) -> tuple[Return, ...]:
+def return_statements(program: Program) -> tuple[Return, ...]:
     """The return statements."""
     return tuple(one for one in statements(program.body) if isinstance(one, Return))
 
 
-def released(program: Program) -> frozenset[str]:
+def released_lists(program: Program) -> frozenset[str]:
     """The output lists that are returned somewhere."""
-    return frozenset(value for one in returned(program) for value in one.values if isinstance(value, str))
+    return frozenset(value for one in return_statements(program) for value in one.values if isinstance(value, str))
 
 
 __all__ = ["Append", "Break", "Continue"]

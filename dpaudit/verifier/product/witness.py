@@ -21,8 +21,8 @@ from dpaudit.verifier.product.adjacency import Neighbours, neighbours
 from dpaudit.verifier.product.execution import Execution
 from dpaudit.verifier.product.obligations import Reached
 from dpaudit.verifier.product.statements import execute
-from dpaudit.verifier.refuter.neighbours import InputPair, admissible
-from dpaudit.verifier.replay import Differs, Drawn, alike, python_run
+from dpaudit.verifier.refuter.neighbours import InputPair, is_admissible
+from dpaudit.verifier.replay import Differs, Drawn, is_same_end, python_run
 from dpaudit.verifier.solving import Answer, Session, satisfiable
 from dpaudit.verifier.solving.models import Model
 from dpaudit.verifier.terms import (
@@ -108,7 +108,7 @@ def witnesses(program: Program) -> Witnesses | Empty:
     return found
 
 
-def unreached(found: Witnesses) -> Empty | None:
+def first_unreachable_output(found: Witnesses) -> Empty | None:
     """The first output that no real run on valid data reaches; None where all are reached.
 
     Lines that the runs of witnesses did not come by are searched for, with loops unrolled.
@@ -174,7 +174,7 @@ def _differing(program: Program, meaning: Neighbours, name: str, shape: Mapping[
 def _is_neighbouring(program: Program, pair: InputPair) -> bool:
     """Whether exact data are neighbours of the specification."""
     try:
-        return admissible(program, pair)
+        return is_admissible(program, pair)
     except (ArithmeticError, OutsideLists):
         return False
 
@@ -262,7 +262,7 @@ def _real(program: Program, inputs: Mapping[str, Any], noise: Callable[[Draw | I
 
     try:
         ended = run(program, inputs, draw=draw, emit=lambda statement, _: lines.append(statement.place.line))
-        if alike(ended, python_run(program, inputs, drawn)):
+        if is_same_end(ended, python_run(program, inputs, drawn)):
             yield from (*lines, ended.line)
     except (Undefined, TooLong, StopIteration, ZeroDivisionError, Differs):
         return

@@ -48,14 +48,14 @@ class Event:
 
 def probability(program: Program, inputs: Inputs, event: Event) -> Enclosure:
     """An interval that contains the probability of an event."""
-    event = exact(event)
+    event = exact_event(event)
     with working_precision(BITS):
         total = reduce(arb.__add__, (_mass(path, event) for path in paths_of(program, inputs, listener(program, event))), arb(0))
         low, high = ball_endpoints(total)
     return Enclosure(max(low, Fraction(0)), min(high, Fraction(1)))
 
 
-def meets(path: Path, event: Event) -> tuple[Condition, ...] | None:
+def event_conditions(path: Path, event: Event) -> tuple[Condition, ...] | None:
     """What the noise of a path must fulfil in addition for the event; None where it cannot."""
     if path.exception or event.exception:
         return () if path.exception == event.exception else None
@@ -74,7 +74,7 @@ def meets(path: Path, event: Event) -> tuple[Condition, ...] | None:
     return tuple(found)
 
 
-def exact(event: Event) -> Event:
+def exact_event(event: Event) -> Event:
     """The event with flint's fractions, as paths have them."""
 
     def leaf(value: Any) -> Any:
@@ -89,7 +89,7 @@ def exact(event: Event) -> Event:
 
 def _mass(path: Path, event: Event) -> arb:
     """The probability of a path together with the event."""
-    added = meets(path, event)
+    added = event_conditions(path, event)
     return arb(0) if added is None else path.weight * mass_of(path.noises, (*path.conditions, *added))
 
 
@@ -153,4 +153,4 @@ def _shown(leaf: Leaf) -> str:
     return f"a number in [{leaf.low}, {leaf.high})" if isinstance(leaf, Box) else str(leaf)
 
 
-__all__ = ["BITS", "Box", "Event", "Undecided", "exact", "listener", "meets", "probability"]
+__all__ = ["BITS", "Box", "Event", "Undecided", "event_conditions", "exact_event", "listener", "probability"]

@@ -34,7 +34,7 @@ def contract_of(program: Program) -> Contract:
     return program.contract
 
 
-def admissible(program: Program, pair: InputPair) -> bool:
+def is_admissible(program: Program, pair: InputPair) -> bool:
     """Whether both datasets are allowed and neighbours in the direction first to second."""
     contract = contract_of(program)
     if not all(_typed(parameter, inputs) for parameter in program.parameters for inputs in (pair.first, pair.second)):
@@ -48,7 +48,7 @@ def admissible(program: Program, pair: InputPair) -> bool:
     return all(_near(Relation(relation), bound.clause, pair, name) for name, relation, bound in contract.promise.changes)
 
 
-def claimed(program: Program, inputs: Inputs) -> tuple[Fraction, Fraction, Fraction]:
+def claim_values(program: Program, inputs: Inputs) -> tuple[Fraction, Fraction, Fraction]:
     """What the promise is on these data: epsilon, odds (epsilon + ln(odds) is the bound) and delta, or rho, 1 and 0."""
     promise = contract_of(program).promise
     claim, odds, delta = (Fraction(value(part, inputs)) for part in (promise.claim, promise.odds, promise.delta))

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from dpaudit.verifier.interpreter import Halt
 from dpaudit.verifier.ir import Program
-from dpaudit.verifier.refuter.events import Box, Event, Leaf, exact, listener, meets
+from dpaudit.verifier.refuter.events import Box, Event, Leaf, event_conditions, exact_event, listener
 from dpaudit.verifier.refuter.forms import Condition, Form
 from dpaudit.verifier.refuter.paths import Inputs, Path, Undecided, paths_of
 from dpaudit.verifier.refuter.supports import Space, spaces_of
@@ -24,7 +24,7 @@ _OTHERS: Final = 16
 """The most paths, to whatever output, that are run besides."""
 
 
-def reproduced(program: Program, witness: Witness) -> bool:
+def is_reproduced(program: Program, witness: Witness) -> bool:
     """Whether Python does on both datasets of a witness what was computed of it, its event included.
 
     For each path that was counted, a solver gives draws that fulfil its conditions, as exact numbers; the source is then run by
@@ -50,13 +50,13 @@ def reproduced(program: Program, witness: Witness) -> bool:
 
 def _runs(program: Program, inputs: Inputs, event: Event | Space | None) -> Iterator[tuple[Path, Model, list[Drawn]]]:
     """Paths, to an event where one is given, each with draws by which the program takes it."""
-    plain = exact(event) if isinstance(event, Event) else event
+    plain = exact_event(event) if isinstance(event, Event) else event
     heard = listener(program, plain) if isinstance(plain, Event) else None
     sorts = dict(program.sorts)
     for path in paths_of(program, inputs, heard):
         added: tuple[Condition, ...] | None = ()
         if isinstance(plain, Event):
-            added = meets(path, plain)
+            added = event_conditions(path, plain)
         elif plain is not None and plain not in spaces_of(path):
             added = None
         model = None if added is None else _draws(path, added)

@@ -15,9 +15,9 @@ from flint import fmpq
 from dpaudit.verifier.ir import Contract, ListOf, Parameter, Program, Relation
 from dpaudit.verifier.refuter.events import Box, Event, Leaf
 from dpaudit.verifier.refuter.forms import Form
-from dpaudit.verifier.refuter.neighbours import InputPair, admissible, claimed, contract_of
+from dpaudit.verifier.refuter.neighbours import InputPair, claim_values, contract_of, is_admissible
 from dpaudit.verifier.refuter.paths import Inputs, Path, Undecided, paths_of
-from dpaudit.verifier.refuter.witness import Witness, judged_space, weighed
+from dpaudit.verifier.refuter.witness import Witness, measure_event, measure_space
 from dpaudit.verifier.terms import Sort, Term, variables
 
 SECONDS: Final = 10.0
@@ -181,8 +181,8 @@ def _tried(course: _Search, candidate: Candidate) -> Witness | Candidate | None:
         return None
     course.left -= 1
     try:
-        found = weighed(course.program, pair, candidate.event)
-        claim, _, _ = claimed(course.program, pair.first)
+        found = measure_event(course.program, pair, candidate.event)
+        claim, _, _ = claim_values(course.program, pair.first)
     except (Undecided, ArithmeticError, IndexError):
         return None
     if found.witness is not None:
@@ -192,10 +192,10 @@ def _tried(course: _Search, candidate: Candidate) -> Witness | Candidate | None:
 
 def _support(course: _Search, pair: InputPair) -> Witness | None:
     """The witness by the spaces of the outputs, if there is one."""
-    if not admissible(course.program, pair):
+    if not is_admissible(course.program, pair):
         return None
     try:
-        return judged_space(course.program, pair)
+        return measure_space(course.program, pair)
     except (Undecided, ArithmeticError, IndexError):
         return None
 
@@ -289,7 +289,7 @@ def _pair(program: Program, candidate: Candidate) -> InputPair | None:
             inputs[parameter.name] = _argument(parameter, candidate, names, moved=bool(side))
     pair = InputPair(*sides)
     try:
-        return pair if admissible(program, pair) else None
+        return pair if is_admissible(program, pair) else None
     except (ArithmeticError, IndexError):
         return None
 

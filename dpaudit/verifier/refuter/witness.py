@@ -12,7 +12,7 @@ from flint import arb
 from dpaudit.exact import Enclosure, ball, ball_endpoints, working_precision
 from dpaudit.verifier.ir import Program
 from dpaudit.verifier.refuter.events import BITS, Event, probability
-from dpaudit.verifier.refuter.neighbours import InputPair, admissible, claimed, contract_of
+from dpaudit.verifier.refuter.neighbours import InputPair, claim_values, contract_of, is_admissible
 from dpaudit.verifier.refuter.paths import Undecided
 from dpaudit.verifier.refuter.supports import Space, lonely_space
 
@@ -43,23 +43,23 @@ class Witness:
 
 
 @dataclass(frozen=True)
-class Weighed:
+class EventMeasure:
     """The probabilities of an event on two datasets, and the witness that they are if they break the claim."""
 
     witness: Witness | None
     lower: Fraction | None
 
 
-def weighed(program: Program, pair: InputPair, event: Event) -> Weighed:
+def measure_event(program: Program, pair: InputPair, event: Event) -> EventMeasure:
     """How likely an event is on both datasets: a lower bound of the privacy loss, None where it is infinite, and a witness."""
     if contract_of(program).cost == "zcdp":
         raise Undecided("a zero-concentrated claim is not about one event")
     first, second = probability(program, pair.first, event), probability(program, pair.second, event)
-    _, _, delta = claimed(program, pair.first)
-    return Weighed(_broken(program, pair, event, first, second), log_ratio(first, second, delta))
+    _, _, delta = claim_values(program, pair.first)
+    return EventMeasure(_broken(program, pair, event, first, second), log_ratio(first, second, delta))
 
 
-def judged_space(program: Program, pair: InputPair) -> Witness | None:
+def measure_space(program: Program, pair: InputPair) -> Witness | None:
     """The witness that a pair is by the affine spaces of its outputs, if there is one."""
     found = lonely_space(program, pair)
     if found is None:
@@ -70,12 +70,12 @@ def judged_space(program: Program, pair: InputPair) -> Witness | None:
 
 def recheck(program: Program, witness: Witness) -> bool:
     """Whether a witness holds, computed anew from the program: types, neighbours, direction, event and both probabilities."""
-    if not admissible(program, witness.pair):
+    if not is_admissible(program, witness.pair):
         return False
     if isinstance(witness.event, Event):
-        again = weighed(program, witness.pair, witness.event).witness
+        again = measure_event(program, witness.pair, witness.event).witness
     else:
-        again = judged_space(program, witness.pair)
+        again = measure_space(program, witness.pair)
     return again is not None
 
 
@@ -112,7 +112,7 @@ def runs_needed(first: Enclosure, second: Enclosure, factor: float, delta: Fract
 
 def _broken(program: Program, pair: InputPair, event: Event | Space, first: Enclosure, second: Enclosure) -> Witness | None:
     """The witness if P(first) > odds e^claim P(second) + delta for certain."""
-    claim, odds, delta = claimed(program, pair.first)
+    claim, odds, delta = claim_values(program, pair.first)
     with working_precision(BITS):
         allowed = ball(odds) * ball(claim).exp() * ball(Fraction(second.upper)) + ball(delta)
         if not bool(arb(ball(Fraction(first.lower))) > allowed):

@@ -10,7 +10,7 @@ from fractions import Fraction
 from typing import Any, Final, Literal, TypeAlias
 
 from dpaudit.extras import require
-from dpaudit.verifier.fuel import OutOfFuel, interrupted
+from dpaudit.verifier.fuel import OutOfFuel, interruptible
 from dpaudit.verifier.solving.child import Values, cvc5_here
 from dpaudit.verifier.solving.limits import limit_z3
 from dpaudit.verifier.solving.models import Model
@@ -112,8 +112,8 @@ def _by_z3(text: str, seconds: float) -> tuple[Answer, Values | None]:
     solver = z3.Solver(ctx=context)
     limit_z3(solver, seconds)
     solver.from_string(text)
-    with interrupted(context):
-        answer = answered(solver.check())
+    with interruptible(context):
+        answer = read_answer(solver.check())
     return answer, z3_values(solver.model()) if answer is Answer.SAT else None
 
 
@@ -136,7 +136,7 @@ def z3_values(model: Any) -> Values | None:
     return values
 
 
-def answered(result: Any) -> Answer:
+def read_answer(result: Any) -> Answer:
     """The answer that a solver's own result is, by its text."""
     return {"unsat": Answer.UNSAT, "sat": Answer.SAT}.get(str(result), Answer.UNKNOWN)
 
@@ -144,7 +144,7 @@ def answered(result: Any) -> Answer:
 def _by_cvc5(text: str, seconds: float) -> tuple[Answer, Values | None]:
     """The answer of cvc5 to a text, and the values of its constants."""
     answer, values = cvc5_here().ask(text, seconds)
-    return answered(answer), values
+    return read_answer(answer), values
 
 
 _ASK: Final = {"z3": _by_z3, "cvc5": _by_cvc5}

@@ -17,7 +17,7 @@ from functools import lru_cache
 from os import getpid
 from typing import IO, Any, Final, TypeAlias
 
-from dpaudit.verifier.fuel import left, spend, spent_elsewhere
+from dpaudit.verifier.fuel import charge_elsewhere, seconds_left, spend
 from dpaudit.verifier.solving.limits import GUARD, cvc5_options, limit_process
 
 Values: TypeAlias = dict[str, int | Fraction | bool]
@@ -49,7 +49,7 @@ class Child:
                 raise OSError("the solver's process has no pipes")
             clock = threading.Timer(GUARD * (seconds + _GRACE), process.kill)
             clock.start()
-            most = min(seconds + _GRACE, max(left(), 0.0))
+            most = min(seconds + _GRACE, max(seconds_left(), 0.0))
             try:
                 process.stdin.write(json.dumps({"text": text, "seconds": seconds, "most": most}) + "\n")
                 process.stdin.flush()
@@ -60,11 +60,11 @@ class Child:
                 clock.cancel()
             if not line:
                 self.stop()
-                spent_elsewhere(most)
+                charge_elsewhere(most)
                 spend()
                 return "unknown", None
         reply = json.loads(line)
-        spent_elsewhere(reply["spent"])
+        charge_elsewhere(reply["spent"])
         spend()
         return reply["answer"], None if reply["values"] is None else {name: _read(value) for name, value in reply["values"].items()}
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from fractions import Fraction
 
 from dpaudit.verifier.solving.totals import PARTIAL, application
-from dpaudit.verifier.terms import Number, Op, Sort, Term, constant, rebuilt, subterms
+from dpaudit.verifier.terms import Number, Op, Sort, Term, constant, rebuild, subterms
 
 
 class Model:
@@ -28,7 +28,7 @@ class Model:
         self._symbols = {symbol: constant(value, symbol.sort) for symbol, value in symbols.items()}
         self._places: dict[Term, Term] = {}
         for place, name in names.items():
-            self._places[rebuilt(place, tuple(map(self._constant, place.args)))] = self._constant(name)
+            self._places[rebuild(place, tuple(map(self._constant, place.args)))] = self._constant(name)
 
     def value(self, term: Term) -> Number:
         """The exact value of a term; where a quotient is undefined, the value that the solver gave it."""
@@ -46,10 +46,10 @@ class Model:
         done: dict[Term, Term] = {}
         for part in subterms(term):
             args = tuple(done[argument] for argument in part.args)
-            found = self._symbols.get(part, _nothing(part.sort)) if part.op is Op.VARIABLE else rebuilt(part, args)
+            found = self._symbols.get(part, _nothing(part.sort)) if part.op is Op.VARIABLE else rebuild(part, args)
             if found.op in PARTIAL or found.op is Op.APPLY:
                 place = application(part.op, str(part.value), part.args, part.sort)
-                found = self._places.get(rebuilt(place, args), _nothing(part.sort))
+                found = self._places.get(rebuild(place, args), _nothing(part.sort))
             # Folding may give the constant of a smaller sort.
             done[part] = found if found.sort is part.sort else constant(Fraction(found.value or 0), part.sort)
         return done[term]

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from dpaudit.extras import require
-from dpaudit.verifier.fuel import interrupted
-from dpaudit.verifier.solving.back_ends import Answer, Outcome, answered, z3_values
+from dpaudit.verifier.fuel import interruptible
+from dpaudit.verifier.solving.back_ends import Answer, Outcome, read_answer, z3_values
 from dpaudit.verifier.solving.limits import limit_z3
 from dpaudit.verifier.solving.models import Model
 from dpaudit.verifier.solving.printer import assertion, declarations, symbol
@@ -75,8 +75,8 @@ class Session:
             self.push()
         try:
             literals = [self._literal(term) for term in assumptions]
-            with interrupted(self._context):
-                answer = answered(self._solver.check(*literals))
+            with interruptible(self._context):
+                answer = read_answer(self._solver.check(*literals))
             if answer is Answer.UNSAT:
                 meant = {found.get_id(): term for found, term in zip(literals, assumptions, strict=True)}
                 core = [meant[found.get_id()] for found in self._solver.unsat_core()]

@@ -26,7 +26,7 @@ from dpaudit.verifier.terms import (
     multiply,
     negation,
     number_of,
-    rebuilt,
+    rebuild,
     subterms,
     variable,
 )
@@ -56,7 +56,7 @@ def total(term: Term, names: MutableMapping[Term, Term]) -> tuple[Term, list[Ter
         if part.op in PARTIAL or part.op is Op.APPLY:
             done[part] = _named(part.op, str(part.value), args, part.sort, names, facts)
         else:
-            done[part] = rebuilt(part, args)
+            done[part] = rebuild(part, args)
     return done[term], facts
 
 

@@ -34,7 +34,7 @@ from dpaudit.verifier.terms import (
     negation,
     quotient,
     remainder,
-    replaced,
+    substitute,
     subtract,
     variable,
 )
@@ -213,7 +213,7 @@ FORMULAS = st.recursive(
 @given(formula=FORMULAS, values=st.tuples(SMALL, SMALL, st.fractions(-3, 3, max_denominator=3)))
 def test_kernel_and_evaluation_agree_where_everything_is_given(formula, values):
     symbols = {symbol: constant(value, symbol.sort) for symbol, value in zip((N, M, X), values, strict=True)}
-    expected = replaced(formula, symbols)
+    expected = substitute(formula, symbols)
     pins = [equal(symbol, value) for symbol, value in symbols.items()]
     obligation = implies(conjunction(*pins), formula)
     found = certificate(obligation, seconds=5)

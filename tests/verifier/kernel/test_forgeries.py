@@ -138,8 +138,8 @@ FORGERIES = {
     "a negated equality used as a row": Forgery(
         (negation(equal(X, ZERO)), less_equal(ONE, X)),
         [[[-1, -4], [["-1", [0]], ["1", [1]]]]],
-        'row = None if relation == "=" else tightened("<" if relation == "<=" else "<=",',
-        'row = tightened({"<": "<=", "<=": "<", "=": "="}[relation],',
+        'row = None if relation == "=" else tighten("<" if relation == "<=" else "<=",',
+        'row = tighten({"<": "<=", "<=": "<", "=": "="}[relation],',
     ),
     "a negative multiplier": Forgery(
         (less_equal(X, ZERO), less_equal(add(X, ONE), ZERO)),

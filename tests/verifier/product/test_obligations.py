@@ -8,7 +8,7 @@ from dpaudit.catalogue.programs import sparse_vector, sums
 from dpaudit.spec import Spec
 from dpaudit.verifier.frontend import expression, parse
 from dpaudit.verifier.product.adjacency import directions
-from dpaudit.verifier.product.rational import below, reduced
+from dpaudit.verifier.product.rational import at_most, reduce_ratio
 from dpaudit.verifier.product.runs import Misused
 from dpaudit.verifier.proving import Proof, obligations, prove
 from dpaudit.verifier.solving import Answer, satisfiable
@@ -84,8 +84,8 @@ def test_false_invariants_are_not_proven(sums_program):
 def test_clearing_asks_for_the_sign_of_every_divisor():
     n = variable("N", Sort.REAL)
     claim = expression("1 / (N - 1)", {"N": Sort.REAL}, {}).term
-    assert "((0 < (N + -1)) and ((N + -2) <= 0))" == str(below(ONE, claim))
+    assert "((0 < (N + -1)) and ((N + -2) <= 0))" == str(at_most(ONE, claim))
     scale = expression("(N - 1) / (N - 1)", {"N": Sort.REAL}, {}).term
-    assert negation(less_equal(scale, ONE)) is not below(scale, ONE)
-    assert "(not ((N + -1) == 0))" in str(below(scale, ONE))
-    assert subtract(n, ONE) is reduced(expression("(N * N - 1) / (N + 1)", {"N": Sort.REAL}, {}).term)
+    assert negation(less_equal(scale, ONE)) is not at_most(scale, ONE)
+    assert "(not ((N + -1) == 0))" in str(at_most(scale, ONE))
+    assert subtract(n, ONE) is reduce_ratio(expression("(N * N - 1) / (N + 1)", {"N": Sort.REAL}, {}).term)

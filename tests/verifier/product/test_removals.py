@@ -17,15 +17,15 @@ from dpaudit.verifier.product.costs import Meter
 from dpaudit.verifier.product.execution import Execution
 from dpaudit.verifier.proving import Failed, Proof, obligations, prove
 from dpaudit.verifier.solving import totals
-from dpaudit.verifier.terms import ONE, ZERO, Sort, add, conjunction, equal, implies, less_equal, replaced, variable
+from dpaudit.verifier.terms import ONE, ZERO, Sort, add, conjunction, equal, implies, less_equal, substitute, variable
 from tests.verifier.conftest import traps
 
 ONE_DIRECTION = (adjacency.directions, "if directed", "if False")
 NO_CHECKS = (statements.run_statement, "execution.book.prove(kind, place.line, implies(run.path, holds))", "pass")
-NO_WITNESS = (proving._proven, "if empty is not None:", "if False:")
-EVEN_IF_SHOWN = (proving._proven, "if isinstance(real, Empty) and real.certain:", "if False:")
-NO_TRIP = (loops.cut, 'book.prove("trip", line, equal(heads[0].path, heads[1].path))', "pass")
-NO_SIGNS = (rational.below, "conjunction(*signs, ", "conjunction(")
+NO_WITNESS = (proving._prove_directions, "if empty is not None:", "if False:")
+EVEN_IF_SHOWN = (proving._prove_directions, "if isinstance(real, Empty) and real.certain:", "if False:")
+NO_TRIP = (loops.cut_at_head, 'book.prove("trip", line, equal(heads[0].path, heads[1].path))', "pass")
+NO_SIGNS = (rational.at_most, "conjunction(*signs, ", "conjunction(")
 UNGUARDED = (totals._named, "facts.append(implies(less_equal(ONE, second), meaning))", "facts.append(meaning)")
 LATER = "(1 if x < 1 else -1) if 0 <= x and x < 2 and 1 <= y and y < 2 and q[0] <= 0 and other.q[0] > 0 else 0"
 AFTER = "(1 if y < 1 else -1) if 0 <= y and y < 2 and 1 <= x and x < 2 and q[0] <= 0 and other.q[0] > 0 else 0"
@@ -56,34 +56,44 @@ IS_OUTPUT = [
     (ledger.cuts, "named[0].law not in _TAILS or ", ""),
     (ledger.tail, "with working_precision", "return cut\n    with working_precision"),
     (
-        requests.draw,
+        requests.run_draw,
         "book.know(implies(here, less_equal(absolute(noise), multiply(constant(cut), args[0][0]))))",
         NOT_OUTPUT,
     ),
 ]
 """A failure event for each output, and the event that the noise is the output."""
-TWICE = [(adjacency.seen, "return replaced(term, mapping)", "return replaced(replaced(term, mapping), names)")]
+TWICE = [
+    (adjacency.substitute_run_terms, "return substitute(term, mapping)", "return substitute(substitute(term, mapping), names)")
+]
 """What was put in place of a name or an element is read again."""
 REMOVALS = {
-    "T01": [ONE_DIRECTION, (requests.earlier, "return all(", "return True or all(")],
-    "T02": [ONE_DIRECTION, (laws._piecewise, "not moves(shift, noise)", "True")],
+    "T01": [ONE_DIRECTION, (requests.is_earlier, "return all(", "return True or all(")],
+    "T02": [ONE_DIRECTION, (laws._piecewise, "not is_stretched(shift, noise)", "True")],
     "T03": [
         ONE_DIRECTION,
         (Execution.output, "sort is not Sort.REAL and ", ""),
         (proving.modes, "endless or ", ""),
     ],
-    "T04": [(laws.asked, "support = less_equal(ZERO, noise), less_equal(ZERO, add(noise, shift))", "support = TRUE, TRUE")],
+    "T04": [
+        (laws.draw_conditions, "support = less_equal(ZERO, noise), less_equal(ZERO, add(noise, shift))", "support = TRUE, TRUE")
+    ],
     "T05": [ONE_DIRECTION],
     "T06": [(laws._on_lattice, "draw.law not in ON_LATTICE", "True")],
     "T07": [(Meter.name, "not names <= self.fixed", "False")],
-    "T08": [(laws.asked, "same = conjunction(*(equal(one, other) for one, other in args))\n    still", "same = TRUE\n    still")],
-    "T09": [(requests.draw, 'book.prove("valid", line, ', "book.know(")],
-    "T15": [(loops.flags_of, "if leaves(body, Return) or leaves(body, Raise):", "if False:")],
+    "T08": [
+        (
+            laws.draw_conditions,
+            "same = conjunction(*(equal(one, other) for one, other in args))\n    still",
+            "same = TRUE\n    still",
+        )
+    ],
+    "T09": [(requests.run_draw, 'book.prove("valid", line, ', "book.know(")],
+    "T15": [(loops.flags_of, "if can_leave(body, Return) or can_leave(body, Raise):", "if False:")],
     "T17": [NO_CHECKS, NO_WITNESS],
     "T18": [(Meter.charge, "add(counters[name], choose(here, units, ZERO))", "choose(here, units, counters[name])")],
     "T19": [ONE_DIRECTION, (laws._piecewise, "return noise not in variables(shift)", "return True")],
     "T21": [(Meter.charge, "add(counters[FAILED], choose(here, failing, ZERO))", "choose(here, failing, counters[FAILED])")],
-    "T22": [(laws.asked, "multiply(constant(2), sensitivity)", "multiply(constant(4), sensitivity)")],
+    "T22": [(laws.draw_conditions, "multiply(constant(2), sensitivity)", "multiply(constant(4), sensitivity)")],
     "T25": [NO_CHECKS, NO_WITNESS, UNGUARDED],
     "T26": [
         (Confirmations.by_solvers, "all(outcome.answer is Answer.UNSAT", "all(outcome.answer is not Answer.SAT"),
@@ -93,7 +103,7 @@ REMOVALS = {
         (
             Execution.price,
             "self.meter.within(self.counters)",
-            "seen(self.meter.within(self.counters), {variable('n', Sort.INT): self.entry[0].names['n']}, self.reader(1))",
+            "substitute_run_terms(self.meter.within(self.counters), {variable('n', Sort.INT): self.entry[0].names['n']}, self.reader(1))",
         )
     ],
     "T28": [NO_TRIP, NO_WITNESS],
@@ -110,14 +120,21 @@ REMOVALS = {
             "self.spent(name, variable('i@1', Sort.INT)), self.spent(name, add(variable('i@1', Sort.INT), ONE))",
         )
     ],
-    "T40": [(laws.asked, "same = conjunction(*(equal(one, other) for one, other in args[-2:]))", "same = TRUE")],
-    "T41": [(laws.asked, "below(ZERO, epsilon)", "TRUE"), (laws._spread, "return subtract(high, low)", "return constant(2)")],
+    "T40": [(laws.draw_conditions, "same = conjunction(*(equal(one, other) for one, other in args[-2:]))", "same = TRUE")],
+    "T41": [
+        (laws.draw_conditions, "at_most(ZERO, epsilon)", "TRUE"),
+        (laws._spread, "return subtract(high, low)", "return constant(2)"),
+    ],
     "T42": [
-        (requests.draw, 'book.must("ledger", line, less_equal(execution.counters[FAILED], execution.pairs.contract.delta))', "pass")
+        (
+            requests.run_draw,
+            'book.must("ledger", line, less_equal(execution.counters[FAILED], execution.pairs.contract.delta))',
+            "pass",
+        )
     ],
     "T47": [NO_SIGNS, (statements.execute, "in contract.obligations", "in ()")],
     "T49": [(helpers._neighbours, "if fits else FALSE", "if False else less_equal(ONE, ONE)")],
-    "T49-scalar": [(helpers.called, "goals.append(equal(*argument))", "pass")],
+    "T49-scalar": [(helpers.call_conditions, "goals.append(equal(*argument))", "pass")],
     "T50": [(statements.finish, 'execution.price("cost", line)', "pass")],
 }
 
@@ -202,12 +219,12 @@ def test_a_shift_that_speaks_of_a_later_loop_is_stopped_by_its_form_alone(monkey
     before, after = (less_equal(variable("i", Sort.INT), ZERO), less_equal(ONE, variable("i", Sort.INT)))
     nothing = conjunction(equal(y, ZERO), equal(moved, ZERO), less_equal(spent, ZERO))
     invariants = {1: (implies(before, nothing), implies(after, equal(moved, add(y, second))), less_equal(spent, ONE))}
-    alignment = {1: replaced(first, {y: variable("y@1", Sort.REAL)}), 2: second}
+    alignment = {1: substitute(first, {y: variable("y@1", Sort.REAL)}), 2: second}
 
     def unproven():
         made = obligations(program, pairs, alignment, invariants)
         return [one.kind for one in made if Confirmations().first_unproven([one])]
 
     assert ["triangular"] == unproven()
-    take_out(monkeypatch, [(requests.earlier, "one in execution.born", "one in execution.born or str(one.value) == 'y@1'")])
+    take_out(monkeypatch, [(requests.is_earlier, "one in execution.born", "one in execution.born or str(one.value) == 'y@1'")])
     assert [] == unproven()

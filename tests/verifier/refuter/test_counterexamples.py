@@ -14,10 +14,10 @@ from dpaudit.spec import Inc, Spec
 from dpaudit.verifier.frontend import parse
 from dpaudit.verifier.ir import Program
 from dpaudit.verifier.refuter.events import Box, Event, probability
-from dpaudit.verifier.refuter.neighbours import InputPair, admissible
+from dpaudit.verifier.refuter.neighbours import InputPair, is_admissible
 from dpaudit.verifier.refuter.paths import Undecided
 from dpaudit.verifier.refuter.search import search
-from dpaudit.verifier.refuter.witness import recheck, weighed
+from dpaudit.verifier.refuter.witness import measure_event, recheck
 
 FALSE = [case for case in PROGRAMS if case.verdict == "refuted"]
 TRUE = [case for case in PROGRAMS if case.verdict == "proven"]
@@ -146,16 +146,16 @@ def test_pairs_outside_the_specification_are_no_witnesses() -> None:
     grows = parse(LAPLACE, Spec(claim="eps", adjacency=Inc(1), requires=["eps > 0"]))
     one = Fraction(1)
     good = InputPair({"q": (one,), "eps": one}, {"q": (2 * one,), "eps": one})
-    assert admissible(grows, good)
-    assert not admissible(grows, good.reversed())
+    assert is_admissible(grows, good)
+    assert not is_admissible(grows, good.reversed())
     for second in (
         {"q": (3 * one,), "eps": one},
         {"q": (2 * one,), "eps": 2 * one},
         {"q": (2,), "eps": one},
         {"q": (), "eps": one},
     ):
-        assert not admissible(grows, InputPair(good.first, second))
-    assert not admissible(grows, InputPair({"q": (one,), "eps": -one}, {"q": (one,), "eps": -one}))
+        assert not is_admissible(grows, InputPair(good.first, second))
+    assert not is_admissible(grows, InputPair({"q": (one,), "eps": -one}, {"q": (one,), "eps": -one}))
 
 
 def test_a_changed_witness_does_not_hold() -> None:
@@ -178,7 +178,7 @@ def test_what_cannot_be_integrated_is_said_to_be_undecided() -> None:
     pair = InputPair(inputs, {**inputs, "q": (Fraction(1),)})
     for source in (product, normal):
         with pytest.raises(Undecided):
-            weighed(program(source), pair, Event((Box(Fraction(0), Fraction(1)),)))
+            measure_event(program(source), pair, Event((Box(Fraction(0), Fraction(1)),)))
 
 
 def test_types_of_outputs_count() -> None:

@@ -14,7 +14,7 @@ from dpaudit.verifier.refuter.events import Box, Event
 from dpaudit.verifier.refuter.neighbours import InputPair
 from dpaudit.verifier.refuter.paths import Undecided
 from dpaudit.verifier.refuter.search import search
-from dpaudit.verifier.refuter.witness import Witness, judged_space, recheck, weighed
+from dpaudit.verifier.refuter.witness import Witness, measure_event, measure_space, recheck
 from tests.verifier.product.test_removals import take_out
 
 ON_LATTICE = """
@@ -44,26 +44,26 @@ def test_a_smaller_lattice_has_mass_on_both_sides(monkeypatch):
     pair = InputPair({"q": (0,)}, {"q": (1,)})
     assert search(program, seconds=1.0) is None
     with pytest.raises(Undecided, match="not all continuous"):
-        judged_space(program, pair)
+        measure_space(program, pair)
     take_out(monkeypatch, [(supports.spaces_of, "if any(noise.whole for noise in path.noises.values()):", "if False:")])
-    assert isinstance(judged_space(program, pair), Witness)
+    assert isinstance(measure_space(program, pair), Witness)
 
 
 def test_an_equality_of_continuous_noise_has_probability_0(monkeypatch):
     program = parse(ON_A_LINE, Spec(claim=1, adjacency="one", requires=["len(q) == 1"]))
     pair = InputPair({"q": (0 * ONE,)}, {"q": (ONE,)})
     near = Event((Box(-ONE / 10, ONE / 10),))
-    assert weighed(program, pair, near).witness is None
+    assert measure_event(program, pair, near).witness is None
     take_out(monkeypatch, [(regions.mass_of, "return arb(0)", "continue")])
-    assert isinstance(weighed(program, pair, near).witness, Witness)
+    assert isinstance(measure_event(program, pair, near).witness, Witness)
 
 
 def test_data_that_are_too_far_apart_show_nothing(monkeypatch):
     program = parse(LAPLACE, Spec(claim=1, adjacency="one", requires=["len(q) == 1"]))
     pair = InputPair({"q": (0 * ONE,)}, {"q": (2 * ONE,)})
-    far = weighed(program, pair, Event((Box(-2 * ONE, -ONE),))).witness
+    far = measure_event(program, pair, Event((Box(-2 * ONE, -ONE),))).witness
     assert isinstance(far, Witness)
     assert isinstance(far.first, Enclosure)
     assert not recheck(program, far)
-    take_out(monkeypatch, [(witness.recheck, "if not admissible(program, witness.pair):", "if False:")])
+    take_out(monkeypatch, [(witness.recheck, "if not is_admissible(program, witness.pair):", "if False:")])
     assert recheck(program, far)

@@ -14,11 +14,11 @@ from dpaudit.verifier import verifying
 from dpaudit.verifier.frontend import parse
 from dpaudit.verifier.interpreter import Halt
 from dpaudit.verifier.product.walk import draws
-from dpaudit.verifier.product.witness import Empty, Witnesses, unreached, witnesses
+from dpaudit.verifier.product.witness import Empty, Witnesses, first_unreachable_output, witnesses
 from dpaudit.verifier.refuter.events import Box, Event
-from dpaudit.verifier.refuter.reproducing import reproduced
+from dpaudit.verifier.refuter.reproducing import is_reproduced
 from dpaudit.verifier.refuter.search import search
-from dpaudit.verifier.replay import Differs, Drawn, alike, python_run
+from dpaudit.verifier.replay import Differs, Drawn, is_same_end, python_run
 
 FALSE = [case for case in PROGRAMS if case.verdict == "refuted" and "adaptive" not in case.program.__name__]
 PROMISE = Spec(claim="eps", adjacency="one", requires=["eps > 0", "len(q) >= 1"])
@@ -34,13 +34,13 @@ RAISES = HEAD.format("int") + "    if q[0] > 0:\n        raise ValueError\n    r
 @pytest.mark.parametrize("case", FALSE, ids=lambda case: case.program.__name__)
 def test_python_gives_the_event_of_every_false_program_of_the_suite(case):
     program = parse(case.program)
-    assert reproduced(program, search(program))
+    assert is_reproduced(program, search(program))
 
 
 @pytest.mark.parametrize("text", [LOUD, LATTICE, ONE_SIDED, CHOICE, TWICE, RAISES])
 def test_python_gives_events_of_every_kind(text):
     program = parse(text, PROMISE)
-    assert reproduced(program, search(program))
+    assert is_reproduced(program, search(program))
 
 
 @pytest.mark.parametrize(
@@ -59,19 +59,19 @@ def test_python_gives_events_of_every_kind(text):
 def test_a_counterexample_of_a_program_that_is_not_its_source_is_none(text, said, done):
     program = parse(text, PROMISE)
     witness = search(program)
-    assert reproduced(program, witness)
-    assert not reproduced(replace(program, source=text.replace(said, done)), witness)
+    assert is_reproduced(program, witness)
+    assert not is_reproduced(replace(program, source=text.replace(said, done)), witness)
 
 
 def test_an_event_that_does_not_come_out_is_none():
     program = parse(LOUD, PROMISE)
     witness = search(program)
-    assert not reproduced(program, replace(witness, event=Event((True,))))
-    assert not reproduced(program, replace(witness, event=Event((Box(Fraction(1), Fraction(1)),))))
+    assert not is_reproduced(program, replace(witness, event=Event((True,))))
+    assert not is_reproduced(program, replace(witness, event=Event((Box(Fraction(1), Fraction(1)),))))
 
 
 def test_what_python_does_not_reproduce_is_not_refuted(monkeypatch):
-    monkeypatch.setattr(verifying, "reproduced", lambda program, witness: False)
+    monkeypatch.setattr(verifying, "is_reproduced", lambda program, witness: False)
     found = verify(LOUD, claim="eps", adjacency="one", requires=["eps > 0", "len(q) >= 1"])
     assert ("unknown", None) == (found.status, found.witness)
     assert "Python" in found.reason
@@ -109,22 +109,22 @@ def test_another_law_than_the_recorded_one_is_noticed():
 
 
 def test_ends_are_compared_with_their_types():
-    assert alike(Halt((1, (True,))), Halt((1, (True,))))
-    assert not alike(Halt((1, (True,))), Halt((1, (1,))))
-    assert not alike(Halt((1,)), Halt((Fraction(1),)))
-    assert not alike(Halt(()), Halt((), "ValueError"))
+    assert is_same_end(Halt((1, (True,))), Halt((1, (True,))))
+    assert not is_same_end(Halt((1, (True,))), Halt((1, (1,))))
+    assert not is_same_end(Halt((1,)), Halt((Fraction(1),)))
+    assert not is_same_end(Halt(()), Halt((), "ValueError"))
 
 
 def test_outputs_are_reached_only_if_python_comes_there_too():
     program = parse(LOUD, PROMISE)
-    assert unreached(witnesses(program)) is None
+    assert first_unreachable_output(witnesses(program)) is None
     other = replace(program, source=LOUD.replace("q[0] +", "1 + q[0] +"))
     assert isinstance(witnesses(other), Empty)
-    assert 2 == unreached(Witnesses(other)).line
+    assert 2 == first_unreachable_output(Witnesses(other)).line
 
 
 def test_each_return_has_to_be_reached():
     text = HEAD.format("Fraction") + "    if eps > 1:\n        return laplace(1 / eps)\n    return q[0] + laplace(1 / eps)\n"
-    assert unreached(witnesses(parse(text, PROMISE))) is None
+    assert first_unreachable_output(witnesses(parse(text, PROMISE))) is None
     never = replace(PROMISE, requires=("eps > 0", "eps <= 1", "len(q) >= 1"))
-    assert 3 == unreached(witnesses(parse(text, never))).line
+    assert 3 == first_unreachable_output(witnesses(parse(text, never))).line

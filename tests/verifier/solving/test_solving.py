@@ -31,7 +31,7 @@ from dpaudit.verifier.terms import (
     negation,
     quotient,
     remainder,
-    replaced,
+    substitute,
     variable,
 )
 
@@ -175,7 +175,7 @@ FORMULAS = st.recursive(
 @given(formula=FORMULAS, values=st.tuples(SMALL, SMALL, st.fractions(-3, 3, max_denominator=3)))
 def test_both_solvers_agree_with_exact_evaluation_where_everything_is_given(formula, values):
     symbols = {symbol: constant(value, symbol.sort) for symbol, value in zip((N, M, X), values, strict=True)}
-    expected = replaced(formula, symbols)
+    expected = substitute(formula, symbols)
     if expected not in (TRUE, FALSE):
         return
     pins = [equal(symbol, value) for symbol, value in symbols.items()]
