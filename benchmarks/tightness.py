@@ -7,9 +7,9 @@ from fractions import Fraction
 from typing import Final
 
 from dpaudit.clauses import Clause
-from dpaudit.verifier.ir import Program
+from dpaudit.verifier.ir import Program, contract_of
 from dpaudit.verifier.proving import Proof, prove
-from dpaudit.verifier.refuter.neighbours import claim_values, contract_of
+from dpaudit.verifier.refuter.neighbours import claim_values
 from dpaudit.verifier.refuter.paths import Undecided
 from dpaudit.verifier.refuter.search import search
 from dpaudit.verifier.terms import ONE, Sort, constant, multiply

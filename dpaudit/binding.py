@@ -17,58 +17,35 @@ from dpaudit.errors import InvalidArgument
 from dpaudit.guard import KINDS, Guard
 from dpaudit.spec import LAWS, Spec, spec_of
 
-STANDARD: Final[Mapping[str, object]] = {
-    "Fraction": Fraction,
-    "abs": abs,
-    "len": len,
-    "max": max,
-    "min": min,
-    "range": range,
-}
+STANDARD: Final[Mapping[str, object]] = {"Fraction": Fraction, "abs": abs, "len": len, "max": max, "min": min, "range": range}
 """The functions of Python that the subset has, by identity; no local name may hide them."""
 
 _FUTURE: Final = 0x1FF0000
 """The flags of a code object that say which features of `__future__` it was compiled with."""
-_NAMELESS: Final = frozenset(
-    {"LOAD_NAME", "STORE_NAME", "DELETE_NAME", "STORE_GLOBAL", "DELETE_GLOBAL", "IMPORT_NAME", "IMPORT_FROM"}
-)
+_NAMELESS: Final = {"LOAD_NAME", "STORE_NAME", "DELETE_NAME", "STORE_GLOBAL", "DELETE_GLOBAL", "IMPORT_NAME", "IMPORT_FROM"}
 """Instructions that reach names in ways that cannot be pinned."""
 
 
 @dataclass(frozen=True)
 class Examined:
-    """A function whose code object is what its source says, with all that it reaches pinned.
-
-    Args:
-      name: its name.
-      text: its source.
-      promise: what `@spec` says of it; None for a helper without a promise.
-      parameters: name and kind of each argument, in their order.
-      laws: name and law of each sampler.
-      entry: the same code object with globals of its own: frozen numbers, pinned helpers and Python's functions.
-    """
+    """A function whose code object is what its source says, with all that it reaches pinned."""
 
     name: str
     text: str
-    promise: Spec | None
-    parameters: tuple[tuple[str, str], ...]
-    laws: tuple[tuple[str, str], ...]
+    promise: Spec | None  # what `@spec` says of it; None for a helper without a promise
+    parameters: tuple[tuple[str, str], ...]  # name and kind of each argument, in their order
+    laws: tuple[tuple[str, str], ...]  # name and law of each sampler
+    # The same code object with globals of its own: frozen numbers, pinned helpers and Python's functions.
     entry: FunctionType = field(repr=False)
 
 
 @dataclass(frozen=True)
 class Bound:
-    """A pinned function behind its guard; calling it checks every argument and copies it before anything is drawn.
-
-    Args:
-      examined: the pinned function.
-      guard: what checks arguments.
-      production: for each law the class that samples from it when it counts.
-    """
+    """A pinned function behind its guard; calling it checks every argument and copies it before anything is drawn."""
 
     examined: Examined
-    guard: Guard
-    production: Mapping[str, type] = field(repr=False)
+    guard: Guard  # what checks arguments
+    production: Mapping[str, type] = field(repr=False)  # for each law the class that samples from it when it counts
 
     def __call__(self, *arguments: object, **named: object) -> object:
         """Run on checked copies of the arguments, with samplers of the registered classes only."""
@@ -115,7 +92,7 @@ def _examine(function: object, path: tuple[object, ...]) -> Examined:
     """A function or helper; `path` are the functions that are being examined."""
     name = getattr(function, "__qualname__", type(function).__name__)
     if type(function) is not FunctionType or function.__closure__ is not None or hasattr(function, "__wrapped__"):
-        raise _not_bindable(name, "it is no plain function without a closure or wrapper", "Define it with `def` at module level.")
+        raise _not_bindable(name, "it is not a plain function without closure or wrapper", "Define it with `def` at module level.")
     if function in path:
         raise _not_bindable(name, "it calls itself", "Write a loop.")
     try:
@@ -159,7 +136,7 @@ def _compile(text: str, code: CodeType) -> tuple[ast.FunctionDef, CodeType]:
 
 
 def _is_same_code(one: object, other: object) -> bool:
-    """Whether two code objects, or constants of theirs, are the same but for places in the file."""
+    """True if two code objects, or constants of theirs, are the same but for places in the file."""
     if type(one) is not type(other):
         return False
     if isinstance(one, CodeType) and isinstance(other, CodeType):
@@ -171,19 +148,9 @@ def _is_same_code(one: object, other: object) -> bool:
 
 
 _PARTS: Final = (
-    "co_code",
-    "co_consts",
-    "co_names",
-    "co_varnames",
-    "co_freevars",
-    "co_cellvars",
-    "co_argcount",
-    "co_posonlyargcount",
-    "co_kwonlyargcount",
-    "co_flags",
-    "co_exceptiontable",
-    "co_name",
-)
+    "co_code", "co_consts", "co_names", "co_varnames", "co_freevars", "co_cellvars", "co_argcount", "co_posonlyargcount",
+    "co_kwonlyargcount", "co_flags", "co_exceptiontable", "co_name",
+)  # fmt: skip
 
 
 def _global_names(name: str, code: CodeType) -> Iterator[str]:
@@ -197,7 +164,7 @@ def _global_names(name: str, code: CodeType) -> Iterator[str]:
 
 
 def _pin(name: str, wanted: str, function: FunctionType, path: tuple[object, ...]) -> object:
-    """What a global name means now: a frozen number, one of Python's functions by identity, or a helper, pinned itself."""
+    """The value that a global name has now: a frozen number, one of Python's functions by identity, or a helper, pinned itself."""
     known = {**function.__builtins__, **function.__globals__}
     value = known.get(wanted)
     if wanted in STANDARD:
@@ -209,11 +176,12 @@ def _pin(name: str, wanted: str, function: FunctionType, path: tuple[object, ...
         return _examine(value, path).entry
     elif isinstance(value, type) and issubclass(value, Exception) and getattr(builtins, wanted, None) is value:
         return value
-    raise _not_bindable(name, f"the global name {wanted} is no number, helper or function of the subset", "Pass it as a parameter.")
+    what = f"the global name {wanted} is not a number, helper or function of the subset"
+    raise _not_bindable(name, what, "Pass it as a parameter.")
 
 
 def is_frozen(value: object) -> bool:
-    """Whether a value is a number that computes as Python's own and never changes."""
+    """True if a value is a number that computes as Python's own and never changes."""
     exact = type(value) is Fraction and type(value.numerator) is type(value.denominator) is int
     return exact or type(value) in (int, bool)
 
@@ -238,7 +206,7 @@ def _literal(name: str, default: ast.expr) -> int | bool:
     """A default as the source has it."""
     value = default.value if isinstance(default, ast.Constant) else None
     if type(value) not in (int, bool):
-        raise _not_bindable(name, "a default is no literal int or bool", "Leave it out.")
+        raise _not_bindable(name, "a default is not a literal int or bool", "Leave it out.")
     return value  # type: ignore[return-value]
 
 

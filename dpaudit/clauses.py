@@ -222,9 +222,7 @@ def _element(reading: _Reading, node: ast.Subscript) -> Clause:
     """An element of a list."""
     name = ast.unparse(node.value)
     if not isinstance(node.value, (ast.Name, ast.Attribute)) or name not in reading.scope.lists:
-        raise _refused(
-            node, "an index into something that is no list parameter", "only list parameters are read by index", "DPA705"
-        )
+        raise _refused(node, "an index into something other than a list parameter", "read list parameters by index", "DPA705")
     index = _whole(reading, node.slice, "as an index")
     if index.op == "neg" and index.args[0].op == "number" and index.args[0].value > 0:
         raise _refused(node.slice, "a negative index", f"write `{name}[len({name}) - 1]` for the last element")
@@ -235,7 +233,7 @@ def _call(reading: _Reading, node: ast.Call) -> Clause:
     """A call of len, abs, min, max or Fraction."""
     called = node.func.id if isinstance(node.func, ast.Name) else ""
     if called not in _CALLS or called in reading.scope.names or called in reading.scope.lists:
-        what = f"a call of {called}" if called else "a call of something that is no plain name"
+        what = f"a call of {called}" if called else "a call of something other than a name"
         raise _refused(node, what, "call abs, min, max, len and Fraction", "DPA706")
     if node.keywords:
         raise _refused(node.keywords[0].value, f"a keyword argument of {called}", "pass it by position", "DPA706")
@@ -255,7 +253,7 @@ def _length(reading: _Reading, node: ast.Call) -> Clause:
     """The length of a list."""
     if len(node.args) == 1 and isinstance(node.args[0], ast.Name) and node.args[0].id in reading.scope.lists:
         return _made(node, "len", "int", value=node.args[0].id)
-    raise _refused(node, "len of something that is no list parameter", "name a list parameter", "DPA705")
+    raise _refused(node, "len of something other than a list parameter", "name a list parameter", "DPA705")
 
 
 _READERS: Final[Mapping[type[ast.expr], Callable[[_Reading, Any], Clause]]] = {

@@ -20,18 +20,11 @@ _TYPES: Final[Mapping[str, type]] = {"int": int, "Fraction": Fraction, "bool": b
 
 @dataclass(frozen=True)
 class Guard:
-    """What a proof assumes of arguments, checked by the values themselves.
+    """The assumptions of a proof about arguments, checked on their values."""
 
-    Args:
-      name: of the function.
-      parameters: name and kind of each argument, in their order.
-      defaults: of the last parameters.
-      promise: the specification.
-    """
-
-    name: str
-    parameters: tuple[tuple[str, str], ...]
-    defaults: tuple[int | bool, ...]
+    name: str  # of the function
+    parameters: tuple[tuple[str, str], ...]  # name and kind of each argument, in their order
+    defaults: tuple[int | bool, ...]  # of the last parameters
     promise: Spec
 
     def checked(self, arguments: Sequence[object], named: Mapping[str, object]) -> tuple[Any, ...]:
@@ -41,7 +34,7 @@ class Guard:
         requires, domain = read_conditions(self.promise, self.parameters)
         found = first_violation(requires, domain, values)
         if found is not None and found.what == "requires":
-            raise InvalidArgument("DPA724", f"{self.name} requires {found.text}, which does not hold of what was given.")
+            raise InvalidArgument("DPA724", f"{self.name} requires {found.text}, which these arguments violate.")
         if found is not None:
             place = "" if found.place is None else f" at position {found.place}"
             raise InvalidArgument("DPA724", f"{self.name}: data outside the domain {found.text}{place}. Map them into it first.")
@@ -82,9 +75,7 @@ class Guard:
             return value
         above, below = value.numerator, value.denominator
         if not (type(above) is type(below) is int and below >= 1):
-            raise InvalidArgument(
-                "DPA724", f"{self.name}: {name} is a Fraction of other numbers than ints. Convert it exactly first."
-            )
+            raise InvalidArgument("DPA724", f"{self.name}: {name} is a Fraction of numbers other than ints. Convert it exactly.")
         return Fraction(above, below)
 
     def _mistyped(self, name: str, wanted: str, value: object) -> InvalidArgument:

@@ -1,4 +1,4 @@
-"""What a function promises, said once beside its source: `@spec` sets an attribute and returns the very same function."""
+"""Privacy specifications of functions: `@spec` sets an attribute and returns the same function object."""
 
 from __future__ import annotations
 
@@ -20,20 +20,12 @@ RELATIONS: Final = {
     "l1": "the sum of the changes' sizes is at most the bound",
     "l2": "the sum of the changes' squares is at most the bound's square",
 }
-"""How two neighbouring lists of equal length may differ; "inc" and "dec" are directed, so each is proven both ways."""
+"""Ways in which two neighbouring lists of equal length may differ; "inc" and "dec" are directed, so each is proven both ways."""
 
 LAWS: Final = (
-    "laplace",
-    "discrete_laplace",
-    "exponential",
-    "geometric",
-    "gaussian",
-    "discrete_gaussian",
-    "exponential_choice",
-    "bernoulli",
-    "randomized_response",
-    "uniform_int",
-)
+    "laplace", "discrete_laplace", "exponential", "geometric", "gaussian", "discrete_gaussian",
+    "exponential_choice", "bernoulli", "randomized_response", "uniform_int",
+)  # fmt: skip
 """The laws that a sampler may follow; a keyword-only parameter of one of these names follows that law."""
 
 Cost: TypeAlias = Literal["pure", "approx", "zcdp"]
@@ -45,7 +37,7 @@ _ATTRIBUTE: Final = "__dpaudit_spec__"
 
 @dataclass(frozen=True)
 class Change:
-    """How one private list differs between neighbours.
+    """The difference of one private list between neighbours.
 
     Args:
       relation: one of `RELATIONS`.
@@ -125,7 +117,7 @@ class Spec:
 
     @property
     def changes(self) -> tuple[tuple[str | None, Change], ...]:
-        """How each private list differs; the name is None where there is only one list to speak of."""
+        """The change of each private list; the name is None where there is only one list."""
         return self.adjacency  # type: ignore[return-value]
 
 
@@ -155,10 +147,8 @@ def spec(
         for names, allowed, what in ((named, plain, "a parameter"), (dict(promise.laws), samplers, "a keyword-only parameter")):
             for name in names:
                 if name not in allowed:
-                    raise InvalidArgument(
-                        "DPA720",
-                        f"the spec of {function.__name__} names {name!r}, which is not {what}. Use the names of the `def`.",
-                    )
+                    wrong = f"the spec of {function.__name__} names {name!r}, which is not {what}"
+                    raise InvalidArgument("DPA720", f"{wrong}. Use the names of the `def`.")
         setattr(function, _ATTRIBUTE, promise)
         return function
 
@@ -180,7 +170,7 @@ def _text(value: object, what: str) -> str:
     try:
         ast.parse(value.strip(), mode="eval")
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-        raise InvalidArgument("DPA721", f"{what} is no Python expression: {value!r}. Write for instance 'eps / 2'.") from error
+        raise InvalidArgument("DPA721", f"{what} is not a Python expression: {value!r}. Write for instance 'eps / 2'.") from error
     return value.strip()
 
 
@@ -220,9 +210,8 @@ def _changes(adjacency: object) -> tuple[tuple[str | None, Change], ...]:
     """Every private list with its change; the name None stands for the one list there is."""
     if isinstance(adjacency, (str, Change)):
         return ((None, _change(adjacency)),)
-    return tuple(
-        (name if name is None else _name(name, "adjacency"), _change(change)) for name, change in _pairs(adjacency, "adjacency")
-    )
+    pairs = _pairs(adjacency, "adjacency")
+    return tuple((name if name is None else _name(name, "adjacency"), _change(change)) for name, change in pairs)
 
 
 def _change(value: object) -> Change:

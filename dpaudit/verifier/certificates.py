@@ -1,4 +1,4 @@
-"""Certificates of proofs: what was found and who confirmed it, as strict JSON bound to the source and the specification."""
+"""Certificates of proofs: alignments, invariants and confirmations, as strict JSON bound to the source and the specification."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def text_of(document: Mapping[str, Any]) -> str:
 
 
 def required_directions(program: Program) -> Iterator[tuple[Program, Neighbours]]:
-    """What must be proven, computed from the source: each helper with a contract and the program, in each direction."""
+    """All that must be proven, from the source: each helper with a contract and the program, in each direction."""
     for _, helper in program.helpers:
         yield from required_directions(helper)
     for pairs in directions(program):
@@ -83,21 +83,17 @@ def claim_hash(program: Program) -> str:
 
 
 def _claimed(program: Program) -> list[Any]:
-    """What is claimed, as plain data."""
+    """The claim as plain data."""
     laws = sorted({one.law.value for one in statements(program.body) if isinstance(one, Draw)})
+    parameters = [(one.name, one.sort) for one in program.parameters]
     return [
         [_shape(ast.parse(text)) for text in _texts(program)],
-        [[one.name, _sort(one.sort)] for one in program.parameters],
+        [[name, f"list of {sort.element.value}" if isinstance(sort, ListOf) else sort.value] for name, sort in parameters],
         sorted([name, type(value).__name__, str(value)] for name, value in program.constants),
         _promised(program.contract),
         [laws, LAW_VERSIONS, THEOREMS[program.contract.cost] if program.contract else ""],
         [[name, _claimed(helper)] for name, helper in program.helpers],
     ]
-
-
-def _sort(sort: Any) -> str:
-    """The sort of a parameter."""
-    return f"list of {sort.element.value}" if isinstance(sort, ListOf) else sort.value
 
 
 def _promised(contract: Contract | None) -> list[Any]:

@@ -12,7 +12,7 @@ from typing import Final, Literal, TypeAlias, get_args
 from dpaudit.verifier.lemmas import Lemma, checked
 from dpaudit.verifier.solving import Answer, satisfiable
 from dpaudit.verifier.solving.back_ends import Solver
-from dpaudit.verifier.terms import Term, negation
+from dpaudit.verifier.terms import negation
 
 Kind: TypeAlias = Literal["proven", "certified", "enumerated", "tested", "axiom"]
 Check: TypeAlias = Callable[[str], str]
@@ -25,40 +25,30 @@ EVIDENCE: Final[Mapping[Kind, tuple[str, ...]]] = {
     "tested": ("test",),
     "axiom": ("citation",),
 }
-"""Which evidence may stand behind each word."""
+"""The schemes of evidence that each word allows."""
 
 SECONDS: Final = 20.0
 """The time that a solver has for a lemma; it needs a fiftieth of a second, on a machine that does nothing else."""
 
 STAGES: Final = ("source", "sensitivity", "mechanism", "composition", "claim")
-"""What the chain of every mechanism must go through."""
+"""The stages that the chain of every mechanism must contain."""
 
 
 @dataclass(frozen=True)
 class Node:
-    """One statement that claims rest on.
+    """One statement that claims rest on."""
 
-    Args:
-      id: its name; `Mechanism.claim` for what a mechanism promises.
-      stage: one of `STAGES`, or "sampler" or "argument".
-      statement: what holds, in words.
-      kind: who says so: a proof, certified arithmetic, all tapes of small words, tests, or a citation.
-      evidence: references "scheme:what", of the schemes that `EVIDENCE` allows.
-      needs: ids of the nodes that it rests on.
-      binds: shipped source that it is about, "path:qualified.name".
-    """
-
-    id: str
-    stage: str
-    statement: str
-    kind: Kind
-    evidence: tuple[str, ...]
-    needs: tuple[str, ...] = ()
-    binds: tuple[str, ...] = ()
+    id: str  # its name; `Mechanism.claim` for what a mechanism promises
+    stage: str  # one of `STAGES`, or "sampler" or "argument"
+    statement: str  # what holds, in words
+    kind: Kind  # who says so: a proof, certified arithmetic, all tapes of small words, tests, or a citation
+    evidence: tuple[str, ...]  # references "scheme:what", of the schemes that `EVIDENCE` allows
+    needs: tuple[str, ...] = ()  # ids of the nodes that it rests on
+    binds: tuple[str, ...] = ()  # shipped source that it is about, "path:qualified.name"
 
 
 def form_faults(nodes: Sequence[Node], claims: Sequence[str]) -> list[str]:
-    """What is wrong with the form of a graph, before any evidence is looked at."""
+    """List the faults in the form of a graph, before any evidence is checked."""
     known = {node.id: node for node in nodes}
     found = [f"{name} stands twice" for name in sorted({node.id for node in nodes if known[node.id] is not node})]
     for node in nodes:
@@ -93,13 +83,13 @@ def _below(known: Mapping[str, Node], name: str) -> set[str]:
 
 
 def rests_on(nodes: Sequence[Node], name: str) -> dict[Kind, list[str]]:
-    """What a node rests on in the end, itself included, by the word that stands behind it."""
+    """All nodes that a node rests on, itself included, by kind."""
     below = _below({node.id: node for node in nodes}, name) | {name}
     return {kind: ids for kind in EVIDENCE if (ids := [node.id for node in nodes if node.id in below and node.kind == kind])}
 
 
 def check_graph(nodes: Sequence[Node], checks: Mapping[str, Check], changed: Check) -> dict[str, str]:
-    """Look at all evidence again, and at the source that each node is about."""
+    """Check all evidence again, and the source that each node is about; give the reason for each node that fails."""
     reasons: dict[str, str] = {}
     answers: dict[str, str] = {}
     for node in nodes:
@@ -120,7 +110,7 @@ def check_graph(nodes: Sequence[Node], checks: Mapping[str, Check], changed: Che
 
 
 def evidence_checks(certificates: Path, lemmas: Mapping[str, Lemma], tests: Check, *, quick: bool = False) -> dict[str, Check]:
-    """What looks at each kind of evidence."""
+    """The check of each kind of evidence."""
     return {
         "certificate": partial(_certificate, certificates, quick),
         "lemma": partial(_lemma, lemmas),
@@ -131,7 +121,7 @@ def evidence_checks(certificates: Path, lemmas: Mapping[str, Lemma], tests: Chec
 
 
 def _certificate(folder: Path, quick: bool, what: str) -> str:  # noqa: FBT001 - bound by name above
-    """Why the certificate of "module:function" is none of the function as it is now."""
+    """Say why the certificate of "module:function" does not prove the function as it is now; empty if it does."""
     from dpaudit.binding import examine
     from dpaudit.errors import DpauditError
     from dpaudit.targets import module_at
@@ -150,23 +140,19 @@ def _certificate(folder: Path, quick: bool, what: str) -> str:  # noqa: FBT001 -
 
 
 def _lemma(lemmas: Mapping[str, Lemma], what: str) -> str:
-    """Why a lemma is not confirmed: by both solvers, or else by one of them and the kernel."""
+    """Say why a lemma is not confirmed, neither by both solvers nor by one of them and the kernel; empty if it is."""
     if what not in lemmas:
         return "there is no such lemma"
     lemma = lemmas[what]
-    if all(_impossible([negation(one)], solver) for one in lemma.obligations() for solver in get_args(Solver)):
+    asked = ((one, solver) for one in lemma.obligations() for solver in get_args(Solver))
+    if all(satisfiable([negation(one)], solver=solver, seconds=SECONDS).answer is Answer.UNSAT for one, solver in asked):
         met = satisfiable(lemma.premises(), seconds=SECONDS).answer is Answer.SAT
         return "" if met else "no values are known to meet its hypotheses"
     return "" if checked(lemma, seconds=SECONDS).holds else "the checkers do not confirm it"
 
 
-def _impossible(formulas: Sequence[Term], solver: Solver) -> bool:
-    """Whether a solver finds that formulas cannot hold together."""
-    return satisfiable(formulas, solver=solver, seconds=SECONDS).answer is Answer.UNSAT
-
-
 def _run(what: str) -> str:
-    """Why a function that proves something by running did not end well."""
+    """Run a function that proves something by ending without an exception; say why it did not, or nothing."""
     place, _, name = what.partition(":")
     try:
         getattr(import_module(place), name)()

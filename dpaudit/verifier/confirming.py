@@ -1,4 +1,4 @@
-"""Who confirms an obligation: both solvers on our text, and the kernel on a certificate of its own."""
+"""Confirmation of obligations: by both solvers on our text, and by the kernel on a certificate of its own."""
 
 from __future__ import annotations
 
@@ -15,19 +15,15 @@ from dpaudit.verifier.solving import Answer, Outcome, satisfiable, script
 from dpaudit.verifier.terms import TRUE, Term, negation
 
 SECONDS = 5.0
-"""How long a solver may think about one obligation."""
+"""A solver's limit for one obligation, in seconds of patience (`solving.limits`)."""
 
 
 @dataclass
 class Confirmations:
-    """What was asked about formulas, each once, and what the answers were.
+    """The answers about formulas, each of which is asked about once."""
 
-    Args:
-      solvers: the answers of z3 and cvc5.
-      kernel: a certificate that the kernel accepted, or None where none was found.
-    """
-
-    solvers: dict[Term, tuple[Outcome, Outcome]] = field(default_factory=dict)
+    solvers: dict[Term, tuple[Outcome, Outcome]] = field(default_factory=dict)  # the answers of z3 and cvc5
+    # A certificate that the kernel accepted, or None where none was found.
     kernel: dict[Term, dict[str, Any] | None] = field(default_factory=dict)
 
     def first_unproven(self, made: Iterable[Obligation]) -> Obligation | None:
@@ -46,7 +42,7 @@ class Confirmations:
         return None
 
     def by_solvers(self, formula: Term) -> bool:
-        """Whether both solvers find the negation impossible."""
+        """True if both solvers find the negation impossible."""
         if formula not in self.solvers:
             first = satisfiable([negation(formula)], solver="z3", seconds=SECONDS)
             missing = Outcome(Answer.UNKNOWN, None, 0.0, "cvc5")
@@ -56,7 +52,7 @@ class Confirmations:
         return all(outcome.answer is Answer.UNSAT for outcome in self.solvers[formula])
 
     def by_kernel(self, formula: Term) -> bool:
-        """Whether the kernel accepts a certificate that is looked for here."""
+        """True if the kernel accepts a certificate that is looked for here."""
         if formula not in self.kernel:
             found = certificate(formula)
             self.kernel[formula] = found if found is not None and is_accepted(formula, found) else None
@@ -64,7 +60,7 @@ class Confirmations:
 
 
 def is_accepted(formula: Term, found: Any) -> bool:
-    """Whether the kernel accepts a certificate."""
+    """True if the kernel accepts a certificate."""
     try:
         check(formula, found)
     except KernelRejects:
@@ -72,6 +68,7 @@ def is_accepted(formula: Term, found: Any) -> bool:
     return True
 
 
+# Hash and linearity of a formula are asked for separately, and its text is long: it is written once.
 @lru_cache(maxsize=4096)
 def formula_digest(formula: Term) -> tuple[str, bool]:
     """SHA-256 of the text that both solvers are given, and whether it is one of linear arithmetic."""
@@ -86,5 +83,5 @@ def text_hash(formula: Term) -> str:
 
 
 def is_linear(formula: Term) -> bool:
-    """Whether the text is one of linear arithmetic."""
+    """True if the text is one of linear arithmetic."""
     return formula_digest(formula)[1]

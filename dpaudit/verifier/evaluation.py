@@ -34,6 +34,7 @@ def value_of(term: Term, names: Names) -> Value:
     return code_of(term, Fraction)(names, bool)
 
 
+# Terms are hashed by identity, so a look-up is cheap; loops and repeated runs compute the same terms again and again.
 @lru_cache(maxsize=8192)
 def code_of(term: Term, real: Callable[[Fraction], Value]) -> Code:
     """The function that computes a term; `real` makes the values of its REAL constants."""
@@ -54,7 +55,7 @@ def code_of(term: Term, real: Callable[[Fraction], Value]) -> Code:
 
 
 def _named(name: str) -> Code:
-    """What a variable stands for."""
+    """The code that looks up a variable."""
     if name.startswith("len("):
         owner = name[4:-1]
         return lambda names, _: len(names[owner])
@@ -78,7 +79,7 @@ def _operation(term: Term, args: list[Code], one: Value) -> Code:
             return lambda names, decide: one * first(names, decide) / last(names, decide)
     operation = _OPERATIONS[term.op]
     if len(args) == 1:
-        # A whole number that stands for a rational one.
+        # An integer that stands for a rational one.
         return lambda names, decide: one * first(names, decide)
     if len(args) == 2:
         return lambda names, decide: operation(first(names, decide), last(names, decide))

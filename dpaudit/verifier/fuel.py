@@ -1,4 +1,4 @@
-"""What a search may spend: processor time, of this process and of the solver beside it, so that a busy machine answers the same.
+"""Limits of searches in processor time, of this process and of the solver's, so that a busy machine gives the same answers.
 
 The limit holds for everything that runs inside `limited`, however deep: each search spends from it in its innermost loop, and a
 solver that is thinking is interrupted. A question inside another one gets the smaller of the two limits.
@@ -56,7 +56,7 @@ def time_limit(seconds: float) -> Iterator[None]:
 
 
 def spend() -> None:
-    """Go on only while something is left."""
+    """Raise OutOfFuel if the limit is reached."""
     if seconds_left() <= 0:
         raise OutOfFuel
 

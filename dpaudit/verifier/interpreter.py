@@ -1,4 +1,4 @@
-"""Runs a program on concrete data: with numbers for its draws, or with anything that behaves like a number."""
+"""The interpreter: runs a program on concrete data, with numbers for its draws or with anything that behaves like a number."""
 
 from __future__ import annotations
 
@@ -7,24 +7,8 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Final
 
+from dpaudit.verifier import ir
 from dpaudit.verifier.evaluation import Value, code_of
-from dpaudit.verifier.ir import (
-    Append,
-    Assign,
-    Block,
-    Break,
-    Check,
-    Continue,
-    Draw,
-    For,
-    If,
-    Invoke,
-    Program,
-    Raise,
-    Return,
-    Statement,
-    While,
-)
 from dpaudit.verifier.terms import Term
 
 _LIMIT: Final = 10_000
@@ -33,7 +17,7 @@ _LIMIT: Final = 10_000
 class Undefined(ArithmeticError):
     """A `Check` failed: Python would raise, or do what the subset leaves out, such as reading q[-1]."""
 
-    def __init__(self, check: Check) -> None:
+    def __init__(self, check: ir.Check) -> None:
         super().__init__(f"line {check.place.line}: {check.kind}")
         self.check = check
 
@@ -44,7 +28,7 @@ class TooLong(RuntimeError):
 
 @dataclass(frozen=True)
 class Halt:
-    """How a run ended: the values returned, output lists as tuples, or the name of an exception that it raised, and the line."""
+    """The end of a run: the values returned, output lists as tuples, or the name of an exception that it raised, and the line."""
 
     values: tuple[Value, ...]
     exception: str = ""
@@ -53,23 +37,15 @@ class Halt:
 
 @dataclass
 class Machine:
-    """One run: what its names stand for, and who supplies draws, truth values and an ear for outputs.
+    """One run: what its names stand for, and who supplies draws, truth values and an ear for outputs."""
 
-    Args:
-      names: parameters by name: numbers and lists; later all names.
-      draw: gives the value of a draw from the statement and its arguments, a list of scores as its elements first.
-      decide: gives the truth of a value that a test needs.
-      emit: hears each value as it is appended to an output list.
-      limit: most statements that may run.
-      real: makes the values of the REAL constants.
-    """
-
-    names: dict[str, Value]
-    draw: Callable[[Draw | Invoke, tuple[Value, ...]], Value]
-    decide: Callable[[Value], bool]
-    emit: Callable[[Append, Value], None] | None = None
-    limit: int = _LIMIT
-    real: Callable[[Fraction], Value] = Fraction
+    names: dict[str, Value]  # parameters by name: numbers and lists; later all names
+    # Gives the value of a draw from the statement and its arguments, a list of scores as its elements first.
+    draw: Callable[[ir.Draw | ir.Invoke, tuple[Value, ...]], Value]
+    decide: Callable[[Value], bool]  # gives the truth of a value that a test needs
+    emit: Callable[[ir.Append, Value], None] | None = None  # hears each value as it is appended to an output list
+    limit: int = _LIMIT  # most statements that may run
+    real: Callable[[Fraction], Value] = Fraction  # makes the values of the REAL constants
     steps: int = field(default=0, init=False)
 
     def value(self, term: Term) -> Value:
@@ -80,7 +56,7 @@ class Machine:
         """The truth value of a test."""
         return self.decide(self.value(term))
 
-    def block(self, statements: Block) -> Halt | str | None:
+    def block(self, statements: ir.Block) -> Halt | str | None:
         """Run statements; gives how the function ended, "break" or "continue", or None at their end."""
         for statement in statements:
             self._step()
@@ -90,40 +66,41 @@ class Machine:
         return None
 
     def _step(self) -> None:
-        """Count a statement or a round of a loop, which may have no statements."""
+        """Count a statement, or a round of a loop, which may have no statements."""
         self.steps += 1
         if self.steps > self.limit:
             raise TooLong(f"more than {self.limit} statements ran")
 
-    def _statement(self, statement: Statement) -> Halt | str | None:
+    def _statement(self, statement: ir.Statement) -> Halt | str | None:
         """Run one statement."""
         match statement:
-            case Assign(name=name, value=value):
+            case ir.Assign(name=name, value=value):
                 self.names[name] = self.value(value)
-            case Check(condition=condition):
+            case ir.Check(condition=condition):
                 if not self.truth(condition):
                     raise Undefined(statement)
-            case Draw(name=name, args=args, scores=scores):
+            case ir.Draw(name=name, args=args, scores=scores):
                 candidates = () if scores is None else self.names[scores]
                 self.names[name] = self.draw(statement, (*candidates, *map(self.value, args)))
-            case Invoke(name=name, args=given):
-                self.names[name] = self.draw(statement, tuple(map(self._passed, given)))
-            case Append():
+            case ir.Invoke(name=name, args=given):
+                passed = (self.names[one] if isinstance(one, str) else self.value(one) for one in given)
+                self.names[name] = self.draw(statement, tuple(passed))
+            case ir.Append():
                 self._append(statement)
-            case If(test=test, then=then, otherwise=otherwise):
+            case ir.If(test=test, then=then, otherwise=otherwise):
                 return self.block(then if self.truth(test) else otherwise)
-            case For() | While():
+            case ir.For() | ir.While():
                 return self._loop(statement)
             case _:
                 return self._end(statement)
         return None
 
-    def _loop(self, loop: For | While) -> Halt | str | None:
+    def _loop(self, loop: ir.For | ir.While) -> Halt | str | None:
         """Run a loop."""
-        rounds = iter(range(self.value(loop.start), self.value(loop.stop))) if isinstance(loop, For) else None
+        rounds = iter(range(self.value(loop.start), self.value(loop.stop)) if isinstance(loop, ir.For) else ())
         while True:
-            if isinstance(loop, For):
-                position = next(rounds, None) if rounds is not None else None
+            if isinstance(loop, ir.For):
+                position = next(rounds, None)
                 if position is None:
                     return None
                 self.names[loop.name] = position
@@ -138,29 +115,25 @@ class Machine:
                 return ended
             self._step()
 
-    def _end(self, statement: Statement) -> Halt | str:
-        """What a statement that jumps gives."""
+    def _end(self, statement: ir.Statement) -> Halt | str:
+        """Run a statement that jumps."""
         match statement:
-            case Return(values=values, place=place):
+            case ir.Return(values=values, place=place):
                 return Halt(tuple(map(self._returned, values)), line=place.line)
-            case Raise(exception=exception, place=place):
+            case ir.Raise(exception=exception, place=place):
                 return Halt((), exception, place.line)
-            case Break():
+            case ir.Break():
                 return "break"
-            case Continue():
+            case ir.Continue():
                 return "continue"
-        raise TypeError(f"a {type(statement).__name__} is no statement")
+        raise TypeError(f"a {type(statement).__name__} is not a statement")
 
-    def _append(self, statement: Append) -> None:
+    def _append(self, statement: ir.Append) -> None:
         """Let an output list grow."""
         value = self.value(statement.value)
         self.names.setdefault(statement.name, []).append(value)
         if self.emit is not None:
             self.emit(statement, value)
-
-    def _passed(self, argument: Term | str) -> Value:
-        """An argument of a helper."""
-        return self.names[argument] if isinstance(argument, str) else self.value(argument)
 
     def _returned(self, value: Term | str) -> Value:
         """A returned value; output lists are there even if nothing was appended."""
@@ -168,12 +141,12 @@ class Machine:
 
 
 def run(
-    program: Program,
+    program: ir.Program,
     inputs: Mapping[str, Value],
     *,
-    draw: Callable[[Draw | Invoke, tuple[Value, ...]], Value],
+    draw: Callable[[ir.Draw | ir.Invoke, tuple[Value, ...]], Value],
     decide: Callable[[Value], bool] = bool,
-    emit: Callable[[Append, Value], None] | None = None,
+    emit: Callable[[ir.Append, Value], None] | None = None,
     limit: int = _LIMIT,
     real: Callable[[Fraction], Value] = Fraction,
 ) -> Halt:

@@ -52,7 +52,7 @@ ARGUMENTS: Final[Mapping[Law, tuple[str, ...]]] = {
     Law.RANDOMIZED_RESPONSE: ("bit", "probability"),
     Law.UNIFORM_INT: ("size",),
 }
-"""What a call of each law takes, in this order; `lattice` may be left out and is 1 then."""
+"""The arguments of each law, in this order; `lattice` is 1 where it is left out."""
 
 ON_LATTICE: Final = tuple(law for law, arguments in ARGUMENTS.items() if "lattice" in arguments)
 TWO_VALUED: Final = (Law.BERNOULLI, Law.RANDOMIZED_RESPONSE)
@@ -129,7 +129,7 @@ class If:
 
 @dataclass(frozen=True)
 class For:
-    """`name` runs through the whole numbers from `start` below `stop`, evaluated once; it is dead after the loop."""
+    """`name` runs through the integers from `start` below `stop`, evaluated once; it is dead after the loop."""
 
     place: Place
     name: str
@@ -199,7 +199,7 @@ class Parameter:
 
 
 class Relation(Enum):
-    """How a private list may differ between neighbours, by the names that specifications use."""
+    """The relation of a private list between neighbours, by the names that specifications use."""
 
     ONE = "one"
     ALL = "all"
@@ -219,11 +219,11 @@ class Change:
 
 @dataclass(frozen=True)
 class Contract:
-    """What a program promises, as terms over entry values: a variable for each scalar parameter and for `len(list)`.
+    """The promise of a program as terms over entry values: a variable for each scalar parameter and for `len(list)`.
 
     The privacy loss is at most `claim + ln(odds)`; `odds` is 1 unless the specification says `log(...)`. For `cost` "approx" there
     is `delta` besides, for "zcdp" `claim` is rho. `requires` holds in both runs, since it speaks of what is public. `domain` holds
-    in each run by itself; `EACH` in it stands for every whole number, and the range where lists are defined is a premise already.
+    in each run by itself; `EACH` in it stands for every integer, and the range where lists are defined is a premise already.
     `obligations` are formulas with their kind that must be valid as they stand: what `requires` must imply for the specification
     to have a meaning. `align` is text, by the name of a draw or by "law.site". `promise` is the same as trees, whose values
     decide what arguments, data and counterexamples meet it.
@@ -263,3 +263,10 @@ class Program:
     constants: tuple[tuple[str, int | Fraction | bool], ...] = ()
     inlined: tuple[tuple[str, str], ...] = field(repr=False, default=())
     helpers: tuple[tuple[str, Program], ...] = field(repr=False, default=())
+
+
+def contract_of(program: Program) -> Contract:
+    """The contract of a program; only helpers that are inlined have none."""
+    if program.contract is None:
+        raise ValueError(f"{program.name} has no specification")
+    return program.contract

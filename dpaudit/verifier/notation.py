@@ -1,9 +1,9 @@
-"""Terms written down: as people read them, and as data of which nothing is believed when it is read back."""
+"""Terms as text for people, and as data that is checked in full when it is read back."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, Final
@@ -15,7 +15,7 @@ _NUMBER: Final = re.compile(r"-?[0-9]+(/[1-9][0-9]*)?", re.ASCII)
 
 
 class Unreadable(ValueError):
-    """What was read is no list of terms."""
+    """The data that was read is not a list of terms."""
 
 
 def format_term(term: Term) -> str:
@@ -80,7 +80,7 @@ def read_terms(rows: Any) -> list[Term]:
     """The terms of a table."""
     found: list[Term] = []
     if type(rows) is not list:
-        raise Unreadable("terms are a list")
+        raise Unreadable("terms must be a list")
     for row in rows:
         try:
             found.append(_term(row, found))
@@ -97,7 +97,7 @@ def _term(row: Any, known: list[Term]) -> Term:
     if (op in _NAMED) is not (len(row) == 4):
         raise TypeError("a row of another length")
     if op not in _NAMED:
-        return _MAKERS[op](*args)
+        return terms.BUILDERS[op](*args)
     name, sort = row[2], Sort(row[3])
     if type(name) is not str or (op is not Op.APPLY and args) or (op is Op.APPLY and len(args) != 1):
         raise TypeError("a symbol of another shape")
@@ -107,7 +107,7 @@ def _term(row: Any, known: list[Term]) -> Term:
 
 
 def number_in(value: Any, stop: int) -> int:
-    """A whole number from 0 on, below `stop`."""
+    """An integer from 0 on, below `stop`."""
     if type(value) is not int or not 0 <= value < stop:
         raise IndexError("not a number of a row")
     return value
@@ -136,17 +136,3 @@ _RANKS: Final[Mapping[Op, tuple[float, str]]] = {
     Op.REMAINDER: (4, "%"),
 }
 _NAMED: Final = (Op.VARIABLE, Op.CONSTANT, Op.APPLY)
-_MAKERS: Final[Mapping[Op, Callable[..., Term]]] = {
-    Op.ADD: terms.add,
-    Op.MULTIPLY: terms.multiply,
-    Op.DIVIDE: terms.divide,
-    Op.QUOTIENT: terms.quotient,
-    Op.REMAINDER: terms.remainder,
-    Op.LESS_EQUAL: terms.less_equal,
-    Op.LESS: terms.less,
-    Op.EQUAL: terms.equal,
-    Op.AND: terms.conjunction,
-    Op.OR: terms.disjunction,
-    Op.NOT: terms.negation,
-    Op.CHOOSE: terms.choose,
-}

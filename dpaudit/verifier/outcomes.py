@@ -1,4 +1,4 @@
-"""What the verifier found about one function."""
+"""The result of verifying one function."""
 
 from __future__ import annotations
 
@@ -16,35 +16,25 @@ TRUSTED: Final = (
     "that adjacency and public parameters are what the specification says",
     "that nobody sees time, memory, logs, or an error about private data",
 )
-"""What a proof rests on; printed with every one."""
+"""The trusted base of every proof, printed with each."""
 
 
 @dataclass(frozen=True)
 class Checked:
-    """One obligation of a proof and who confirmed it.
+    """One obligation of a proof and who confirmed it."""
 
-    Args:
-      id: kind, line and number.
-      kind: the condition of the theorem.
-      line: in the source, 0 for the specification.
-      solvers: whether z3 and cvc5 both did; True for what holds by its form.
-      kernel: whether the kernel did; True for what holds by its form.
-      linear: whether it is one of linear arithmetic.
-      seconds: time of z3 and of cvc5.
-    """
-
-    id: str
-    kind: str
-    line: int
-    solvers: bool
-    kernel: bool
-    linear: bool
-    seconds: tuple[float, float]
+    id: str  # kind, line and number
+    kind: str  # the condition of the theorem
+    line: int  # in the source, 0 for the specification
+    solvers: bool  # whether z3 and cvc5 both did; True for what holds by its form
+    kernel: bool  # whether the kernel did; True for what holds by its form
+    linear: bool  # whether it is one of linear arithmetic
+    seconds: tuple[float, float]  # time of z3 and of cvc5
 
 
 @dataclass(frozen=True)
 class ProofResult:
-    """What the verifier found about one function.
+    """The verifier's verdict on one function, with its evidence.
 
     Args:
       name: of the function.

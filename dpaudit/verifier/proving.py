@@ -1,4 +1,4 @@
-"""Finds a proof of a program's claim: an alignment by search, invariants by elimination, and then every obligation afresh."""
+"""The search for a proof: an alignment by search, invariants by elimination, and then every obligation checked again."""
 
 from __future__ import annotations
 
@@ -7,8 +7,7 @@ from itertools import islice
 from typing import Final
 
 from dpaudit.errors import Unsupported
-from dpaudit.verifier.alignment.search import Inputs, Search
-from dpaudit.verifier.alignment.users import user_alignment
+from dpaudit.verifier.alignment.search import Inputs, Search, user_alignment
 from dpaudit.verifier.confirming import Confirmations
 from dpaudit.verifier.fuel import OutOfFuel, clock, seconds_left, time_limit
 from dpaudit.verifier.invariants.candidates import candidates
@@ -29,62 +28,41 @@ NO_ALIGNMENT: Final = (
 TIME_IS_UP: Final = "time is up"
 NO_FLIPS: Final = "values of bernoulli draws are not moved, and "
 _UNREADABLE, _EXHAUSTED, _ATTEMPTED = range(3)
-"""How far the search for a proof came in one mode: the alignment does not fit it, none was found, or one did not do."""
+"""The stage that the search for a proof reached in one mode: the alignment does not fit it, none was found, or one did not do."""
 _MOST_EXAMPLES: Final = 8
 """Neighbours of one mode that are handed over."""
 
 
 @dataclass(frozen=True)
 class Direction:
-    """The proof for one direction of the neighbours.
+    """The proof for one direction of the neighbours."""
 
-    Args:
-      pairs: the neighbours, in this direction.
-      pointwise: whether there is an alignment for each discrete output instead of one for all.
-      alignment: shift of each site.
-      invariants: what holds at the head of each loop.
-      obligations: all that had to be valid, and is.
-    """
-
-    pairs: Neighbours
-    pointwise: bool
-    alignment: Alignment
-    invariants: Invariants
-    obligations: tuple[Obligation, ...]
+    pairs: Neighbours  # the neighbours, in this direction
+    pointwise: bool  # whether there is an alignment for each discrete output instead of one for all
+    alignment: Alignment  # shift of each site
+    invariants: Invariants  # what holds at the head of each loop
+    obligations: tuple[Obligation, ...]  # all that had to be valid, and is
 
 
 @dataclass(frozen=True)
 class Proof:
-    """The claim holds for every length and every value of the parameters that meets what is required.
+    """The claim holds for every length and every value of the parameters that meets what is required."""
 
-    Args:
-      program: the program, with its contract.
-      directions: one proof for each direction of the neighbours, and those of helpers with a contract.
-      seconds: processor time that the proof took.
-    """
-
-    program: Program
-    directions: tuple[Direction, ...]
-    seconds: float
+    program: Program  # the program, with its contract
+    directions: tuple[Direction, ...]  # one proof for each direction of the neighbours, and those of helpers with a contract
+    seconds: float  # processor time that the proof took
 
 
 @dataclass(frozen=True)
 class Failed:
-    """No proof was found; that says nothing about the claim.
+    """No proof was found; that says nothing about the claim."""
 
-    Args:
-      reason: what stood in the way.
-      obligation: the id of the obligation that did not follow with the alignment that came furthest, where there was one.
-      line: its line in the source, 0 where it has none.
-      examples: neighbours that defeated alignments, from which the search for a counterexample may begin.
-      vacuous: whether no two neighbours differ, so that there is no counterexample either.
-    """
-
-    reason: str
-    obligation: str = ""
-    line: int = 0
+    reason: str  # what stood in the way
+    obligation: str = ""  # the id of the obligation that did not follow with the alignment that came furthest, where there was one
+    line: int = 0  # its line in the source, 0 where it has none
+    # Neighbours that defeated alignments, from which the search for a counterexample may begin.
     examples: tuple[tuple[Inputs, Inputs], ...] = ()
-    vacuous: bool = False
+    vacuous: bool = False  # whether no two neighbours differ, so that there is no counterexample either
 
 
 def obligations(
@@ -147,7 +125,7 @@ def _prove_direction(program: Program, pairs: Neighbours, confirmations: Confirm
             return result
         failures.append(result)
         examples += islice(search.examples(), _MOST_EXAMPLES)
-    # Of several modes the one that came furthest is told of, the last of such as came equally far.
+    # Of several modes the one that came furthest is reported, the last of those that came equally far.
     _, last = max(reversed(failures), key=lambda failure: failure[0])
     return replace(last, examples=tuple(examples))
 
@@ -177,7 +155,7 @@ def _prove_by_search(search: Search, confirmations: Confirmations) -> Direction 
 
 
 def modes(program: Program, pairs: Neighbours) -> tuple[bool, ...]:
-    """Whether to look at one output at a time: not, or where there are countably many too, first where that is all there is."""
+    """The modes to try: one alignment for all outputs, and one for each output where there are countably many, first if all are."""
     ghosts = Execution(program, pairs, {}, {}, pointwise=True).output()
     whole = [ghost is not None for ghost in ghosts]
     # A run that never ends has no output to look at.
@@ -190,7 +168,7 @@ def modes(program: Program, pairs: Neighbours) -> tuple[bool, ...]:
 def attempt(
     program: Program, pairs: Neighbours, alignment: Alignment, confirmations: Confirmations, *, pointwise: bool
 ) -> Direction | Failed:
-    """A proof with a given alignment: invariants are looked for, and then every obligation is made and checked afresh."""
+    """A proof with a given alignment: invariants are looked for, and then every obligation is made and checked again."""
     try:
         plain = Execution(program, pairs, alignment, {}, pointwise)
         execute(plain)

@@ -1,4 +1,4 @@
-"""Checks a certificate against the source as it is now: everything that counts is made anew, nothing in the file is believed."""
+"""Rechecks a certificate against the source as it is now: obligations are generated again, and nothing in the file is trusted."""
 
 from __future__ import annotations
 
@@ -24,41 +24,23 @@ from dpaudit.verifier.proving import modes, obligations
 from dpaudit.verifier.terms import TRUE, IllSorted, Sort, Term, variables
 
 _FIELDS: Final = {
-    "format",
-    "name",
-    "claim_hash",
-    "source_hash",
-    "evidence_hash",
-    "proofs",
-    "terms",
-    "formulas",
-    "made_with",
-}
+    "format", "name", "claim_hash", "source_hash", "evidence_hash", "proofs", "terms", "formulas", "made_with",
+}  # fmt: skip
 _PROOF: Final = {"program", "reverse", "pointwise", "alignment", "invariants", "obligations"}
 _FORMULA: Final = {"text", "z3", "cvc5", "kernel"}
 
 
 @dataclass(frozen=True)
 class Rechecked:
-    """What became of a certificate.
-
-    Args:
-      name: of the program.
-      status: "proven" where everything was confirmed again, else "unknown".
-      reason: why it was not, empty where it was.
-      obligations: how many there are.
-      kernel: how many of them the kernel confirmed, those that hold by their form among them.
-      quick: whether solvers were left out.
-      seconds: the time it took.
-    """
+    """The result of rechecking a certificate."""
 
     name: str
-    status: Literal["proven", "unknown"]
-    reason: str
-    obligations: int
-    kernel: int
-    quick: bool
-    seconds: float
+    status: Literal["proven", "unknown"]  # "proven" where everything was confirmed again, else "unknown"
+    reason: str  # why it was not, empty where it was
+    obligations: int  # how many there are
+    kernel: int  # how many of them the kernel confirmed, those that hold by their form among them
+    quick: bool  # whether solvers were left out
+    seconds: float  # the time it took
 
 
 class _Invalid(ValueError):
@@ -67,12 +49,13 @@ class _Invalid(ValueError):
 
 def parse_certificate(text: str) -> dict[str, Any]:
     """The certificate that a text holds, its outer form checked."""
+    remedy = "Write it again with `dpaudit prove`."
     try:
         document = dict(read_json(text))
     except KernelRejects as error:
-        raise InvalidArgument("DPA730", f"this is no certificate: {error}. Write it anew with `dpaudit prove`.") from error
+        raise InvalidArgument("DPA730", f"this file is not a proof certificate: {error}. {remedy}") from error
     if set(document) != _FIELDS or document["format"] != FORMAT:
-        raise InvalidArgument("DPA730", "this is no certificate: its fields are other ones. Write it anew with `dpaudit prove`.")
+        raise InvalidArgument("DPA730", f"this file is not a proof certificate: its fields are not those of one. {remedy}")
     return document
 
 
@@ -97,9 +80,9 @@ def recheck(program: Program, certificate: Mapping[str, Any], *, quick: bool = F
 def _bound(program: Program, certificate: Mapping[str, Any]) -> None:
     """The certificate is of this source and this specification."""
     if certificate["claim_hash"] != claim_hash(program):
-        raise _Invalid("stale: the source or the specification is not the one that was proven; prove it anew")
+        raise _Invalid("stale: the source or the specification is not the one that was proven; prove it again")
     if certificate["source_hash"] != source_hash(program):
-        raise _Invalid("stale: comments or line breaks of the source changed; write the certificate anew")
+        raise _Invalid("stale: comments or line breaks of the source changed; write the certificate again")
     rest = {key: value for key, value in certificate.items() if key != "evidence_hash"}
     if certificate["evidence_hash"] != digest(rest):
         raise _Invalid("the certificate was changed after it was written")
@@ -134,13 +117,13 @@ def _made(program: Program, pairs: Neighbours, entry: Mapping[str, Any], terms: 
     invariants = {}
     for loop, stated in _items(entry["invariants"], numbers):
         if type(stated) is not list:
-            raise _Invalid("invariants are lists")
+            raise _Invalid("invariants must be lists")
         invariants[loop] = tuple(_term(one, terms) for one in stated)
     _sorted(program, pairs, [*alignment.values(), *(one for stated in invariants.values() for one in stated)], pointwise=pointwise)
     if any(one.sort is not Sort.BOOL for stated in invariants.values() for one in stated):
-        raise _Invalid("an invariant is no truth value")
+        raise _Invalid("an invariant is not a truth value")
     if any(shift.sort is Sort.BOOL for shift in alignment.values()):
-        raise _Invalid("a shift is no number")
+        raise _Invalid("a shift is not a number")
     return obligations(program, pairs, alignment, invariants, pointwise=pointwise)
 
 
@@ -152,7 +135,7 @@ def _sorted(program: Program, pairs: Neighbours, given: list[Term], *, pointwise
     for symbol in variables(*given):
         name = str(symbol.value).removeprefix("other.")
         if name in sorts and symbol.sort is not sorts[name]:
-            raise _Invalid(f"{name} is named with another sort than it has")
+            raise _Invalid(f"{name} is named with a sort that it does not have")
 
 
 def _formula(obligation: Obligation, number: Any, formulas: list[dict[str, Any]]) -> Any:
@@ -165,7 +148,7 @@ def _formula(obligation: Obligation, number: Any, formulas: list[dict[str, Any]]
 
 
 def _confirmed(made: list[tuple[Obligation, Any]], *, quick: bool) -> tuple[int, str]:
-    """How many obligations the kernel confirms, and the first that nobody does."""
+    """Count the obligations that the kernel confirms, and name the first that is not confirmed."""
     known: dict[Term, bool] = {}
     confirmations = Confirmations()
     count = 0
@@ -184,7 +167,7 @@ def _confirmed(made: list[tuple[Obligation, Any]], *, quick: bool) -> tuple[int,
 
 
 def _unreached(program: Program) -> str:
-    """Why the proof may say nothing: no neighbours that differ, or an output that no run reaches; else empty."""
+    """Say why the proof may say nothing: no neighbours differ, or no run reaches an output; empty if it does say something."""
     for one in (one for one, pairs in required_directions(program) if not pairs.reverse):
         real = witnesses(one)
         empty = real if isinstance(real, Empty) else first_unreachable_output(real)

@@ -24,21 +24,15 @@ class Differs(RuntimeError):
 
 @dataclass(frozen=True)
 class Drawn:
-    """One draw of a run.
-
-    Args:
-      statement: the draw.
-      args: what the law was given, scores one by one; None where that is not compared.
-      value: what it gave.
-    """
+    """One draw of a run."""
 
     statement: Draw | Invoke
-    args: tuple[Any, ...] | None
+    args: tuple[Any, ...] | None  # what the law was given, scores one by one; None where that is not compared
     value: Any
 
 
 def python_run(program: Program, inputs: Mapping[str, Any], drawn: Iterable[Drawn]) -> Halt:
-    """How Python ends the function of a program on given data, its samplers giving the recorded values in turn."""
+    """Run the function of a program by Python on given data, with samplers that return the recorded values in turn."""
     tape = _Tape(iter(drawn))
     function, samplers = _function(program, tape)
     arguments = {name: list(value) if isinstance(value, (tuple, list)) else value for name, value in inputs.items()}
@@ -55,7 +49,7 @@ def python_run(program: Program, inputs: Mapping[str, Any], drawn: Iterable[Draw
 
 
 def is_same_end(one: Halt, other: Halt) -> bool:
-    """Whether two runs ended alike, types included."""
+    """True if two runs ended alike, types included."""
     return one.exception == other.exception and _typed(one.values) == _typed(other.values)
 
 
@@ -71,7 +65,7 @@ class _Tape:
     rest: Any
 
     def sampler(self, name: str) -> Callable[..., Any]:
-        """What a function calls under the name of a sampler, or of a helper with a contract of its own."""
+        """The function behind the name of a sampler, or of a helper with a contract of its own."""
 
         def sample(*args: Any, **named: Any) -> Any:
             drawn = next(self.rest, None)

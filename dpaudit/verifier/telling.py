@@ -1,8 +1,9 @@
-"""What the verifier found, in words for people and as plain data for programs."""
+"""Results of the verifier in words for people and as plain data for programs."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import fields
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
 from typing import Any
@@ -40,7 +41,7 @@ def witness_words(program: Program, witness: Witness) -> tuple[str, ...]:
 
 
 def lines(found: ProofResult) -> Iterator[str]:
-    """What is printed about one function."""
+    """The lines printed about one function."""
     yield f"{found.name}: {found.status}"
     yield from _row("claim", found.claim)
     if found.status == "proven":
@@ -65,7 +66,7 @@ LEGEND = (
 
 
 def rechecked_lines(found: Rechecked) -> Iterator[str]:
-    """What is printed about one certificate."""
+    """The lines printed about one certificate."""
     yield f"{found.name}: {found.status}"
     if found.reason:
         yield from _row("because", found.reason)
@@ -74,25 +75,13 @@ def rechecked_lines(found: Rechecked) -> Iterator[str]:
 
 
 def as_data(found: ProofResult) -> dict[str, Any]:
-    """What the verifier found as plain data."""
-    return {
-        "name": found.name,
-        "status": found.status,
-        "claim": found.claim,
-        "scope": found.scope,
-        "alignment": list(found.alignment),
-        "obligations": [
-            {"id": one.id, "line": one.line, "solvers": one.solvers, "kernel": one.kernel, "linear": one.linear}
-            for one in found.obligations
-        ],
-        "witness": None if found.witness is None else _witness(found.witness),
-        "words": list(found.words),
-        "reason": found.reason,
-        "line": found.line,
-        "assumptions": list(found.assumptions),
-        "trusted": list(found.trusted),
-        "seconds": round(found.seconds, 3),
-    }
+    """A result of the verifier as plain data."""
+    data = {one.name: getattr(found, one.name) for one in fields(found) if one.name != "certificate"}
+    data |= {name: list(value) for name, value in data.items() if isinstance(value, tuple)}
+    shown = ("id", "line", "solvers", "kernel", "linear")
+    data["obligations"] = [{name: getattr(one, name) for name in shown} for one in found.obligations]
+    data["witness"] = None if found.witness is None else _witness(found.witness)
+    return {**data, "seconds": round(found.seconds, 3)}
 
 
 def _witness(witness: Witness) -> dict[str, Any]:

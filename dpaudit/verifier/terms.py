@@ -16,7 +16,7 @@ Number: TypeAlias = int | Fraction | bool
 
 
 class Sort(Enum):
-    """What values a term has: whole numbers, rational or real numbers, truth values."""
+    """The sort of a term's values: integers, rational or real numbers, truth values."""
 
     INT = "Int"
     REAL = "Real"
@@ -27,7 +27,7 @@ class Sort(Enum):
 
 
 class Op(Enum):
-    """How a term is made from its arguments.
+    """The operation that makes a term from its arguments.
 
     `APPLY` is a function that is known by name only: an element of a list by its index. `DIVIDE`, `QUOTIENT` and `REMAINDER` are
     Python's /, // and % where those are defined, and any fixed number elsewhere: nothing may be concluded from them there.
@@ -133,6 +133,11 @@ def apply(name: str, args: tuple[Term, ...], sort: Sort) -> Term:
     return _made(Op.APPLY, sort, args, name)
 
 
+def length(name: str) -> Term:
+    """The symbol of the length of a list parameter."""
+    return variable(f"len({name})", Sort.INT)
+
+
 def number_of(term: Term) -> int | Fraction | None:
     """The number that a constant is; None for other terms and truth values."""
     value = term.value
@@ -195,35 +200,27 @@ def divide(first: Term, second: Term) -> Term:
 
 
 def quotient(first: Term, second: Term) -> Term:
-    """Python's // on whole numbers; has a meaning where the divisor is at least 1."""
-    _whole(first, second)
-    one, other = number_of(first), number_of(second)
-    if one is not None and other is not None and other >= 1:
-        return constant(int(one // other))
-    return _made(Op.QUOTIENT, Sort.INT, (first, second))
+    """Python's // on integers; has a meaning where the divisor is at least 1."""
+    return _divide_integers(Op.QUOTIENT, operator.floordiv, first, second)
 
 
 def remainder(first: Term, second: Term) -> Term:
-    """Python's % on whole numbers; has a meaning where the divisor is at least 1."""
-    _whole(first, second)
-    one, other = number_of(first), number_of(second)
-    if one is not None and other is not None and other >= 1:
-        return constant(int(one % other))
-    return _made(Op.REMAINDER, Sort.INT, (first, second))
+    """Python's % on integers; has a meaning where the divisor is at least 1."""
+    return _divide_integers(Op.REMAINDER, operator.mod, first, second)
 
 
 def less_equal(first: Term, second: Term) -> Term:
-    """Whether first <= second."""
+    """The formula first <= second."""
     return _compared(Op.LESS_EQUAL, operator.le, first, second)
 
 
 def less(first: Term, second: Term) -> Term:
-    """Whether first < second."""
+    """The formula first < second."""
     return _compared(Op.LESS, operator.lt, first, second)
 
 
 def equal(first: Term, second: Term) -> Term:
-    """Whether first == second, both numbers or both truth values."""
+    """The formula first == second, of two numbers or two truth values."""
     if (first.sort is Sort.BOOL) is not (second.sort is Sort.BOOL):
         raise IllSorted("a truth value is compared with a number")
     if first.sort is Sort.BOOL:
@@ -239,7 +236,7 @@ def equal(first: Term, second: Term) -> Term:
 
 
 def negation(term: Term) -> Term:
-    """Whether the term does not hold."""
+    """The formula that the term does not hold."""
     _truths(term)
     if term in (TRUE, FALSE):
         return FALSE if term is TRUE else TRUE
@@ -335,7 +332,7 @@ def rename_symbols(term: Term, name: Callable[[str], str]) -> Term:
     return done[term]
 
 
-_BUILDERS: Final[Mapping[Op, Callable[..., Term]]] = {
+BUILDERS: Final[Mapping[Op, Callable[..., Term]]] = {
     Op.ADD: add,
     Op.MULTIPLY: multiply,
     Op.DIVIDE: divide,
@@ -357,7 +354,7 @@ def rebuild(term: Term, args: tuple[Term, ...]) -> Term:
         return term
     if term.op is Op.APPLY:
         return apply(str(term.value), args, term.sort)
-    return _BUILDERS[term.op](*args)
+    return BUILDERS[term.op](*args)
 
 
 def _numeric(*terms: Term) -> Sort:
@@ -367,10 +364,14 @@ def _numeric(*terms: Term) -> Sort:
     return Sort.INT if all(term.sort is Sort.INT for term in terms) else Sort.REAL
 
 
-def _whole(*terms: Term) -> None:
-    """Only whole numbers."""
-    if any(term.sort is not Sort.INT for term in terms):
-        raise IllSorted("// and % need whole numbers")
+def _divide_integers(op: Op, compute: Callable[[Any, Any], int], first: Term, second: Term) -> Term:
+    """The quotient or remainder of integers, computed where both are constants and it has a meaning."""
+    if first.sort is not Sort.INT or second.sort is not Sort.INT:
+        raise IllSorted("// and % need integers")
+    one, other = number_of(first), number_of(second)
+    if one is not None and other is not None and other >= 1:
+        return constant(compute(one, other))
+    return _made(op, Sort.INT, (first, second))
 
 
 def _truths(*terms: Term) -> None:

@@ -1,4 +1,4 @@
-"""`verify`: reads a function, looks for a proof and then for a counterexample, and says which it found."""
+"""`verify`: reads a function, searches for a proof and then for a counterexample, and reports which it found."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from dpaudit.verifier.certificates import certificate_document
 from dpaudit.verifier.confirming import Confirmations, is_linear
 from dpaudit.verifier.frontend import parse
 from dpaudit.verifier.fuel import OutOfFuel, time_limit
-from dpaudit.verifier.ir import Draw, ListOf, Program
+from dpaudit.verifier.ir import Draw, ListOf, Program, contract_of
 from dpaudit.verifier.notation import format_term
 from dpaudit.verifier.outcomes import Checked, ProofResult
 from dpaudit.verifier.product.walk import statements
@@ -110,7 +110,7 @@ def _decide(program: Program, seconds: float) -> ProofResult:
     found = prove(program, seconds=float(seconds * _SHARE), confirmations=confirmations)
     if isinstance(found, Proof):
         try:
-            return _report_proof(found, confirmations)
+            return _report_proof(found, confirmations, common)
         except OutOfFuel:
             return ProofResult(**common, status="unknown", reason=f"{TIME_IS_UP}: certificates for the kernel were looked for last")
     if found.vacuous:
@@ -134,15 +134,13 @@ def _refute(program: Program, failed: Failed, common: dict[str, Any]) -> ProofRe
 
 
 def _unknown(failed: Failed, common: dict[str, Any]) -> ProofResult:
-    """What stood in the way of a proof."""
+    """The verdict where neither a proof nor a counterexample was found."""
     reason = failed.reason + (f": {failed.obligation}" if failed.obligation else "")
     return ProofResult(**common, status="unknown", reason=reason, line=failed.line)
 
 
-def _report_proof(proof: Proof, confirmations: Confirmations) -> ProofResult:
+def _report_proof(proof: Proof, confirmations: Confirmations, common: dict[str, Any]) -> ProofResult:
     """The verdict on a proof, once the kernel has confirmed what it can: all that is linear."""
-    program = proof.program
-    rows: dict[str, Any] = {"name": program.name, "claim": claim_words(program), "assumptions": _assumptions(program)}
     checked = []
     for direction in proof.directions:
         for one in direction.obligations:
@@ -152,17 +150,17 @@ def _report_proof(proof: Proof, confirmations: Confirmations) -> ProofResult:
             by_kernel, linear = confirmations.by_kernel(one.formula), is_linear(one.formula)
             if linear and not by_kernel:
                 reason = f"the kernel does not confirm obligation {one.id}"
-                return ProofResult(**rows, status="unknown", reason=reason, line=one.line)
+                return ProofResult(**common, status="unknown", reason=reason, line=one.line)
             both = confirmations.solvers[one.formula]
             solvers = all(outcome.answer is Answer.UNSAT for outcome in both)
             times = (both[0].seconds, both[1].seconds)
             checked.append(Checked(one.id, one.kind, one.line, solvers=solvers, kernel=by_kernel, linear=linear, seconds=times))
     return ProofResult(
-        **rows,
+        **common,
         status="proven",
         scope=UNBOUNDED,
         alignment=tuple(
-            line for one in proof.directions for line in _alignment_lines(program, one, several=len(proof.directions) > 1)
+            line for one in proof.directions for line in _alignment_lines(proof.program, one, several=len(proof.directions) > 1)
         ),
         obligations=tuple(checked),
         certificate=certificate_document(proof, confirmations),
@@ -171,16 +169,13 @@ def _report_proof(proof: Proof, confirmations: Confirmations) -> ProofResult:
 
 def claim_words(program: Program) -> str:
     """The claim of a program in words."""
-    assert program.contract is not None, "programs that are verified have a contract"  # noqa: S101
-    return claim_text(program.contract.promise)
+    return claim_text(contract_of(program).promise)
 
 
 def _assumptions(program: Program) -> tuple[str, ...]:
-    """What the claim leaves to the caller."""
-    contract = program.contract
-    assert contract is not None, "programs that are verified have a contract"  # noqa: S101
+    """The assumptions that the claim leaves to the caller."""
     found = ["types and requires are checked before each call, as `dpaudit.binding.bind` does"]
-    if contract.domain:
+    if contract_of(program).domain:
         found.append("between databases of the domain; that data outside it are rejected can be observed")
     if any(isinstance(one.sort, ListOf) and one.sort.element is Sort.REAL for one in program.parameters):
         found.append("exact fractions, not floats")

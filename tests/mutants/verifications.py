@@ -14,7 +14,7 @@ from dpaudit.auditor.verdict.proof_status import Call, asks_of_data, find_uncove
 from dpaudit.errors import Unsupported
 from dpaudit.exact import Enclosure, working_precision
 from dpaudit.spec import All, Change, Spec
-from dpaudit.verifier.alignment.users import user_alignment
+from dpaudit.verifier.alignment.search import user_alignment
 from dpaudit.verifier.certify import certificate
 from dpaudit.verifier.evaluation import value_of
 from dpaudit.verifier.frontend import expression, parse

@@ -259,7 +259,9 @@ def test_a_forged_certificate_is_not_confirmed(document, forge):
 
 
 def test_a_name_with_another_sort_is_refused_as_such(document):
-    assert "eps is named with another sort than it has" == recheck(program(), forged(document, with_other_sort), quick=True).reason
+    assert (
+        "eps is named with a sort that it does not have" == recheck(program(), forged(document, with_other_sort), quick=True).reason
+    )
 
 
 @pytest.mark.parametrize("forge", [without_direction, reversed_direction, with_direction_twice, without_obligation])

@@ -272,7 +272,7 @@ def test_the_guard_accepts_what_the_clause_does_not_speak_of():
         ("'a' == 'a'", "a literal of type str"),
         ("+n > 0", "the operator UAdd"),
         ("m > 0", "the name m"),
-        ("len(n) > 0", "len of something that is no list parameter"),
+        ("len(n) > 0", "len of something other than a list parameter"),
     ],
 )
 def test_a_text_without_a_meaning_is_refused_by_guard_and_proof_alike(text, construct):

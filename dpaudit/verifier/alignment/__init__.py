@@ -1,1 +1,1 @@
-"""How noise is moved in the second run: shapes of shifts, and the search for one that hides the difference of the data."""
+"""Alignments: shifts of the second run's noise that hide the difference of the data, and the search for them."""

@@ -1,4 +1,4 @@
-"""The search for an alignment: by growing number of non-zero coefficients, against examples of data and noise that defeat others.
+"""The search for an alignment, by growing number of non-zero coefficients, guided by data and noise that defeated earlier ones.
 
 Loops are run a few rounds and parameters of scales and claims are fixed, so that what is found is a guess; it is proven elsewhere.
 """
@@ -12,15 +12,17 @@ from itertools import product
 from typing import Any, Final, TypeAlias
 
 from dpaudit.verifier.alignment.templates import templates
+from dpaudit.verifier.frontend import expression
 from dpaudit.verifier.fuel import spend
-from dpaudit.verifier.ir import ListOf, Program
+from dpaudit.verifier.ir import Draw, For, ListOf, Program
 from dpaudit.verifier.product.adjacency import Neighbours
 from dpaudit.verifier.product.costs import Meter
 from dpaudit.verifier.product.execution import Execution
+from dpaudit.verifier.product.ledger import WITHIN
 from dpaudit.verifier.product.obligations import Obligation
-from dpaudit.verifier.product.runs import Alignment
+from dpaudit.verifier.product.runs import OTHER, Alignment, Misused
 from dpaudit.verifier.product.statements import execute
-from dpaudit.verifier.product.walk import draws, loops
+from dpaudit.verifier.product.walk import draws, loops, statements
 from dpaudit.verifier.solving import Answer, Model, Session
 from dpaudit.verifier.terms import (
     FALSE,
@@ -34,6 +36,7 @@ from dpaudit.verifier.terms import (
     conjunction,
     constant,
     equal,
+    length,
     less_equal,
     negation,
     substitute,
@@ -48,56 +51,37 @@ Inputs: TypeAlias = Mapping[str, Any]
 LARGEST: Final = 2
 """The largest coefficient."""
 ROUNDS: Final = (2, 3, 5)
-"""How often loops are run, few first."""
+"""Numbers of rounds for which loops are run, few first."""
 _BY_FORM: Final = ("triangular", "piecewise", "lattice", "prefix")
 """Kinds of obligation that say nothing while coefficients are unknown."""
 
 
 @dataclass
 class Bounded:
-    """What must hold when loops are run a number of times, with unknown coefficients.
+    """The condition on unknown coefficients when loops are run a fixed number of times."""
 
-    Args:
-      facts: what is known, of inputs, ghosts and noise.
-      goal: what must follow.
-      parts: the obligations that it is made of, each with its goal.
-    """
-
-    facts: tuple[Term, ...]
+    facts: tuple[Term, ...]  # what is known, of inputs, ghosts and noise
     goal: Term
-    parts: tuple[tuple[Obligation, Term], ...]
+    parts: tuple[tuple[Obligation, Term], ...]  # the obligations that it is made of, each with its goal
 
 
 @dataclass(frozen=True)
 class Defeat:
-    """Data and noise for which coefficients did not do.
+    """Data and noise for which coefficients did not do."""
 
-    Args:
-      stage: what had to hold.
-      values: the coefficients.
-      model: the data and the noise.
-    """
-
-    stage: Bounded
-    values: Mapping[Term, Term]
-    model: Model
+    stage: Bounded  # what had to hold
+    values: Mapping[Term, Term]  # the coefficients
+    model: Model  # the data and the noise
 
 
 @dataclass
 class Search:
-    """One search; alignments are handed out until there are no more, or time is up.
-
-    Args:
-      program: the program.
-      pairs: the neighbours.
-      pointwise: whether the alignment is for one output.
-      given: shifts that the user gave.
-    """
+    """One search; alignments are handed out until there are no more, or time is up."""
 
     program: Program
     pairs: Neighbours
-    pointwise: bool = False
-    given: Alignment = field(default_factory=dict)
+    pointwise: bool = False  # whether the alignment is for one output
+    given: Alignment = field(default_factory=dict)  # shifts that the user gave
     defeats: list[Defeat] = field(default_factory=list, init=False)
     late: bool = field(default=False, init=False)
 
@@ -132,6 +116,7 @@ class Search:
                     break
             else:
                 yield {site: substitute(shift, values) for site, shift in alignment.items()}
+                # Not this alignment again: whoever asks for the next one could not prove it.
                 solver.add(negation(conjunction(*(equal(one, value) for one, value in values.items()))))
 
     def _output(self) -> Term | None:
@@ -142,7 +127,7 @@ class Search:
         return next((one for one in ghosts if one is not None and one.sort is Sort.INT), None)
 
     def bounded(self, alignment: Alignment, rounds: int) -> Bounded:
-        """What must hold in so many rounds, with parameters of scales and claim fixed."""
+        """Build the condition for so many rounds, with the parameters of scales and claim fixed."""
         execution = Execution(self.program, self.pairs, alignment, {}, self.pointwise, rounds)
         book = execute(execution)
         fixed = {one: constant(value, one.sort) for one, value in self.fixed().items()}
@@ -202,8 +187,30 @@ class Search:
                     for side in sides:
                         side[one.name] = Fraction(number) if one.sort is Sort.REAL else number
                     continue
-                places = [constant(place) for place in range(min(int(value(variable(f"len({one.name})", Sort.INT))), ROUNDS[-1]))]
+                places = [constant(place) for place in range(min(int(value(length(one.name))), ROUNDS[-1]))]
                 for run, side in enumerate(sides, 1):
                     read = (value(self.pairs.read(run, one.name, place)) for place in places)
                     side[one.name] = tuple(Fraction(number) if one.sort.element is Sort.REAL else number for number in read)
             yield sides
+
+
+def user_alignment(program: Program, pairs: Neighbours, *, pointwise: bool) -> Alignment:
+    """The shifts that a contract gives, by site: read by the front end, and checked like any other alignment."""
+    symbols = dict(program.sorts)
+    symbols |= {one.name: one.sort for one in program.parameters if not isinstance(one.sort, ListOf)}
+    symbols |= {one.name: Sort.INT for one in statements(program.body) if isinstance(one, For)}
+    lists = {one.name: one.sort.element for one in program.parameters if isinstance(one.sort, ListOf)}
+    symbols |= {OTHER + name: sort for name, sort in symbols.items()}
+    lists |= {OTHER + name: sort for name, sort in lists.items()}
+    ghosts = Execution(program, pairs, {}, {}, pointwise).ghosts()
+    symbols |= {str(ghost.value): ghost.sort for ghost in ghosts}
+    sites = {draw.name: draw.site for draw in draws(program.body) if isinstance(draw, Draw)}
+    sites |= {f"{draw.law.value}.{draw.site}": draw.site for draw in draws(program.body) if isinstance(draw, Draw)}
+    found: dict[int, Term] = {}
+    for name, text in pairs.contract.align:
+        if name.endswith(WITHIN):
+            continue
+        if name not in sites:
+            raise Misused(f"an alignment is given for {name}, which names no draw; draws are {', '.join(sorted(sites))}")
+        found[sites[name]] = expression(text, symbols, lists).term
+    return found

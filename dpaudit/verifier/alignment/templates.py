@@ -1,4 +1,4 @@
-"""Shapes that the shift of a draw may have: pieces by the first test that the noise is in, each a small sum of distances.
+"""Shapes that the shift of a draw may have: one piece on each side of its first test, each a small sum of distances.
 
 A draw's noise is followed through the statements after it. Where it ends in a test or an output as `rest + factor * noise`, moving
 it by minus the distance of `rest` over the factor hides the difference, so that such distances are what sums are made from.
@@ -35,22 +35,16 @@ from dpaudit.verifier.terms import (
 )
 
 UNKNOWN: Final = "?"
-"""What stands for values that the noise has no plain part in."""
+"""Marks names whose value is unknown or does not depend linearly on the noise."""
 
 
 @dataclass(frozen=True)
 class Template:
-    """The shape of one shift.
-
-    Args:
-      site: the draw.
-      tests: where the pieces begin and end, over names at the draw; the last piece is the rest.
-      basis: what the sum of each piece is made from.
-    """
+    """The shape of one shift."""
 
     site: int
-    tests: tuple[Term, ...]
-    basis: tuple[Term, ...]
+    tests: tuple[Term, ...]  # where the pieces begin and end, over names at the draw; the last piece is the rest
+    basis: tuple[Term, ...]  # what the sum of each piece is made from
 
     def unknowns(self) -> tuple[tuple[Term, ...], ...]:
         """The coefficients of each piece."""
@@ -116,22 +110,17 @@ def _basis(program: Program, pairs: Neighbours, uses: Uses) -> Iterator[Term]:
 
 
 def _distance(term: Term, differing: frozenset[str]) -> Term:
-    """How far a term is apart in the two runs; most names mean the same in both."""
+    """The difference of a term between the two runs; most names mean the same in both."""
     return subtract(rename_symbols(term, lambda name: OTHER + name if name in differing else name), term)
 
 
 @dataclass
 class Uses:
-    """Where a draw's noise ends.
+    """Where a draw's noise ends."""
 
-    Args:
-      noise: the name of the noise.
-      tests: tests that it is in, over names at the draw, in their order.
-      rests: what it is added to in tests and outputs, and the factor that it has there.
-    """
-
-    noise: Term
-    tests: list[Term] = field(default_factory=list)
+    noise: Term  # the name of the noise
+    tests: list[Term] = field(default_factory=list)  # tests that it is in, over names at the draw, in their order
+    # What it is added to in tests and outputs, and the factor that it has there.
     rests: list[tuple[Term, int]] = field(default_factory=list)
 
     def follow(self, block: Block, names: dict[Term, Term]) -> None:
@@ -199,7 +188,7 @@ class Uses:
                 self.rests.append((known, factor))
 
     def _known(self, term: Term) -> bool:
-        """Whether a term is about names at the draw only."""
+        """True if a term is about names at the draw only."""
         return not any(str(one.value).startswith(UNKNOWN) for one in variables(term))
 
 

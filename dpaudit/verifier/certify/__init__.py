@@ -1,4 +1,4 @@
-"""Certificates for the kernel: found with solvers, which are then needed no more."""
+"""Certificates for the kernel, found with solvers and checked without them."""
 
 from __future__ import annotations
 

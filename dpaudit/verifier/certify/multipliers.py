@@ -1,4 +1,4 @@
-"""Why rows cannot hold together: multipliers by which they, their products and squares add up to a contradiction."""
+"""Multipliers by which rows, their products and squares add up to a contradiction (Farkas, Positivstellensatz)."""
 
 from __future__ import annotations
 
@@ -132,7 +132,7 @@ def _null_space(parts: Sequence[_Part]) -> list[Fraction] | None:
 
 
 def _contradict(parts: Sequence[_Part], found: Sequence[Fraction]) -> bool:
-    """Whether the multipliers give 0 < 0, or a positive constant that is at most 0."""
+    """True if the multipliers give 0 < 0, or a positive constant that is at most 0."""
     constant = sum((multiplier * part.polynomial.get((), 0) for part, multiplier in zip(parts, found, strict=True)), Fraction(0))
     strict = any(part.strict and multiplier > 0 for part, multiplier in zip(parts, found, strict=True))
     allowed = all(part.free or multiplier >= 0 for part, multiplier in zip(parts, found, strict=True))

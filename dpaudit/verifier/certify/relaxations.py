@@ -1,4 +1,4 @@
-"""What the kernel knows of its clauses, asked of z3: products of variables are unknowns of their own, whole numbers may be real."""
+"""The kernel's clauses as questions to z3: products of variables become unknowns of their own, integers may be real."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Kind: TypeAlias = Literal["linear", "integer", "products"]
 
 
 class Relaxation:
-    """Literals of a problem with what they mean in linear arithmetic, over whole numbers, or with products; never evidence."""
+    """Literals of a problem with what they mean in linear arithmetic, over integers, or with products; never evidence."""
 
     def __init__(self, problem: Clauses, kind: Kind, seconds: float, context: Any) -> None:
         """The meanings of all literals that the problem has, each behind the truth value of its atom, in a z3 context."""
@@ -109,9 +109,8 @@ class Relaxation:
 
     def _sum(self, polynomial: Polynomial, *, whole: bool) -> str:
         """A polynomial as text."""
-        parts = [
-            _scaled(coefficient, self._product(monomial, whole=whole), whole=whole) for monomial, coefficient in polynomial.items()
-        ]
+        products = ((coefficient, self._product(monomial, whole=whole)) for monomial, coefficient in polynomial.items())
+        parts = [_scaled(coefficient, factors, whole=whole) for coefficient, factors in products]
         return f"(+ {' '.join(parts)} {'0' if whole else '0.0'})"
 
     def _product(self, monomial: Monomial, *, whole: bool) -> list[str]:

@@ -19,7 +19,7 @@ from dpaudit.verifier.terms import Term
 _PATIENCE: Final = 2.0
 """Seconds for one question to z3."""
 _MOST_SPLITS: Final = 40
-"""The most whole-number splits in one certificate."""
+"""The most integer splits in one certificate."""
 
 
 class _GivenUp(Exception):
@@ -27,13 +27,13 @@ class _GivenUp(Exception):
 
 
 def certificate(obligation: Term, *, seconds: float = 20.0) -> dict[str, Any] | None:
-    """What makes the kernel accept an obligation, found with the help of z3.
+    """Search with z3 for a certificate by which the kernel accepts an obligation.
 
     Args:
       obligation: a truth-valued term that should hold for all values.
       seconds: processor time after which to give up, above 0.
     Returns:
-      A certificate, of plain lists, whole numbers and texts; None where none was found, which says nothing of the obligation.
+      A certificate, of plain lists, integers and texts; None where none was found, which says nothing of the obligation.
     Raises:
       IllSorted: the term is a number.
       OutOfFuel: the limit around this search is reached.
@@ -118,7 +118,7 @@ class _Search:
         return {"lemmas": lemmas, "tree": tree}
 
     def _excluded(self, relaxation: Relaxation, literals: Sequence[int]) -> bool:
-        """Whether some of the literals cannot hold together, with a lemma that says so."""
+        """True if some of the literals cannot hold together, with a lemma that says so."""
         comparisons = [literal for literal in literals if self._problem.row(literal) is not None]
         core = relaxation.conflict(comparisons)
         if core is None:
@@ -137,7 +137,7 @@ class _Search:
         return True
 
     def _multiplied(self, literals: Sequence[int]) -> bool:
-        """Whether products of rows exclude the literals, with a lemma that says so."""
+        """True if products of rows exclude the literals, with a lemma that says so."""
         rows = [row for literal in literals if (row := self._problem.row(literal)) is not None]
         if all(len(monomial) < 2 for _, polynomial in rows for monomial in polynomial):
             return False
@@ -146,7 +146,7 @@ class _Search:
         return self._excluded(self._products, literals)
 
     def _split(self) -> int:
-        """The literal of a new comparison by which a whole number is below or above a value that it cannot have."""
+        """The literal of a new comparison by which an integer is below or above a value that it cannot have."""
         for monomial, value in sorted(self._linear.values().items()):
             if value.denominator > 1 and len(self.atoms) < _MOST_SPLITS and all(self._problem.integer[index] for index in monomial):
                 below: Polynomial = plus({monomial: Fraction(1)}, UNIT, -floor(value))

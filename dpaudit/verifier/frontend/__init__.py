@@ -1,4 +1,9 @@
-"""The front end: Python source in, a typed program out, or a refusal that names line, column, construct and remedy."""
+"""The front end: Python source in, a typed program out, or a refusal that names line, column, construct and remedy.
+
+A construct is one entry of one table: a kind of expression in `expressions._READERS`, an operator in `expressions._OPERATORS`, a
+kind of statement in `statements._READERS`. What is in no table is refused. Only a new kind of statement of `ir` needs more: its
+meaning in `interpreter` and in `product.statements`.
+"""
 
 from __future__ import annotations
 

@@ -50,18 +50,14 @@ def _unguarded(reader: Reader, node: ast.AST, what: str) -> None:
         inside = "inside `and`, `or`, a conditional expression or a chained comparison"
         raise refusal(node, f"{what} {inside}", "draw on a line before", "DPA706")
     if reader.prefix:
-        raise refusal(
-            node, f"{what} in a helper without a contract", "draw in the function itself, or give the helper @spec", "DPA706"
-        )
+        raise refusal(node, f"{what} in a helper without a contract", "draw in the function, or give the helper @spec", "DPA706")
 
 
 def declare_name(reader: Reader, node: ast.AST, target: str, sort: Sort) -> Term:
     """The variable of a name that is assigned to, which keeps one sort."""
     known = reader.shared.sorts.setdefault(target, sort)
     if known is not sort:
-        raise refusal(
-            node, f"{target} is {known.value} and {sort.value}", "a name keeps one type; start with `Fraction(0)`", "DPA703"
-        )
+        raise refusal(node, f"{target} is {known.value} and {sort.value}", "a name keeps one type; start at Fraction(0)", "DPA703")
     return variable(target, sort)
 
 
@@ -80,7 +76,7 @@ def _arguments(node: ast.Call, law: Law) -> dict[str, ast.expr]:
 
 
 def _usage(law: Law) -> str:
-    """How a sampler is called."""
+    """The hint that shows how a sampler is called."""
     return f"write {law.value}({', '.join(ARGUMENTS[law])})"
 
 
@@ -98,7 +94,7 @@ def _lattice(reader: Reader, node: ast.expr) -> Term:
     spacing = number(reader, node, "as a lattice")
     value = number_of(spacing)
     if value is None or value <= 0:
-        raise refusal(node, "a lattice that is no positive constant", "write 1 or `Fraction(1, 1024)`", "DPA706")
+        raise refusal(node, "a lattice that is not a positive constant", "write 1 or `Fraction(1, 1024)`", "DPA706")
     return spacing
 
 
@@ -108,7 +104,7 @@ def _scores(reader: Reader, node: ast.expr) -> tuple[str | None, tuple[Term, ...
         take(node, "id")
         return reader.lists[node.id][0], ()
     if not isinstance(node, ast.List) or not node.elts:
-        raise refusal(node, "scores that are no list", "pass a list parameter, or write the scores out: [q[0], q[1]]", "DPA706")
+        raise refusal(node, "scores that are not a list", "pass a list parameter, or write the scores out: [q[0], q[1]]", "DPA706")
     take(node, "elts")
     return None, tuple(number(reader, score, "as a score") for score in node.elts)
 
@@ -118,9 +114,8 @@ def emit_call(reader: Reader, node: ast.Call, program: Program, source: Source) 
     _unguarded(reader, node, f"a call of {program.name}, which draws,")
     if len(node.args) != len(program.parameters):
         raise refusal(node, f"{len(node.args)} arguments of {program.name}", f"it takes {len(program.parameters)}", "DPA706")
-    args: list[Term | str] = []
-    for parameter, value in zip(program.parameters, node.args, strict=True):
-        args.append(read_argument(reader, value, parameter.sort, program.name))
+    pairs = zip(program.parameters, node.args, strict=True)
+    args = tuple(read_argument(reader, value, parameter.sort, program.name) for parameter, value in pairs)
     _samplers(reader, node, source)
     returned = _result(node, program)
     site = next(reader.shared.sites)
@@ -128,7 +123,7 @@ def emit_call(reader: Reader, node: ast.Call, program: Program, source: Source) 
     result = declare_name(reader, node, target, returned)
     if reader.shared.helpers.setdefault(program.name, program) != program:
         raise refusal(node, f"two helpers named {program.name}", "give them different names", "DPA706")
-    reader.emitted.append(Invoke(place_of(node), target, site, program.name, tuple(args)))
+    reader.emitted.append(Invoke(place_of(node), target, site, program.name, args))
     return result
 
 
@@ -137,7 +132,7 @@ def read_argument(reader: Reader, node: ast.expr, sort: Sort | ListOf, name: str
     if isinstance(sort, ListOf):
         if isinstance(node, ast.Name) and reader.lists.get(node.id, ("", None))[1] is sort.element:
             return reader.lists[node.id][0]
-        raise refusal(node, f"an argument of {name} that is no such list", "pass a list parameter of the same type", "DPA706")
+        raise refusal(node, f"an argument of {name} that is not such a list", "pass a list parameter of the same type", "DPA706")
     value = term(reader, node)
     if value.sort is not sort:
         raise refusal(node, f"{value.sort.value} for a parameter of {name}", f"it takes {sort.value}", "DPA703")
@@ -161,5 +156,5 @@ def _samplers(reader: Reader, node: ast.Call, source: Source) -> None:
 def _result(node: ast.Call, program: Program) -> Sort:
     """The sort of a helper's result, which is one scalar."""
     if len(program.returned) != 1 or isinstance(program.returned[0], str):
-        raise refusal(node, f"{program.name} returns no single number", "call helpers that return one scalar", "DPA706")
+        raise refusal(node, f"{program.name} does not return a single number", "call helpers that return one scalar", "DPA706")
     return program.returned[0]

@@ -1,15 +1,17 @@
-"""Texts of specifications as terms: the same recursion over the same tree as their values, with constructors of terms."""
+"""Specifications as terms: the same recursion over the same trees as their values, and the contract that they make."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Final
 
 from dpaudit.clauses import EACH, MODULI, Clause, Kind, Scope, Unread, read_clause, reads
+from dpaudit.promise import read_promise
+from dpaudit.spec import Spec
 from dpaudit.verifier.frontend.refusals import OutsideSubset
-from dpaudit.verifier.ir import Check, Place
+from dpaudit.verifier.ir import Change, Check, Contract, ListOf, Parameter, Place, Relation
 from dpaudit.verifier.terms import (
     ONE,
     TRUE,
@@ -28,6 +30,7 @@ from dpaudit.verifier.terms import (
     implies,
     largest,
     least,
+    length,
     less,
     less_equal,
     multiply,
@@ -62,7 +65,7 @@ CONSTRUCTORS: Final[Mapping[str, Callable[..., Term]]] = {
     "!=": lambda left, right: negation(equal(left, right)),
     "not": negation,
 }
-"""What each operation of `dpaudit.clauses.OPERATIONS` is in terms."""
+"""The constructor of each operation of `dpaudit.clauses.OPERATIONS`; the readers of programs use it too."""
 
 
 @dataclass(frozen=True)
@@ -115,7 +118,7 @@ def express_clause(clause: Clause) -> Expression:
 
 
 def state_clause(clause: Clause) -> Term:
-    """What a clause about data says of one place: if every element that its text names is there, it is defined and true.
+    """The statement of a clause about data at one place: if every element that its text names exists, it is defined and true.
 
     Elements that its text names count also where their values do not, as `dpaudit.clauses.holds` counts them.
     """
@@ -128,11 +131,6 @@ def state_clause(clause: Clause) -> Term:
     # Inside operands that Python skips, divisors are not evaluated; that reads are inside is known here already.
     defined = [check.condition for check in found.checks if check.kind != "index"]
     return implies(conjunction(*inside), conjunction(*defined, found.term))
-
-
-def length(name: str) -> Term:
-    """The length of a list parameter."""
-    return variable(f"len({name})", Sort.INT)
 
 
 def _inside(name: str, index: Term) -> tuple[Term, Term]:
@@ -208,3 +206,60 @@ class _Reading:
             yield
         finally:
             self.guards.pop()
+
+
+class _Facts:
+    """Facts that later parts of a specification may lean on, and what must follow from them."""
+
+    def __init__(self, facts: Iterable[Term]) -> None:
+        self.facts = list(facts)
+        self.obligations: list[tuple[str, Term]] = []
+
+    def owed(self, kind: str, condition: Term) -> None:
+        """Note what must follow from the facts so far."""
+        needed = implies(conjunction(*self.facts), condition)
+        if needed is not TRUE:
+            self.obligations.append((kind, needed))
+
+    def public(self, clause: Clause) -> Term:
+        """A term over public scalars and lengths, with its definedness owed."""
+        found = express_clause(clause)
+        for check in found.checks:
+            self.owed("defined", check.condition)
+        return found.term
+
+
+def contract(spec: Spec, parameters: tuple[Parameter, ...]) -> Contract:
+    """The specification of a function with these parameters, as terms over their values at entry."""
+    promise = read_promise(spec, tuple((one.name, kind_of(one)) for one in parameters))
+    facts = _Facts(less_equal(ZERO, length(one.name)) for one in parameters if isinstance(one.sort, ListOf))
+    requires = []
+    for one in promise.requires:
+        clause = facts.public(one.clause)
+        facts.facts.append(clause)
+        requires.append(clause)
+    changes = tuple((name, Change(Relation(relation), facts.public(bound.clause))) for name, relation, bound in promise.changes)
+    for _, change in changes:
+        facts.owed("bound", less_equal(ZERO, change.bound))
+    claim, odds, delta = (facts.public(part) for part in (promise.claim, promise.odds, promise.delta))
+    facts.owed("claim", less_equal(ZERO, claim))
+    facts.owed("odds", less_equal(ONE, odds))
+    facts.owed("delta", less_equal(ZERO, delta))
+    return Contract(
+        claim=claim,
+        odds=odds,
+        delta=delta,
+        cost=str(spec.cost),
+        changes=changes,
+        public=tuple(spec.public),
+        requires=tuple(requires),
+        domain=tuple(state_clause(one.clause) for one in promise.domain),
+        obligations=tuple(facts.obligations),
+        align=tuple((str(name), str(shift)) for name, shift in dict(spec.align).items()),
+        promise=promise,
+    )
+
+
+def kind_of(parameter: Parameter) -> str:
+    """The type of a parameter as its annotation writes it."""
+    return f"list[{KINDS[parameter.sort.element]}]" if isinstance(parameter.sort, ListOf) else KINDS[parameter.sort]

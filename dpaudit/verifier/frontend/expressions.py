@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
+from contextlib import nullcontext
 from fractions import Fraction
 from typing import Any, Final
 
 from dpaudit.clauses import HIGHEST_POWER
-from dpaudit.verifier.frontend.clauses import length
+from dpaudit.verifier.frontend.clauses import CONSTRUCTORS
 from dpaudit.verifier.frontend.readers import Reader
 from dpaudit.verifier.frontend.refusals import refusal, refusal_of_kind, take
 from dpaudit.verifier.frontend.scopes import Source, Standard
@@ -21,7 +21,6 @@ from dpaudit.verifier.terms import (
     Sort,
     Term,
     absolute,
-    add,
     apply,
     choose,
     conjunction,
@@ -31,6 +30,7 @@ from dpaudit.verifier.terms import (
     equal,
     largest,
     least,
+    length,
     less,
     less_equal,
     multiply,
@@ -39,7 +39,6 @@ from dpaudit.verifier.terms import (
     number_of,
     quotient,
     remainder,
-    subtract,
 )
 
 
@@ -60,7 +59,7 @@ def number(reader: Reader, node: ast.expr, what: str) -> Term:
 
 
 def whole(reader: Reader, node: ast.expr, what: str) -> Term:
-    """The term of an expression that must be a whole number."""
+    """The term of an expression that must be an integer."""
     found = term(reader, node)
     if found.sort is not Sort.INT:
         raise refusal(node, f"{_SORTS[found.sort]} {what}", "only whole numbers (int) may stand here", "DPA703")
@@ -97,9 +96,7 @@ def _name(reader: Reader, node: ast.Name) -> Term:
     if name in reader.symbols and reader.defined is not None and name in reader.defined:
         return reader.symbols[name]
     if name in reader.locals:
-        raise refusal(
-            node, f"{name} may have no value here", "assign it on every path before, and read no loop variable later", "DPA704"
-        )
+        raise refusal(node, f"{name} may have no value here", "assign it on every path, and read no loop variable later", "DPA704")
     # Python replaces __debug__ by what the option -O says.
     found = None if name.startswith("__") else reader.meaning(name)
     if isinstance(found, (int, Fraction)):
@@ -140,16 +137,9 @@ def arithmetic(reader: Reader, node: ast.AST, operator: ast.operator, left: Term
             raise refusal(node, "int / int, which is a float", "write `Fraction(a, b)`", "DPA703")
         reader.check(node, "divisor", negation(equal(right, ZERO)))
         return divide(left, right)
-    if type(operator) not in _ARITHMETIC:
+    if type(operator) not in _OPERATORS:
         raise refusal(node, f"the operator {type(operator).__name__}", "the subset has + - * / // % and ** with exponents 0 to 4")
-    return _ARITHMETIC[type(operator)](left, right)
-
-
-_ARITHMETIC: Final[Mapping[type[ast.operator], Callable[[Term, Term], Term]]] = {
-    ast.Add: add,
-    ast.Sub: subtract,
-    ast.Mult: multiply,
-}
+    return _OPERATORS[type(operator)](left, right)
 
 
 def _power(base: Term, exponent: ast.expr) -> Term:
@@ -162,41 +152,25 @@ def _power(base: Term, exponent: ast.expr) -> Term:
 def _compare(reader: Reader, node: ast.Compare) -> Term:
     """Comparisons; in a chain each operand is evaluated once, as long as the chain holds, and nothing is drawn."""
     take(node, "left", "ops", "comparators")
-    with reader.under(TRUE) if len(node.ops) > 1 else _nothing():
+    with reader.under(TRUE) if len(node.ops) > 1 else nullcontext():
         left, found = term(reader, node.left), TRUE
         for operator, operand in zip(node.ops, node.comparators, strict=True):
-            with reader.under(found) if found is not TRUE else _nothing():
+            with reader.under(found) if found is not TRUE else nullcontext():
                 right = term(reader, operand)
             found = conjunction(found, _compared(operand, operator, left, right))
             left = right
     return found
 
 
-@contextmanager
-def _nothing() -> Iterator[None]:
-    """No condition."""
-    yield
-
-
 def _compared(node: ast.expr, operator: ast.cmpop, left: Term, right: Term) -> Term:
     """One comparison."""
-    make = _COMPARISONS.get(type(operator))
+    make = _OPERATORS.get(type(operator))
     if make is None:
         raise refusal(node, f"the comparison {type(operator).__name__}", "the subset has < <= > >= == and !=")
     truths = [side.sort is Sort.BOOL for side in (left, right)]
     if any(truths) and not (all(truths) and isinstance(operator, (ast.Eq, ast.NotEq))):
         raise refusal(node, "a comparison of a truth value", "compare truth values with each other, by == or !=", "DPA703")
     return make(left, right)
-
-
-_COMPARISONS: Final[Mapping[type[ast.cmpop], Callable[[Term, Term], Term]]] = {
-    ast.Lt: less,
-    ast.LtE: less_equal,
-    ast.Gt: lambda left, right: less(right, left),
-    ast.GtE: lambda left, right: less_equal(right, left),
-    ast.Eq: equal,
-    ast.NotEq: lambda left, right: negation(equal(left, right)),
-}
 
 
 def _connective(reader: Reader, node: ast.BoolOp) -> Term:
@@ -226,12 +200,8 @@ def _conditional(reader: Reader, node: ast.IfExp) -> Term:
 def _same(node: ast.AST, what: str, first: Term, second: Term) -> None:
     """Two values of one sort, so that the type of the result does not depend on the data."""
     if first.sort is not second.sort:
-        raise refusal(
-            node,
-            f"{what} are {_SORTS[first.sort]} and {_SORTS[second.sort]}",
-            "make them one type: `Fraction(1, 1)` for 1",
-            "DPA703",
-        )
+        found = f"{what} are {_SORTS[first.sort]} and {_SORTS[second.sort]}"
+        raise refusal(node, found, "make them one type: `Fraction(1, 1)` for 1", "DPA703")
 
 
 def _element(reader: Reader, node: ast.Subscript) -> Term:
@@ -239,7 +209,7 @@ def _element(reader: Reader, node: ast.Subscript) -> Term:
     take(node, "value", "slice")
     base = ast.unparse(node.value)
     if not isinstance(node.value, ast.Name) or base not in reader.lists:
-        raise refusal(node, "an index into something that is no list parameter", "only list parameters are read by index", "DPA705")
+        raise refusal(node, "an index into something other than a list parameter", "read list parameters by index", "DPA705")
     name, sort = reader.lists[base]
     index = whole(reader, node.slice, "as an index")
     value = number_of(index)
@@ -249,20 +219,21 @@ def _element(reader: Reader, node: ast.Subscript) -> Term:
     return apply(name, (index,), sort)
 
 
+_CALLABLE: Final = "call samplers, helpers, abs, min, max, len and Fraction"
+
+
 def _call(reader: Reader, node: ast.Call) -> Term:
     """A call of a function of Python, a sampler or a helper."""
     take(node, "func", "args", "keywords")
     if not isinstance(node.func, ast.Name) or node.func.id in reader.lists or node.func.id in reader.outputs:
-        raise refusal(
-            node, "a call of something that is no plain name", "call samplers, helpers, abs, min, max, len and Fraction", "DPA706"
-        )
+        raise refusal(node, "a call of something other than a name", _CALLABLE, "DPA706")
     meaning = reader.meaning(node.func.id)
     if isinstance(meaning, Standard):
         if node.keywords:
             raise refusal(node.keywords[0].value, f"a keyword argument of {meaning.name}", "pass it by position", "DPA706")
         return _standard(reader, node, meaning.name)
     if reader.call is None or not isinstance(meaning, (Law, Source)):
-        raise refusal(node, f"a call of {node.func.id}", "call samplers, helpers, abs, min, max, len and Fraction", "DPA706")
+        raise refusal(node, f"a call of {node.func.id}", _CALLABLE, "DPA706")
     return reader.call(reader, node, meaning)
 
 
@@ -291,8 +262,17 @@ def list_argument(reader: Reader, node: ast.Call) -> str:
     """The list parameter that is the only argument of a call."""
     if len(node.args) == 1 and isinstance(node.args[0], ast.Name) and node.args[0].id in reader.lists:
         return reader.lists[node.args[0].id][0]
-    raise refusal(node, "len of something that is no list parameter", "count in a name of its own", "DPA705")
+    raise refusal(node, "len of something other than a list parameter", "count in a name of its own", "DPA705")
 
+
+_OPERATORS: Final[Mapping[type[ast.AST], Callable[..., Term]]] = {
+    kind: CONSTRUCTORS[symbol]
+    for kind, symbol in (
+        (ast.Add, "+"), (ast.Sub, "-"), (ast.Mult, "*"),
+        (ast.Lt, "<"), (ast.LtE, "<="), (ast.Gt, ">"), (ast.GtE, ">="), (ast.Eq, "=="), (ast.NotEq, "!="),
+    )
+}  # fmt: skip
+"""Every operator that is defined for all numbers, as `CONSTRUCTORS` makes its term; those that need a check are in `arithmetic`."""
 
 _READERS: Final[Mapping[type[ast.expr], Callable[[Reader, Any], Term]]] = {
     ast.BinOp: _binary,

@@ -9,7 +9,7 @@ from typing import Any
 from dpaudit.errors import Unsupported
 from dpaudit.spec import Spec
 from dpaudit.verifier.frontend.calls import emit_call, emit_draw, read_argument
-from dpaudit.verifier.frontend.contracts import contract
+from dpaudit.verifier.frontend.clauses import contract
 from dpaudit.verifier.frontend.expressions import term
 from dpaudit.verifier.frontend.readers import Reader
 from dpaudit.verifier.frontend.refusals import refusal, take
@@ -53,13 +53,11 @@ def _program(source: Source, path: tuple[str, ...]) -> Program:
     """The program of a function with a contract of its own."""
     tree = source.tree
     parameters, samplers = signature(source)
-    lists = {
-        parameter.name: (parameter.name, parameter.sort.element) for parameter in parameters if isinstance(parameter.sort, ListOf)
-    }
+    lists = {one.name: (one.name, one.sort.element) for one in parameters if isinstance(one.sort, ListOf)}
     symbols = {one.name: variable(one.name, one.sort) for one in parameters if not isinstance(one.sort, ListOf)}
     reader = Reader(
         source.find,
-        stored_names(tree.body) | {parameter.name for parameter in parameters},
+        stored_names(tree.body) | {one.name for one in parameters},
         symbols,
         lists,
         set(symbols),
@@ -67,7 +65,7 @@ def _program(source: Source, path: tuple[str, ...]) -> Program:
         path=(*path, tree.name),
         samplers=samplers,
         counters=_counters(tree),
-        parameters=frozenset(parameter.name for parameter in parameters),
+        parameters=frozenset(one.name for one in parameters),
     )
     reader.shared.sorts.update({name: found.sort for name, found in symbols.items()})
     body = block(reader, without_docstring(tree.body), level=0)
@@ -115,14 +113,9 @@ def _inlined(reader: Reader, node: ast.Call, source: Source) -> Term:
     if samplers or node.keywords or len(node.args) != len(parameters):
         hint = f"pass {len(parameters)} arguments by position; give helpers that draw their own @spec"
         raise refusal(node, f"this call of {tree.name}", hint, "DPA706")
-    given = [
-        read_argument(reader, value, parameter.sort, tree.name) for value, parameter in zip(node.args, parameters, strict=True)
-    ]
-    lists = {
-        parameter.name: (value, parameter.sort.element)
-        for parameter, value in zip(parameters, given, strict=True)
-        if isinstance(parameter.sort, ListOf) and isinstance(value, str)
-    }
+    given = [read_argument(reader, value, one.sort, tree.name) for value, one in zip(node.args, parameters, strict=True)]
+    pairs = tuple(zip(parameters, given, strict=True))
+    lists = {one.name: (value, one.sort.element) for one, value in pairs if isinstance(one.sort, ListOf) and isinstance(value, str)}
     body = without_docstring(tree.body)
     last = body[-1] if body else tree
     if not isinstance(last, ast.Return) or last.value is None:
@@ -135,7 +128,7 @@ def _inlined(reader: Reader, node: ast.Call, source: Source) -> Term:
         raise refusal(node, f"two helpers named {tree.name}", "give them different names", "DPA706")
     inner = Reader(
         source.find,
-        stored_names(tree.body) | {parameter.name for parameter in parameters},
+        stored_names(tree.body) | {one.name for one in parameters},
         {},
         lists,
         set(),
@@ -143,12 +136,12 @@ def _inlined(reader: Reader, node: ast.Call, source: Source) -> Term:
         prefix=f"{tree.name}.{next(reader.shared.hidden)}.",
         path=(*reader.path, tree.name),
         counters=_counters(tree),
-        parameters=frozenset(parameter.name for parameter in parameters),
+        parameters=frozenset(one.name for one in parameters),
         guards=reader.guards,
         emitted=reader.emitted,
         shared=reader.shared,
     )
-    for parameter, value in zip(parameters, given, strict=True):
+    for parameter, value in pairs:
         if not isinstance(value, str):
             # What the helper does not change is the caller's value as it stands, so that nothing is evaluated too early.
             if parameter.name in stored_names(body):

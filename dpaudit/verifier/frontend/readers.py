@@ -1,4 +1,4 @@
-"""What is known while a function is read: names, what has a value, conditions, and the statements so far."""
+"""The state while a function is read: names, which of them have a value, conditions, and the statements so far."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from dpaudit.verifier.terms import TRUE, Sort, Term, conjunction, implies
 
 @dataclass
 class Shared:
-    """What a function and the helpers inlined in it count and collect together."""
+    """Counters and collections that a function shares with the helpers inlined in it."""
 
     sites: Iterator[int] = field(default_factory=lambda: count(1))
     appends: Iterator[int] = field(default_factory=lambda: count(1))
@@ -38,47 +38,27 @@ class Loop:
 
 @dataclass
 class Reader:
-    """What expressions are read in.
+    """The state in which expressions and statements are read."""
 
-    Args:
-      find: meaning of a name that is neither local nor a parameter.
-      locals: every name that the function binds anywhere; such a name never means a global one.
-      symbols: the term of each scalar that has a sort by now.
-      lists: the list parameters: name in the program and sort of elements.
-      defined: scalars and outputs that have a value on every path to here; None where no path leads.
-      call: reads calls of samplers and helpers; None where there are none.
-      prefix: what the names of an inlined helper begin with.
-      path: the functions that are being read, to see recursion.
-      samplers: the sampler parameters.
-      outputs: the output lists so far.
-      loops: the loops around, innermost last.
-      counters: every name that a for loop counts with.
-      parameters: the names of all parameters.
-      level: how many blocks are open.
-      shape: whether the first return gave a tuple, and of what.
-      guards: conditions under which Python evaluates what is read now.
-      emitted: the statements so far of the block that is being read.
-      shared: what inlined helpers count on.
-    """
-
-    find: Callable[[str], Meaning]
-    locals: frozenset[str]
-    symbols: dict[str, Term]
-    lists: Mapping[str, tuple[str, Sort]]
-    defined: set[str] | None
+    find: Callable[[str], Meaning]  # meaning of a name that is neither local nor a parameter
+    locals: frozenset[str]  # every name that the function binds anywhere; such a name never means a global one
+    symbols: dict[str, Term]  # the term of each scalar that has a sort by now
+    lists: Mapping[str, tuple[str, Sort]]  # the list parameters: name in the program and sort of elements
+    defined: set[str] | None  # scalars and outputs that have a value on every path to here; None where no path leads
+    # Reads calls of samplers and helpers; None where there are none.
     call: Callable[[Reader, ast.Call, Law | Source], Term] | None = None
-    prefix: str = ""
-    path: tuple[str, ...] = ()
-    samplers: Mapping[str, Law] = field(default_factory=dict)
-    outputs: list[str] = field(default_factory=list)
-    loops: list[Loop] = field(default_factory=list)
-    counters: frozenset[str] = frozenset()
-    parameters: frozenset[str] = frozenset()
-    level: int = 0
-    shape: tuple[bool, tuple[Sort | str, ...]] | None = None
-    guards: list[Term] = field(default_factory=list)
-    emitted: list[Statement] = field(default_factory=list)
-    shared: Shared = field(default_factory=Shared)
+    prefix: str = ""  # what the names of an inlined helper begin with
+    path: tuple[str, ...] = ()  # the functions that are being read, to see recursion
+    samplers: Mapping[str, Law] = field(default_factory=dict)  # the sampler parameters
+    outputs: list[str] = field(default_factory=list)  # the output lists so far
+    loops: list[Loop] = field(default_factory=list)  # the loops around, innermost last
+    counters: frozenset[str] = frozenset()  # every name that a for loop counts with
+    parameters: frozenset[str] = frozenset()  # the names of all parameters
+    level: int = 0  # how many blocks are open
+    shape: tuple[bool, tuple[Sort | str, ...]] | None = None  # whether the first return gave a tuple, and of what
+    guards: list[Term] = field(default_factory=list)  # conditions under which Python evaluates what is read now
+    emitted: list[Statement] = field(default_factory=list)  # the statements so far of the block that is being read
+    shared: Shared = field(default_factory=Shared)  # what inlined helpers count on
 
     def check(self, node: ast.AST, kind: str, condition: Term) -> None:
         """Note what must hold here; what holds anyway is not noted."""
@@ -96,7 +76,7 @@ class Reader:
             self.guards.pop()
 
     def meaning(self, name: str) -> Meaning:
-        """What a name that is not a scalar or list means here."""
+        """Look up a name that is not a scalar or list."""
         if name in self.samplers:
             return self.samplers[name]
         return None if name in self.locals else self.find(name)

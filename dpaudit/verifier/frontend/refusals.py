@@ -1,4 +1,4 @@
-"""How the front end says no: where, to what, and what to write instead."""
+"""Refusals of the front end: the place, the construct, and what to write instead."""
 
 from __future__ import annotations
 
@@ -34,39 +34,15 @@ def refusal(node: ast.AST, construct: str, hint: str, code: str = "DPA701") -> O
 
 
 _NAMES: Final = {
-    "AsyncFor": "an async for loop",
-    "AsyncFunctionDef": "an async function",
-    "Assert": "assert",
-    "AugAssign": "an operation with assignment",
-    "Await": "await",
-    "ClassDef": "a class",
-    "Delete": "del",
-    "Dict": "a dictionary",
-    "DictComp": "a dictionary comprehension",
-    "FunctionDef": "a function inside a function",
-    "GeneratorExp": "a generator expression",
-    "Global": "global",
-    "Import": "import",
-    "ImportFrom": "import",
-    "JoinedStr": "an f-string",
-    "Lambda": "lambda",
-    "List": "a list",
-    "ListComp": "a list comprehension",
-    "Match": "match",
-    "NamedExpr": "an assignment inside an expression",
-    "Nonlocal": "nonlocal",
-    "Set": "a set",
-    "SetComp": "a set comprehension",
-    "Slice": "a slice",
-    "Starred": "a starred expression",
-    "TemplateStr": "a template string",
-    "Try": "try",
-    "TryStar": "try",
-    "Tuple": "a tuple",
-    "With": "with",
-    "Yield": "yield",
-    "YieldFrom": "yield from",
-}
+    "AsyncFor": "an async for loop", "AsyncFunctionDef": "an async function", "Assert": "assert",
+    "AugAssign": "an operation with assignment", "Await": "await", "ClassDef": "a class", "Delete": "del",
+    "Dict": "a dictionary", "DictComp": "a dictionary comprehension", "FunctionDef": "a function inside a function",
+    "GeneratorExp": "a generator expression", "Global": "global", "Import": "import", "ImportFrom": "import",
+    "JoinedStr": "an f-string", "Lambda": "lambda", "List": "a list", "ListComp": "a list comprehension", "Match": "match",
+    "NamedExpr": "an assignment inside an expression", "Nonlocal": "nonlocal", "Set": "a set", "SetComp": "a set comprehension",
+    "Slice": "a slice", "Starred": "a starred expression", "TemplateStr": "a template string", "Try": "try", "TryStar": "try",
+    "Tuple": "a tuple", "With": "with", "Yield": "yield", "YieldFrom": "yield from",
+}  # fmt: skip
 
 _HINTS: Final = {
     "Assert": "`-O` removes it, so say it in requires=[...]",
@@ -104,9 +80,8 @@ def take(node: ast.AST, *fields: str) -> None:
             continue
         if getattr(node, field, None) not in (None, [], 0):
             kind = type(node).__name__
-            raise refusal(
-                _first(getattr(node, field), node), f"`{_FIELDS.get(field, field)}` of {kind}", _HINTS.get(kind, "leave it out")
-            )
+            what = f"`{_FIELDS.get(field, field)}` of {kind}"
+            raise refusal(_first(getattr(node, field), node), what, _HINTS.get(kind, "leave it out"))
 
 
 _FIELDS: Final = {"orelse": "else", "type_params": "type parameters", "kwarg": "**", "vararg": "*", "kind": "the prefix"}

@@ -1,4 +1,4 @@
-"""What the names of a source mean that it does not define itself: samplers, builtins, frozen numbers, helpers."""
+"""The meaning of names that a source does not define itself: samplers, builtins, frozen numbers, helpers."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Source:
 
 
 Meaning: TypeAlias = Standard | Law | int | Fraction | bool | type[BaseException] | Source | None
-"""What a name means; None where it means nothing that the subset has."""
+"""The meaning of a name; None where it means nothing that the subset has."""
 
 
 def of_text(text: str, promise: Spec | None, helpers: Mapping[str, tuple[str, Spec | None]]) -> Source:
@@ -50,7 +50,7 @@ def of_text(text: str, promise: Spec | None, helpers: Mapping[str, tuple[str, Sp
         nodes = nodes[1:]
     if len(nodes) != 1 or not isinstance(nodes[0], ast.FunctionDef):
         stray = next((node for node in nodes if not isinstance(node, ast.FunctionDef)), nodes[-1] if nodes else ast.Load())
-        raise refusal(stray, "something else than one function", "give the text of a single `def`", "DPA702")
+        raise refusal(stray, "something other than one function", "give the text of a single `def`", "DPA702")
     tree = nodes[0]
     if tree.decorator_list:
         raise refusal(tree.decorator_list[0], "a decorator", "give claim= and adjacency= to the verifier instead", "DPA702")
@@ -72,7 +72,7 @@ def of_function(function: Any, promise: Spec | None) -> Source:
     """The definition of a plain function by its own source; names mean what they are bound to in its module."""
     name = getattr(function, "__qualname__", type(function).__name__)
     if type(function) is not FunctionType or function.__closure__ is not None or hasattr(function, "__wrapped__"):
-        raise Unsupported("DPA702", f"{name} is no plain function without a closure; define it with `def` at module level.")
+        raise Unsupported("DPA702", f"{name} is not a plain function without a closure; define it with `def` at module level.")
     try:
         text = textwrap.dedent(inspect.getsource(function))
     except (OSError, TypeError) as error:
@@ -106,7 +106,7 @@ def _parsed(text: str) -> ast.Module:
             compile(tree, "<source>", "exec", dont_inherit=True)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         line = getattr(error, "lineno", None) or 1
-        raise Unsupported("DPA702", f"line {line}: this is no Python source ({type(error).__name__}); repair it first.") from error
+        raise Unsupported("DPA702", f"line {line}: this is not Python source ({type(error).__name__}); repair it first.") from error
     take(tree, "body")
     return tree
 
@@ -117,12 +117,5 @@ def _exception(value: object) -> type[BaseException] | None:
 
 
 _EXCEPTIONS: Final = (
-    ArithmeticError,
-    IndexError,
-    LookupError,
-    OverflowError,
-    RuntimeError,
-    TypeError,
-    ValueError,
-    ZeroDivisionError,
-)
+    ArithmeticError, IndexError, LookupError, OverflowError, RuntimeError, TypeError, ValueError, ZeroDivisionError,
+)  # fmt: skip

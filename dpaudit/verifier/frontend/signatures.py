@@ -21,7 +21,7 @@ _SORTS: Final[Mapping[str, Sort | ListOf]] = {
     "list[Fraction]": ListOf(Sort.REAL),
 }
 _HARMLESS: Final = (ast.Name, ast.Attribute, ast.Subscript, ast.Tuple, ast.List, ast.Constant, ast.Load)
-"""What annotations that are not read may be made of."""
+"""The nodes that annotations which are not read may consist of."""
 
 
 def signature(source: Source) -> tuple[tuple[Parameter, ...], dict[str, Law]]:
@@ -63,16 +63,14 @@ def _samplers(source: Source, names: set[str]) -> dict[str, Law]:
         take(argument, "arg", "annotation")
         _harmless(argument.annotation)
         if default is not None:
-            raise refusal(default, f"a default of the sampler {argument.arg}", "leave it out: whoever calls must choose", "DPA702")
+            raise refusal(default, f"a default of the sampler {argument.arg}", "leave it out: the caller must choose", "DPA702")
         if argument.arg not in laws:
             hint = f"name it like a law, or say laws={{{argument.arg!r}: ...}}; other parameters are not keyword-only"
             raise refusal(argument, f"the keyword-only parameter {argument.arg} without a law", hint, "DPA702")
         samplers[_fresh(argument, names)] = Law(laws[argument.arg])
     for name in dict(source.promise.laws) if source.promise else ():
         if name not in samplers:
-            raise refusal(
-                source.tree, f"laws names {name}, which is no keyword-only parameter", "name samplers of the function", "DPA702"
-            )
+            raise refusal(source.tree, f"laws names {name}, which is not a keyword-only parameter", "name its samplers", "DPA702")
     return samplers
 
 

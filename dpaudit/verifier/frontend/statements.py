@@ -62,7 +62,7 @@ def _define(reader: Reader, name: str) -> None:
 def _target(reader: Reader, node: ast.expr) -> str:
     """The name of a scalar that may be assigned to."""
     if not isinstance(node, ast.Name):
-        raise refusal(node, "an assignment to something that is no plain name", "assign to one name a line", "DPA705")
+        raise refusal(node, "an assignment to something other than a name", "assign to one name a line", "DPA705")
     take(node, "id")
     name = node.id
     if name in reader.lists or name in reader.outputs:
@@ -92,9 +92,7 @@ def _annotated(reader: Reader, node: ast.AnnAssign) -> None:
     sort = ANNOTATIONS.get(text)
     fits = text.startswith("list[") if name in reader.outputs else sort is not None and sort is reader.symbols[name].sort
     if not fits:
-        raise refusal(
-            node.annotation, f"the annotation {text}", "annotate with the type that the value has, or leave it out", "DPA703"
-        )
+        raise refusal(node.annotation, f"the annotation {text}", "write the type that the value has, or leave it out", "DPA703")
 
 
 ANNOTATIONS: Final = {"int": Sort.INT, "Fraction": Sort.REAL, "bool": Sort.BOOL}
@@ -117,9 +115,7 @@ def _assigned(reader: Reader, node: ast.stmt, target: ast.expr, value: ast.expr)
 def _output(reader: Reader, node: ast.stmt, name: str) -> None:
     """`name = []`, once and for all, at the top of the function."""
     if reader.level or reader.prefix or name in reader.symbols:
-        raise refusal(
-            node, "an output list that starts inside a block, in a helper or under a used name", "start it at the top", "DPA705"
-        )
+        raise refusal(node, "an output list that starts in a block, a helper or under a used name", "start it at the top", "DPA705")
     reader.outputs.append(name)
     _define(reader, name)
 
@@ -150,7 +146,7 @@ def _counted(reader: Reader, node: ast.For) -> None:
     take(node, "target", "iter", "body")
     start, stop = _range(reader, node.iter, stored_names(node.body))
     if not isinstance(node.target, ast.Name):
-        raise refusal(node.target, "a loop over something else than one name", "write `for i in range(...)`")
+        raise refusal(node.target, "a loop target that is not a name", "write `for i in range(...)`")
     take(node.target, "id")
     name = node.target.id
     taken = name in reader.lists or name in reader.outputs or name in STANDARD or name in LAWS or name in reader.samplers
@@ -170,7 +166,7 @@ def _counted(reader: Reader, node: ast.For) -> None:
 def _range(reader: Reader, node: ast.expr, changed: frozenset[str]) -> tuple[Term, Term]:
     """The bounds of a `range`, under names of their own where the loop changes what they are made of."""
     if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name) or reader.meaning(node.func.id) != Standard("range"):
-        raise refusal(node, "a loop over something else than range", "write `for i in range(len(q))` and read q[i]", "DPA706")
+        raise refusal(node, "a loop over something other than range", "write `for i in range(len(q))` and read q[i]", "DPA706")
     take(node, "func", "args", "keywords")
     if node.keywords or not 1 <= len(node.args) <= 2:
         raise refusal(node, "range with a step or keywords", "write range(stop) or range(start, stop)", "DPA706")
@@ -228,9 +224,7 @@ def _returned(reader: Reader, node: ast.Return) -> None:
         raise refusal(node, "an empty tuple, or a list that is returned twice", "return each value once", "DPA705")
     shape = (flat, tuple(value if isinstance(value, str) else value.sort for value in values))
     if reader.shape not in (None, shape):
-        raise refusal(
-            node, "a return of another shape than before", "return the same types, and the same lists, everywhere", "DPA705"
-        )
+        raise refusal(node, "a return of another shape than before", "return the same types and lists everywhere", "DPA705")
     reader.shape = shape
     reader.emitted.append(Return(place_of(node), values, flat))
     reader.defined = None
@@ -255,9 +249,8 @@ def _raised(reader: Reader, node: ast.Raise) -> None:
         raised = raised.func
     meaning = reader.meaning(raised.id) if isinstance(raised, ast.Name) else None
     if reader.prefix or not isinstance(meaning, type):
-        raise refusal(
-            node, "this raise", "raise ValueError without arguments, in the function itself, under a public condition", "DPA706"
-        )
+        hint = "raise ValueError without arguments, in the function itself, under a public condition"
+        raise refusal(node, "this raise", hint, "DPA706")
     reader.emitted.append(Raise(place_of(node), meaning.__name__))
     reader.defined = None
 
@@ -273,16 +266,13 @@ def _appended(reader: Reader, node: ast.Expr) -> None:
     take(method, "value", "attr")
     name = method.value.id if isinstance(method.value, ast.Name) else ""
     if name not in reader.outputs or name not in (reader.defined or ()) or len(call.args) != 1:
-        raise refusal(
-            node, "an append to something that is no output list", "start with `out = []` at the top of the function", "DPA705"
-        )
+        raise refusal(node, "an append to something other than an output list", "start with `out = []` at the top", "DPA705")
     value = term(reader, call.args[0])
     reader.emitted.append(Append(place_of(node), name, next(reader.shared.appends), value))
 
 
-def _passed_over(reader: Reader, node: ast.Pass) -> None:
+def _pass(_: Reader, node: ast.Pass) -> None:
     """`pass`."""
-    del reader
     take(node)
 
 
@@ -295,7 +285,7 @@ _READERS: Final[Mapping[type[ast.stmt], Callable[[Reader, Any], None]]] = {
     ast.Expr: _appended,
     ast.For: _counted,
     ast.If: _branch,
-    ast.Pass: _passed_over,
+    ast.Pass: _pass,
     ast.Raise: _raised,
     ast.Return: _returned,
     ast.While: _repeated,

@@ -1,1 +1,1 @@
-"""What holds at loop heads: candidates by the dozen, and the largest set of them that the program keeps."""
+"""Loop invariants: many candidates, and the largest set of them that the program preserves."""

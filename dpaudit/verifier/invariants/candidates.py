@@ -1,4 +1,4 @@
-"""Guesses of what holds at a loop head: bounds on distances, counters and whole numbers, under simple premises."""
+"""Guesses of what holds at a loop head: bounds on distances, counters and integers, under simple premises."""
 
 from __future__ import annotations
 
@@ -27,6 +27,7 @@ from dpaudit.verifier.terms import (
     constant,
     equal,
     implies,
+    length,
     less,
     less_equal,
     multiply,
@@ -42,29 +43,17 @@ from dpaudit.verifier.terms import (
 
 @dataclass(frozen=True)
 class Head:
-    """What a loop head offers to speak of.
-
-    Args:
-      pairs: the neighbours.
-      changed: names that the loop may change, with their sorts.
-      index: the loop's own name, where it has one.
-      counters: what was spent at each site.
-      whole: whole numbers that never change: parameters and lengths.
-      outputs: the ghosts of the discrete outputs.
-      places: indices at which the program reads that are plain numbers.
-      chances: probabilities with which single draws fail.
-      falling: whole numbers that the loop counts down.
-    """
+    """The names and numbers at a loop head from which candidates are made."""
 
     pairs: Neighbours
-    changed: tuple[tuple[str, Sort], ...]
-    index: Term | None
-    counters: tuple[Term, ...]
-    whole: tuple[Term, ...]
-    outputs: tuple[Term, ...]
-    places: tuple[Term, ...]
-    chances: tuple[Fraction, ...]
-    falling: tuple[Term, ...]
+    changed: tuple[tuple[str, Sort], ...]  # names that the loop may change, with their sorts
+    index: Term | None  # the loop's own name, where it has one
+    counters: tuple[Term, ...]  # what was spent at each site
+    whole: tuple[Term, ...]  # integers that never change: parameters and lengths
+    outputs: tuple[Term, ...]  # the ghosts of the discrete outputs
+    places: tuple[Term, ...]  # indices at which the program reads that are plain numbers
+    chances: tuple[Fraction, ...]  # probabilities with which single draws fail
+    falling: tuple[Term, ...]  # integers that the loop counts down
 
     def guesses(self) -> Iterator[Term]:
         """All candidates, plain ones first."""
@@ -102,11 +91,11 @@ class Head:
                     yield conjunction(less(output, index), equal(number, output))
 
     def _numbers(self) -> list[Term]:
-        """The whole numbers that the loop may change."""
+        """The integers that the loop may change."""
         return [variable(name, sort) for name, sort in self.changed if sort is Sort.INT and not name.startswith("$")]
 
     def _fallen(self) -> list[Term]:
-        """By how much names that count down have fallen, from each whole number that they may have started at."""
+        """By how much names that count down have fallen, from each integer that they may have started at."""
         return [subtract(start, name) for name in self.falling for start in self.whole]
 
     def units(self) -> tuple[Term, ...]:
@@ -121,7 +110,7 @@ class Head:
         return (*found, *((ONE,) if ONE not in found else ()))
 
     def distances(self) -> Iterator[Term]:
-        """How far names are apart in the two runs."""
+        """Bounds on the difference of names between the two runs."""
         for name, sort in self.changed:
             one, other = variable(name, sort), variable(OTHER + name, sort)
             yield equal(one, other)
@@ -144,7 +133,7 @@ class Head:
                         yield equal(apart, negative(change))
 
     def spending(self) -> Iterator[Term]:
-        """Bounds on what each site has spent: constant ones, and such as grow with a whole number of the program."""
+        """Bounds on what each site has spent: constant ones, and such as grow with an integer of the program."""
         growing = [*self._numbers(), *self._fallen(), *([self.index] if self.index is not None else [])]
         for counter in self.counters:
             if counter.value == ODDS:
@@ -174,7 +163,7 @@ class Head:
         yield less_equal(counter, self.pairs.contract.delta)
 
     def ranges(self) -> Iterator[Term]:
-        """Bounds on whole numbers: always, as long as the loop is not left, or after its first round; and signs of counters."""
+        """Bounds on integers: always, as long as the loop is not left, or after its first round; and signs of counters."""
         running = [negation(variable(name, sort)) for name, sort in self.changed if name.startswith("$broken") or name == RETURNED]
         for name, sort in self.changed:
             if sort is Sort.INT and not name.startswith("$"):
@@ -195,7 +184,7 @@ class Head:
             yield less_equal(ZERO, counter)
 
     def limits(self) -> Iterator[Term]:
-        """What whole numbers may stay below."""
+        """Upper bounds for integers."""
         for name in (*self.whole, *((self.index,) if self.index is not None else ())):
             for factor in (1, 2):
                 for less_by in (0, -1, -2):
@@ -243,7 +232,7 @@ def _fixed_places(program: Program) -> Iterator[Term]:
 
 def candidates(execution: Execution) -> Invariants:
     """Candidates for each loop of an execution that has been run with none."""
-    whole = [variable(f"len({one.name})", Sort.INT) for one in execution.program.parameters if isinstance(one.sort, ListOf)]
+    whole = [length(one.name) for one in execution.program.parameters if isinstance(one.sort, ListOf)]
     whole += [variable(one.name, Sort.INT) for one in execution.program.parameters if one.sort is Sort.INT]
     counters = (*(variable(name, value.sort) for name, value in execution.counters.items()), *_weighted(execution.meter.rates))
     outputs = tuple(ghost for ghost in execution.output() if ghost is not None)

@@ -1,4 +1,4 @@
-"""The largest set of candidate invariants that holds at the first round and after each; what it finds is proven elsewhere, anew."""
+"""The largest set of candidate invariants that holds at the first round and after each; what it finds is proven elsewhere."""
 
 from __future__ import annotations
 
@@ -78,14 +78,14 @@ class Houdini:
         """The invariants that the other obligations need, and those that these need; or an obligation that does not follow."""
         kept = {self.execution.invariants[loop][position] for loop, position in self.kept}
         # What holds always need not be said again under a premise.
-        plain = {loop: tuple(one for one in self._of(loop) if not _weaker(one, kept)) for loop in self.execution.invariants}
+        plain = {
+            loop: tuple(one for one in self._of(loop) if not (one.op is Op.OR and any(part in kept for part in one.args)))
+            for loop in self.execution.invariants
+        }
         execution = replace(self.execution, invariants=plain)
         book = execute(execution)
-        switches = {
-            variable(f"$on.{loop}.{position}", Sort.BOOL): (loop, position)
-            for loop in plain
-            for position in range(len(plain[loop]))
-        }
+        places = [(loop, position) for loop in plain for position in range(len(plain[loop]))]
+        switches = {variable(f"$on.{loop}.{position}", Sort.BOOL): (loop, position) for loop, position in places}
         stack = Stack(Session(seconds=self.seconds))
         held = {id(obligation): (loop, position) for loop, position, obligation in execution.held}
         uses: dict[Candidate, set[Candidate]] = {}
@@ -96,7 +96,7 @@ class Houdini:
             outcome = stack.follows(obligation, switches)
             used = {switches[one] for one in outcome.core if one in switches}
             if id(obligation) in held:
-                # A solver in doubt here has kept it before, with more to go by; whether it holds is checked afresh anyhow.
+                # A solver in doubt here has kept it before, with more to go by; whether it holds is checked again anyhow.
                 uses.setdefault(held[id(obligation)], set()).update(used)
             elif outcome.answer is not Answer.UNSAT:
                 return obligation
@@ -121,7 +121,7 @@ class Stack:
     frames: list[tuple[Term, ...]] = field(default_factory=list)
 
     def follows(self, obligation: Obligation, switches: Iterable[Term]) -> Outcome:
-        """Whether an obligation follows with every switch on."""
+        """Ask whether an obligation follows with every switch on."""
         while not self._fits(obligation.premises):
             self.session.pop()
             self.frames.pop()
@@ -132,15 +132,10 @@ class Stack:
         return self.session.check(*switches, negation(obligation.goal))
 
     def _fits(self, premises: tuple[Term, ...]) -> bool:
-        """Whether premises begin with all that has been added."""
+        """True if premises begin with all that has been added."""
         return premises[: len(self._flat)] == self._flat
 
     @property
     def _flat(self) -> tuple[Term, ...]:
         """All that has been added."""
         return tuple(one for frame in self.frames for one in frame)
-
-
-def _weaker(term: Term, known: set[Term]) -> bool:
-    """Whether a term is a premise before what is known."""
-    return term.op is Op.OR and any(part in known for part in term.args)

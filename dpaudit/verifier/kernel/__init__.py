@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dpaudit.verifier.kernel.checker import check, read
-from dpaudit.verifier.kernel.reading import KernelRejects
+from dpaudit.verifier.kernel.checker import check
+from dpaudit.verifier.kernel.reading import KernelRejects, read
 
 __all__ = ["KernelRejects", "check", "read"]

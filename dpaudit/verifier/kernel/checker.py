@@ -1,4 +1,4 @@
-"""Whether a certificate shows an obligation: lemmas by exact arithmetic, then a tree of cases closed by unit propagation.
+"""Checks that a certificate shows an obligation: lemmas by exact arithmetic, then a tree of cases closed by unit propagation.
 
 A certificate is `{"keep", "atoms", "lemmas", "tree"}`. `keep` lists the conjuncts of the negated obligation that are used. `atoms`
 are polynomials p whose comparison `p <= 0` is a literal too. A lemma is a list of literals that cannot hold together, with terms
@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from dpaudit.verifier.kernel.clauses import Clauses, conjuncts
 from dpaudit.verifier.kernel.polynomials import Polynomial, Row, plus, times
-from dpaudit.verifier.kernel.reading import KernelRejects, index, items, number, polynomial, read
+from dpaudit.verifier.kernel.reading import KernelRejects, index, items, number, polynomial
 from dpaudit.verifier.terms import Sort, Term
 
 MOST_FACTORS: Final = 4
@@ -26,7 +26,7 @@ def check(obligation: Term, certificate: Mapping[str, Any]) -> None:
     """Accept a certificate that an obligation holds for all values of its variables and functions.
 
     Args:
-      obligation: a truth-valued term, made anew from the source.
+      obligation: a truth-valued term, made again from the source.
       certificate: what `read` gives; nothing in it is believed.
     Raises:
       KernelRejects: the certificate does not show the obligation, or is not written as it must be.
@@ -38,9 +38,9 @@ def check(obligation: Term, certificate: Mapping[str, Any]) -> None:
       >>> check(obligation, {"keep": [0, 1], "atoms": [], "lemmas": [[[-1, 2], [["1", [0]], ["1", [1]]]]], "tree": [0]})
     """
     if obligation.sort is not Sort.BOOL:
-        raise KernelRejects("an obligation is a truth value")
+        raise KernelRejects("an obligation must be a truth value")
     if type(certificate) is not dict or set(certificate) != _FIELDS:
-        raise KernelRejects("a certificate has other fields")
+        raise KernelRejects("a certificate must have exactly the fields keep, atoms, lemmas and tree")
     parts = conjuncts(obligation)
     problem = Clauses([parts[index(kept, len(parts))] for kept in items(certificate["keep"])])
     for atom in items(certificate["atoms"]):
@@ -55,10 +55,10 @@ def _lemma(problem: Clauses, lemma: Any) -> tuple[int, ...]:
     written, terms = items(lemma, range(2, 3))
     literals = [index(literal, len(problem.atoms) + 1, -len(problem.atoms)) for literal in items(written)]
     if 0 in literals:
-        raise KernelRejects("0 is no literal")
+        raise KernelRejects("0 is not a literal")
     rows = [row for literal in literals if (row := problem.row(literal)) is not None]
     if len(rows) < len(literals):
-        raise KernelRejects("a literal of a lemma is no comparison")
+        raise KernelRejects("a literal of a lemma is not a comparison")
     total: Polynomial = {}
     strict = False
     for term in items(terms):
@@ -66,7 +66,7 @@ def _lemma(problem: Clauses, lemma: Any) -> tuple[int, ...]:
         total, strict = plus(total, part), strict or nonzero
     # Only the constant may be left, which is the empty monomial.
     if any(total) or not (total.get((), 0) > 0 or (not total and strict)):
-        raise KernelRejects("a lemma adds up to no contradiction")
+        raise KernelRejects("a lemma does not add up to a contradiction")
     return tuple(-literal for literal in literals)
 
 
@@ -153,6 +153,3 @@ class Cases:
         """Only the first literals hold."""
         self._true.difference_update(self.trail[length:])
         del self.trail[length:]
-
-
-__all__ = ["KernelRejects", "check", "read"]

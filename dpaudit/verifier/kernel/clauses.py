@@ -64,7 +64,7 @@ class Clauses:
         return self._literal((relation, polynomial_key(polynomial)), (relation, polynomial))
 
     def row(self, literal: int) -> Row | None:
-        """What holds where the literal does, if that is one comparison: a negated equality is none."""
+        """The comparison that holds where the literal does; None for a negated equality, which is not one comparison."""
         atom = self.atoms[abs(literal) - 1]
         if atom is None or literal > 0:
             return atom
@@ -156,7 +156,7 @@ class Clauses:
         raise TypeError(term.op)
 
     def _division(self, first: Polynomial, second: Polynomial) -> tuple[Polynomial, Polynomial]:
-        """Quotient and remainder of whole numbers, of which something is known where the divisor is at least 1."""
+        """Quotient and remainder of integers, of which something is known where the divisor is at least 1."""
         quotient, fresh = self._variable(("//", polynomial_key(first), polynomial_key(second)), Sort.INT)
         remainder, _ = self._variable(("%", polynomial_key(first), polynomial_key(second)), Sort.INT)
         if fresh:
@@ -169,6 +169,6 @@ class Clauses:
 
     @staticmethod
     def _names(term: Term, args: list[Any]) -> tuple[Any, ...]:
-        """What equal arguments share, and only they."""
+        """A key that equal arguments share, and only they."""
         pairs = zip(term.args, args, strict=True)
         return tuple((argument.sort, value if argument.sort is Sort.BOOL else polynomial_key(value)) for argument, value in pairs)

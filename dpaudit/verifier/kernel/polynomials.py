@@ -1,4 +1,4 @@
-"""Polynomials with exact coefficients, and comparisons with 0 in one shape each; whole numbers are rounded as far as they allow."""
+"""Polynomials with exact coefficients, and comparisons with 0 in one shape each; integers are rounded as far as they allow."""
 
 from __future__ import annotations
 
@@ -36,14 +36,14 @@ def times(first: Polynomial, second: Polynomial) -> Polynomial:
 
 
 def polynomial_key(polynomial: Polynomial) -> tuple[tuple[Monomial, Fraction], ...]:
-    """What equal polynomials share, and only they."""
+    """A key that equal polynomials share, and only they."""
     return tuple(sorted(polynomial.items()))
 
 
 def tighten(relation: str, polynomial: Polynomial, integer: Sequence[bool]) -> Row | bool:
     """The strongest comparison that means the same, scaled to one shape by a positive number; its truth where it is decided.
 
-    Only where all variables are whole numbers may the constant be rounded, and only once all other coefficients are whole and
+    Only where all variables are integers may the constant be rounded, and only once all other coefficients are whole and
     have no common divisor; `p < 0` becomes `p + 1 <= 0` then.
     """
     rest = [coefficient for monomial, coefficient in polynomial.items() if monomial]

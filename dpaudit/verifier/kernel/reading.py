@@ -1,4 +1,4 @@
-"""Certificates as they are written: JSON in which every number is text or a whole number, and nothing is read in two ways."""
+"""Certificates as they are written: JSON in which every number is text or an integer, and nothing is read in two ways."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def read(text: str) -> Mapping[str, Any]:
       The certificate as `check` takes it; its parts are looked at there.
     Raises:
       KernelRejects: the text is not of this kind.
-    Source: RFC 8259, of which only objects, lists, whole numbers and texts are taken.
+    Source: RFC 8259, of which only objects, lists, integers and texts are taken.
     Example:
       >>> read('{"keep": [], "atoms": [], "lemmas": [], "tree": [0]}')["tree"]
       [0]
@@ -36,7 +36,7 @@ def read(text: str) -> Mapping[str, Any]:
     except (ValueError, RecursionError) as error:
         raise KernelRejects(f"not a certificate: {error}") from error
     if not isinstance(found, dict):
-        raise KernelRejects("a certificate is an object")
+        raise KernelRejects("a certificate must be a JSON object")
     return found
 
 
@@ -49,7 +49,7 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def _refused(text: str) -> Any:
     """No number in point notation is read."""
-    raise ValueError(f"{text} is no whole number")
+    raise ValueError(f"{text} is not an integer")
 
 
 def items(value: Any, length: range | None = None) -> list[Any]:
@@ -60,7 +60,7 @@ def items(value: Any, length: range | None = None) -> list[Any]:
 
 
 def index(value: Any, stop: int, start: int = 0) -> int:
-    """A whole number from `start` on, below `stop`."""
+    """An integer from `start` on, below `stop`."""
     if type(value) is not int or not start <= value < stop:
         raise KernelRejects(f"not an index below {stop}: {value!r}"[:200])
     return value

@@ -19,16 +19,6 @@ QUESTIONS: Final = (*words.QUESTIONS, *floats.QUESTIONS)
 """Every question about machine words and floating-point numbers."""
 
 __all__ = [
-    "INEQUALITIES",
-    "LEMMAS",
-    "QUESTIONS",
-    "Confirmation",
-    "Cover",
-    "Inequality",
-    "Lemma",
-    "Question",
-    "Reply",
-    "asked",
-    "checked",
-    "positive_on",
-]
+    "INEQUALITIES", "LEMMAS", "QUESTIONS", "Confirmation", "Cover", "Inequality", "Lemma", "Question", "Reply",
+    "asked", "checked", "positive_on",
+]  # fmt: skip

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 Box: TypeAlias = tuple[tuple[Fraction, Fraction], ...]
 """The least and the largest value of each parameter."""
 Margin: TypeAlias = "Callable[[Sequence[arb]], arb]"
-"""What must be positive, by a ball for each parameter; encloses all its values there."""
+"""The quantity that must be positive, from a ball for each parameter to a ball that encloses all its values there."""
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class Inequality:
 
 @dataclass(frozen=True)
 class Cover:
-    """How a box was covered.
+    """The result of covering a box.
 
     Args:
       boxes: how many parts were looked at.
@@ -61,7 +61,7 @@ class Cover:
 
     @property
     def holds(self) -> bool:
-        """Whether the claim holds everywhere in the box."""
+        """True if the claim holds everywhere in the box."""
         return self.failing is None
 
 
@@ -86,7 +86,7 @@ def positive_on(margin: Margin, box: Box, *, most: int = 200_000, bits: int = 64
     from flint import arb
 
     if any(low > high for low, high in box):
-        raise ValueError("a box has its least values first")
+        raise ValueError("each side of a box needs its smaller value first")
     start = tuple((fmpq_of(low), fmpq_of(high)) for low, high in box)
     with working_precision(bits):
         stack, seen = [start], 0
@@ -104,9 +104,8 @@ def positive_on(margin: Margin, box: Box, *, most: int = 200_000, bits: int = 64
 
 def _halves(part: tuple[tuple[fmpq, fmpq], ...], start: tuple[tuple[fmpq, fmpq], ...]) -> list[tuple[tuple[fmpq, fmpq], ...]]:
     """Two halves along the side that is longest compared with the whole box."""
-    shares = [
-        (high - low) / (last - first) if last > first else 0 * low for (low, high), (first, last) in zip(part, start, strict=True)
-    ]
+    sides = zip(part, start, strict=True)
+    shares = [(high - low) / (last - first) if last > first else 0 * low for (low, high), (first, last) in sides]
     side = shares.index(max(shares))
     low, high = part[side]
     middle = (low + high) / 2

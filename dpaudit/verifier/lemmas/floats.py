@@ -18,7 +18,7 @@ _FORMATS: Final = {32: (8, 24), 64: (11, 53)}
 
 
 def summing(bits: int) -> Question:
-    """Whether replacing 1 by 0 can move a rounded sum of two numbers in [0, 1] by more than 1.
+    """The question whether replacing 1 by 0 can move a rounded sum of two numbers in [0, 1] by more than 1.
 
     0 + kept is exact, so the sum moves by more than 1 just where 1 + kept is rounded up, hence is not what rounding down gives.
     """
@@ -40,22 +40,12 @@ QUESTIONS: Final = tuple(map(summing, (32, 64)))
 """The questions about floating-point sums."""
 
 LEMMAS: Final = (
-    Lemma(
-        "floats.rounded_step",
+    Lemma("floats.rounded_step",
         "One more rounded addition adds at most u (|S| + e) to the error e: k is the exact sum of rounded total and addend, r the "
         "rounded one, S the exact sum of all; K and T are the sizes of k and S.",
-        "r k S e u K T",
-        ("0 <= u", "abs(k - S) <= e", "K <= T + e", "abs(r - k) <= u*K"),
-        "abs(r - S) <= e + u*(T + e)",
-        "Higham 2002, section 2.2",
-    ),
-    Lemma(
-        "floats.rounded_sensitivity",
-        "Two sums with errors of at most e are apart by at most the exact sensitivity and 2 e.",
-        "f g F G e D",
-        ("abs(f - F) <= e", "abs(g - G) <= e", "abs(F - G) <= D"),
-        "abs(f - g) <= D + 2*e",
-        "triangle inequality",
-    ),
-)
-"""What rounding may add, over the reals."""
+        "r k S e u K T", ("0 <= u", "abs(k - S) <= e", "K <= T + e", "abs(r - k) <= u*K"), "abs(r - S) <= e + u*(T + e)",
+        "Higham 2002, section 2.2"),
+    Lemma("floats.rounded_sensitivity", "Two sums with errors of at most e are apart by at most the exact sensitivity and 2 e.",
+        "f g F G e D", ("abs(f - F) <= e", "abs(g - G) <= e", "abs(F - G) <= D"), "abs(f - g) <= D + 2*e", "triangle inequality"),
+)  # fmt: skip
+"""Bounds on what rounding may add, over the reals."""

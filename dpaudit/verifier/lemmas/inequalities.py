@@ -28,21 +28,6 @@ def classical_gaussian(constant: Fraction) -> Margin:
     return margin
 
 
-def _tanh(at: Sequence[arb]) -> arb:
-    """How far tanh u is below u."""
-    return at[0] - at[0].tanh()
-
-
-def _cosh(at: Sequence[arb]) -> arb:
-    """How far ln cosh(x/2) is below x^2/8."""
-    return at[0] ** 2 / 8 - (at[0] / 2).cosh().log()
-
-
-def _logarithm(at: Sequence[arb]) -> arb:
-    """How far 1 - delta is below ln(1/delta)."""
-    return at[0] - 1 - at[0].log()
-
-
 INEQUALITIES: Final = (
     Inequality(
         "inequalities.classical_gaussian",
@@ -54,21 +39,21 @@ INEQUALITIES: Final = (
     Inequality(
         "inequalities.tanh",
         "tanh u < u on [1/20, 20], so that u^2/2 - ln cosh u grows.",
-        _tanh,
+        lambda at: at[0] - at[0].tanh(),
         ((Fraction(1, 20), Fraction(20)),),
         "Bun, Steinke 2016, Proposition 3.3",
     ),
     Inequality(
         "inequalities.cosh",
         "ln cosh(x/2) < x^2/8 on [1, 40].",
-        _cosh,
+        lambda at: at[0] ** 2 / 8 - (at[0] / 2).cosh().log(),
         ((Fraction(1), Fraction(40)),),
         "Hoeffding 1963, Lemma 1",
     ),
     Inequality(
         "inequalities.logarithm",
         "1 - delta < ln(1/delta) for delta in [10^-9, 999/1000].",
-        _logarithm,
+        lambda at: at[0] - 1 - at[0].log(),
         ((Fraction(1, 10**9), Fraction(999, 1000)),),
         "Bassily, Mohri, Suresh 2022",
     ),

@@ -43,11 +43,11 @@ class Question:
 
 @dataclass(frozen=True)
 class Reply:
-    """What one solver says of a text.
+    """One solver's answer to a text.
 
     Args:
       answer: the answer.
-      values: the values of the symbols as unsigned whole numbers, of a `SAT`; those left open are 0.
+      values: the values of the symbols as unsigned integers, of a `SAT`; those left open are 0.
     Source: the SMT-LIB Standard, version 2.6, https://smt-lib.org.
     Example:
       >>> asked("(declare-const x (_ BitVec 4)) (assert (= (bvadd x #x1) #x0)) (check-sat)", "z3").values

@@ -1,4 +1,4 @@
-"""A lemma as data, and who confirms it: both solvers, and the kernel by a certificate that is searched for anew."""
+"""A lemma as data, and who confirms it: both solvers, and the kernel by a certificate that is searched for again."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Lemma:
     Args:
       name: its identifier, `group.what`.
       statement: what it says, in words.
-      variables: the names of its variables, with blanks between them; `n:int` is a whole number, the rest are real.
+      variables: the names of its variables, with blanks between them; `n:int` is an integer, the rest are real.
       hypotheses: conditions in the expression language; each must be defined where those before it hold.
       goal: what follows from them, in the same language.
       source: the paper and theorem, or the argument that it is a step of.
@@ -42,7 +42,7 @@ class Lemma:
         return tuple(term for term, _ in self._parts())[:-1]
 
     def obligations(self) -> tuple[Term, ...]:
-        """What must be valid: that every part is defined where the hypotheses before it hold, and the lemma itself."""
+        """The formulas that must be valid: every part is defined where the hypotheses before it hold, and the lemma itself."""
         found, facts = list[Term](), list[Term]()
         for term, defined in self._parts():
             found += [implies(conjunction(*facts), condition) for condition in defined]
@@ -60,7 +60,7 @@ class Lemma:
 
 @dataclass(frozen=True)
 class Confirmation:
-    """What each checker says of a lemma.
+    """The answers of the three checkers about a lemma.
 
     Args:
       z3: what z3 says of the negation of its obligations; `UNSAT` is a yes.
@@ -82,7 +82,7 @@ class Confirmation:
 
     @property
     def holds(self) -> bool:
-        """Whether two of the three say yes, none says no, and the hypotheses can be met."""
+        """True if two of the three say yes, none says no, and the hypotheses can be met."""
         answers = (self.z3, self.cvc5)
         agreed = answers.count(Answer.UNSAT) + self.kernel
         return agreed >= 2 and Answer.SAT not in answers and self.example
@@ -105,21 +105,12 @@ def checked(lemma: Lemma, *, seconds: float = 5.0) -> Confirmation:
     """
     started = time.process_time()
     obligations = lemma.obligations()
+    worse = (Answer.UNSAT, Answer.UNKNOWN, Answer.SAT).index
     z3, cvc5 = (
-        _worst([satisfiable([negation(one)], solver=solver, seconds=seconds).answer for one in obligations])
+        max((satisfiable([negation(one)], solver=solver, seconds=seconds).answer for one in obligations), key=worse)
         for solver in ("z3", "cvc5")
     )
-    kernel = all(_accepted(one, seconds) for one in obligations)
+    certificates = ((one, certificate(one, seconds=seconds)) for one in obligations)
+    kernel = all(found is not None and is_accepted(one, found) for one, found in certificates)
     example = satisfiable(lemma.premises(), seconds=seconds).answer is Answer.SAT
     return Confirmation(z3, cvc5, kernel, example, time.process_time() - started)
-
-
-def _worst(answers: list[Answer]) -> Answer:
-    """A no if there is one, else a doubt if there is one."""
-    return max(answers, key=(Answer.UNSAT, Answer.UNKNOWN, Answer.SAT).index)
-
-
-def _accepted(obligation: Term, seconds: float) -> bool:
-    """Whether a certificate is found that the kernel accepts."""
-    found = certificate(obligation, seconds=seconds)
-    return found is not None and is_accepted(obligation, found)

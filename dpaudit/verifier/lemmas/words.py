@@ -20,7 +20,7 @@ _SATURATE: Final = "saturating addition"
 
 
 def wrapping(bits: int) -> Question:
-    """Whether a wrap-around sum of `bits` bits can move by more than twice the largest addend."""
+    """The question whether a wrap-around sum of `bits` bits can move by more than twice the largest addend."""
     text = f"""(set-logic QF_BV)
 (declare-const total (_ BitVec {bits})) (declare-const old (_ BitVec {bits})) (declare-const new (_ BitVec {bits}))
 (define-fun small ((x (_ BitVec {bits}))) Bool (and (bvsle {_word(-LARGEST, bits)} x) (bvsle x {_word(LARGEST, bits)})))
@@ -39,7 +39,7 @@ def wrapping(bits: int) -> Question:
 
 
 def stepping(bits: int, largest: int = LARGEST) -> Question:
-    """Whether a step can leave the range |total| <= largest * count, or wrap."""
+    """The question whether a step can leave the range |total| <= largest * count, or wrap."""
     text = f"""(set-logic QF_BV)
 (declare-const total (_ BitVec {bits})) (declare-const count (_ BitVec {bits})) (declare-const x (_ BitVec {bits}))
 (define-fun bound ((n (_ BitVec {bits}))) (_ BitVec {bits}) (bvmul {_word(largest, bits)} n))
@@ -62,7 +62,7 @@ def stepping(bits: int, largest: int = LARGEST) -> Question:
 
 
 def saturating(bits: int, *, swapped: bool = False) -> Question:
-    """Whether a saturating step expands a distance; if `swapped`, whether the order of two addends matters."""
+    """The question whether a saturating step expands a distance or, if `swapped`, whether the order of two addends matters."""
     if swapped:
         declared = "total one other"
         claim = "(= (plus (plus total one) other) (plus (plus total other) one))"
@@ -92,30 +92,16 @@ def _word(value: int, bits: int) -> str:
     return f"(_ bv{value % 2**bits} {bits})"
 
 
-QUESTIONS: Final = (
-    *map(wrapping, (16, 32, 64)),
-    stepping(64),
-    saturating(16),
-    saturating(64, swapped=True),
-)
+QUESTIONS: Final = (*map(wrapping, (16, 32, 64)), stepping(64), saturating(16), saturating(64, swapped=True))
 """The questions about machine words."""
 
 LEMMAS: Final = (
-    Lemma(
-        "words.range_step",
+    Lemma("words.range_step",
         "A sum of i addends of size at most c stays within (i + 1) c after one more, so below 2^63 where (i + 1) c is.",
-        "total:int x:int i:int c:int",
-        ("0 <= i", "abs(total) <= i*c", "abs(x) <= c", "(i + 1)*c < 9223372036854775808"),
-        "abs(total + x) <= (i + 1)*c and abs(total + x) < 9223372036854775808",
-        "induction over addends",
-    ),
-    Lemma(
-        "words.saturating_step",
-        "A saturating step does not expand distances, for a range of any width.",
-        "first:int second:int x:int lo:int hi:int",
-        ("lo <= hi",),
-        "abs(max(lo, min(hi, first + x)) - max(lo, min(hi, second + x))) <= abs(first - second)",
-        _SATURATE,
-    ),
-)
-"""The same without words: whole numbers, and an obligation that they fit."""
+        "total:int x:int i:int c:int", ("0 <= i", "abs(total) <= i*c", "abs(x) <= c", "(i + 1)*c < 9223372036854775808"),
+        "abs(total + x) <= (i + 1)*c and abs(total + x) < 9223372036854775808", "induction over addends"),
+    Lemma("words.saturating_step", "A saturating step does not expand distances, for a range of any width.",
+        "first:int second:int x:int lo:int hi:int", ("lo <= hi",),
+        "abs(max(lo, min(hi, first + x)) - max(lo, min(hi, second + x))) <= abs(first - second)", _SATURATE),
+)  # fmt: skip
+"""The same without words: integers, and an obligation that they fit."""

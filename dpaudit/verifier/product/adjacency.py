@@ -1,4 +1,4 @@
-"""What the second run reads where the first reads q[i], and the facts that adjacency gives about the difference at that index."""
+"""Neighbouring data: the second run's q[i] in terms of the first's, and the facts that adjacency gives about their difference."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from dpaudit.clauses import EACH
-from dpaudit.verifier.ir import Contract, ListOf, Program, Relation
+from dpaudit.verifier.ir import Contract, ListOf, Program, Relation, contract_of
 from dpaudit.verifier.terms import (
     ONE,
     ZERO,
@@ -22,6 +22,7 @@ from dpaudit.verifier.terms import (
     constant,
     equal,
     implies,
+    length,
     less,
     less_equal,
     multiply,
@@ -33,31 +34,25 @@ from dpaudit.verifier.terms import (
 )
 
 GHOST: Final = "ghost."
-"""How names begin that no program can have: where neighbours differ, by how much, and which output is looked at."""
+"""The prefix of names that no program can have: where neighbours differ, by how much, and which output is looked at."""
 
 Read = Callable[[str, Term], Term]
 
 
 @dataclass(frozen=True)
 class Neighbours:
-    """Ordered pairs of neighbouring data, as the contract says or the other way round.
-
-    Args:
-      contract: what the program promises.
-      elements: sort of the elements of each list.
-      reverse: whether the pairs are taken the other way round, which matters where a list may only grow or only fall.
-    """
+    """Ordered pairs of neighbouring data, as the contract says or the other way round."""
 
     contract: Contract
-    elements: tuple[tuple[str, Sort], ...]
-    reverse: bool = False
+    elements: tuple[tuple[str, Sort], ...]  # sort of the elements of each list
+    reverse: bool = False  # whether the pairs are taken the other way round, which matters where a list may only grow or only fall
 
     def ghost(self, letter: str, name: str) -> str:
         """The name of a ghost of a list; short where one list is private only."""
         return f"{GHOST}{letter}" if len(self.contract.changes) == 1 else f"{GHOST}{letter}_{name}"
 
     def relation(self, name: str) -> Relation | None:
-        """How a list differs in this direction; None for a public one."""
+        """The relation of a list in this direction; None for a public one."""
         found = dict(self.contract.changes).get(name)
         if found is None:
             return None
@@ -68,7 +63,7 @@ class Neighbours:
         return dict(self.contract.changes)[name].bound
 
     def change(self, name: str, index: Term) -> Term:
-        """What is added to an element in the second run."""
+        """The amount added to an element in the second run."""
         sort = dict(self.elements)[name]
         relation = self.relation(name)
         if relation is None:
@@ -78,11 +73,11 @@ class Neighbours:
         return apply(self.ghost("d", name), (index,), sort)
 
     def position(self, name: str) -> Term:
-        """The one index at which a list differs; any whole number, also one that is no index."""
+        """The one index at which a list differs; any integer, also one that is no index."""
         return variable(self.ghost("k", name), Sort.INT)
 
     def spent(self, name: str, index: Term) -> Term:
-        """What the changes before an index add up to, in size or squared."""
+        """The sum of the changes before an index, in size or squared."""
         return apply(self.ghost("s", name), (index,), Sort.REAL)
 
     def read(self, run: int, name: str, index: Term) -> Term:
@@ -93,7 +88,7 @@ class Neighbours:
     def at_entry(self) -> Iterator[Term]:
         """Facts that speak of no index in particular."""
         for name, _ in self.elements:
-            yield less_equal(ZERO, variable(f"len({name})", Sort.INT))
+            yield less_equal(ZERO, length(name))
         yield from self.contract.requires
         for name, change in self.contract.changes:
             relation = self.relation(name)
@@ -102,7 +97,7 @@ class Neighbours:
             elif relation in _SUMS:
                 total = multiply(change.bound, change.bound) if relation is Relation.L2 else change.bound
                 yield equal(self.spent(name, ZERO), ZERO)
-                yield less_equal(self.spent(name, variable(f"len({name})", Sort.INT)), total)
+                yield less_equal(self.spent(name, length(name)), total)
         for clause in self.contract.domain:
             if variable(EACH, Sort.INT) not in variables(clause):
                 yield self.moved(clause, 1)
@@ -125,15 +120,11 @@ class Neighbours:
 
     def _sum_at(self, name: str, index: Term) -> Iterator[Term]:
         """One step of the sum over changes, which has a meaning inside the list only."""
-        change, length = self.change(name, index), variable(f"len({name})", Sort.INT)
+        change, end = self.change(name, index), length(name)
         size = multiply(change, change) if self.relation(name) is Relation.L2 else absolute(change)
         before, after = self.spent(name, index), self.spent(name, add(index, ONE))
-        step = conjunction(
-            equal(after, add(before, size)),
-            less_equal(ZERO, before),
-            less_equal(after, self.spent(name, length)),
-        )
-        yield implies(conjunction(less_equal(ZERO, index), less(index, length)), step)
+        step = conjunction(equal(after, add(before, size)), less_equal(ZERO, before), less_equal(after, self.spent(name, end)))
+        yield implies(conjunction(less_equal(ZERO, index), less(index, end)), step)
 
     def moved(self, term: Term, run: int) -> Term:
         """A term over entry values as run 1 or 2 sees it."""
@@ -142,10 +133,8 @@ class Neighbours:
 
 def neighbours(program: Program, *, reverse: bool = False) -> Neighbours:
     """The pairs that a program's contract speaks of."""
-    if program.contract is None:
-        raise ValueError("a program without a contract has no neighbours")
     elements = tuple((one.name, one.sort.element) for one in program.parameters if isinstance(one.sort, ListOf))
-    return Neighbours(program.contract, elements, reverse)
+    return Neighbours(contract_of(program), elements, reverse)
 
 
 def directions(program: Program) -> tuple[Neighbours, ...]:

@@ -1,4 +1,4 @@
-"""What draws have cost so far: a counter for each site whose rate never changes, one sum for others, odds for truth values."""
+"""Costs of the draws so far: a counter for each site whose rate never changes, one sum for others, odds for truth values."""
 
 from __future__ import annotations
 
@@ -25,17 +25,11 @@ ODDS: Final = "$odds"
 
 @dataclass
 class Meter:
-    """The counters of one program, and what they say about its cost.
-
-    Args:
-      program: the program.
-      pairs: the neighbours; their contract holds the claim.
-      rates: the cost of a unit, of each site that has a counter, as far as seen.
-    """
+    """The counters of one program, and what they say about its cost."""
 
     program: Program
-    pairs: Neighbours
-    rates: dict[str, Term] = field(default_factory=dict)
+    pairs: Neighbours  # the neighbours; their contract holds the claim
+    rates: dict[str, Term] = field(default_factory=dict)  # the cost of a unit, of each site that has a counter, as far as seen
 
     def __post_init__(self) -> None:
         """The entry values that never change."""
@@ -65,9 +59,7 @@ class Meter:
 
     def start(self, name: str) -> Term:
         """The first value of a counter."""
-        if name == ODDS:
-            return constant(1, Sort.REAL)
-        return constant(0, Sort.REAL)
+        return constant(1 if name == ODDS else 0, Sort.REAL)
 
     def charge(self, counters: Mapping[str, Term], draw: Draw, here: Term, needs: DrawConditions) -> dict[str, Term]:
         """The counters of a draw after it."""
@@ -95,5 +87,5 @@ class Meter:
         return conjunction(cost, at_most(counters[ODDS], contract.odds, self.is_entry))
 
     def is_entry(self, symbol: Term) -> bool:
-        """Whether a symbol is a scalar parameter, by which both sides may be divided once it is proven to be positive."""
+        """True if a symbol is a scalar parameter, by which both sides may be divided once it is proven to be positive."""
         return symbol.op is Op.VARIABLE and str(symbol.value) in self.fixed

@@ -16,25 +16,15 @@ from dpaudit.verifier.terms import FALSE, TRUE, ZERO, Sort, Term, variable, vari
 
 @dataclass
 class Execution:
-    """Both runs, in one pass over the program.
-
-    Args:
-      program: the program.
-      pairs: the neighbours, in one direction.
-      alignment: shift of each site; sites that are not in it are not moved.
-      invariants: what holds at loop heads.
-      pointwise: whether the alignment is for one discrete output, the ghost `o`, instead of for all outputs.
-      rounds: how often loops are run; None for the proof.
-      switched: whether each invariant is assumed only where its switch is on, so that sets of them can be tried.
-    """
+    """Both runs, in one pass over the program."""
 
     program: Program
-    pairs: Neighbours
-    alignment: Alignment
-    invariants: Invariants
-    pointwise: bool = False
-    rounds: int | None = None
-    switched: bool = False
+    pairs: Neighbours  # the neighbours, in one direction
+    alignment: Alignment  # shift of each site; sites that are not in it are not moved
+    invariants: Invariants  # what holds at loop heads
+    pointwise: bool = False  # whether the alignment is for one discrete output, the ghost `o`, instead of for all outputs
+    rounds: int | None = None  # how often loops are run; None for the proof
+    switched: bool = False  # whether each invariant is assumed only where its switch is on, so that sets of them can be tried
     book: Book = field(default_factory=Book, init=False)
     counters: dict[str, Term] = field(default_factory=dict, init=False)
     born: dict[Term, None] = field(default_factory=dict, init=False)
@@ -45,7 +35,7 @@ class Execution:
     held: list[tuple[int, int, Obligation]] = field(default_factory=list, init=False)
 
     def __post_init__(self) -> None:
-        """What does not change during the run."""
+        """Compute what does not change during the run."""
         self.sorts: dict[str, Sort] = dict(self.program.sorts)
         self.numbers = {id(loop): number for number, loop in enumerate(loops(self.program), 1)}
         self.released = released_lists(self.program)
@@ -58,9 +48,8 @@ class Execution:
 
     def _at_entry(self, number: int) -> Run:
         """A run before its first statement."""
-        names: dict[str, Term] = {
-            one.name: variable(one.name, one.sort) for one in self.program.parameters if not isinstance(one.sort, ListOf)
-        }
+        given = self.program.parameters
+        names: dict[str, Term] = {one.name: variable(one.name, one.sort) for one in given if not isinstance(one.sort, ListOf)}
         for part, sort in enumerate(self.parts()):
             names[value_name(part)] = variable(value_name(part), sort)
         names |= {RETURNED: FALSE, RAISED: ZERO}
@@ -74,8 +63,8 @@ class Execution:
 
     def output(self) -> tuple[Term | None, ...]:
         """The ghost for each discrete part of the output; None for what must be equal in any case."""
-        parts = zip(self.parts(), self._first(), strict=True)
-        discrete = [sort is not Sort.REAL and isinstance(value, Term) for sort, value in parts]
+        values = self.returns[0].values if self.returns else ()
+        discrete = [sort is not Sort.REAL and isinstance(value, Term) for sort, value in zip(self.parts(), values, strict=True)]
         if not self.pointwise:
             return (None,) * len(discrete)
         single = sum(discrete) == 1
@@ -84,12 +73,8 @@ class Execution:
             for part, (one, sort) in enumerate(zip(discrete, self.parts(), strict=True))
         )
 
-    def _first(self) -> tuple[Term | str, ...]:
-        """The values of the first return statement."""
-        return self.returns[0].values if self.returns else ()
-
     def price(self, kind: str, line: int) -> None:
-        """What was spent is within the claim."""
+        """Require that the cost so far is within the claim."""
         self.book.must(kind, line, self.meter.within(self.counters))
 
     def both(self, term: Term, runs: tuple[Run, Run]) -> tuple[Term, Term]:
@@ -105,7 +90,7 @@ class Execution:
         return substitute_run_terms(term, names, self.reader(run.number))
 
     def reader(self, number: int) -> Callable[[str, Term], Term]:
-        """What a run reads; facts about the index are noted as it does."""
+        """The reading of elements in one run, which notes the facts about each index."""
 
         def read(name: str, index: Term) -> Term:
             self.book.know(*self.pairs.at(name, index))
@@ -114,7 +99,7 @@ class Execution:
         return read
 
     def is_input(self, symbol: Term) -> bool:
-        """Whether a symbol is known before anything is drawn."""
+        """True if a symbol is known before anything is drawn."""
         name = str(symbol.value)
         if name.startswith(GHOST):
             return symbol in self.ghosts()

@@ -1,4 +1,4 @@
-"""What each law asks of a draw and of the shift of its noise, and what that costs: the table behind the alignment theorems.
+"""The table behind the alignment theorems: the conditions of each law on a draw and the shift of its noise, and their cost.
 
 Every entry is a bound on `ln f(x) - ln f'(x + s)`, where f and f' are the densities in the two runs, or for zCDP one on the
 Rényi divergence. A cost is `units * rate`: units add up over the requests of a site, the rate belongs to the site where its
@@ -31,12 +31,12 @@ from dpaudit.verifier.terms import (
     equal,
     largest,
     least,
+    length,
     less,
     less_equal,
     multiply,
     number_of,
     subtract,
-    variable,
     variables,
 )
 
@@ -45,29 +45,17 @@ Pair = tuple[Term, Term]
 
 @dataclass(frozen=True)
 class DrawConditions:
-    """What one draw with one shift needs and costs.
+    """The conditions and the cost of one draw with one shift."""
 
-    Args:
-      valid: that the law has a meaning, over the parameters of run 1.
-      same: that its parameters are equal in both runs, save those whose difference is in the cost.
-      support: that moved noise is noise that the law can give.
-      lattice: that the shift keeps noise on its lattice.
-      piecewise: that noise is moved by a constant on each of countably many pieces, where it has a density.
-      fact: what is known of every value of this law.
-      units: the part of the cost that adds up over requests.
-      rate: the cost of one unit.
-      odds: the factor by which the density may fall, for laws on two values.
-    """
-
-    valid: Term
-    same: Term
-    support: Term
-    lattice: Term
-    piecewise: Term
-    fact: Term
-    units: Term
-    rate: Term
-    odds: Term
+    valid: Term  # that the law has a meaning, over the parameters of run 1
+    same: Term  # that its parameters are equal in both runs, save those whose difference is in the cost
+    support: Term  # that moved noise is noise that the law can give
+    lattice: Term  # that the shift keeps noise on its lattice
+    piecewise: Term  # that noise is moved by a constant on each of countably many pieces, where it has a density
+    fact: Term  # what is known of every value of this law
+    units: Term  # the part of the cost that adds up over requests
+    rate: Term  # the cost of one unit
+    odds: Term  # the factor by which the density may fall, for laws on two values
 
 
 NORMAL: Final = (Law.GAUSSIAN, Law.DISCRETE_GAUSSIAN)
@@ -77,7 +65,7 @@ FINITE: Final = (Law.EXPONENTIAL_CHOICE, Law.UNIFORM_INT, *TWO_VALUED)
 def draw_conditions(
     draw: Draw, args: Sequence[Pair], noise: Term, shift: Term, pairs: Neighbours, cut: Fraction | None = None
 ) -> DrawConditions:
-    """What a draw asks and costs, from its parameters in both runs, its noise and the shift of the noise in run 2.
+    """The conditions and the cost of a draw, from its parameters in both runs, its noise and the shift of the noise in run 2.
 
     With a `cut`, noise further than so many scales from 0 fails, and the cost of a normal law is bounded on the rest.
     """
@@ -122,17 +110,8 @@ def draw_conditions(
         support = conjunction(support, still, equal(units, ZERO), equal(odds, ONE))
         units, rate, odds = ZERO, ONE, ONE
         same = conjunction(*(equal(one, other) for one, other in args))
-    return DrawConditions(
-        valid=valid,
-        same=same,
-        support=support,
-        lattice=_on_lattice(draw, shift),
-        piecewise=constant(value=_piecewise(draw.law, noise, shift)),
-        fact=fact,
-        units=units,
-        rate=rate,
-        odds=odds,
-    )
+    piecewise = constant(value=_piecewise(draw.law, noise, shift))
+    return DrawConditions(valid, same, support, _on_lattice(draw, shift), piecewise, fact, units, rate, odds)
 
 
 def _positive(term: Term) -> Term:
@@ -146,14 +125,14 @@ def _inside(probability: Term) -> Term:
 
 
 def _piecewise(law: Law, noise: Term, shift: Term) -> bool:
-    """Whether a shift may be what it is by its form: a normal law's must not look at its own noise at all."""
+    """True if a shift may be what it is by its form: a normal law's must not look at its own noise at all."""
     if law in NORMAL:
         return noise not in variables(shift)
     return law in ON_LATTICE or law in FINITE or not is_stretched(shift, noise)
 
 
 def is_stretched(shift: Term, noise: Term) -> bool:
-    """Whether the noise occurs in its shift outside of tests, so that it is stretched and not only moved."""
+    """True if the noise occurs in its shift outside of tests, so that it is stretched and not only moved."""
     if shift.op is Op.CHOOSE:
         return any(is_stretched(branch, noise) for branch in shift.args[1:])
     if shift.op in (Op.ADD, Op.MULTIPLY):
@@ -162,7 +141,7 @@ def is_stretched(shift: Term, noise: Term) -> bool:
 
 
 def _on_lattice(draw: Draw, shift: Term) -> Term:
-    """Whether a shift is a whole multiple of the lattice, decided by its form; TRUE where there is no lattice."""
+    """TRUE if the form of a shift shows a whole multiple of the lattice, and where there is no lattice."""
     if draw.law not in ON_LATTICE:
         return constant(value=draw.law not in FINITE or shift.sort is not Sort.REAL)
     step = number_of(draw.args[-1])
@@ -170,7 +149,7 @@ def _on_lattice(draw: Draw, shift: Term) -> Term:
 
 
 def _multiple(term: Term, step: Fraction) -> bool:
-    """Whether the form of a term shows it to be a whole multiple of the step."""
+    """True if the form of a term shows it to be a whole multiple of the step."""
     number = number_of(term)
     if number is not None:
         return (number / step).denominator == 1
@@ -185,8 +164,8 @@ def _multiple(term: Term, step: Fraction) -> bool:
 
 
 def _candidates(draw: Draw, args: Sequence[Pair]) -> Term:
-    """How many candidates a choice has."""
-    return constant(len(args) - 2) if draw.scores is None else variable(f"len({draw.scores})", Sort.INT)
+    """The number of candidates of a choice."""
+    return constant(len(args) - 2) if draw.scores is None else length(draw.scores)
 
 
 def _spread(draw: Draw, scores: Sequence[Pair], pairs: Neighbours) -> Term:

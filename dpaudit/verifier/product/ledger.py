@@ -6,6 +6,7 @@ is charged when the draw is made, so that what is charged covers runs of which n
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from fractions import Fraction
 from typing import Final
 
@@ -17,7 +18,7 @@ from dpaudit.verifier.product.runs import Misused
 from dpaudit.verifier.product.walk import draws
 
 WITHIN: Final = ".within"
-"""What follows a draw's name where a specification says how far out its noise is looked at."""
+"""The suffix of a draw's name under which a specification gives the cut-off of its noise."""
 
 FAILED: Final = "$failed"
 """The counter of probabilities of failure."""
@@ -26,7 +27,7 @@ _BITS: Final = 80
 
 
 def cuts(program: Program) -> dict[int, Fraction]:
-    """How many scales out the noise of each site is looked at, where the claim is (epsilon, delta) and says so."""
+    """The cut-off of each site's noise in scales, where the claim is (epsilon, delta) and its specification gives one."""
     found: dict[int, Fraction] = {}
     if program.contract is None:
         return found
@@ -50,20 +51,15 @@ def cuts(program: Program) -> dict[int, Fraction]:
 
 
 def tail(law: Law, cut: Fraction) -> Fraction:
-    """A number that the probability of noise more than so many scales from 0 is at most."""
+    """An upper bound of the probability of noise more than so many scales from 0."""
     with working_precision(2 * _BITS):
         upper = ball_endpoints(_TAILS[law](ball(cut)))[1]
+    # Rounded up to a multiple of 2^-80, so that it is short and still an upper bound.
     return Fraction(int(upper * 2**_BITS) + 1, 2**_BITS)
 
 
-def _laplace(cut: arb) -> arb:
-    """P(|x| > cut) for Laplace noise of scale 1."""
-    return (-cut).exp()
-
-
-def _gaussian(cut: arb) -> arb:
-    """P(|x| > cut) for a standard normal x."""
-    return (cut / arb(2).sqrt()).erfc()
-
-
-_TAILS: Final = {Law.LAPLACE: _laplace, Law.GAUSSIAN: _gaussian}
+_TAILS: Final[Mapping[Law, Callable[[arb], arb]]] = {
+    Law.LAPLACE: lambda cut: (-cut).exp(),
+    Law.GAUSSIAN: lambda cut: (cut / arb(2).sqrt()).erfc(),
+}
+"""P(|x| > cut) for noise of scale 1."""

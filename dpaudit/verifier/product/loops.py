@@ -1,4 +1,4 @@
-"""Loops of both runs: cut at their heads, or run a number of times.
+"""Loops of both runs: cut at their heads for proofs, or unrolled for searches.
 
 At a head the state is arbitrary but for the invariants, which must hold before the first round and after each. Running a number of
 rounds serves the search for alignments and proves nothing.
@@ -36,12 +36,14 @@ from dpaudit.verifier.terms import (
     variables,
 )
 
+Loop: TypeAlias = For | While
+Names: TypeAlias = Mapping[str, Term]
 Walk: TypeAlias = Callable[[Execution, Block, tuple[Run, Run]], None]
 """Runs the statements of a block in both runs."""
 
 
-def run_loop(execution: Execution, statement: For | While, runs: tuple[Run, Run], walk: Walk) -> None:
-    """A loop: cut at its head, or run a number of times."""
+def run_loop(execution: Execution, statement: Loop, runs: tuple[Run, Run], walk: Walk) -> None:
+    """Run a loop: cut at its head, or unrolled a number of times."""
     number = execution.numbers[id(statement)]
     bounds = [ZERO, ZERO]
     if isinstance(statement, For):
@@ -56,22 +58,20 @@ def run_loop(execution: Execution, statement: For | While, runs: tuple[Run, Run]
         if number in execution.done:
             raise Misused(f"the loop of line {statement.place.line} stands at two places")
         execution.done.add(number)
-        cut_at_head(execution, statement, number, bounds, runs, walk)
+        cut_at_head(execution, statement, bounds, runs, walk)
     else:
-        unroll(execution, statement, number, bounds, runs, walk, execution.rounds)
+        unroll(execution, statement, bounds, runs, walk)
     execution.inner.pop()
 
 
-def cut_at_head(
-    execution: Execution, statement: For | While, number: int, bounds: Sequence[Term], runs: tuple[Run, Run], walk: Walk
-) -> None:
+def cut_at_head(execution: Execution, statement: Loop, bounds: Sequence[Term], runs: tuple[Run, Run], walk: Walk) -> None:
     """One round from any state that the invariants allow; after it they hold again."""
-    book, line, (start, stop) = execution.book, statement.place.line, bounds
-    flags = flags_of(execution, statement, number)
+    book, line, number, (start, stop) = execution.book, statement.place.line, execution.numbers[id(statement)], bounds
+    flags = flags_of(execution, statement)
     changed = (*assigned_names(whole(statement)), *flags)
     entry = [run.copy(run.path) for run in runs]
     for run in entry:
-        set_undefined(execution, run, statement, number, flags)
+        set_undefined(execution, run, statement, flags)
     entered = disjunction(entry[0].path, entry[1].path)
     index = variable(f"{statement.name}@{number}", Sort.INT) if isinstance(statement, For) else None
     place = {statement.name: index} if isinstance(statement, For) and index is not None else {}
@@ -90,7 +90,7 @@ def cut_at_head(
     for position, holds in enumerate(state_invariants(execution, number, [run.names | place for run in heads])):
         switch = variable(f"$on.{number}.{position}", Sort.BOOL)
         book.know(implies(conjunction(entered, switch) if execution.switched else entered, holds))
-    know_output(execution, heads[0])
+    know_output(execution, heads[0], heads[0].names[RETURNED])
     if isinstance(statement, While):
         book.prove("trip", line, equal(heads[0].path, heads[1].path))
     if execution.whiles:
@@ -113,20 +113,20 @@ def cut_at_head(
         leave_loop(run, head, changed)
 
 
-def set_undefined(execution: Execution, run: Run, statement: For | While, number: int, flags: Sequence[str]) -> None:
+def set_undefined(execution: Execution, run: Run, statement: Loop, flags: Sequence[str]) -> None:
     """Names that the loop is the first to assign have any value before it, in each run its own."""
-    before = OTHER if run.number == 2 else ""
+    before, number = OTHER if run.number == 2 else "", execution.numbers[id(statement)]
     for name in assigned_names(whole(statement)):
         run.names.setdefault(name, variable(f"{before}{name}@{number}?", execution.sorts[name]))
     run.names |= {flag: FALSE for flag in flags if flag not in run.names}
 
 
-def flags_of(execution: Execution, statement: For | While, number: int) -> tuple[str, ...]:
+def flags_of(execution: Execution, statement: Loop) -> tuple[str, ...]:
     """The flags that a loop may set and keep from round to round."""
     body = whole(statement)
     found: tuple[str, ...] = ()
     if isinstance(statement, While) or can_leave(body, Break):
-        found = (broken_name(number),)
+        found = (broken_name(execution.numbers[id(statement)]),)
     if can_leave(body, Return) or can_leave(body, Raise):
         found += (RETURNED, *(value_name(part) for part in range(len(execution.parts()))))
     if can_leave(body, Raise):
@@ -155,8 +155,8 @@ def begin_round(execution: Execution, head: Run, flags: Sequence[str], place: Ma
     return Run(head.number, names, head.path, (*own, RETURNED))
 
 
-def one_round(execution: Execution, statement: For | While, runs: tuple[Run, Run], walk: Walk) -> None:
-    """One round; a while loop's test comes first, and failing it is a break."""
+def one_round(execution: Execution, statement: Loop, runs: tuple[Run, Run], walk: Walk) -> None:
+    """Run one round; a while loop's test comes first, and failing it is a break."""
     if isinstance(statement, While):
         leave = If(statement.place, statement.test, (), (Break(statement.place),))
         walk(execution, (*statement.before, leave), runs)
@@ -181,14 +181,14 @@ def leave_loop(run: Run, head: Run, changed: Sequence[str]) -> None:
         run.path = conjunction(run.path, negation(head.names[RETURNED]))
 
 
-def know_output(execution: Execution, run: Run) -> None:
-    """In pointwise mode a run that has ended did so with the output looked at."""
+def know_output(execution: Execution, run: Run, here: Term) -> None:
+    """In pointwise mode a run that has ended, as it has where `here` holds, did so with the output looked at."""
     for part, ghost in enumerate(execution.output()):
-        if ghost is not None and run.names[RETURNED] is not FALSE:
-            execution.book.know(implies(run.names[RETURNED], equal(run.names[value_name(part)], ghost)))
+        if ghost is not None and here is not FALSE:
+            execution.book.know(implies(here, equal(run.names[value_name(part)], ghost)))
 
 
-def state_invariants(execution: Execution, number: int, names: Sequence[Mapping[str, Term]]) -> list[Term]:
+def state_invariants(execution: Execution, number: int, names: Sequence[Names]) -> list[Term]:
     """The invariants of a loop about a state; symbols that do not exist at its head are refused."""
     mapping = {variable(name, value.sort): value for name, value in execution.counters.items()}
     for given, before in zip(names, ("", OTHER), strict=True):
@@ -203,38 +203,28 @@ def state_invariants(execution: Execution, number: int, names: Sequence[Mapping[
 
 
 def read_ghost(execution: Execution, name: str, index: Term) -> Term:
-    """Functions of the index that invariants may name: what the changes before it add up to."""
+    """Read the only function of an index that invariants may name: the sum of the changes before it."""
     for private, _ in execution.pairs.contract.changes:
         if name == execution.pairs.ghost("s", private):
             execution.book.know(*execution.pairs.at(private, index))
             return execution.pairs.spent(private, index)
-    raise Misused(f"an invariant reads {name}, which it must not")
+    raise Misused(f"an invariant reads {name}, which invariants may not name")
 
 
-def require_invariants(
-    execution: Execution, kind: str, line: int, number: int, names: Sequence[Mapping[str, Term]], entered: Term
-) -> None:
-    """The invariants of a loop must hold of this state."""
+def require_invariants(execution: Execution, kind: str, line: int, number: int, names: Sequence[Names], entered: Term) -> None:
+    """Require the invariants of a loop of this state."""
     for position, holds in enumerate(state_invariants(execution, number, names)):
         execution.book.must(kind, line, implies(entered, holds))
         execution.held.append((number, position, execution.book.obligations[-1]))
 
 
-def unroll(
-    execution: Execution,
-    statement: For | While,
-    number: int,
-    bounds: Sequence[Term],
-    runs: tuple[Run, Run],
-    walk: Walk,
-    rounds: int,
-) -> None:
-    """The first rounds of a loop; longer loops are left out of account."""
-    start, stop = bounds
-    flags = flags_of(execution, statement, number)
+def unroll(execution: Execution, statement: Loop, bounds: Sequence[Term], runs: tuple[Run, Run], walk: Walk) -> None:
+    """Run the first rounds of a loop; runs with more rounds are excluded by a fact."""
+    number, rounds, (start, stop) = execution.numbers[id(statement)], execution.rounds or 0, bounds
+    flags = flags_of(execution, statement)
     changed = (*assigned_names(whole(statement)), *flags)
     for run in runs:
-        set_undefined(execution, run, statement, number, flags)
+        set_undefined(execution, run, statement, flags)
     outside = [run.copy(run.path) for run in runs]
     nest = execution.nest
     if isinstance(statement, For):
@@ -258,6 +248,6 @@ def unroll(
         run.path = conjunction(before.path, *stays)
 
 
-def whole(statement: For | While) -> Block:
-    """Everything that a loop runs again and again."""
+def whole(statement: Loop) -> Block:
+    """All statements that a loop repeats."""
     return (*statement.before, *statement.body) if isinstance(statement, While) else statement.body

@@ -11,25 +11,17 @@ from dpaudit.verifier.terms import TRUE, Term, conjunction, implies
 
 @dataclass(frozen=True)
 class Obligation:
-    """One formula that must be valid.
+    """One formula that must be valid."""
 
-    Args:
-      id: kind, line and a number; the same for the same program, alignment and invariants.
-      kind: which condition of the theorem this is.
-      line: line of the source, 0 for the contract.
-      premises: what is known at this place.
-      goal: what must follow.
-    """
-
-    id: str
-    kind: str
-    line: int
-    premises: tuple[Term, ...]
+    id: str  # kind, line and a number; the same for the same program, alignment and invariants
+    kind: str  # which condition of the theorem this is
+    line: int  # line of the source, 0 for the contract
+    premises: tuple[Term, ...]  # what is known at this place
     goal: Term
 
     @property
     def formula(self) -> Term:
-        """What must be valid."""
+        """The formula that must be valid."""
         return TRUE if self.goal is TRUE else implies(conjunction(*self.premises), self.goal)
 
 
@@ -44,7 +36,7 @@ class Reached:
 
 @dataclass
 class Book:
-    """What is known so far, in the order in which it became known, and what must be proven from it.
+    """The facts known so far, in the order in which they became known, and the obligations to be proven from them.
 
     Each fact says whether it is an earlier obligation, which follows from the others once all is proven.
     """
@@ -61,11 +53,11 @@ class Book:
                 self.facts.setdefault(fact, False)
 
     def must(self, kind: str, line: int, goal: Term, *premises: Term) -> None:
-        """What must follow from all that is known now."""
+        """Add an obligation that must follow from all that is known now."""
         self._write(kind, line, () if goal is TRUE else (*self.facts, *premises), goal)
 
     def form(self, kind: str, line: int, goal: Term) -> None:
-        """What is decided by the form of a term, whatever is known."""
+        """Add an obligation that the form of a term decides, whatever is known."""
         self._write(kind, line, (), goal)
 
     def _write(self, kind: str, line: int, known: tuple[Term, ...], goal: Term) -> None:
@@ -75,7 +67,7 @@ class Book:
         self.obligations.append(Obligation(f"{key}.{self.numbers[key]}", kind, line, known, goal))
 
     def prove(self, kind: str, line: int, goal: Term) -> None:
-        """What must follow now, and is known from here on."""
+        """Add an obligation that must follow now, and is known from here on."""
         self.must(kind, line, goal)
         if goal is not TRUE:
             self.facts.setdefault(goal, True)
@@ -86,7 +78,7 @@ class Book:
 
     @contextmanager
     def inside(self) -> Iterator[None]:
-        """What becomes known in the block is about one round of a loop only and is forgotten after it."""
+        """Forget after the block what becomes known in it: it holds in one round of a loop only."""
         kept = dict(self.facts)
         try:
             yield

@@ -93,7 +93,7 @@ def _exact(number: fmpq) -> Fraction:
 
 
 def _atoms(term: Term) -> Iterable[Term]:
-    """What a rational function is one of: variables, and whatever is no arithmetic."""
+    """The atoms of a rational function: variables, and terms that are not arithmetic."""
     if term.op in (Op.ADD, Op.MULTIPLY, Op.DIVIDE):
         for part in term.args:
             yield from _atoms(part)

@@ -1,19 +1,23 @@
-"""Draws and calls of helpers in both runs: what the alignment theorem asks of each, and what each costs."""
+"""Draws and calls of helpers in both runs: the alignment theorem's conditions on each, and its cost."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import partial
+from typing import TypeAlias
 
-from dpaudit.verifier.ir import Draw, Invoke, Place
-from dpaudit.verifier.product.adjacency import substitute_run_terms
+from dpaudit.verifier.ir import Contract, Draw, Invoke, ListOf, Place, Program, Relation, While
+from dpaudit.verifier.product.adjacency import Neighbours, substitute_run_terms
 from dpaudit.verifier.product.costs import SPENT
 from dpaudit.verifier.product.execution import Execution
-from dpaudit.verifier.product.helpers import call_conditions
 from dpaudit.verifier.product.laws import draw_conditions
 from dpaudit.verifier.product.ledger import FAILED
 from dpaudit.verifier.product.runs import OTHER, Misused, Run
-from dpaudit.verifier.product.walk import draws
+from dpaudit.verifier.product.walk import draws, statements
 from dpaudit.verifier.terms import (
+    FALSE,
+    ONE,
     TRUE,
     ZERO,
     Sort,
@@ -25,12 +29,15 @@ from dpaudit.verifier.terms import (
     constant,
     equal,
     implies,
+    length,
     less_equal,
     multiply,
     substitute,
     variable,
     variables,
 )
+
+Argument: TypeAlias = str | tuple[Term, Term]
 
 
 def run_draw(execution: Execution, statement: Draw, runs: tuple[Run, Run]) -> None:
@@ -68,9 +75,8 @@ def run_draw(execution: Execution, statement: Draw, runs: tuple[Run, Run]) -> No
 
 def symbol(execution: Execution, statement: Draw | Invoke) -> Term:
     """The symbol of what is drawn in this round."""
-    return variable(
-        "".join((f"$noise.{statement.site}", *(f".{number}" for number in execution.nest))), execution.sorts[statement.name]
-    )
+    name = ".".join(map(str, ("$noise", statement.site, *execution.nest)))
+    return variable(name, execution.sorts[statement.name])
 
 
 def fresh_noise(execution: Execution, statement: Draw | Invoke) -> Term:
@@ -93,7 +99,7 @@ def shift_of(execution: Execution, statement: Draw, noise: Term, runs: tuple[Run
 
 
 def vocabulary(runs: tuple[Run, Run]) -> dict[Term, Term]:
-    """What alignments may name: names of run 1, and those of run 2 behind `OTHER`."""
+    """The names that alignments may use: those of run 1, and those of run 2 behind `OTHER`."""
     names: dict[Term, Term] = {}
     for run, before in zip(runs, ("", OTHER), strict=True):
         names |= {variable(before + name, value.sort): value for name, value in run.names.items()}
@@ -104,17 +110,17 @@ def read_either(execution: Execution, name: str, index: Term) -> Term:
     """An element that an alignment names."""
     run, plain = (2, name.removeprefix(OTHER)) if name.startswith(OTHER) else (1, name)
     if plain not in dict(execution.pairs.elements):
-        raise Misused(f"an alignment reads {name}, which is no list")
+        raise Misused(f"an alignment reads {name}, which is not a list")
     return execution.reader(run)(plain, index)
 
 
 def is_earlier(execution: Execution, shift: Term, noise: Term) -> bool:
-    """C3: the shift, fully written out, speaks of this noise, of what was drawn before, of inputs and ghosts only."""
+    """True if C3 holds: the shift, fully written out, speaks of this noise, of what was drawn before, of inputs and ghosts only."""
     return all(one is noise or one in execution.born or execution.is_input(one) for one in variables(shift))
 
 
 def require_injective(execution: Execution, place: Place, here: Term, noise: Term, shift: Term, fact: Term) -> None:
-    """C4: two values of the noise are never moved to one, whatever was drawn before; nothing later is known here."""
+    """Require C4: two values of the noise are never moved to one, whatever was drawn before; nothing later is known here."""
     twin = variable(f"{noise.value}~", noise.sort)
     mapping = {noise: twin}
     meet = equal(add(noise, shift), add(twin, substitute(shift, mapping)))
@@ -140,3 +146,52 @@ def run_call(execution: Execution, statement: Invoke, runs: tuple[Run, Run]) -> 
         run.put(statement.name, result)
     if execution.whiles:
         execution.price("prefix", line)
+
+
+@dataclass(frozen=True)
+class CallConditions:
+    """The conditions and the price of a call."""
+
+    allowed: Term  # that the arguments of the two runs are neighbours as the helper's contract has it, and meet what it requires
+    price: Term  # the helper's epsilon at these arguments
+
+
+def call_conditions(helper: Program, args: Sequence[Argument], pairs: Neighbours) -> CallConditions:
+    """The conditions and the price of a call of a helper; only a contract in epsilon alone can be part of a larger proof."""
+    contract = helper.contract
+    endless = any(isinstance(one, While) for one in statements(helper.body))
+    if contract is None or contract.cost != "pure" or contract.odds is not ONE or contract.domain or endless:
+        return CallConditions(FALSE, ONE)
+    names: dict[Term, Term] = {}
+    goals: list[Term] = []
+    for parameter, argument in zip(helper.parameters, args, strict=True):
+        if isinstance(argument, str):
+            names[length(parameter.name)] = length(argument)
+        else:
+            names[variable(parameter.name, argument[0].sort)] = argument[0]
+            goals.append(equal(*argument))
+    for parameter, argument in zip(helper.parameters, args, strict=True):
+        if isinstance(argument, str):
+            goals.append(_neighbours(contract, parameter.name, argument, names, pairs))
+            alike = isinstance(parameter.sort, ListOf) and parameter.sort.element is dict(pairs.elements)[argument]
+            goals.append(constant(value=alike))
+    goals += [substitute(clause, names) for clause in contract.requires]
+    return CallConditions(conjunction(*goals), substitute(contract.claim, names))
+
+
+def _neighbours(contract: Contract, inner: str, outer: str, names: dict[Term, Term], pairs: Neighbours) -> Term:
+    """That two lists which differ as the caller's do differ as the helper's contract has it."""
+    given = pairs.relation(outer)
+    if given is None:
+        return constant(value=True)
+    wanted = dict(contract.changes).get(inner)
+    if wanted is None:
+        return FALSE
+    # The helper is proven in both directions, so that growing and falling are one to the caller.
+    directed = {Relation.INC, Relation.DEC}
+    fits = (
+        wanted.relation is given
+        or (wanted.relation is Relation.ALL and given in {Relation.ONE, *directed})
+        or {wanted.relation, given} == directed
+    )
+    return less_equal(pairs.bound(outer), substitute(wanted.bound, names)) if fits else FALSE

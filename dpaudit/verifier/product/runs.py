@@ -9,7 +9,7 @@ from typing import Final
 from dpaudit.verifier.terms import FALSE, Term, choose, conjunction, disjunction, negation
 
 OTHER: Final = "other."
-"""What a name of run 2 begins with in alignments and invariants."""
+"""The prefix of names of run 2 in alignments and invariants."""
 
 Alignment = Mapping[int, Term]
 """The shift of each site's noise in run 2, over names at the request, those of run 2 behind `OTHER`, its own noise and ghosts."""
@@ -23,7 +23,7 @@ class Misused(ValueError):
 
 
 RETURNED, RAISED = "$returned", "$raised"
-"""Whether a run has ended, and with which exception, counted from 1."""
+"""The flag that a run has ended, and the number of its exception, from 1."""
 
 
 def value_name(part: int) -> str:
@@ -43,23 +43,17 @@ def skipped_name(loop: int) -> str:
 
 @dataclass
 class Run:
-    """One of the two runs.
+    """One of the two runs."""
 
-    Args:
-      number: 1 or 2.
-      names: value of each name, right wherever `path` holds and kept from the moment at which the run left the block.
-      path: whether this run is at this place.
-      flags: names of the flags that may have been set since the block began.
-    """
-
-    number: int
+    number: int  # 1 or 2
+    # Value of each name, right wherever `path` holds and kept from the moment at which the run left the block.
     names: dict[str, Term]
-    path: Term
-    flags: tuple[str, ...] = ()
+    path: Term  # whether this run is at this place
+    flags: tuple[str, ...] = ()  # names of the flags that may have been set since the block began
 
     @property
     def left(self) -> Term:
-        """Whether the run has left the block that it is in."""
+        """The condition that the run has left the block that it is in."""
         return disjunction(*(self.names.get(flag, FALSE) for flag in self.flags))
 
     def put(self, name: str, value: Term) -> None:

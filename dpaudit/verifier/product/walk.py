@@ -1,26 +1,11 @@
-"""What a program contains, found without running it: sites, loops and the names that a block may change."""
+"""The contents of a program, found without running it: sites, loops and the names that a block may change."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import fields
 
-from dpaudit.verifier.ir import (
-    Append,
-    Assign,
-    Block,
-    Break,
-    Continue,
-    Draw,
-    For,
-    If,
-    Invoke,
-    Program,
-    Raise,
-    Return,
-    Statement,
-    While,
-)
+from dpaudit.verifier.ir import Assign, Block, Draw, For, If, Invoke, Program, Raise, Return, Statement, While
 
 
 def statements(block: Block) -> Iterator[Statement]:
@@ -47,18 +32,15 @@ def draws(block: Block) -> tuple[Draw | Invoke, ...]:
 
 def assigned_names(block: Block) -> tuple[str, ...]:
     """The scalar names that a block may change, each once; a loop's own name is none, it is dead after the loop."""
-    names = {one.name: None for one in statements(block) if isinstance(one, (Assign, Draw, Invoke))}
-    return tuple(names)
+    return tuple(dict.fromkeys(one.name for one in statements(block) if isinstance(one, (Assign, Draw, Invoke))))
 
 
 def can_leave(block: Block, kind: type[Statement]) -> bool:
-    """Whether a block can return or raise; for Break and Continue, whether it can end its own loop or the round."""
+    """True if a block can return or raise; for Break and Continue, whether it can end its own loop or the round."""
     if kind in (Return, Raise):
         return any(isinstance(one, kind) for one in statements(block))
-    for one in block:
-        if isinstance(one, kind) or (isinstance(one, If) and (can_leave(one.then, kind) or can_leave(one.otherwise, kind))):
-            return True
-    return False
+    branches = (branch for one in block if isinstance(one, If) for branch in (one.then, one.otherwise))
+    return any(isinstance(one, kind) for one in block) or any(can_leave(branch, kind) for branch in branches)
 
 
 def return_statements(program: Program) -> tuple[Return, ...]:
@@ -69,6 +51,3 @@ def return_statements(program: Program) -> tuple[Return, ...]:
 def released_lists(program: Program) -> frozenset[str]:
     """The output lists that are returned somewhere."""
     return frozenset(value for one in return_statements(program) for value in one.values if isinstance(value, str))
-
-
-__all__ = ["Append", "Break", "Continue"]

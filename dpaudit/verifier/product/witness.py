@@ -1,4 +1,4 @@
-"""Real neighbours and real runs: what is proven about data that cannot be, or places that no run reaches, means nothing.
+"""Checks against vacuous proofs: real neighbours, and real runs that reach every output.
 
 A solver proposes neighbours that differ in a given list, lengths being unknowns; they count only if the clauses and the relation
 hold of their exact values and Python itself runs the program on both to an end. The relations are their own reverse, or are proven
@@ -36,6 +36,7 @@ from dpaudit.verifier.terms import (
     constant,
     disjunction,
     equal,
+    length,
     less,
     less_equal,
     negation,
@@ -46,7 +47,7 @@ LONGEST: Final = 64
 """The longest lists that are tried."""
 VACUOUS: Final = "vacuous: no two different neighbours meet the specification"
 _SHAPES: Final = 12
-"""How many lengths are tried, the smallest first."""
+"""The most lengths that are tried, the smallest first."""
 _SECONDS: Final = 2.0
 _SMALL: Final = 64
 """Integer parameters up to this size are tried first, so that loops over them end soon."""
@@ -66,17 +67,11 @@ _TAPES: Final[tuple[Callable[[int], int], ...]] = (
 
 @dataclass(frozen=True)
 class Empty:
-    """Why what is proven may say nothing.
-
-    Args:
-      reason: in words.
-      line: of the output that no run reaches, else 0.
-      certain: whether it is shown that no two neighbours differ; nothing needs to be looked for then.
-    """
+    """The reason why a proof may say nothing."""
 
     reason: str
-    line: int = 0
-    certain: bool = False
+    line: int = 0  # of the output that no run reaches, else 0
+    certain: bool = False  # whether it is shown that no two neighbours differ; nothing needs to be looked for then
 
 
 @dataclass
@@ -131,9 +126,9 @@ def first_unreachable_output(found: Witnesses) -> Empty | None:
 
 
 def _empty(meaning: Neighbours, name: str, *, several: bool) -> Empty:
-    """Why no neighbours differ in a list: since none can, at whatever place, or since none were found."""
+    """The reason why no neighbours differ in a list: none can, at any place, or none were found."""
     place = meaning.position(name)
-    inside = less_equal(ZERO, place), less(place, _length(name))
+    inside = less_equal(ZERO, place), less(place, length(name))
     facts = [*meaning.at_entry(), *meaning.at(name, place), *inside, _moves(meaning, name, place)]
     rest = f" that differ in {name}" if several else ""
     if satisfiable(facts, seconds=_SECONDS).answer is Answer.UNSAT:
@@ -144,17 +139,17 @@ def _empty(meaning: Neighbours, name: str, *, several: bool) -> Empty:
 def _shapes(meaning: Neighbours, private: str | None = None, least: int = 1) -> Iterator[Mapping[str, int]]:
     """Lengths that meet what is required, the smallest first: equal ones, a private list longer than others, and shorter."""
     session, names = Session(seconds=_SECONDS), [name for name, _ in meaning.elements]
-    session.add(*meaning.contract.requires, *(less_equal(ZERO, _length(name)) for name in names))
+    session.add(*meaning.contract.requires, *(less_equal(ZERO, length(name)) for name in names))
     for longest in (*range(least or 1, LONGEST + 1), *((0,) if least == 0 else ())):
         bound = constant(longest)
-        equals = [equal(_length(name), bound) for name in names]
-        below = [less_equal(_length(name), bound) for name in names]
+        equals = [equal(length(name), bound) for name in names]
+        below = [less_equal(length(name), bound) for name in names]
         mixed = conjunction(disjunction(*equals), negation(conjunction(*equals)), *below)
-        ways = [TRUE] if private is None else [equal(_length(private), bound), less(ZERO, _length(private))]
+        ways = [TRUE] if private is None else [equal(length(private), bound), less(ZERO, length(private))]
         for asked in (conjunction(*equals), *(conjunction(mixed, way) for way in ways)):
             model = None if asked is FALSE else session.check(asked).model
             if model is not None:
-                yield {name: int(model.value(_length(name))) for name in names}
+                yield {name: int(model.value(length(name))) for name in names}
 
 
 def _differing(program: Program, meaning: Neighbours, name: str, shape: Mapping[str, int]) -> Iterator[InputPair]:
@@ -172,7 +167,7 @@ def _differing(program: Program, meaning: Neighbours, name: str, shape: Mapping[
 
 
 def _is_neighbouring(program: Program, pair: InputPair) -> bool:
-    """Whether exact data are neighbours of the specification."""
+    """True if exact data are neighbours of the specification."""
     try:
         return is_admissible(program, pair)
     except (ArithmeticError, OutsideLists):
@@ -180,11 +175,11 @@ def _is_neighbouring(program: Program, pair: InputPair) -> bool:
 
 
 def _about(meaning: Neighbours, shape: Mapping[str, int]) -> list[Term]:
-    """What is known of neighbours of these lengths, at every place."""
+    """The facts about neighbours of these lengths, at every place."""
     facts = [*meaning.at_entry()]
-    for name, length in shape.items():
-        facts.append(equal(_length(name), constant(length)))
-        for place in range(length):
+    for name, count in shape.items():
+        facts.append(equal(length(name), constant(count)))
+        for place in range(count):
             facts += meaning.at(name, constant(place))
     return facts
 
@@ -192,11 +187,6 @@ def _about(meaning: Neighbours, shape: Mapping[str, int]) -> list[Term]:
 def _moves(meaning: Neighbours, name: str, place: Term) -> Term:
     """That a list differs at a place."""
     return negation(equal(meaning.change(name, place), constant(0, dict(meaning.elements)[name])))
-
-
-def _length(name: str) -> Term:
-    """The length of a list."""
-    return variable(f"len({name})", Sort.INT)
 
 
 def _inputs(program: Program, meaning: Neighbours, model: Model, shape: Mapping[str, int], number: int) -> dict[str, Any]:

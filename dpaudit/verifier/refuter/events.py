@@ -11,9 +11,9 @@ from typing import Any, Final, TypeAlias
 from flint import arb
 
 from dpaudit.exact import Enclosure, ball_endpoints, fmpq_of, working_precision
-from dpaudit.verifier.ir import Append, Program, Return, Statement
+from dpaudit.verifier.ir import Append, Program
 from dpaudit.verifier.refuter.forms import Condition, Form
-from dpaudit.verifier.refuter.paths import Elsewhere, Inputs, Path, Undecided, paths_of
+from dpaudit.verifier.refuter.paths import Elsewhere, Inputs, Listener, Path, paths_of
 from dpaudit.verifier.refuter.regions import mass_of
 
 BITS: Final = 256
@@ -56,7 +56,7 @@ def probability(program: Program, inputs: Inputs, event: Event) -> Enclosure:
 
 
 def event_conditions(path: Path, event: Event) -> tuple[Condition, ...] | None:
-    """What the noise of a path must fulfil in addition for the event; None where it cannot."""
+    """The conditions that the event adds to those of a path; None where it cannot occur on it."""
     if path.exception or event.exception:
         return () if path.exception == event.exception else None
     if len(path.values) != len(event.values):
@@ -101,7 +101,7 @@ def _pairs(value: Any, wanted: Leaf | tuple[Leaf, ...]) -> list[tuple[Any, Leaf]
 
 
 def _conditions(value: Any, leaf: Leaf) -> list[Condition] | None:
-    """What a number must fulfil to be at a leaf; None where it cannot be there."""
+    """The conditions under which a number is at a leaf; None where it cannot be."""
     if isinstance(value, Condition):
         # A truth value that is not decided yet, as a list hears it on the way.
         return [] if isinstance(leaf, bool) else None
@@ -116,18 +116,16 @@ def _conditions(value: Any, leaf: Leaf) -> list[Condition] | None:
     return conditions if tests and all(test for test in tests if not isinstance(test, Condition)) else None
 
 
-def listener(program: Program, event: Event) -> Callable[[], Callable[[Append, Any], None]] | None:
+def listener(program: Program, event: Event) -> Callable[[], Listener] | None:
     """For functions that return one list alone: leave a run as soon as the list differs from the event's."""
-    returned = {value for values in _returns(program.body) for value in values}
-    if len(event.values) != 1 or not isinstance(event.values[0], tuple) or len(returned) != 1:
+    if len(event.values) != 1 or not isinstance(event.values[0], tuple) or len(program.returned) != 1:
         return None
     leaves = event.values[0]
 
-    def begun() -> Callable[[Append, Any], None]:
+    def begun() -> Listener:
         rest = iter(leaves)
 
-        def listen(statement: Append, value: Any) -> None:
-            del statement
+        def listen(_: Append, value: Any) -> None:
             leaf = next(rest, None)
             if leaf is None or _conditions(value, leaf) is None:
                 raise Elsewhere
@@ -137,20 +135,6 @@ def listener(program: Program, event: Event) -> Callable[[], Callable[[Append, A
     return begun
 
 
-def _returns(statements: tuple[Statement, ...]) -> list[tuple[Any, ...]]:
-    """The values of every return."""
-    found: list[tuple[Any, ...]] = []
-    for statement in statements:
-        if isinstance(statement, Return):
-            found.append(statement.values)
-        for part in ("then", "otherwise", "before", "body"):
-            found += _returns(getattr(statement, part, ()))
-    return found
-
-
 def _shown(leaf: Leaf) -> str:
     """A leaf as people write it."""
     return f"a number in [{leaf.low}, {leaf.high})" if isinstance(leaf, Box) else str(leaf)
-
-
-__all__ = ["BITS", "Box", "Event", "Undecided", "event_conditions", "exact_event", "listener", "probability"]

@@ -27,9 +27,8 @@ class Form:
         """The sum; a plain number where the noise cancels."""
         if not isinstance(other, Form):
             return Form(self.factors, self.start + other)
-        factors = {
-            place: self.factors.get(place, fmpq()) + other.factors.get(place, 0) for place in {**self.factors, **other.factors}
-        }
+        places = {**self.factors, **other.factors}
+        factors = {place: self.factors.get(place, fmpq()) + other.factors.get(place, 0) for place in places}
         kept = {place: factor for place, factor in factors.items() if factor}
         start = self.start + other.start
         return Form(kept, start) if kept else start
@@ -62,31 +61,31 @@ class Form:
         return self * (fmpq(1) / other)
 
     def _refused(self, *_: object) -> Form:
-        """What linear forms cannot say."""
+        """Refuse an operation that linear forms cannot express."""
         raise NotLinear("noise is rounded or divides")
 
     __rtruediv__ = __floordiv__ = __rfloordiv__ = __mod__ = __rmod__ = _refused
 
     def __lt__(self, other: Form | Number) -> Condition | bool:
-        """Whether it is less."""
+        """The condition that it is less."""
         return _condition(self - other, "<")
 
     def __le__(self, other: Form | Number) -> Condition | bool:
-        """Whether it is at most that."""
+        """The condition that it is at most the other."""
         return _condition(self - other, "<=")
 
     def __gt__(self, other: Form | Number) -> Condition | bool:
-        """Whether it is more."""
+        """The condition that it is more."""
         return _condition(other - self, "<")
 
     def __ge__(self, other: Form | Number) -> Condition | bool:
-        """Whether it is at least that."""
+        """The condition that it is at least the other."""
         return _condition(other - self, "<=")
 
     def __eq__(self, other: object) -> Condition | bool:  # type: ignore[override]
-        """Whether it is that very number."""
+        """The condition that it equals the other."""
         if not isinstance(other, (Form, int, fmpq)):
-            raise NotLinear("noise is compared with something that is no number")
+            raise NotLinear("noise is compared with something other than a number")
         return _condition(self - other, "==")
 
     def __hash__(self) -> int:

@@ -8,7 +8,7 @@ from typing import Final
 
 from dpaudit.clauses import Clause, value
 from dpaudit.promise import violation
-from dpaudit.verifier.ir import Contract, ListOf, Parameter, Program, Relation
+from dpaudit.verifier.ir import ListOf, Parameter, Program, Relation, contract_of
 from dpaudit.verifier.refuter.paths import Inputs
 from dpaudit.verifier.terms import Sort
 
@@ -27,15 +27,8 @@ class InputPair:
         return InputPair(self.second, self.first)
 
 
-def contract_of(program: Program) -> Contract:
-    """The promise of a program."""
-    if program.contract is None:
-        raise ValueError(f"{program.name} carries no specification")
-    return program.contract
-
-
 def is_admissible(program: Program, pair: InputPair) -> bool:
-    """Whether both datasets are allowed and neighbours in the direction first to second."""
+    """True if both datasets are allowed and neighbours in the direction first to second."""
     contract = contract_of(program)
     if not all(_typed(parameter, inputs) for parameter in program.parameters for inputs in (pair.first, pair.second)):
         return False
@@ -49,14 +42,14 @@ def is_admissible(program: Program, pair: InputPair) -> bool:
 
 
 def claim_values(program: Program, inputs: Inputs) -> tuple[Fraction, Fraction, Fraction]:
-    """What the promise is on these data: epsilon, odds (epsilon + ln(odds) is the bound) and delta, or rho, 1 and 0."""
+    """The claim's values on these data: epsilon, odds (epsilon + ln(odds) is the bound) and delta, or rho, 1 and 0."""
     promise = contract_of(program).promise
     claim, odds, delta = (Fraction(value(part, inputs)) for part in (promise.claim, promise.odds, promise.delta))
     return claim, odds, delta
 
 
 def _typed(parameter: Parameter, inputs: Inputs) -> bool:
-    """Whether a value has exactly the type of its parameter."""
+    """True if a value has exactly the type of its parameter."""
     given = inputs[parameter.name]
     if isinstance(parameter.sort, ListOf):
         return isinstance(given, tuple) and all(type(item) is _TYPES[parameter.sort.element] for item in given)
@@ -64,7 +57,7 @@ def _typed(parameter: Parameter, inputs: Inputs) -> bool:
 
 
 def _near(relation: Relation, size: Clause, pair: InputPair, name: str) -> bool:
-    """Whether a list changes by no more than its relation allows."""
+    """True if a list changes by no more than its relation allows."""
     bound = value(size, pair.first)
     moves = [after - before for before, after in zip(pair.first[name], pair.second[name], strict=True)]
     match relation:

@@ -1,4 +1,4 @@
-"""All ways that a program can go on given data, each with the conditions it puts on the noise and what it gives out."""
+"""All paths of a program on given data, each with its conditions on the noise and its output."""
 
 from __future__ import annotations
 
@@ -18,6 +18,8 @@ from dpaudit.verifier.refuter.forms import Condition, Form, NotLinear
 from dpaudit.verifier.refuter.pieces import Function, decay
 
 Inputs: TypeAlias = Mapping[str, Any]
+Listener: TypeAlias = Callable[[Append, Any], None]
+"""Hears the outputs of one run, and may end it by `Elsewhere`."""
 
 MOST_DECISIONS: Final = 5_000
 """Most decisions on noise over all paths together; programs whose loops end by chance have no end of paths."""
@@ -39,7 +41,7 @@ class Elsewhere(Exception):
 
 @dataclass(frozen=True)
 class Noise:
-    """One draw of a continuous or lattice law: its mass or density by the real or whole number that stands for it."""
+    """One draw of a continuous or lattice law: its mass or density by the real or integer that stands for it."""
 
     density: Function
     lattice: fmpq
@@ -47,7 +49,7 @@ class Noise:
 
     @property
     def whole(self) -> bool:
-        """Whether it takes values on a lattice."""
+        """True if it takes values on a lattice."""
         return self.density.whole
 
 
@@ -81,7 +83,7 @@ class _Course:
     draws: list[tuple[Draw, tuple[Any, ...], Any]] = field(default_factory=list)
 
     def pick(self, count: int) -> int:
-        """Which of `count` possibilities this run takes."""
+        """Choose one of `count` possibilities for this run."""
         place = len(self.taken)
         chosen = self.given[place] if place < len(self.given) else 0
         self.taken.append(chosen)
@@ -155,10 +157,8 @@ def outcomes_of(law: Law, args: tuple[Any, ...]) -> list[tuple[Any, arb]]:
     raise Undecided(f"the law {law.value} has no finite list of outcomes with these parameters")
 
 
-def paths_of(
-    program: Program, inputs: Inputs, listener: Callable[[], Callable[[Append, Any], None]] | None = None
-) -> Iterator[Path]:
-    """Every path of a program on given data; `listener` makes, for a run, what hears its outputs and may end it by Elsewhere."""
+def paths_of(program: Program, inputs: Inputs, listener: Callable[[], Listener] | None = None) -> Iterator[Path]:
+    """Every path of a program on given data; `listener` makes the listener of each run."""
     data = {name: _exact(value) for name, value in inputs.items()}
     waiting: list[tuple[int, ...]] = [()]
     decisions = 0

@@ -1,8 +1,8 @@
-"""Functions of one noise that are sums of c x^k e^(a x) on intervals, over the reals or over the whole numbers.
+"""Functions of one noise that are sums of c x^k e^(a x) on intervals, over the reals or over the integers.
 
 They are closed under products, under restriction and under integrating (or adding up) one noise between linear bounds in another,
 so that probabilities of tree-shaped events need no quadrature. Breakpoints, powers and rates are exact, coefficients are balls.
-An interval [low, high) over the whole numbers holds low, ..., high - 1: there, as over the reals, what lies between two points is
+An interval [low, high) over the integers holds low, ..., high - 1: there, as over the reals, what lies between two points is
 the difference of one function, the antiderivative, at its two ends.
 """
 
@@ -53,7 +53,7 @@ class Piece:
 
 @dataclass(frozen=True)
 class Function:
-    """Pieces in increasing order, 0 elsewhere; `whole` if its argument is a whole number."""
+    """Pieces in increasing order, 0 elsewhere; `whole` if its argument is an integer."""
 
     whole: bool
     pieces: tuple[Piece, ...]
@@ -63,14 +63,14 @@ class Function:
         joined = []
         for one in self.pieces:
             for two in other.pieces:
-                low, high = _highest(one.low, two.low), _lowest(one.high, two.high)
+                low, high = _stricter(max, one.low, two.low), _stricter(min, one.high, two.high)
                 if _is_some(low, high):
                     joined.append(Piece(low, high, _product(one.terms, two.terms)))
         return Function(self.whole, tuple(joined))
 
     def within(self, low: End, high: End) -> Function:
-        """The function on [low, high), 0 elsewhere; ends of a function of whole numbers are whole."""
-        cut = (Piece(_highest(piece.low, low), _lowest(piece.high, high), piece.terms) for piece in self.pieces)
+        """The function on [low, high), 0 elsewhere; ends of a function of integers are whole."""
+        cut = (Piece(_stricter(max, piece.low, low), _stricter(min, piece.high, high), piece.terms) for piece in self.pieces)
         return Function(self.whole, tuple(piece for piece in cut if _is_some(piece.low, piece.high)))
 
     def total(self) -> arb:
@@ -201,17 +201,15 @@ def _exponential(exponent: fmpq) -> arb:
 
 
 @lru_cache(maxsize=4096)
-def _exponential_at(exponent: fmpq, bits: int) -> arb:
+def _exponential_at(exponent: fmpq, _bits: int) -> arb:
     """E to a rational power at the working precision, which is part of the key."""
-    del bits
     return arb(exponent).exp()
 
 
 def _value(terms: Terms, point: fmpq) -> arb:
     """The terms at a point."""
-    return reduce(
-        arb.__add__, (factor * arb(point**power) * _exponential(rate * point) for (power, rate), factor in terms.items()), arb(0)
-    )
+    values = (factor * arb(point**power) * _exponential(rate * point) for (power, rate), factor in terms.items())
+    return reduce(arb.__add__, values, arb(0))
 
 
 def _product(one: Terms, two: Terms) -> Terms:
@@ -234,23 +232,13 @@ def _scaled(terms: Terms, factor: arb) -> Terms:
     return {key: share * factor for key, share in terms.items()}
 
 
-def _highest(one: End, two: End) -> End:
-    """The higher of two low ends."""
-    return _extreme(max, one, two)
-
-
-def _lowest(one: End, two: End) -> End:
-    """The lower of two high ends."""
-    return _extreme(min, one, two)
-
-
-def _extreme(choose: Callable[[fmpq, fmpq], fmpq], one: End, two: End) -> End:
-    """The stricter of two ends."""
+def _stricter(choose: Callable[[fmpq, fmpq], fmpq], one: End, two: End) -> End:
+    """The stricter of two low ends, by `max`, or of two high ones, by `min`."""
     if one is None or two is None:
         return two if one is None else one
     return choose(one, two)
 
 
 def _is_some(low: End, high: End) -> bool:
-    """Whether the interval holds anything."""
+    """True if the interval holds anything."""
     return low is None or high is None or low < high

@@ -15,7 +15,7 @@ from dpaudit.verifier.refuter.pieces import Function, Line
 
 @dataclass(frozen=True)
 class _Bound:
-    """A draw is below a line in another draw, or from it on, with whole ends where it is a whole number."""
+    """A draw is below a line in another draw, or from it on, with whole ends where it is an integer."""
 
     line: Line
     upper: bool
@@ -71,7 +71,7 @@ def _eliminated(noises: Mapping[int, Noise], densities: dict[int, Function], tie
 
 
 def _has_circle(ties: Mapping[frozenset[int], object]) -> bool:
-    """Whether the graph of ties is no forest."""
+    """True if the graph of ties is no forest."""
     owner: dict[int, int] = {}
 
     def root(place: int) -> int:

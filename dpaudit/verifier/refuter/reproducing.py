@@ -1,4 +1,4 @@
-"""A counterexample run by Python itself: on draws taken from each path that was counted, the function does give the event."""
+"""Counterexamples run by Python itself: on draws taken from each counted path, the function must give the event."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _OTHERS: Final = 16
 
 
 def is_reproduced(program: Program, witness: Witness) -> bool:
-    """Whether Python does on both datasets of a witness what was computed of it, its event included.
+    """True if Python does on both datasets of a witness what was computed of it, its event included.
 
     For each path that was counted, a solver gives draws that fulfil its conditions, as exact numbers; the source is then run by
     Python on the data with samplers that hand out these numbers. The event must come out each time, after the recorded draws
@@ -94,7 +94,7 @@ def _draws(path: Path, added: tuple[Condition, ...]) -> Model | None:
 
 
 def _symbol(path: Path, place: int) -> Term:
-    """The real or whole number that stands for a draw."""
+    """The real or integer that stands for a draw."""
     return variable(f"x{place}", Sort.INT if path.noises[place].whole else Sort.REAL)
 
 
@@ -105,19 +105,19 @@ def _term(path: Path, form: Form) -> Term:
 
 
 def _value(path: Path, model: Model, value: Any, sort: Sort) -> Any:
-    """What a sampler gives, of the type that its law has."""
+    """The value that a sampler returns, of the type that its law has."""
     number = model.value(_term(path, value)) if isinstance(value, Form) else value
     return {Sort.INT: int, Sort.REAL: Fraction, Sort.BOOL: bool}[sort](number)
 
 
 def _computed(ended: Halt, path: Path, model: Model) -> bool:
-    """Whether a run ended as the path says."""
+    """True if a run ended as the path says."""
     same = ended.exception == path.exception and len(ended.values) == len(path.values)
     return same and all(_equal(one, value, path, model) for one, value in zip(ended.values, path.values, strict=True))
 
 
 def _equal(value: Any, expected: Any, path: Path, model: Model) -> bool:
-    """Whether a returned value is the computed one; noise on a lattice of whole numbers is an int, elsewhere a fraction."""
+    """True if a returned value is the computed one; noise on a lattice of integers is an int, elsewhere a fraction."""
     if isinstance(expected, tuple):
         pairs = zip(value, expected, strict=False) if isinstance(value, tuple) and len(value) == len(expected) else ((None, 0),)
         return all(_equal(one, other, path, model) for one, other in pairs)
@@ -127,7 +127,7 @@ def _equal(value: Any, expected: Any, path: Path, model: Model) -> bool:
 
 
 def _gives(ended: Halt, event: Event | Space) -> bool:
-    """Whether a run ended in an event."""
+    """True if a run ended in an event."""
     if isinstance(event, Space):
         return not ended.exception and _lies(ended, event)
     if ended.exception or event.exception:
@@ -137,7 +137,7 @@ def _gives(ended: Halt, event: Event | Space) -> bool:
 
 
 def _is(value: Any, leaf: Leaf | tuple[Leaf, ...]) -> bool:
-    """Whether a returned value is what the event has at its place."""
+    """True if a returned value is what the event has at its place."""
     if isinstance(leaf, tuple):
         return isinstance(value, tuple) and len(value) == len(leaf) and all(map(_is, value, leaf))
     if isinstance(leaf, Box):
@@ -146,7 +146,7 @@ def _is(value: Any, leaf: Leaf | tuple[Leaf, ...]) -> bool:
 
 
 def _lies(ended: Halt, space: Space) -> bool:
-    """Whether a run's outputs lie in a space."""
+    """True if a run's outputs lie in a space."""
     shape = tuple(len(value) if isinstance(value, tuple) else -1 for value in ended.values)
     leaves = [leaf for value in ended.values for leaf in (value if isinstance(value, tuple) else (value,))]
     if shape != space.pattern[0]:

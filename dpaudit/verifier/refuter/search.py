@@ -12,12 +12,13 @@ from typing import Any, Final
 
 from flint import fmpq
 
-from dpaudit.verifier.ir import Contract, ListOf, Parameter, Program, Relation
+from dpaudit.verifier.ir import Contract, ListOf, Parameter, Program, Relation, contract_of
 from dpaudit.verifier.refuter.events import Box, Event, Leaf
 from dpaudit.verifier.refuter.forms import Form
-from dpaudit.verifier.refuter.neighbours import InputPair, claim_values, contract_of, is_admissible
+from dpaudit.verifier.refuter.neighbours import InputPair, claim_values, is_admissible
 from dpaudit.verifier.refuter.paths import Inputs, Path, Undecided, paths_of
 from dpaudit.verifier.refuter.witness import Witness, measure_event, measure_space
+from dpaudit.verifier.replay import fraction
 from dpaudit.verifier.terms import Sort, Term, variables
 
 SECONDS: Final = 10.0
@@ -72,7 +73,7 @@ class Candidate:
 
 @dataclass
 class _Search:
-    """What the search knows: the program, when it ends, how long lists may be, and how many events may still be looked at."""
+    """The state of the search: the program, when it ends, how long lists may be, and how many events may still be looked at."""
 
     program: Program
     deadline: float
@@ -81,12 +82,12 @@ class _Search:
 
     @property
     def late(self) -> bool:
-        """Whether time is up."""
+        """True if time is up."""
         return time.process_time() > self.deadline
 
     @property
     def over(self) -> bool:
-        """Whether to go on to the next parameters, or to end."""
+        """True if to go on to the next parameters, or to end."""
         return self.late or self.left <= 0
 
 
@@ -223,20 +224,15 @@ def _turned(options: tuple[Leaf, ...], turn: int) -> Leaf:
 
 
 def _options(leaf: Any, path: Path) -> tuple[Leaf, ...]:
-    """What an output may be asked to be: itself where it is a number, small values or boxes where it is noise."""
+    """The leaves to try for an output: itself where it is a number, small values or boxes where it is noise."""
     if isinstance(leaf, fmpq):
-        return (_fraction(leaf),)
+        return (fraction(leaf),)
     if not isinstance(leaf, Form):
         return (leaf,)
     if any(path.noises[place].whole for place in leaf.factors):
         factor = next(iter(leaf.factors.values()))
-        return tuple(_fraction(leaf.start + step * factor) for step in (0, 1, -1, 2, -2))
+        return tuple(fraction(leaf.start + step * factor) for step in (0, 1, -1, 2, -2))
     return tuple(Box(centre - _HALF_WIDTH, centre + _HALF_WIDTH) for centre in _CENTRES)
-
-
-def _fraction(value: fmpq) -> Fraction:
-    """A number as Python has it."""
-    return Fraction(int(value.p), int(value.q))
 
 
 def _shape(values: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -330,7 +326,7 @@ def _columns(contract: Contract, levels: tuple[int, ...], signs: tuple[int, ...]
 
 
 def _moves(contract: Contract, sign: int, length: int) -> tuple[Fraction, ...]:
-    """How far an element of each list moves: as far as its relation lets all of them."""
+    """The move of an element of each list: as far as its relation lets all of them go."""
     bounds = [_bound(change.bound.value) for _, change in contract.changes]
     shared = [Fraction(1, length) if change.relation is Relation.L1 and length else Fraction(1) for _, change in contract.changes]
     return tuple(sign * bound * share for bound, share in zip(bounds, shared, strict=True))
@@ -371,6 +367,6 @@ def _names(*terms: Term) -> set[str]:
 
 
 def _is_possible(program: Program, contract: Contract, scalars: Inputs) -> bool:
-    """Whether lists of some short length go with these scalars."""
+    """True if lists of some short length go with these scalars."""
     still = ((0,) * len(contract.changes), (Fraction(0),) * len(contract.changes))
     return any(_pair(program, Candidate(scalars, (Column(*still),) * length, Event())) is not None for length in (2, 1, 0))

@@ -23,6 +23,7 @@ from dpaudit.verifier.refuter.forms import Form
 from dpaudit.verifier.refuter.neighbours import InputPair
 from dpaudit.verifier.refuter.paths import Path, Undecided, paths_of
 from dpaudit.verifier.refuter.regions import mass_of
+from dpaudit.verifier.replay import fraction
 
 Pattern: TypeAlias = tuple[Any, ...]
 Rows: TypeAlias = tuple[tuple[Fraction, ...], ...]
@@ -72,11 +73,10 @@ def _equations(forms: list[Form]) -> Rows:
     entries = [[form.factors.get(place, fmpq()) for place in draws] for form in forms]
     # The left null space of the factors: row-reduce them beside the identity.
     identity = [[fmpq(int(row == column)) for column in range(len(forms))] for row in range(len(forms))]
-    reduced, rank = fmpq_mat([[*one, *two] for one, two in zip(entries, identity, strict=True)]).rref()
-    del rank
+    reduced, _ = fmpq_mat([[*one, *two] for one, two in zip(entries, identity, strict=True)]).rref()
     free = [row for row in reduced.tolist() if not any(row[: len(draws)])]
     if not free:
         return ()
     sums = [sum((share * form.start for share, form in zip(row[len(draws) :], forms, strict=True)), fmpq(0)) for row in free]
     canonical, _ = fmpq_mat([[*row[len(draws) :], total] for row, total in zip(free, sums, strict=True)]).rref()
-    return tuple(tuple(Fraction(int(entry.p), int(entry.q)) for entry in row) for row in canonical.tolist())
+    return tuple(tuple(map(fraction, row)) for row in canonical.tolist())

@@ -10,9 +10,9 @@ from typing import Final
 from flint import arb
 
 from dpaudit.exact import Enclosure, ball, ball_endpoints, working_precision
-from dpaudit.verifier.ir import Program
+from dpaudit.verifier.ir import Program, contract_of
 from dpaudit.verifier.refuter.events import BITS, Event, probability
-from dpaudit.verifier.refuter.neighbours import InputPair, claim_values, contract_of, is_admissible
+from dpaudit.verifier.refuter.neighbours import InputPair, claim_values, is_admissible
 from dpaudit.verifier.refuter.paths import Undecided
 from dpaudit.verifier.refuter.supports import Space, lonely_space
 
@@ -51,7 +51,7 @@ class EventMeasure:
 
 
 def measure_event(program: Program, pair: InputPair, event: Event) -> EventMeasure:
-    """How likely an event is on both datasets: a lower bound of the privacy loss, None where it is infinite, and a witness."""
+    """Measure an event on both datasets: a lower bound of the privacy loss, None where it is infinite, and a witness."""
     if contract_of(program).cost == "zcdp":
         raise Undecided("a zero-concentrated claim is not about one event")
     first, second = probability(program, pair.first, event), probability(program, pair.second, event)
@@ -69,7 +69,7 @@ def measure_space(program: Program, pair: InputPair) -> Witness | None:
 
 
 def recheck(program: Program, witness: Witness) -> bool:
-    """Whether a witness holds, computed anew from the program: types, neighbours, direction, event and both probabilities."""
+    """True if a witness holds, computed again from the program: types, neighbours, direction, event and both probabilities."""
     if not is_admissible(program, witness.pair):
         return False
     if isinstance(witness.event, Event):
@@ -105,7 +105,7 @@ def runs_needed(first: Enclosure, second: Enclosure, factor: float, delta: Fract
     spread = _QUANTILES[0] * math.sqrt(most * (1 - most)) + _QUANTILES[1] * math.sqrt(seen * (1 - seen))
     rest = (1 - seen) * math.log((1 - seen) / (1 - most)) if seen < 1 else 0.0
     hits = max((spread / (seen - most)) ** 2, math.log(1 / _LEVEL) / (seen * math.log(seen / most) + rest))
-    # Hits are whole numbers: the usual correction for continuity.
+    # Hits are integers: the usual correction for continuity.
     hits *= (1 + math.sqrt(1 + 2 / (hits * (seen - most)))) ** 2 / 4
     return min(math.ceil(hits / mass), _MANY)
 

@@ -1,4 +1,4 @@
-"""Whether formulas can hold together: our own SMT-LIB text, given to z3 and cvc5, and models that our own evaluator confirms."""
+"""Satisfiability of formulas: our own SMT-LIB text, given to z3 and cvc5, and models that our own evaluator confirms."""
 
 from __future__ import annotations
 

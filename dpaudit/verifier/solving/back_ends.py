@@ -22,7 +22,7 @@ Solver: TypeAlias = Literal["z3", "cvc5"]
 
 
 class Answer(Enum):
-    """What a solver says; only `UNSAT` ever counts as evidence."""
+    """A solver's answer; only `UNSAT` ever counts as evidence."""
 
     UNSAT = "unsat"
     SAT = "sat"
@@ -31,7 +31,7 @@ class Answer(Enum):
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a solver said, and how long it took.
+    """A solver's answer, its model or core, and the time it took.
 
     Args:
       answer: the answer.
@@ -54,7 +54,7 @@ class Outcome:
 
 
 def satisfiable(formulas: Sequence[Term], *, solver: Solver = "z3", seconds: float = 5.0) -> Outcome:
-    """Whether formulas can hold together, by one solver on our own text.
+    """Ask one solver whether formulas can hold together, as our own text.
 
     Args:
       formulas: truth-valued terms, any number; what `/`, `//` and `%` mean is added where they are defined.
@@ -95,13 +95,8 @@ def satisfiable(formulas: Sequence[Term], *, solver: Solver = "z3", seconds: flo
 def model_of(formulas: Sequence[Term], values: Mapping[str, Number]) -> Model:
     """The model of formulas by the values that a solver gave to the symbols of their text."""
     names: dict[Term, Term] = {}
-    plain = [part for formula in formulas for part in _flat(total(formula, names))]
+    plain = [part for found, facts in (total(formula, names) for formula in formulas) for part in (found, *facts)]
     return Model({term: values[name] for term in variables(*plain) if (name := symbol(term)) in values}, names)
-
-
-def _flat(found: tuple[Term, list[Term]]) -> list[Term]:
-    """The formula and its facts."""
-    return [found[0], *found[1]]
 
 
 def _by_z3(text: str, seconds: float) -> tuple[Answer, Values | None]:

@@ -34,14 +34,14 @@ _PROGRAM: Final = (
 
 
 class Child:
-    """A process that answers with cvc5; it is started when first asked, and anew after it was killed."""
+    """A process that answers with cvc5; it is started when first asked, and again after it was killed."""
 
     def __init__(self) -> None:
         self._process: subprocess.Popen[str] | None = None
         self._turn = threading.Lock()
 
     def ask(self, text: str, seconds: float) -> tuple[str, Values | None]:
-        """What cvc5 says of a text ("unknown" if it ended without an answer), and the values of its constants if it says "sat"."""
+        """Ask cvc5 about a text: its answer, "unknown" if it ended without one, and the values of the constants of a "sat"."""
         spend()
         with self._turn:
             process = self._running()
@@ -110,7 +110,7 @@ def _read(value: bool | str) -> int | Fraction | bool:  # noqa: FBT001 - a value
 
 
 def _answer(text: str, seconds: float) -> tuple[str, dict[str, Any] | None]:
-    """What cvc5 says of a text, in this process."""
+    """Ask cvc5 about a text, in this process."""
     import cvc5  # type: ignore[import-untyped]
 
     solver = cvc5.Solver(cvc5.TermManager())

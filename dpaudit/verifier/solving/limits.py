@@ -1,4 +1,4 @@
-"""How long a solver may think: in steps that it counts itself, so that a busy machine gets the same answers.
+"""Limits of solvers in steps that they count themselves, so that a busy machine gets the same answers.
 
 Solvers count elementary steps, and the same question takes the same number of them every time. A second of patience is a number of
 steps, about what an idle core does in a second on hard arithmetic; the clock is a last guard for what does not count its steps.
@@ -14,7 +14,7 @@ Z3_STEPS: Final = 10_000_000
 CVC5_STEPS: Final = 1_000_000
 """For each second; the hardest question about a shipped mechanism takes 52,000."""
 GUARD: Final = 10
-"""How many seconds may pass on the clock for each of patience."""
+"""Seconds that may pass on the clock for each of patience."""
 
 
 def limit_z3(solver: Any, seconds: float) -> None:

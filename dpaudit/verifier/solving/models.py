@@ -34,11 +34,11 @@ class Model:
         """The exact value of a term; where a quotient is undefined, the value that the solver gave it."""
         value = self._constant(term).value
         if not isinstance(value, (int, Fraction)):
-            raise TypeError(f"{value!r} is no value")
+            raise TypeError(f"{value!r} is not a value")
         return value
 
     def satisfies(self, *formulas: Term) -> bool:
-        """Whether all of the formulas hold."""
+        """True if all of the formulas hold."""
         return all(self.value(formula) is True for formula in formulas)
 
     def _constant(self, term: Term) -> Term:
@@ -56,5 +56,5 @@ class Model:
 
 
 def _nothing(sort: Sort) -> Term:
-    """What a symbol is that nothing is said of."""
+    """The value of a symbol that the solver left open."""
     return constant(value=False) if sort is Sort.BOOL else constant(0, sort)

@@ -66,7 +66,7 @@ class Session:
         self._names.pop()
 
     def check(self, *assumptions: Term) -> Outcome:
-        """Whether everything added can hold together with the assumptions; of an `UNSAT`, the assumptions that it needed."""
+        """Ask whether everything added can hold together with the assumptions; an `UNSAT` comes with those that it needed."""
         started = time.monotonic()
         answer, model, core = Answer.UNKNOWN, None, list[Term]()
         # Literals leave the level alone, so that what z3 has learned stays.

@@ -34,7 +34,7 @@ from dpaudit.verifier.terms import (
 PARTIAL: Final = frozenset({Op.DIVIDE, Op.QUOTIENT, Op.REMAINDER})
 """The operations that have no meaning for some arguments."""
 _MARK: Final = "#"
-"""What names of named values begin with."""
+"""The prefix of the names of named values."""
 
 
 def signature(name: str, args: tuple[Term, ...], sort: Sort) -> str:

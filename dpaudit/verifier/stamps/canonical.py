@@ -33,7 +33,7 @@ def digest(*parts: str) -> str:
 
 
 def is_text_alone(node: ast.AST) -> bool:
-    """Whether a statement is a string that does nothing: a docstring, or the description of the name above it."""
+    """True if a statement is a string that does nothing: a docstring, or the description of the name above it."""
     return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
 
 

@@ -16,17 +16,11 @@ _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 @dataclass(frozen=True)
 class Cited:
-    """What a cited test is made of.
+    """The digests of a cited test."""
 
-    Args:
-      test: digest of the test's own source, with fixtures, parameters, helpers and hooks; empty where there is no such test.
-      code: digest of everything in the packages that it reaches.
-      reaches: the places of the packages that its own source names, from which `code` follows.
-    """
-
-    test: str
-    code: str
-    reaches: tuple[str, ...]
+    test: str  # digest of the test's own source, with fixtures, parameters, helpers and hooks; empty where there is no such test
+    code: str  # digest of everything in the packages that it reaches
+    reaches: tuple[str, ...]  # the places of the packages that its own source names, from which `code` follows
 
 
 def read_cited(reach: Reach, name: str) -> Cited:
@@ -56,7 +50,7 @@ def code_digest(reach: Reach, named: set[str] | tuple[str, ...]) -> str:
 
 
 def _shipped(reach: Reach, place: str) -> bool:
-    """Whether a place lies in the packages."""
+    """True if a place lies in the packages."""
     return place.split("/", maxsplit=1)[0] in reach.tree.packages
 
 
@@ -70,14 +64,12 @@ def _around(reach: Reach, path: str) -> Iterator[Module]:
 
 
 def _always(reach: Reach, path: str) -> Iterator[str]:
-    """What pytest uses of these modules although no test names it: hooks, marks, plugins, and fixtures that are used by all."""
+    """Definitions of these modules that pytest uses although no test names them: hooks, marks, plugins and autouse fixtures."""
     for module in _around(reach, path):
         yield f"{module.path}:{IMPORT}"
         for name, statements in module.definitions.items():
-            used = name.startswith(("pytest", "setup_", "teardown_")) or any(
-                "autouse" in ast.dump(one) for one in _decorators(statements)
-            )
-            if used:
+            decorators = (one for statement in statements for one in getattr(statement, "decorator_list", ()))
+            if name.startswith(("pytest", "setup_", "teardown_")) or any("autouse" in ast.dump(one) for one in decorators):
                 yield f"{module.path}:{name}"
 
 
@@ -96,9 +88,3 @@ def _fixtures(reach: Reach, path: str, place: str) -> Iterator[str]:
         for one in wanted & set(around.definitions):
             if any(isinstance(statement, _FUNCTIONS) and statement.decorator_list for statement in around.definitions[one]):
                 yield f"{around.path}:{one}"
-
-
-def _decorators(statements: tuple[ast.stmt, ...]) -> Iterator[ast.expr]:
-    """The decorators of definitions."""
-    for statement in statements:
-        yield from getattr(statement, "decorator_list", ())

@@ -1,4 +1,4 @@
-"""Which classes stand for a class where only its name is given: those that inherit from it, and those that fit its protocol."""
+"""The classes that may stand where a class is named: those that inherit from it, and those that fit its protocol."""
 
 from __future__ import annotations
 
@@ -97,6 +97,7 @@ class Descent:
         if place in self._all_members:
             return self._all_members[place]
         node = self._named.get(place)
+        # Bases deeper than this go in a circle, as they can in a text that nobody can run.
         if node is None or depth > 40:
             return {}
         found: dict[str, _Arity] = {}
@@ -147,7 +148,7 @@ def _arity(arguments: ast.arguments) -> tuple[int, float]:
 
 
 def _fits(wanted: Mapping[str, _Arity], had: Mapping[str, _Arity]) -> bool:
-    """Whether a class has every member of a protocol, and takes as many arguments wherever both have a method."""
+    """True if a class has every member of a protocol, and takes as many arguments wherever both have a method."""
     for name, arity in wanted.items():
         if name not in had:
             return False

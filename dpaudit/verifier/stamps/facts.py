@@ -1,4 +1,4 @@
-"""What can be said of one definition from the text of its module alone, kept for as long as that text is."""
+"""Facts about one definition from the text of its module alone, cached for as long as that text is unchanged."""
 
 from __future__ import annotations
 
@@ -24,21 +24,13 @@ _FILE: Final = re.compile(r"[\w./-]+\.\w+")
 
 @dataclass(frozen=True)
 class Facts:
-    """One definition.
+    """One definition."""
 
-    Args:
-      source: its canonical text.
-      uses: the names that it uses, each once.
-      files: strings in it that may name a file.
-      reads: whether it reads a file.
-      is_assigned: whether it is a value and neither function nor class.
-    """
-
-    source: str
-    uses: tuple[Use, ...]
-    files: tuple[str, ...]
-    reads: bool
-    is_assigned: bool
+    source: str  # its canonical text
+    uses: tuple[Use, ...]  # the names that it uses, each once
+    files: tuple[str, ...]  # strings in it that may name a file
+    reads: bool  # whether it reads a file
+    is_assigned: bool  # whether it is a value and neither function nor class
 
 
 @lru_cache(maxsize=16384)
@@ -59,7 +51,7 @@ def facts_of(module: Module, name: str) -> Facts | None:
 
 
 def _is_inner(use: Use, local: set[str], module: Module) -> bool:
-    """Whether a name is one that a class body binds for itself."""
+    """True if a name is one that a class body binds for itself."""
     return use.imported is None and use.name in local and use.name not in module.definitions and use.name not in module.imports
 
 

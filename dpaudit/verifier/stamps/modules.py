@@ -1,4 +1,4 @@
-"""What the modules of a source tree define at their top level, read from the text alone; nothing is imported."""
+"""The top-level definitions of the modules of a source tree, read from the text alone; nothing is imported."""
 
 from __future__ import annotations
 
@@ -29,27 +29,17 @@ HOMES: Final = "_HOMES"
 
 @dataclass(frozen=True, eq=False)
 class Module:
-    """The top level of one file.
+    """The top level of one file."""
 
-    Args:
-      path: below the root of the tree, with slashes.
-      package: the dotted name that relative imports begin in; empty for a file outside of the packages.
-      definitions: by name the functions, classes and assignments that give it its value.
-      imports: by name what imports bind it to; several where it is imported in one place or another.
-      effects: statements that do something else when the module is imported.
-      homes: by public name the module that a lazy package loads it from.
-      body: all of its statements.
-      has_inner: whether classes may stand within other definitions.
-    """
-
-    path: str
-    package: str
-    definitions: Mapping[str, tuple[ast.stmt, ...]]
+    path: str  # below the root of the tree, with slashes
+    package: str  # the dotted name that relative imports begin in; empty for a file outside of the packages
+    definitions: Mapping[str, tuple[ast.stmt, ...]]  # by name the functions, classes and assignments that give it its value
+    # By name what imports bind it to; several where it is imported in one place or another.
     imports: Mapping[str, tuple[Import, ...]]
-    effects: tuple[ast.stmt, ...]
-    homes: Mapping[str, str]
-    body: tuple[ast.stmt, ...]
-    has_inner: bool
+    effects: tuple[ast.stmt, ...]  # statements that do something else when the module is imported
+    homes: Mapping[str, str]  # by public name the module that a lazy package loads it from
+    body: tuple[ast.stmt, ...]  # all of its statements
+    has_inner: bool  # whether classes may stand within other definitions
 
     @cached_property
     def writers(self) -> dict[str, tuple[str, ...]]:
@@ -64,16 +54,12 @@ class Module:
 
 @dataclass(frozen=True)
 class Tree:
-    """A folder that holds packages, and perhaps tests; files must not change while one object is in use.
-
-    Args:
-      root: the folder.
-      packages: names of the packages whose source counts, the lowest layer first; everything else is another library.
-      aside: folders whose classes stand for no class or protocol outside of them, because no code there hands them over.
-    """
+    """A folder that holds packages, and perhaps tests; files must not change while one object is in use."""
 
     root: Path
+    # Names of the packages whose source counts, the lowest layer first; everything else is another library.
     packages: tuple[str, ...]
+    # Folders whose classes stand for no class or protocol outside of them, because no code there hands them over.
     aside: tuple[str, ...] = ()
     _modules: dict[str, Module | None] = field(default_factory=dict, init=False, repr=False, compare=False)
     _places: dict[tuple[str, str], str | None] = field(default_factory=dict, init=False, repr=False, compare=False)
@@ -121,7 +107,7 @@ class Tree:
         return [one for one in self.files() if one.endswith(".py") and not one.startswith(self.aside)]
 
     def layer(self, path: str) -> int:
-        """How high the package of a file is."""
+        """The layer of a file's package."""
         first = path.split("/", maxsplit=1)[0]
         return self.packages.index(first) if first in self.packages else len(self.packages)
 
@@ -161,7 +147,7 @@ def file_digest(path: Path) -> str:
 
 
 def _imports_in(statement: ast.stmt, package: str) -> Iterator[tuple[str, Import]]:
-    """What is imported at the top level by a statement or within one that is not a definition."""
+    """The imports of a top-level statement, or within one that is not a definition."""
     if isinstance(statement, _DEFINITIONS):
         return
     yield from imports_of(statement, package).items()
@@ -184,7 +170,7 @@ def _defined_by(statement: ast.stmt) -> set[str]:
 
 
 def _acts(statement: ast.stmt) -> bool:
-    """Whether a statement of the top level may do more than define names."""
+    """True if a statement of the top level may do more than define names."""
     if isinstance(statement, (ast.Assign, ast.AnnAssign)):
         targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
         return not all(isinstance(one, (ast.Name, ast.Tuple)) for one in targets)
@@ -193,7 +179,7 @@ def _acts(statement: ast.stmt) -> bool:
 
 
 def _is_for_types(statement: ast.stmt) -> bool:
-    """Whether a statement is `if TYPE_CHECKING` without an else."""
+    """True if a statement is `if TYPE_CHECKING` without an else."""
     return isinstance(statement, ast.If) and not statement.orelse and ast.unparse(statement.test).endswith("TYPE_CHECKING")
 
 

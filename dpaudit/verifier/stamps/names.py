@@ -12,8 +12,7 @@ Import: TypeAlias = tuple[str, str]
 Scope: TypeAlias = Mapping[str, tuple[Import, ...]]
 """The local names of a function, with what each of them imports."""
 Role: TypeAlias = Literal["value", "called", "base", "text", "set", "any"]
-"""How a name is used: handed on, called or asked for a part, as a base class, in a string that is an annotation, written to, or
-asked for a part whose name is computed."""
+"""How a name is used: handed on, called or asked for a part, a base, in a string annotation, set, or asked for a computed part."""
 
 _COMPREHENSIONS: Final = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 _FUNCTIONS: Final = (ast.FunctionDef, ast.AsyncFunctionDef)
@@ -30,7 +29,7 @@ class Use:
 
 
 def imports_of(statement: ast.stmt, package: str) -> dict[str, Import]:
-    """What an import statement binds (The Python Language Reference, "The import statement")."""
+    """The names that an import statement binds (The Python Language Reference, "The import statement")."""
     if isinstance(statement, ast.Import):
         firsts = {one.name: one.name.split(".", maxsplit=1)[0] for one in statement.names}
         return {one.asname or firsts[one.name]: (one.name if one.asname else firsts[one.name], "") for one in statement.names}

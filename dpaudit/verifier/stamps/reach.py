@@ -1,4 +1,4 @@
-"""What a definition can reach by name, and the stamp that covers all of it."""
+"""Everything that a definition can reach by name, and the stamp that covers it."""
 
 from __future__ import annotations
 
@@ -30,21 +30,15 @@ _DEPTH: Final = 40
 
 @dataclass(frozen=True)
 class Item:
-    """One definition as it is now.
+    """One definition as it is now."""
 
-    Args:
-      own: digest of its source and of what its names stand for.
-      targets: places that it reaches directly.
-      unresolved: for each name that was not resolved what it is and where, in words.
-    """
-
-    own: str
-    targets: frozenset[str]
-    unresolved: tuple[str, ...]
+    own: str  # digest of its source and of what its names stand for
+    targets: frozenset[str]  # places that it reaches directly
+    unresolved: tuple[str, ...]  # for each name that was not resolved what it is and where, in words
 
 
 class Reach:
-    """What the definitions of a tree reach, each read once.
+    """The reach of the definitions of a tree, each read once.
 
     A place is "path:name"; "path:*" is a whole module, "path:(import)" what it does when it is imported, and "path" a data file.
 
@@ -70,12 +64,10 @@ class Reach:
     def stamp(self, place: str) -> str:
         """The stamp of a definition."""
         if place not in self._stamps:
-            self._stamps[place] = self._stamp(self.closure(place))
+            below = self.closure(place)
+            texts = (f"{one} {own}" for one, own in sorted(self.digests(below).items()))
+            self._stamps[place] = digest(*texts) if below else ""
         return self._stamps[place]
-
-    def _stamp(self, below: frozenset[str]) -> str:
-        """The digest over some places."""
-        return digest(*(f"{one} {own}" for one, own in sorted(self.digests(below).items()))) if below else ""
 
     def closure(self, place: str) -> frozenset[str]:
         """All places that a definition can reach, itself included."""
@@ -95,7 +87,7 @@ class Reach:
         return {place: item.own for place in places if (item := self.item(place)) is not None}
 
     def unresolved(self, places: Iterable[str]) -> dict[str, tuple[str, ...]]:
-        """What could not be resolved at some places."""
+        """The names that could not be resolved at some places."""
         found = {place: item.unresolved for place in places if (item := self.item(place)) is not None}
         return {place: words for place, words in found.items() if words and place not in self._resolved}
 
@@ -156,7 +148,7 @@ class Reach:
                         yield f"{path}:{IMPORT}"
 
     def _resolve(self, module: Module, use: Use) -> Iterator[str]:
-        """What a use of a name stands for: places, leaves, and what stays open."""
+        """Resolve a use of a name: places, leaves, and what stays open."""
         if use.imported is not None:
             yield from self._imported(module, use.imported, use.attributes, use.role, 0)
         elif use.name in module.definitions or use.name in module.imports:
@@ -167,7 +159,7 @@ class Reach:
             yield f"{_OPEN}{use.name} is not defined in {module.path}"
 
     def _named(self, module: Module, name: str, attributes: tuple[str, ...], role: Role, depth: int, user: Module) -> Iterator[str]:
-        """What a name of the top level of a module stands for."""
+        """Resolve a name of the top level of a module."""
         if name in module.homes:
             dotted = f"{module.package}.{module.homes[name]}"
             yield from self._imported(user, (dotted, name), attributes, role, depth + 1)
@@ -189,7 +181,7 @@ class Reach:
             yield from self._imported(user if module.package else module, imported, attributes, role, depth + 1)
 
     def _imported(self, module: Module, imported: Import, attributes: tuple[str, ...], role: Role, depth: int) -> Iterator[str]:
-        """What an import stands for, with the attributes that are read of it."""
+        """Resolve an import, with the attributes that are read of it."""
         dotted, name = imported
         path = self.tree.find(dotted, module.path)
         if path is None:

@@ -6,9 +6,8 @@ import pytest
 
 from dpaudit.catalogue.programs import maximum, sparse_vector, sums
 from dpaudit.spec import Spec
-from dpaudit.verifier.alignment.search import Search
+from dpaudit.verifier.alignment.search import Search, user_alignment
 from dpaudit.verifier.alignment.templates import templates
-from dpaudit.verifier.alignment.users import user_alignment
 from dpaudit.verifier.evaluation import value_of
 from dpaudit.verifier.frontend import parse
 from dpaudit.verifier.product.adjacency import directions

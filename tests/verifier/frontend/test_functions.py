@@ -200,7 +200,7 @@ def test_global_numbers_are_frozen_into_the_program():
         (uses_endless, "DPA706 line 2, column 12: the recursive call of endless"),
         (uses_early, "DPA705 line 3, column 9: a return in the middle of a helper"),
         (uses_no_end, "DPA705 line 2, column 5: the end of the helper no_end"),
-        (uses_lists_out, "DPA705 line 2, column 5: an output list that starts inside"),
+        (uses_lists_out, "DPA705 line 2, column 5: an output list that starts in a block"),
         (uses_noisy, "DPA706 line 2, column 12: this call of noisy"),
         (uses_total_in_part, "DPA706 line 2, column 22: a call of total, which has several lines"),
         (wrong_type, "DPA703 line 2, column 19: Int for a parameter of double"),
@@ -208,7 +208,7 @@ def test_global_numbers_are_frozen_into_the_program():
         (forgets_sampler, "DPA706 line 2, column 12: a call without the samplers laplace"),
         (other_sampler, "DPA706 line 2, column 38: the argument laplace"),
         (first_in_part, "DPA706 line 2, column 24: a call of first, which draws, inside"),
-        (first_of_number, "DPA706 line 2, column 18: an argument of first that is no such list"),
+        (first_of_number, "DPA706 line 2, column 18: an argument of first that is not such a list"),
     ],
 )
 def test_what_a_function_may_not_use_is_refused(function, message):
@@ -227,7 +227,7 @@ def test_abs_means_the_builtin_only_where_it_is_bound_to_it(monkeypatch):
         parse(total, Spec(claim="1", adjacency="one"))
     monkeypatch.undo()
     monkeypatch.setitem(constants.__globals__, "range", replaced)
-    with pytest.raises(OutsideSubset, match="a loop over something else than range"):
+    with pytest.raises(OutsideSubset, match="a loop over something other than range"):
         parse(total, Spec(claim="1", adjacency="one"))
 
 
@@ -323,7 +323,7 @@ def decorated(q: list[int]) -> int:
     ids=lambda thing: type(thing).__name__,
 )
 def test_what_is_no_plain_function_with_a_source_is_refused(thing):
-    with pytest.raises(Unsupported, match=r"DPA702 (.* is no plain function|the source of )"):
+    with pytest.raises(Unsupported, match=r"DPA702 (.* is not a plain function|the source of )"):
         parse(thing, Spec(claim="1", adjacency="one"))
 
 

@@ -8,10 +8,10 @@ import textwrap
 import pytest
 
 from dpaudit.verifier import confirming, proving
-from dpaudit.verifier.alignment.users import user_alignment
+from dpaudit.verifier.alignment.search import user_alignment
 from dpaudit.verifier.confirming import Confirmations
 from dpaudit.verifier.invariants.houdini import Houdini
-from dpaudit.verifier.product import adjacency, execution, helpers, laws, ledger, loops, rational, requests, statements
+from dpaudit.verifier.product import adjacency, execution, laws, ledger, loops, rational, requests, statements
 from dpaudit.verifier.product.adjacency import Neighbours, directions
 from dpaudit.verifier.product.costs import Meter
 from dpaudit.verifier.product.execution import Execution
@@ -66,6 +66,10 @@ TWICE = [
     (adjacency.substitute_run_terms, "return substitute(term, mapping)", "return substitute(substitute(term, mapping), names)")
 ]
 """What was put in place of a name or an element is read again."""
+NOW = """substitute_run_terms(
+        self.meter.within(self.counters), {variable("n", Sort.INT): self.entry[0].names["n"]}, self.reader(1)
+    )"""
+"""The parameter `n` in a price means what it is now, not what it was at entry."""
 REMOVALS = {
     "T01": [ONE_DIRECTION, (requests.is_earlier, "return all(", "return True or all(")],
     "T02": [ONE_DIRECTION, (laws._piecewise, "not is_stretched(shift, noise)", "True")],
@@ -99,13 +103,7 @@ REMOVALS = {
         (Confirmations.by_solvers, "all(outcome.answer is Answer.UNSAT", "all(outcome.answer is not Answer.SAT"),
         (Houdini.needed, "elif outcome.answer is not Answer.UNSAT", "elif outcome.answer is Answer.SAT"),
     ],
-    "T27": [
-        (
-            Execution.price,
-            "self.meter.within(self.counters)",
-            "substitute_run_terms(self.meter.within(self.counters), {variable('n', Sort.INT): self.entry[0].names['n']}, self.reader(1))",
-        )
-    ],
+    "T27": [(Execution.price, "self.meter.within(self.counters)", NOW)],
     "T28": [NO_TRIP, NO_WITNESS],
     "T31": [NO_WITNESS, EVEN_IF_SHOWN],
     "T33": [NO_TRIP],
@@ -133,8 +131,8 @@ REMOVALS = {
         )
     ],
     "T47": [NO_SIGNS, (statements.execute, "in contract.obligations", "in ()")],
-    "T49": [(helpers._neighbours, "if fits else FALSE", "if False else less_equal(ONE, ONE)")],
-    "T49-scalar": [(helpers.call_conditions, "goals.append(equal(*argument))", "pass")],
+    "T49": [(requests._neighbours, "if fits else FALSE", "if False else less_equal(ONE, ONE)")],
+    "T49-scalar": [(requests.call_conditions, "goals.append(equal(*argument))", "pass")],
     "T50": [(statements.finish, 'execution.price("cost", line)', "pass")],
 }
 
