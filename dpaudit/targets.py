@@ -2,26 +2,21 @@
 
 from __future__ import annotations
 
-import hashlib
-import importlib
-import importlib.util
 import inspect
-import os
 import re
 import reprlib
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from importlib.machinery import SourceFileLoader
 from pathlib import Path
-from types import CodeType, ModuleType
+from types import ModuleType
 from typing import TYPE_CHECKING, Any, Final
 
 from dpaudit.claims import Adjacency, Claim
-from dpaudit.errors import DpauditError, ForeignPackage, InvalidArgument, MissingExtra, TargetFailure, origin_of
+from dpaudit.errors import DpauditError, ForeignPackage, InvalidArgument, TargetFailure
 from dpaudit.exact import Exact, integer, kind_of, positive, word
 from dpaudit.extras import left_out_of
-from dpaudit.own_packages import require_own
+from dpaudit.importing import module_at
 
 if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
@@ -81,28 +76,28 @@ class Target:
 
     Args:
       claim: the guarantee and its adjacency.
-      run: function (data, rng) -> output of one release; `rng` is a numpy Generator, for mechanisms of this project
-        turned into a bit source by `mechanisms.source_from(rng)`.
+      run: function (data, rng) -> output of one release; `mechanisms.source_from(rng)` turns the numpy Generator `rng` into a bit
+        source for mechanisms of this project.
       sample: function (data, n, rng) -> sequence or array of n independent outputs, instead of `run`, where that is faster.
       neighbours: pairs of neighbouring datasets, or a Hypothesis strategy of pairs.
       data: one dataset from which neighbours of the claim's adjacency are made, instead of `neighbours`.
       sensitivity: a declared sensitivity to check on the neighbours.
       pmf: function from a dataset to the exact law of the output, a mapping from output to probability.
       primitives: "auto" to record and replay whatever writes to the release log, None for no such check.
-      score: function (output) -> number, a hint which outputs speak for the second dataset of a pair.
-      float_bits: whether the attack also looks at how floating point holds plain numbers; noise added in floating point
-        nearly always fails then, so the claim of such code should be about the real numbers that it stands for.
-      proof: where the claim's proof stands, checked again by every audit: "MODULE#NODE", a claim of a proof graph such as
+      score: function (output) -> number that is larger for outputs that suggest the second dataset of a pair; a hint.
+      float_bits: whether the attack also reads the bits of floating-point outputs; noise added in floating point nearly always
+        fails then, so claim only something about the real numbers that such code stands for.
+      proof: the claim's proof, checked again by every audit: "MODULE#NODE", a claim of a proof graph such as
         "proofs.chain#LaplaceMechanism.claim", or "MODULE:FUNCTION(name=value, ...)", a function with `@spec` that the audited one
-        calls, or is the like of, and its public parameters at this claim; "" for none.
-      public_data: whether values of datasets and outputs may be printed in reports; False unless they are synthetic or public.
-      most_runs: an audit for a number of runs makes no more of this target, at least 500; None for as many as are asked for. For
-        functions that take long, such as the training of a model.
-      name: how reports call it; the function's name unless given.
+        calls or resembles, and its public parameters at this claim; "" for none.
+      public_data: whether reports may show values of datasets and outputs; False unless they are synthetic or public.
+      most_runs: most runs of this target in an audit for a number of runs, at least 500, for slow functions such as the training
+        of a model; None for no such limit.
+      name: its name in reports; the function's name unless given.
       description: the question it answers, one line for the report.
     Raises:
-      InvalidArgument: not exactly one of run and sample, or another part of the wrong kind (DPA404), or `most_runs` is no whole
-        number (DPA105) or too small (DPA103).
+      InvalidArgument: not exactly one of run and sample, or another part of the wrong kind (DPA404), or `most_runs` is no integer
+        (DPA105) or too small (DPA103).
     Source: docs/audit_your_own.md.
     Example:
       >>> from dpaudit import Claim, PureDP
@@ -137,30 +132,30 @@ class Target:
                 "Write run=FUNCTION for a function of a dataset and a numpy Generator.",
             )
         for role in ("run", "sample", "pmf", "score"):
-            part = getattr(self, role)
-            if part is not None and not callable(part):
-                raise InvalidArgument("DPA404", f"{role}= must be a function, got {kind_of(part)}.")
-        if not isinstance(self.claim, Claim):
-            raise InvalidArgument(
-                "DPA404", f"claim= must be a Claim, got {kind_of(self.claim)}. For instance Claim(PureDP(epsilon=1))."
-            )
-        if self.sensitivity is not None and not isinstance(self.sensitivity, Sensitivity):
-            raise InvalidArgument("DPA404", f"sensitivity= must be a Sensitivity, got {kind_of(self.sensitivity)}.")
+            _require(role, part := getattr(self, role), "a function", holds=part is None or callable(part))
+        for role in ("name", "description"):
+            _require(role, part := getattr(self, role), "a string", holds=isinstance(part, str))
+        _require(
+            "claim", self.claim, "a Claim", holds=isinstance(self.claim, Claim), remedy=" For instance Claim(PureDP(epsilon=1))."
+        )
+        _require("sensitivity", self.sensitivity, "a Sensitivity", holds=isinstance(self.sensitivity, (Sensitivity, type(None))))
         if self.primitives is not None:
             word(self.primitives, "primitives", ("auto",))
-        _check_proof(self.proof)
-        _check_runs(self.most_runs)
+        if not isinstance(self.proof, str) or (self.proof and not _PROOF.fullmatch(self.proof)):
+            shown = reprlib.repr(self.proof)
+            raise InvalidArgument("DPA404", f"proof= must be MODULE#NODE or MODULE:FUNCTION(name=value, ...), got {shown}.")
+        if self.most_runs is not None:
+            integer(self.most_runs, "most_runs", lower=FEWEST_RUNS, upper=MOST_RUNS)
         if self.neighbours is not None and self.data is not None:
             raise InvalidArgument("DPA404", "a Target takes neighbours= or data=, not both; data= makes the neighbours itself.")
         if self.neighbours is not None and not _is_strategy(self.neighbours):
             object.__setattr__(self, "neighbours", _pairs(self.neighbours))
-        _check_texts(name=self.name, description=self.description)
         if not self.name:
             object.__setattr__(self, "name", getattr(self.function, "__name__", type(self.function).__name__))
 
     @property
     def function(self) -> Callable[..., Any]:
-        """The audited function: `run` or `sample`."""
+        """Return the audited function: `run` or `sample`."""
         function = self.run or self.sample
         assert function is not None, "checked on construction"  # noqa: S101
         return function
@@ -172,10 +167,7 @@ class Target:
 
     @property
     def source(self) -> tuple[str, int] | None:
-        """File and line where the audited function is defined, or None for built-in ones.
-
-        The file is named from the current folder, else from where it is imported, so that reports carry no path of one machine.
-        """
+        """Return file and line of the audited function, None for built-in ones; with no path of one machine, as reports hold it."""
         try:
             function = inspect.unwrap(getattr(self.function, "func", self.function))  # what functools.partial was given
             if not (inspect.isroutine(function) or inspect.isclass(function)):
@@ -187,36 +179,21 @@ class Target:
 
 
 def _short_path(file: Path) -> str:
-    """A file's path from the current folder if it is inside, else from the innermost folder of the import path around it."""
+    """Return a file's path from the current folder if it is inside, else from the innermost folder of the import path around it."""
     around = [folder for folder in map(Path, sys.path) if folder.is_absolute() and file.is_relative_to(folder)]
     if file.is_relative_to(Path.cwd()):
         return file.relative_to(Path.cwd()).as_posix()
     return file.relative_to(max(around, key=lambda folder: len(folder.parts))).as_posix() if around else file.name
 
 
-def _check_proof(place: object) -> None:
-    """Refuse what does not say where a proof stands."""
-    if not isinstance(place, str) or (place and not _PROOF.fullmatch(place)):
-        raise InvalidArgument(
-            "DPA404", f"proof= must be MODULE#NODE or MODULE:FUNCTION(name=value, ...), got {reprlib.repr(place)}."
-        )
-
-
-def _check_texts(**texts: object) -> None:
-    """Refuse what is no text where reports need one."""
-    for role, text in texts.items():
-        if not isinstance(text, str):
-            raise InvalidArgument("DPA404", f"{role}= must be a text, got {kind_of(text)}.")
-
-
-def _check_runs(most: int | None) -> None:
-    """Refuse a number of runs that no audit can be made of."""
-    if most is not None:
-        integer(most, "most_runs", lower=FEWEST_RUNS, upper=MOST_RUNS)
+def _require(role: str, part: object, wanted: str, *, holds: bool, remedy: str = "") -> None:
+    """Refuse a part of a target that is not what is wanted there (DPA404)."""
+    if not holds:
+        raise InvalidArgument("DPA404", f"{role}= must be {wanted}, got {kind_of(part)}.{remedy}")
 
 
 def _pairs(neighbours: object) -> tuple[tuple[Any, Any], ...]:
-    """Given pairs of datasets, refused where they are none."""
+    """Return the pairs of datasets that were given; refuse anything else."""
     pairs = tuple(neighbours) if isinstance(neighbours, Iterable) else ()
     if not pairs or any(not isinstance(pair, tuple) or len(pair) != 2 for pair in pairs):
         raise InvalidArgument(
@@ -226,23 +203,25 @@ def _pairs(neighbours: object) -> tuple[tuple[Any, Any], ...]:
 
 
 def _is_strategy(value: object) -> bool:
-    """Whether a value is a Hypothesis strategy, told by its methods, since importing Hypothesis is slow."""
+    """True if a value is a Hypothesis strategy, judged by its methods, since importing Hypothesis is slow."""
     return all(callable(getattr(value, method, None)) for method in ("example", "filter", "map", "flatmap"))
 
 
 @dataclass(frozen=True)
 class Reference:
-    """Where a target can be loaded again, in this or another process: `text` as given by the user, and its position.
-
-    `data` is the path of a data file whose records replace the target's own data.
-    """
+    """Where a target can be loaded again, in any process: the user's `text`, its place, and the file for its `data`, if any."""
 
     text: str
     position: int = 0
     data: str | None = None
 
+    @property
+    def address(self) -> str:
+        """Return text and place as a report keeps them; `reference_at` reads it."""
+        return f"{self.text}#{self.position}" if self.position else self.text
+
     def load(self) -> Target:
-        """The target; raises TargetFailure (DPA401 to DPA406) when that fails."""
+        """Load the target; TargetFailure (DPA401 to DPA406) where that fails."""
         targets = each_target(self.text, data=self.data)
         if self.position >= len(targets):
             raise TargetFailure("DPA401", f"{self.text} holds {len(targets)} targets, asked for number {self.position}.")
@@ -252,17 +231,19 @@ class Reference:
         return found
 
 
+def reference_at(address: str, data: str | None) -> Reference:
+    """Return the reference whose `address` this is."""
+    text, mark, position = address.rpartition("#")
+    return Reference(text, int(position), data) if mark and position.isdecimal() else Reference(address, 0, data)
+
+
 def load_targets(text: str, *, data: str | None = None) -> tuple[Target, ...]:
-    """The targets that a name stands for."""
-    found = each_target(text, data=data)
-    for one in found:
-        if isinstance(one, TargetFailure):
-            raise one
-    return tuple(one for one in found if isinstance(one, Target))
+    """Load the targets that a name stands for, at least one; TargetFailure (DPA401 to DPA406) where one is none."""
+    return _only_targets(each_target(text, data=data))
 
 
 def each_target(text: str, *, data: str | None = None) -> tuple[Target | TargetFailure, ...]:
-    """The targets that a name stands for, and an error in the place of each part of a list that is none."""
+    """Load the targets that a name stands for, with an error in the place of each part of a list that is none."""
     found = _all_of(text) if text.endswith(".py") else _from_code(text) if ":" in text else _from_bundle(text)
     if data is None:
         return found
@@ -275,7 +256,7 @@ def each_target(text: str, *, data: str | None = None) -> tuple[Target | TargetF
 
 
 def bundle_locations() -> dict[str, bool]:
-    """MODULE:ATTRIBUTE of every entry point for targets, and whether it is this distribution's own; own ones come first."""
+    """Return MODULE:ATTRIBUTE of every entry point for targets, and whether it is this distribution's own; own ones come first."""
     from importlib.metadata import entry_points
 
     own = {point.value: point.dist is not None and point.dist.name == "dpaudit" for point in entry_points(group=ENTRY_POINT_GROUP)}
@@ -283,11 +264,7 @@ def bundle_locations() -> dict[str, bool]:
 
 
 def bundled_targets(locations: Iterable[str] | None = None) -> dict[str, tuple[str, int]]:
-    """Names of all targets that installed packages offer, each with the MODULE:ATTRIBUTE and position it loads from.
-
-    A package whose targets fail to load is left out here and reported by `broken_bundles`. `locations` are those of
-    `bundle_locations` to look at; all unless given.
-    """
+    """Return the names of targets that load from some or all `bundle_locations`, each with its MODULE:ATTRIBUTE and place there."""
     names: dict[str, tuple[str, int]] = {}
     for location, targets in _bundles(locations)[0].items():
         for position, target in enumerate(targets):
@@ -296,12 +273,12 @@ def bundled_targets(locations: Iterable[str] | None = None) -> dict[str, tuple[s
 
 
 def broken_bundles(locations: Iterable[str] | None = None) -> dict[str, DpauditError]:
-    """Entry points that failed to load, each with its error; `locations` as for `bundled_targets`."""
+    """Return the entry points that fail to load, each with its error; `locations` as for `bundled_targets`."""
     return _bundles(locations)[1]
 
 
 def _bundles(locations: Iterable[str] | None) -> tuple[dict[str, tuple[Target, ...]], dict[str, DpauditError]]:
-    """Targets by location, and errors by location."""
+    """Load targets by location, and return the errors of the others by location."""
     loaded: dict[str, tuple[Target, ...]] = {}
     broken: dict[str, DpauditError] = {}
     for location in bundle_locations() if locations is None else locations:
@@ -313,7 +290,7 @@ def _bundles(locations: Iterable[str] | None) -> tuple[dict[str, tuple[Target, .
 
 
 def _only_targets(found: Iterable[Target | TargetFailure]) -> tuple[Target, ...]:
-    """The targets, refused where anything else is among them."""
+    """Return the targets; raise the first error among them."""
     targets = []
     for one in found:
         if isinstance(one, TargetFailure):
@@ -323,7 +300,7 @@ def _only_targets(found: Iterable[Target | TargetFailure]) -> tuple[Target, ...]
 
 
 def _from_bundle(name: str) -> tuple[Target | TargetFailure, ...]:
-    """A bundled target or a specimen by its name, or all targets of the entry point or group of that name."""
+    """Load a bundled target or a specimen by its name, or all targets of the entry point or group of that name."""
     from importlib.metadata import entry_points
 
     if name in ZOO:
@@ -354,7 +331,7 @@ def _from_bundle(name: str) -> tuple[Target | TargetFailure, ...]:
 
 
 def _from_code(text: str) -> tuple[Target | TargetFailure, ...]:
-    """Targets at MODULE:ATTRIBUTE or FILE.py:ATTRIBUTE."""
+    """Load the targets at MODULE:ATTRIBUTE or FILE.py:ATTRIBUTE."""
     place, _, attribute = text.rpartition(":")
     if not place or not attribute:
         raise TargetFailure("DPA401", f"{text!r} is not of the form MODULE:ATTRIBUTE or FILE.py:ATTRIBUTE.")
@@ -372,7 +349,7 @@ def _from_code(text: str) -> tuple[Target | TargetFailure, ...]:
 
 
 def _all_of(file: str) -> tuple[Target | TargetFailure, ...]:
-    """Every target that a file holds by a name of its own or in a list of them, once each, in the order of the names."""
+    """Load every target that a file holds by a name of its own or in a list, once each, in the order of the names."""
     values = list(vars(module_at(file)).items())
     listed = [one for name, value in values for one in _targets_of(value, f"{file}:{name}")]
     targets = tuple({id(one): one for one in listed}.values())
@@ -382,13 +359,13 @@ def _all_of(file: str) -> tuple[Target | TargetFailure, ...]:
 
 
 def _targets_within(module: ModuleType) -> str:
-    """Which targets the module does hold, for an error message."""
+    """Name the targets that a module does hold, for an error message."""
     names = [name for name, value in vars(module).items() if _targets_of(value, name)]
     return f" It has {', '.join(names)}." if names else " It has no Target at module level."
 
 
 def _targets_of(value: Any, text: str) -> tuple[Target | TargetFailure, ...]:
-    """The target that a value is, or those that it lists, with an error for each other part; nothing where none is a target."""
+    """Return the target that a value is, or those that it lists, with an error for each other part; () where none is a target."""
     listed = tuple(value) if isinstance(value, (list, tuple)) else (value,)
     if not any(isinstance(one, Target) for one in listed):
         return ()
@@ -396,75 +373,3 @@ def _targets_of(value: Any, text: str) -> tuple[Target | TargetFailure, ...]:
         one if isinstance(one, Target) else TargetFailure("DPA403", f"{text}[{place}] is a {type(one).__name__}, not a Target.")
         for place, one in enumerate(listed)
     )
-
-
-def module_at(place: str) -> ModuleType:
-    """The module of that name, or the one that a file holds."""
-    return _import_file(place) if place.endswith(".py") else _import_module(place)
-
-
-def _import_module(name: str) -> ModuleType:
-    """Import a module by name, the current folder included, as `python -m` does."""
-    here = str(Path.cwd())
-    if here not in sys.path:
-        sys.path.insert(0, here)
-    require_own(name)
-    try:
-        return importlib.import_module(name)
-    except (ForeignPackage, MissingExtra):
-        raise
-    except ModuleNotFoundError as error:
-        if error.name and (name == error.name or name.startswith(error.name + ".")):
-            raise TargetFailure("DPA401", f"no module named {name!r}. Check the spelling, or write FILE.py:NAME.") from error
-        raise TargetFailure("DPA402", f"{name} needs the module {error.name!r}, which is not installed.") from error
-    except KeyboardInterrupt:
-        raise
-    except BaseException as error:
-        raise TargetFailure("DPA402", f"{name} raised {_where(error)} while it was imported.") from error
-
-
-class _FromSource(SourceFileLoader):
-    """Compiles what a file holds now: Python's cache of compiled files goes by their size and the second of their last change."""
-
-    def get_code(self, fullname: str) -> CodeType:
-        """The code of the file."""
-        path = self.get_filename(fullname)
-        code: CodeType = self.source_to_code(self.get_data(path), path)
-        return code
-
-
-def _import_file(path: str) -> ModuleType:
-    """Import a Python file once per content, its own folder importable as for a script."""
-    file = Path(path).resolve()
-    if not file.is_file():
-        raise TargetFailure("DPA401", f"no file {path}. Check the path; it is taken relative to the current folder.")
-    try:
-        name = "_dpaudit_" + hashlib.sha256(os.fsencode(file) + file.read_bytes()).hexdigest()[:16]
-    except OSError as error:
-        raise TargetFailure("DPA401", f"{path} cannot be read ({error.strerror}). Check its permissions.") from error
-    if name in sys.modules:
-        return sys.modules[name]
-    specification = importlib.util.spec_from_file_location(name, file, loader=_FromSource(name, str(file)))
-    assert specification is not None, "a .py path always has a specification"  # noqa: S101
-    assert specification.loader is not None, "and a loader"  # noqa: S101
-    module = importlib.util.module_from_spec(specification)
-    if str(file.parent) not in sys.path:
-        sys.path.insert(0, str(file.parent))
-    sys.modules[name] = module
-    try:
-        specification.loader.exec_module(module)
-    except (KeyboardInterrupt, ForeignPackage, MissingExtra):
-        sys.modules.pop(name, None)
-        raise
-    except BaseException as error:
-        sys.modules.pop(name, None)
-        if isinstance(error, ModuleNotFoundError):
-            raise TargetFailure("DPA402", f"{path} needs the module {error.name!r}, which is not installed.") from error
-        raise TargetFailure("DPA402", f"{path} raised {_where(error)} while it was imported.") from error
-    return module
-
-
-def _where(error: BaseException) -> str:
-    """Where an error came from; its own text only for errors of dpaudit and of syntax, since others may quote data."""
-    text = f" ({error})" if isinstance(error, (DpauditError, SyntaxError)) else ""
-    return f"{origin_of(error)}{text}"

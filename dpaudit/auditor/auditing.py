@@ -1,27 +1,28 @@
-"""`audit`: every target examined, and the claims judged together under one error probability."""
+"""`audit`: examine every target, and judge the claims together under one error probability."""
 
 from __future__ import annotations
 
 import platform
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Executor
-from dataclasses import replace
-from functools import cache
+from functools import cache, partial
 from importlib.metadata import PackageNotFoundError, version
-from typing import cast
+from typing import TypeAlias
 
 from dpaudit.auditor.examining import Examined, Listener, examine_target
 from dpaudit.auditor.progress import AuditInterrupted
-from dpaudit.auditor.request import Given, entries_of, settings_of
+from dpaudit.auditor.request import Given, check_given, entries_of, require_executor, settings_of
 from dpaudit.auditor.statistics.family import reject_claims
 from dpaudit.auditor.supervision.apart import can_supervise
-from dpaudit.auditor.supervision.audits import Job, MakeExecutor, examine_apart, jobs_of, maker_of, proofs_of, require_supervision
-from dpaudit.auditor.supervision.limits import Limits, limits_of
-from dpaudit.auditor.verdict.proof_lookup import find_proofs
+from dpaudit.auditor.supervision.audits import examine_apart, jobs_of, maker_of, proofs_of, supervision_limits
+from dpaudit.auditor.verdict.proof_lookup import ProofFinding, find_proofs
 from dpaudit.errors import InvalidArgument
 from dpaudit.exact import Exact
-from dpaudit.results import Report, Settings
+from dpaudit.results import Report, Settings, TargetResult
+
+Examination: TypeAlias = tuple[str, Callable[[int, int, Mapping[str, ProofFinding]], Examined]]
+"""The name of a target, and what examines it, given its position, the number of targets, and the proofs that were looked up."""
 
 
 def audit(  # noqa: PLR0913 - every argument but the first is an option given by name
@@ -46,32 +47,31 @@ def audit(  # noqa: PLR0913 - every argument but the first is an option given by
     Args:
       targets: a Target, a name that `dpaudit.targets.load_targets` knows, a Reference, or a sequence of them; one claim each.
       alpha: probability of refuting any true claim, over all targets together, exact, from 1e-100 to below 1.
-      runs: mechanism calls for each target in all, both datasets, all pairs and checks included, 500 to 2**40;
-        1,000,000 unless given.
+      runs: all calls of each target, checks and both datasets of all pairs included, 500 to 2**40; 1,000,000 unless given.
       seconds: time for the whole audit instead of `runs`, at most 10**9; turned into runs of each target at the end of its pilot.
-      executor: any executor of `concurrent.futures` kind; None runs in this thread. The evidence does not depend on it. With
+      executor: an executor as of `concurrent.futures`; None runs in this thread. The evidence does not depend on it. With
         `supervised`, a function that makes one, or a `RenewableExecutor`, since every target makes its own.
       seed: root of all randomness, an integer from 0 on.
       power_target: a surviving claim is consistent if a violation by this factor would have been found, else inconclusive.
       family: "holm" or "bonferroni", how the claims share alpha.
       data: path of a CSV file whose records replace the data of targets given by name.
-      show_values: whether values of datasets and outputs may stand in the report also where the data are private.
+      show_values: whether the report may show values of datasets and outputs although the data are private.
       progress: called with a `Progress` after every chunk of runs.
-      supervised: whether every target is loaded and run in a forked process of its own, so that whatever it does to its process, an
-        exit, a crash or a hang, makes one failed result; also where one of the limits is given. Not a default here, since forking
-        is not safe in programs with threads of their own; `dpaudit audit` and the pytest fixture always supervise. Where the system
-        cannot fork, targets run in this process, and `env` of the report says so.
-      time_limit: seconds for each target, above 0; it is ended then. Without it a target is ended after 600 seconds in
-        which no call of its function came back.
+      supervised: whether every target is loaded and run in a forked process of its own, so that an exit, a crash or a hang makes
+        one failed result; implied by either limit. Not the default, since forking is unsafe in programs with threads; `dpaudit
+        audit` and the pytest fixture always supervise. Where the system cannot fork, targets run in this process, as `env` of the
+        report says.
+      time_limit: seconds for each target, above 0. Without it a target is ended once no call of its function has returned for 600
+        seconds.
       memory_limit: bytes for each target with all its processes, an integer or a text such as "4 GiB"; 4 GiB unless given.
     Returns:
       A report with one result for each target, in their order. A claim that survives is never called private.
     Raises:
-      InvalidArgument: an argument or a target's datasets are not usable (DPA101 to DPA109, DPA404, DPA407); of a supervised target
-        its datasets are its own failure.
+      InvalidArgument: an argument or a target's datasets are not usable (DPA101 to DPA109, DPA404, DPA407); under supervision
+        unusable datasets make a failed result.
       Unsupported: neighbours cannot be made for the claim's adjacency (DPA409), or limits cannot be kept here (DPA416).
-      TargetFailure: a target does not load (DPA401 to DPA406) or cannot be sent to workers (DPA408). Workers that fail later make
-        one failed result of the target they were at.
+      TargetFailure: a target does not load (DPA401 to DPA406) or cannot be sent to workers (DPA408); workers that fail later make a
+        failed result.
       AuditInterrupted: the user interrupted; its `report` holds what was finished.
     Source: docs/auditing.md; docs/auditing_statistics.md.
     Example:
@@ -92,106 +92,70 @@ def audit(  # noqa: PLR0913 - every argument but the first is an option given by
     )
     if progress is not None and not callable(progress):
         raise InvalidArgument("DPA105", f"progress must be a function of a Progress, got a {type(progress).__name__}.")
-    if supervised or time_limit is not None or memory_limit is not None:
-        limits = limits_of(time_limit, memory_limit)
-        if time_limit is not None or memory_limit is not None:
-            require_supervision()
-        return _audit_apart(targets, settings, limits, maker_of(executor), progress)
-    # Whatever else the executor is, `entries_of` refuses it.
-    return _audit_here(targets, settings, cast("Executor | None", executor), progress)
+    began, limits = time.monotonic(), supervision_limits(time_limit, memory_limit, supervised=supervised)
+    make, workers = (None, require_executor(executor)) if limits is None else (maker_of(executor), None)
+    given = check_given(targets, settings)
+    if limits is None:
+        entries = entries_of(given, settings, workers)
+        here = partial(examine_target, settings=settings, executor=workers, progress=progress)
+        work = [(entry.target.name, partial(here, entry)) for entry in entries]
+        return _examine_all(work, lambda: find_proofs(entry.target.proof for entry in entries), settings, began)
+    jobs = jobs_of(given, settings, limits)
+    ready = [job for job in jobs if job.failure is None]
+    apart = partial(examine_apart, settings=settings, limits=limits, make=make, progress=progress)
+    work = [(job.candidate.name, partial(apart, job)) for job in ready]
+    return _examine_all(work, lambda: proofs_of(ready), settings, began, failures=[job.failure for job in jobs])
 
 
-def _audit_here(
-    targets: Given | Sequence[Given], settings: Settings, workers: Executor | None, progress: Listener | None
+def _examine_all(
+    work: Sequence[Examination],
+    look_up: Callable[[], Mapping[str, ProofFinding]],
+    settings: Settings,
+    began: float,
+    *,
+    failures: Sequence[TargetResult | None] | None = None,
 ) -> Report:
-    """Audit every target in this process: load them, find their proofs, examine one after the other, judge all together."""
-    entries = entries_of(targets, settings, workers)
+    """Look up proofs, examine one target after the other, and judge them together; `failures` are those of supervised targets."""
     found: list[Examined] = []
     times: list[tuple[str, float]] = []
-    began = time.monotonic()
-    try:
-        proofs = find_proofs(entry.target.proof for entry in entries)
-        for position, entry in enumerate(entries):
-            start = time.monotonic()
-            finding = proofs.get(entry.target.proof)
-            found.append(
-                examine_target(entry, settings, position, len(entries), executor=workers, progress=progress, finding=finding)
-            )
-            times.append((entry.target.name, time.monotonic() - start))
-    except KeyboardInterrupt as interruption:
-        raise AuditInterrupted(_judge_together(len(entries), found, settings, times, began)) from interruption
-    return _judge_together(len(entries), found, settings, times, began)
-
-
-def _audit_apart(
-    targets: Given | Sequence[Given], settings: Settings, limits: Limits, make: MakeExecutor | None, progress: Listener | None
-) -> Report:
-    """Audit every target in a process of its own, in the same stages; targets that do not load are failed results."""
-    began = time.monotonic()
-    found: list[Examined] = []
-    times: list[tuple[str, float]] = []
-    jobs, ready = list[Job](), list[Job]()
 
     def report() -> Report:
-        return _with_failures(_judge_together(len(ready), found, settings, times, began, supervised=can_supervise()), jobs)
+        # Claims that were not finished count as not refuted.
+        p_values = [one.p_value for one in found] + [1.0] * (len(work) - len(found))
+        rejected = reject_claims(p_values, settings.alpha, settings.family)
+        judged = iter([one.refuted if rejects else one.survived for one, rejects in zip(found, rejected, strict=False)])
+        results = [failure or next(judged, None) for failure in failures or [None] * len(work)]
+        supervised = "yes" if failures is not None and can_supervise() else "no"
+        return Report(
+            settings=settings,
+            results=tuple(result for result in results if result is not None),
+            env=tuple(sorted((*_environment(), ("supervised", supervised)))),
+            seconds=tuple(sorted((*times, ("total", time.monotonic() - began)))),
+            complete=len(found) == len(work),
+            version=_version("dpaudit"),
+        )
 
     try:
-        jobs = jobs_of(targets, settings, limits)
-        ready = [job for job in jobs if job.failure is None]
-        proofs = proofs_of(ready)
-        for position, job in enumerate(ready):
+        proofs = look_up()
+        for position, (name, examine) in enumerate(work):
             start = time.monotonic()
-            found.append(
-                examine_apart(job, settings, position, len(ready), limits=limits, make=make, proofs=proofs, progress=progress)
-            )
-            times.append((job.candidate.name, time.monotonic() - start))
+            found.append(examine(position, len(work), proofs))
+            times.append((name, time.monotonic() - start))
     except KeyboardInterrupt as interruption:
-        if not jobs:
-            raise  # nothing is known yet, not even what would be missing
         raise AuditInterrupted(report()) from interruption
     return report()
 
 
-def _with_failures(report: Report, jobs: Sequence[Job]) -> Report:
-    """The report with the results of those targets that could not be loaded, all in the order of the jobs."""
-    audited = iter(report.results)
-    results = (job.failure or next(audited, None) for job in jobs)
-    return replace(report, results=tuple(result for result in results if result is not None))
-
-
-def _judge_together(
-    count: int,
-    found: Sequence[Examined],
-    settings: Settings,
-    times: Sequence[tuple[str, float]],
-    began: float,
-    *,
-    supervised: bool = False,
-) -> Report:
-    """Judge the claims under one error probability; those that were not finished count as not refuted."""
-    p_values = [one.p_value for one in found] + [1.0] * (count - len(found))
-    decisions = reject_claims(p_values, settings.alpha, settings.family)
-    return Report(
-        settings=settings,
-        results=tuple(one.refuted if rejects else one.survived for one, rejects in zip(found, decisions, strict=False)),
-        env=tuple(sorted((*_environment(), ("supervised", "yes" if supervised else "no")))),
-        seconds=tuple(sorted((*times, ("total", time.monotonic() - began)))),
-        complete=len(found) == count,
-        version=_version("dpaudit"),
-    )
-
-
 def _environment() -> tuple[tuple[str, str], ...]:
-    """Versions that the numbers may depend on."""
+    """Return the versions that the numbers may depend on."""
     names = ("dpaudit", "numpy", "scipy", "python-flint", "hypothesis")
-    found = [(name, _version(name)) for name in names]
-    found += [("python", platform.python_version()), ("platform", f"{platform.system()} {platform.machine()}")]
-    return tuple(sorted(found))
+    platforms = ("python", platform.python_version()), ("platform", f"{platform.system()} {platform.machine()}")
+    return *((name, _version(name)) for name in names), *platforms
 
 
 @cache
 def _version(name: str) -> str:
-    """The installed version of a distribution."""
+    """Return the installed version of a distribution."""
     try:
         return version(name)
     except PackageNotFoundError:

@@ -1,9 +1,9 @@
-"""One target examined: its checks, attack, price, profile and proof, and its result in either case of the joint decision."""
+"""The examination of one target: checks, attack, price, profile and proof, and its result in either case of the joint decision."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import Executor
 from dataclasses import dataclass, replace
 from typing import Final, TypeAlias
@@ -42,10 +42,7 @@ Listener: TypeAlias = Callable[[Progress], None]
 
 @dataclass(frozen=True)
 class Examined:
-    """A target's p-value for the joint decision, and its result if that decision refutes the claim and if it does not.
-
-    Both are made where the target was run, so that the decision needs no target.
-    """
+    """A target's p-value, and its result if the joint decision refutes the claim and if not: both are made where the target ran."""
 
     p_value: float
     refuted: TargetResult
@@ -73,15 +70,16 @@ class Evidence:
 
 def examine_target(
     entry: Entry,
-    settings: Settings,
     position: int,
     count: int,
+    proofs: Mapping[str, ProofFinding],
     *,
+    settings: Settings,
     executor: Executor | None = None,
     progress: Listener | None = None,
-    finding: ProofFinding | None = None,
 ) -> Examined:
-    """Examine one target of an audit."""
+    """Examine the target at a position among `count`, with the proof that it names if that was found."""
+    finding = proofs.get(entry.target.proof)
     try:
         evidence = _collect_evidence(entry, settings, position, count, executor, progress, finding)
     except (Exception, KeyboardInterrupt):
@@ -213,7 +211,7 @@ def _judge(entry: Entry, evidence: Evidence, settings: Settings, *, rejects: boo
         claim=summary_of(target.claim, evidence.point),
         verdict=verdict,
         summary=summary,
-        reference=entry.name,
+        reference=None if entry.reference is None else entry.reference.address,
         source=target.source,
         price=evidence.price,
         attack=evidence.attack,

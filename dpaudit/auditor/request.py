@@ -1,4 +1,4 @@
-"""What an audit was asked for, checked before any randomness is drawn: targets, settings, budget."""
+"""The request: targets, settings and budget of an audit, checked before any randomness is drawn."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, replace
 from itertools import count
-from typing import Final, TypeAlias
+from typing import Final, TypeAlias, cast
 
 from dpaudit.auditor.attack.plans import Plan, pairs_within, plan_of
 from dpaudit.auditor.checks.properties import runs_of_checks
@@ -16,7 +16,7 @@ from dpaudit.auditor.pairs.candidates import Neighbours, candidate_pairs
 from dpaudit.auditor.runs.workload import Subject, Workload, workload
 from dpaudit.auditor.statistics.bounds import ClaimPoint
 from dpaudit.auditor.statistics.family import FAMILIES
-from dpaudit.errors import InvalidArgument, TargetFailure
+from dpaudit.errors import InvalidArgument
 from dpaudit.exact import Exact, in_range, instance_of, integer, kind_of, word
 from dpaudit.results import Settings
 from dpaudit.targets import FEWEST_RUNS, MOST_RUNS, MOST_SECONDS, Reference, Target, load_targets
@@ -31,7 +31,7 @@ LEAST_ALPHA: Final = "1e-100"
 
 @dataclass(frozen=True)
 class Entry:
-    """One target of an audit, ready to run; `reference` is None when it was given as an object."""
+    """One target of an audit, ready to run; `reference` is None where it was given as an object."""
 
     target: Target
     reference: Reference | None
@@ -39,19 +39,6 @@ class Entry:
     work: Workload
     lines: tuple[ClaimPoint, ...]
     plan: Plan | None
-
-    @property
-    def name(self) -> str | None:
-        """Text from which `reference_of` finds the target again."""
-        if self.reference is None:
-            return None
-        return f"{self.reference.text}#{self.reference.position}" if self.reference.position else self.reference.text
-
-
-def reference_of(name: str, data: str | None) -> Reference:
-    """The reference that `Entry.name` wrote."""
-    text, mark, position = name.rpartition("#")
-    return Reference(text, int(position), data) if mark and position.isdecimal() else Reference(name, 0, data)
 
 
 def settings_of(
@@ -65,7 +52,7 @@ def settings_of(
     data: str | None,
     show_values: bool = False,
 ) -> Settings:
-    """The settings, exact and checked."""
+    """Return the settings, exact and checked."""
     if runs is not None and seconds is not None:
         raise InvalidArgument("DPA106", "runs and seconds both bound the audit. Give one of them.")
     word(family, "family", FAMILIES)
@@ -83,41 +70,54 @@ def settings_of(
     )
 
 
-def entries_of(targets: Given | Sequence[Given], settings: Settings, executor: Executor | None) -> list[Entry]:
-    """Every target with its pairs, tested points, plan and workload."""
-    require_executor(executor)
-    listed: Sequence[Given] = [targets] if isinstance(targets, (Target, Reference, str)) else targets
+def check_given(targets: Given | Sequence[Given], settings: Settings) -> list[Given]:
+    """Return what is to be audited as a list, after its kinds are checked (DPA105, DPA109)."""
+    listed = [targets] if isinstance(targets, (Target, Reference, str)) else targets
     if not isinstance(listed, Sequence):
         raise InvalidArgument(
             "DPA105",
             f"targets must be a Target, a name, or a sequence of them, got {kind_of(targets)}. "
             "Wrap a function: Target(run=..., claim=...).",
         )
-    loaded = [pair for given in listed for pair in _loaded(given, settings.data)]
-    if not loaded:
+    for one in listed:
+        if not isinstance(one, (Target, Reference, str)):
+            raise InvalidArgument("DPA105", f"a target must be a Target, a Reference or a name, got {kind_of(one)}.")
+        if isinstance(one, Target) and settings.data is not None:
+            raise InvalidArgument("DPA105", f"data= replaces the data of targets given by name; {one.name} was given as an object.")
+    if not listed:
         raise InvalidArgument("DPA109", "there is no target to audit. Give at least one.")
-    return [entry_of(target, reference, settings, executor) for target, reference in _with_distinct_names(loaded)]
+    return list(listed)
 
 
-def require_executor(executor: object) -> None:
-    """DPA105 for what is neither an executor nor None."""
+def require_executor(executor: object) -> Executor | None:
+    """Return an executor or None, and refuse anything else (DPA105)."""
     if executor is not None and not callable(getattr(executor, "submit", None)):
-        raise InvalidArgument(
-            "DPA105", f"executor must have submit(), as concurrent.futures has it, got a {type(executor).__name__}."
-        )
+        kind = type(executor).__name__
+        raise InvalidArgument("DPA105", f"executor must have submit(), as concurrent.futures has it, got a {kind}.")
+    return cast("Executor | None", executor)
 
 
-def _with_distinct_names(loaded: Sequence[tuple[Target, Reference | None]]) -> list[tuple[Target, Reference | None]]:
-    """The targets with names that differ: a second one of the same name becomes "name (2)"."""
+def entries_of(given: Sequence[Given], settings: Settings, executor: Executor | None) -> list[Entry]:
+    """Load every target, and prepare its pairs, tested points, plan and workload."""
+    loaded = [pair for one in given for pair in _load(one, settings.data)]
     names = make_names_distinct([target.name for target, _ in loaded])
     return [
-        (target if name == target.name else replace(target, name=name), reference)
+        entry_of(target if name == target.name else replace(target, name=name), reference, settings, executor)
         for name, (target, reference) in zip(names, loaded, strict=True)
     ]
 
 
+def _load(given: Given, data: str | None) -> list[tuple[Target, Reference | None]]:
+    """Load the targets that one argument stands for, each with where it can be loaded again."""
+    if isinstance(given, Target):
+        return [(given, None)]
+    if isinstance(given, Reference):
+        return [(given.load(), given)]
+    return [(target, Reference(given, place, data)) for place, target in enumerate(load_targets(given, data=data))]
+
+
 def make_names_distinct(given: Sequence[str]) -> list[str]:
-    """The names, made different: a second "name" becomes "name (2)"."""
+    """Return the names, the second one of two equal ones as "name (2)"."""
     taken: dict[str, None] = {}
     for one in given:
         names = (one if number == 1 else f"{one} ({number})" for number in count(1))
@@ -126,38 +126,18 @@ def make_names_distinct(given: Sequence[str]) -> list[str]:
 
 
 def entry_of(target: Target, reference: Reference | None, settings: Settings, executor: Executor | None) -> Entry:
-    """One target with its pairs, tested points, plan and workload."""
+    """Prepare one target: its pairs, tested points, plan and workload."""
     target = apply_permission(target, settings)
     pairs = candidate_pairs(target)
-    kept, plan = (pairs, None) if settings.seconds is not None else _planned(target, pairs, settings.runs)
+    kept, plan = (pairs, None) if settings.seconds is not None else _choose_plan(target, pairs, settings.runs)
     work = workload(target, kept, reference, executor)
     return Entry(target, reference, Subject(target, kept, len(pairs) - len(kept)), work, lines_of(target.claim), plan)
 
 
-def _planned(target: Target, pairs: tuple[Neighbours, ...], runs: int) -> tuple[tuple[Neighbours, ...], Plan]:
-    """The pairs that a number of runs suffices for, and how these are divided.
-
-    Whoever gives pairs can give fewer; of those made from the data the last ones are left out, and the report says so.
-    """
+def _choose_plan(target: Target, pairs: tuple[Neighbours, ...], runs: int) -> tuple[tuple[Neighbours, ...], Plan]:
+    """Return the pairs that a number of runs suffices for, and how the runs are divided."""
     runs, wide = min(runs, target.most_runs or runs), any(pair.is_part for pair in pairs)
     if wide:
+        # Who gives pairs can give fewer of them; of those made from the data the last are left out, and the report says so.
         pairs = pairs[: pairs_within(runs, len(pairs), lambda count: runs_of_checks(pairs[:count]))]
     return pairs, plan_of(runs, len(pairs), runs_of_checks(pairs), wide=wide)
-
-
-def _loaded(given: Given, data: str | None) -> list[tuple[Target, Reference | None]]:
-    """The targets that one argument stands for, each with where it can be loaded again."""
-    if isinstance(given, Target):
-        if data is not None:
-            raise InvalidArgument(
-                "DPA105", f"data= replaces the data of targets given by name; {given.name} was given as an object."
-            )
-        return [(given, None)]
-    if isinstance(given, Reference):
-        return [(given.load(), given)]
-    if isinstance(given, str):
-        targets = load_targets(given, data=data)
-        if not targets:
-            raise TargetFailure("DPA403", f"{given} holds no target.")
-        return [(target, Reference(given, position, data)) for position, target in enumerate(targets)]
-    raise InvalidArgument("DPA105", f"a target must be a Target, a Reference or a name, got a {type(given).__name__}.")

@@ -115,8 +115,8 @@ def subjects_of(name: str, *, anything: bool = True) -> list[Subject]:
         from dpaudit.catalogue import PROGRAMS
 
         return [Subject(_name(one.program), one.program, one.verdict) for one in PROGRAMS if one.program is not None]
+    from dpaudit.importing import module_at
     from dpaudit.spec import spec_of
-    from dpaudit.targets import module_at
 
     place, _, attribute = name.rpartition(":")
     modules = [module_at(place)] if place else list(_within(module_at(name)))

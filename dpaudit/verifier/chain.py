@@ -124,7 +124,7 @@ def _certificate(folder: Path, quick: bool, what: str) -> str:  # noqa: FBT001 -
     """Say why the certificate of "module:function" does not prove the function as it is now; empty if it does."""
     from dpaudit.binding import examine
     from dpaudit.errors import DpauditError
-    from dpaudit.targets import module_at
+    from dpaudit.importing import module_at
     from dpaudit.verifier.frontend import parse
     from dpaudit.verifier.recheck import parse_certificate, recheck
 

@@ -11,9 +11,9 @@ import pytest
 from dpaudit import Adjacency, Claim, PureDP, Target, audit
 from dpaudit.auditor.verdict.proof_lookup import find_proofs
 from dpaudit.auditor.verdict.proof_status import Call, find_uncovered
+from dpaudit.importing import module_at
 from dpaudit.promise import claim_text, read_promise
 from dpaudit.spec import L1, One, Spec
-from dpaudit.targets import module_at
 from dpaudit.verifier import verify
 from dpaudit.verifier.certificates import text_of
 

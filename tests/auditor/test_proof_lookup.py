@@ -8,7 +8,7 @@ import pytest
 
 from dpaudit.auditor.verdict import proof_lookup
 from dpaudit.auditor.verdict.proof_lookup import find_proofs
-from dpaudit.targets import module_at
+from dpaudit.importing import module_at
 from dpaudit.verifier import verify
 from dpaudit.verifier.certificates import text_of
 

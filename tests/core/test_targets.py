@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 
 from dpaudit.claims import Claim, PureDP
 from dpaudit.errors import InvalidArgument, TargetFailure
-from dpaudit.targets import METRICS, Reference, Sensitivity, Target, bundled_targets, load_targets, module_at
+from dpaudit.importing import module_at
+from dpaudit.targets import METRICS, Reference, Sensitivity, Target, bundled_targets, load_targets
 
 CLAIM = Claim(PureDP(epsilon=1))
 GOOD = """

@@ -16,8 +16,9 @@ import pytest
 
 from dpaudit.accounting import price
 from dpaudit.claims import GDP, ZCDP, ApproxDP, PureDP
+from dpaudit.importing import module_at
 from dpaudit.releases import recording
-from dpaudit.targets import Reference, load_targets, module_at
+from dpaudit.targets import Reference, load_targets
 from mechanisms.targets import TARGETS, programs
 from mechanisms.targets.queries import CLINICS
 

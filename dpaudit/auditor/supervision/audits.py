@@ -1,11 +1,11 @@
-"""A supervised audit: every target examined in a process of its own, and the claims judged together here."""
+"""A supervised audit: every target is loaded and examined in a process of its own, which hands back a result or its failure."""
 
 from __future__ import annotations
 
 import math
 import os
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
@@ -15,22 +15,16 @@ from typing import Final
 
 from dpaudit.auditor.examining import Examined, Listener, examine_target
 from dpaudit.auditor.progress import Progress
-from dpaudit.auditor.request import Given, entry_of
+from dpaudit.auditor.request import Given, entry_of, make_names_distinct
 from dpaudit.auditor.runs.renewal import RenewableExecutor
 from dpaudit.auditor.supervision.apart import can_supervise, run_apart
-from dpaudit.auditor.supervision.candidates import (
-    Candidate,
-    candidate_of,
-    candidates_of,
-    is_bundled,
-    refusal_of,
-    with_distinct_names,
-)
+from dpaudit.auditor.supervision.candidates import Candidate, candidate_of, candidates_of, is_bundled
 from dpaudit.auditor.supervision.child import Json, Send
-from dpaudit.auditor.supervision.limits import Limits
+from dpaudit.auditor.supervision.limits import Limits, limits_of
 from dpaudit.auditor.verdict.proof_lookup import ProofFinding, find_proofs
 from dpaudit.codec import decode, encode
-from dpaudit.errors import DpauditError, InvalidArgument, MissingExtra, TargetFailure, Unsupported
+from dpaudit.errors import CODES, DpauditError, InvalidArgument, MissingExtra, TargetFailure, Unsupported
+from dpaudit.exact import Exact
 from dpaudit.own_packages import require_own
 from dpaudit.results import Settings, TargetResult
 from dpaudit.targets import Reference, Target, bundle_locations
@@ -43,11 +37,10 @@ _SHARED: Final = (
     "scipy.special",
 )
 """What every audit needs after its first run: imported once, before the processes of the targets fork."""
-
-MakeExecutor = Callable[[], Executor]
-
 _OWN: Final = ("dpaudit", "learners", "mechanisms", "proofs")
 """Packages of this distribution, which are loaded once, before the processes of the targets fork."""
+
+MakeExecutor = Callable[[], Executor]
 
 
 @dataclass(frozen=True)
@@ -60,21 +53,28 @@ class Job:
     @property
     def failure(self) -> TargetResult | None:
         """Its result where it is already known that it cannot be run."""
-        return self.candidate.failed(refusal_of(self.candidate)) if self.candidate.refusal[0] else None
+        code, message = self.candidate.refusal
+        # The candidate came from a process of the target, which may send a code that is none.
+        return self.candidate.failed(TargetFailure(code if code in CODES else "DPA413", message)) if code else None
 
 
-def require_supervision() -> None:
-    """Refuse limits where processes cannot be forked (DPA416)."""
-    if not can_supervise():
+def supervision_limits(time_limit: Exact | None, memory_limit: int | str | None, *, supervised: bool) -> Limits | None:
+    """Return the limits of supervised targets, None for an audit in this process; refuse limits that cannot be kept (DPA416)."""
+    limited = time_limit is not None or memory_limit is not None
+    if not supervised and not limited:
+        return None
+    limits = limits_of(time_limit, memory_limit)
+    if limited and not can_supervise():
         raise Unsupported(
             "DPA416",
             "limits cannot be kept here: the system cannot fork, or MPI was started, which forks break. "
             "Leave out time_limit and memory_limit.",
         )
+    return limits
 
 
 def maker_of(executor: object) -> MakeExecutor | None:
-    """The function by which each process of a target makes its executor."""
+    """Return the function by which the process of each target makes its executor."""
     if executor is None:
         return None
     if isinstance(executor, RenewableExecutor):
@@ -88,35 +88,36 @@ def maker_of(executor: object) -> MakeExecutor | None:
     )
 
 
-def jobs_of(targets: Given | Sequence[Given], settings: Settings, limits: Limits) -> list[Job]:
-    """All targets of an audit, in their order, with names that differ; those that do not load or cannot be used among them."""
-    listed: Sequence[Given] = [targets] if isinstance(targets, (Target, Reference, str)) else targets
-    if not isinstance(listed, Sequence):
-        raise InvalidArgument("DPA105", f"targets must be a Target, a name, or a sequence of them, got a {type(targets).__name__}.")
-    names = list(dict.fromkeys(one if isinstance(one, str) else one.text for one in listed if isinstance(one, (str, Reference))))
+def jobs_of(given: Sequence[Given], settings: Settings, limits: Limits) -> list[Job]:
+    """Return all targets of an audit, in their order, with names that differ; those that do not load or cannot be used too."""
+    names = list(dict.fromkeys(one if isinstance(one, str) else one.text for one in given if not isinstance(one, Target)))
     load_shared(names)
     candidates = dict(zip(names, candidates_of(names, settings, limits), strict=True))
-    jobs = [job for given in listed for job in _jobs(given, candidates, settings)]
-    if not jobs:
-        raise InvalidArgument("DPA109", "there is no target to audit. Give at least one.")
-    return [replace(job, candidate=one) for job, one in zip(jobs, with_distinct_names(job.candidate for job in jobs), strict=True)]
+    jobs = [job for one in given for job in _jobs(one, candidates)]
+    distinct = make_names_distinct([job.candidate.name for job in jobs])
+    return [replace(job, candidate=replace(job.candidate, name=name)) for job, name in zip(jobs, distinct, strict=True)]
 
 
 def proofs_of(jobs: Sequence[Job]) -> dict[str, ProofFinding]:
-    """The proofs of this distribution that targets name, looked up once for all; others are looked up where the target is run."""
-    with _own_modules_first():
+    """Look up the proofs of this distribution that targets name, once for all; others are looked up where the target is run."""
+    # The current folder comes last here: a lookup by name would put it first, and find a user's module in the place of ours.
+    before, here = list(sys.path), str(Path.cwd())
+    sys.path[:] = [*before, here]
+    try:
         return find_proofs(job.candidate.proof for job in jobs if _is_own(job.candidate.proof))
+    finally:
+        sys.path[:] = before
 
 
 def examine_apart(
     job: Job,
-    settings: Settings,
     position: int,
     count: int,
+    proofs: Mapping[str, ProofFinding],
     *,
+    settings: Settings,
     limits: Limits,
     make: MakeExecutor | None,
-    proofs: dict[str, ProofFinding],
     progress: Listener | None,
 ) -> Examined:
     """Examine one target in a process of its own."""
@@ -130,10 +131,9 @@ def examine_apart(
             entry = entry_of(replace(target, name=candidate.name), reference, settings, executor)
             if executor is not None:
                 executor.submit(os.getpid).result()  # workers begin with a target that has not been run
-            proof = target.proof
-            finding = proofs[proof] if proof in proofs else find_proofs([proof]).get(proof)
+            known = proofs if target.proof in proofs else find_proofs([target.proof])
             told = None if progress is None else lambda one: send(encode(one, Progress))
-            found = examine_target(entry, settings, position, count, executor=executor, progress=told, finding=finding)
+            found = examine_target(entry, position, count, known, settings=settings, executor=executor, progress=told)
             return encode(found, Examined)
 
     def hear(message: Json) -> None:
@@ -149,7 +149,7 @@ def examine_apart(
 
 
 def _checked(found: Examined, candidate: Candidate) -> Examined:
-    """What a process sent, refused where it cannot have come from an audit of this target."""
+    """Return what a process sent; refuse what cannot have come from an audit of this target (DPA501)."""
     both = (found.refuted, found.survived)
     fair = math.isfinite(found.p_value) and 0 <= found.p_value <= 1
     if not fair or any(one.name != candidate.name or one.reference != candidate.reference for one in both):
@@ -158,32 +158,24 @@ def _checked(found: Examined, candidate: Candidate) -> Examined:
 
 
 def _failed(candidate: Candidate, failure: TargetFailure) -> Examined:
-    """The result of a target whose process gave none."""
+    """Return the result of a target whose process gave none."""
     result = candidate.failed(failure, f"The target failed to run: {str(failure).rstrip('.')}.")
     return Examined(1.0, result, result)
 
 
-def _jobs(given: Given, candidates: dict[str, list[Candidate]], settings: Settings) -> Iterator[Job]:
-    """The jobs that one argument stands for."""
+def _jobs(given: Given, candidates: Mapping[str, list[Candidate]]) -> Iterator[Job]:
+    """Yield the jobs that one argument stands for."""
     if isinstance(given, Target):
-        if settings.data is not None:
-            raise InvalidArgument(
-                "DPA105", f"data= replaces the data of targets given by name; {given.name} was given as an object."
-            )
         yield Job(candidate_of(given), given)
-    elif isinstance(given, (str, Reference)):
-        found = candidates[given if isinstance(given, str) else given.text]
-        chosen = [one for one in found if isinstance(given, str) or one.place == given.position]
-        yield from (Job(one, None) for one in chosen or found[:1])
+    elif isinstance(given, str):
+        yield from (Job(one, None) for one in candidates[given])
     else:
-        raise InvalidArgument("DPA105", f"a target must be a Target, a Reference or a name, got a {type(given).__name__}.")
+        found = candidates[given.text]
+        yield Job(next((one for one in found if one.place == given.position), found[0]), None)
 
 
 def load_shared(names: Iterable[str]) -> None:
-    """Import what every audit needs, and the packages of this distribution that offer the targets of these names.
-
-    The processes of the targets are forked afterwards, so that none has to do it again.
-    """
+    """Import once, before processes are forked, what all audits need, and this distribution's packages that offer these targets."""
     for module in _SHARED:
         import_module(module)
     if any(map(is_bundled, names)):
@@ -195,24 +187,13 @@ def load_shared(names: Iterable[str]) -> None:
 
 
 def _is_own(proof: str) -> bool:
-    """Whether a proof stands in a package of this distribution."""
+    """True if a proof is in a package of this distribution."""
     return proof.partition("#")[0].partition(":")[0].partition(".")[0] in _OWN and not proof.partition(":")[0].endswith(".py")
 
 
 @contextmanager
-def _own_modules_first() -> Iterator[None]:
-    """Inside the block the current folder comes last where modules are looked for: a lookup by name would put it first."""
-    before, here = list(sys.path), str(Path.cwd())
-    sys.path[:] = [*before, here]
-    try:
-        yield
-    finally:
-        sys.path[:] = before
-
-
-@contextmanager
 def executor_of(make: MakeExecutor | None) -> Iterator[RenewableExecutor | None]:
-    """The executor of one target's process."""
+    """Make the executor of one target's process, and shut it down after the block."""
     if make is None:
         yield None
         return
@@ -220,5 +201,5 @@ def executor_of(make: MakeExecutor | None) -> Iterator[RenewableExecutor | None]
     yield executor
     executor.shutdown()
     if executor.renewals:
-        told = f"workers died and were replaced, {executor.renewals} times; the chunks that were lost were run again."
-        print(told, file=sys.stderr)  # noqa: T201 - this process speaks to the terminal through its supervisor
+        lost = f"workers died and were replaced, {executor.renewals} times; the chunks that were lost were run again."
+        print(lost, file=sys.stderr)  # noqa: T201 - this process speaks to the terminal through its supervisor

@@ -1,20 +1,20 @@
-"""Candidates: what is known of targets before they are run, found out in processes of their own, one for each name."""
+"""Candidates: targets described before they are run, in processes of their own, one for each name."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
-from dpaudit.auditor.request import entry_of, make_names_distinct
+from dpaudit.auditor.request import entry_of
 from dpaudit.auditor.supervision.apart import run_apart
 from dpaudit.auditor.supervision.child import Json, Send
 from dpaudit.auditor.supervision.limits import Limits
 from dpaudit.auditor.verdict.verdicts import summary_of
 from dpaudit.codec import decode, encode
-from dpaudit.errors import CODES, DpauditError, InvalidArgument, TargetFailure
+from dpaudit.errors import DpauditError, InvalidArgument, TargetFailure
 from dpaudit.results import ClaimSummary, Settings, TargetResult, Verdict
 from dpaudit.targets import Reference, Target, each_target
 
@@ -24,11 +24,7 @@ _TARGET_CODES: Final = "DPA4"
 
 @dataclass(frozen=True)
 class Candidate:
-    """A target as data; `place` is its position among those of `text`, the name that it loads from, empty for objects.
-
-    `refusal` is the code and the words of an error, two empty texts for a target that can be run; `usage` says that it is the
-    settings that do not fit.
-    """
+    """A target as data: `text` and `place` are those of its `Reference`, "" for an object, `refusal` an error's code and text."""
 
     name: str
     description: str
@@ -41,11 +37,11 @@ class Candidate:
 
     @property
     def reference(self) -> str | None:
-        """The name that loads this one target again."""
-        return (f"{self.text}#{self.place}" if self.place else self.text) or None
+        """The address that loads this one target again, None for an object."""
+        return Reference(self.text, self.place).address or None
 
     def failed(self, failure: DpauditError, summary: str = "The target could not be audited.") -> TargetResult:
-        """The result of a target that could not be audited."""
+        """Return the result of a target that could not be audited."""
         source = self.source or _line_of(self.text, failure)
         return TargetResult(
             self.name, self.description, self.claim, Verdict.FAILED, summary, self.reference, source, failure=str(failure)
@@ -53,20 +49,20 @@ class Candidate:
 
 
 def candidate_of(target: Target, text: str = "", place: int = 0) -> Candidate:
-    """What is known of a loaded target."""
+    """Describe a loaded target."""
     claim = summary_of(target.claim, None)
     return Candidate(target.name, target.description, claim, target.source, target.proof, text, place)
 
 
 def candidates_of(names: Sequence[str], settings: Settings, limits: Limits) -> list[list[Candidate]]:
-    """The targets of each name, found out in processes of their own."""
+    """Describe the targets of each name, loaded in processes of their own."""
     found: dict[int, list[Candidate]] = {}
     # Names of installed packages can share a process: loading one of them does nothing to the others.
     together = [place for place, name in enumerate(names) if is_bundled(name)]
     if len(together) > 1:
         found |= _loaded([(place, names[place]) for place in together], settings, limits)
     for place, name in enumerate(names):
-        if place not in found or any(one.refusal[0] for one in found[place]):
+        if not found.get(place) or any(one.refusal[0] for one in found[place]):
             found |= _loaded([(place, name)], settings, limits)
     for one in (one for listed in found.values() for one in listed):
         if one.refusal[0] and not one.refusal[0].startswith(_TARGET_CODES) and one.claim != NO_CLAIM:
@@ -74,19 +70,13 @@ def candidates_of(names: Sequence[str], settings: Settings, limits: Limits) -> l
     return [found[place] for place in range(len(names))]
 
 
-def with_distinct_names(candidates: Iterable[Candidate]) -> list[Candidate]:
-    """The candidates with names that differ."""
-    listed = list(candidates)
-    return [replace(one, name=name) for one, name in zip(listed, make_names_distinct([one.name for one in listed]), strict=True)]
-
-
 def is_bundled(name: str) -> bool:
-    """Whether a name is looked up in installed packages."""
+    """True if a name is looked up in installed packages."""
     return ":" not in name and not name.endswith(".py")
 
 
 def _loaded(names: Sequence[tuple[int, str]], settings: Settings, limits: Limits) -> dict[int, list[Candidate]]:
-    """Candidates by place, as far as one process came; the name at which it ended is refused where it was the only one."""
+    """Describe targets by the place of their name, as far as one process came; a single name at which it ended is refused."""
     found: dict[int, list[Candidate]] = {}
 
     def work(send: Send) -> Json:
@@ -114,7 +104,7 @@ def _loaded(names: Sequence[tuple[int, str]], settings: Settings, limits: Limits
 
 
 def _described(name: str, settings: Settings) -> Iterator[Candidate]:
-    """The targets of one name, each checked as the audit will check it; runs the user's code."""
+    """Load the targets of one name, which runs the user's code, and check each as the audit will."""
     try:
         targets = each_target(name, data=settings.data)
     except DpauditError as error:
@@ -133,12 +123,12 @@ def _described(name: str, settings: Settings) -> Iterator[Candidate]:
 
 
 def _refused(name: str, error: DpauditError, text: str, place: int) -> Candidate:
-    """A name that stands for nothing that could be described."""
+    """Return the candidate of a name that gives no target."""
     return Candidate(name, "", NO_CLAIM, _line_of(text, error), "", text, place, (error.code, error.message))
 
 
 def _line_of(text: str, error: DpauditError) -> tuple[str, int] | None:
-    """File and line of what failed to load: where the file raised, else its first line; None where no file was named."""
+    """Return file and line of what failed to load: where the file raised, else its first line; None where no file was named."""
     file = text if text.endswith(".py") else text.rpartition(":")[0]
     path = Path(file if file.endswith(".py") else file.replace(".", "/") + ".py")
     if not file or not path.is_file():
@@ -152,9 +142,3 @@ def _line_of(text: str, error: DpauditError) -> tuple[str, int] | None:
             lines.append(trace.tb_lineno)
         trace = trace.tb_next
     return (path.as_posix() if not path.is_absolute() else path.name), lines[-1]
-
-
-def refusal_of(candidate: Candidate) -> DpauditError:
-    """The error of a candidate that cannot be run."""
-    code, message = candidate.refusal
-    return TargetFailure(code if code in CODES else "DPA413", message)

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from dpaudit.errors import DpauditError, InvalidArgument, MissingExtra
 from dpaudit.exact import rational
+from dpaudit.importing import module_at
 from dpaudit.results import ProofStep
-from dpaudit.targets import module_at
 
 if TYPE_CHECKING:
     from dpaudit.verifier.ir import Contract, Program

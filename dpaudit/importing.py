@@ -1,0 +1,82 @@
+"""Modules of users, imported by name or from a file, with an error that says what is missing where that fails."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib
+import importlib.util
+import os
+import sys
+from importlib.machinery import SourceFileLoader
+from pathlib import Path
+from types import CodeType, ModuleType
+
+from dpaudit.errors import DpauditError, ForeignPackage, MissingExtra, TargetFailure, origin_of
+from dpaudit.own_packages import require_own
+
+
+def module_at(place: str) -> ModuleType:
+    """Return the module of that name, or the one that a file holds; TargetFailure (DPA401, DPA402) where that fails."""
+    return _import_file(place) if place.endswith(".py") else _import_module(place)
+
+
+def _import_module(name: str) -> ModuleType:
+    """Import a module by name, the current folder included, as `python -m` does."""
+    here = str(Path.cwd())
+    if here not in sys.path:
+        sys.path.insert(0, here)
+    require_own(name)
+    try:
+        return importlib.import_module(name)
+    except (KeyboardInterrupt, ForeignPackage, MissingExtra):
+        raise
+    except BaseException as error:
+        if isinstance(error, ModuleNotFoundError) and error.name and f"{name}.".startswith(f"{error.name}."):
+            raise TargetFailure("DPA401", f"no module named {name!r}. Check the spelling, or write FILE.py:NAME.") from error
+        raise _failure(name, error) from error
+
+
+class _FromSource(SourceFileLoader):
+    """Compiles what a file holds now: Python's cache of compiled files goes by their size and the second of their last change."""
+
+    def get_code(self, fullname: str) -> CodeType:
+        """Compile the file."""
+        path = self.get_filename(fullname)
+        code: CodeType = self.source_to_code(self.get_data(path), path)
+        return code
+
+
+def _import_file(path: str) -> ModuleType:
+    """Import a Python file once per content, its own folder importable as for a script."""
+    file = Path(path).resolve()
+    if not file.is_file():
+        raise TargetFailure("DPA401", f"no file {path}. Check the path; it is taken relative to the current folder.")
+    try:
+        name = "_dpaudit_" + hashlib.sha256(os.fsencode(file) + file.read_bytes()).hexdigest()[:16]
+    except OSError as error:
+        raise TargetFailure("DPA401", f"{path} cannot be read ({error.strerror}). Check its permissions.") from error
+    if name in sys.modules:
+        return sys.modules[name]
+    specification = importlib.util.spec_from_file_location(name, file, loader=_FromSource(name, str(file)))
+    assert specification is not None, "a .py path always has a specification"  # noqa: S101
+    assert specification.loader is not None, "and a loader"  # noqa: S101
+    module = importlib.util.module_from_spec(specification)
+    if str(file.parent) not in sys.path:
+        sys.path.insert(0, str(file.parent))
+    sys.modules[name] = module
+    try:
+        specification.loader.exec_module(module)
+    except BaseException as error:
+        sys.modules.pop(name, None)
+        if isinstance(error, (KeyboardInterrupt, ForeignPackage, MissingExtra)):
+            raise
+        raise _failure(path, error) from error
+    return module
+
+
+def _failure(place: str, error: BaseException) -> TargetFailure:
+    """Say why an import failed; with the error's own text only if it is of dpaudit or of syntax, since others may quote data."""
+    if isinstance(error, ModuleNotFoundError):
+        return TargetFailure("DPA402", f"{place} needs the module {error.name!r}, which is not installed.")
+    text = f" ({error})" if isinstance(error, (DpauditError, SyntaxError)) else ""
+    return TargetFailure("DPA402", f"{place} raised {origin_of(error)}{text} while it was imported.")
