@@ -37,7 +37,7 @@ def _import_module(name: str) -> ModuleType:
 
 
 class _FromSource(SourceFileLoader):
-    """Compiles what a file holds now: Python's cache of compiled files goes by their size and the second of their last change."""
+    """Compiles what a file holds now: Python's cache of compiled files compares only size and the second of the last change."""
 
     def get_code(self, fullname: str) -> CodeType:
         """Compile the file."""

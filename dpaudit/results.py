@@ -1,4 +1,4 @@
-"""What an audit found: frozen plain values, filled by the auditor, written and read by the report, recomputed by replay."""
+"""The results of an audit: frozen plain values, filled by the auditor, written and read by the report, recomputed by replay."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Verdict(StrEnum):
 
 
 class Values(StrEnum):
-    """What a result says of the values of datasets and outputs in it, which are private unless somebody says otherwise."""
+    """Whether a result shows values of datasets and outputs, which are private unless somebody says otherwise."""
 
     HIDDEN = "values of the data are not shown"
     PUBLIC = "values of the data are shown: the target declares its data public"
@@ -35,9 +35,8 @@ EXIT_CODES = {"survived": 0, "refuted": 1, "usage": 2, "inconclusive": 3, "faile
 class ClaimSummary:
     """A claim as data.
 
-    `kind` is pure_dp, approx_dp, zcdp, rdp, gdp or curve; `parameters` are its exact numbers by name;
-    `text` is the claim in a few words; `tested_epsilon`, `tested_delta` are the point of the claimed profile that
-    the attack tries to refute (epsilon in nats; delta 0 for pure claims), chosen before the runs that decide.
+    `kind` is pure_dp, approx_dp, zcdp, rdp, gdp or curve; `parameters` are its exact numbers; `tested_epsilon` (nats) and
+    `tested_delta` are the point of the claimed profile that the attack tries to refute, chosen before the runs that decide.
     """
 
     kind: str
@@ -50,12 +49,11 @@ class ClaimSummary:
 
 @dataclass(frozen=True)
 class Price:
-    """The certified cost of the releases that one run wrote to the release log, set against the claim.
+    """The certified cost of the releases that one run wrote to the release log, compared with the claim.
 
-    `quantity` names what `value` encloses (epsilon in nats at the claim's delta, or delta at the claim's epsilon ...);
-    `limit` is what the claim allows of it; `status` is "within" (value.upper <= limit), "above" (value.lower > limit),
-    "undecided" (the limit lies inside the interval) or "unpriced" (nothing logged, or no certified method: see `why`).
-    `releases` describes what was logged, one line each; `why` is the reason tree of the interval.
+    `quantity` names what `value` encloses, such as epsilon in nats at the claim's delta, and `limit` is what the claim allows of
+    it. `status` is "within" (value.upper <= limit), "above" (value.lower > limit), "undecided", or "unpriced" (nothing logged, or
+    no certified method). `releases` are a line each; `why` is the reason tree of the interval, or why there is none.
     """
 
     status: str
@@ -77,11 +75,10 @@ class Counts:
 
 @dataclass(frozen=True)
 class Bound:
-    """The one-binomial lower bound from runs that nothing was chosen on.
+    """The one-binomial lower bound `epsilon` at `delta` from runs that nothing was chosen on, None where the counts give none.
 
-    `epsilon` is a lower bound on the true epsilon at `delta`, wrong with probability at most 1 - `confidence`, None
-    where the counts give none; `p_value` is for "the claim holds"; `direction` says which dataset of the pair
-    counts as label 1 in the ratio: "forward" (second over first) or "reverse".
+    It is wrong with probability at most 1 - `confidence`; `p_value` is for "the claim holds"; `direction` is "forward" where the
+    second dataset of the pair counts as label 1 in the ratio, else "reverse".
     """
 
     epsilon: Fraction | None
@@ -104,8 +101,8 @@ class WealthPoint:
 class Sequential:
     """The e-process: bets on the label of every run from the first on.
 
-    `log10_wealth` is the wealth when it stopped, `log10_peak` the highest it reached, `log10_threshold` the level that
-    refutes; `stopped_at` is the run at which the level was reached, None if never; `p_value` is 1 / peak wealth.
+    `stopped_at` is the run at which the wealth reached `log10_threshold`, which refutes, None if never; `p_value` is 1 / peak
+    wealth.
     """
 
     log10_wealth: float
@@ -119,11 +116,7 @@ class Sequential:
 
 @dataclass(frozen=True)
 class Pair:
-    """A pair of neighbouring datasets that was tested: position among the candidates and how the two differ.
-
-    `difference` says what was changed by position, never by value ("record 17 removed, 569 -> 568 records");
-    `witness` is the repr of both datasets, present only where the target or the caller declares them public.
-    """
+    """A tested pair, at `index` of the candidates; `difference` is by position, not value; `witness` shows both if public."""
 
     index: int
     difference: str
@@ -134,8 +127,7 @@ class Pair:
 class Minimal:
     """The smallest pair found on which a refuted claim still fails, with a test of its own on runs that chose nothing.
 
-    `tried` smaller pairs were judged to find it; `refuted` says whether the claim is refuted on it again, at the error probability
-    `alpha` of this one statement; `p_value` and `bound` are those of the new test; `runs` were made for all of it.
+    `tried` smaller pairs were judged to find it, in `runs` runs; the other fields are those of the new test.
     """
 
     pair: Pair
@@ -149,11 +141,7 @@ class Minimal:
 
 @dataclass(frozen=True)
 class Power:
-    """What this audit would have found.
-
-    `epsilon` is the least true epsilon (at the tested delta) on the tested pair that the audit would have refuted with
-    probability `probability`; `factor` is that epsilon over the claimed one; None where nothing would have been.
-    """
+    """The least true `epsilon` that would have been refuted with this `probability`, over the claimed one `factor`; or None."""
 
     epsilon: float | None
     factor: float | None
@@ -162,10 +150,7 @@ class Power:
 
 @dataclass(frozen=True)
 class Unread:
-    """Outputs that hold something that was not read: `runs` of the `of` that were made, and what it is, by the names of types.
-
-    Nothing is known of what it would have shown, so that no power is stated beside it.
-    """
+    """Outputs that hold something that was not read: `runs` of `of`, and its types; what it would have shown is not known."""
 
     runs: int
     of: int
@@ -174,12 +159,11 @@ class Unread:
 
 @dataclass(frozen=True)
 class Attack:
-    """The statistical attack on neighbouring datasets: who was tested, on which event, with which counts and errors.
+    """The statistical attack on neighbouring datasets: the pair, the event, counts and errors.
 
-    `plan` is how the runs were divided: pilot (all pairs together), betting, bound; with the settings it determines the
-    evidence, also where a time budget set it. `seed_path` is the target's place in the seed tree and the chosen pair. `minimal` is
-    a smaller pair, where the refuted one was drawn or made and could be made smaller. `unread` is None where all of every
-    output was read; reports leave it out then, as did those that were written before there was such a field.
+    `plan` divides the runs into pilot (all pairs together), betting and bound; with the settings it determines the evidence, also
+    where a time budget set it. `seed_path` is the target's place in the seed tree and the chosen pair. `unread` is None where all
+    of every output was read; reports leave it out then, as older ones do.
     """
 
     pair: Pair
@@ -205,9 +189,8 @@ PROPERTY_STATUSES: Final = ("violated", "not run", "note", "holds", "not applica
 class Property:
     """One check of single runs, of declared parts or of the release log; `cases` were looked at, `detail` says what was seen.
 
-    `status` is one of `PROPERTY_STATUSES`: "violated"; "not run" (it could be made but was not, or on too little to see anything:
-    `detail` says why, and nothing is known); "note" (worth knowing, and nothing against the claim); "holds" (on every case that was
-    looked at, of which there was at least one); "not applicable" (it cannot be stated of this target).
+    `status` is one of `PROPERTY_STATUSES`: "not run" means that nothing is known, "note" that nothing speaks against the claim,
+    "holds" that it did on every case, and "not applicable" that it cannot be stated of this target.
     """
 
     name: str
@@ -218,10 +201,9 @@ class Property:
 
 @dataclass(frozen=True)
 class ProfilePoint:
-    """One abscissa of the privacy profile: delta at `epsilon` as claimed, certified and attacked.
+    """Delta at `epsilon`: the largest that the claim allows, the enclosed true one, and a lower bound from the attack, or None.
 
-    `claimed` is the largest delta the claim allows; `price` encloses the true delta of the logged releases;
-    `attack` is a lower bound at the attack's confidence, valid for all points at once. None where there is none.
+    The lower bounds hold at the attack's confidence for all points at once.
     """
 
     epsilon: float
@@ -232,7 +214,7 @@ class ProfilePoint:
 
 @dataclass(frozen=True)
 class ProofStep:
-    """One statement that a proof rests on; `word` says who stands behind it: proven, certified, enumerated, tested or axiom.
+    """A statement that a proof rests on; `word` says on whose authority: proven, certified, enumerated, tested or axiom.
 
     Two more words say what is missing: recorded (tests that are not installed here) and open (code that no stamp covers).
     """
@@ -244,12 +226,10 @@ class ProofStep:
 
 @dataclass(frozen=True)
 class Proof:
-    """What the proof that a target names says of its claim, after it was checked again in the audit.
+    """What the proof that a target names shows of its claim, after it was checked again in the audit.
 
-    `status` is "proven" (every step proven, certified or an axiom), "in part" (it stands, but steps are enumerated, tested,
-    recorded or open), "refuted" (by a certified counterexample), "stale" (source or specification changed since) or "unknown" (see
-    `reason`: it does not stand, or what it proves cannot be matched with what was audited). `name` is where it stands, `claim` what
-    it shows.
+    `status` is "proven", "in part" (steps are enumerated, tested, recorded or open), "refuted" (by a certified counterexample),
+    "stale" (source or specification changed since) or "unknown" (see `reason`); `claim` is what it shows.
     """
 
     status: str
@@ -263,9 +243,8 @@ class Proof:
 class TargetResult:
     """Everything found about one target.
 
-    `reference` loads the target again (None when it was given as an object); `source` is (file name, line) of its
-    function; `summary` is one sentence for people; `failure` names what stopped the audit when the verdict is FAILED; `proof` is
-    None where the target names none; `values` says whether values of the data stand in the texts above, and why.
+    `reference` loads it again (None for an object); `source` is file and line of its function; `failure` says what stopped the
+    audit where the verdict is FAILED.
     """
 
     name: str
@@ -297,10 +276,10 @@ class TargetResult:
 
 @dataclass(frozen=True)
 class Settings:
-    """What the audit was asked to do; together with the targets it determines the evidence bit for bit.
+    """What an audit is asked to do; together with the targets it determines the evidence bit for bit.
 
-    `runs` is for each target; it is 0 where `seconds`, a time budget for the whole audit, was given instead: the runs that it
-    was turned into stand in each attack's `plan`. `show_values` is whether the caller asked to see values of private data.
+    `runs` is for each target, and 0 where `seconds`, a time for the whole audit, is given: each attack's `plan` says what it
+    became.
     """
 
     alpha: Fraction
@@ -315,10 +294,10 @@ class Settings:
 
 @dataclass(frozen=True)
 class Report:
-    """One audit: settings, results in the order of the targets, and what lies outside the evidence (env, seconds, left_out).
+    """One audit: settings, results in the order of the targets, and what is not evidence (env, seconds, left_out).
 
-    `complete` is False when the audit was interrupted; the results are then those that were finished. `left_out` says which
-    bundled targets were not audited because an optional extra is not installed, and how to add it.
+    `complete` is False where the audit was interrupted and later targets are missing; `left_out` names bundled targets that need an
+    optional extra.
     """
 
     settings: Settings
@@ -331,7 +310,7 @@ class Report:
 
     @property
     def exit_code(self) -> int:
-        """The process exit code that this report stands for: refuted before failed before inconclusive before survived."""
+        """The process exit code of this report: refuted before failed before inconclusive before survived."""
         verdicts = {result.verdict for result in self.results}
         if Verdict.REFUTED in verdicts:
             return EXIT_CODES["refuted"]

@@ -310,7 +310,7 @@ def _from_bundle(name: str) -> tuple[Target | TargetFailure, ...]:
     for point in entry_points(group=ENTRY_POINT_GROUP):
         if point.name == name:
             return _from_code(point.value)
-    for location in bundle_locations():  # one at a time: a package of somebody else's is not loaded where the name is ours
+    for location in bundle_locations():  # one at a time, own ones first: other packages are not loaded for our names
         names = bundled_targets([location])
         if name in names:
             return (_from_code(location)[names[name][1]],)

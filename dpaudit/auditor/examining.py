@@ -91,7 +91,7 @@ def examine_target(
 
 
 def case_of(entry: Entry, settings: Settings, position: int, count: int, checks: Checks, executor: Executor | None = None) -> Case:
-    """The case of one target among `count`."""
+    """Return the case of one target among `count`."""
     return Case(
         subject=entry.subject,
         work=entry.work,
@@ -117,21 +117,25 @@ def _collect_evidence(
     progress: Listener | None,
     finding: ProofFinding | None,
 ) -> Evidence:
-    """Checks, attack, price, profile and proof of one target."""
+    """Check and attack one target, and collect price, profile and proof."""
     unseen = proof_of(entry.target.proof, finding, None)
+    properties: tuple[Property, ...] = ()
     try:
         checks = check_target(entry.subject, settings.seed, position)
+        properties = checks.properties
+        if checks.failure:
+            return Evidence(properties, proof=unseen, failure=checks.failure)
+        case = case_of(entry, settings, position, count, checks, executor)
+
+        def tell(stage: str, done: int, planned: int | None, log_wealth: float) -> None:
+            if progress is not None:
+                wealth, threshold = log_wealth / math.log(10), case.log_threshold / math.log(10)
+                progress(Progress(entry.target.name, position, count, stage, done, planned, wealth, threshold))
+
+        tell("checks", case.checked, None if case.plan is None else case.plan.total + case.checked, 0.0)
+        trial = try_claim(replace(case, listener=tell))
     except TargetFailure as failure:
-        return Evidence(proof=unseen, failure=str(failure))
-    if checks.failure:
-        return Evidence(checks.properties, proof=unseen, failure=checks.failure)
-    case = case_of(entry, settings, position, count, checks, executor)
-    tell = _progress_teller(progress, entry.target.name, position, count, case.log_threshold)
-    tell("checks", case.checked, None if case.plan is None else case.plan.total + case.checked, 0.0)
-    try:
-        trial = try_claim(replace(case, told=tell))
-    except TargetFailure as failure:
-        return Evidence(checks.properties, proof=unseen, failure=str(failure))
+        return Evidence(properties, proof=unseen, failure=str(failure))
     evidence = _gather_evidence(entry, trial, checks, _watch_runs(case, trial.attack.pair.index, finding), finding)
     tell("done", trial.attack.runs, trial.attack.runs, trial.attack.sequential.log10_wealth * math.log(10))
     return evidence
@@ -140,7 +144,7 @@ def _collect_evidence(
 def _gather_evidence(
     entry: Entry, trial: Trial, checks: Checks, runs: tuple[Logs, bool, str], finding: ProofFinding | None
 ) -> Evidence:
-    """The evidence of a trial, with the price of what was logged, the privacy profile and the proof."""
+    """Add to the trial the price of what was logged, the privacy profile and the proof."""
     claim, (logs, returned, outside) = entry.target.claim, runs
     epsilons = profile_epsilons(claim, trial.point, trial.attack.bound)
     price = price_of(claim, logs, epsilons)
@@ -158,9 +162,9 @@ def _gather_evidence(
 
 
 def _watch_runs(case: Case, pair: int, finding: ProofFinding | None) -> tuple[Logs, bool, str]:
-    """Runs on each dataset of the attacked pair: their logs, whether each gave out what a proven program returned, and why not.
+    """Run each dataset of the attacked pair; return logs, whether each run gave out what a proven program returned, and why not.
 
-    What a proof assumes of data is asked of each dataset of the other pairs too, by one run.
+    What a proof assumes of data is checked on each dataset of the other pairs too, by one run.
     """
     code = None if finding is None else finding.code
     shown: list[bool] = []
@@ -184,21 +188,8 @@ def _watch_runs(case: Case, pair: int, finding: ProofFinding | None) -> tuple[Lo
     return logs, all(shown), next(iter(outside), "")
 
 
-def _progress_teller(
-    progress: Listener | None, name: str, position: int, count: int, log_threshold: float
-) -> Callable[[str, int, int | None, float], None]:
-    """A function that turns what a trial tells into `Progress`."""
-
-    def tell(stage: str, done: int, planned: int | None, log_wealth: float) -> None:
-        if progress is not None:
-            scale = math.log(10)
-            progress(Progress(name, position, count, stage, done, planned, log_wealth / scale, log_threshold / scale))
-
-    return tell
-
-
 def _judge(entry: Entry, evidence: Evidence, settings: Settings, *, rejects: bool) -> TargetResult:
-    """One target's result, with its verdict."""
+    """Return one target's result, with its verdict."""
     target = entry.target
     verdict, summary = Verdict.FAILED, f"The target failed to run: {evidence.failure.rstrip('.')}."
     if evidence.attack is not None:

@@ -1,4 +1,4 @@
-"""What an audit tells while it runs, and what is left of one that was interrupted."""
+"""The progress of an audit while it runs, and what is left of one that was interrupted."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dpaudit.results import Report
 
 @dataclass(frozen=True)
 class Progress:
-    """How far an audit is, told after every chunk of runs.
+    """How far an audit is, reported after every chunk of runs.
 
     Args:
       target: name of the target under audit.

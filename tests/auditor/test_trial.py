@@ -22,12 +22,13 @@ from dpaudit.auditor.runs.workload import Subject, Workload
 from dpaudit.errors import InvalidArgument
 
 
-def case_of(sample, claim=None, alpha=Fraction(1, 20), plan=None, seed=0, told=None):
+def case_of(sample, claim=None, alpha=Fraction(1, 20), plan=None, seed=0, listener=None):
     claim = claim or Claim(PureDP(epsilon=1))
     target = Target(sample=sample, claim=claim, neighbours=[(0, 1)])
     subject = Subject(target, candidate_pairs(target))
     manner = Manner(fit_features([0.5]))
-    return Case(subject, Workload("", subject), manner, seed, 0, alpha, lines_of(claim), plan or plan_of(20_000, 1), told=told)
+    chosen = plan or plan_of(20_000, 1)
+    return Case(subject, Workload("", subject), manner, seed, 0, alpha, lines_of(claim), chosen, listener=listener)
 
 
 def laplace(scale):
@@ -96,7 +97,7 @@ def test_a_bankroll_that_only_loses_gives_no_evidence():
 
 def test_the_bound_is_counted_on_runs_of_its_own_stage_only():
     told = []
-    trial = try_claim(case_of(laplace(1), told=lambda *news: told.append(news)))
+    trial = try_claim(case_of(laplace(1), listener=lambda *news: told.append(news)))
     attack = trial.attack
     last = {stage: max(done for name, done, _, _ in told if name == stage) for stage in ("pilot", "betting", "bound")}
 

@@ -8,7 +8,7 @@ from fractions import Fraction
 
 import pytest
 
-from dpaudit.auditor.checks.tapes import Recorder
+from dpaudit.auditor.checks.replay import Recorder
 from dpaudit.claims import Adjacency
 from dpaudit.releases import Release, note, recording, taping
 

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import mechanisms
-from dpaudit.auditor.checks.tapes import Recorder
+from dpaudit.auditor.checks.replay import Recorder
 from dpaudit.errors import EntropyFailure
 from dpaudit.releases import taping
 

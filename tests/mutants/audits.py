@@ -15,12 +15,12 @@ import numpy as np
 from scipy.stats import binom, multivariate_normal
 
 from dpaudit import audit
-from dpaudit.auditor.attack.tallies import cells_of, promises, tally_of
+from dpaudit.auditor.attack.tallies import cells_of, expected_bounds, tally_of
 from dpaudit.auditor.betting.accounts import game_of
 from dpaudit.auditor.betting.forecasts import forecast
 from dpaudit.auditor.betting.label_bettor import LabelBettor
 from dpaudit.auditor.checks.properties import MOST_CHECK_RUNS
-from dpaudit.auditor.checks.tapes import Recorder
+from dpaudit.auditor.checks.replay import Recorder
 from dpaudit.auditor.checks.values import least_distance, read_further
 from dpaudit.auditor.data.disclosure import apply_permission, common_releases, shows_values, text_of, values_of, without_values
 from dpaudit.auditor.events.predicates import Atoms, Threshold
@@ -39,7 +39,7 @@ from dpaudit.auditor.scoring.fitting import fit_score
 from dpaudit.auditor.statistics.bounds import ClaimPoint, epsilon_lower_bound, p_value, profile_lower_bounds, upper_tail
 from dpaudit.auditor.statistics.family import reject_claims
 from dpaudit.auditor.supervision.apart import run_apart
-from dpaudit.auditor.supervision.audits import _checked
+from dpaudit.auditor.supervision.audits import _check_result
 from dpaudit.auditor.supervision.candidates import Candidate
 from dpaudit.auditor.supervision.limits import Limits
 from dpaudit.auditor.verdict.proof_lookup import ProofFinding, _status, find_proofs
@@ -271,7 +271,7 @@ def tally(zeros, ones):
 def pairs_of_few_outputs_are_judged_by_all_counts_of_their_datasets():
     def promised(*tallies, firsts=None):
         places = list(range(len(tallies))) if firsts is None else firsts
-        return promises(dict(enumerate(tallies)), places, point=ClaimPoint(1, 0), final_runs=10**7, alpha=0.1)
+        return expected_bounds(dict(enumerate(tallies)), places, point=ClaimPoint(1, 0), final_runs=10**7, alpha=0.1)
 
     clear = promised(tally([10_000, 90_000], [30_000, 70_000]), tally([30_000, 70_000], [10_000, 90_000]))
     assert all(math.isclose(math.log(3), bound, abs_tol=0.03) for bound in clear.values())
@@ -297,7 +297,7 @@ def cells_of_exact_values_and_numbers_add_up():
     assert [0, 1, 3] == [column for column, _ in cells]
     counted = tally_of(features, labels, cells)
     assert 2 * 9 == len(counted.codes)
-    found = promises({0: counted}, [0], point=ClaimPoint(1, 0), final_runs=10**7, alpha=0.1)[0]
+    found = expected_bounds({0: counted}, [0], point=ClaimPoint(1, 0), final_runs=10**7, alpha=0.1)[0]
     assert math.isclose(math.log(6), found, abs_tol=0.1)
 
 
@@ -408,7 +408,7 @@ def the_gate_stays_shut():
     result = TargetResult("a", "", claim, Verdict.FAILED, "")
     for odd in (math.nan, -0.1, 1.5):
         try:
-            _checked(Examined(odd, result, result), Candidate("a", "", claim, None, "", "", 0))
+            _check_result(Examined(odd, result, result), Candidate("a", "", claim, None, "", "", 0))
         except InvalidArgument:
             continue
         raise AssertionError("a p-value that is none was believed")

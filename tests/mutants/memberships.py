@@ -19,7 +19,7 @@ from dpaudit.auditor.membership import (
     threshold_at_false_positive_rate,
     tracing_p_values,
 )
-from dpaudit.auditor.membership.profile_guesses import _certified
+from dpaudit.auditor.membership.profile_guesses import _certify_level
 from dpaudit.auditor.statistics.bounds import ClaimPoint
 from dpaudit.claims import Claim, PureDP
 
@@ -47,10 +47,10 @@ def any_price_of_a_point_is_paid_for():
     tail = law[48:].sum()
     best = tail * (1 - tail) / (48 * law[48])
     expected = guesses_p_value(guesses, epsilon=1, delta="0.0001")
-    assert math.isclose(expected, _certified(guesses, [point], [best * (1 + HAIR)]), rel_tol=1e-6)
+    assert math.isclose(expected, _certify_level(guesses, [point], [best * (1 + HAIR)]), rel_tol=1e-6)
     for price in (0.0, best / 2, 2 * best):
-        assert _certified(guesses, [point], [price]) >= expected * (1 - 1e-6)
-    dear = _certified(CanaryGuesses(canaries=1, guessed=1, correct=1), [point], [0.5])
+        assert _certify_level(guesses, [point], [price]) >= expected * (1 - 1e-6)
+    dear = _certify_level(CanaryGuesses(canaries=1, guessed=1, correct=1), [point], [0.5])
     assert math.isclose(1 / (1 + math.exp(-1)) + 0.5 * 1e-4, dear, rel_tol=HAIR)
 
 

@@ -1,4 +1,4 @@
-"""The bookkeeping of one target under attack: its case, runs made, wealth after each, chunks in order, time left."""
+"""The bookkeeping of an attack on one target: its case, runs made, wealth after each, chunks in order, time left."""
 
 from __future__ import annotations
 
@@ -41,7 +41,9 @@ from dpaudit.results import Counts, Sequential, WealthPoint
 _PATH_POINTS: Final = 200
 _CHUNKS_A_STAGE: Final = 32
 _FIRST_LATE_CHUNK: Final = 1024
-_SPARE_TIME: Final = 0.9
+"""Chunks after the pilot begin at this size and double: bets stop between chunks only, so that large first ones waste runs."""
+_PLANNED_TIME: Final = 0.9
+"""Share of the time left that is planned: the rest is for choosing events, which makes no runs, and for a pace that falls."""
 
 
 @dataclass(frozen=True)
@@ -49,8 +51,8 @@ class Case:
     """One target, ready to be attacked.
 
     `alpha` is this claim's share of the error probability, half for the bets and half for the bound; `lines` are the points that
-    may be tested; `plan` divides the runs, or is None where `seconds` decides at the end of the pilot; `checked` runs were made
-    before; `told` hears stage, runs done, runs planned and the logarithm of the wealth; `places` are the pairs to attack, () all.
+    may be tested; `plan` is None where `seconds` decides at the end of the pilot; `checked` runs were made before; `listener` hears
+    stage, runs done, runs planned and the logarithm of the wealth; `places` are the pairs to attack, () for all.
     """
 
     subject: Subject
@@ -64,12 +66,12 @@ class Case:
     seconds: float = math.inf
     executor: Executor | None = None
     checked: int = 0
-    told: Callable[[str, int, int | None, float], None] | None = None
+    listener: Callable[[str, int, int | None, float], None] | None = None
     places: tuple[int, ...] = ()
 
     @property
     def attacked(self) -> tuple[int, ...]:
-        """The places of the candidate pairs that are attacked: all unless `places` says which."""
+        """The places of the candidate pairs that are attacked."""
         return self.places or tuple(range(len(self.subject.pairs)))
 
     @property
@@ -85,10 +87,10 @@ class Case:
 
 @dataclass
 class Course:
-    """What has happened so far: runs made, wealth after each, and the run at which the threshold was reached.
+    """Runs made so far, the wealth after each, and the run at which the threshold was reached.
 
-    `learned` is what the bettor at work gained on runs that it only learned from, as a logarithm; `tallies` say by stage and pair
-    what was read of the outputs, `late` which forms the pilot met that the feature map has no columns for.
+    `learned` is the logarithm of what the bettor gained on runs that it only learned from; `tallies` count by stage and pair what
+    was read of the outputs; `late` are forms of outputs that the pilot met and the feature map has no columns for.
     """
 
     case: Case
@@ -113,14 +115,14 @@ class Course:
             self.log_wealth = float(wealth[-1])
             self.log_peak = max(self.log_peak, float(wealth.max()))
 
-    def tell(self, stage: str, plan: Plan | None) -> None:
-        """Report progress to whoever listens."""
-        if self.case.told is not None:
+    def report(self, stage: str, plan: Plan | None) -> None:
+        """Report progress to the listener, if there is one."""
+        if self.case.listener is not None:
             planned = None if plan is None else plan.total + self.case.checked
-            self.case.told(stage, self.runs + self.case.checked, planned, self.log_wealth)
+            self.case.listener(stage, self.runs + self.case.checked, planned, self.log_wealth)
 
     def sequential(self) -> Sequential:
-        """The e-process as a result."""
+        """Return the e-process as a result."""
         wealth = np.concatenate([np.zeros(1), *self.paths]) / math.log(10)
         last = len(wealth) - 1
         runs = np.unique(np.round(np.geomspace(1, last + 1, _PATH_POINTS)).astype(np.int64)) - 1
@@ -135,21 +137,17 @@ class Course:
         )
 
     def rows(self, chunks: Iterable[Chunk]) -> Generator[tuple[Chunk, ChunkRuns]]:
-        """Features and labels of chunks, in their order."""
+        """Yield features and labels of chunks, in their order."""
         with closing(self._outcomes(chunks, ())) as outcomes:
-            for chunk, outcome in outcomes:
-                if isinstance(outcome, ChunkRuns):
-                    yield chunk, outcome
+            yield from ((chunk, outcome) for chunk, outcome in outcomes if isinstance(outcome, ChunkRuns))
 
     def hits(self, chunks: Iterable[Chunk], events: tuple[Event, ...]) -> Generator[tuple[Counts, ...]]:
-        """Hits of each event in chunks, in their order."""
+        """Yield the hits of each event in chunks, in their order."""
         with closing(self._outcomes(chunks, events)) as outcomes:
-            for _, outcome in outcomes:
-                if isinstance(outcome, ChunkHits):
-                    yield outcome.counts
+            yield from (outcome.counts for _, outcome in outcomes if isinstance(outcome, ChunkHits))
 
     def _outcomes(self, chunks: Iterable[Chunk], events: tuple[Event, ...]) -> Generator[tuple[Chunk, ChunkRuns | ChunkHits]]:
-        """Chunks with what came of them; runs are counted as they are consumed, not as workers finish them."""
+        """Yield chunks with their outcomes; runs are counted as they are consumed, not as workers finish them."""
         with closing(self._made(chunks, events)) as made:
             for chunk, outcome in made:
                 self.runs += chunk.size
@@ -159,10 +157,7 @@ class Course:
                 yield chunk, outcome
 
     def read_again(self, chunks: Mapping[int, Sequence[Chunk]]) -> dict[int, list[ChunkRuns]]:
-        """Pilot runs of some pairs made again from their seeds, through a map that sees all forms that they have.
-
-        They are the same runs, so that they are not counted twice; nothing is bet on them.
-        """
+        """Make pilot runs of some pairs again from their seeds, through a wider map: the same runs, not counted or bet on again."""
         features = widen_map(self.case.manner.features, self.late)
         self.case = replace(self.case, manner=replace(self.case.manner, features=features))
         self.late.clear()
@@ -177,7 +172,7 @@ class Course:
         return again
 
     def _made(self, chunks: Iterable[Chunk], events: tuple[Event, ...]) -> Generator[tuple[Chunk, ChunkRuns | ChunkHits]]:
-        """Chunks with what came of them, in their order."""
+        """Yield chunks with their outcomes, in their order."""
         case, issued = self.case, deque[Chunk]()
 
         def tasks() -> Iterator[Task]:
@@ -198,14 +193,14 @@ class Course:
 
 
 def late_chunks(case: Case, pair: int, stage: int, runs: int) -> Iterator[Chunk]:
-    """The chunks of a stage whose size is known: enough of them for many workers, none too large."""
+    """Yield the chunks of a stage whose size is known: enough of them for many workers, none too large."""
     largest = min(LARGEST_CHUNK, max(SMALLEST_CHUNK, runs // _CHUNKS_A_STAGE))
     sizes = chunk_sizes(runs, first=min(largest, _FIRST_LATE_CHUNK), largest=largest)
     return (Chunk(case.position, pair, stage, index, size) for index, size in enumerate(sizes))
 
 
 def join_runs(parts: Sequence[ChunkRuns], most: int | None = None) -> tuple[Matrix, Labels]:
-    """Features and labels of successive chunks together: of all runs, or of the first ones."""
+    """Join features and labels of successive chunks: of all runs, or of the first `most`."""
     ends = np.cumsum([len(part.labels) for part in parts])
     needed = parts if most is None else parts[: int(np.searchsorted(ends, most)) + 1]
     features, labels = (np.concatenate(columns) for columns in zip(*((part.features, part.labels) for part in needed), strict=True))
@@ -238,4 +233,4 @@ class Clock:
         """Runs that fit into the time left."""
         (before, earlier), (now, runs) = self._marks[0], self._marks[-1]
         pace = (runs - earlier) / max(now - before, 1e-6)
-        return int(_SPARE_TIME * pace * max(0.0, self._seconds - now - self._repeated))
+        return int(_PLANNED_TIME * pace * max(0.0, self._seconds - now - self._repeated))

@@ -22,10 +22,8 @@ from dpaudit.results import Attack, Counts, Minimal, Pair
 
 MOST_TRIED: Final = 64
 """At most this many smaller pairs are judged."""
-
 RUNS_AGAIN: Final = 2
 """Where only the bound refuted a claim no runs are left: at most so many times those of the audit are made for a smaller pair."""
-
 _MOST_RUNS: Final = 100_000
 _MOST_EACH: Final = 2**19
 _PATIENCE: Final = 4
@@ -34,8 +32,8 @@ _QUICK_LEVEL: Final = 0.01
 
 
 @dataclass(frozen=True)
-class _Means:
-    """What may be spent: runs for each smaller pair, the level at which it is judged, all runs of that, and the last test."""
+class _Budget:
+    """What smaller pairs may take: runs of each, the level at which it is judged, runs of all, and the plan of the last test."""
 
     each: int
     level: float
@@ -45,18 +43,18 @@ class _Means:
 
 @dataclass
 class _Judge:
-    """Judges smaller pairs, as long as there are runs for it: the event that half of a pair's runs choose is tested on the rest."""
+    """Judges smaller pairs while runs are left: the event that half of the runs on a pair chose is tested on the other half."""
 
     case: Case
     point: ClaimPoint
-    means: _Means
+    budget: _Budget
     tried: int = 0
     runs: int = 0
 
     def refutes(self, pair: tuple[Any, Any]) -> bool:
-        """Whether the claim fails on a pair, as far as a quick test tells."""
-        each, level = self.means.each, self.means.level
-        if self.tried == MOST_TRIED or self.runs + each > self.means.left:
+        """True if the claim fails on a pair, as far as a quick test shows."""
+        each, level = self.budget.each, self.budget.level
+        if self.tried == MOST_TRIED or self.runs + each > self.budget.left:
             return False
         self.tried, self.runs = self.tried + 1, self.runs + each
         case = _case_of(self.case, pair, self.tried)
@@ -80,19 +78,16 @@ class _Judge:
 def minimal_pair(
     case: Case, attack: Attack, point: ClaimPoint, *, spare: int, attacked: Callable[[Case], Attack], shown: Callable[..., Pair]
 ) -> Minimal | None:
-    """The smallest pair found on which a refuted claim still fails, tested on runs that chose nothing.
-
-    Everything is run in this process and seeded by the case, so that the evidence does not depend on workers.
-    """
-    means = _means(case, attack, point, spare)
-    if means is None:
+    """Find the smallest pair on which a refuted claim still fails, and test it on new runs; here, apart from all workers."""
+    budget = _budget_of(case, attack, point, spare)
+    if budget is None:
         return None
-    judge = _Judge(case, point, means)
+    judge = _Judge(case, point, budget)
     origin = case.subject.pairs[attack.pair.index]
     found = smaller_pair(case.subject.target, (origin.first, origin.second), judge.refutes)
     if found is None:
         return None
-    fresh = attacked(replace(_case_of(case, found, 0), plan=means.plan, seconds=math.inf, executor=None, checked=0, told=None))
+    fresh = attacked(replace(_case_of(case, found, 0), plan=budget.plan, seconds=math.inf, executor=None, checked=0, listener=None))
     return Minimal(
         pair=shown(case.subject.target, fresh.pair.index, Neighbours(*found, describe(*found))),
         tried=judge.tried,
@@ -104,17 +99,14 @@ def minimal_pair(
     )
 
 
-def _means(case: Case, attack: Attack, point: ClaimPoint, spare: int) -> _Means | None:
-    """What a search for a smaller pair may spend: the runs that bets saved, or new ones where the bound alone refuted the claim.
-
-    A budget in seconds is over by then.
-    """
+def _budget_of(case: Case, attack: Attack, point: ClaimPoint, spare: int) -> _Budget | None:
+    """Return the budget for smaller pairs: runs that bets saved, or twice those of the audit; None with a clock, which is over."""
     stopped, bound = attack.sequential.stopped_at, attack.bound
     if stopped is not None:
         each = 2 * max(_FEWEST_EACH, _PATIENCE * stopped // 2)
         plan = Plan(max(FEWEST_PILOT_RUNS, each), each, RUNS_AFTER_REFUTATION // 2)
         if each <= _MOST_RUNS // 16 <= spare - plan.total:
-            return _Means(each, case.half / MOST_TRIED, min(_MOST_RUNS, spare - plan.total), plan)
+            return _Budget(each, case.half / MOST_TRIED, min(_MOST_RUNS, spare - plan.total), plan)
         enough = stopped
     elif bound is None or attack.p_value > case.alpha or case.seconds < math.inf:
         return None
@@ -123,11 +115,11 @@ def _means(case: Case, attack: Attack, point: ClaimPoint, spare: int) -> _Means 
     each = 2 * max(_FEWEST_EACH, enough)
     plan = Plan(max(FEWEST_PILOT_RUNS, each // 4), each // 8, max(3 * each // 4, min(RUNS_AFTER_REFUTATION // 2, spare // 4)))
     left = spare - plan.total
-    return _Means(each, _QUICK_LEVEL, left, plan) if each <= min(left, _MOST_EACH) else None
+    return _Budget(each, _QUICK_LEVEL, left, plan) if each <= min(left, _MOST_EACH) else None
 
 
 def enough_runs(counts: Counts, point: ClaimPoint, level: float) -> int:
-    """The runs on which the event would still refute with fair probability, lowered by fifths while it does one error down."""
+    """Return the fewest runs on which the event would still refute one standard error below its counts, in steps of a fifth."""
     runs, hits, share = counts.runs, counts.ones + counts.zeros, counts.ones / max(1, counts.ones + counts.zeros)
     while (fewer := 4 * hits // 5) >= 1:
         ones = math.floor(fewer * share - math.sqrt(fewer * share * (1 - share)))
@@ -138,7 +130,7 @@ def enough_runs(counts: Counts, point: ClaimPoint, level: float) -> int:
 
 
 def _case_of(case: Case, pair: tuple[Any, Any], number: int) -> Case:
-    """The case of one pair alone, with a seed tree of its own."""
+    """Return the case of one pair alone, with a seed tree of its own."""
     subject = Subject(case.subject.target, (Neighbours(*pair, ""),))
     sequence = np.random.SeedSequence(case.root, spawn_key=(case.position, 0, SHRINKING, number))
     root = int.from_bytes(sequence.generate_state(2, np.uint64).tobytes(), "little")

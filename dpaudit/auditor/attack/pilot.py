@@ -1,4 +1,4 @@
-"""The pilot: candidate pairs in turn, fewer and fewer of them, since those that say little are dropped at public run counts."""
+"""The pilot: runs on candidate pairs in turn, of which those that promise little are dropped at run counts fixed beforehand."""
 
 from __future__ import annotations
 
@@ -13,12 +13,13 @@ import numpy as np
 
 from dpaudit.auditor.attack.course import Clock, Course, join_runs
 from dpaudit.auditor.attack.plans import ENOUGH_TO_CHOOSE, FEWEST_PILOT_RUNS, MOST_PILOT, Plan, with_pilot
-from dpaudit.auditor.attack.tallies import ROWS_TO_CUT, Cells, Tally, cells_of, promises, tally_of
+from dpaudit.auditor.attack.tallies import ROWS_TO_CUT, Cells, Tally, cells_of, expected_bounds, tally_of
 from dpaudit.auditor.betting.bankroll import Bankroll
 from dpaudit.auditor.events.points import first_line
 from dpaudit.auditor.events.ranking import RankedEvent
 from dpaudit.auditor.reading.outputs import Matrix
 from dpaudit.auditor.runs.chunks import PILOT, Chunk, ChunkRuns, Labels, chunk_sizes
+from dpaudit.auditor.statistics.bounds import ClaimPoint
 
 FEWEST_EACH: Final = 2**12
 """No pair is dropped before every pair has had this many runs."""
@@ -33,7 +34,7 @@ Ranking: TypeAlias = Callable[[tuple[Matrix, Labels], int], tuple[RankedEvent, .
 
 @dataclass(frozen=True)
 class Pilot:
-    """What the pilot saw: the most telling pair, its runs, the bankroll as it is now, and the plan for the rest."""
+    """What the pilot chose and saw: the most promising pair, its runs, the bankroll as it is now, and the plan for the rest."""
 
     pair: int
     seen: list[ChunkRuns]
@@ -42,11 +43,9 @@ class Pilot:
 
 
 def run_pilot(course: Course, bankroll: Bankroll, rank: Ranking) -> Pilot:
-    """Runs on all candidate pairs in turn, the label bettors playing; pairs that say little are dropped on the way.
+    """Run all candidate pairs in turn while the label bettors play; each planned round ends with the less promising half dropped.
 
-    The planned runs are divided over rounds, and each round ends with the less telling half dropped. Where a clock ends the pilot
-    nothing is dropped before, since a replay could not know when. Money staked on a dropped pair waits. Where runs had forms that
-    the feature map does not know, they are read again through a wider one before pairs are compared.
+    Where a clock ends the pilot nothing is dropped before, since a replay could not know when; a dropped pair keeps its stake.
 
     Source: Jamieson and Talwalkar 2016 for dropping half at a time.
     """
@@ -57,39 +56,40 @@ def run_pilot(course: Course, bankroll: Bankroll, rank: Ranking) -> Pilot:
     tallies: dict[int, Tally] = {}
     last = enough = False
     while not (last or enough):
-        turns, last = _turns(course, alive, sizes)
+        turns, last = _next_chunks(course, alive, sizes)
         with closing(course.rows(turns)) as rows:
             for chunk, runs in rows:
                 seen[chunk.pair].append(runs)
                 made[chunk.pair].append(chunk)
                 if course.stopped_at is None:
                     course.bet(bankroll.observe(chunk.pair, runs.features, runs.labels))
-                course.tell("pilot", case.plan)
+                course.report("pilot", case.plan)
                 if chunk.pair == alive[-1]:
                     clock.mark(course.runs)
-                    enough = _enough(course, clock)
+                    enough = _is_over(course, clock)
                     if enough:
                         break
         ends_round = last or enough or case.plan is not None
         if ends_round and course.late and course.stopped_at is None:
+            # Forms that the map had no columns for are read again through a wider one, before pairs are compared.
             for pair, again in course.read_again({pair: made[pair] for pair in alive}).items():
                 seen[pair][:] = again
             clock.mark_repeat()
             tallies.clear()
-            bankroll = _taught(course, {pair: seen[pair] for pair in alive})
+            bankroll = teach_bankroll(course, first_line(case.lines), {pair: seen[pair] for pair in alive})
         if len(alive) > 1 and ends_round:
-            merit = _merits(course, {pair: seen[pair] for pair in alive}, rank, tallies)
+            merit = _estimate_promises(course, {pair: seen[pair] for pair in alive}, rank, tallies)
             kept = 1 if last or enough else (len(alive) + 1) // 2
-            # Where nothing tells pairs apart yet, few records do most.
+            # Of pairs that promise the same, those of few records come first: one record matters most there.
             alive = sorted(sorted(alive, key=lambda pair: (-merit[pair], not case.subject.pairs[pair].is_part, pair))[:kept])
             for pair in merit.keys() - set(alive):
-                seen[pair].clear()  # much memory that nobody looks at again
+                seen[pair].clear()  # much memory, not read again
     return Pilot(alive[0], seen[alive[0]], bankroll, case.plan or with_pilot(course.runs, clock.affordable()))
 
 
-def _taught(course: Course, seen: Mapping[int, Sequence[ChunkRuns]]) -> Bankroll:
-    """A bankroll that learned from runs read again: only what it gains afterwards multiplies the wealth."""
-    bankroll = Bankroll(first_line(course.case.lines), course.case.manner.features.groups)
+def teach_bankroll(course: Course, point: ClaimPoint, seen: Mapping[int, Sequence[ChunkRuns]]) -> Bankroll:
+    """Return a bankroll against `point` that learned from pilot runs: only what it gains afterwards multiplies the wealth."""
+    bankroll = Bankroll(point, course.case.manner.features.groups)
     for pair in seen:
         bankroll.open(pair, 1 / len(seen))
     for pair, parts in seen.items():
@@ -99,8 +99,8 @@ def _taught(course: Course, seen: Mapping[int, Sequence[ChunkRuns]]) -> Bankroll
     return bankroll
 
 
-def _turns(course: Course, alive: list[int], sizes: Iterator[tuple[int, int]]) -> tuple[list[Chunk], bool]:
-    """The chunks up to the end of a round, and whether the planned pilot ends with them."""
+def _next_chunks(course: Course, alive: list[int], sizes: Iterator[tuple[int, int]]) -> tuple[list[Chunk], bool]:
+    """Return the chunks up to the end of a round, and whether the planned pilot ends with them."""
     case, chunks = course.case, list[Chunk]()
     if case.plan is None:
         # Doubling batches; the clock is read between them and inside.
@@ -122,28 +122,30 @@ def _turns(course: Course, alive: list[int], sizes: Iterator[tuple[int, int]]) -
     return chunks, last
 
 
-def _enough(course: Course, clock: Clock) -> bool:
-    """Whether a refutation or the time ends the pilot."""
+def _is_over(course: Course, clock: Clock) -> bool:
+    """True if a refutation or the time ends the pilot."""
     if course.stopped_at is not None and course.runs >= ENOUGH_TO_CHOOSE:
         return True
     share = _PILOT_TIME if course.runs >= FEWEST_PILOT_RUNS else _LONGEST_PILOT_TIME
     return course.case.plan is None and (clock.share >= share or course.runs >= MOST_PILOT)
 
 
-def _merits(course: Course, seen: Mapping[int, Sequence[ChunkRuns]], rank: Ranking, tallies: dict[int, Tally]) -> dict[int, float]:
-    """What each pair promises: by counts where outputs or their cells are few, else by the events that its runs suggest."""
+def _estimate_promises(
+    course: Course, seen: Mapping[int, Sequence[ChunkRuns]], rank: Ranking, tallies: dict[int, Tally]
+) -> dict[int, float]:
+    """Estimate what each pair promises, by counts where outputs or cells are few, else by the events that its runs suggest."""
     case, point = course.case, first_line(course.case.lines)
-    if not _counted(seen, tallies, case.manner.features.groups):
-        return {pair: _merit(join_runs(parts), rank, float(point.delta)) for pair, parts in seen.items()}
+    if not _update_tallies(seen, tallies, case.manner.features.groups):
+        return {pair: _estimate_promise(join_runs(parts), rank, float(point.delta)) for pair, parts in seen.items()}
     datasets = [pair.first for pair in case.subject.pairs]
     firsts = [next(place for place, other in enumerate(datasets) if other is dataset) for dataset in datasets]
     # Where a clock ends the pilot, what follows it is not known here.
     runs = course.runs if case.plan is None or case.seconds < math.inf else case.plan.bound
-    found = promises(tallies, firsts, point=point, final_runs=runs, alpha=case.half)
+    found = expected_bounds(tallies, firsts, point=point, final_runs=runs, alpha=case.half)
     return {pair: found[pair] for pair in seen}
 
 
-def _counted(seen: Mapping[int, Sequence[ChunkRuns]], tallies: dict[int, Tally], groups: Sequence[int]) -> bool:
+def _update_tallies(seen: Mapping[int, Sequence[ChunkRuns]], tallies: dict[int, Tally], groups: Sequence[int]) -> bool:
     """Bring the tallies up to date, all of the same cells; False, and no tally, where outputs and cells are too many."""
     cells: Cells | None = next((tally.cells for tally in tallies.values()), ())
     while cells is not None:
@@ -160,25 +162,25 @@ def _counted(seen: Mapping[int, Sequence[ChunkRuns]], tallies: dict[int, Tally],
     return False
 
 
-def _merit(rows: tuple[Matrix, Labels], rank: Ranking, delta: float) -> float:
-    """What a pair promises, over both halves of its runs: the bound that one half predicts, and half of what the other half shows.
+def _estimate_promise(rows: tuple[Matrix, Labels], rank: Ranking, delta: float) -> float:
+    """Estimate what a pair promises: the bound that each half of its runs predicts, and half of what the other half shows.
 
-    The prediction is of an event that was the best of many, and what other runs show of this event is noisy where it is rare:
-    either alone is led astray by luck more often than both together. Few runs are not halved: there the prediction is all there is.
+    The prediction flatters, being the best of many, and what other runs show of a rare event is noisy: both together err less often
+    than either.
     """
     features, labels = rows
-    if len(labels) < FEWEST_EACH:
+    if len(labels) < FEWEST_EACH:  # too few to halve
         return max((best.predicted for best in rank(rows, len(labels))[:1]), default=0.0)
     halves = slice(0, len(labels) // 2), slice(len(labels) // 2, len(labels))
     merit = 0.0
     for one, other in (halves, halves[::-1]):
         for best in rank((features[one], labels[one]), len(labels))[:1]:
-            merit += best.predicted + _shown(best, features[other], labels[other], delta) / 2
+            merit += best.predicted + _log_ratio_on(best, features[other], labels[other], delta) / 2
     return merit
 
 
-def _shown(ranked: RankedEvent, features: Matrix, labels: Labels, delta: float) -> float:
-    """The log-ratio of an event on fresh runs, less what delta excuses; 0 where that is nothing."""
+def _log_ratio_on(ranked: RankedEvent, features: Matrix, labels: Labels, delta: float) -> float:
+    """Return the log-ratio of an event on fresh runs, less what delta excuses; 0 where that is nothing."""
     hits = labels[ranked.event.hits(features)]
     ones, zeros = hits.sum() + 0.5, len(hits) - hits.sum() + 0.5
     theta = float((zeros if ranked.reverse else ones) / (ones + zeros))

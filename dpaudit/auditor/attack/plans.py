@@ -1,4 +1,4 @@
-"""How the runs of one target are divided over pilot, betting and bound, before the runs that decide."""
+"""The division of the runs of one target over pilot, betting and bound, before the runs that decide."""
 
 from __future__ import annotations
 
@@ -29,6 +29,7 @@ _WIDE_SHARE: Final = 4
 _WIDE_EACH: Final = 1024
 _SEARCH_SHARE: Final = Fraction(3, 10)
 _MOST_BETTING: Final = 1_000_000
+"""Beyond this only the bound grows: bets keep their rows in memory, the bound keeps none."""
 
 
 @dataclass(frozen=True)
@@ -46,12 +47,11 @@ class Plan:
 
 
 def plan_of(runs: int, pairs: int, aside: int = MOST_CHECK_RUNS, *, wide: bool = False) -> Plan:
-    """The division of a budget of runs.
+    """Divide a budget of runs.
 
     A tenth, and at least 2000 runs, goes to the pilot (at most half of a small budget); a sixth of the rest, of large budgets a
-    twentieth, to betting on the chosen pair and events; everything else to the bound, whose power decides what a surviving claim
-    is worth. With several pairs three tenths of what goes beyond two million runs are added to the pilot: there the choice of the
-    pair loses more than fewer runs for the bound. Beyond some twenty million runs only the bound grows: it keeps no rows.
+    twentieth, to betting; everything else to the bound, whose power decides what a surviving claim is worth. With several pairs
+    three tenths of what goes beyond two million runs are added to the pilot, since a wrong pair costs more than a shorter bound.
     """
     usable = runs - aside
     each = _each_of(usable, pairs, wide=wide)
@@ -65,12 +65,12 @@ def plan_of(runs: int, pairs: int, aside: int = MOST_CHECK_RUNS, *, wide: bool =
 
 
 def pairs_within(runs: int, pairs: int, aside: Callable[[int], int]) -> int:
-    """How many of some pairs the pilot of a budget has enough runs for, at least one; `aside` gives the check runs of so many."""
+    """Return how many pairs the pilot has enough runs for, at least one; `aside` gives the check runs of so many pairs."""
     return next((count for count in range(pairs, 1, -1) if _each_of(runs - aside(count), count, wide=True) >= _FEWEST_EACH), 1)
 
 
 def _each_of(usable: int, pairs: int, *, wide: bool) -> int:
-    """Runs of the pilot for each pair."""
+    """Return the runs of the pilot for each pair."""
     searched = 0 if pairs == 1 else _SEARCH_SHARE * max(0, usable - _LARGE_BUDGET)
     wanted = min(usable // _WIDE_SHARE, _WIDE_EACH * pairs) if wide else 0
     pilot = max(FEWEST_PILOT_RUNS, usable // 10, wanted) + int(searched)
@@ -78,6 +78,6 @@ def _each_of(usable: int, pairs: int, *, wide: bool) -> int:
 
 
 def with_pilot(pilot: int, rest: int) -> Plan:
-    """A plan whose pilot is settled: the rest divided over betting and bound."""
+    """Return the plan of a given pilot: the rest is divided over betting and bound."""
     betting = min(rest // _BETTING_SHARE, max(_ENOUGH_TO_BET, rest // _LARGE_BETTING_SHARE), _MOST_BETTING)
     return Plan(pilot, betting, rest - betting)

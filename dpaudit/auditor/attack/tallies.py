@@ -1,4 +1,4 @@
-"""What pairs promise, by counts of outputs, or of cells of them; datasets that several pairs share are counted once."""
+"""What pairs promise, from counts of outputs or of cells of them; datasets that several pairs share are counted once."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ Cells: TypeAlias = tuple[tuple[int, Floats], ...]
 
 @dataclass(frozen=True)
 class Tally:
-    """How often each cell came: increasing codes, bins of shape (columns, cells), and counts of shape (cells, 2) by label."""
+    """Counts of cells: increasing codes, bins of shape (columns, cells), and counts of shape (cells, 2) by label."""
 
     codes: Codes
     bins: Bins
@@ -40,7 +40,7 @@ class Tally:
 
 
 def cells_of(features: Matrix, groups: Sequence[int]) -> Cells | None:
-    """Cells for outputs of exact values with numbers among them, or None: exact values apart, numbers in few equal shares."""
+    """Cut outputs of exact values and numbers into cells: exact values apart, numbers in few equal shares; else return None."""
     columns = [column for column in encode_columns(features, groups) if column.group not in DERIVED]
     numeric = {bool(is_number) for column in columns for is_number in column.numeric}
     if len(columns) < 2 or len(numeric) < 2 or np.unique(_codes([column.bins for column in columns])).size > MOST_PATTERNS:
@@ -49,7 +49,7 @@ def cells_of(features: Matrix, groups: Sequence[int]) -> Cells | None:
 
 
 def tally_of(features: Matrix, labels: Labels, cells: Cells = ()) -> Tally | None:
-    """The counts of a pair's runs, or None where there are more different outputs than can be looked at one by one."""
+    """Count a pair's runs by cell, or None where there are more different outputs than can be looked at one by one."""
     if not cells and np.unique(row_codes(features[:_ROWS_TO_LOOK])).size > MOST_VALUES:
         return None
     bins = [assign_bins(features[:, column], cuts) for column, cuts in cells]
@@ -61,21 +61,17 @@ def tally_of(features: Matrix, labels: Labels, cells: Cells = ()) -> Tally | Non
 
 
 def _codes(bins: Sequence[Bins]) -> Codes:
-    """The code of each row's bins."""
+    """Return the code of each row's bins."""
     codes = np.zeros(len(bins[0]), dtype=np.uint64)
     for column in bins:
         codes = mix_codes(codes, column.astype(np.uint64))
     return codes
 
 
-def promises(
+def expected_bounds(
     tallies: Mapping[int, Tally], firsts: Sequence[int], *, point: ClaimPoint, final_runs: int, alpha: float
 ) -> dict[int, float]:
-    """The bound to be expected of each pair, in nats.
-
-    An event is the set of cells beyond some log-ratio. What it is expected to show is a standard deviation of its counts less
-    than what these say, since it is the best of many.
-    """
+    """Return the bound to be expected of each pair, in nats, on its best set of cells beyond some log-ratio."""
     codes = np.unique(np.concatenate([tally.codes for tally in tallies.values()]))
     counts = {place: np.zeros((codes.size, 2)) for place in tallies}
     shared = {firsts[place]: np.zeros(codes.size) for place in tallies}
@@ -91,10 +87,11 @@ def promises(
         seen = zeros + ones > 0
         zeros, ones = zeros[seen], ones[seen]
         share = (ones.sum() + 0.5) / (zeros.sum() + ones.sum() + 1)
-        chance = _chances(zeros, ones, bins[:, seen], share)
+        chance = _fit_label_shares(zeros, ones, bins[:, seen], share)
         rates = np.array([(zeros + ones) * (1 - chance) / (1 - share), (zeros + ones) * chance / share]) / (zeros + ones).sum()
         most = 0.0
         for label in (0, 1):
+            # The best of many sets is flattered: expect a standard deviation of its counts less than they show.
             order = np.argsort(chance if label == 0 else -chance, kind="stable")[:-1]
             others, own = rates[:, order].cumsum(axis=1)[[1 - label, label]]
             noise = 1 / (zeros[order].cumsum() + 0.5) + 1 / (ones[order].cumsum() + 0.5)
@@ -106,11 +103,8 @@ def promises(
     return {place: promise(shared[firsts[place]], counts[place][:, 1]) for place in tallies}
 
 
-def _chances(zeros: Floats, ones: Floats, bins: Bins, share: float) -> Floats:
-    """The share of label 1 in each cell: its log-odds are those of all runs and what the bin of each column adds to them.
-
-    Each column in turn is fitted to what the others leave unexplained; cells that nobody has seen enough of lean on all others.
-    """
+def _fit_label_shares(zeros: Floats, ones: Floats, bins: Bins, share: float) -> Floats:
+    """Fit the share of label 1 in each cell: log-odds that add up over columns, so that rare cells lean on all others."""
     total, odds = zeros + ones, np.full(zeros.size, np.log(share / (1 - share)))
     added = np.zeros(bins.shape)
     for _ in range(_SWEEPS if len(bins) > 1 else 1):
@@ -121,17 +115,16 @@ def _chances(zeros: Floats, ones: Floats, bins: Bins, share: float) -> Floats:
                 np.bincount(column, weights=part) + pseudo
                 for part, pseudo in ((ones, share), (zeros, 1 - share), (due, share), (total - due, 1 - share))
             )
-            own[:] = _believed(np.log(hits / hits_due) - np.log(misses / misses_due), 1 / hits + 1 / misses)[column]
+            own[:] = _shrink_log_ratios(np.log(hits / hits_due) - np.log(misses / misses_due), 1 / hits + 1 / misses)[column]
             odds += own
     return np.asarray(1 / (1 + np.exp(-odds)))
 
 
-def _believed(seen: Floats, noise: Floats) -> Floats:
-    """The mean of each true log-ratio given the seen one and the variance of its noise.
+def _shrink_log_ratios(seen: Floats, noise: Floats) -> Floats:
+    """Return the mean of each true log-ratio given the observed one and the variance of its noise.
 
-    It is normal around 0 with a standard deviation of its own, which is averaged over a grid of sizes weighted by how well they
-    explain the counts. So rare outputs that were lucky are not believed, while large ratios are not pulled down by the many small
-    ones.
+    True ones are normal around 0 with a spread averaged over a grid, weighted by how well it explains the counts: so lucky rare
+    outputs are shrunk, and large ratios are not pulled down by many small ones.
     """
     spread = _SIZES[:, None] ** 2
     chance = -0.5 * seen**2 / (noise + spread) - 0.5 * np.log(noise + spread)

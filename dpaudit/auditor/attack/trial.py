@@ -1,4 +1,4 @@
-"""The trial of one claim: pilot, betting, bound; every choice is made on runs other than those it is judged by."""
+"""The trial of one claim: pilot, betting, bound; every choice is tested on fresh runs."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from dpaudit.auditor.attack.course import Case, Course, join_runs, late_chunks
 from dpaudit.auditor.attack.minimal import minimal_pair
-from dpaudit.auditor.attack.pilot import Pilot, run_pilot
+from dpaudit.auditor.attack.pilot import Pilot, run_pilot, teach_bankroll
 from dpaudit.auditor.attack.plans import RUNS_AFTER_REFUTATION, Plan
 from dpaudit.auditor.attack.second_look import WIDE, best_event, runs_to_look
 from dpaudit.auditor.betting.bankroll import Bankroll
@@ -33,7 +33,7 @@ POWER: Final = 0.9
 _ROWS_TO_RANK: Final = 2**17
 _ROWS_TO_SCREEN: Final = 2**15
 _ROWS_TO_SCREEN_MANY: Final = 2**13
-"""Where several pairs are judged: which pair tells most is seen on fewer rows than which event does."""
+"""Where several pairs are judged: fewer rows suffice to choose among pairs than among events."""
 
 _MOST_CELLS: Final = 2**26
 _ROWS_FOR_LINES: Final = 2**14
@@ -52,10 +52,7 @@ class Choice:
 
 @dataclass(frozen=True)
 class Trial:
-    """The attack, the point it tested, whether the runs were independent, and how many runs of the plan were not needed.
-
-    `case` is the one that was attacked, with the feature map that the pilot ended with.
-    """
+    """The attack, the point it tested, the check of independence, runs left over, and the case with its last feature map."""
 
     attack: Attack
     point: ClaimPoint
@@ -78,15 +75,14 @@ def try_claim(case: Case) -> Trial:
 
 
 def _attack(case: Case) -> Trial:
-    """The attack on the candidate pairs of a case."""
-    course, pairs = Course(case), case.subject.pairs
-    bankroll = Bankroll(first_line(case.lines), case.manner.features.groups)
+    """Attack the candidate pairs of a case."""
+    course, pairs, start = Course(case), case.subject.pairs, first_line(case.lines)
+    bankroll = Bankroll(start, case.manner.features.groups)
     for place in case.attacked:
         bankroll.open(place, 1 / len(case.attacked))
-    start = first_line(case.lines)
 
     def rank(rows: tuple[Matrix, Labels], runs: int) -> tuple[RankedEvent, ...]:
-        return _rank(course.case, *_first(rows, _ROWS_TO_RANK), start, runs, screen=_ROWS_TO_SCREEN_MANY)
+        return _rank(course.case, rows, start, runs, screen=_ROWS_TO_SCREEN_MANY)
 
     piloted = run_pilot(course, bankroll, rank)
     case, plan, known = course.case, piloted.plan, list(piloted.seen)
@@ -101,14 +97,14 @@ def _attack(case: Case) -> Trial:
     least = sequential.p_value if bound is None else min(sequential.p_value, bound.p_value)
     unread = _unread(course)
     # Nothing would have been found in what was not read.
-    told = course.stopped_at is None and unread is None
+    has_power = course.stopped_at is None and unread is None
     attack = Attack(
         pair=pair_of(case.subject.target, choice.pair, pairs[choice.pair]),
         pairs_tried=len(case.attacked),
         event="" if ranked is None else describe_event(case.manner.features, ranked, shown=shows_values(case.subject.target)),
         sequential=sequential,
         bound=bound,
-        power=_power(case, choice.point, ranked, runs) if told else Power(None, None, POWER),
+        power=_power(case, choice.point, ranked, runs) if has_power else Power(None, None, POWER),
         p_value=min(1.0, 2 * least),
         alpha=case.alpha,
         runs=course.runs + case.checked,
@@ -123,27 +119,22 @@ def _attack(case: Case) -> Trial:
 
 
 def _unread(course: Course) -> Unread | None:
-    """What was not read in any stage and pair."""
+    """Return what was not read in any stage and pair."""
     parts = sorted(course.tallies.items())
     return unread_in(*([tally for (stage, _), tally in parts if (stage == PILOT) == first] for first in (True, False)))
 
 
 def _left(case: Case, plan: Plan) -> int:
-    """Runs that the bound may take after the pilot of an early refutation: half of them where a smaller pair is looked for."""
+    """Return the runs that the bound may take after an early refutation: half of them where a smaller pair is looked for."""
     given = isinstance(case.subject.target.neighbours, Sequence)
     return (plan.betting + plan.bound) // (1 if given else 2)
 
 
-def _first(rows: tuple[Matrix, Labels], most: int) -> tuple[Matrix, Labels]:
-    """The first rows with their labels."""
-    return rows[0][:most], rows[1][:most]
-
-
 def _choose(case: Case, pair: int, pilot: tuple[Matrix, Labels], plan: Plan) -> Choice:
-    """Point and events for a pair, on its first pilot runs only."""
+    """Choose point and events for a pair, on its first pilot runs only."""
 
     def rank(point: ClaimPoint, rows: int = _ROWS_TO_RANK) -> tuple[RankedEvent, ...]:
-        return _rank(case, *_first(pilot, rows), point, plan.bound)
+        return _rank(case, pilot, point, plan.bound, most=rows)
 
     start = first_line(case.lines)
     if len(case.lines) == 1:
@@ -153,22 +144,17 @@ def _choose(case: Case, pair: int, pilot: tuple[Matrix, Labels], plan: Plan) -> 
 
 
 def _bet_on(course: Course, choice: Choice, piloted: Pilot) -> list[ChunkRuns]:
-    """Bets on the chosen pair and events, on fresh runs; returns those runs."""
+    """Bet on the chosen pair and events, on fresh runs; return those runs."""
     case, bankroll, plan = course.case, piloted.bankroll, piloted.plan
     if choice.point != first_line(case.lines):
-        # The bettor of the new point learns from the pilot; only what it gains afterwards multiplies the wealth.
-        bankroll = Bankroll(choice.point, case.manner.features.groups)
-        bankroll.open(choice.pair, 1.0)
-        for runs in piloted.seen:
-            bankroll.observe(choice.pair, runs.features, runs.labels)
-        course.learned = bankroll.log_wealth - course.log_wealth
+        bankroll = teach_bankroll(course, choice.point, {choice.pair: piloted.seen})
     bankroll.concentrate(choice.pair, choice.events)
     parts = []
     with closing(course.rows(late_chunks(case, choice.pair, BETTING, plan.betting))) as rows:
         for _, runs in rows:
             parts.append(runs)
             course.bet(bankroll.observe(choice.pair, runs.features, runs.labels))
-            course.tell("betting", plan)
+            course.report("betting", plan)
             if course.stopped_at is not None:
                 break
     return parts
@@ -177,28 +163,26 @@ def _bet_on(course: Course, choice: Choice, piloted: Pilot) -> list[ChunkRuns]:
 def _best_event(
     course: Course, choice: Choice, known: Sequence[ChunkRuns], runs: int, plan: Plan
 ) -> tuple[RankedEvent | None, int]:
-    """The event for the bound, and how many of the runs are left for that.
-
-    It is chosen on earlier runs of the pair, on as many as fit into memory, and before a long bound on some of its runs besides.
-    """
+    """Return the event for the bound, chosen on earlier runs and before a long bound on some of its own, and the runs left."""
     case = course.case
     if not choice.events or runs == 0:
         return None, runs
+    # As many earlier runs of the pair as fit into memory.
     rows, looked = max(_ROWS_TO_RANK, _MOST_CELLS // known[0].features.shape[1]), runs_to_look(runs)
     shortlist = WIDE if looked else SHORT
-    found = _rank(case, *join_runs(known, rows), choice.point, runs - looked, shortlist=shortlist) or choice.events
+    found = _rank(case, join_runs(known, rows), choice.point, runs - looked, most=rows, shortlist=shortlist) or choice.events
     if not looked:
         return found[0], runs
     return best_event(course, choice.pair, found, point=choice.point, looked=looked, plan=plan), runs - looked
 
 
 def _bound(course: Course, choice: Choice, ranked: RankedEvent, runs: int, plan: Plan) -> Bound:
-    """The one-binomial bound on fresh runs, whose number was fixed before the first of them."""
+    """Compute the one-binomial bound on fresh runs, whose number was fixed before the first of them."""
     case, ones, zeros = course.case, 0, 0
     with closing(course.hits(late_chunks(case, choice.pair, BOUND, runs), (ranked.event,))) as hits:
         for (counts,) in hits:
             ones, zeros = ones + counts.ones, zeros + counts.zeros
-            course.tell("bound", plan)
+            course.report("bound", plan)
     counts = Counts(ones=zeros, zeros=ones, runs=runs) if ranked.reverse else Counts(ones=ones, zeros=zeros, runs=runs)
     return Bound(
         epsilon=epsilon_lower_bound(counts, delta=choice.point.delta, alpha=case.alpha / 2),
@@ -211,7 +195,7 @@ def _bound(course: Course, choice: Choice, ranked: RankedEvent, runs: int, plan:
 
 
 def _power(case: Case, point: ClaimPoint, ranked: RankedEvent | None, runs: int) -> Power:
-    """The least violation that the bound would have found on the chosen event."""
+    """Return the least violation that the bound would have found on the chosen event."""
     if ranked is None:
         return Power(None, None, POWER)
     least = detectable_epsilon(mass=ranked.mass, runs=runs, point=point, alpha=case.half, probability=POWER)
@@ -221,18 +205,18 @@ def _power(case: Case, point: ClaimPoint, ranked: RankedEvent | None, runs: int)
 
 def _rank(
     case: Case,
-    features: Matrix,
-    labels: Labels,
+    rows: tuple[Matrix, Labels],
     point: ClaimPoint,
     runs: int,
     *,
+    most: int = _ROWS_TO_RANK,
     screen: int = _ROWS_TO_SCREEN,
     shortlist: Shortlist = SHORT,
 ) -> tuple[RankedEvent, ...]:
-    """Events for a bound on `runs` fresh runs."""
+    """Rank events for a bound on `runs` fresh runs by the first rows."""
     return rank_events(
-        features,
-        labels,
+        rows[0][:most],
+        rows[1][:most],
         point=point,
         final_runs=max(runs, 1),
         alpha=case.half,
@@ -243,13 +227,13 @@ def _rank(
 
 
 def pair_of(target: Target, place: int, pair: Neighbours) -> Pair:
-    """A pair as a result; the datasets themselves only where they are public."""
+    """Return a pair as a result; the datasets themselves only where they are public."""
     witness = (_shown(pair.first), _shown(pair.second)) if shows_values(target) else None
     return Pair(place, pair.difference, witness)
 
 
 def _shown(data: Any) -> str:
-    """A dataset in at most a few hundred characters, without memory addresses."""
+    """Show a dataset in at most a few hundred characters, without memory addresses."""
     short = reprlib.Repr()
     short.maxlist = short.maxtuple = short.maxdict = short.maxset = short.maxarray = _ITEMS_SHOWN
     short.maxstring = short.maxother = _LETTERS_SHOWN

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dpaudit.auditor.checks.counterexamples import PropertyResult
 from dpaudit.auditor.checks.exact_law import check_exact_law
+from dpaudit.auditor.checks.prices import check_spending
 from dpaudit.auditor.checks.query_laws import check_laws, check_sensitivity
 from dpaudit.auditor.checks.replay import check_replay
-from dpaudit.auditor.checks.spending import check_spending
 from dpaudit.auditor.pairs.candidates import candidate_pairs
 from dpaudit.errors import InvalidArgument
 from dpaudit.exact import Exact, integer

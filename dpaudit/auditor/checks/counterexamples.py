@@ -1,4 +1,4 @@
-"""Looking for a pair of neighbours that breaks a law, and for the smallest one once it is found; the same in every process."""
+"""The search for a pair of neighbours that breaks a law, and for the smallest one once it is found; the same in every process."""
 
 from __future__ import annotations
 
@@ -53,21 +53,21 @@ def find_counterexample(
     shown = [broken(pair.first, pair.second) for pair in pairs]
     breaking = [place for place, text in enumerate(shown) if text]
     if breaking:
-        place = min(breaking, key=lambda place: _size((pairs[place].first, pairs[place].second)))
+        place = min(breaking, key=lambda place: len(fingerprint((pairs[place].first, pairs[place].second)) or b""))
         start = (pairs[place].first, pairs[place].second)
-        smaller = smaller_pair(target, start, _limited(lambda pair: bool(broken(*pair)))) or start
-        return _violated(target, name, len(pairs), broken, smaller, f"pair {place} ({pairs[place].difference})")
-    tried, idle, drawn = _drawn(target, broken, examples)
+        smaller = smaller_pair(target, start, _limit_questions(lambda pair: bool(broken(*pair)))) or start
+        return _violation(target, name, len(pairs), broken, smaller, f"pair {place} ({pairs[place].difference})")
+    tried, idle, drawn = _try_drawn_pairs(target, broken, examples)
     if drawn is not None:
-        return _violated(target, name, len(pairs) + tried, broken, drawn, f"a drawn pair ({describe(*drawn)})")
+        return _violation(target, name, len(pairs) + tried, broken, drawn, f"a drawn pair ({describe(*drawn)})")
     compared = len(pairs) + tried - idle - shown.count(None)
     if compared == 0:
         return PropertyResult(Property(name, "not run", 0, f"none of {len(pairs) + tried} pairs leaves anything to compare"))
     return PropertyResult(Property(name, "holds", compared))
 
 
-def _drawn(target: Target, broken: Broken, examples: int) -> tuple[int, int, tuple[Any, Any] | None]:
-    """How many pairs were drawn until one broke the law, how many left nothing to compare, and the smallest pair that breaks it."""
+def _try_drawn_pairs(target: Target, broken: Broken, examples: int) -> tuple[int, int, tuple[Any, Any] | None]:
+    """Draw pairs: return how many it took to break the law, how many had nothing to compare, and the smallest that breaks it."""
     if not examples or target.neighbours is None or isinstance(target.neighbours, Sequence):
         return 0, 0, None
     tried, idle, first = 0, 0, None
@@ -87,31 +87,21 @@ def _drawn(target: Target, broken: Broken, examples: int) -> tuple[int, int, tup
         tried, first = tried + 1, pair if breaks(pair) else None
         return first is not None
 
-    best = shrink_value(target.neighbours, start, _limited(breaks), tries=examples)
+    best = shrink_value(target.neighbours, start, _limit_questions(breaks), tries=examples)
     return tried, idle, first if best is None else best
 
 
-def _size(pair: tuple[Any, Any]) -> int:
-    """How large a pair is, for an order of preference."""
-    return len(fingerprint(pair) or b"")
-
-
-def _limited(wanted: Callable[[Any], bool]) -> Callable[[Any], bool]:
-    """The same question, answered with no once it was asked too often."""
+def _limit_questions(wanted: Callable[[Any], bool]) -> Callable[[Any], bool]:
+    """Return the same question, answered with no once it was asked too often."""
     left = iter(range(_MOST_SMALLER))
     return lambda pair: next(left, None) is not None and wanted(pair)
 
 
-def _with_fewer_records(target: Target, pair: tuple[Any, Any], broken: Broken) -> tuple[Any, Any]:
-    """The pair without records that both datasets can do without, where it was drawn: shrinking a strategy may end before that."""
-    if target.neighbours is None or isinstance(target.neighbours, Sequence):
-        return pair
-    return without_needless(pair, target.claim.relation, _limited(lambda other: bool(broken(*other)))) or pair
-
-
-def _violated(target: Target, name: str, cases: int, broken: Broken, pair: tuple[Any, Any], where: str) -> PropertyResult:
-    """The finding; values only where the datasets are public."""
-    pair = _with_fewer_records(target, pair, broken)
+def _violation(target: Target, name: str, cases: int, broken: Broken, pair: tuple[Any, Any], where: str) -> PropertyResult:
+    """Return the finding; values only where the datasets are public."""
+    if target.neighbours is not None and not isinstance(target.neighbours, Sequence):
+        # Shrinking what a strategy drew may end while both datasets still hold records that they can do without.
+        pair = without_needless(pair, target.claim.relation, _limit_questions(lambda other: bool(broken(*other)))) or pair
     found = describe(*pair)
     if shows_values(target):
         short = reprlib.Repr()

@@ -1,4 +1,4 @@
-"""Whether successive outputs of a target are independent, as every statistical statement about it assumes."""
+"""A test that successive outputs of a target are independent, as every statistical statement about it assumes."""
 
 from __future__ import annotations
 
@@ -17,13 +17,12 @@ LEVEL: Final = 1e-9
 
 
 def check_independence(features: Matrix, labels: Labels) -> Property:
-    """A test of successive outputs on the same dataset, in disjoint pairs.
-
-    Under independence the order of the outputs on one dataset is exchangeable, so that among pairs the outputs above the
-    median are spread over second places as by drawing without replacement, whatever the law of the output is.
+    """Test successive outputs on the same dataset, in disjoint pairs, for dependence.
 
     Source: Serfling 1974 (tail bound for drawing without replacement).
     """
+    # Under independence the order of outputs on one dataset is exchangeable: among pairs, outputs above the median are spread over
+    # second places as by drawing without replacement, whatever the law of the output is.
     tests = 2 * features.shape[1]
     pairs, varied, able = 0, False, False
     for label in (0, 1):
@@ -45,7 +44,7 @@ def check_independence(features: Matrix, labels: Labels) -> Property:
 
 
 def _dependence(values: Matrix, level: float) -> tuple[float, float, float]:
-    """By how much outputs above the median follow each other, how much of that is chance, and how much there could be."""
+    """Return by how much outputs above the median follow each other, how much of that is chance, and how much there could be."""
     above = values > np.median(values)
     first, second = above[0::2], above[1::2]
     leading, share = int(first.sum()), float(second.mean())

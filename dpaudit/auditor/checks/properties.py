@@ -47,10 +47,9 @@ _DRAWN: Final = 200
 
 @dataclass(frozen=True)
 class Checks:
-    """What the first runs showed.
+    """What the first runs showed: how to run the target, what was checked in how many runs, and what stops the audit, if anything.
 
-    `manner` says how to run the target; `failure` is empty unless nothing can be tested; `places` are the pairs to attack;
-    `releases` are those that every run on every dataset of these pairs wrote to the release log, as text.
+    `places` are the pairs to attack; `releases` are those that every run on every dataset of these pairs logged, as text.
     """
 
     manner: Manner
@@ -62,8 +61,8 @@ class Checks:
 
 
 @dataclass(frozen=True)
-class _Looked:
-    """A pair with the outputs of a few runs on each of its datasets."""
+class _Sampled:
+    """A pair with the outputs of a few runs on each of its datasets, and what they logged."""
 
     place: int
     pair: Neighbours
@@ -72,7 +71,7 @@ class _Looked:
 
 
 def runs_of_checks(pairs: Sequence[Neighbours]) -> int:
-    """Runs to set aside for the checks of these pairs and for the price."""
+    """Return the runs to set aside for the checks of these pairs and for the price."""
     if len(pairs) <= _FEW_PAIRS:
         return MOST_CHECK_RUNS
     datasets = {id(side) for pair in pairs[:_MOST_PAIRS] for side in (pair.first, pair.second)}
@@ -83,9 +82,9 @@ def check_target(subject: Subject, root: int, position: int) -> Checks:
     """Run a target a few times on each dataset of its candidate pairs and see what it does."""
     target, pairs = subject.target, subject.pairs
     with recording() as log:
-        trials = [_on_a_copy(target, pairs[0].side(label), _rng(root, position, 0, label * _MOST_EACH)) for label in (0, 1)]
+        trials = [_run_on_copy(target, pairs[0].side(label), _rng(root, position, 0, label * _MOST_EACH)) for label in (0, 1)]
     copies = any(changed for _, changed in trials)
-    found, runs = _first_outputs(subject, root, position, copies=copies)
+    found, runs = _run_first_pairs(subject, root, position, copies=copies)
     runs += len(trials)
     failing = {
         id(one.pair.side(label)) for one in found for label in (0, 1) if all(isinstance(out, Failure) for out in one.outputs[label])
@@ -121,11 +120,8 @@ def check_target(subject: Subject, root: int, position: int) -> Checks:
     return Checks(Manner(features, single=single, copies=copies), properties, runs, failure, places, releases)
 
 
-def _first_outputs(subject: Subject, root: int, position: int, *, copies: bool) -> tuple[list[_Looked], int]:
-    """Outputs on both datasets of the first pairs, enough of them for what the checks say, and how many runs that took.
-
-    Of many pairs each dataset is run once for all pairs that share it.
-    """
+def _run_first_pairs(subject: Subject, root: int, position: int, *, copies: bool) -> tuple[list[_Sampled], int]:
+    """Run both datasets of the first pairs, of many pairs each dataset once for all that share it, and count the runs."""
     target, pairs = subject.target, subject.pairs
     few = len(pairs) <= _FEW_PAIRS
     each = min(_MOST_EACH, _FIRST_RUNS // (2 * len(pairs))) if few else _MOST_EACH
@@ -138,16 +134,16 @@ def _first_outputs(subject: Subject, root: int, position: int, *, copies: bool) 
             if few or id(data) not in known:
                 logs: list[Sequence[Release]] = []
                 rngs = (_rng(root, position, place, label * _MOST_EACH + run) for run in range(each))
-                known[id(data)] = [_logged(logs, target, data, rng, copies=copies) for rng in rngs], logs
+                known[id(data)] = [_run_logged(logs, target, data, rng, copies=copies) for rng in rngs], logs
                 runs += each
             sides.append(known[id(data)])
         (first, before), (second, after) = sides
-        found.append(_Looked(place, pair, (first, second), (*before, *after)))
+        found.append(_Sampled(place, pair, (first, second), (*before, *after)))
     return found, runs
 
 
-def _parts(subject: Subject, refused: Sequence[_Looked], kept: int, least: int) -> list[Property]:
-    """Whether all pairs that were made of parts of the data are attacked, and why not; nothing where none were made."""
+def _parts(subject: Subject, refused: Sequence[_Sampled], kept: int, least: int) -> list[Property]:
+    """Check that all pairs made of parts of the data are attacked, and say why not; [] where none were made."""
     made = [pair for pair in subject.pairs if pair.is_part]
     if not made and not subject.left_out:
         return []
@@ -166,7 +162,7 @@ def _parts(subject: Subject, refused: Sequence[_Looked], kept: int, least: int) 
 
 
 def _of_the_query(target: Target, pairs: tuple[Neighbours, ...]) -> list[Property]:
-    """The declared sensitivity, and those other laws of its query that are broken."""
+    """Check the declared sensitivity, and return those other laws of its query that are broken."""
     sensitivity = check_sensitivity(target, pairs, examples=_DRAWN)
     if sensitivity is None:
         return []
@@ -175,20 +171,20 @@ def _of_the_query(target: Target, pairs: tuple[Neighbours, ...]) -> list[Propert
 
 
 def _rng(root: int, position: int, pair: int, index: int) -> np.random.Generator:
-    """The generator of one check run."""
+    """Return the generator of one check run."""
     return Chunk(position, pair, CHECKS, index, 1).generator(root, 1)
 
 
-def _logged(logs: list[Sequence[Release]], target: Target, data: Any, rng: np.random.Generator, *, copies: bool) -> Any:
-    """One run, on a copy of the dataset where the function is known to change it; what it released is added to the logs."""
+def _run_logged(logs: list[Sequence[Release]], target: Target, data: Any, rng: np.random.Generator, *, copies: bool) -> Any:
+    """Make one run, on a copy of the dataset where the function is known to change it, and add what it released to the logs."""
     with recording() as log:
         output = sample_one(target, copy_of(data) if copies else data, rng)
     logs.append(log)
     return output
 
 
-def _on_a_copy(target: Target, data: Any, rng: np.random.Generator) -> tuple[Any, bool | None]:
-    """The output of a run on a copy of the dataset, and whether the run changed the copy; None where that cannot be seen."""
+def _run_on_copy(target: Target, data: Any, rng: np.random.Generator) -> tuple[Any, bool | None]:
+    """Run on a copy of the dataset; return the output, and whether the run changed the copy, None where that cannot be seen."""
     copy = copy_of(data)
     before = fingerprint(copy)
     output = sample_one(target, copy, rng)
@@ -197,10 +193,10 @@ def _on_a_copy(target: Target, data: Any, rng: np.random.Generator) -> tuple[Any
 
 
 def _why_failed(target: Target, pairs: Sequence[Neighbours], outputs: Sequence[Any]) -> str:
-    """Why there is nothing to test when no run gave an output; empty otherwise."""
+    """Say why there is nothing to test where no run gave an output; "" otherwise."""
     if not all(isinstance(output, Failure) for output in outputs):
         return ""
-    if (misfit := _misfit(target)) is not None:
+    if (misfit := _reject_call(target)) is not None:
         return f"DPA405 {misfit}"
     try:
         target.function(copy_of(pairs[0].first), *([] if target.run is not None else [1]), np.random.default_rng(0))
@@ -212,8 +208,8 @@ def _why_failed(target: Target, pairs: Sequence[Neighbours], outputs: Sequence[A
     return f"DPA405 no run gave an output: the function {outputs[-1].shown}"
 
 
-def _misfit(target: Target) -> str | None:
-    """What the call of a target's function gives and the function does not take; None where it takes the call, or does not say."""
+def _reject_call(target: Target) -> str | None:
+    """Say that a function does not take the call that is made of it; None where it does, or does not say."""
     given = ("data", "rng") if target.run is not None else ("data", "n", "rng")
     try:
         signature = inspect.signature(target.function)
@@ -229,7 +225,7 @@ def _misfit(target: Target) -> str | None:
 
 
 def _fails_together(target: Target, pair: Neighbours, root: int, position: int, *, copies: bool) -> str:
-    """Why `sample` cannot be asked for several outputs at once, although it gives single ones; empty if it can."""
+    """Say why `sample` cannot be asked for several outputs at once, although it gives single ones; "" if it can."""
     for label in (0, 1):
         data = copy_of(pair.side(label)) if copies else pair.side(label)
         drawn = sample_many(target, data, _TOGETHER, _rng(root, position, 0, 2 * _MOST_EACH + label))
@@ -238,8 +234,8 @@ def _fails_together(target: Target, pair: Neighbours, root: int, position: int, 
     return ""
 
 
-def _same_form(features: FeatureMap, looked: Sequence[_Looked], pairs: int) -> Property:
-    """Whether outputs have one form on both datasets; forms that vary from run to run are left to the statistics."""
+def _same_form(features: FeatureMap, looked: Sequence[_Sampled], pairs: int) -> Property:
+    """Check that outputs have one form on both datasets; forms that vary from run to run are left to the statistics."""
     column, noted = features.names.index("kind"), ""
     for one in looked:
         kinds = [set(features.matrix(side)[:, column].tolist()) for side in one.outputs]
@@ -251,16 +247,13 @@ def _same_form(features: FeatureMap, looked: Sequence[_Looked], pairs: int) -> P
     return Property(_FORM, "note" if noted else "holds", len(looked), noted or _of_all(looked, pairs))
 
 
-def _of_all(looked: Sequence[_Looked], pairs: int) -> str:
-    """On how many of the pairs a check was made, where not on all."""
+def _of_all(looked: Sequence[_Sampled], pairs: int) -> str:
+    """Say on how many of the pairs a check was made, where not on all."""
     return f"looked at {len(looked)} of {pairs} pairs" if len(looked) < pairs else ""
 
 
-def _random_or_constant(features: FeatureMap, looked: Sequence[_Looked], target: Target, pairs: int) -> Property:
-    """Whether the output varies with the seed, or else is the same on both datasets.
-
-    Where some outputs vary, a dataset on which they never do is only noted: the few runs of a true claim may give one output too.
-    """
+def _random_or_constant(features: FeatureMap, looked: Sequence[_Sampled], target: Target, pairs: int) -> Property:
+    """Check that the output varies with the seed, or else is the same on both datasets."""
     rows = [tuple(features.matrix(side, target.score) for side in one.outputs) for one in looked]
     fixed = [tuple(bool((side == side[0]).all()) for side in sides) for sides in rows]
     if all(all(sides) for sides in fixed):
@@ -270,7 +263,8 @@ def _random_or_constant(features: FeatureMap, looked: Sequence[_Looked], target:
                 return Property(_RANDOM, "violated", one.place + 1, detail)
         return Property(_RANDOM, "holds", len(looked), "the output was the same constant in every run")
     for one, sides, still in zip(looked, rows, fixed, strict=True):
-        if any(still) and _told_apart(*sides):
+        if any(still) and _is_told_apart(*sides):
+            # Only a note: the few runs of a true claim may give one output too.
             which = "both datasets" if all(still) else "the second dataset" if still[1] else "the first dataset"
             runs = len(one.outputs[0])
             detail = f"pair {one.place} ({one.pair.difference}): each of the {runs} runs on {which} gave one and the same output"
@@ -278,14 +272,14 @@ def _random_or_constant(features: FeatureMap, looked: Sequence[_Looked], target:
     return Property(_RANDOM, "holds", len(looked), _of_all(looked, pairs))
 
 
-def _told_apart(first: Matrix, second: Matrix) -> bool:
-    """Whether no output came on both sides, and the outputs of a side that varies never came twice."""
+def _is_told_apart(first: Matrix, second: Matrix) -> bool:
+    """True if no output came on both sides, and the outputs of a side that varies never came twice."""
     sides = [{row.tobytes() for row in side} for side in (first, second)]
     return not sides[0] & sides[1] and all(len(side) in {1, len(first)} for side in sides)
 
 
 def _repeatable(features: FeatureMap, twice: Sequence[tuple[Any, Any]], target: Target) -> Property:
-    """Whether a run repeats when its seed does, on either dataset of a pair on which it gives an output at all."""
+    """Check that a run repeats when its seed does, on either dataset of a pair on which it gives an output at all."""
     given = [runs for runs in twice if not any(isinstance(output, Failure) for output in runs)]
     if not given:
         return Property(_REPEATS, "not run", 0, "the first runs gave no output that could come again")
@@ -297,7 +291,7 @@ def _repeatable(features: FeatureMap, twice: Sequence[tuple[Any, Any]], target: 
 
 
 def _left_unchanged(changed: Sequence[bool | None]) -> Property:
-    """Whether runs left their datasets as they were, as far as these can be written down."""
+    """Check that runs left their datasets as they were, as far as these can be written down."""
     if any(changed):
         return Property(_UNCHANGED, "violated", len(changed), _CHANGED)
     if None in changed:

@@ -1,10 +1,8 @@
-"""Laws that a query with a declared sensitivity keeps on every pair of neighbours, judged in exact arithmetic."""
+"""Laws that a query with a declared sensitivity keeps on every pair of neighbours, checked in exact arithmetic."""
 
 from __future__ import annotations
 
-import numbers
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from fractions import Fraction
 from typing import Any, Final
 
 import numpy as np
@@ -33,11 +31,11 @@ _MOST_PAIRS: Final = 4
 
 
 def check_sensitivity(target: Target, pairs: Sequence[Neighbours], *, examples: int = 0) -> PropertyResult | None:
-    """The declared sensitivity on every pair, in exact arithmetic."""
+    """Check the declared sensitivity on every pair, in exact arithmetic."""
     declared = target.sensitivity
     if declared is None:
         return None
-    taken = [pairs[place] for place in _taken(target, declared, pairs)]
+    taken = _accepted(target, declared, pairs)
     found = find_counterexample(target, taken, SENSITIVITY, lambda first, second: _moves_too_far(declared, first, second), examples)
     if found.pair is not None:
         return found
@@ -48,18 +46,22 @@ def check_sensitivity(target: Target, pairs: Sequence[Neighbours], *, examples: 
     return PropertyResult(Property(SENSITIVITY, "holds", found.property.cases, detail))
 
 
-def _taken(target: Target, declared: Sensitivity, pairs: Sequence[Neighbours]) -> tuple[int, ...]:
-    """The places of the pairs whose datasets are of a size on which the query has a value at all."""
-    return find_accepted_pairs(pairs, target.claim.relation, lambda data: not isinstance(_value(declared.query, data), Failure))[0]
+def _accepted(target: Target, declared: Sensitivity, pairs: Sequence[Neighbours]) -> list[Neighbours]:
+    """Return the pairs whose datasets are of a size on which the query has a value at all."""
+    places, _ = find_accepted_pairs(
+        pairs, target.claim.relation, lambda data: not isinstance(_value(declared.query, data), Failure)
+    )
+    return [pairs[place] for place in places]
 
 
 def check_laws(target: Target, pairs: Sequence[Neighbours], *, examples: int = 0) -> tuple[PropertyResult, ...]:
-    """The other laws of a declared query, each on a few pairs."""
+    """Check the other laws of a declared query, each on a few pairs."""
     declared = target.sensitivity
     if declared is None:
         return ()
-    taken = [pairs[place] for place in _taken(target, declared, pairs)]
-    few = [pair for pair in _some(taken) if not is_dataset(pair.first) or len(pair.first) <= _MOST_RECORDS]
+    few = [
+        pair for pair in _some(_accepted(target, declared, pairs)) if not is_dataset(pair.first) or len(pair.first) <= _MOST_RECORDS
+    ]
     if not few:
         reason = f"every pair has more than {_MOST_RECORDS} records"
         return tuple(PropertyResult(Property(name, "not run", 0, reason)) for name, _ in _laws(target, declared))
@@ -67,13 +69,13 @@ def check_laws(target: Target, pairs: Sequence[Neighbours], *, examples: int = 0
 
 
 def _some(pairs: Sequence[Neighbours]) -> list[Neighbours]:
-    """The first pairs, and as many of those that were made of parts of the data."""
+    """Return the first pairs, and as many of those that were made of parts of the data."""
     edited, parts = ([pair for pair in pairs if pair.is_part is part] for part in (False, True))
     return [*edited[:_MOST_PAIRS], *parts[:_MOST_PAIRS]]
 
 
 def _laws(target: Target, declared: Sensitivity) -> Iterator[tuple[str, Broken]]:
-    """The laws that can be stated under the target's adjacency."""
+    """Yield the laws that can be stated under the target's adjacency."""
     yield FORM, lambda first, second: _other_form(declared, first, second)
     yield UNCHANGED, _on_either(_changes, declared)
     adjacency = target.claim.relation
@@ -87,7 +89,7 @@ def _laws(target: Target, declared: Sensitivity) -> Iterator[tuple[str, Broken]]
 
 
 def _on_either(law: Callable[[Sensitivity, Any], str | None], declared: Sensitivity) -> Broken:
-    """A law of single datasets as one of pairs: broken where either dataset breaks it, judged where either can be."""
+    """Make a law of pairs from one of single datasets: broken where either dataset breaks it, judged where either can be."""
 
     def broken(first: Any, second: Any) -> str | None:
         found = [law(declared, side) for side in (first, second)]
@@ -97,7 +99,7 @@ def _on_either(law: Callable[[Sensitivity, Any], str | None], declared: Sensitiv
 
 
 def _value(query: Any, data: Any) -> Any:
-    """The query's value as exact numbers, or a `Failure` that says why there is none."""
+    """Return the query's value if it is exact numbers, else a `Failure` that says why there is none."""
     try:
         value = query(copy_of(data))
         numbers_in(value)
@@ -108,26 +110,21 @@ def _value(query: Any, data: Any) -> Any:
     return value
 
 
-def _apart(declared: Sensitivity, first: Any, second: Any, bound: Fraction) -> bool:
-    """Whether two values of the query are further apart than a bound."""
-    return distance_exceeds(first, second, declared.metric, bound)
-
-
 def _moves_too_far(declared: Sensitivity, first: Any, second: Any) -> str | None:
-    """Whether the query moves further on a pair than declared, or has a value on one side only."""
+    """Say that the query moves further on a pair than declared, or has a value on one side only."""
     values = [_value(declared.query, data) for data in (first, second)]
     failed = [value.kind for value in values if isinstance(value, Failure)]
     if len(failed) == 1:
         return f"the query {failed[0]} on one dataset only"
     if failed:
         return None
-    if not _apart(declared, values[0], values[1], rational(declared.bound)):
+    if not distance_exceeds(values[0], values[1], declared.metric, rational(declared.bound)):
         return ""
     return f"the query moves by more than {shown(rational(declared.bound))} in {declared.metric}"
 
 
 def _group_too_far(declared: Sensitivity, data: Any) -> str | None:
-    """Whether leaving out several records moves the query by more than as many bounds."""
+    """Say that leaving out several records moves the query by more than as many bounds."""
     if not is_dataset(data) or len(data) < 2:
         return None
     whole, compared = _value(declared.query, data), False
@@ -136,13 +133,13 @@ def _group_too_far(declared: Sensitivity, data: Any) -> str | None:
         removed = len(data) - left
         both = not isinstance(whole, Failure) and not isinstance(part, Failure)
         compared = compared or both
-        if both and _apart(declared, whole, part, removed * rational(declared.bound)):
+        if both and distance_exceeds(whole, part, declared.metric, removed * rational(declared.bound)):
             return f"leaving out {removed} records moves the query by more than {removed} times its bound"
     return "" if compared else None
 
 
 def _other_form(declared: Sensitivity, first: Any, second: Any) -> str | None:
-    """Whether the values on two neighbours have another type, shape or set of keys."""
+    """Say that the values on two neighbours have another type, shape or set of keys."""
     values = [_value(declared.query, data) for data in (first, second)]
     if any(isinstance(value, Failure) for value in values):
         return None
@@ -150,7 +147,7 @@ def _other_form(declared: Sensitivity, first: Any, second: Any) -> str | None:
 
 
 def _form(value: Any) -> Any:
-    """What must be the same on neighbours: keys, lengths, shapes and types of arrays; numbers are all of one form."""
+    """Return what must be the same on neighbours: keys, lengths, shapes and types of arrays; numbers are all of one form."""
     if isinstance(value, np.ndarray):
         return value.dtype.str, value.shape
     if isinstance(value, Mapping):
@@ -161,7 +158,7 @@ def _form(value: Any) -> Any:
 
 
 def _depends_on_order(declared: Sensitivity, data: Any) -> str | None:
-    """Whether the reversed or rotated dataset has another value, beyond what rounding explains."""
+    """Say that the reversed or rotated dataset has another value, beyond what rounding explains."""
     if not is_dataset(data) or len(data) < 2:
         return None
     value = _value(declared.query, data)
@@ -175,8 +172,8 @@ def _depends_on_order(declared: Sensitivity, data: Any) -> str | None:
 
 
 def _depends_on_container(declared: Sensitivity, data: Any) -> str | None:
-    """Whether the same numbers in another container or number type have another value; what the query refuses is left out."""
-    if not isinstance(data, (list, tuple)) or not data or not all(_is_plain(record) for record in data):
+    """Say that the same numbers in another container have another value; what the query refuses is left out."""
+    if not isinstance(data, (list, tuple)) or not data or not all(type(record) in {int, float} for record in data):
         return None
     value = _value(declared.query, data)
     if isinstance(value, Failure):
@@ -189,7 +186,7 @@ def _depends_on_container(declared: Sensitivity, data: Any) -> str | None:
 
 
 def _containers(data: Sequence[Any]) -> Iterator[Any]:
-    """The same numbers in other containers, as far as these can hold them."""
+    """Yield the same numbers in other containers, as far as these can hold them."""
     yield tuple(data) if isinstance(data, list) else list(data)
     whole = all(isinstance(record, int) for record in data)
     for dtype in (np.int64, np.int32) if whole else (np.float64,):
@@ -199,21 +196,16 @@ def _containers(data: Sequence[Any]) -> Iterator[Any]:
             return
 
 
-def _is_plain(record: Any) -> bool:
-    """Whether a record is an int or a float, and no truth value."""
-    return isinstance(record, numbers.Real) and type(record) in {int, float}
-
-
 def _differs(declared: Sensitivity, value: Any, data: Any) -> bool:
-    """Whether the query has another value on a dataset that stands for the same records."""
+    """True if the query has another value on a dataset of the same records."""
     other = _value(declared.query, data)
     if isinstance(other, Failure):
         return False
-    return _apart(declared, value, other, tolerance(value, other, rational(declared.bound)))
+    return distance_exceeds(value, other, declared.metric, tolerance(value, other, rational(declared.bound)))
 
 
 def _changes(declared: Sensitivity, data: Any) -> str | None:
-    """Whether evaluating the query changes its dataset."""
+    """Say that evaluating the query changes its dataset."""
     copy = copy_of(data)
     before = fingerprint(copy)
     try:
@@ -227,7 +219,7 @@ def _changes(declared: Sensitivity, data: Any) -> str | None:
 
 
 def _fails_without_records(declared: Sensitivity, data: Any) -> str | None:
-    """Whether the query has no finite value on the empty dataset."""
+    """Say that the query has no finite value on the empty dataset."""
     if not is_dataset(data):
         return None
     value = _value(declared.query, data[:0])

@@ -1,4 +1,4 @@
-"""How far apart the values are that a release read on two datasets, in the metric in which its sensitivity is meant."""
+"""The distance of the values that a release read on two datasets, in the metric of its sensitivity."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ _PLACES: Final = 64
 
 
 def can_be_read(first: Any, second: Any, metric: str) -> bool:
-    """Whether two values that a release read are numbers whose distance can be told."""
+    """True if two values that a release read are numbers whose distance can be computed."""
     try:
         for side in _comparable(first, second, metric):
             numbers_in(side)
@@ -59,7 +59,7 @@ def can_be_read(first: Any, second: Any, metric: str) -> bool:
 
 
 def read_further(first: Any, second: Any, metric: str, bound: Fraction) -> bool:
-    """Whether two values that a release read are further apart than `bound`; what cannot be compared is not."""
+    """True if two values that a release read are further apart than `bound`; what cannot be compared is not."""
     try:
         return distance_exceeds(*_comparable(first, second, metric), metric, bound)
     except DpauditError:
@@ -67,7 +67,7 @@ def read_further(first: Any, second: Any, metric: str, bound: Fraction) -> bool:
 
 
 def least_distance(first: Any, second: Any, metric: str) -> Fraction:
-    """The distance of two values that a release read, at most 2**-64 below the true one; 0 for what cannot be compared."""
+    """Return the distance of two values that a release read, at most 2**-64 below the true one; 0 for what cannot be compared."""
     try:
         before, after = (numbers_in(side) for side in _comparable(first, second, metric))
     except DpauditError:
@@ -84,7 +84,7 @@ def least_distance(first: Any, second: Any, metric: str) -> Fraction:
 
 
 def _comparable(first: Any, second: Any, metric: str) -> tuple[Any, Any]:
-    """Two values as numbers in the same order: counts by key, 0 where one has no such key, and scores of possible candidates."""
+    """Return two values as numbers in one order: counts by key, 0 for a key that one lacks, and scores of possible candidates."""
     if isinstance(first, Mapping) and isinstance(second, Mapping):
         keys = dict.fromkeys([*first, *second])
         return [first.get(key, 0) for key in keys], [second.get(key, 0) for key in keys]
@@ -92,7 +92,7 @@ def _comparable(first: Any, second: Any, metric: str) -> tuple[Any, Any]:
 
 
 def _possible(first: Any, second: Any) -> tuple[Any, Any]:
-    """Scores without the candidates that neither dataset allows; where only one does, values of different lengths."""
+    """Return scores without the candidates that neither dataset allows; where only one does, values of different lengths."""
     scores: list[list[Any]] = [np.asarray(side, dtype=object).ravel().tolist() for side in (first, second)]
     never = [[isinstance(score, numbers.Real) and score == -math.inf for score in side] for side in scores]
     if never[0] != never[1]:

@@ -1,4 +1,4 @@
-"""Canaries: records that are in the data or not, told apart by the model: many of them in one run, or one in many runs."""
+"""Canaries: records that are in the data or not, as the model shows: many of them in one run, or one in many runs."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ import numpy as np
 from numpy.random import Generator, SeedSequence
 from numpy.typing import NDArray
 
-from dpaudit.auditor.membership.foreign import result_of
 from dpaudit.auditor.membership.guesses import CanaryGuesses, canary_epsilon_bound
 from dpaudit.auditor.membership.profile_guesses import curve_points, p_value_on
+from dpaudit.auditor.membership.user_arrays import result_of
 from dpaudit.auditor.request import require_executor
 from dpaudit.auditor.statistics.bounds import ClaimPoint
 from dpaudit.auditor.verdict.verdicts import summary_of
@@ -34,7 +34,7 @@ PROPERTY: Final = "canaries cannot be told apart"
 
 @dataclass(frozen=True)
 class ScoredTraining:
-    """A learner and what is read off its model, as one function (data, rng) -> scores that can be pickled if both can."""
+    """A learner and the score of its model, as one function (data, rng) -> scores that can be pickled if both can."""
 
     fit: Training
     score: Scoring
@@ -46,7 +46,7 @@ class ScoredTraining:
 
 @dataclass(frozen=True, kw_only=True)
 class CanaryAudit:
-    """What canaries said about a claim.
+    """The result of an audit with canaries.
 
     Args:
       name: what was audited.
@@ -55,7 +55,7 @@ class CanaryAudit:
       runs: how many trainings there were.
       p_value: for "the claim holds".
       alpha: probability of refuting a true claim.
-      point: the point (epsilon, delta) of the claim at whose delta `epsilon` is a bound; chosen before the run.
+      point: point (epsilon, delta) of the claim, chosen before the run, at whose delta `epsilon` is a bound.
       epsilon: lower bound on the true epsilon there, in nats, wrong with probability at most `alpha`.
       seed: with the arguments it determines every number here.
     Source: docs/membership.md, section 3.
@@ -78,7 +78,7 @@ class CanaryAudit:
 
     @property
     def refuted(self) -> bool:
-        """Whether the claim is refuted at level `alpha`."""
+        """True if the claim is refuted at level `alpha`."""
         return Fraction(self.p_value) <= self.alpha
 
     @property
@@ -124,25 +124,24 @@ def audit_canaries(  # noqa: PLR0913 - every argument but the first two is an op
 ) -> CanaryAudit:
     """Audit a learner with many canaries in one run, or in a few.
 
-    In every run each canary is put in or left out by a coin of its own. The canaries with the highest scores are guessed to be
-    in, as many with the lowest to be out, and a claim limits how many of these guesses can be right. Where scores are equal, the
-    earlier canary counts as the lower one.
+    In every run each canary is put in or left out by a coin of its own. The canaries with the highest scores are guessed to be in,
+    as many with the lowest to be out, and a claim limits how many guesses can be right. Of equal scores the earlier one is lower.
 
     Args:
       fit: function (included, rng) -> model, `included` a boolean array with an entry for each canary.
-      score: function (model) -> one number for each canary, higher where the canary speaks for being in; it sees the model only.
+      score: function (model) -> one number for each canary, higher where it seems to be in; it sees the model only.
       canaries: how many there are, the same ones in every run.
       claim: the claim for putting one canary in or leaving it out.
       guessed: guesses in every run, fixed in advance; a quarter of the canaries, and at least two, unless given.
       alpha: probability of refuting a true claim, in (0, 1).
       runs: independent trainings; their guesses are pooled.
       seed: root of the random streams.
-      executor: any executor of `concurrent.futures` kind; the result does not depend on it.
-      name: how a report calls it.
+      executor: an executor as of `concurrent.futures`; the result does not depend on it.
+      name: its name in reports.
     Returns:
       Counts, p-value, bound, and a report.
     Raises:
-      InvalidArgument: a number that is not whole (DPA105), out of range (DPA101 to DPA103), or no claim (DPA105).
+      InvalidArgument: no integer or no claim (DPA105), or a number out of range (DPA101 to DPA103).
       TargetFailure: the scores are not one finite number for each canary (DPA405), or a worker died (DPA408).
     Source: Steinke, Nasr, Jagielski 2023, Algorithm 1; docs/membership.md, section 3.
     Example:
@@ -191,12 +190,12 @@ def canary_target(
 
     Args:
       fit: function (data, rng) -> model.
-      score: function (model) -> a number, several, or a mapping; what an attacker reads off the model.
+      score: function (model) -> a number, several, or a mapping: what an attacker can see of the model.
       without: a dataset without the canary.
       including: its neighbour, with the canary.
       claim: the claim under test; pure, approximate, or a curve.
-      name: how reports call it.
-      public_data: whether the datasets may be printed.
+      name: its name in reports.
+      public_data: whether reports may show the datasets.
     Returns:
       A target; `audit` gives it bets, a bound, a report and replay.
     Raises:
@@ -233,19 +232,19 @@ class _Task:
 
 
 def _right_guesses(task: _Task) -> int:
-    """How many guesses about one training are right: a pure function of the task, in whatever process."""
+    """Count the right guesses about one training: a pure function of the task, in whatever process."""
     coins, training = (np.random.default_rng(SeedSequence(task.seed, spawn_key=(part, task.run))) for part in (0, 1))
     included = coins.integers(0, 2, size=task.canaries, dtype=np.uint8) == 1
     model = result_of(task.fit, included.copy(), training)
-    scores = checked_scores(result_of(task.score, model), task.canaries)
+    scores = check_scores(result_of(task.score, model), task.canaries)
     ranked = np.argsort(scores, kind="stable")
     highest = (task.guessed + 1) // 2
     lowest = ranked[: task.guessed - highest]
     return int(np.count_nonzero(included[ranked[task.canaries - highest :]]) + np.count_nonzero(~included[lowest]))
 
 
-def checked_scores(scores: Any, canaries: int) -> Scores:
-    """The scores as an array; refused unless they are one finite number for each canary."""
+def check_scores(scores: Any, canaries: int) -> Scores:
+    """Return the scores as an array; refuse them unless they are one finite number for each canary (DPA405)."""
     try:
         array = np.asarray(scores, dtype=np.float64)
     except (TypeError, ValueError):

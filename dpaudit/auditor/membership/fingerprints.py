@@ -1,4 +1,4 @@
-"""Tracing: whose record is in a released mean, told by its correlation with the mean, on records drawn as fingerprints."""
+"""Tracing: whose record is in a released mean, by its correlation with the mean, on records drawn as fingerprints."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from dpaudit.auditor.membership.foreign import finite_array
+from dpaudit.auditor.membership.user_arrays import finite_array
 from dpaudit.claims import Claim
 from dpaudit.errors import AdjacencyMismatch, InvalidArgument
 from dpaudit.exact import Exact, in_range, instance_of, integer
@@ -24,6 +24,9 @@ OUT: Final = "the traced record is out"
 IN: Final = "the traced record is in"
 
 _ROUNDING: Final = 1e-9
+"""P-values are raised by this share: a sum over d signs changes the exponent by at most 6 d**2 / 2**53, less than this up to
+d = 1,200 even if every term rounds the same way; against exact arithmetic it changed by 2e-13 at d = 10,000."""
+
 _MOST_SIGNS: Final = 2**28
 _SIGNS_AT_ONCE: Final = 2**20
 
@@ -42,7 +45,7 @@ def draw_fingerprints(
     Returns:
       The means, shape (dimension,), and the records, entries -1 and 1, shape (records, dimension).
     Raises:
-      InvalidArgument: a number that is not whole (DPA105) or out of range (DPA101 to DPA103).
+      InvalidArgument: no integer (DPA105), or a number out of range (DPA101 to DPA103).
     Source: Dwork, Smith, Steinke, Ullman, Vadhan 2015; docs/membership.md, section 7.
     Example:
       >>> means, rows = draw_fingerprints(3, 2, np.random.default_rng(0))
@@ -63,7 +66,7 @@ def draw_fingerprints(
 
 
 def tracing_scores(estimate: Any, means: Any, rows: Any) -> Vector:
-    """How strongly each record correlates with the error of a released mean.
+    """Compute how strongly each record correlates with the error of a released mean.
 
     Args:
       estimate: the released mean, shape (dimension,), finite; not clipped.
@@ -78,12 +81,12 @@ def tracing_scores(estimate: Any, means: Any, rows: Any) -> Vector:
       >>> tracing_scores([0.5, 0.0], [0.0, 0.0], [[1, 1], [-1, 1]]).tolist()
       [0.5, -0.5]
     """
-    released, reference, records = _checked(estimate, means, rows)
+    released, reference, records = _check_shapes(estimate, means, rows)
     return np.asarray((records - reference) @ (released - reference))
 
 
 def tracing_p_values(estimate: Any, means: Any, rows: Any) -> Vector:
-    """For each record, evidence against "it is not in", valid whatever the estimate is.
+    """Compute for each record a p-value of "it is not in", valid whatever the estimate is.
 
     Args:
       estimate: the released mean, shape (dimension,), finite.
@@ -98,7 +101,7 @@ def tracing_p_values(estimate: Any, means: Any, rows: Any) -> Vector:
       >>> (tracing_p_values(np.ones(50), np.zeros(50), np.ones((2, 50))) < 1e-10).tolist()
       [True, True]
     """
-    released, reference, _ = _checked(estimate, means, rows)
+    released, reference, _ = _check_shapes(estimate, means, rows)
     positive = np.maximum(tracing_scores(released, reference, rows), 0.0)
     square = float(np.sum((released - reference) ** 2))
     if square == 0:
@@ -109,10 +112,10 @@ def tracing_p_values(estimate: Any, means: Any, rows: Any) -> Vector:
 def tracing_target(
     estimate: Estimate, *, records: int, dimension: int, claim: Claim, spread: Exact = 1, name: str = "tracing"
 ) -> Target:
-    """Tracing as a target of an ordinary audit: every run draws records afresh, and one of them is in or not.
+    """Make tracing a target of an ordinary audit: every run draws new records, and one of them is in or not.
 
-    Under `replace_one` a record that is out is replaced by another of the same law, under `add_remove` it is left out. A promise
-    about every pair of neighbours holds on average over pairs, so that the claim bounds this test too.
+    Under `replace_one` a record that is out is replaced by another of the same law, under `add_remove` it is left out. A claim on
+    every pair of neighbours holds on average over pairs, so that it bounds this test too.
 
     Args:
       estimate: function (rows, rng) -> estimated mean of the rows, shape (dimension,).
@@ -120,12 +123,12 @@ def tracing_target(
       dimension: signs of each record.
       claim: the claim of `estimate`, under `replace_one` or `add_remove`.
       spread: as for `draw_fingerprints`.
-      name: how reports call it.
+      name: its name in reports.
     Returns:
       A target whose output is the tracing score over the distance of the estimate from the means.
     Raises:
-      InvalidArgument: a number that is not whole (DPA105) or out of range (DPA101 to DPA103), or a part of the wrong kind (DPA404).
-      AdjacencyMismatch: the claim speaks of other neighbours (DPA201).
+      InvalidArgument: no integer (DPA105), a number out of range (DPA101 to DPA103), or a part of the wrong kind (DPA404).
+      AdjacencyMismatch: the claim is about other neighbours (DPA201).
     Source: Dwork, Smith, Steinke, Ullman, Vadhan 2015; docs/membership.md, section 7.
     Example:
       >>> from dpaudit import Claim, GDP
@@ -155,7 +158,7 @@ def tracing_target(
 
 @dataclass(frozen=True)
 class _Tracing:
-    """One run: fresh records, the estimate with the traced record in or out, its score."""
+    """One run: new records, the estimate with the traced record in or out, its score."""
 
     estimate: Estimate
     records: int
@@ -164,7 +167,7 @@ class _Tracing:
     replaced: bool
 
     def __call__(self, data: str, rng: Generator) -> float:
-        """The score of the traced record; 0 where the estimate is the means themselves."""
+        """Score the traced record; 0 where the estimate is the means themselves."""
         means, rows = draw_fingerprints(self.records + 1, self.dimension, rng, spread=self.spread)
         given = rows[1:] if data == IN else rows[: -1 if self.replaced else -2]
         released = np.asarray(self.estimate(given, rng), dtype=np.float64)
@@ -178,8 +181,8 @@ def _refuse_too_many(records: int, dimension: int) -> None:
         raise InvalidArgument("DPA103", f"records times dimension must be at most {_MOST_SIGNS:,}. Ask for fewer of either.")
 
 
-def _checked(estimate: Any, means: Any, rows: Any) -> tuple[Vector, Vector, Vector]:
-    """The three as arrays of numbers that fit each other."""
+def _check_shapes(estimate: Any, means: Any, rows: Any) -> tuple[Vector, Vector, Vector]:
+    """Return the three as arrays of numbers that fit each other."""
     released, reference = finite_array(estimate, "estimate"), finite_array(means, "means")
     records = finite_array(rows, "rows")
     if not (released.ndim == 1 and reference.shape == released.shape and records.ndim == 2 and records.shape[1:] == released.shape):

@@ -1,4 +1,4 @@
-"""Bounds from one run: how many of the guesses about m canaries an (epsilon, delta)-DP mechanism can let be right."""
+"""Bounds from one run: how many guesses about m canaries an (epsilon, delta)-DP mechanism can let be right."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ _BISECTIONS: Final = 32
 
 @dataclass(frozen=True, kw_only=True)
 class CanaryGuesses:
-    """What came of one run with canaries, each of which was in the data or not by a fair coin of its own.
+    """The outcome of one run with canaries, each of which was in the data or not by a fair coin of its own.
 
     Args:
       canaries: how many there were, at least 1.
       guessed: on how many of them a guess was made, from 1 to `canaries`; a number that was fixed before the run.
       correct: how many guesses were right, from 0 to `guessed`.
     Raises:
-      InvalidArgument: not whole numbers (DPA105) or impossible ones (DPA103).
+      InvalidArgument: not integers (DPA105) or impossible ones (DPA103).
     Source: Steinke, Nasr, Jagielski 2023, Algorithm 1.
     Example:
       >>> CanaryGuesses(canaries=1000, guessed=100, correct=80).correct
@@ -48,7 +48,7 @@ def guesses_p_value(guesses: CanaryGuesses, *, epsilon: Exact, delta: Exact) -> 
     """Largest probability of so many right guesses under any (epsilon, delta)-DP mechanism.
 
     Args:
-      guesses: what came of the run.
+      guesses: the outcome of the run.
       epsilon: the claimed epsilon in nats, at least 0, when one canary is put in or left out.
       delta: the claimed delta, in [0, 1).
     Returns:
@@ -64,7 +64,7 @@ def guesses_p_value(guesses: CanaryGuesses, *, epsilon: Exact, delta: Exact) -> 
 
 
 def p_value_at(guesses: CanaryGuesses, point: ClaimPoint) -> float:
-    """The p-value of `guesses_p_value` at a point of a claim."""
+    """Compute the p-value of `guesses_p_value` at a point of a claim."""
     with working_precision(_BITS):
         return min(1.0, float_outward(ball_endpoints(_largest_probability(guesses, point))[1], up=True))
 
@@ -73,7 +73,7 @@ def canary_epsilon_bound(guesses: CanaryGuesses, *, delta: Exact, alpha: Exact) 
     """Lower confidence bound on epsilon from the guesses of one run.
 
     Args:
-      guesses: what came of the run.
+      guesses: the outcome of the run.
       delta: the delta at which epsilon is bounded, in [0, 1).
       alpha: error probability, in (0, 1).
     Returns:
@@ -94,23 +94,23 @@ def canary_epsilon_bound(guesses: CanaryGuesses, *, delta: Exact, alpha: Exact) 
         return high
     for _ in range(_BISECTIONS):
         middle = (low + high) / 2
-        low, high = (middle, high) if _refuted(guesses, ClaimPoint(middle, failure), level) else (low, middle)
+        low, high = (middle, high) if _is_refuted(guesses, ClaimPoint(middle, failure), level) else (low, middle)
     return low
 
 
 def _as_counts(guesses: CanaryGuesses) -> Counts:
-    """Guesses as hits of an event: the right ones stand for label 1."""
+    """Return guesses as hits of an event: the right ones stand for label 1."""
     return Counts(ones=guesses.correct, zeros=guesses.guessed - guesses.correct, runs=guesses.guessed)
 
 
-def _refuted(guesses: CanaryGuesses, point: ClaimPoint, level: Fraction) -> bool:
-    """Whether so many right guesses have probability at most `level` under the point, certified."""
+def _is_refuted(guesses: CanaryGuesses, point: ClaimPoint, level: Fraction) -> bool:
+    """True if so many right guesses have probability at most `level` under the point, certified."""
     with working_precision(_BITS):
         return bool(_largest_probability(guesses, point) <= ball(level))
 
 
 def _largest_probability(guesses: CanaryGuesses, point: ClaimPoint) -> arb:
-    """Formula (1) of docs/membership.md."""
+    """Compute formula (1) of docs/membership.md."""
     trials, right = guesses.guessed, guesses.correct
     if right == 0:
         return ball(1)

@@ -1,4 +1,4 @@
-"""Hooks into training: what a white-box audit asks of a learner that takes noisy gradient steps."""
+"""Hooks into training: how a white-box audit takes part in a learner that makes noisy gradient steps."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from dpaudit.auditor.membership.foreign import finite_array
+from dpaudit.auditor.membership.user_arrays import finite_array
 from dpaudit.errors import InvalidArgument
 
 Matrix: TypeAlias = NDArray[np.float64]
@@ -17,7 +17,7 @@ Matrix: TypeAlias = NDArray[np.float64]
 
 @runtime_checkable
 class TrainingHooks(Protocol):
-    """What an audit does inside a training; a learner calls it at every step, and behaves the same without it."""
+    """The part of an audit in a training; a learner calls it at every step, and behaves the same without it."""
 
     def order(self, step: int, records: int) -> NDArray[np.intp] | None:
         """Order in which the step takes the records, a permutation of 0 to `records` - 1; None leaves it to the learner."""
@@ -44,12 +44,11 @@ class HookedLearner(Protocol):
 class GradientCanaries:
     """Hooks that put a gradient in for every canary that is in, and score each canary by what the training released.
 
-    The score of a canary is the inner product of its direction with the sum of all released gradients. With directions at right
-    angles, canaries do not disturb each other; the record of a real learner would have to be found, here its gradient is given.
+    The score of a canary is the inner product of its direction with the sum of all released gradients. With orthogonal directions
+    canaries do not disturb each other.
 
     Args:
-      directions: gradients of the canaries, shape (canaries, parameters), finite; their norm may exceed the clipping norm, which
-        shows whether gradients are clipped.
+      directions: gradients of the canaries, shape (canaries, parameters), finite; longer than the clipping norm to test clipping.
       included: whether a canary is in, booleans, shape (canaries,).
     Raises:
       InvalidArgument: wrong shapes, or numbers that are not finite (DPA105).
@@ -74,20 +73,20 @@ class GradientCanaries:
 
     @property
     def scores(self) -> Matrix:
-        """One score for each canary, of all steps so far; higher speaks for being in."""
+        """One score for each canary, of all steps so far; higher where it seems to be in."""
         return self._scores.copy()
 
     def order(self, step: int, records: int) -> NDArray[np.intp] | None:  # noqa: ARG002 - part of the protocol
-        """Records in the order in which they stand, in every step."""
+        """Return the records in their given order, in every step."""
         return np.arange(records)
 
     def gradients(self, step: int, parameters: Matrix) -> Matrix:  # noqa: ARG002 - part of the protocol
-        """The directions of the canaries that are in."""
+        """Return the directions of the canaries that are in."""
         chosen: Matrix = self._directions[self._included]
         return chosen
 
     def observe(self, step: int, released: Matrix, parameters: Matrix) -> None:  # noqa: ARG002 - part of the protocol
-        """Add what the step tells about every canary."""
+        """Add what the step shows about every canary."""
         self._scores = self._scores + self._directions @ released
 
 

@@ -8,7 +8,7 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from dpaudit.auditor.membership.foreign import finite_array
+from dpaudit.auditor.membership.user_arrays import finite_array
 from dpaudit.errors import InvalidArgument
 
 Matrix: TypeAlias = NDArray[np.float64]
@@ -37,13 +37,13 @@ class LikelihoodRatio:
     spreads: Matrix
 
     def each(self, scores: Any) -> Matrix:
-        """Log-ratios in nats, one for each record: positive where a score speaks for being in."""
+        """Return log-ratios in nats, one for each record: positive where a score suggests that it is in."""
         distances = (np.asarray(scores, dtype=np.float64) - self.centres) / self.spreads
         logs = -np.log(self.spreads) - distances**2 / 2
         return np.asarray(logs[1] - logs[0])
 
     def __call__(self, scores: Any) -> float:
-        """Their sum: for scores of several records or examples that are in together or out together."""
+        """Return their sum: for scores of several records or examples that are in together or out together."""
         return float(np.sum(self.each(scores)))
 
 

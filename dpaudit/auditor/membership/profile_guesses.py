@@ -25,6 +25,8 @@ _BITS: Final = 128
 _NEGLIGIBLE: Final = Fraction(1, 10**6)
 _BISECTIONS: Final = 60
 _MARGINS: Final = (1e-12, 1e-9, 1e-6)
+"""How far the level that floats found is raised before it is proved. The linear program only proposes: ball arithmetic certifies
+whichever level is returned, for these very guesses, so that trying several costs no error probability."""
 _LARGEST_MU: Final = 16
 _LARGEST_EPSILON: Final = 256
 _MU_STEPS: Final = 14
@@ -33,10 +35,10 @@ Prices: TypeAlias = Sequence[float]
 
 
 def guesses_p_value_under_claim(guesses: CanaryGuesses, claim: Claim) -> float:
-    """Bound on the probability of so many right guesses under anything that keeps a claim, curves included.
+    """Bound the probability of so many right guesses under anything that keeps a claim, curves included.
 
     Args:
-      guesses: what came of the run.
+      guesses: the outcome of the run.
       claim: any claim, for one canary put in or left out.
     Returns:
       A p-value in (0, 1], rounded up; at most that of `guesses_p_value` at any of the points of the curve that were used.
@@ -54,18 +56,18 @@ def guesses_p_value_under_claim(guesses: CanaryGuesses, claim: Claim) -> float:
 
 
 def p_value_on(guesses: CanaryGuesses, points: Sequence[ClaimPoint]) -> float:
-    """The p-value of `guesses_p_value_under_claim` from the points of a claim, one or many."""
+    """Compute the p-value of `guesses_p_value_under_claim` from the points of a claim, one or many."""
     best = min(p_value_at(guesses, point) for point in points)
     if len(points) == 1 or guesses.guessed > MOST_GUESSES or guesses.correct == 0:
         return best
-    return min(best, _certified(guesses, points, _proposed(guesses, points)))
+    return min(best, _certify_level(guesses, points, _propose_prices(guesses, points)))
 
 
 def canary_mu_bound(guesses: CanaryGuesses, *, alpha: Exact) -> Fraction:
     """Lower confidence bound on mu, for a mechanism whose curve is that of Gaussian noise.
 
     Args:
-      guesses: what came of the run.
+      guesses: the outcome of the run.
       alpha: error probability, in (0, 1).
     Returns:
       A number, at least 0 and below 16: if the mechanism is mu-GDP, it exceeds mu with probability at most `alpha`. Rounded down
@@ -87,7 +89,7 @@ def canary_mu_bound(guesses: CanaryGuesses, *, alpha: Exact) -> Fraction:
 
 
 def curve_points(claim: Claim, canaries: int) -> tuple[ClaimPoint, ...]:
-    """Points that the claim implies: itself where it is one, else from epsilon 0 to where delta no longer matters."""
+    """Return points that the claim implies: itself where it is one, else from epsilon 0 to where delta no longer matters."""
     stated = stated_point(claim)
     if stated is not None:
         return (stated,)
@@ -103,8 +105,8 @@ def curve_points(claim: Claim, canaries: int) -> tuple[ClaimPoint, ...]:
     return points or (ClaimPoint(last, Fraction(1) - Fraction(1, 10**9)),)
 
 
-def _proposed(guesses: CanaryGuesses, points: Sequence[ClaimPoint]) -> Prices:
-    """Multipliers of the points, from the linear program in floating point; any non-negative ones give a valid bound."""
+def _propose_prices(guesses: CanaryGuesses, points: Sequence[ClaimPoint]) -> Prices:
+    """Propose multipliers of the points, by the linear program in floating point; any non-negative ones give a valid bound."""
     from scipy.optimize import linprog
     from scipy.sparse import coo_matrix
 
@@ -132,19 +134,19 @@ def _proposed(guesses: CanaryGuesses, points: Sequence[ClaimPoint]) -> Prices:
     return [max(0.0, -float(value)) / trials for value in found.ineqlin.marginals[cells:]]
 
 
-def _certified(guesses: CanaryGuesses, points: Sequence[ClaimPoint], prices: Prices) -> float:
-    """The least level that the prices support, and the budgets at their prices, proved in ball arithmetic."""
+def _certify_level(guesses: CanaryGuesses, points: Sequence[ClaimPoint], prices: Prices) -> float:
+    """Prove in ball arithmetic the least level that the prices support, and add the budgets at their prices."""
     odds = [math.exp(float(point.epsilon)) for point in points]
     low, high = 0.0, 1.0
     for _ in range(_BISECTIONS):
         middle = (low + high) / 2
-        low, high = (low, middle) if _supported(guesses, middle, prices, odds, float) else (middle, high)
+        low, high = (low, middle) if _is_supported(guesses, middle, prices, odds, float) else (middle, high)
     with working_precision(_BITS):
         exact = [ball(Fraction(price)) for price in prices]
         balls = [ball(point.epsilon).exp() for point in points]
         for margin in _MARGINS:
             level = min(1.0, high * (1 + margin) + 1e-15)
-            if _supported(guesses, ball(Fraction(level)), exact, balls, lambda need: need.upper()):
+            if _is_supported(guesses, ball(Fraction(level)), exact, balls, lambda need: need.upper()):
                 paid = sum(
                     (price * ball(guesses.canaries * point.delta) for price, point in zip(exact, points, strict=True)), ball(0)
                 )
@@ -152,10 +154,10 @@ def _certified(guesses: CanaryGuesses, points: Sequence[ClaimPoint], prices: Pri
     return 1.0
 
 
-def _supported(
+def _is_supported(
     guesses: CanaryGuesses, level: Any, prices: Sequence[Any], odds: Sequence[Any], rounded_up: Callable[[Any], Any]
 ) -> bool:
-    """Whether the dual of the linear program has a solution with this level and these prices (docs/membership.md, section 2).
+    """True if the dual of the linear program has a solution with this level and these prices (docs/membership.md, section 2).
 
     Works down from all guesses right to none. The multipliers of one number of right guesses must add up to `need`; the cheapest
     choice takes the points of small epsilon first, each up to its price, and charges the next number by their odds. More than is

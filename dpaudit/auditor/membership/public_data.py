@@ -1,4 +1,4 @@
-"""A mean that is too accurate to be private: the least error that a claim forces, public records given, against the real one."""
+"""A mean that is too accurate to be private: the least error that a claim forces, given public records, against the real one."""
 
 from __future__ import annotations
 
@@ -13,22 +13,11 @@ from numpy.random import Generator, SeedSequence
 
 from dpaudit.auditor.events.points import lines_of
 from dpaudit.auditor.membership.fingerprints import Rows, Vector, draw_fingerprints
-from dpaudit.auditor.membership.foreign import result_of
+from dpaudit.auditor.membership.user_arrays import result_of
 from dpaudit.auditor.statistics.bounds import ClaimPoint
 from dpaudit.claims import Claim
 from dpaudit.errors import AdjacencyMismatch, TargetFailure
-from dpaudit.exact import (
-    Exact,
-    ball,
-    ball_endpoints,
-    float_outward,
-    in_range,
-    instance_of,
-    integer,
-    outward,
-    rational,
-    working_precision,
-)
+from dpaudit.exact import Exact, ball, ball_endpoints, float_outward, in_range, instance_of, integer, outward, working_precision
 from dpaudit.results import Property
 from dpaudit.targets import MOST_RUNS
 
@@ -41,7 +30,7 @@ _ROUNDING: Final = 1e-12
 
 @dataclass(frozen=True, kw_only=True)
 class AccuracyTest:
-    """What the accuracy of an estimated mean said about its claim.
+    """The result of testing a claim by the accuracy of an estimated mean.
 
     Args:
       claim: the claim, about the private records.
@@ -68,7 +57,7 @@ class AccuracyTest:
 
     @property
     def refuted(self) -> bool:
-        """Whether the claim is refuted at level `alpha`."""
+        """True if the claim is refuted at level `alpha`."""
         return Fraction(self.p_value) <= self.alpha
 
     @property
@@ -83,7 +72,7 @@ class AccuracyTest:
 
 
 def least_squared_distance(*, dimension: int, private: int, public: int = 0, epsilon: Exact, delta: Exact = 0) -> Fraction:
-    """Least mean squared distance of a private mean of fingerprints from their true means.
+    """Compute the least mean squared distance of a private mean of fingerprints from their true means.
 
     Args:
       dimension: signs of each record, at least 1.
@@ -95,7 +84,7 @@ def least_squared_distance(*, dimension: int, private: int, public: int = 0, eps
       A lower bound on the mean of |estimate - means|^2, for estimates with entries in [-1, 1] and means uniform in [-1, 1];
       rounded down, 0 where nothing follows.
     Raises:
-      InvalidArgument: a number that is not whole (DPA105) or out of range (DPA101 to DPA103).
+      InvalidArgument: no integer (DPA105), or a number out of range (DPA101 to DPA103).
     Source: Ullah, Menart, Bassily, Guzman, Arora 2024, Theorem 13; docs/membership.md, section 8 (constants and proof).
     Example:
       >>> float(least_squared_distance(dimension=2000, private=200, epsilon="1/2")) > 72
@@ -125,12 +114,11 @@ def refute_by_accuracy(
 ) -> AccuracyTest:
     """Refute the claim of an estimator of means that is more accurate than any private one can be.
 
-    Every run draws means and records afresh, clips the estimate to [-1, 1], and bets that its squared distance from the means is
-    below the floor that the claim forces. The bets may stop at any run.
+    Every run draws new means and records, clips the estimate to [-1, 1], and bets that its squared distance from the means is below
+    the floor that the claim forces. The bets may stop at any run.
 
     Args:
-      estimate: function (private rows, public rows, rng) -> estimated means, shape (dimension,); entries that are no numbers
-        count as 0.
+      estimate: function (private rows, public rows, rng) -> estimated means, shape (dimension,); entries that are nan count as 0.
       dimension: signs of each record.
       private: private records, which the claim is about.
       public: public records, of the same law.
@@ -141,8 +129,8 @@ def refute_by_accuracy(
     Returns:
       Floor, mean squared distance, and p-value.
     Raises:
-      InvalidArgument: a number that is not whole (DPA105) or out of range (DPA101 to DPA103).
-      AdjacencyMismatch: the claim speaks of other neighbours (DPA201).
+      InvalidArgument: no integer (DPA105), or a number out of range (DPA101 to DPA103).
+      AdjacencyMismatch: the claim is about other neighbours (DPA201).
       TargetFailure: the estimate has another shape (DPA405).
     Source: Ullah, Menart, Bassily, Guzman, Arora 2024, Theorem 13; docs/membership.md, section 8.
     Example:
@@ -165,16 +153,16 @@ def refute_by_accuracy(
         rng = np.random.default_rng(SeedSequence(root, spawn_key=(made,)))
         means, rows = draw_fingerprints(private + public, dimension, rng)
         released = result_of(estimate, rows[:private], rows[private:], rng)
-        square = float(np.sum((_clipped(released, dimension) - means) ** 2))
+        square = float(np.sum((_clip_estimate(released, dimension) - means) ** 2))
         made, total = made + 1, total + square
         wealth += math.log1p(stake * (least - square)) - _ROUNDING
         peak = max(peak, wealth)
     value = min(1.0, math.exp(-peak) * (1 + _ROUNDING)) if floor > 0 else 1.0
-    return AccuracyTest(claim=claim, runs=made, floor=floor, mean=total / made, p_value=value, alpha=rational(level))
+    return AccuracyTest(claim=claim, runs=made, floor=floor, mean=total / made, p_value=value, alpha=level)
 
 
-def _clipped(released: Any, dimension: int) -> Vector:
-    """The estimate with entries in [-1, 1]."""
+def _clip_estimate(released: Any, dimension: int) -> Vector:
+    """Return the estimate with entries in [-1, 1]."""
     array: Vector = result_of(np.asarray, released, np.float64)
     if array.shape != (dimension,):
         raise TargetFailure("DPA405", f"the estimate must have shape ({dimension},), got {array.shape}. Check what it returns.")

@@ -1,4 +1,4 @@
-"""An attacker's operating point: how many members are recognised at how many false alarms, with its error probability."""
+"""An operating point of an attacker: how many members are recognised at how many false alarms, with its error probability."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpaudit.auditor.membership.foreign import finite_array
+from dpaudit.auditor.membership.user_arrays import finite_array
 from dpaudit.auditor.statistics.bounds import clopper_pearson_lower, clopper_pearson_upper
 from dpaudit.errors import InvalidArgument
 from dpaudit.exact import Exact, ball, ball_endpoints, float_outward, in_range, working_precision
@@ -65,7 +65,7 @@ class OperatingPoint:
 
 
 def threshold_at_false_positive_rate(other_scores: Any, *, rate: Exact) -> float:
-    """A threshold with about the given rate of false alarms, from pilot scores of those that are not members.
+    """Choose a threshold with about the given rate of false alarms, from pilot scores of those that are not members.
 
     Args:
       other_scores: pilot scores, finite, shape (runs,); not used again in the test.
@@ -80,7 +80,7 @@ def threshold_at_false_positive_rate(other_scores: Any, *, rate: Exact) -> float
       95.0
     """
     share = in_range(rate, "rate", lower=0, upper=1, lower_open=True, upper_open=True)
-    scores = np.sort(_finite(other_scores, "other_scores"))
+    scores = np.sort(_finite_vector(other_scores, "other_scores"))
     if not scores.size:
         raise InvalidArgument("DPA109", "other_scores is empty. Give the scores of pilot runs without the record.")
     allowed = math.floor(share * scores.size)
@@ -101,8 +101,7 @@ def operating_point(member_scores: Any, other_scores: Any, *, threshold: float, 
     Returns:
       Counts, bounds on both rates, and on epsilon.
     Raises:
-      InvalidArgument: scores that are not finite (DPA105), a threshold that is not (DPA101, DPA102), alpha out of range
-        (DPA103).
+      InvalidArgument: scores (DPA105) or a threshold (DPA101, DPA102) that are not finite, or alpha out of range (DPA103).
     Source: Clopper, Pearson 1934; docs/membership.md, section 5.
     Example:
       >>> point = operating_point([3.0, 2.0, 1.0], [0.0, 1.0], threshold=2.0, alpha="0.05")
@@ -110,7 +109,7 @@ def operating_point(member_scores: Any, other_scores: Any, *, threshold: float, 
       (2, 0)
     """
     limit = float(in_range(threshold, "threshold", lower=-(2**1000), upper=2**1000))
-    members, others = _finite(member_scores, "member_scores"), _finite(other_scores, "other_scores")
+    members, others = _finite_vector(member_scores, "member_scores"), _finite_vector(other_scores, "other_scores")
     return OperatingPoint(
         threshold=limit,
         true_positives=int(np.count_nonzero(members >= limit)),
@@ -121,8 +120,8 @@ def operating_point(member_scores: Any, other_scores: Any, *, threshold: float, 
     )
 
 
-def _finite(scores: Any, name: str) -> NDArray[np.float64]:
-    """One-dimensional finite scores."""
+def _finite_vector(scores: Any, name: str) -> NDArray[np.float64]:
+    """Return one-dimensional finite scores."""
     array = finite_array(scores, name)
     if array.ndim != 1:
         raise InvalidArgument("DPA105", f"{name} must be a sequence of finite numbers, got shape {array.shape}.")

@@ -29,6 +29,7 @@ _LONGEST: Final = 2**28
 
 _PIECE: Final = 2**18
 _TOO_LONG: Final = "DPA414"
+NO_RESULT: Final = "it wrote to the pipe of its results something that is none."
 _PAUSE: Final = 0.2
 _PATIENCE: Final = 10.0
 """Seconds that a keeper gets to end everything, before it is ended itself."""
@@ -40,11 +41,11 @@ def can_supervise() -> bool:
 
 
 def run_apart(work: Work, limits: Limits, heard: Callable[[Json], None] | None = None) -> Json:
-    """The result of work that is done in a process of its own, and nothing of what it did to that process."""
+    """Do work in a process of its own, and return its result and nothing of what it did to that process."""
     hear = heard or (lambda _: None)
     if not can_supervise():
         return _here(work, hear)
-    with _kept(work, limits) as kept:
+    with _start_keeper(work, limits) as kept:
         watch = _Watch(limits, kept.cell)
         with selectors.DefaultSelector() as selector:
             for descriptor in (kept.messages, kept.output, kept.account):
@@ -63,7 +64,7 @@ def run_apart(work: Work, limits: Limits, heard: Callable[[Json], None] | None =
         return kept.result()
 
 
-def _read(selector: selectors.BaseSelector, kept: _Kept) -> None:
+def _read(selector: selectors.BaseSelector, kept: _Keeper) -> None:
     """Read what the pipes hold, or wait for a moment."""
     for key, _ in selector.select(_PAUSE):
         data = os.read(key.fd, _PIECE)
@@ -73,7 +74,7 @@ def _read(selector: selectors.BaseSelector, kept: _Kept) -> None:
 
 
 def _here(work: Work, hear: Callable[[Json], None]) -> Json:
-    """The result of the work done in this process, its errors as they would come from another one."""
+    """Do the work in this process, with its errors as they would come from another one."""
     try:
         return work(hear)
     except KeyboardInterrupt:
@@ -98,7 +99,7 @@ class _Watch:
         self.silent = 0.0
 
     def over(self) -> str:
-        """The limit of time that is reached, in words; empty where none is."""
+        """Name the limit of time that is reached; "" where none is."""
         now = time.monotonic()
         # A long step means that this process was stopped, or the machine asleep: the target could not be heard meanwhile.
         step, self.last = min(now - self.last, 5 * _PAUSE), now
@@ -107,18 +108,15 @@ class _Watch:
         self.cell[0] = 0
         seconds, silence = self.limits.seconds, self.limits.silence
         if seconds is not None:
-            return (
-                f"{_TOO_LONG} it took longer than the limit of {seconds:g} seconds; see --time-limit."
-                if self.total > seconds
-                else ""
-            )
+            late = f"{_TOO_LONG} it took longer than the limit of {seconds:g} seconds; see --time-limit."
+            return late if self.total > seconds else ""
         if self.silent > silence:
             return f"{_TOO_LONG} no call of its function came back within {silence:g} seconds; see --time-limit."
         return ""
 
 
 @dataclass
-class _Kept:
+class _Keeper:
     """A keeper at work, seen from the auditor: descriptors to read, and what was read."""
 
     keeper: int
@@ -152,14 +150,14 @@ class _Kept:
             self.printed += len(data)
 
     def messages_heard(self) -> Iterator[Json]:
-        """Messages that are complete; the result is kept, and what is no message ends the work."""
+        """Yield messages that are complete; the result is kept, and what is no message ends the work."""
         while (end := self.lines.find(b"\n")) >= 0:
             line = bytes(self.lines[:end])
             del self.lines[: end + 1]
             try:
                 ((kind, value),) = json.loads(line).items()
             except (ValueError, AttributeError, RecursionError):
-                self.stop("DPA413 it wrote to the pipe of its results something that is none.")
+                self.stop(f"DPA413 {NO_RESULT}")
                 return
             if self.done or self.reason:
                 return
@@ -171,7 +169,7 @@ class _Kept:
                 self.reason = _failure(value)
 
     def has_ended(self) -> bool:
-        """Whether the keeper has given its account, or has ended without."""
+        """True if the keeper has given its account, or has ended without."""
         if self.gone or self.accounts.count(b"\n") >= 2:
             return True
         with suppress(ChildProcessError):
@@ -179,7 +177,7 @@ class _Kept:
         return self.gone and not self.accounts.count(b"\n") >= 2
 
     def flood(self) -> str:
-        """Why too many messages end the work; empty where there are not."""
+        """Say that too many messages end the work; "" where there are not."""
         return "DPA413 it sent more than any result holds." if self.flooded else ""
 
     def stop(self, reason: str) -> None:
@@ -202,18 +200,18 @@ class _Kept:
             _pass_on(f"\n[{self.printed - SHOWN:,} more bytes of output dropped]\n".encode("ascii"))
 
     def result(self) -> Json:
-        """The result; raises the failure where there is none."""
+        """Return the result, or raise the failure where there is none."""
         if self.done:
             return self.value
         code, _, message = (self.reason or self._end()).partition(" ")
         raise TargetFailure(code, message)
 
     def _end(self) -> str:
-        """How the process ended, from the keeper's account."""
+        """Say how the process ended, from the keeper's account."""
         for line in self.accounts.splitlines():
             with suppress(ValueError, AttributeError):
-                if "end" in (told := json.loads(line)):
-                    return str(told["end"]) or "DPA413 it ended its process before there was a result."
+                if "end" in (account := json.loads(line)):
+                    return str(account["end"]) or "DPA413 it ended its process before there was a result."
         return "DPA413 it ended the process that supervised it."
 
     def close(self) -> None:
@@ -227,7 +225,7 @@ class _Kept:
                     os.kill(self.keeper, signal.SIGKILL)
                 time.sleep(0.002)
         for line in self.accounts.splitlines()[:1]:
-            # A keeper that was killed could not end the target's process; its number is the first thing that it told.
+            # A keeper that was killed could not end the target's process, whose number is the first line of its account.
             if self.accounts.count(b"\n") == 1:
                 with suppress(ValueError, KeyError, ProcessLookupError, PermissionError):
                     os.killpg(json.loads(line)["process"], signal.SIGKILL)
@@ -236,8 +234,8 @@ class _Kept:
 
 
 @contextmanager
-def _kept(work: Work, limits: Limits) -> Iterator[_Kept]:
-    """A keeper at work; it and all that it keeps has ended after the block, however that ends."""
+def _start_keeper(work: Work, limits: Limits) -> Iterator[_Keeper]:
+    """Fork a keeper; it and all that it keeps has ended after the block, however that ends."""
     cell = pulse.share()
     (messages, says), (output, prints), (account, tells), (hears, control) = (os.pipe() for _ in range(4))
     for stream in (sys.stdout, sys.stderr):
@@ -257,7 +255,7 @@ def _kept(work: Work, limits: Limits) -> Iterator[_Kept]:
         signal.pthread_sigmask(signal.SIG_SETMASK, blocked)
     for descriptor in (says, prints, tells, hears):
         os.close(descriptor)
-    kept = _Kept(keeper, messages, output, account, control, cell)
+    kept = _Keeper(keeper, messages, output, account, control, cell)
     try:
         yield kept
     finally:
@@ -265,14 +263,14 @@ def _kept(work: Work, limits: Limits) -> Iterator[_Kept]:
 
 
 def _failure(value: Json) -> str:
-    """Code and words of an error that the process sent, as far as they are what they should be."""
+    """Return code and text of an error that the process sent, as far as they are what they should be."""
     if isinstance(value, list) and len(value) == 2 and value[0] in CODES and isinstance(value[1], str):
         return f"{value[0]} {value[1][:2000]}"
-    return "DPA413 it wrote to the pipe of its results something that is none."
+    return f"DPA413 {NO_RESULT}"
 
 
 def _pass_on(data: bytes) -> None:
-    """Show what a target prints to whoever watches this program, which may be nobody."""
+    """Print what a target prints, if this program has a stderr."""
     if data:
         with suppress(OSError, ValueError, AttributeError):
             sys.stderr.write(data.decode("utf-8", "backslashreplace"))

@@ -17,7 +17,7 @@ from dpaudit.auditor.examining import Examined, Listener, examine_target
 from dpaudit.auditor.progress import Progress
 from dpaudit.auditor.request import Given, entry_of, make_names_distinct
 from dpaudit.auditor.runs.renewal import RenewableExecutor
-from dpaudit.auditor.supervision.apart import can_supervise, run_apart
+from dpaudit.auditor.supervision.apart import NO_RESULT, can_supervise, run_apart
 from dpaudit.auditor.supervision.candidates import Candidate, candidate_of, candidates_of, is_bundled
 from dpaudit.auditor.supervision.child import Json, Send
 from dpaudit.auditor.supervision.limits import Limits, limits_of
@@ -132,8 +132,8 @@ def examine_apart(
             if executor is not None:
                 executor.submit(os.getpid).result()  # workers begin with a target that has not been run
             known = proofs if target.proof in proofs else find_proofs([target.proof])
-            told = None if progress is None else lambda one: send(encode(one, Progress))
-            found = examine_target(entry, position, count, known, settings=settings, executor=executor, progress=told)
+            report = None if progress is None else lambda one: send(encode(one, Progress))
+            found = examine_target(entry, position, count, known, settings=settings, executor=executor, progress=report)
             return encode(found, Examined)
 
     def hear(message: Json) -> None:
@@ -141,26 +141,22 @@ def examine_apart(
             progress(decode(message, Progress, "progress"))
 
     try:
-        return _checked(decode(run_apart(work, limits, hear), Examined, "result"), job.candidate)
-    except TargetFailure as failure:
-        return _failed(job.candidate, failure)
+        return _check_result(decode(run_apart(work, limits, hear), Examined, "result"), job.candidate)
+    except TargetFailure as error:
+        failure = error
     except DpauditError:
-        return _failed(job.candidate, TargetFailure("DPA413", "it wrote to the pipe of its results something that is none."))
+        failure = TargetFailure("DPA413", NO_RESULT)
+    result = job.candidate.failed(failure, f"The target failed to run: {str(failure).rstrip('.')}.")
+    return Examined(1.0, result, result)
 
 
-def _checked(found: Examined, candidate: Candidate) -> Examined:
+def _check_result(found: Examined, candidate: Candidate) -> Examined:
     """Return what a process sent; refuse what cannot have come from an audit of this target (DPA501)."""
     both = (found.refuted, found.survived)
     fair = math.isfinite(found.p_value) and 0 <= found.p_value <= 1
     if not fair or any(one.name != candidate.name or one.reference != candidate.reference for one in both):
         raise InvalidArgument("DPA501", "the result is not that of the target that was run.")
     return found
-
-
-def _failed(candidate: Candidate, failure: TargetFailure) -> Examined:
-    """Return the result of a target whose process gave none."""
-    result = candidate.failed(failure, f"The target failed to run: {str(failure).rstrip('.')}.")
-    return Examined(1.0, result, result)
 
 
 def _jobs(given: Given, candidates: Mapping[str, list[Candidate]]) -> Iterator[Job]:

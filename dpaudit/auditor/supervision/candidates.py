@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from dpaudit.auditor.request import entry_of
-from dpaudit.auditor.supervision.apart import run_apart
+from dpaudit.auditor.supervision.apart import NO_RESULT, run_apart
 from dpaudit.auditor.supervision.child import Json, Send
 from dpaudit.auditor.supervision.limits import Limits
 from dpaudit.auditor.verdict.verdicts import summary_of
@@ -60,10 +60,10 @@ def candidates_of(names: Sequence[str], settings: Settings, limits: Limits) -> l
     # Names of installed packages can share a process: loading one of them does nothing to the others.
     together = [place for place, name in enumerate(names) if is_bundled(name)]
     if len(together) > 1:
-        found |= _loaded([(place, names[place]) for place in together], settings, limits)
+        found |= _describe_apart([(place, names[place]) for place in together], settings, limits)
     for place, name in enumerate(names):
         if not found.get(place) or any(one.refusal[0] for one in found[place]):
-            found |= _loaded([(place, name)], settings, limits)
+            found |= _describe_apart([(place, name)], settings, limits)
     for one in (one for listed in found.values() for one in listed):
         if one.refusal[0] and not one.refusal[0].startswith(_TARGET_CODES) and one.claim != NO_CLAIM:
             raise InvalidArgument(*one.refusal)
@@ -75,13 +75,13 @@ def is_bundled(name: str) -> bool:
     return ":" not in name and not name.endswith(".py")
 
 
-def _loaded(names: Sequence[tuple[int, str]], settings: Settings, limits: Limits) -> dict[int, list[Candidate]]:
+def _describe_apart(names: Sequence[tuple[int, str]], settings: Settings, limits: Limits) -> dict[int, list[Candidate]]:
     """Describe targets by the place of their name, as far as one process came; a single name at which it ended is refused."""
     found: dict[int, list[Candidate]] = {}
 
     def work(send: Send) -> Json:
         for place, name in names:
-            candidates = tuple(_described(name, settings))
+            candidates = tuple(_describe(name, settings))
             send([place, encode(candidates, tuple[Candidate, ...])])
         return None
 
@@ -94,25 +94,26 @@ def _loaded(names: Sequence[tuple[int, str]], settings: Settings, limits: Limits
         run_apart(work, limits, hear)
         error: DpauditError = TargetFailure("DPA413", "it ended its process before its targets were known.")
     except (ValueError, TypeError):
-        error = TargetFailure("DPA413", "it wrote to the pipe of its results something that is none.")
+        error = TargetFailure("DPA413", NO_RESULT)
     except TargetFailure as failure:
         error = failure
     place, name = names[0]
     if len(names) == 1 and not found.get(place):
-        found[place] = [_refused(name, TargetFailure(error.code, f"{name} could not be loaded: {error.message}"), name, 0)]
+        refusal = TargetFailure(error.code, f"{name} could not be loaded: {error.message}")
+        found[place] = [_refused_candidate(name, refusal, name, 0)]
     return found
 
 
-def _described(name: str, settings: Settings) -> Iterator[Candidate]:
+def _describe(name: str, settings: Settings) -> Iterator[Candidate]:
     """Load the targets of one name, which runs the user's code, and check each as the audit will."""
     try:
         targets = each_target(name, data=settings.data)
     except DpauditError as error:
-        yield _refused(name, error, name, 0)
+        yield _refused_candidate(name, error, name, 0)
         return
     for place, target in enumerate(targets):
         if isinstance(target, TargetFailure):
-            yield _refused(f"{name}[{place}]", target, name, place)
+            yield _refused_candidate(f"{name}[{place}]", target, name, place)
             continue
         candidate = candidate_of(target, name, place)
         try:
@@ -122,7 +123,7 @@ def _described(name: str, settings: Settings) -> Iterator[Candidate]:
         yield candidate
 
 
-def _refused(name: str, error: DpauditError, text: str, place: int) -> Candidate:
+def _refused_candidate(name: str, error: DpauditError, text: str, place: int) -> Candidate:
     """Return the candidate of a name that gives no target."""
     return Candidate(name, "", NO_CLAIM, _line_of(text, error), "", text, place, (error.code, error.message))
 

@@ -1,4 +1,4 @@
-"""The supervised process: a session of its own, bounded memory, output to a pipe, and messages to whoever supervises it."""
+"""The supervised process: a session of its own, bounded memory, output to a pipe, and messages to its supervisor."""
 
 from __future__ import annotations
 
@@ -22,40 +22,29 @@ Send: TypeAlias = Callable[[Json], None]
 Work: TypeAlias = Callable[[Send], Json]
 
 _OURS: Final = ("dpaudit", "numpy", "scipy", "flint")
-"""Packages whose modules decide verdicts: a verdict made after one of them was replaced is none."""
+"""Packages whose modules decide verdicts: no verdict is accepted after one of them was replaced."""
 
-_FREE: Final = {
-    "_",
-    "__import__",
-    "__build_class__",
-    "breakpoint",
-    "copyright",
-    "credits",
-    "exit",
-    "help",
-    "input",
-    "license",
-    "open",
-}
-_FREE_TOO: Final = {"print", "quit"}
+_FREE: Final = {"_", "__build_class__", "__import__", "breakpoint", "copyright", "credits", "exit", "help", "input"} | {
+    "license", "open", "print", "quit",
+}  # fmt: skip
 """Builtins that decide no verdict, and that harmless libraries replace."""
 
 
 def live(work: Work, messages: int, output: int, memory: int) -> NoReturn:
-    """Do the work in this process, which was just forked, send what came of it, and end."""
-    owner, before = os.getpid(), _relied_on()
+    """Do the work in this process, which was just forked, send its result or failure, and end."""
+    owner, before = os.getpid(), _list_replaceable()
 
     def send(kind: str, value: Json) -> None:
         if os.getpid() != owner:
-            os._exit(1)  # a process that the target forked speaks for nobody
+            os._exit(1)  # a process that the target forked may not send results
         line = json.dumps({kind: value}).encode("ascii") + b"\n"
         while line:
             line = line[os.write(messages, line) :]
 
     try:
-        _settle(output, memory)
+        _isolate(output, memory)
         done = work(lambda message: send("heard", message))
-        if changed := _changed(before):
+        if changed := _find_replaced(before):
             send("failed", ["DPA413", f"it replaced {changed}, which the auditor itself relies on."])
         else:
             send("done", done)
@@ -66,8 +55,8 @@ def live(work: Work, messages: int, output: int, memory: int) -> NoReturn:
         os._exit(0)
 
 
-def _settle(output: int, memory: int) -> None:
-    """Leave the terminal's session, forget the parent's handlers, print to the pipe, and take no more memory than allowed."""
+def _isolate(output: int, memory: int) -> None:
+    """Leave the terminal's session, drop the parent's signal handlers, print to the pipe, and bound memory."""
     os.setsid()
     die_with_parent()
     signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -80,29 +69,27 @@ def _settle(output: int, memory: int) -> None:
     for number in withheld:
         os.dup2(nothing, number)  # what a target writes to whatever is open must not reach the results
     sys.stdin = io.TextIOWrapper(io.BufferedReader(io.FileIO(0, closefd=False)), encoding="utf-8")
-    sys.stdout, sys.stderr = _printing_to(1), _printing_to(2)
+    sys.stdout, sys.stderr = _open_unbuffered(1), _open_unbuffered(2)
     if faulthandler.is_enabled():
-        faulthandler.enable(2)  # where a crash was, for whoever reads the output; it was the parent's stream
+        faulthandler.enable(2)  # the place of a crash goes to the output of the target, no longer to the parent's stream
     for stream in ("stdin", "stdout", "stderr"):
         setattr(sys, f"__{stream}__", getattr(sys, stream))
     _bound_memory(memory)
 
 
-def _printing_to(number: int) -> io.TextIOWrapper:
-    """A stream that holds nothing back."""
+def _open_unbuffered(number: int) -> io.TextIOWrapper:
+    """Open a stream that holds nothing back."""
     raw = io.BufferedWriter(io.FileIO(number, "w", closefd=False))
     return io.TextIOWrapper(raw, encoding="utf-8", errors="backslashreplace", write_through=True, line_buffering=True)
 
 
 def _bound_memory(memory: int) -> None:
-    """Let allocations fail beyond the limit, and let the kernel end this process first if the machine has none left.
-
-    Private writable memory is bounded, not addresses: libraries reserve far more of those than they use.
-    """
+    """Let allocations beyond the limit fail, and let the kernel end this process first if the machine has no memory left."""
     if not LINUX:
         return
     import resource
 
+    # Private writable memory is bounded, not addresses: libraries reserve far more of those than they use.
     with suppress(OSError, ValueError, StopIteration):
         status = Path("/proc/self/status").read_text(encoding="ascii").splitlines()
         held = 1024 * int(next(line for line in status if line.startswith("VmData")).split()[1])
@@ -114,7 +101,7 @@ def _bound_memory(memory: int) -> None:
 
 
 def describe_error(error: BaseException) -> list[str]:
-    """Code and words for an error; never its own text, unless it is an error of dpaudit."""
+    """Return code and text for an error; never its own text, unless it is an error of dpaudit."""
     if isinstance(error, DpauditError):
         return [error.code, error.message]
     if isinstance(error, MemoryError):
@@ -122,15 +109,14 @@ def describe_error(error: BaseException) -> list[str]:
     return ["DPA413", f"it ended with {origin_of(error)}."]
 
 
-def _relied_on() -> dict[str, object]:
-    """What verdicts rely on and a target can replace: builtins, and modules."""
-    free = _FREE | _FREE_TOO
-    relied: dict[str, object] = {f"the builtin {name}": value for name, value in vars(builtins).items() if name not in free}
+def _list_replaceable() -> dict[str, object]:
+    """Return what verdicts rely on and a target can replace: builtins, and modules."""
+    relied: dict[str, object] = {f"the builtin {name}": value for name, value in vars(builtins).items() if name not in _FREE}
     relied |= {f"the module {name}": module for name, module in sys.modules.items() if name.partition(".")[0] in _OURS}
     return relied
 
 
-def _changed(before: dict[str, object]) -> str:
-    """The first thing that was replaced or removed; empty where there is none."""
-    now = _relied_on()
+def _find_replaced(before: dict[str, object]) -> str:
+    """Name the first thing that was replaced or removed; "" where there is none."""
+    now = _list_replaceable()
     return next((name for name, value in before.items() if now.get(name) is not value), "")

@@ -31,29 +31,29 @@ def keep(work: Work, limits: Limits, messages: int, output: int, control: int, a
             live(work, messages, output, limits.memory)
         os.close(messages)
         os.close(output)
-        _tell(account, {"process": process})
-        end = _watched(process, limits, control)
+        _write_line(account, {"process": process})
+        end = _watch(process, limits, control)
         if not end_all(os.getpid(), process):
             end = "it left processes behind that cannot be ended"
-        _tell(account, {"end": end})
+        _write_line(account, {"end": end})
     finally:
         os._exit(0)
 
 
-def _tell(account: int, value: object) -> None:
-    """Write one line."""
+def _write_line(account: int, value: object) -> None:
+    """Write one line of the account."""
     os.write(account, json.dumps(value).encode("ascii") + b"\n")
 
 
-def _watched(process: int, limits: Limits, control: int) -> str:
-    """How the process ended, in words; empty where it was asked to be ended or ended by itself with status 0."""
+def _watch(process: int, limits: Limits, control: int) -> str:
+    """Watch the process; say how it ended, "" where it was asked to end."""
     own, workers = resident(os.getpid()), os.cpu_count() or 1
     watched = [control]
     with suppress(OSError, AttributeError):
         watched.append(os.pidfd_open(process))
     while True:
         ready, _, _ = select.select(watched, (), (), _PAUSE)
-        if (end := _ended(process)) is not None:
+        if (end := _end_of(process)) is not None:
             return end
         if control in ready:
             return ""
@@ -65,20 +65,20 @@ def _watched(process: int, limits: Limits, control: int) -> str:
             return f"DPA415 it started more than {MOST_PROCESSES} processes."
 
 
-def _ended(process: int) -> str | None:
-    """How the process has ended; None while it lives. Orphans that were adopted and have ended are let go."""
+def _end_of(process: int) -> str | None:
+    """Say how the process has ended, None while it lives; let adopted orphans go that have ended."""
     with suppress(ChildProcessError):
         while True:
             found, status = os.waitpid(-1, os.WNOHANG | os.WUNTRACED)
             if found == 0:
                 break
             if found == process:
-                return _in_words(status)
+                return _describe_end(status)
     return None
 
 
-def _in_words(status: int) -> str:
-    """The end of a process in words."""
+def _describe_end(status: int) -> str:
+    """Describe the end of a process."""
     if os.WIFSTOPPED(status):
         return f"DPA413 it stopped its process with {_signal(os.WSTOPSIG(status))}."
     if os.WIFSIGNALED(status):
@@ -89,7 +89,7 @@ def _in_words(status: int) -> str:
 
 
 def _signal(number: int) -> str:
-    """A signal by number and name."""
+    """Return a signal by number and name."""
     try:
         return f"signal {number} ({signal.Signals(number).name})"
     except ValueError:

@@ -36,23 +36,23 @@ class Limits:
 
 
 def limits_of(time_limit: Exact | None = None, memory_limit: int | str | None = None) -> Limits:
-    """The limits that were asked for, checked."""
+    """Return the limits that were asked for, checked."""
     seconds: Fraction | None = None
     if time_limit is not None:
         seconds = in_range(time_limit, "time_limit", lower=0, upper=MOST_SECONDS, lower_open=True)
-    size = DEFAULT_MEMORY if memory_limit is None else _bytes(memory_limit)
+    size = DEFAULT_MEMORY if memory_limit is None else _read_size(memory_limit)
     memory = integer(size, "memory_limit in bytes", lower=LEAST_MEMORY, upper=MOST_MEMORY)
     return Limits(None if seconds is None else float(seconds), memory)
 
 
 def size_in_words(size: int) -> str:
-    """A size in the largest unit that it is a multiple of."""
+    """Write a size in the largest unit that it is a multiple of."""
     unit = max((unit for unit, factor in _UNITS.items() if unit and size % factor == 0), key=lambda unit: _UNITS[unit])
     return f"{size // _UNITS[unit]} {unit.upper().replace('I', 'i')}"
 
 
-def _bytes(size: object) -> int:
-    """A number of bytes from an integer or a text with a unit."""
+def _read_size(size: object) -> int:
+    """Read a number of bytes from an integer or a text with a unit."""
     if isinstance(size, str):
         found = _SIZE.fullmatch(size.strip())
         if found is None:

@@ -1,4 +1,4 @@
-"""Processes of the operating system: who descends from whom, what memory they hold, and how all of them are ended."""
+"""Processes of the operating system: their descendants, the memory they hold, and the end of them all."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def die_with_parent() -> None:
 
 
 def descendants(root: int) -> list[int]:
-    """Children of a process, their children and so on; empty where the operating system does not say."""
+    """Return the children of a process, their children and so on; [] where the operating system does not say."""
     if not LINUX:
         return []
     found, waiting = list[int](), [root]
@@ -44,7 +44,7 @@ def descendants(root: int) -> list[int]:
 
 
 def resident(process: int) -> int:
-    """Bytes of memory that a process holds; 0 where the operating system does not say, or once it has ended."""
+    """Return the bytes of memory that a process holds; 0 where the operating system does not say, or once it has ended."""
     try:
         return int(Path(f"/proc/{process}/statm").read_bytes().split()[1]) * _PAGE
     except (OSError, IndexError):
@@ -69,7 +69,7 @@ def end_all(root: int, group: int) -> bool:
 
 
 def _children(process: int) -> list[int]:
-    """The children of a process."""
+    """Return the children of a process."""
     try:
         threads = [thread.name for thread in Path(f"/proc/{process}/task").iterdir()]
     except OSError:

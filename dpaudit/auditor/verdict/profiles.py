@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Final
 
 from dpaudit.auditor.statistics.bounds import ClaimPoint, profile_lower_bounds
-from dpaudit.claims import ApproxDP, Claim, PrivacyProfile, PureDP
+from dpaudit.claims import ApproxDP, Claim, PureDP
 from dpaudit.errors import DpauditError
 from dpaudit.results import Bound, ProfilePoint
 
@@ -21,16 +20,8 @@ _NEGLIGIBLE: Final = 1e-4
 _LARGEST_EPSILON: Final = 64
 
 
-@dataclass(frozen=True)
-class _Priced:
-    """What was priced, and whether only the upper ends of its answers count."""
-
-    loss: ComposedLoss
-    upper_only: bool
-
-
 def profile_epsilons(claim: Claim, point: ClaimPoint, bound: Bound | None) -> tuple[Fraction, ...]:
-    """Epsilons from 0 to where the claimed delta, and what the attack found, have become small; in nats."""
+    """Return epsilons from 0 to where the claimed delta, and what the attack found, have become small; in nats."""
     from dpaudit.accounting import loss_of_claim
 
     top = max(Fraction(1, 8), point.epsilon * Fraction(3, 2))
@@ -47,42 +38,33 @@ def profile_epsilons(claim: Claim, point: ClaimPoint, bound: Bound | None) -> tu
 def profile_of(
     claim: Claim, priced: ComposedLoss | None, bound: Bound | None, epsilons: tuple[Fraction, ...]
 ) -> tuple[ProfilePoint, ...]:
-    """The profile at the given epsilons; parts for which there is no number are None."""
+    """Compute the profile at the given epsilons; parts for which there is no number are None."""
     from dpaudit.accounting import loss_of_claim
 
-    claimed, drawn = loss_of_claim(claim), _quickly(priced)
+    claimed, (loss, upper_only) = loss_of_claim(claim), _dominating_if_slow(priced)
     attacked: list[float] | list[None] = [None] * len(epsilons)
     if bound is not None:
         attacked = profile_lower_bounds(bound.counts, epsilons, 1 - bound.confidence)
-    return tuple(
-        ProfilePoint(float(epsilon), _upper(claimed, epsilon), _ends(drawn, epsilon), attack)
-        for epsilon, attack in zip(epsilons, attacked, strict=True)
-    )
+    allowed = [claimed.delta(epsilon=epsilon).floats()[1] for epsilon in epsilons]
+    priced_at = [_ends(loss, epsilon, upper_only=upper_only) for epsilon in epsilons]
+    return tuple(map(ProfilePoint, map(float, epsilons), allowed, priced_at, attacked))
 
 
-def _upper(loss: PrivacyProfile, epsilon: Fraction) -> float:
-    """The largest delta that a claimed loss allows at `epsilon`."""
-    return loss.delta(epsilon=epsilon).floats()[1]
-
-
-def _quickly(priced: ComposedLoss | None) -> _Priced | None:
-    """The loss, or where rounded Gaussians are among several releases the one above: its upper ends are the same, and sooner."""
+def _dominating_if_slow(priced: ComposedLoss | None) -> tuple[ComposedLoss | None, bool]:
+    """Return the loss, or the dominating one where rounded Gaussians are composed: its upper ends are equal, and take less time."""
     from dpaudit.accounting.model.law import GaussianShaped
 
-    if priced is None:
-        return None
+    if priced is None or sum(count for _, count in priced.parts) <= 1:
+        return priced, False
     above = priced.dominating()
-    several = sum(count for _, count in priced.parts) > 1
-    shaped = several and priced != above and any(isinstance(law, GaussianShaped) for law, _ in above.parts)
-    return _Priced(above if shaped else priced, upper_only=shaped)
+    shaped = priced != above and any(isinstance(law, GaussianShaped) for law, _ in above.parts)
+    return (above, True) if shaped else (priced, False)
 
 
-def _ends(priced: _Priced | None, epsilon: Fraction) -> tuple[float, float] | None:
-    """The certified interval of delta at `epsilon`, from 0 on where its lower end would take long; None where there is none."""
-    if priced is None:
-        return None
+def _ends(loss: ComposedLoss | None, epsilon: Fraction, *, upper_only: bool) -> tuple[float, float] | None:
+    """Return the certified interval of delta at `epsilon`, from 0 on where only the upper end counts; None where there is none."""
     try:
-        lower, upper = priced.loss.delta(epsilon=epsilon).floats()
+        ends = None if loss is None else loss.delta(epsilon=epsilon).floats()
     except DpauditError:
         return None
-    return 0.0 if priced.upper_only else lower, upper
+    return ends and (0.0 if upper_only else ends[0], ends[1])

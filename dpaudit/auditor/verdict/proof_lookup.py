@@ -1,4 +1,4 @@
-"""The proofs that targets name, found and checked anew: claims of a proof graph, and programs with a certificate or without."""
+"""The proofs that targets name, found and checked again: claims of a proof graph, and programs with or without a certificate."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ _PROGRAM: Final = re.compile(r"(?P<place>.+):(?P<function>\w+)(\((?P<values>[^()
 
 @dataclass(frozen=True)
 class ProofFinding:
-    """What a named proof shows by itself, before it is set against what was audited.
+    """What a named proof shows by itself, before it is compared with what was audited.
 
-    `logged` are the kinds of release that a claim of a graph speaks of; `contract`, `values` and `code` are those of a program.
+    `logged` are the kinds of release that a claim of a graph covers; `contract`, `values` and `code` are those of a program.
     """
 
     status: str
@@ -54,17 +54,17 @@ def find_proofs(names: Iterable[str]) -> dict[str, ProofFinding]:
         if mark:
             graphs.setdefault(place, []).append(node)
         else:
-            found[name] = _of_program(name)
+            found[name] = _check_program(name)
     for place, wanted in graphs.items():
-        found |= {f"{place}#{node}": one for node, one in _in_graph(place, wanted).items()}
+        found |= {f"{place}#{node}": one for node, one in _check_claims(place, wanted).items()}
     return found
 
 
-def _in_graph(place: str, wanted: Sequence[str]) -> dict[str, ProofFinding]:
-    """Claims of the graph that a module holds, with all that they rest on."""
+def _check_claims(place: str, wanted: Sequence[str]) -> dict[str, ProofFinding]:
+    """Check claims of the graph that a module holds, with all that they rest on."""
     try:
         module: Any = module_at(place)
-        return _standing(module, wanted)
+        return _find_claims(module, wanted)
     except MissingExtra as error:
         return dict.fromkeys(wanted, ProofFinding("unknown", reason=f"not checked: {error}"))
     except Exception as error:  # noqa: BLE001 - whatever stops a proof makes it unknown
@@ -72,8 +72,8 @@ def _in_graph(place: str, wanted: Sequence[str]) -> dict[str, ProofFinding]:
         return dict.fromkeys(wanted, ProofFinding("unknown", reason=reason))
 
 
-def _standing(module: Any, wanted: Sequence[str]) -> dict[str, ProofFinding]:
-    """Whether claims stand, from the graph, its check and what mechanisms log."""
+def _find_claims(module: Any, wanted: Sequence[str]) -> dict[str, ProofFinding]:
+    """Check whether claims hold, from the graph, its check and what mechanisms log."""
     from dpaudit.verifier.chain import rests_on
 
     nodes = module.NODES
@@ -88,7 +88,7 @@ def _standing(module: Any, wanted: Sequence[str]) -> dict[str, ProofFinding]:
             found[name] = ProofFinding("unknown", reason=f"{name} is no claim of the graph {module.__name__}")
             continue
         fallen = [f"{node.id}: {reasons[node.id]}" for node in part if reasons[node.id]]
-        steps = tuple(ProofStep(node.id, _stated(node), node.kind) for node in part)
+        steps = tuple(ProofStep(node.id, _statement_of(node), node.kind) for node in part)
         steps += tuple(ProofStep(name, statement, word) for name, statement, word in remarks(part))
         found[name] = ProofFinding(
             status=_status(steps, fallen),
@@ -100,21 +100,21 @@ def _standing(module: Any, wanted: Sequence[str]) -> dict[str, ProofFinding]:
     return found
 
 
-def _stated(node: Any) -> str:
-    """What a node says, and whom it cites."""
+def _statement_of(node: Any) -> str:
+    """Return what a node says, and whom it cites."""
     cited = ", ".join(one.partition(":")[2] for one in node.evidence if one.startswith("citation:"))
     return f"{node.statement} ({cited})" if cited else str(node.statement)
 
 
 def _status(steps: Sequence[ProofStep], fallen: Sequence[str]) -> str:
-    """The word for a chain: what is counted, tested, only on record or not covered somewhere is not called proven."""
+    """Return the word for a chain: one with a step that is enumerated, tested, only on record or not covered is not "proven"."""
     if fallen:
         return "stale" if any("stale: " in reason for reason in fallen) else "unknown"
     return "in part" if any(step.word in ("enumerated", "tested", "recorded", "open") for step in steps) else "proven"
 
 
-def _of_program(name: str) -> ProofFinding:
-    """What is known of a program: front end and kernel check its certificate; without one a counterexample is looked for."""
+def _check_program(name: str) -> ProofFinding:
+    """Check a program's certificate by front end and kernel; without one, look for a counterexample."""
     from dpaudit.binding import examine
     from dpaudit.verifier.frontend import parse
     from dpaudit.verifier.recheck import parse_certificate, recheck
@@ -122,7 +122,7 @@ def _of_program(name: str) -> ProofFinding:
     from dpaudit.verifier.verifying import claim_words
 
     try:
-        place, attribute, values = _parts(name)
+        place, attribute, values = _split_name(name)
         function = getattr(module_at(place), attribute, None)
         if function is None:
             return ProofFinding("unknown", reason=f"{place} has no function {attribute}")
@@ -135,7 +135,7 @@ def _of_program(name: str) -> ProofFinding:
         text = _certificate(place, function)
         known = ProofFinding("unknown", claim_words(program), contract=program.contract, values=values, code=function.__code__)
         if text is None:
-            return _without_certificate(program, known)
+            return _refute_program(program, known)
         found = recheck(program, parse_certificate(text), quick=True)
     except MissingExtra as error:
         return ProofFinding("unknown", reason=f"not checked: {error}")
@@ -147,8 +147,8 @@ def _of_program(name: str) -> ProofFinding:
     return replace(known, status="proven", steps=(ProofStep(attribute, shown, "proven"),))
 
 
-def _parts(name: str) -> tuple[str, str, dict[str, Fraction]]:
-    """Module, function and values of "MODULE:FUNCTION(name=value, ...)"."""
+def _split_name(name: str) -> tuple[str, str, dict[str, Fraction]]:
+    """Split "MODULE:FUNCTION(name=value, ...)" into module, function and values."""
     found = _PROGRAM.fullmatch(name)
     assert found is not None, "checked when the target was made"  # noqa: S101
     pairs = [pair.partition("=") for pair in (found["values"] or "").split(",") if pair.strip()]
@@ -158,7 +158,7 @@ def _parts(name: str) -> tuple[str, str, dict[str, Fraction]]:
 
 
 def _certificate(place: str, function: Any) -> str | None:
-    """The certificate of a function: from the folder beside its module, or from those that are installed."""
+    """Read the certificate of a function: from the folder beside its module, or from those that are installed."""
     stem = Path(place).stem if place.endswith(".py") else place
     folders: list[Any] = [Path(function.__code__.co_filename).parent / "certificates"]
     with suppress(ModuleNotFoundError):
@@ -171,8 +171,8 @@ def _certificate(place: str, function: Any) -> str | None:
     return None
 
 
-def _without_certificate(program: Program, known: ProofFinding) -> ProofFinding:
-    """A counterexample at the values that are given, certified; else nothing is known."""
+def _refute_program(program: Program, known: ProofFinding) -> ProofFinding:
+    """Look for a certified counterexample at the values that are given; else nothing is known."""
     from dpaudit.promise import with_values
     from dpaudit.verifier.refuter.search import search
     from dpaudit.verifier.refuter.witness import recheck

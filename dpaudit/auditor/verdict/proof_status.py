@@ -1,4 +1,4 @@
-"""What the proof witness says of a claim: a proof that stands counts only where what it shows is what was audited."""
+"""The proof of a claim as evidence: a proof that holds counts only where what it shows is what was audited."""
 
 from __future__ import annotations
 
@@ -39,9 +39,9 @@ _LINK: Final = "audited function"
 
 @dataclass(frozen=True)
 class Observed:
-    """What the audit saw of a target: its claim, logs, price and checks, and whether runs gave out what the program returned.
+    """What the audit saw of a target: claim, logs, price and checks, and whether runs gave out what the program returned.
 
-    `outside` is why the data of some run are not among those that the proof is about; empty where all are.
+    `outside` says why the data of some run are not among those that the proof is about; "" where all are.
     """
 
     claim: Claim
@@ -53,7 +53,7 @@ class Observed:
 
 
 def proof_of(name: str, finding: ProofFinding | None, seen: Observed | None) -> Proof | None:
-    """The proof witness of one target."""
+    """Return the proof of one target as evidence."""
     if not name or finding is None:
         return None
     if finding.status not in (*STANDS, "refuted"):
@@ -65,7 +65,7 @@ def proof_of(name: str, finding: ProofFinding | None, seen: Observed | None) -> 
 
 
 def doubt_proof(proof: Proof | None, verdict: Verdict) -> Proof | None:
-    """The proof of a claim that was refuted: it stands for itself, and does not cover what the function does."""
+    """Withdraw the proof of a refuted claim: it holds by itself, but does not cover what the function does."""
     if proof is None or verdict is not Verdict.REFUTED or proof.status not in STANDS:
         return proof
     reason = "the claim is refuted, so the audited function does something that the proof does not cover"
@@ -82,7 +82,7 @@ class Call:
 
 @contextmanager
 def calls_of(code: CodeType | None) -> Iterator[list[Call]]:
-    """The calls of a code object that end in this thread while the context is open."""
+    """Collect the calls of a code object that end in this thread while the context is open."""
     ended: list[Call] = []
     begun: dict[FrameType, Mapping[str, Any]] = {}
 
@@ -106,18 +106,18 @@ def calls_of(code: CodeType | None) -> Iterator[list[Call]]:
 
 
 def is_output_of_program(calls: Sequence[Call], output: Any) -> bool:
-    """Whether the output of a run is what its one call of the program returned."""
+    """True if the output of a run is what its one call of the program returned."""
     return len(calls) == 1 and same(calls[0].value, output)
 
 
 def asks_of_data(finding: ProofFinding | None) -> bool:
-    """Whether what the proof assumes of data and their lengths must be asked of every dataset."""
+    """True if every dataset must be checked for what the proof assumes of data and their lengths."""
     promise = None if finding is None or finding.contract is None or finding.status not in STANDS else finding.contract.promise
     return promise is not None and bool(promise.domain or any(has_lengths(one.clause) for one in promise.requires))
 
 
 def find_uncovered(finding: ProofFinding, calls: Sequence[Call], where: str) -> str:
-    """Why a proof does not cover the calls that a run made of the program; empty where it does."""
+    """Say why a proof does not cover the calls that a run made of the program; "" where it does."""
     contract = finding.contract
     if contract is None:
         return ""
@@ -142,7 +142,7 @@ def find_uncovered(finding: ProofFinding, calls: Sequence[Call], where: str) -> 
 
 
 def _link(finding: ProofFinding) -> str:
-    """What ties a proof to the audited function, and remains to be taken on trust."""
+    """Say what connects a proof with the audited function, and remains to be taken on trust."""
     if finding.status == "refuted":
         return "That the program does what the audited function does is what its author says."
     if finding.contract is not None:
@@ -154,7 +154,7 @@ def _link(finding: ProofFinding) -> str:
 
 
 def _mismatch(finding: ProofFinding, seen: Observed) -> str:
-    """Why what was shown is not what was audited; empty where it is."""
+    """Say why what was shown is not what was audited; "" where it is."""
     violated = [check for check in seen.properties if check.status == "violated"]
     if violated and finding.status in STANDS:
         return f"a check is violated that the proof takes no account of ({violated[0].name})"
@@ -172,7 +172,7 @@ def _mismatch(finding: ProofFinding, seen: Observed) -> str:
 
 
 def _other_claim(contract: Contract, values: Mapping[str, Fraction], claim: Claim, *, refuted: bool) -> str:
-    """Why the claim of a program, at the values given for its parameters, is none from which the audited one follows, or fails."""
+    """Say why the claim of a program, at these values of its parameters, does not decide the audited one; "" where it does."""
     promise, changed = contract.promise, dict(contract.changes)
     if len(changed) != 1:
         return "the program has several private lists, and the audited claim speaks of one dataset"
@@ -204,7 +204,7 @@ def _other_claim(contract: Contract, values: Mapping[str, Fraction], claim: Clai
 
 
 def _bound(promise: Promise, values: Mapping[str, Fraction]) -> tuple[Fraction, Fraction]:
-    """The bound that a program claims, enclosed: a number and perhaps a logarithm."""
+    """Enclose the bound that a program claims: a number and perhaps a logarithm."""
     claim, odds = Fraction(value(promise.claim, values)), Fraction(value(promise.odds, values))
     if odds == 1:
         return claim, claim
@@ -214,7 +214,7 @@ def _bound(promise: Promise, values: Mapping[str, Fraction]) -> tuple[Fraction, 
 
 
 def _contains(change: Change, radius: Fraction, relation: Adjacency) -> bool:
-    """Whether the neighbours of the audit are neighbours of the program."""
+    """True if the neighbours of the audit are neighbours of the program."""
     norm = _BALLS.get(change.relation.value)
     if norm is None or relation.kind != "norm_ball" or relation.norm is None or relation.radius is None:
         return False
@@ -222,7 +222,7 @@ def _contains(change: Change, radius: Fraction, relation: Adjacency) -> bool:
 
 
 def _inside(change: Change, radius: Fraction, relation: Adjacency) -> bool:
-    """Whether the neighbours of the program are neighbours of the audit."""
+    """True if the neighbours of the program are neighbours of the audit."""
     if relation.kind == "replace_one":
         return change.relation.value == "one"
     if relation.kind != "norm_ball" or relation.norm is None or relation.radius is None:

@@ -1,4 +1,4 @@
-"""From evidence to a verdict and one sentence for people."""
+"""The verdict on a claim from the evidence, and one sentence for people."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _DISPROVED: Final = {
 
 
 def summary_of(claim: Claim, point: ClaimPoint | None) -> ClaimSummary:
-    """The claim as data, with the point that was tested."""
+    """Return the claim as data, with the point that was tested."""
     kind, parameters = _as_numbers(claim)
     tested = (None, None) if point is None else (point.epsilon, point.delta)
     return ClaimSummary(kind, parameters, str(claim.relation), str(claim), *tested)
@@ -36,7 +36,7 @@ def summary_of(claim: Claim, point: ClaimPoint | None) -> ClaimSummary:
 def verdict_of(
     attack: Attack, properties: Sequence[Property], price: Price | None, *, rejected: bool, power_target: Fraction
 ) -> tuple[Verdict, str]:
-    """What may be said of a claim, and why."""
+    """Decide what may be said of a claim, and say why."""
     violated = {check.name: check for check in properties if check.status == "violated"}
     if INDEPENDENT in violated:
         return Verdict.INCONCLUSIVE, f"Not judged: {violated[INDEPENDENT].detail}."
@@ -45,7 +45,7 @@ def verdict_of(
     for name, said in _DISPROVED.items():
         if name in violated:
             return Verdict.REFUTED, f"{said}: {violated[name].detail}."
-    found = " ".join((_what_was_found(attack), *_not_run(properties)))
+    found = " ".join((_survival(attack), *_list_not_run(properties)))
     reservation = _reservation(violated, price)
     if reservation:
         return Verdict.INCONCLUSIVE, f"{reservation} {found}"
@@ -56,7 +56,7 @@ def verdict_of(
 
 
 def _reservation(violated: Mapping[str, Property], price: Price | None) -> str:
-    """Why a claim that was not refuted is not called consistent either, empty if nothing speaks against it."""
+    """Say why a claim that was not refuted is not called consistent either; "" where nothing speaks against it."""
     if SAME_NOISE in violated:
         return f"The noise depends on the data ({violated[SAME_NOISE].detail}), which no price covers."
     if LOGGED_SENSITIVITY in violated:
@@ -72,13 +72,13 @@ def _reservation(violated: Mapping[str, Property], price: Price | None) -> str:
     return " ".join(f"Violated: {check.name} ({check.detail})." for check in violated.values())
 
 
-def _not_run(properties: Sequence[Property]) -> list[str]:
-    """What nobody looked at, a sentence each."""
+def _list_not_run(properties: Sequence[Property]) -> list[str]:
+    """List what was not checked, a sentence each."""
     return [f"Not run: {check.name} ({check.detail})." for check in properties if check.status == "not run"]
 
 
 def _refutation(attack: Attack) -> str:
-    """Why a claim is refuted, in one or two sentences."""
+    """Say why a claim is refuted, in one or two sentences."""
     parts = []
     if attack.sequential.stopped_at is not None:
         parts.append(f"Bets against the claim won after {attack.sequential.stopped_at:,} runs")
@@ -87,17 +87,17 @@ def _refutation(attack: Attack) -> str:
         ones, zeros = ("second", "first") if bound.direction == "forward" else ("first", "second")
         counted = f"{attack.event}: {bound.counts.ones:,} times on the {ones} dataset, {bound.counts.zeros:,} times on the {zeros}"
         parts.append(f"{counted}, in {bound.counts.runs:,} runs")
-    told = "; ".join(parts) + "."
+    found = "; ".join(parts) + "."
     if bound is None or bound.epsilon is None or bound.epsilon <= 0:
-        return told
+        return found
     at = f" at delta = {outward(bound.delta, digits=3, up=True)}" if bound.delta else ""
     least = f"epsilon{at} is at least {outward(bound.epsilon, digits=4, up=False)}"
     wrong = outward(1 - bound.confidence, digits=3, up=True)
-    return f"{told} So {least}, which is wrong with probability at most {wrong}."
+    return f"{found} So {least}, which is wrong with probability at most {wrong}."
 
 
-def _what_was_found(attack: Attack) -> str:
-    """What a claim that was not refuted survived."""
+def _survival(attack: Attack) -> str:
+    """Say what a claim that was not refuted survived."""
     power = attack.power
     if attack.unread is not None:
         return f"Not refuted in {attack.runs} runs, but {_not_read(attack.unread)} What that holds was not tested."
@@ -116,7 +116,7 @@ def _what_was_found(attack: Attack) -> str:
 
 
 def _not_read(unread: Unread) -> str:
-    """The share of the outputs that were not read, and what they hold."""
+    """Say which share of the outputs was not read, and what they hold."""
     shown = [
         *unread.kinds[:_KINDS_SHOWN],
         *([f"{len(unread.kinds) - _KINDS_SHOWN} more"] if len(unread.kinds) > _KINDS_SHOWN else []),
@@ -126,7 +126,7 @@ def _not_read(unread: Unread) -> str:
 
 
 def _as_numbers(claim: Claim) -> tuple[str, tuple[tuple[str, Fraction], ...]]:
-    """Kind and exact parameters of a guarantee."""
+    """Return kind and exact parameters of a guarantee."""
     match claim.guarantee:
         case PureDP(epsilon=epsilon):
             return "pure_dp", (("epsilon", rational(epsilon)),)

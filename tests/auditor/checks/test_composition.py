@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from dpaudit import Claim, PureDP, Target, audit
 from dpaudit.accounting import Filter, Poisson, compose, discrete_laplace, gaussian, price, pure_dp, randomized_response
+from dpaudit.auditor.checks.prices import check_spending
 from dpaudit.auditor.checks.replay import check_replay
-from dpaudit.auditor.checks.spending import check_spending
 from dpaudit.auditor.pairs.candidates import candidate_pairs
 from dpaudit.errors import BudgetExceeded
 from dpaudit.releases import recording

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from dpaudit import ZCDP, ApproxDP, Claim, PureDP, Target, Verdict, audit
 from dpaudit.auditor.checks.checking import check_properties
+from dpaudit.auditor.checks.prices import SPENDING, check_spending
 from dpaudit.auditor.checks.replay import LOGGED_SENSITIVITY, MEASURED_PRICE, SAME_OUTPUT, SAME_PATH, check_replay
-from dpaudit.auditor.checks.spending import SPENDING, check_spending
 from dpaudit.auditor.pairs.candidates import candidate_pairs
 from dpaudit.auditor.pairs.strategies import neighbours
 from dpaudit.errors import InvalidArgument

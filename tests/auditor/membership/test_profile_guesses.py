@@ -18,7 +18,7 @@ from dpaudit.auditor.membership import (
     guesses_p_value,
     guesses_p_value_under_claim,
 )
-from dpaudit.auditor.membership.profile_guesses import MOST_GUESSES, POINTS, _certified, _proposed, curve_points
+from dpaudit.auditor.membership.profile_guesses import MOST_GUESSES, POINTS, _certify_level, _propose_prices, curve_points
 from dpaudit.auditor.statistics.bounds import ClaimPoint
 
 CLAIM = Claim(GDP(mu=1))
@@ -99,13 +99,13 @@ def test_where_the_published_bound_refutes_a_point_the_curve_through_it_is_refut
 def test_whatever_is_proposed_the_bound_is_valid(prices):
     guesses = CanaryGuesses(canaries=40, guessed=40, correct=32)
     points = curve_points(CLAIM, 40)
-    best = _certified(guesses, points, _proposed(guesses, points))
-    assert best - 1e-6 <= _certified(guesses, points, prices) <= 1
+    best = _certify_level(guesses, points, _propose_prices(guesses, points))
+    assert best - 1e-6 <= _certify_level(guesses, points, prices) <= 1
 
 
 @pytest.mark.parametrize("price", [0.5, 2.0, 100.0])
 def test_a_high_price_never_pays_for_less_than_the_claim_allows(price):
-    found = _certified(CanaryGuesses(canaries=1, guessed=1, correct=1), [ClaimPoint(1, "0.0001")], [price])
+    found = _certify_level(CanaryGuesses(canaries=1, guessed=1, correct=1), [ClaimPoint(1, "0.0001")], [price])
     assert 1 / (1 + math.exp(-1)) + 0.0001 * price == pytest.approx(found, rel=1e-9)
 
 
@@ -113,7 +113,7 @@ def test_one_price_gives_back_the_bound_of_one_point():
     guesses, point = CanaryGuesses(canaries=60, guessed=60, correct=48), ClaimPoint(1, "0.0001")
     share = 1 / (1 + math.exp(-1))
     tail, mass = binom.sf(47, 60, share), binom.pmf(48, 60, share)
-    found = _certified(guesses, [point], [tail * (1 - tail) / (48 * mass) * (1 + 1e-9)])
+    found = _certify_level(guesses, [point], [tail * (1 - tail) / (48 * mass) * (1 + 1e-9)])
     assert guesses_p_value(guesses, epsilon=1, delta="0.0001") == pytest.approx(found, rel=1e-6)
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from dpaudit import Claim, PureDP, Target, audit
-from dpaudit.auditor.attack.pilot import _merit
+from dpaudit.auditor.attack.pilot import _estimate_promise
 from dpaudit.auditor.attack.plans import plan_of
 from dpaudit.auditor.checks.properties import runs_of_checks
 from dpaudit.auditor.events.ranking import RankedEvent, Threshold
@@ -61,17 +61,17 @@ def test_a_pair_is_judged_by_what_half_of_its_runs_predicts_and_the_other_half_s
 
     rows = np.concatenate([before, after]), np.concatenate([labels, others])
 
-    assert 0.3 + shown / 2 == pytest.approx(_merit(rows, rank, 0.0))
+    assert 0.3 + shown / 2 == pytest.approx(_estimate_promise(rows, rank, 0.0))
     assert [(labels.tolist(), 10_000), (others.tolist(), 10_000)] == asked
-    assert 0.3 == _merit(rows, rank, 0.9)
-    assert 0.0 == _merit(rows, lambda rows, runs: (), 0.0)
+    assert 0.3 == _estimate_promise(rows, rank, 0.9)
+    assert 0.0 == _estimate_promise(rows, lambda rows, runs: (), 0.0)
 
 
 def test_few_runs_are_judged_by_their_prediction_alone():
     rows = half(10, 30, 60)
     best = RankedEvent(Threshold(0, 0.5, at_most=False), reverse=True, predicted=0.3, mass=0.4, theta=0.7)
 
-    assert 0.3 == _merit(rows, lambda rows, runs: (best,) if (len(rows[1]), runs) == (100, 100) else (), 0.0)
+    assert 0.3 == _estimate_promise(rows, lambda rows, runs: (best,) if (len(rows[1]), runs) == (100, 100) else (), 0.0)
 
 
 @pytest.mark.parametrize("runs", [2_000, RUNS])

@@ -8,7 +8,7 @@ import pytest
 
 from dpaudit import Claim, PureDP, Target, audit
 from dpaudit.auditor.attack import pilot
-from dpaudit.auditor.attack.tallies import cells_of, promises, tally_of
+from dpaudit.auditor.attack.tallies import cells_of, expected_bounds, tally_of
 from dpaudit.auditor.statistics.bounds import ClaimPoint
 
 PURE = ClaimPoint(Fraction(1), Fraction(0))
@@ -22,7 +22,7 @@ def tally(zeros, ones):
 
 def promised(tallies, firsts=None, point=PURE, final_runs=10**7):
     firsts = list(range(len(tallies))) if firsts is None else firsts
-    return promises(dict(enumerate(tallies)), firsts, point=point, final_runs=final_runs, alpha=0.1)
+    return expected_bounds(dict(enumerate(tallies)), firsts, point=point, final_runs=final_runs, alpha=0.1)
 
 
 def test_outputs_are_counted_by_label():
@@ -79,7 +79,7 @@ def answers(data, n, rng):
 
 
 def test_the_pilot_judges_by_counts_where_outputs_are_few(monkeypatch):
-    monkeypatch.setattr(pilot, "_merit", None)
+    monkeypatch.setattr(pilot, "_estimate_promise", None)
     pairs = [(1, 1 + moved) for moved in (1, 30, 2)]
     target = Target(sample=answers, claim=Claim(PureDP(epsilon=9)), neighbours=pairs, name="largest")
 
@@ -116,7 +116,7 @@ def test_outputs_of_many_items_with_numbers_have_no_cells():
 
 
 def test_the_pilot_judges_by_cells_where_numbers_are_among_few_patterns(monkeypatch):
-    monkeypatch.setattr(pilot, "_merit", None)
+    monkeypatch.setattr(pilot, "_estimate_promise", None)
     pairs = [(1, 1 + moved) for moved in (1, 30, 2)]
     target = Target(sample=with_numbers, claim=Claim(PureDP(epsilon=9)), neighbours=pairs, name="numbers")
 

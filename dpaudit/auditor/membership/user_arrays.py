@@ -1,4 +1,4 @@
-"""What comes from elsewhere: arrays and functions of the caller, whose faults get a code and whose values are not shown."""
+"""Arrays and functions that callers give: their faults get a code, and their values are not shown."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from dpaudit.errors import DpauditError, InvalidArgument, TargetFailure, origin_
 
 
 def finite_array(value: Any, name: str) -> NDArray[np.float64]:
-    """The numbers of an argument, DPA105 for what holds anything else; the message says neither which nor where."""
+    """Return the numbers of an argument, DPA105 for what holds anything else; the message says neither which nor where."""
     try:
         found = np.asarray(value)
         if found.dtype.kind in "biufO":
@@ -26,7 +26,7 @@ def finite_array(value: Any, name: str) -> NDArray[np.float64]:
 
 
 def result_of(function: Callable[..., Any], *arguments: Any) -> Any:
-    """What a function of the caller gives; DPA405 where it raises, with the type and place of the error but not its text."""
+    """Call a function of the caller; DPA405 where it raises, with the type and place of the error but not its text."""
     if not callable(function):
         raise InvalidArgument("DPA105", f"a function is needed, got a {type(function).__name__}.")
     try:

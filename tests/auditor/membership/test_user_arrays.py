@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from dpaudit.auditor import boundary_values
 from dpaudit.auditor.membership import draw_fingerprints
-from dpaudit.auditor.membership.foreign import finite_array, result_of
+from dpaudit.auditor.membership.user_arrays import finite_array, result_of
 from dpaudit.errors import DpauditError, TargetFailure, Unsupported
 from dpaudit.exact import instance_of
 from examples.noisy_gradients import NoisyGradients
@@ -51,7 +51,7 @@ def test_a_function_of_the_caller_fails_with_a_code_a_type_and_a_place_alone():
         raise Unsupported("DPA202", "as asked.")
 
     assert 3 == result_of(len, "abc")
-    with pytest.raises(TargetFailure, match=r"^DPA405 secret raised KeyError at test_foreign\.py:\d+\.$"):
+    with pytest.raises(TargetFailure, match=r"^DPA405 secret raised KeyError at test_user_arrays\.py:\d+\.$"):
         result_of(secret, 4711)
     with pytest.raises(Unsupported, match="DPA202"):
         result_of(unsupported, 1)
