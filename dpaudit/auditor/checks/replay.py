@@ -74,7 +74,7 @@ class Play:
 
 
 def check_replay(target: Target, pairs: tuple[Neighbours, ...], *, examples: int = 0) -> tuple[PropertyResult, ...]:
-    """Run a target on one dataset of a pair, then on the other with the outputs of all releases given back: what differs is a leak.
+    """Run a target on one dataset of a pair, then on the other with the outputs of all releases given back, and compare the runs.
 
     Source: Cebere et al. 2026 (freezing outputs to compare inputs).
     """
