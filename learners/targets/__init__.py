@@ -1,4 +1,4 @@
-"""Targets that the learners offer to the auditor by name: seen from inside their releases, from outside, and choice by choice."""
+"""The learners' bundled audit targets: their releases seen from inside, whole fits from outside, and single choices."""
 
 from __future__ import annotations
 

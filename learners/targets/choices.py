@@ -8,9 +8,6 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from dpaudit.claims import Claim, PureDP
-from dpaudit.exact import ball, ball_endpoints, working_precision
-from dpaudit.targets import Target
 from learners.choices.arcs import arcs_of, border_point, choose_point
 from learners.choices.counts import Listed, errors, ramps, totals
 from learners.choices.generalized import GeneralizedExponential
@@ -20,6 +17,7 @@ from learners.choices.networks import given_networks, network_errors
 from learners.margins.label_private import candidates_of
 from learners.rows.rows import Rows
 from learners.rows.seeds import PublicBits
+from learners.targets.harness import Choice, law_of, make_target
 from mechanisms.exponential import ExponentialMechanism
 from mechanisms.sampling.random import source_from
 
@@ -61,18 +59,6 @@ def rows_of(records: Sequence[Record]) -> Rows:
     return Rows(steps, ONE, Fraction(1, ONE), np.array([label for _, label in records], dtype=np.int64))
 
 
-def law_of(gaps: Sequence[int | Fraction], temperature: Fraction) -> dict[int, Fraction]:
-    """Probability of each candidate by its loss under an exponential mechanism, within 2**-190, as Fractions that sum to 1."""
-    least = min(gaps)
-    with working_precision(256):
-        weights = [(-ball(Fraction(gap - least) / temperature)).exp() for gap in gaps]
-        total = sum(weights[1:], start=weights[0])
-        shares = [Fraction(round(Fraction(ball_endpoints(weight / total)[0]) * 2**200), 2**200) for weight in weights]
-    law = dict(enumerate(shares))
-    law[shares.index(max(shares))] += 1 - sum(shares)
-    return law
-
-
 def antipodal_errors(records: Sequence[Record]) -> NDArray[np.int64]:
     """Errors of a direction and its opposite."""
     return totals(rows_of(records), ANTIPODES, errors())
@@ -89,47 +75,21 @@ def labelled_errors(records: Sequence[Record]) -> NDArray[np.int64]:
     return totals(rows, candidates_of(rows, 6, PublicBits(0, "audit")), errors())
 
 
-def point_errors(records: Sequence[Record]) -> NDArray[np.int64]:
-    """Errors of all points on the border of the square, one by one."""
-    arcs = arcs_of(rows_of(records), HALF_SIDE)
-    return np.repeat(arcs.counts, arcs.lengths)
+def errors_of_networks(records: Sequence[Record]) -> NDArray[np.int64]:
+    """Errors of the three networks."""
+    return network_errors(rows_of(records), NETWORKS)
 
 
 def unequal_scores(records: Sequence[Record]) -> list[Fraction]:
-    """Return what is compared of two scores of which one moves a thousand times as far as the other."""
+    """Two normalised scores, of which one moves a thousand times as far as the other."""
     ones = sum(label for _, label in records)
     return UNEQUAL.normalised([Fraction(ones, 1000), 1 - ones])
 
 
 def margin_scores(records: Sequence[Record]) -> list[Fraction]:
-    """Return what is compared of the least hinge losses at two margins."""
+    """The normalised least hinge losses at two margins."""
     rows = rows_of(records)
     return MARGINS.normalised([least_hinge(rows, Scale(len(records), exponent)) for exponent in EXPONENTS])
-
-
-def sample_antipodes(records: Sequence[Record], count: int, rng: Generator) -> NDArray[np.int64]:
-    """Choices between a direction and its opposite."""
-    return COUNTS.releases(-antipodal_errors(records), count, source_from(rng))
-
-
-def sample_zeroed(records: Sequence[Record], count: int, rng: Generator) -> NDArray[np.int64]:
-    """The same at half the temperature, where a record may become zero and nothing else."""
-    return ZEROED.releases(-antipodal_errors(records), count, source_from(rng))
-
-
-def sample_ramps(records: Sequence[Record], count: int, rng: Generator) -> NDArray[np.int64]:
-    """The same by ramp losses."""
-    return RAMPS.releases(-antipodal_ramps(records), count, source_from(rng))
-
-
-def sample_labelled(records: Sequence[Record], count: int, rng: Generator) -> NDArray[np.int64]:
-    """Choices among candidates that follow the features."""
-    return LABELS.releases(-labelled_errors(records), count, source_from(rng))
-
-
-def sample_networks(records: Sequence[Record], count: int, rng: Generator) -> NDArray[np.int64]:
-    """Choices among three networks."""
-    return COUNTS.releases(-network_errors(rows_of(records), NETWORKS), count, source_from(rng))
 
 
 def sample_points(records: Sequence[Record], count: int, rng: Generator) -> NDArray[np.int64]:
@@ -139,19 +99,10 @@ def sample_points(records: Sequence[Record], count: int, rng: Generator) -> NDAr
     return np.array(chosen, dtype=np.int64).reshape(count, 2)
 
 
-def sample_unequal(records: Sequence[Record], count: int, rng: Generator) -> NDArray[np.int64]:
-    """Choices between two scores of very different sensitivity."""
-    return UNEQUAL.choice.releases([-score for score in unequal_scores(records)], count, source_from(rng))
-
-
-def sample_margins(records: Sequence[Record], count: int, rng: Generator) -> NDArray[np.int64]:
-    """Choices between two margins by their least hinge losses."""
-    return MARGINS.choice.releases([-score for score in margin_scores(records)], count, source_from(rng))
-
-
 def law_of_points(records: Sequence[Record]) -> dict[tuple[int, ...], Fraction]:
-    """The law of the point chosen."""
-    law = law_of(point_errors(records).tolist(), COUNTS.temperature)
+    """The law of the point chosen: every point of the border is a candidate by its errors."""
+    arcs = arcs_of(rows_of(records), HALF_SIDE)
+    law = law_of(np.repeat(arcs.counts, arcs.lengths), COUNTS.temperature)
     return {tuple(border_point(index, HALF_SIDE).tolist()): share for index, share in law.items()}
 
 
@@ -159,86 +110,59 @@ _SHORT: Final = (((ONE // 8, 0), 1),) * 8
 _CROSS: Final = (((ONE // 2, 0), 1), ((0, ONE // 2), 0), ((0, 1000), 1), ((-1000, 2), 0), ((17, -2000), 1))
 
 TARGETS: Final = (
-    Target(
-        name="pure_margin_choice",
-        description="a direction or its opposite by errors; one of ten records changes its label",
-        sample=sample_antipodes,
-        claim=COUNTS.claim,
-        pmf=lambda records: law_of(antipodal_errors(records).tolist(), COUNTS.temperature),
-        neighbours=[(_ALL_EAST, _ONE_WEST)],
-        public_data=True,
-        proof="proofs.chain#PureMarginClassifier.claim",
+    Choice(antipodal_errors, COUNTS).target(
+        "pure_margin_choice",
+        "a direction or its opposite by errors; one of ten records changes its label",
+        (_ALL_EAST, _ONE_WEST),
+        learner="PureMarginClassifier",
     ),
-    Target(
-        name="pure_margin_zeroed",
-        description="the same at half the temperature; one record becomes zero, which every candidate gets wrong",
-        sample=sample_zeroed,
-        claim=ZEROED.claim,
-        pmf=lambda records: law_of(antipodal_errors(records).tolist(), ZEROED.temperature),
-        neighbours=[(_ALL_EAST[:4], (*_ALL_EAST[:3], ((0, 0), 1)))],
-        public_data=True,
-        proof="proofs.chain#PureMarginClassifier.claim",
+    Choice(antipodal_errors, ZEROED).target(
+        "pure_margin_zeroed",
+        "the same at half the temperature; one record becomes zero, which every candidate gets wrong",
+        (_ALL_EAST[:4], (*_ALL_EAST[:3], ((0, 0), 1))),
+        learner="PureMarginClassifier",
     ),
-    Target(
-        name="ramp_choice",
-        description="a direction or its opposite by ramp losses of a margin of 1/10",
-        sample=sample_ramps,
-        claim=RAMPS.claim,
-        pmf=lambda records: law_of(antipodal_ramps(records).tolist(), RAMPS.temperature),
-        neighbours=[(_ALL_EAST, _ONE_WEST)],
-        public_data=True,
-        proof="proofs.chain#MarginClassifier.claim",
+    Choice(antipodal_ramps, RAMPS).target(
+        "ramp_choice",
+        "a direction or its opposite by ramp losses of a margin of 1/10",
+        (_ALL_EAST, _ONE_WEST),
+        learner="MarginClassifier",
     ),
-    Target(
-        name="arrangement_choice",
-        description="one of 32 points on the border of a square, chosen arc by arc",
-        sample=sample_points,
-        claim=COUNTS.claim,
+    make_target(
+        "arrangement_choice",
+        "one of 32 points on the border of a square, chosen arc by arc",
+        sample_points,
+        COUNTS.claim,
+        (_CROSS, (*_CROSS[:4], ((-17, 2000), 1))),
+        (_CROSS, (*_CROSS[:3], ((4, 3000), 0), _CROSS[4])),
+        learner="PureMarginClassifier",
         pmf=law_of_points,
-        neighbours=[(_CROSS, (*_CROSS[:4], ((-17, 2000), 1))), (_CROSS, (*_CROSS[:3], ((4, 3000), 0), _CROSS[4]))],
-        public_data=True,
-        proof="proofs.chain#PureMarginClassifier.claim",
         most_runs=10_000,
     ),
-    Target(
-        name="label_private_choice",
-        description="one of six candidates that follow the features, by errors; one of six records changes its label",
-        sample=sample_labelled,
-        claim=LABELS.claim,
-        pmf=lambda records: law_of(labelled_errors(records).tolist(), LABELS.temperature),
-        neighbours=[((*_CROSS, _CROSS[0]), (*_CROSS, (_CROSS[0][0], 0)))],
-        public_data=True,
-        proof="proofs.chain#LabelPrivateClassifier.claim",
+    Choice(labelled_errors, LABELS).target(
+        "label_private_choice",
+        "one of six candidates that follow the features, by errors; one of six records changes its label",
+        ((*_CROSS, _CROSS[0]), (*_CROSS, (_CROSS[0][0], 0))),
+        learner="LabelPrivateClassifier",
     ),
-    Target(
-        name="network_choice",
-        description="one of three networks, by errors",
-        sample=sample_networks,
-        claim=COUNTS.claim,
-        pmf=lambda records: law_of(network_errors(rows_of(records), NETWORKS).tolist(), COUNTS.temperature),
-        neighbours=[(_CROSS, (*_CROSS[:4], ((17, -2000), 0)))],
-        public_data=True,
-        proof="proofs.chain#NeuralMarginClassifier.claim",
+    Choice(errors_of_networks, COUNTS).target(
+        "network_choice",
+        "one of three networks, by errors",
+        (_CROSS, (*_CROSS[:4], ((17, -2000), 0))),
+        learner="NeuralMarginClassifier",
     ),
-    Target(
-        name="unequal_choice",
-        description="one of two scores, of which one moves a thousand times as far as the other",
-        sample=sample_unequal,
-        claim=UNEQUAL.claim,
-        pmf=lambda records: law_of(unequal_scores(records), UNEQUAL.choice.temperature),
-        neighbours=[((_EAST,) * 16, (*(_EAST,) * 15, _WEST)), ((_WEST,), (_EAST,))],
-        public_data=True,
-        proof="proofs.chain#GeneralizedExponential.claim",
+    Choice(unequal_scores, UNEQUAL.choice).target(
+        "unequal_choice",
+        "one of two scores, of which one moves a thousand times as far as the other",
+        ((_EAST,) * 16, (*(_EAST,) * 15, _WEST)),
+        ((_WEST,), (_EAST,)),
+        learner="GeneralizedExponential",
     ),
-    Target(
-        name="margin_choice",
-        description="one of two margins by the least hinge loss; the record that moves it most changes its label",
-        sample=sample_margins,
-        claim=Claim(PureDP(epsilon=1), adjacency="replace_one"),
-        pmf=lambda records: law_of(margin_scores(records), MARGINS.choice.temperature),
-        neighbours=[((*_SHORT, _EAST), (*_SHORT, _WEST))],
-        public_data=True,
-        proof="proofs.chain#MarginSearch.claim",
+    Choice(margin_scores, MARGINS.choice).target(
+        "margin_choice",
+        "one of two margins by the least hinge loss; the record that moves it most changes its label",
+        ((*_SHORT, _EAST), (*_SHORT, _WEST)),
+        learner="MarginSearch",
     ),
 )
 """Finite laws, each declared, so that they are compared exactly with their claims; the auditor's samples say the same."""

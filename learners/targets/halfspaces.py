@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final, cast
 import numpy as np
 
 from dpaudit.claims import GDP, Adjacency, ApproxDP, Claim
-from dpaudit.targets import Sensitivity, Target
+from dpaudit.targets import Sensitivity
 from learners.choices.counts import Listed, errors, signs, totals
 from learners.choices.levels import counts_mechanism
 from learners.estimator import Public
@@ -23,7 +23,8 @@ from learners.rows.images import dense
 from learners.rows.rows import Rows
 from learners.solvers.phased import WEIGHT_BITS
 from learners.solvers.plans import noise_multiplier
-from learners.targets.choices import COUNTS, ONE, Record, law_of, rows_of
+from learners.targets.choices import COUNTS, ONE, Record, rows_of
+from learners.targets.harness import Choice, law_of, make_target
 from learners.targets.inside import mu_of
 from learners.targets.watching import WatchedPlan
 from mechanisms.exponential import ExponentialMechanism
@@ -40,6 +41,7 @@ RELATION: Final = Adjacency.of("replace_one")
 NET: Final = shell_net(dimension=2, margin="3/10")
 EPSILON: Final = 2
 DELTA: Final = Fraction(1, 50)
+PROMISED: Final = Claim(ApproxDP(epsilon=EPSILON, delta=DELTA), adjacency=RELATION)
 
 _COLUMNS: Final = 64
 _MOST_RUNS: Final = 1000
@@ -58,7 +60,7 @@ SIX: Final = Listed(np.array([[1, -1, -1, -1, -1, -1], [0, 0, 0, 0, 0, 0]]))
 
 
 @dataclass(frozen=True)
-class Spent:
+class RunAndChoice:
     """A run and a choice after it, as two mechanisms.
 
     Args:
@@ -70,25 +72,25 @@ class Spent:
     choice: ExponentialMechanism
 
     @classmethod
-    def of(cls, run: Fraction, choice: Fraction) -> Spent:
+    def at(cls, run: int | Fraction, choice: int | Fraction) -> RunAndChoice:
         """Noise of the least size for some epsilon at `DELTA`, and a choice at another epsilon."""
-        noise = noise_multiplier(run, DELTA)
-        sums = GaussianMechanism(sensitivity=2 * ONE, noise_multiplier=noise, lattice=ONE, adjacency=RELATION)
-        return cls(sums, counts_mechanism(epsilon=choice, adjacency=RELATION))
+        multiplier = noise_multiplier(Fraction(run), DELTA)
+        sums = GaussianMechanism(sensitivity=2 * ONE, noise_multiplier=multiplier, lattice=ONE, adjacency=RELATION)
+        return cls(sums, counts_mechanism(epsilon=Fraction(choice), adjacency=RELATION))
 
     def sample(self, records: tuple[Record, ...], count: int, rng: Generator) -> NDArray[np.float64]:
-        """Return how much more likely what both release is for the first of `SIDES` than for the second: a log-likelihood ratio."""
+        """The log-likelihood ratio of what both release: the first of `SIDES` against the second."""
         source = source_from(rng)
         first, second = (_first_sum(side)[0] for side in SIDES)
         noisy = self.sums.releases(_first_sum(records), count, source)[:, 0]
         summed = (noisy - (first + second) / 2) * (first - second) / float(self.sums.sigma) ** 2
         chosen = self.choice.releases(-_six_errors(records), count, source)
-        laws = [law_of(_six_errors(side).tolist(), self.choice.temperature) for side in SIDES]
+        laws = [law_of(_six_errors(side), self.choice.temperature) for side in SIDES]
         ratios = np.array([math.log(laws[0][place] / laws[1][place]) for place in range(SIX.size)])
         return np.asarray(summed + ratios[chosen])
 
 
-SHARED: Final = Spent.of(Fraction(EPSILON, 2), Fraction(EPSILON, 2))
+SHARED: Final = RunAndChoice.at(Fraction(EPSILON, 2), Fraction(EPSILON, 2))
 """A run and a choice that pay half of epsilon each."""
 
 
@@ -108,7 +110,7 @@ def wide_rows(records: Sequence[Record]) -> Rows:
 
 
 def net_counts(records: Sequence[Record]) -> NDArray[np.int64]:
-    """Records that every point of the net has short of the threshold."""
+    """Count the records that each point of the net has short of the threshold."""
     return net_errors(rows_of(records), NET)
 
 
@@ -124,18 +126,13 @@ def _six_errors(records: tuple[Record, ...]) -> NDArray[np.int64]:
     return totals(rows_of(records), SIX, errors())
 
 
-def sample_net(records: Sequence[Record], count: int, rng: Generator) -> NDArray[np.int64]:
-    """Points of the net, by their places."""
-    return COUNTS.releases(-net_counts(records), count, source_from(rng))
-
-
 def sample_sum(records: tuple[Record, ...], count: int, rng: Generator) -> NDArray[np.float64]:
     """The first noisy sum of a run along its record, in units of the record's norm."""
     return PLAN.noise(PLAN.release).releases(_first_sum(records), count, source_from(rng))[:, 0] / ONE
 
 
 def sample_runs(records: Sequence[Record], count: int, rng: Generator) -> NDArray[np.float64]:
-    """Return how far all noisy sums of a run together pull along its record, in units of the record's norm."""
+    """How far all noisy sums of a run together pull along its record, in units of the record's norm."""
     rows = wide_rows(records)
     return np.array([sum(float(noisy[0]) for _, noisy in transcript(rows, PLAN, rng)) for _ in range(count)]) / ONE
 
@@ -143,43 +140,37 @@ def sample_runs(records: Sequence[Record], count: int, rng: Generator) -> NDArra
 _HALF_EAST: Final = (_EAST,) * 5 + (_WEST,) * 5
 
 TARGETS: Final = (
-    Target(
-        name="halfspace_net",
-        description="a point of the net of the circle by records short of a margin; one of ten records changes its label",
-        sample=sample_net,
-        claim=COUNTS.claim,
-        pmf=lambda records: law_of(net_counts(records).tolist(), COUNTS.temperature),
-        neighbours=[((_EAST,) * 10, (*(_EAST,) * 9, _WEST)), (_HALF_EAST, (*_HALF_EAST[:9], _EAST))],
-        public_data=True,
-        proof="proofs.chain#PureHalfspaceClassifier.claim",
+    Choice(net_counts, COUNTS).target(
+        "halfspace_net",
+        "a point of the net of the circle by records short of a margin; one of ten records changes its label",
+        ((_EAST,) * 10, (*(_EAST,) * 9, _WEST)),
+        (_HALF_EAST, (*_HALF_EAST[:9], _EAST)),
+        learner="PureHalfspaceClassifier",
     ),
-    Target(
-        name="halfspace_first_sum",
-        description="the first noisy sum of descent on unit records; one record changes its label",
-        sample=sample_sum,
-        claim=Claim(GDP(mu=mu_of([PLAN.release])), adjacency=RELATION),
-        neighbours=[SIDES],
+    make_target(
+        "halfspace_first_sum",
+        "the first noisy sum of descent on unit records; one record changes its label",
+        sample_sum,
+        Claim(GDP(mu=mu_of([PLAN.release])), adjacency=RELATION),
+        SIDES,
+        learner="HalfspaceClassifier",
         sensitivity=Sensitivity(query=_first_sum, bound=2 * ONE, metric="l2"),
-        public_data=True,
-        proof="proofs.chain#HalfspaceClassifier.claim",
     ),
-    Target(
-        name="halfspace_run_and_choice",
-        description="a noisy sum and a choice among six candidates that pay half of epsilon each: their log-likelihood ratio",
-        sample=SHARED.sample,
-        claim=Claim(ApproxDP(epsilon=EPSILON, delta=DELTA), adjacency=RELATION),
-        neighbours=[SIDES],
-        public_data=True,
-        proof="proofs.chain#HalfspaceClassifier.claim",
+    make_target(
+        "halfspace_run_and_choice",
+        "a noisy sum and a choice among six candidates that pay half of epsilon each: their log-likelihood ratio",
+        SHARED.sample,
+        PROMISED,
+        SIDES,
+        learner="HalfspaceClassifier",
     ),
-    Target(
-        name="halfspace_all_sums",
-        description="all noisy sums of whole runs of descent on a record; it changes its label",
-        sample=sample_runs,
-        claim=Claim(GDP(mu=mu_of(PLAN.charges[0].releases)), adjacency=RELATION),
-        neighbours=[SIDES],
-        public_data=True,
+    make_target(
+        "halfspace_all_sums",
+        "all noisy sums of whole runs of descent on a record; it changes its label",
+        sample_runs,
+        Claim(GDP(mu=mu_of(PLAN.charges[0].releases)), adjacency=RELATION),
+        SIDES,
+        learner="HalfspaceClassifier",
         most_runs=_MOST_RUNS,
-        proof="proofs.chain#HalfspaceClassifier.claim",
     ),
 )

@@ -1,4 +1,4 @@
-"""Seeing inside learners of noisy sums: all releases of a fit, at weights that the audit chooses, as one number."""
+"""Learners of noisy sums seen from inside: all releases of a fit, at weights that the audit chooses, as one number."""
 
 from __future__ import annotations
 
@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from dpaudit.claims import GDP, Claim
-from dpaudit.targets import Target
+from dpaudit.accounting import compose
+from dpaudit.claims import GDP, Claim, Curve, PureDP
 from learners.rows.ingest import checked_features
+from learners.targets.harness import make_target
 from learners.targets.watching import transcript
 from mechanisms.sampling.random import source_from
 
@@ -22,7 +23,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from dpaudit.releases import Release
+    from dpaudit.targets import Target
     from learners.estimator import Plan, PrivateEstimator
+    from learners.record import Charge
     from learners.rows.rows import Rows
     from learners.solvers.plans import SolverPlan
 
@@ -34,6 +37,22 @@ def mu_of(releases: Sequence[Release]) -> Fraction:
     """Compute the joint mu of Gaussian releases: root of the sum of squares, rounded up (Dong, Roth, Su 2022, Corollary 3.3)."""
     squares = sum(((each.sensitivity / each.parameter("sigma")) ** 2 for each in releases), Fraction(0))
     return Fraction(math.isqrt(math.floor(squares * 2**60)) + 1, 2**30)
+
+
+def claim_of(charges: Sequence[Charge]) -> Claim:
+    """The claim of a fit's record: a Gaussian mu, pure epsilon, or the curve of what is priced by the order of the records."""
+    releases = [release for charge in charges for release in charge.releases]
+    loss, adjacency = compose(*(charge.loss for charge in charges)), releases[0].adjacency
+    if is_ordered(charges):
+        return Claim(Curve(loss), adjacency=adjacency)
+    if all(release.kind == "rounded_gaussian" for release in releases):
+        return Claim(GDP(mu=mu_of(releases)), adjacency=adjacency)
+    return Claim(PureDP(epsilon=Fraction(loss.epsilon(delta=0).upper)), adjacency=adjacency)
+
+
+def is_ordered(charges: Sequence[Charge]) -> bool:
+    """True if releases are priced by the order of the records."""
+    return any(charge.scheme is not None for charge in charges)
 
 
 def planned(model: PrivateEstimator, records: Records) -> Plan:
@@ -51,9 +70,9 @@ def read(model: PrivateEstimator, records: Records, plan: Plan) -> Rows:
 class Inside:
     """Fits of a learner of noisy sums, seen from inside, whose weights the audit puts back to zero before every step.
 
-    A learner's proof holds whatever weights its steps start from. At zero every record pulls with all its strength, so the pair is
-    told apart as well as anywhere; and the sums before the noise are the same in all fits, which makes many fits fast. The output
-    is the log-likelihood ratio of everything that is released: the sums projected on the directions in which the pair differs.
+    A learner's proof holds whatever weights its steps start from. At zero every record pulls with all its strength, so no other
+    weights separate the pair better; and the sums before the noise are the same in all fits, which makes many fits fast. The
+    output is the log-likelihood ratio of all releases: the sums projected on the directions in which the pair differs.
 
     Args:
       model: whose plan is that of `solve`, or of a learner of such behind a public map.
@@ -73,21 +92,13 @@ class Inside:
         return total
 
     def target(self, name: str, description: str) -> Target:
-        """Return the target on these fits."""
-        return Target(
-            name=name,
-            description=description,
-            sample=self.sample,
-            claim=self.claim,
-            neighbours=[self.pair],
-            public_data=True,
-            proof=f"proofs.chain#{type(self.model).__name__}.claim",
-        )
+        """The target on these fits."""
+        return make_target(name, description, self.sample, self.claim, self.pair, learner=type(self.model).__name__)
 
     @property
     def claim(self) -> Claim:
-        """The claim that the releases of a fit are charged together."""
-        return Claim(GDP(mu=self._mu), adjacency=self._solver.gradient.adjacency)
+        """The claim of the record of a fit."""
+        return claim_of(self._plan.charges)
 
     @property
     def share(self) -> float:
@@ -96,12 +107,7 @@ class Inside:
             times * float(direction @ direction) * float(release.parameter("sigma")) ** 2
             for (release, times), direction in zip(self._releases, self._directions, strict=True)
         )
-        return math.sqrt(used) / float(self._mu)
-
-    @property
-    def _mu(self) -> Fraction:
-        """The mu that all releases cost together."""
-        return mu_of([release for release, times in self._releases for _ in range(times)])
+        return math.sqrt(used) / float(cast("GDP", self.claim.guarantee).mu)
 
     @cached_property
     def _plan(self) -> Plan:
@@ -126,14 +132,14 @@ class Inside:
 
     @cached_property
     def _directions(self) -> list[NDArray[np.float64]]:
-        """Return by how much the second dataset moves each sum, over the variance of its noise."""
+        """How far the second dataset moves each sum, over the variance of its noise."""
         return [
             np.ravel(after - before) / float(release.parameter("sigma")) ** 2
             for before, after, (release, _) in zip(*self._sums, self._releases, strict=True)
         ]
 
     def _sums_of(self, records: Records) -> list[NDArray[np.int64]]:
-        """Return what the solver gives to its mechanisms first: the second moment, if it has one, and the gradient at zero."""
+        """What the solver gives to its mechanisms first: the second moment, if it has one, and the gradient at zero."""
         seen = transcript(read(self.model, records, self._plan), self._solver, noisy=False)
         return [value for value, _ in seen[: len(self._releases)]]
 

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from dpaudit.claims import GDP, Adjacency, ApproxDP, Claim
-from dpaudit.targets import Target
 from learners.estimator import Public
 from learners.kernels.charged_updates import UpdatesTold
 from learners.kernels.gaussian_process import NoisyCoordinates
@@ -22,6 +21,7 @@ from learners.rows.labels import TARGET_UNIT
 from learners.rows.rows import Rows
 from learners.solvers.minimum import IMAGE_BITS, minimise, minimum
 from learners.solvers.plans import mechanism_of
+from learners.targets.harness import make_target
 from mechanisms.laws import DiscreteLaplace
 from mechanisms.sampling.random import source_from
 
@@ -73,10 +73,8 @@ TOLD: Final = UpdatesTold(Grid(MOVED, 2 * IMAGE_BITS), run_of())
 
 
 def silent_rounds(distance: int, count: int, rng: Generator) -> NDArray[np.int64]:
-    """Silent rounds of as many runs, each up to its last update, in all of which the value lies so far from the guess.
-
-    That a real analyst can keep it there is shown in docs/kernels.md; a run of `TOLD` decides each round as is done here.
-    """
+    """Silent rounds of as many runs, up to their last updates, with the value always so far from the guess."""
+    # docs/kernels.md shows that a real analyst can keep it there; a run of `TOLD` decides each round as is done here.
     law, source = DiscreteLaplace(TOLD.release.parameter("scale")), source_from(rng)
     silent, left = np.zeros(count, dtype=np.int64), np.full(count, UPDATES)
     while (open_ := np.flatnonzero(left)).size:
@@ -157,49 +155,49 @@ def sample_span(records: tuple[Record, ...], count: int, rng: Generator) -> NDAr
     return found
 
 
+def _gaussian(release: Release) -> Claim:
+    """The claim of one Gaussian release."""
+    return Claim(GDP(mu=release.sensitivity / release.parameter("sigma")), adjacency=RELATION)
+
+
 TARGETS: Final = (
-    Target(
-        name="kernel_silence",
-        description="silent rounds of an interactive kernel predictor whose every question lies at the edge of the threshold",
-        sample=silent_rounds,
-        claim=Claim(ApproxDP(epsilon=PRICED, delta=DELTA), adjacency=RELATION),
-        neighbours=[NEAR_EDGE],
-        public_data=True,
+    make_target(
+        "kernel_silence",
+        "silent rounds of an interactive kernel predictor whose every question lies at the edge of the threshold",
+        silent_rounds,
+        Claim(ApproxDP(epsilon=PRICED, delta=DELTA), adjacency=RELATION),
+        NEAR_EDGE,
     ),
-    Target(
-        name="kernel_coordinates",
-        description="noisy coordinates of a kernel minimiser that one record moves as far as it can",
-        sample=sample_coordinates,
-        claim=Claim(GDP(mu=Fraction(FOUND.sensitivity) / COORDINATES.release.parameter("sigma")), adjacency=RELATION),
-        neighbours=[AWAY],
-        public_data=True,
-        proof="proofs.chain#GaussianProcessRelease.claim",
+    make_target(
+        "kernel_coordinates",
+        "noisy coordinates of a kernel minimiser that one record moves as far as it can",
+        sample_coordinates,
+        _gaussian(COORDINATES.release),
+        AWAY,
+        learner="GaussianProcessRelease",
     ),
-    Target(
-        name="kernel_values",
-        description="noisy values of a kernel minimiser at three public points, together",
-        sample=sample_values,
-        claim=Claim(GDP(mu=VALUES.release.sensitivity / VALUES.release.parameter("sigma")), adjacency=RELATION),
-        neighbours=[AWAY],
-        public_data=True,
-        proof="proofs.chain#SemiInteractiveKernelClassifier.claim",
+    make_target(
+        "kernel_values",
+        "noisy values of a kernel minimiser at three public points, together",
+        sample_values,
+        _gaussian(VALUES.release),
+        AWAY,
+        learner="SemiInteractiveKernelClassifier",
     ),
-    Target(
-        name="kernel_ridge",
-        description="noisy coordinates of a least-squares minimiser that one label moves as far as it can",
-        sample=sample_ridge,
-        claim=Claim(GDP(mu=Fraction(SQUARES.sensitivity) / RIDGED.release.parameter("sigma")), adjacency=RELATION),
-        neighbours=[ALONE],
-        public_data=True,
-        proof="proofs.chain#KernelRidgeRegressor.claim",
+    make_target(
+        "kernel_ridge",
+        "noisy coordinates of a least-squares minimiser that one label moves as far as it can",
+        sample_ridge,
+        _gaussian(RIDGED.release),
+        ALONE,
+        learner="KernelRidgeRegressor",
     ),
-    Target(
-        name="kernel_span",
-        description="noisy values of a kernel minimiser at two points that are almost the same, one after the other",
-        sample=sample_span,
-        claim=Claim(GDP(mu=SPAN.release.sensitivity / SPAN.release.parameter("sigma")), adjacency=RELATION),
-        neighbours=[AWAY],
-        public_data=True,
-        proof="proofs.chain#GaussianProcessRelease.claim",
+    make_target(
+        "kernel_span",
+        "noisy values of a kernel minimiser at two points that are almost the same, one after the other",
+        sample_span,
+        _gaussian(SPAN.release),
+        AWAY,
+        learner="GaussianProcessRelease",
     ),
 )

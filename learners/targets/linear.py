@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, Final, cast
 import numpy as np
 
 from dpaudit.claims import GDP, Adjacency, ApproxDP, Claim
-from dpaudit.targets import Sensitivity, Target
+from dpaudit.targets import Sensitivity
 from learners.estimator import Public
 from learners.rows.rows import Rows
 from learners.solvers.gradient import WEIGHT_BITS, solve
 from learners.solvers.moments import DIAGONAL, OFF_DIAGONAL
 from learners.solvers.plans import SolverPlan, default_plan
+from learners.targets.harness import make_target
 from learners.targets.inside import mu_of
 from learners.targets.watching import transcript
 from mechanisms.sampling.random import source_from
@@ -50,39 +51,28 @@ _FIRST: Final = (cast("Release", PLAN.moment), PLAN.gradient)
 
 _ONE: Final = 2**PLAN.lattice_bits
 _REST: Final[tuple[Record, ...]] = (((0, 0), 0),) * (PLAN.records - 1)
-MOMENT_PAIR: Final = (
-    (((_ONE, 0), 1), *_REST),
-    (((-_ONE // 64, _ONE - 1), 1), *_REST),
-)
+MOMENT_PAIR: Final = ((((_ONE, 0), 1), *_REST), (((-_ONE // 64, _ONE - 1), 1), *_REST))
 """A record and one at a right angle to it, the intercept included: no other pair moves the second moment as far."""
 
 WIDE: Final = default_plan(_public(1, 1024))
 """Gradients alone, as for every classifier of so many features. All but the first feature are zero here, and left out."""
 
 _WIDE_ONE: Final = 2**WIDE.lattice_bits
-SIDE_PAIR: Final[tuple[tuple[Record, ...], tuple[Record, ...]]] = (
-    (((_WIDE_ONE,), 1),),
-    (((_WIDE_ONE,), 0),),
-)
+SIDE_PAIR: Final[tuple[tuple[Record, ...], tuple[Record, ...]]] = ((((_WIDE_ONE,), 1),), (((_WIDE_ONE,), 0),))
 """A record of the largest norm with either label: no other pair moves a gradient as far."""
 
 
 def sample_first(records: tuple[Record, ...], count: int, rng: Generator) -> NDArray[np.float64]:
-    """Return what the noisy second moment and first gradient of a fit say of `MOMENT_PAIR`: their log-likelihood ratio.
-
-    Neither sum depends on noise: all fits have the same two.
-    """
-    source, sums = source_from(rng), _first_sums(records)
+    """The log-likelihood ratio of the noisy second moment and first gradient of a fit, for the two of `MOMENT_PAIR`."""
+    source, sums = source_from(rng), _first_sums(records)  # neither sum depends on noise: all fits have the same two
     parts = [PLAN.noise(release).releases(value, count, source) for release, value in zip(_FIRST, sums, strict=True)]
     return np.asarray(np.einsum("ij,j->i", np.concatenate(parts, axis=1), _directions()))
 
 
 def sample_fits(records: Sequence[Record], count: int, rng: Generator) -> NDArray[np.float64]:
-    """Return how far a fit's noisy gradients together pull along the record of `SIDE_PAIR`, in units of one gradient's sensitivity.
-
-    The fits are made at once, by one of all records: those of a fit have columns of their own, so that no weight that they meet
-    depends on another fit's records or noise.
-    """
+    """How far a fit's noisy gradients together pull along the record of `SIDE_PAIR`, in units of one gradient's sensitivity."""
+    # All fits at once, as one fit of all records: those of a fit have columns of their own, so that no weight that they meet
+    # depends on another fit's records or noise.
     from scipy import sparse
 
     rows = rows_of(records, WIDE)
@@ -110,55 +100,43 @@ def _first_sums(records: tuple[Record, ...]) -> list[NDArray[np.int64]]:
 
 @cache
 def _directions() -> NDArray[np.float64]:
-    """Return by how much the second dataset moves each entry of the first two sums, over the variance of their noise."""
-    sums = [_first_sums(data) for data in MOMENT_PAIR]
-    moved = [
-        (after - before) / float(release.parameter("sigma")) ** 2 for before, after, release in zip(*sums, _FIRST, strict=True)
-    ]
-    return np.concatenate(moved)
+    """How far the second dataset moves each entry of the first two sums, over the variance of their noise."""
+    sums = zip(*map(_first_sums, MOMENT_PAIR), _FIRST, strict=True)
+    return np.concatenate([(after - before) / float(release.parameter("sigma")) ** 2 for before, after, release in sums])
 
 
 def moment_triangle(records: Sequence[Record]) -> list[int]:
     """The upper triangle of the second moment with the factors that it is released with."""
     moment = rows_of(records, PLAN).second_moment()
-    width = len(moment)
-    return [
-        int(moment[row, column]) * (DIAGONAL if row == column else OFF_DIAGONAL)
-        for row in range(width)
-        for column in range(row, width)
-    ]
+    upper = zip(*np.triu_indices(len(moment)), strict=True)
+    return [int(moment[row, column]) * (DIAGONAL if row == column else OFF_DIAGONAL) for row, column in upper]
 
 
 TARGETS: Final = (
-    Target(
-        name="linear_first_releases",
-        description="second moment and first gradient of a linear classifier, both noisy; one record turns by a right angle",
-        sample=sample_first,
-        claim=Claim(GDP(mu=mu_of(_FIRST)), adjacency=RELATION),
-        neighbours=[MOMENT_PAIR],
+    make_target(
+        "linear_first_releases",
+        "second moment and first gradient of a linear classifier, both noisy; one record turns by a right angle",
+        sample_first,
+        Claim(GDP(mu=mu_of(_FIRST)), adjacency=RELATION),
+        MOMENT_PAIR,
+        learner="PrivateClassifier",
         sensitivity=Sensitivity(query=moment_triangle, bound=_FIRST[0].sensitivity, metric="l2"),
-        public_data=True,
-        proof="proofs.chain#PrivateClassifier.claim",
     ),
-    Target(
-        name="linear_all_gradients",
-        description="all noisy gradients of fits of a linear classifier; one record changes its label",
-        sample=sample_fits,
-        claim=Claim(GDP(mu=mu_of(WIDE.charges[0].releases)), adjacency=RELATION),
-        neighbours=[SIDE_PAIR],
-        public_data=True,
-        proof="proofs.chain#PrivateClassifier.claim",
+    make_target(
+        "linear_all_gradients",
+        "all noisy gradients of fits of a linear classifier; one record changes its label",
+        sample_fits,
+        Claim(GDP(mu=mu_of(WIDE.charges[0].releases)), adjacency=RELATION),
+        SIDE_PAIR,
+        learner="PrivateClassifier",
     ),
 )
 
-OUTSIDE: Final = (
-    Target(
-        name="linear_weights",
-        description="weights of a linear classifier of two features on four records; one turns by a right angle",
-        sample=sample_weights,
-        claim=Claim(ApproxDP(epsilon=4, delta="1e-5"), adjacency=RELATION),
-        neighbours=[MOMENT_PAIR],
-        public_data=True,
-        proof="proofs.chain#PrivateClassifier.claim",
-    ),
+OUTSIDE: Final = make_target(
+    "linear_weights",
+    "weights of a linear classifier of two features on four records; one turns by a right angle",
+    sample_weights,
+    Claim(ApproxDP(epsilon=4, delta="1e-5"), adjacency=RELATION),
+    MOMENT_PAIR,
+    learner="PrivateClassifier",
 )

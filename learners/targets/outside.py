@@ -9,9 +9,6 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from dpaudit.accounting import compose
-from dpaudit.claims import GDP, Claim, Curve, PureDP
-from dpaudit.targets import Target
 from learners.estimator import PrivateEstimator
 from learners.margins.kernel import KernelMarginClassifier
 from learners.margins.label_private import LabelPrivateClassifier
@@ -21,7 +18,8 @@ from learners.margins.neural import NeuralMarginClassifier
 from learners.margins.polynomial_margin import PolynomialMarginClassifier
 from learners.margins.pure_margin import PureMarginClassifier
 from learners.public_data.private_classifier import PrivateClassifier
-from learners.targets.inside import Records, mu_of, planned, read
+from learners.targets.harness import make_target
+from learners.targets.inside import Records, claim_of, is_ordered, planned, read
 from learners.targets.phased import unlogged
 from mechanisms.sampling.random import source_from
 
@@ -29,6 +27,8 @@ if TYPE_CHECKING:
     from numpy.random import Generator
     from numpy.typing import NDArray
 
+    from dpaudit.claims import Claim
+    from dpaudit.targets import Target
     from learners.estimator import Plan
     from learners.rows.rows import Rows
     from mechanisms.sampling.random import BitSource
@@ -46,7 +46,7 @@ RELABELLED: Final[tuple[Records, Records]] = ((((0.8, 0.6), 1), *_REST), (((0.8,
 
 @dataclass(frozen=True)
 class Outside:
-    """Fits of a learner as others see them: the released attributes, all numbers of which stand in one row.
+    """Fits of a learner as others see them: the numbers of all released attributes, in one row.
 
     What `fit` does before and after is the same in every fit, and is done once: the plan, its price, and reading the records.
 
@@ -59,11 +59,11 @@ class Outside:
     pair: tuple[Records, Records]
 
     def run(self, records: Records, rng: Generator) -> NDArray[np.float64]:
-        """Return what one fit released."""
+        """The numbers that one fit released."""
         return self._fitted(read(self.model, records, self._plan), source_from(rng))
 
     def sample(self, records: Records, count: int, rng: Generator) -> NDArray[np.float64]:
-        """Return what `count` fits released, one in each row; unlogged where releases are priced by the order of the records."""
+        """The numbers of `count` fits, one in each row; unlogged where releases are priced by the order of the records."""
         rows, source = read(self.model, records, self._plan), source_from(rng)
         if self._ordered:
             return np.array(unlogged(lambda: self._fitted(rows, source), count))
@@ -71,30 +71,14 @@ class Outside:
 
     @property
     def claim(self) -> Claim:
-        """The claim of a fit's record: pure epsilon, a Gaussian mu, or the curve of what was priced together."""
-        charges = self._plan.charges
-        adjacency = charges[0].releases[0].adjacency
-        releases = [release for charge in charges for release in charge.releases]
-        if self._ordered:
-            return Claim(Curve(compose(*(charge.loss for charge in charges))), adjacency=adjacency)
-        if all(release.kind == "rounded_gaussian" for release in releases):
-            return Claim(GDP(mu=mu_of(releases)), adjacency=adjacency)
-        loss = compose(*(charge.loss for charge in charges))
-        return Claim(PureDP(epsilon=Fraction(loss.epsilon(delta=0).upper)), adjacency=adjacency)
+        """The claim of a fit's record."""
+        return claim_of(self._plan.charges)
 
     def target(self, name: str, change: str) -> Target:
-        """Return the target on these fits; it names no proof where nothing is logged, since a proof is checked against the log."""
+        """The target on these fits; it names no proof where nothing is logged, since a proof is checked against the log."""
         learner = type(self.model).__name__
-        return Target(
-            name=name,
-            description=f"whole fits of {learner}{change}",
-            sample=self.sample,
-            claim=self.claim,
-            neighbours=[self.pair],
-            public_data=True,
-            proof="" if self._ordered else f"proofs.chain#{learner}.claim",
-            most_runs=_MOST_RUNS,
-        )
+        proven, description = "" if self._ordered else learner, f"whole fits of {learner}{change}"
+        return make_target(name, description, self.sample, self.claim, self.pair, learner=proven, most_runs=_MOST_RUNS)
 
     def _fitted(self, rows: Rows, source: BitSource) -> NDArray[np.float64]:
         """One fit, without what is the same in all."""
@@ -103,13 +87,13 @@ class Outside:
 
     @cached_property
     def _plan(self) -> Plan:
-        """Plan every fit."""
+        """The plan of every fit."""
         return planned(self.model, self.pair[0])
 
     @property
     def _ordered(self) -> bool:
         """True if releases are priced by the order of the records."""
-        return any(charge.scheme is not None for charge in self._plan.charges)
+        return is_ordered(self._plan.charges)
 
 
 def _numbers(learned: Any) -> NDArray[np.float64]:
@@ -136,10 +120,7 @@ def models(epsilon: int | str | Fraction) -> dict[str, tuple[PrivateEstimator, t
         "pure_margin_classifier": (PureMarginClassifier(**pure, candidates=16), TURNED),
         "neural_margin_classifier": (NeuralMarginClassifier(**pure, candidates=16), TURNED),
         "label_private_classifier": (LabelPrivateClassifier(**pure, candidates=16), RELABELLED),
-        "margin_search": (
-            MarginSearch(PureMarginClassifier(**pure, candidates=16), margins=2),
-            TURNED,
-        ),
+        "margin_search": (MarginSearch(PureMarginClassifier(**pure, candidates=16), margins=2), TURNED),
     }
 
 

@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final, cast
 
 import numpy as np
 
-from dpaudit.accounting import compose
-from dpaudit.claims import GDP, Claim, PureDP
-from dpaudit.targets import Sensitivity, Target
+from dpaudit.targets import Sensitivity
 from learners.perturbation.objective import ObjectivePerturbation
 from learners.perturbation.output import OutputPerturbation, noise_of, rounded_minimiser
 from learners.perturbation.svm import PrivateSVM
 from learners.selection.grid_search import PrivateGridSearchCV
-from learners.targets.inside import Records, mu_of, planned, read
+from learners.targets.harness import make_target
+from learners.targets.inside import Records, claim_of, planned, read
 from learners.targets.outside import Outside
 from mechanisms.sampling.random import source_from
 
@@ -24,6 +22,8 @@ if TYPE_CHECKING:
     from numpy.random import Generator
     from numpy.typing import NDArray
 
+    from dpaudit.claims import Claim
+    from dpaudit.targets import Target
     from learners.perturbation.weights import PerturbedPlan
 
 _SAME: Final[dict[str, Any]] = {"feature_norm": 1, "classes": [0, 1], "fit_intercept": False}
@@ -63,29 +63,17 @@ class Noised:
     @property
     def claim(self) -> Claim:
         """The claim of a fit's record."""
-        release = self._plan.releases[0]
-        if release.kind == "rounded_gaussian":
-            return Claim(GDP(mu=mu_of([release])), adjacency=release.adjacency)
-        loss = compose(*(charge.loss for charge in self._plan.charges))
-        return Claim(PureDP(epsilon=Fraction(loss.epsilon(delta=0).upper)), adjacency=release.adjacency)
+        return claim_of(self._plan.charges)
 
     def target(self, name: str, description: str) -> Target:
         """The target on these fits, with the property that one record moves the minimiser no further than it is charged for."""
-        metric = "l1" if isinstance(self.model, PrivateSVM) else "l2"
-        return Target(
-            name=name,
-            description=description,
-            sample=self.sample,
-            claim=self.claim,
-            neighbours=[self.pair],
-            sensitivity=Sensitivity(query=self.weights, bound=self._plan.releases[0].sensitivity, metric=metric),
-            public_data=True,
-            proof=f"proofs.chain#{type(self.model).__name__}.claim",
-        )
+        metric, learner = "l1" if isinstance(self.model, PrivateSVM) else "l2", type(self.model).__name__
+        moved = Sensitivity(query=self.weights, bound=self._plan.releases[0].sensitivity, metric=metric)
+        return make_target(name, description, self.sample, self.claim, self.pair, learner=learner, sensitivity=moved)
 
     @cached_property
     def _plan(self) -> PerturbedPlan:
-        """Plan every fit."""
+        """The plan of every fit."""
         return cast("PerturbedPlan", planned(self.model, self.pair[0]))
 
 

@@ -12,17 +12,19 @@ import numpy as np
 
 from dpaudit.claims import GDP, ApproxDP, Claim
 from dpaudit.exact import Exact, positive
-from dpaudit.targets import Target
 from learners.margins.erm import ErmPlan, erm_plan, run
 from learners.rows.rows import Rows
 from learners.solvers.hinge import HingeStep
 from learners.solvers.phased import WEIGHT_BITS, Schedule, mean_of_iterates, phased_sgd, rounded_mean, schedule
 from learners.solvers.plans import noise_multiplier
+from learners.targets.harness import make_target
 from mechanisms.sampling.random import source_from
 
 if TYPE_CHECKING:
     from numpy.random import Generator
     from numpy.typing import NDArray
+
+    from dpaudit.targets import Target
 
 _Fitted = TypeVar("_Fitted")
 
@@ -32,10 +34,7 @@ BOUND: Final = 2**10
 Dataset = tuple[tuple[int, int], ...]
 """One record a pair: its only feature in steps, and its label."""
 
-LEADING: Final[tuple[Dataset, Dataset]] = (
-    ((BOUND, 1), *[(0, 0)] * (COUNT - 1)),
-    ((BOUND, 0), *[(0, 0)] * (COUNT - 1)),
-)
+LEADING: Final[tuple[Dataset, Dataset]] = (((BOUND, 1), *[(0, 0)] * (COUNT - 1)), ((BOUND, 0), *[(0, 0)] * (COUNT - 1)))
 """All features are zero but for the first record's, whose label is the one or the other: nothing hides what it does."""
 
 SECRET: Final[ErmPlan] = erm_plan(records=COUNT, columns=1, bound=BOUND, margin="1/2", epsilon=4, delta="1e-6", by_place=True)
@@ -47,7 +46,7 @@ _MOST_RUNS: Final = 5000
 
 @dataclass(frozen=True)
 class KnownOrder:
-    """Passes over `COUNT` records in the order in which they stand: a hook into the order.
+    """Passes over `COUNT` records in the order given.
 
     Args:
       schedule: the phases.
@@ -122,36 +121,31 @@ def known_order_targets(epsilon: Exact) -> tuple[Target, Target]:
     """Targets on passes in a known order, seen from inside and from outside."""
     multiplier = noise_multiplier(positive(epsilon, "epsilon"), Fraction(1, 10**5))
     known = KnownOrder(schedule(records=COUNT, columns=1, bound=BOUND, margin="1/2", noise_multiplier=multiplier))
-    inside = Target(
-        name="phased_first_mean",
-        description="the first noisy mean of phased descent in a known order",
-        sample=known.sample_first_mean,
-        claim=known.claim,
-        neighbours=[LEADING],
-        public_data=True,
-        proof="proofs.chain#MarginClassifier.claim",
-    )
-    outside = Target(
-        name="phased_fixed_order",
-        description="weights after phased descent in a known order, whose first record is the only one that is not zero",
-        sample=known.sample_weights,
-        claim=known.claim,
-        neighbours=[LEADING],
-        public_data=True,
+    return make_target(
+        "phased_first_mean",
+        "the first noisy mean of phased descent in a known order",
+        known.sample_first_mean,
+        known.claim,
+        LEADING,
+        learner="MarginClassifier",
+    ), make_target(
+        "phased_fixed_order",
+        "weights after phased descent in a known order, whose first record is the only one that is not zero",
+        known.sample_weights,
+        known.claim,
+        LEADING,
         most_runs=_MOST_RUNS,
     )
-    return inside, outside
 
 
 TARGETS: Final = (
     *known_order_targets(1),
-    Target(
-        name="phased_secret_order",
-        description="weights after phased descent in a secret order",
-        sample=sample_secret,
-        claim=Claim(ApproxDP(epsilon=4, delta="1e-6"), adjacency="replace_one"),
-        neighbours=[LEADING],
-        public_data=True,
+    make_target(
+        "phased_secret_order",
+        "weights after phased descent in a secret order",
+        sample_secret,
+        Claim(ApproxDP(epsilon=4, delta="1e-6"), adjacency="replace_one"),
+        LEADING,
         most_runs=_MOST_RUNS,
     ),
 )

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from dpaudit.claims import GDP, Adjacency, Claim
-from dpaudit.targets import Sensitivity, Target
+from dpaudit.targets import Sensitivity
 from learners.estimator import Public
 from learners.public_data.cover_classifier import PublicCoverClassifier
 from learners.public_data.covers import LinearCover, NetworkCover
@@ -17,6 +17,7 @@ from learners.public_data.squares import SQUARES, LeastSquares
 from learners.public_data.subspace_classifier import PublicSubspaceClassifier
 from learners.rows.ingest import to_rows
 from learners.rows.labels import targets
+from learners.targets.harness import make_target
 from learners.targets.inside import Inside, mu_of
 from learners.targets.outside import RELABELLED, TURNED, Outside
 from mechanisms.sampling.random import source_from
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from dpaudit.exact import Exact
+    from dpaudit.targets import Target
 
 PUBLIC_X: Final = ((0.8, 0.6), (-0.8, -0.6), (0.3, -0.4))
 """Public records whose leading direction is that of the pairs."""
@@ -48,7 +50,7 @@ def first_gradient(records: Sequence[tuple[float, float]]) -> NDArray[np.int64]:
 
 
 def sample_gradients(records: Sequence[tuple[float, float]], count: int, rng: Generator) -> NDArray[np.float64]:
-    """Return how far a fit's noisy gradients, at weights of zero, pull along the record that changes, in units of the noise."""
+    """How far a fit's noisy gradients, at weights of zero, pull along the record that changes, in units of the noise."""
     noise = PLAN.noise(PLAN.gradient)
     copies = noise.releases(first_gradient(records), count * PLAN.steps, source_from(rng)).reshape(count, PLAN.steps, -1)
     along = np.array([2.0**PLAN.lattice_bits, PLAN.intercept]) / PLAN.bound / float(noise.sigma)
@@ -78,15 +80,15 @@ def public_targets(epsilon: Exact) -> tuple[Target, ...]:
     )
 
 
-REGRESSION: Final = Target(
-    name="regressor_gradients",
-    description="all noisy gradients of least squares with clipped residuals; one label goes from the one bound to the other",
-    sample=sample_gradients,
-    claim=Claim(GDP(mu=mu_of([PLAN.gradient] * PLAN.steps)), adjacency=PLAN.gradient.adjacency),
-    neighbours=[OUTLIERS],
-    sensitivity=Sensitivity(query=lambda records: first_gradient(records).tolist(), bound=PLAN.gradient.sensitivity, metric="l2"),
-    public_data=True,
-    proof="proofs.chain#PublicSubspaceRegressor.claim",
+TARGETS: Final = (
+    *public_targets(1),
+    make_target(
+        "regressor_gradients",
+        "all noisy gradients of least squares with clipped residuals; one label goes from the one bound to the other",
+        sample_gradients,
+        Claim(GDP(mu=mu_of([PLAN.gradient] * PLAN.steps)), adjacency=PLAN.gradient.adjacency),
+        OUTLIERS,
+        learner="PublicSubspaceRegressor",
+        sensitivity=Sensitivity(lambda records: first_gradient(records).tolist(), PLAN.gradient.sensitivity, "l2"),
+    ),
 )
-
-TARGETS: Final = (*public_targets(1), REGRESSION)

@@ -22,28 +22,25 @@ _RECORDS: Final = 4
 _INTERCEPT: Final = 1 / 8
 
 
+def _pair(first: tuple[float, ...], second: tuple[float, ...], labels: tuple[int, int] = (1, 0)) -> tuple[Records, Records]:
+    """A record that changes its features and its label; the rest is zero."""
+    rest = (((0.0,) * len(first), 0),) * (_RECORDS - 1)
+    return ((first, labels[0]), *rest), ((second, labels[1]), *rest)
+
+
 def _turned(cosine: float) -> tuple[Records, Records]:
-    """A record of norm 1 that gets the other label and features at an angle; the rest is zero."""
-    rest = (((0.0, 0.0), 0),) * (_RECORDS - 1)
-    return (((1.0, 0.0), 1), *rest), (((cosine, math.sqrt(1 - cosine**2)), 0), *rest)
-
-
-def _kernel_pair() -> tuple[Records, Records]:
-    """Records at a distance at which the Gaussian kernel of width 1/5 is about 3/4."""
-    rest = (((0.0, 0.0), 0),) * (_RECORDS - 1)
-    return (((0.5, 0.0), 1), *rest), (((0.5 + 0.2 * math.sqrt(-2 * math.log(COSINE)), 0.0), 0), *rest)
+    """A record of norm 1 that gets the other label and features at an angle."""
+    return _pair((1.0, 0.0), (cosine, math.sqrt(1 - cosine**2)))
 
 
 PAIRS: Final[dict[str, tuple[Records, Records]]] = {
     "quasi_newton_releases": _turned(COSINE * (1 + _INTERCEPT**2) - _INTERCEPT**2),
-    "softmax_releases": (
-        (((1.0,), 0), *[((0.0,), 0)] * (_RECORDS - 1)),
-        (((-1.0,), 0), *[((0.0,), 0)] * (_RECORDS - 1)),
-    ),
-    "kernel_releases": _kernel_pair(),
+    "softmax_releases": _pair((1.0,), (-1.0,), (0, 0)),
+    "kernel_releases": _pair((0.5, 0.0), (0.5 + 0.2 * math.sqrt(-2 * math.log(COSINE)), 0.0)),
     "polynomial_releases": _turned(2 * math.sqrt(COSINE) - 1),
 }
-"""Neighbours by target; (1 + <x, y>)^2 / 4, which the polynomial kernel is on the unit sphere, is 3/4 for the last."""
+"""Neighbours by target: the Gaussian kernel of width 1/5 is 3/4 at the distance of the third pair, and so is (1 + <x, y>)^2 / 4,
+which the polynomial kernel is on the unit sphere, for the last."""
 
 _DESCRIPTIONS: Final = {
     "quasi_newton_releases": "second moment and all gradients of a linear classifier; one record turns and changes its label",

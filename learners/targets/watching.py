@@ -41,7 +41,7 @@ class WatchedPlan:
     noisy: bool
 
     def __getattr__(self, name: str) -> Any:
-        """Return what the plan says."""
+        """What the plan itself holds under this name."""
         return getattr(self.plan, name)
 
     def noise(self, release: Release) -> Watched:

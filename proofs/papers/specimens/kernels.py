@@ -1,45 +1,41 @@
-"""Kernel learners that are broken on purpose: silence for nothing, a float Gaussian process, updates from data, bare squares."""
+"""Kernel learners that are broken on purpose: silence for nothing, a float Gaussian process, updates counted from data."""
 
 from __future__ import annotations
 
 import math
 from fractions import Fraction
-from functools import cache
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 from dpaudit.claims import GDP, ApproxDP, Claim
-from dpaudit.targets import Target
-from learners.rows.labels import TARGET_UNIT
-from learners.solvers.losses import Loss
-from learners.solvers.minimum import minimum
+from learners.targets.harness import make_target
 from learners.targets.kernels import (
     AWAY,
     DELTA,
     MOVED,
     NEAR_EDGE,
     ONE,
-    RECORDS,
     RELATION,
-    RIDGE,
     SCALE,
     TARGETS,
     UPDATES,
-    Labelled,
     Record,
-    least_squares,
     silent_rounds,
     weights_of,
 )
 from mechanisms.gaussian import GaussianMechanism
 from mechanisms.sampling.random import source_from
+from proofs.papers.specimens.pairs import Pair
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable
 
     from numpy.random import Generator
     from numpy.typing import NDArray
+
+    from dpaudit.claims import Guarantee
+    from dpaudit.targets import Target
 
 ANGLE: Final = 1e-8
 FINE: Final = GaussianMechanism(sensitivity=1, noise_multiplier=4, lattice=Fraction(1, 2**40), adjacency=RELATION)
@@ -74,67 +70,44 @@ def sample_norm(records: tuple[Record, ...], count: int, rng: Generator) -> NDAr
     return np.full(count, updates_for(float(np.sqrt(weights @ weights)) / 2**10))
 
 
-BARE: Final = minimum(records=RECORDS, columns=2, ridge=RIDGE, loss=Loss("residual", 6))
-"""Squares whose residuals are not cut in effect: no residual of this minimiser reaches 2**6 times the bound of the labels."""
-
-FAR: Final[tuple[Labelled, Labelled]] = ((ONE * 3 // 5, ONE * 4 // 5, -TARGET_UNIT), (-ONE * 3 // 5, ONE * 4 // 5, -TARGET_UNIT))
-"""A record that the others' steep line misses by several times the largest label, on either side of it."""
-
-
-@cache
-def bare(record: Labelled) -> NDArray[np.int64]:
-    """The least-squares minimiser of a record among others, short ones that all have the largest label."""
-    return least_squares(record, (0, ONE // 10, TARGET_UNIT), BARE)
+def _broken(name: str, description: str, sample: Callable[..., Any], guarantee: Guarantee, pair: Any, wrong: str) -> Target:
+    """A broken kernel learner."""
+    claim = Claim(guarantee, adjacency=RELATION, note=f"wrong: {wrong}")
+    return make_target(name, f"broken on purpose: {description}", sample, claim, pair)
 
 
-def sample_squares(record: Labelled, count: int, rng: Generator) -> NDArray[np.float64]:
-    """A coordinate of it with noise for slopes of at most the bound of the labels."""
-    paid = Fraction(BARE.sensitivity, 2**6)
-    noise = GaussianMechanism(sensitivity=math.ceil(paid), noise_multiplier=1, adjacency=RELATION)
-    return np.asarray(noise.releases(bare(record), count, source_from(rng))[:, 0] / float(paid))
-
-
-SPECIMENS: Final = (
-    Target(
-        name="broken_kernel_silence",
-        description="broken on purpose: an interactive kernel predictor that charges its updates only, as if silence told nothing",
-        sample=silent_rounds,
-        claim=Claim(
-            ApproxDP(epsilon=Fraction(UPDATES * MOVED, SCALE), delta=DELTA), adjacency=RELATION, note="wrong: silence tells more"
+PAIRS: Final[tuple[Pair, ...]] = (
+    (
+        _broken(
+            "broken_kernel_silence",
+            "an interactive kernel predictor that charges its updates only, as if silence told nothing",
+            silent_rounds,
+            ApproxDP(epsilon=Fraction(UPDATES * MOVED, SCALE), delta=DELTA),
+            NEAR_EDGE,
+            "silence tells more",
         ),
-        neighbours=[NEAR_EDGE],
-        public_data=True,
+        _NAMED["kernel_silence"],
     ),
-    Target(
-        name="broken_kernel_cholesky",
-        description="broken on purpose: a Gaussian process release point by point, whose noise comes from a float Cholesky factor",
-        sample=sample_cholesky,
-        claim=Claim(GDP(mu=_SMALL), adjacency=RELATION, note="wrong: nearly equal points get no noise between them"),
-        neighbours=[(1, -1)],
-        public_data=True,
+    (
+        _broken(
+            "broken_kernel_cholesky",
+            "a Gaussian process release point by point, whose noise comes from a float Cholesky factor",
+            sample_cholesky,
+            GDP(mu=_SMALL),
+            (1, -1),
+            "nearly equal points get no noise between them",
+        ),
+        _NAMED["kernel_span"],
     ),
-    Target(
-        name="broken_kernel_updates",
-        description="broken on purpose: a number of updates that is computed from the norm of the private minimiser",
-        sample=sample_norm,
-        claim=Claim(ApproxDP(epsilon=1, delta=DELTA), adjacency=RELATION, note="wrong: the norm is private"),
-        neighbours=[(AWAY[0], ((0, ONE),))],
-        public_data=True,
-    ),
-    Target(
-        name="broken_kernel_squares",
-        description="broken on purpose: least squares with noise for slopes that end at the bound of the labels",
-        sample=sample_squares,
-        claim=Claim(GDP(mu=1), adjacency=RELATION, note="wrong: squared losses are as steep as residuals are large"),
-        neighbours=[FAR],
-        public_data=True,
+    (
+        _broken(
+            "broken_kernel_updates",
+            "a number of updates that is computed from the norm of the private minimiser",
+            sample_norm,
+            ApproxDP(epsilon=1, delta=DELTA),
+            (AWAY[0], ((0, ONE),)),
+            "the norm is private",
+        ),
+        _NAMED["kernel_coordinates"],
     ),
 )
-
-TWINS: Final[Mapping[str, Target]] = {
-    "broken_kernel_silence": _NAMED["kernel_silence"],
-    "broken_kernel_cholesky": _NAMED["kernel_span"],
-    "broken_kernel_updates": _NAMED["kernel_coordinates"],
-    "broken_kernel_squares": _NAMED["kernel_ridge"],
-}
-"""What they should have done."""

@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from dpaudit.claims import Claim, PureDP
-from dpaudit.targets import Target
 from learners.rows.ingest import to_rows
 from learners.rows.polynomial import polynomial_map
 from learners.rows.rows import Rows
@@ -19,7 +17,7 @@ from mechanisms.gaussian import GaussianMechanism
 from mechanisms.response import RandomizedResponse
 from mechanisms.roots import root_above
 from mechanisms.sampling.random import source_from
-from proofs.papers.specimens.noisy import Noisy
+from proofs.papers.specimens.pairs import Noisy, Pair, pair_up
 
 if TYPE_CHECKING:
     from numpy.random import Generator
@@ -64,7 +62,7 @@ def sample_fitted(records: tuple[tuple[int, ...]], count: int, rng: Generator, *
 
 
 def _keeps_norm(record: tuple[int, ...], seed: int) -> bool:
-    """Whether the image of a record under a map of two columns is about as long as the record."""
+    """True if the image of a record under a map of two columns is about as long as the record."""
     rows = Rows(np.array([record], dtype=np.int32), 2**10, Fraction(1), np.array([0]))
     image = sign_map(dimension_in=len(record), dimension_out=2, seed=seed).apply(rows, clip=2**12, lattice_bits=12)
     lengths = np.linalg.norm(np.asarray(image.steps[0], dtype=float)), np.linalg.norm(np.array(record, dtype=float))
@@ -81,31 +79,32 @@ _FITTED: Final = (((200, 0, 0, 0),), ((100, 173, -100, 60),))
 """Every map of signs keeps the norm of the first."""
 
 
-def _fitted(name: str, description: str, *, fits: bool) -> Target:
-    """A target on a map and a bit."""
-    return Target(
-        name=name,
-        description=description,
-        sample=partial(sample_fitted, fits=fits),
-        claim=Claim(PureDP(epsilon=1), adjacency="replace_one"),
-        neighbours=[_FITTED],
-        public_data=True,
+PAIRS: Final[tuple[Pair, ...]] = (
+    pair_up(
+        (
+            "broken_kernel_norm",
+            "the norm of monomials without the constant of their kernel, 2.8 times too small",
+            Noisy(signed_monomials, _FLIPPED, _BARE).sample,
+        ),
+        ("whole_kernel_norm", "the norm with the constant", Noisy(signed_monomials, _FLIPPED, _WHOLE).sample),
+        _WHOLE.claim,
+        _FLIPPED,
+    ),
+    pair_up(
+        (
+            "broken_wrapped_norm",
+            "a record whose squared norm is zero in 64 bits, and which is not cut",
+            Noisy(partial(wrapped, exact=False), _LONG, _UNIT).sample,
+        ),
+        ("exact_norm", "a record that is cut exactly", Noisy(partial(wrapped, exact=True), _LONG, _UNIT).sample),
+        _UNIT.claim,
+        _LONG,
+    ),
+    pair_up(
+        ("broken_fitted_map", "a public map that is drawn again until it suits the record", partial(sample_fitted, fits=True)),
+        ("fixed_map", "a public map whose seed was fixed before", partial(sample_fitted, fits=False)),
+        RESPONSE.claim,
+        _FITTED,
         primitives=None,
-    )
-
-
-SPECIMENS: Final = (
-    Noisy(signed_monomials, _FLIPPED, _BARE).target(
-        "broken_kernel_norm", "broken on purpose: the norm of monomials without the constant of their kernel, 2.8 times too small"
     ),
-    Noisy(partial(wrapped, exact=False), _LONG, _UNIT).target(
-        "broken_wrapped_norm", "broken on purpose: a record whose squared norm is zero in 64 bits, and which is not cut"
-    ),
-    _fitted("broken_fitted_map", "broken on purpose: a public map that is drawn again until it suits the record", fits=True),
 )
-
-TWINS: Final = {
-    "broken_kernel_norm": Noisy(signed_monomials, _FLIPPED, _WHOLE).target("whole_kernel_norm", "the norm with the constant"),
-    "broken_wrapped_norm": Noisy(partial(wrapped, exact=True), _LONG, _UNIT).target("exact_norm", "a record that is cut exactly"),
-    "broken_fitted_map": _fitted("fixed_map", "a public map whose seed was fixed before", fits=False),
-}

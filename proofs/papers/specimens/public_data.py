@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from dpaudit.claims import Claim, PureDP
-from dpaudit.targets import Target
 from learners.public_data.subspace import RECORD_BITS, PublicSubspace, public_rows, public_subspace
 from learners.rows.ingest import to_rows
 from learners.solvers.hinge import hinges
@@ -17,7 +16,7 @@ from mechanisms.gaussian import GaussianMechanism
 from mechanisms.laplace import LaplaceMechanism
 from mechanisms.response import RandomizedResponse
 from mechanisms.sampling.random import source_from
-from proofs.papers.specimens.noisy import Noisy
+from proofs.papers.specimens.pairs import Noisy, Pair, pair_up
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -83,53 +82,44 @@ HALF: Final = ExponentialMechanism(sensitivity=RANGE // 2, epsilon=1, adjacency=
 _SUM: Final = GaussianMechanism(sensitivity=2 * 2**_BITS, noise_multiplier=2, adjacency="replace_one")
 _CLAIM: Final = Claim(PureDP(epsilon=1), adjacency="replace_one")
 
-
-def _pure(name: str, description: str, sample: object, pair: tuple[object, object]) -> Target:
-    """A target that claims an epsilon of 1."""
-    return Target(
-        name=name,
-        description=description,
-        sample=sample,  # type: ignore[arg-type]
-        claim=_CLAIM,
-        neighbours=[pair],
-        public_data=True,
-        primitives=None,
-    )
-
-
-SPECIMENS: Final = (
-    _pure(
-        "broken_uncentred_loss",
-        "broken on purpose: the noise of a loss that is Lipschitz in the score, for a label without a bound",
-        partial(sample_loss, centred=False),
+PAIRS: Final[tuple[Pair, ...]] = (
+    pair_up(
+        (
+            "broken_uncentred_loss",
+            "the noise of a loss that is Lipschitz in the score, for a label without a bound",
+            partial(sample_loss, centred=False),
+        ),
+        ("centred_loss", "the loss less the label's own size, which the score bounds", partial(sample_loss, centred=True)),
+        _CLAIM,
         _OUTLIER,
+        primitives=None,
     ),
-    _pure(
-        "broken_half_range",
-        "broken on purpose: a choice from a cover with L/n for the sensitivity, where one record leaves and another comes",
-        partial(sample_choice, mechanism=HALF),
+    pair_up(
+        (
+            "broken_half_range",
+            "a choice from a cover with L/n for the sensitivity, where one record leaves and another comes",
+            partial(sample_choice, mechanism=HALF),
+        ),
+        ("whole_range_choice", "the choice with 2L/n for the sensitivity", partial(sample_choice, mechanism=WHOLE)),
+        _CLAIM,
         _FLIPPED,
+        primitives=None,
     ),
-    _pure(
-        "broken_pooled_rank",
-        "broken on purpose: a subspace whose dimension counts the private records too",
-        partial(sample_rank, pooled=True),
+    pair_up(
+        ("broken_pooled_rank", "a subspace whose dimension counts the private records too", partial(sample_rank, pooled=True)),
+        ("public_rank", "a subspace of public records alone", partial(sample_rank, pooled=False)),
+        _CLAIM,
         _TURNED,
+        primitives=None,
     ),
-    Noisy(partial(image_sum, stretched=True), _STRETCHED, _SUM).target(
-        "broken_private_scale", "broken on purpose: images measured by the longest private one"
+    pair_up(
+        (
+            "broken_private_scale",
+            "images measured by the longest private one",
+            Noisy(partial(image_sum, stretched=True), _STRETCHED, _SUM).sample,
+        ),
+        ("public_scale", "images measured by a public norm", Noisy(partial(image_sum, stretched=False), _STRETCHED, _SUM).sample),
+        _SUM.claim,
+        _STRETCHED,
     ),
 )
-
-TWINS: Final = {
-    "broken_uncentred_loss": _pure(
-        "centred_loss", "the loss less the label's own size, which the score bounds", partial(sample_loss, centred=True), _OUTLIER
-    ),
-    "broken_half_range": _pure(
-        "whole_range_choice", "the choice with 2L/n for the sensitivity", partial(sample_choice, mechanism=WHOLE), _FLIPPED
-    ),
-    "broken_pooled_rank": _pure("public_rank", "a subspace of public records alone", partial(sample_rank, pooled=False), _TURNED),
-    "broken_private_scale": Noisy(partial(image_sum, stretched=False), _STRETCHED, _SUM).target(
-        "public_scale", "images measured by a public norm"
-    ),
-}

@@ -27,7 +27,6 @@ from learners.targets.linear import (
     transcript,
 )
 from mechanisms.sampling.random import source_from
-from proofs.papers.specimens.linear import SPECIMENS
 
 ONE = 2**PLAN.lattice_bits
 NAMED = {target.name: target for target in TARGETS}
@@ -106,10 +105,4 @@ def test_the_claim_is_what_the_plan_charges():
 
 def test_from_outside_nothing_is_refuted():
     """An audit of a sound target with alpha 1e-9."""
-    (target,) = OUTSIDE
-    assert "refuted" != audit(target, runs=1000, alpha="1e-9", seed=1).results[0].verdict
-
-
-@pytest.mark.parametrize("target", SPECIMENS, ids=lambda target: target.name)
-def test_a_broken_sum_is_refuted(target):
-    assert "refuted" == audit(target, runs=20_000, alpha="1e-6", seed=1).results[0].verdict
+    assert "refuted" != audit(OUTSIDE, runs=1000, alpha="1e-9", seed=1).results[0].verdict

@@ -12,7 +12,7 @@ from dpaudit.releases import recording
 from learners.choices.arcs import HALF_SIDE, arcs_of, border_point, choose_point
 from learners.choices.levels import counts_mechanism
 from mechanisms import source_from
-from proofs.papers.specimens.choices import SPECIMENS
+from proofs.papers.specimens.catalogue import SPECIMENS
 
 COUNTS = counts_mechanism(epsilon=1, adjacency="replace_one")
 records = st.lists(st.tuples(st.integers(-5, 5), st.integers(-5, 5), st.integers(0, 1)), min_size=1, max_size=6)

@@ -11,11 +11,11 @@ import pytest
 from dpaudit import audit
 from dpaudit.claims import PureDP
 from learners.targets.choices import ANTIPODES, EXPONENTS, MARGINS, TARGETS
-from proofs.papers.specimens.choices import SPECIMENS, TWINS
+from proofs.papers.specimens.choices import PAIRS
 
-NAMED = {target.name: target for target in (*TARGETS, *TWINS, *SPECIMENS)}
-HONEST = [target.name for target in (*TARGETS, *TWINS)]
-BROKEN = [target.name for target in SPECIMENS]
+BROKEN = [broken.name for broken, _ in PAIRS]
+NAMED = {target.name: target for target in (*TARGETS, *(target for pair in PAIRS for target in pair))}
+HONEST = [name for name in NAMED if name not in BROKEN]
 
 
 def epsilon_of(target):
@@ -64,11 +64,6 @@ def test_an_audit_finds_nothing_in_an_honest_one(name):
     (result,) = audit(NAMED[name], runs=2000, seed=1).results
     assert "refuted" != result.verdict
     assert [] == [each.name for each in result.properties if each.status == "violated"]
-
-
-@pytest.mark.parametrize("name", BROKEN)
-def test_an_audit_refutes_a_broken_one(name):
-    assert "refuted" == audit(NAMED[name], runs=2000, seed=1).results[0].verdict
 
 
 def test_the_sensitivities_of_the_margin_target_are_those_of_its_scores():

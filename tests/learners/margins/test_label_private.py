@@ -18,7 +18,7 @@ from learners.choices.counts import errors, totals
 from learners.margins.label_private import LabelPrivateClassifier, candidates_of
 from learners.rows.rows import Rows
 from learners.rows.seeds import PublicBits
-from proofs.papers.specimens.choices import SPECIMENS
+from proofs.papers.specimens.catalogue import SPECIMENS
 
 
 def data(records=300, features=4, seed=0):

@@ -1,14 +1,14 @@
-"""Many noisy copies of a private vector of whole numbers, as one number each: how they lean towards the one of two neighbours."""
+"""Pairs of a broken learner and its sound twin, which differ in one step; and many noisy copies of a private vector, as numbers."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dpaudit.targets import Target
+from learners.targets.harness import make_target
 from mechanisms.sampling.random import source_from
 
 if TYPE_CHECKING:
@@ -16,7 +16,27 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from dpaudit.claims import Claim
+    from dpaudit.targets import Target
     from mechanisms.gaussian import GaussianMechanism
+
+Pair = tuple["Target", "Target"]
+"""A broken learner, which an audit must refute, and its sound twin, which none may."""
+
+
+def pair_up(
+    broken: tuple[str, str, Callable[..., Any]],
+    sound: tuple[str, str, Callable[..., Any]],
+    claim: Claim,
+    pair: tuple[Any, Any],
+    *,
+    wrong: str = "",
+    **declared: Any,
+) -> Pair:
+    """Both of a pair from name, description and sampler of each, under one claim; a note on the broken one's says what is wrong."""
+    name, description, sample = broken
+    noted = replace(claim, note=f"wrong: {wrong}") if wrong else claim
+    specimen = make_target(name, f"broken on purpose: {description}", sample, noted, pair, **declared)
+    return specimen, make_target(*sound, claim, pair, **declared)
 
 
 @dataclass(frozen=True)
@@ -24,7 +44,7 @@ class Noisy:
     """A Gaussian release of a vector, projected on the direction in which it differs for a pair.
 
     Args:
-      value: from a dataset to whole numbers, shape (k,).
+      value: from a dataset to integers, shape (k,).
       pair: neighbouring datasets.
       mechanism: adds the noise, whose sensitivity may be false.
     """
@@ -39,14 +59,3 @@ class Noisy:
         direction = (second - first) / (max(float(np.linalg.norm(second - first)), 1.0) * float(self.mechanism.sigma))
         copies = self.mechanism.releases(self.value(data), count, source_from(rng))
         return np.asarray(np.einsum("ij,j->i", copies, direction))
-
-    def target(self, name: str, description: str, claim: Claim | None = None) -> Target:
-        """A target of that name, which claims what the mechanism says unless told otherwise."""
-        return Target(
-            name=name,
-            description=description,
-            sample=self.sample,
-            claim=self.mechanism.claim if claim is None else claim,
-            neighbours=[self.pair],
-            public_data=True,
-        )
