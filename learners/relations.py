@@ -1,4 +1,4 @@
-"""The neighbouring relation of a fit: whether a proof covers it, and the public number that stands for a private count."""
+"""The neighbouring relation of a fit: refused where no proof covers it; and the public number in place of a private count."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def require_one_label_each(records: int, labels: int, relation: Adjacency) -> No
 
 
 def public_count(records: int, nominal: int | None, relation: Adjacency) -> int:
-    """Return the number of records that a plan may read: their own, or under add_remove the one that stands for it."""
+    """The number of records that a plan may read: their count, or under add_remove the nominal one."""
     if is_uncounted(relation):
         if nominal is None:
             raise InvalidArgument(

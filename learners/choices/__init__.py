@@ -1,1 +1,1 @@
-"""Choices among candidates: whole-number scores, the candidate sets that need no data, and exact exponential mechanisms on them."""
+"""Private choices: integer scores, candidates that depend on no private data, and exact exponential mechanisms on them."""

@@ -34,7 +34,7 @@ class Arcs:
       starts: int64 array, the first point of each run; the points are numbered from (half_side, -half_side) on, counterclockwise.
       lengths: int64 array, how many points each run has, at least 1.
       counts: int64 array, how many records each point of the run gets wrong.
-      half_side: G; the cover is the 8 G whole points (a, b) with max(|a|, |b|) = G.
+      half_side: G; the cover is the 8 G integer points (a, b) with max(|a|, |b|) = G.
     Source: Bassily, Mohri, Suresh 2022, Algorithm 1.
     """
 
@@ -64,7 +64,7 @@ class Arcs:
 
 
 def border_point(index: int, half_side: int) -> NDArray[np.int64]:
-    """The whole point of a number on the border of the square."""
+    """The integer point on the border of the square that has a number."""
     side, along = divmod(index, 2 * half_side)
     first, second = half_side, along - half_side
     for _ in range(side):
@@ -93,10 +93,7 @@ def arcs_of(rows: Rows, half_side: int = HALF_SIDE) -> Arcs:
 def choose_point(
     rows: Rows, mechanism: ExponentialMechanism, source: BitSource | None = None, *, half_side: int = HALF_SIDE
 ) -> NDArray[np.int64]:
-    """One point of the cover by its errors; each of its points is a candidate, however short its arc.
-
-    Source: Bassily, Mohri, Suresh 2022, Algorithm 1, step 5.
-    """
+    """Choose a point of the cover by its errors, however short its arc (Bassily, Mohri, Suresh 2022, Algorithm 1, step 5)."""
     arcs = arcs_of(rows, half_side)
     return choose_level(arcs.multiplicities(), arcs.point, mechanism, source, scores=arcs.some_scores)
 
@@ -104,11 +101,9 @@ def choose_point(
 def _right_points(
     first: NDArray[np.int64], second: NDArray[np.int64], half_side: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """First and last but one of the points (G, s - G), s = 0 ... 2 G - 1, that give each record a positive margin.
-
-    With s - G = t: G first + t second > 0 means t > -G first / second for a positive second, t < G first / |second| for a
-    negative one, and first > 0 for none; floor divisions of integers are exact.
-    """
+    """First and last but one of the points (G, s - G), s = 0 ... 2 G - 1, that give each record a positive margin."""
+    # With s - G = t: G first + t second > 0 means t > -G first / second for a positive second, t < G first / |second| for a
+    # negative one, and first > 0 for none; floor divisions of integers are exact.
     size = np.where(second == 0, 1, np.abs(second))
     bound = half_side * first
     low = np.where(second > 0, -bound // size + 1, -half_side)

@@ -32,7 +32,7 @@ _HALF: Final = 2**62
 
 
 class Cover(Protocol):
-    """A finite set of candidates that depends on public numbers alone: linear classifiers with whole-number weights."""
+    """A finite set of candidates that depends on public numbers alone: linear classifiers with integer weights."""
 
     @property
     def size(self) -> int:
@@ -78,19 +78,14 @@ def signs(labels: NDArray[np.int64]) -> NDArray[np.int64]:
 
 
 def errors(threshold: int = 0) -> Loss:
-    """The loss of 1 for a signed margin of at most a threshold, which is a tie at 0: a tie is an error.
-
-    Source: Bassily, Mohri, Suresh 2022, section 2.
-    """
+    """The loss of 1 for a signed margin of at most a threshold; a tie, 0, is an error (Bassily, Mohri, Suresh 2022, section 2)."""
     limit = integer(threshold, "threshold")
     return lambda margins: margins <= limit
 
 
 def ramps(*, margin: int, bits: int) -> Loss:
-    """The ramp loss on a grid: 2**bits for a signed margin of at most 0, 0 from `margin` on, in between rounded up.
-
-    Both ends of the range lie on the grid, so that the sensitivity of a sum over records is exactly 2**bits.
-    """
+    """The ramp loss on a grid: 2**bits for a signed margin of at most 0, 0 from `margin` on, rounded up in between."""
+    # Both ends of the range lie on the grid, so that the sensitivity of a sum over records is exactly 2**bits.
     end, fineness = integer(margin, "margin", lower=1), integer(bits, "bits", lower=0)
     if end << fineness >= _INTEGERS_HOLD:
         raise InvalidArgument("DPA108", "a ramp of this margin and fineness does not fit 64 bits. Use fewer bits.")
@@ -109,7 +104,7 @@ def totals(rows: Rows, cover: Cover, loss: Loss) -> NDArray[np.int64]:
 
 
 def leads(scores: NDArray[np.int64], labels: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return the lead of each record's class over the best other one; 0 for a tie, which is an error (Crammer, Singer 2001)."""
+    """Compute the lead of each record's class over the best other one; 0 for a tie, which is an error (Crammer, Singer 2001)."""
     places = np.arange(len(labels))
     own = scores[places, labels]
     scores[places, labels] = -_HALF
@@ -119,7 +114,7 @@ def leads(scores: NDArray[np.int64], labels: NDArray[np.int64]) -> NDArray[np.in
 def choose(
     rows: Rows, cover: Cover, loss: Loss, mechanism: ExponentialMechanism, source: BitSource | None = None
 ) -> NDArray[np.int64]:
-    """One candidate by its summed loss (Bassily, Mohri, Suresh 2022, Algorithm 1, step 5)."""
+    """Choose a candidate by its summed loss (Bassily, Mohri, Suresh 2022, Algorithm 1, step 5)."""
     return cover.candidate(mechanism.release(-totals(rows, cover, loss), source))
 
 

@@ -1,4 +1,4 @@
-"""Generalised exponential mechanism: picks a small score out of scores whose sensitivities differ."""
+"""Generalised exponential mechanism: choose a small score among scores of different sensitivities."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, init=False)
 class GeneralizedExponential:
-    """Chooses one of several scores, small ones more often; each has a sensitivity of its own, which sets how far it is trusted.
+    """A choice among scores that prefers small ones and trusts each as far as its own sensitivity allows.
 
-    A score is put on its grid first, which makes it move by up to a step more on neighbours: that is paid for here.
+    Scores are rounded to a grid first, which makes them move by up to a step more on neighbours: that is paid for here.
 
     Args:
       sensitivities: largest change of each score on neighbours, public, exact, positive.
@@ -52,7 +52,7 @@ class GeneralizedExponential:
     ) -> None:
         """Check the parameters and store them exactly."""
         if not len(sensitivities):
-            raise InvalidArgument("DPA109", "there are no sensitivities, so there is no score to choose. Give at least one.")
+            raise InvalidArgument("DPA109", "sensitivities must name at least one score, got none. Give one for each score.")
         store(
             self,
             sensitivities=tuple(positive(each, "sensitivity") for each in sensitivities),
@@ -74,7 +74,7 @@ class GeneralizedExponential:
 
     @property
     def claim(self) -> Claim:
-        """The claim that an audit may test: pure differential privacy."""
+        """The claim of one choice: pure differential privacy."""
         return self.choice.claim
 
     @property
@@ -84,7 +84,7 @@ class GeneralizedExponential:
 
     @cached_property
     def threshold(self) -> Fraction:
-        """Return by how many sensitivities a score must be better: 2 ln(k / failure) / epsilon, rounded up."""
+        """The number of sensitivities by which a score must be better: 2 ln(k / failure) / epsilon, rounded up."""
         with working_precision(128):
             bound = 2 * ball(len(self.sensitivities) / self.failure).log() / ball(self.epsilon)
             return Fraction(math.ceil(ball_endpoints(bound)[1] * 2**20), 2**20)
@@ -92,17 +92,14 @@ class GeneralizedExponential:
     def normalised(self, scores: Sequence[Exact]) -> list[Fraction]:
         """Compute the scores to minimise: the largest lead of another, in units of both sensitivities; 0 for the best."""
         if len(scores) != len(self.sensitivities):
-            counts = f"{len(scores)} scores for {len(self.sensitivities)} sensitivities"
-            raise InvalidArgument("DPA105", f"there are {counts}. Give one score for each.")
+            counts = f"one score for each of {len(self.sensitivities)} sensitivities, got {len(scores)}"
+            raise InvalidArgument("DPA105", f"scores must hold {counts}. Give them in the order of the sensitivities.")
         shifted = [self._on_grid(score) + self.threshold * each for score, each in zip(scores, self.raised, strict=True)]
         pairs = list(zip(shifted, self.raised, strict=True))
         return [max((own - other) / (mine + its) for other, its in pairs) for own, mine in pairs]
 
     def release(self, scores: Sequence[Exact], source: BitSource | None = None) -> int:
-        """The index of one score.
-
-        With probability at least 1 - `failure` it is at most the minimum over j of score_j + 2 threshold sensitivity_j.
-        """
+        """Choose a score; but for `failure`, at most the minimum over j of score_j + 2 threshold sensitivity_j."""
         return self.choice.release([-score for score in self.normalised(scores)], source)
 
     def _on_grid(self, score: Any) -> Fraction:

@@ -74,14 +74,9 @@ class Scale:
 
 
 def least_hinge(rows: Rows, scale: Scale) -> Fraction:
-    """The least smoothed hinge loss, or up to `scale.tolerance` more, on every dataset.
-
-    Floats look for the minimum; the value at the weights that they find, and a bound below the minimum from the gradient there, are
-    computed in integers. The search goes on until the two are close enough, so that what is returned is that close whatever
-    the floats did; only how long it takes follows the records.
-
-    Source: Nesterov 2004, section 2.2.
-    """
+    """Compute the least smoothed hinge loss, or up to `scale.tolerance` more, on every dataset (Nesterov 2004, section 2.2)."""
+    # Floats search; integers compute the loss at the weights found and a lower bound on the minimum from the gradient there. The
+    # search ends once the two are close, so that the result is that close whatever the floats did.
     seen = _coarse(rows, scale.records)
     side = signs(seen.labels)
     momentum = 1 - 2 / (1 + math.sqrt(scale.smoothness / scale.ridge))
@@ -99,11 +94,9 @@ def least_hinge(rows: Rows, scale: Scale) -> Fraction:
 
 
 def _bounds(rows: Rows, side: NDArray[np.int64], scale: Scale, weights: NDArray[np.int64]) -> tuple[Fraction, Fraction]:
-    """The objective at some weights of norm at most 1, and a number that it is nowhere below in the ball, both exact.
-
-    With h the gradient of the mean loss at v, the objective at z is at least the mean loss at v + <h, z - v> + tau |z|^2, which is
-    least at z = -h / (2 tau), or on the border in that direction.
-    """
+    """The objective at some weights of norm at most 1, and a lower bound on it in the ball, both exact."""
+    # With h the gradient of the mean loss at v, the objective at z is at least the mean loss at v + <h, z - v> + tau |z|^2, which
+    # is least at z = -h / (2 tau), or on the border in that direction.
     ridge, unit, width = Fraction(1, 2 ** (_BIAS_BITS - 1)), 2**_WEIGHT_BITS, scale.width_bits
     # phi is 2**exponent / 2**margin_bits times inside^2 / 2**(width + 1) + (short - inside), here in Python's own integers.
     short = _short(rows, side, scale, weights).tolist()
@@ -126,7 +119,7 @@ def _bounds(rows: Rows, side: NDArray[np.int64], scale: Scale, weights: NDArray[
 
 
 def _short(rows: Rows, side: NDArray[np.int64], scale: Scale, weights: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return by how much each signed margin falls short of the margin, at least 0, in units of 2**-margin_bits."""
+    """How far each signed margin falls short of the margin, at least 0, in units of 2**-margin_bits."""
     return np.asarray(np.maximum((1 << (_MARGIN_BITS - scale.exponent)) - side * rows.margins(weights), 0))
 
 
@@ -137,7 +130,7 @@ def _pull(rows: Rows, side: NDArray[np.int64], scale: Scale, weights: NDArray[np
 
 
 def _pull_unit(scale: Scale) -> float:
-    """Return the size of a step of `_pull` as a gradient of the mean."""
+    """The size of a step of `_pull` as a gradient of the mean."""
     return 2.0 ** (scale.exponent - _SLOPE_BITS - _ROW_BITS) / scale.records
 
 

@@ -23,7 +23,7 @@ MOST_POINTS: Final = 2**24
 
 @dataclass(frozen=True)
 class LatticeCover:
-    """All whole points within a radius of the origin, or between two; a step is the lattice's, and scale does not matter.
+    """All integer points within a radius of the origin, or between two; a step is the lattice's, and scale does not matter.
 
     Args:
       dimension: k, 1 to 4.
@@ -63,13 +63,9 @@ class LatticeCover:
 
 
 def lattice_cover(*, dimension: int, margin: Exact) -> LatticeCover:
-    """The lattice cover for a margin: spacing such that some point lies within margin / 10 of every point of the ball of radius 2.
-
-    Lengths are relative: the norm of a comparator times the norm of a record is 1. With gamma = margin / 10 the lattice has step
-    2 gamma / sqrt(k), and the ball of radius 2 + gamma holds a nearest point of each of its points.
-
-    Source: Bassily, Mohri, Suresh 2022, Algorithm 1, step 4.
-    """
+    """The lattice cover for records and comparators of norm 1 (Bassily, Mohri, Suresh 2022, Algorithm 1, step 4)."""
+    # Step 2 gamma / sqrt(k) with gamma = margin / 10: in the ball of radius 2 + gamma, some point lies within gamma of every point
+    # of the ball of radius 2.
     k, relative = integer(dimension, "dimension", lower=1, upper=MOST_DIMENSIONS), positive(margin, "margin")
     gamma = in_range(relative, "margin", lower=0, upper=1) / 10
     squared = math.floor(k * (2 + gamma) ** 2 / (2 * gamma) ** 2)

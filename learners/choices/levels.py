@@ -72,7 +72,7 @@ def counts_mechanism(*, epsilon: Exact, adjacency: Adjacency | str) -> Exponenti
 
 
 def choice_release(mechanism: ExponentialMechanism) -> Release:
-    """Return the entry of the release log for one choice by a mechanism."""
+    """The entry of the release log for one choice by a mechanism."""
     parameters = (("monotonic", Fraction(int(mechanism.monotonic))), ("temperature", mechanism.temperature))
     return Release("exponential_mechanism", parameters, mechanism.sensitivity, mechanism.adjacency)
 
@@ -85,12 +85,7 @@ def choose_level(
     *,
     scores: Callable[[], Any],
 ) -> Candidate:
-    """One candidate, chosen with probability proportional to e^-(count / temperature), by its level and its place there.
-
-    The law is that of `mechanism.release` on one score, minus the count, for every candidate.
-
-    Source: McSherry and Talwar 2007.
-    """
+    """Choose a candidate, with the law of `mechanism.release` on minus all counts (McSherry and Talwar 2007)."""
     numbers = _checked(multiplicities)
     levels = weigh(numbers, mechanism.temperature)
     bits = bit_source(source)
@@ -132,10 +127,12 @@ def _checked(multiplicities: Any) -> list[int]:
     """Multiplicities as Python's integers."""
     read = np.asarray(multiplicities)
     if read.ndim != 1 or read.dtype.kind not in "iu":
-        raise InvalidArgument("DPA105", f"multiplicities must be whole numbers in one dimension, got {read.dtype} in {read.ndim}.")
+        raise InvalidArgument("DPA105", f"multiplicities must be integers in one dimension, got {read.dtype} in {read.ndim}.")
     numbers: list[int] = read.tolist()
     if min(numbers, default=0) < 0 or sum(numbers) > LARGEST_SIZE:
-        raise InvalidArgument("DPA103", "multiplicities must be at least 0 and sum to at most 2**60 candidates.")
+        raise InvalidArgument(
+            "DPA103", "multiplicities must be at least 0 and sum to at most 2**60. Choose among fewer candidates."
+        )
     if not any(numbers):
-        raise InvalidArgument("DPA109", "no level has a candidate, so there is nothing to choose. Give at least one.")
+        raise InvalidArgument("DPA109", "multiplicities must hold at least one candidate, got none. Give a level that has one.")
     return numbers

@@ -1,4 +1,4 @@
-"""Small public networks as candidates: whole-number weights and a table of tanh, so that a record's score is exactly its own."""
+"""Small public networks as candidates: integer weights and a table of tanh, so that a record's score is exactly its own."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ class RandomNetworks:
 
     @property
     def _height(self) -> int:
-        """Number of networks in a block, a multiple of the number of scales."""
+        """Number of networks in a block: a multiple of the scales, so that a network's scale depends on its place alone."""
         return len(_SCALES) * max(1, _BLOCK // (len(_SCALES) * self.columns * self.width))
 
     def _block(self, start: int) -> Network:
@@ -118,7 +118,7 @@ class GivenNetworks:
     """Networks that were made without these records; `given_networks` reads them.
 
     Args:
-      networks: whole-number weights, layer by layer.
+      networks: integer weights, layer by layer.
     """
 
     networks: tuple[Network, ...]
@@ -153,7 +153,7 @@ def network_scores(rows: Rows, stack: Network) -> NDArray[np.int64]:
     margins = rows.margins(first.transpose(1, 0, 2).reshape(columns, count * width))
     reached = margins.reshape(-1, count, width).transpose(1, 0, 2)
     for layer in stack[1:-1]:
-        # Whole numbers below 2**53 throughout: floats multiply and add them without rounding.
+        # Integers below 2**53 throughout: floats multiply and add them without rounding.
         reached = (_units(reached) @ layer.astype(np.float64)).astype(np.int64)
     last = stack[-1].astype(np.float64)
     if last.ndim == 2:
@@ -162,10 +162,7 @@ def network_scores(rows: Rows, stack: Network) -> NDArray[np.int64]:
 
 
 def network_errors(rows: Rows, networks: Networks) -> NDArray[np.int64]:
-    """Count the records that each network gets wrong; a score of 0 is an error, as is a tie of the largest of several.
-
-    Source: Bassily, Mohri, Suresh 2022, section 5.
-    """
+    """Count the records that each network gets wrong; a tie is an error (Bassily, Mohri, Suresh 2022, section 5)."""
     side, found = signs(rows.labels), []
     for stack in networks.stacks():
         height = max(1, _CHUNK // (len(side) * max(stack[0].shape[2], stack[-1].shape[-1])))

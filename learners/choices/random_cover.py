@@ -71,10 +71,7 @@ def cap_mass(*, dimension: int, chord: float) -> float:
 
 
 def excess_error(*, records: int, epsilon: float, candidates: int, beta: float, mass: float) -> float:
-    """Bound on how much larger the error rate of the chosen candidate is than that of the best direction and all within its cap.
-
-    Source: McSherry and Talwar 2007.
-    """
+    """Bound the error rate of the candidate chosen above that of the best direction and its cap (McSherry and Talwar 2007)."""
     half = beta / 2
     if candidates * mass < math.log(1 / half):
         return math.inf

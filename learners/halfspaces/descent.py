@@ -1,4 +1,4 @@
-"""Noisy descent on the hinge loss of unit records: every step reads all records once, and a private choice may end several runs."""
+"""Noisy descent on the hinge loss of unit records: full-batch steps, and a private choice among several runs."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ FEWEST_STEPS: Final = 20
 MOST_STEPS: Final = 200
 
 _MOVES: Final = 2
-"""A record that is replaced takes a vector of norm one away from a sum and puts another one in."""
+"""Replacing a record takes one vector of norm one out of a sum and puts another one in."""
 
 _MOST_RECORDS: Final = 2**32
 
@@ -94,10 +94,7 @@ def descent(public: Public, *, columns: int, bound: int, high: int, low: int, ru
 
 
 def descend(rows: Rows, plan: Descent, source: BitSource | None = None) -> NDArray[np.int64]:
-    """Weights in the unit ball: makes exactly the releases that the plan states, and computes from those.
-
-    Source: Nguyen, Ullman, Zakynthinou 2020, Algorithm 3.
-    """
+    """Learn weights in the unit ball from the planned releases alone (Nguyen, Ullman, Zakynthinou 2020, Algorithm 3)."""
     require_short(rows, plan.bound)
     side, noise, found = signs(rows.labels), plan.noise(plan.release), []
     for _ in range(plan.runs):

@@ -94,10 +94,7 @@ class LiteralDescent:
 
 
 def literal_descent(public: Public, *, columns: int, bound: int, high: int, low: int, failure: Fraction) -> LiteralDescent:
-    """The published numbers: k = ceil(ln(8 / failure)) runs, and the noise of their proof, at half of epsilon.
-
-    Source: Nguyen, Ullman, Zakynthinou 2020, Algorithm 3.
-    """
+    """Plan ceil(ln(8 / failure)) runs with the published noise (Nguyen, Ullman, Zakynthinou 2020, Algorithm 3)."""
     if public.records > MOST_RECORDS or public.epsilon > 1 or public.delta == 0:
         allowed = f"at most {MOST_RECORDS} records, epsilon at most 1 and delta above 0"
         raise InvalidArgument("DPA103", f"faithful=True is for {allowed}: it takes a step for every pair of records.")
@@ -121,10 +118,7 @@ def descend_literally(rows: Rows, plan: LiteralDescent, source: BitSource | None
 
 
 def hinge_scores(*, high: int, low: int, largest: int) -> tuple[Loss, int]:
-    """The hinge loss that is 0 from one margin on and 1 at another, on a grid, as a score of candidates, with its sensitivity.
-
-    Source: Nguyen, Ullman, Zakynthinou 2020, section 3.
-    """
+    """The hinge loss between two margins on a grid, and its range (Nguyen, Ullman, Zakynthinou 2020, section 3)."""
 
     def loss(margins: NDArray[np.int64]) -> NDArray[np.int64]:
         """Rounded up to the grid, record by record."""

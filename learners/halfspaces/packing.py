@@ -1,4 +1,4 @@
-"""What no pure-DP learner of halfspaces can do: many halfspaces of which no classifier fits two, as a bound and as a generator."""
+"""A lower bound for pure-DP learners of halfspaces: many halfspaces of which no classifier fits two, counted and generated."""
 
 from __future__ import annotations
 
@@ -74,10 +74,7 @@ class Packing:
 
 
 def random_packing(*, dimension: int, size: int, margin: Exact, seed: int = 0) -> Packing:
-    """Halfspaces with random normal vectors of signs, which are far apart if there are not too many.
-
-    Source: Nguyen, Ullman, Zakynthinou 2020, Theorem 6.
-    """
+    """Halfspaces with random normal vectors of signs (Nguyen, Ullman, Zakynthinou 2020, Theorem 6)."""
     width, count = integer(dimension, "dimension", lower=2, upper=_MOST_DIMENSIONS), integer(size, "size", lower=2, upper=2**12)
     signs = PublicBits(seed, "packing", width).signs(count * width).reshape(count, width)
     return Packing(signs, in_range(margin, "margin", lower=0, upper=1, lower_open=True, upper_open=True))
@@ -106,10 +103,7 @@ def packing_size(*, dimension: int, margin: Exact) -> int:
 
 
 def records_needed(*, dimension: int, margin: Exact, epsilon: Exact, success: Exact = "9/10") -> Fraction:
-    """Records below which no pure-DP learner fits all halfspaces with a margin, each with some probability.
-
-    Source: Nguyen, Ullman, Zakynthinou 2020, Theorem 6.
-    """
+    """Bound the records that a pure-DP learner of halfspaces needs (Nguyen, Ullman, Zakynthinou 2020, Theorem 6)."""
     cost, size = positive(epsilon, "epsilon"), packing_size(dimension=dimension, margin=margin)
     return _implied(size, in_range(success, "success", lower=0, upper=1, lower_open=True, upper_open=True)) / cost
 

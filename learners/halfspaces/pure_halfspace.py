@@ -107,7 +107,7 @@ class PureHalfspaceClassifier(UnitRecordClassifier):
         return ChoicePlan(counts_mechanism(epsilon=public.epsilon, adjacency=public.adjacency), net, image)
 
     def _bound(self, plan: ChoicePlan, records: int) -> HalfspaceBound:
-        """Return the certified bound: nothing after a map, since no map to so few columns keeps margins for sure."""
+        """The certified bound: void after a map, since no map to so few columns keeps margins for sure."""
         net: Any = plan.cover
         return choice_bound(
             candidates=net.size,
@@ -119,7 +119,7 @@ class PureHalfspaceClassifier(UnitRecordClassifier):
         )
 
     def _facts(self, plan: ChoicePlan, public: Public) -> dict[str, Any]:
-        """Return the public facts: the candidates and the bound."""
+        """The candidates and the bound."""
         net: Any = plan.cover
         return {"candidates": net.size, "utility": str(self._bound(plan, public.records))}
 

@@ -13,13 +13,9 @@ MOST_POINTS: Final = 5 * 10**6
 
 
 def shell_net(*, dimension: int, margin: Exact) -> LatticeCover:
-    """Points of a lattice near the unit sphere, so many that one of them is within margin / 10 of every point of the sphere.
-
-    With r = margin / 10 the lattice has the step h = 2 r / sqrt(m), and a point p of integers is in the net if the norm of h p
-    is within r of 1. Lengths of candidates are in steps: `threshold` says what a margin of r is in those.
-
-    Source: Nguyen, Ullman, Zakynthinou 2020, Algorithm 2.
-    """
+    """Lattice points within margin / 10 of every point of the unit sphere (Nguyen, Ullman, Zakynthinou 2020, Algorithm 2)."""
+    # With r = margin / 10 the lattice has the step h = 2 r / sqrt(m), and a point p of integers is in the net if the norm of h p
+    # is within r of 1. Lengths of candidates are in steps: `threshold` states a margin of r in those.
     columns = integer(dimension, "dimension", lower=1, upper=MOST_DIMENSIONS)
     radius = in_range(margin, "margin", lower=0, upper=1, lower_open=True) / 10
     inner, outer = (columns * (end / (2 * radius)) ** 2 for end in (1 - radius, 1 + radius))
@@ -32,9 +28,7 @@ def shell_net(*, dimension: int, margin: Exact) -> LatticeCover:
 
 
 def threshold(*, dimension: int, bound: int) -> int:
-    """The largest signed margin of a point of the net with a record that is short of margin / 10: an error.
-
-    The margin of the point h p with a record q of norm `bound` steps is h <p, q> / bound, and h = 2 r / sqrt(m): it is below r if
-    2 <p, q> < bound sqrt(m), whatever the margin is.
-    """
+    """The largest signed margin of a point of the net with a record that is short of margin / 10: an error."""
+    # The margin of the point h p with a record q of norm `bound` steps is h <p, q> / bound, and h = 2 r / sqrt(m): it is below r
+    # if 2 <p, q> < bound sqrt(m), whatever the margin is.
     return math.isqrt(-(-dimension * bound**2 // 4) - 1)

@@ -1,4 +1,4 @@
-"""What learners of halfspaces share: records of norm one, a public map to few columns, a direction, and a record that says so."""
+"""The base of halfspace learners: records of norm one, a public map to few columns, one direction."""
 
 from __future__ import annotations
 
@@ -23,18 +23,14 @@ if TYPE_CHECKING:
 
 
 class UnitRecordClassifier(PrivateEstimator):
-    """A classifier of two classes that learns one direction from records of norm one, in the columns of its plan's map.
-
-    Args:
-      epsilon: as for `PrivateEstimator`, as all others.
-    """
+    """A classifier of two classes that learns one direction from records of norm one, in the columns of its plan's map."""
 
     released: ClassVar[tuple[str, ...]] = ("embedded_weights_",)
     feature_norm = 1
 
     @abstractmethod
     def _facts(self, plan: Any, public: Public) -> dict[str, Any]:
-        """Return what the record says beside the margin and the map."""
+        """Public facts that the record states beside the margin and the map."""
 
     @property
     def coef_(self) -> NDArray[np.float64]:

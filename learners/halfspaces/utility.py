@@ -1,4 +1,4 @@
-"""What is certain about a halfspace: the margin that a projection keeps, the columns it needs, and a bound on the error."""
+"""Certified utility of halfspace learners: the margin that a projection keeps, the columns it needs, a bound on the error."""
 
 from __future__ import annotations
 
@@ -59,10 +59,7 @@ class HalfspaceBound:
 
 
 def kept_margin(margin: Fraction, *, columns_in: int, columns: int, jl_fraction: Fraction, lattice_bits: int) -> Fraction:
-    """The margin of unit records on the lattice, after a map that changes no squared norm by more than a fraction of the margin.
-
-    Source: Nguyen, Ullman, Zakynthinou 2020, Lemma 3.
-    """
+    """The margin that unit records keep on the lattice and behind a map (Nguyen, Ullman, Zakynthinou 2020, Lemma 3)."""
     lost = Fraction(2 * whole_root_above(columns_in), 2**lattice_bits)
     kept = margin - lost
     if columns < columns_in:
@@ -76,18 +73,12 @@ def kept_margin(margin: Fraction, *, columns_in: int, columns: int, jl_fraction:
 
 
 def needed_columns(*, records: int, distortion: Fraction, failure: Fraction) -> int:
-    """Columns of a map of random signs that keeps the squared norms of 3 n + 1 vectors, up to a part of each.
-
-    Source: Achlioptas 2003, Theorem 1.1.
-    """
+    """Columns of random signs that keep the squared norms of 3 n + 1 vectors, up to a part (Achlioptas 2003, Theorem 1.1)."""
     return math.ceil(2 * math.log(2 * (3 * records + 1) / failure) / _exponent(float(distortion)) * _ROUNDED)
 
 
 def projection_failure(*, records: int, columns: int, distortion: Fraction) -> float:
-    """Probability, at most, with which a map of random signs distorts what `needed_columns` is about.
-
-    Source: Achlioptas 2003, Theorem 1.1.
-    """
+    """Bound the probability that random signs distort one of these norms (Achlioptas 2003, Theorem 1.1)."""
     return min(1.0, 2 * (3 * records + 1) * math.exp(-columns * _exponent(float(distortion)) / 2) * _ROUNDED)
 
 
@@ -126,10 +117,7 @@ def mean_hinge(plan: Descent) -> float:
 
 
 def sure_hinge(plan: Descent, failure: float) -> float:
-    """Mean hinge loss of a run on records that have the threshold as their margin, exceeded with a small probability only.
-
-    Source: Azuma 1967.
-    """
+    """Bound the mean hinge loss of a run on records that have the threshold as their margin, but for a failure (Azuma 1967)."""
     width, tail = math.sqrt(plan.release.dimension), math.sqrt(2 * math.log(2 / failure))
     length = plan.records + plan.deviation * (width + tail / math.sqrt(plan.steps)) + width / plan.bound
     return _hinge(plan, length**2, 2 * plan.deviation * math.sqrt(plan.steps) * tail + plan.steps * width / plan.bound)

@@ -60,10 +60,8 @@ class FastfoodFrequencies:
         return phases
 
     def _stack(self, columns: int, step: Fraction, place: int) -> tuple[NDArray[Any], ...]:
-        """The factors B, P, G and S of a stack, the last in 2**-64 turns per step and unit of what it is multiplied by.
-
-        Lengths of normal vectors are drawn by the approximation of Wilson and Hilferty: cubes of normal numbers.
-        """
+        """The factors B, P, G and S of a stack, the last in 2**-64 turns per step and unit of what it is multiplied by."""
+        # Lengths of normal vectors by Wilson and Hilferty: cubes of normal numbers are nearly chi-squared.
         stream = PublicBits(self.seed, "fastfood", self.dimension_in, place)
         signs, order = stream.signs(columns), stream.order(columns)
         normals = np.rint(np.ldexp(stream.normals(columns), _NORMAL_BITS)).astype(np.int64)
@@ -75,10 +73,7 @@ class FastfoodFrequencies:
 
 
 def fastfood_map(*, dimension_in: int, frequencies: int, width: Exact, seed: int) -> FourierMap:
-    """Fourier features of the Gaussian kernel whose frequencies need O(frequencies) memory and O(log d) operations each.
-
-    Source: Le, Sarlos, Smola 2013.
-    """
+    """Fourier features of the Gaussian kernel, with O(frequencies) memory and O(log d) operations each (Le, Sarlos, Smola 2013)."""
     columns = integer(dimension_in, "dimension_in", lower=1, upper=_MOST_COLUMNS)
     count = integer(frequencies, "frequencies", lower=1, upper=_MOST_COLUMNS)
     return FourierMap(FastfoodFrequencies(columns, count, positive(width, "width"), integer(seed, "seed", lower=0)))

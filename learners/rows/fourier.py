@@ -181,14 +181,9 @@ class FourierMap:
 
 
 def fourier_map(*, dimension_in: int, frequencies: int, kernel: Kernel, seed: int) -> FourierMap:
-    """Features whose inner products are a shift-invariant kernel on average, with errors of about 1 / sqrt(frequencies).
-
-    Source: Rahimi, Recht 2007, Algorithm 1.
-    """
-    columns, count = (
-        integer(dimension_in, "dimension_in", lower=1),
-        integer(frequencies, "frequencies", lower=1, upper=_MOST_FREQUENCIES),
-    )
+    """Features whose inner products are a kernel within about 1 / sqrt(frequencies) (Rahimi, Recht 2007, Algorithm 1)."""
+    columns = integer(dimension_in, "dimension_in", lower=1)
+    count = integer(frequencies, "frequencies", lower=1, upper=_MOST_FREQUENCIES)
     return FourierMap(DrawnFrequencies(columns, count, kernel, integer(seed, "seed", lower=0)))
 
 
@@ -216,8 +211,8 @@ def _cosines(bits: int, count: int) -> NDArray[np.int32]:
 
 
 def _floor(value: arb) -> int:
-    """The whole part of a number whose square is irrational."""
+    """The integer part of a number whose square is irrational."""
     whole = value.floor().unique_fmpz()
     if whole is None:
-        raise AssertionError("128 bits do not tell an entry of the table of cosines from a whole number")
+        raise AssertionError("an entry of the table of cosines is indistinguishable from an integer at 128 bits")
     return int(whole)

@@ -80,10 +80,7 @@ class HadamardMap:
 
 
 def hadamard_map(*, dimension_in: int, dimension_out: int, seed: int) -> HadamardMap:
-    """The linear map that rotates records by public signs and a Hadamard matrix and keeps some coordinates.
-
-    Source: Ailon, Chazelle 2009; Tropp 2011.
-    """
+    """The map that keeps some coordinates of records rotated by signs and a Hadamard matrix (Ailon, Chazelle 2009; Tropp 2011)."""
     columns = integer(dimension_in, "dimension_in", lower=1, upper=_MOST_COLUMNS)
     kept = integer(dimension_out, "dimension_out", lower=1, upper=next_power(columns))
     return HadamardMap(columns, kept, integer(seed, "seed", lower=0))

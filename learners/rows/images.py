@@ -1,4 +1,4 @@
-"""What every public map shares: a few records at a time, and images clipped to integers of a bounded norm."""
+"""Images of public maps: computed a few records at a time, clipped to integers of a bounded norm."""
 
 from __future__ import annotations
 

@@ -71,7 +71,7 @@ def to_rows(
     """Records as rows of whole steps of feature_norm / 2**lattice_bits, whatever they hold.
 
     A record within the bound is truncated toward zero, a longer one is scaled to the bound first, and the features of one that is
-    not finite become zero. What becomes of a record depends on that record alone; array and CSR give the same integers.
+    not finite become zero. Each record is mapped independently; array and CSR give the same integers.
     """
     norm, constant = positive(feature_norm, "feature_norm"), integer(intercept, "intercept", lower=0, upper=_LARGEST_INTERCEPT)
     bits = integer(lattice_bits, "lattice_bits", lower=1, upper=26)
@@ -190,7 +190,7 @@ def _require_entries(shape: tuple[int, ...], *, may_be_empty: bool) -> None:
 
 
 def _as_array(features: Any) -> NDArray[Any]:
-    """An array of what was given. A list has no type, so that one cell must not decide whether all are refused."""
+    """The features as an array. A list has no type, so no single cell may decide whether all are refused."""
     listed = isinstance(features, (list, tuple))
     try:
         read = np.asarray(features)
@@ -218,6 +218,6 @@ def _cells(rows: Any) -> NDArray[Any] | None:
 
 
 def _as_floats(values: NDArray[Any]) -> NDArray[np.float64]:
-    """The nearest float of each number, whatever its dtype; what float64 does not hold becomes infinite, silently."""
+    """The nearest float of each number, whatever its dtype; what float64 cannot hold silently becomes infinite."""
     with np.errstate(all="ignore"):
         return np.ascontiguousarray(values, dtype=np.float64)

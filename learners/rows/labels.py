@@ -1,6 +1,6 @@
 """Labels as integers: positions among public classes, where others count as the first, or parts of a public bound.
 
-How many scores tell classes apart, and the refusal of more than two, are here too.
+Also the number of scores for so many classes, and the refusal of more than two.
 """
 
 from __future__ import annotations
@@ -58,10 +58,7 @@ def read_classes(labels: Any) -> NDArray[Any]:
 
 
 def positions(labels: Any, classes: NDArray[Any]) -> NDArray[np.int64]:
-    """Position of each label among the classes; 0 for one that is none of them, whatever it is.
-
-    Labels and classes are compared as Python compares them: 1, 1.0 and True are equal, large integers are told apart exactly.
-    """
+    """Position of each label among the classes, compared as Python compares them, where 1, 1.0 and True are equal; else 0."""
     read = checked_labels(labels)
     place = {value: position for position, value in enumerate(classes.tolist())}
     if read.dtype == object:
@@ -118,7 +115,7 @@ def require_number_labels(labels: NDArray[Any]) -> None:
 
 
 def outputs_of(classes: int) -> int:
-    """Scores that tell so many classes apart: one for two classes, else one for each."""
+    """Number of scores for so many classes: one for two classes, else one for each."""
     return 1 if classes == 2 else classes
 
 

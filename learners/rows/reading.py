@@ -1,4 +1,4 @@
-"""Private values are mapped in place: what cannot be read gets a public value, whatever it raises, and nobody hears of it."""
+"""Reading of private values in place: an unreadable one silently becomes a public substitute, since refusing would leak."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _Read = TypeVar("_Read")
 
 
 def read_or(otherwise: _Read, read: Callable[[Any], _Read], value: Any) -> _Read:
-    """Return what a function reads in a private value, or a substitute for one in which it reads nothing."""
+    """Read a private value by a function, or return a substitute where that raises."""
     try:
         return read(value)
     except Exception:  # noqa: BLE001 - whatever a private value does, it is mapped in place
@@ -32,5 +32,5 @@ def as_numbers(values: NDArray[Any]) -> NDArray[Any]:
 
 
 def _number(value: Any) -> float:
-    """A number as a float; text is none, even if it could be read as one."""
+    """A number as a float; strings are never parsed as numbers."""
     return math.nan if isinstance(value, (str, bytes)) else float(value)

@@ -26,8 +26,8 @@ _INTEGERS_HOLD: Final = 2**63
 class Rows:
     """Rows of whole steps, each of L2 norm at most `bound`, each with the position of its label among the public classes.
 
-    The sums below do not depend on the order in which they are taken, on the number of threads, or on whether the rows are
-    stored densely: floats add only where every partial sum is an integer below 2**53, int64 adds elsewhere.
+    The sums below do not depend on the order in which they are taken, on the number of threads, or on how the rows
+    are stored: floats add only where every partial sum is an integer below 2**53, int64 adds elsewhere.
 
     Args:
       steps: (n, d) integers: an int32 array, or a csr_array of them, which is never made dense.
@@ -93,7 +93,7 @@ def row_bound(lattice_bits: int, constant: int) -> int:
 
 
 def as_array(matrix: Any) -> NDArray[Any]:
-    """A matrix as an array, whether it is stored densely or not."""
+    """A matrix, dense or sparse, as an array."""
     filled: NDArray[Any] = matrix if isinstance(matrix, np.ndarray) else matrix.toarray()
     return filled
 
@@ -119,5 +119,5 @@ def _require_room(largest: int) -> None:
 
 
 def _whole(values: Any) -> NDArray[np.int64]:
-    """Whole numbers in another type, as int64."""
+    """Integers in another type, as int64."""
     return np.asarray(values, dtype=np.int64)

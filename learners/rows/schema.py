@@ -1,4 +1,4 @@
-"""The schema of a table: whether its columns are numbers, judged by type and name alone, before any value is read."""
+"""Schema of a table: columns must be numbers by the types that the table declares, before any value is read."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def require_number_columns(table: Any) -> None:
 
 
 def is_array_of_objects(table: Any) -> bool:
-    """True if the values stand in an array whose type admits anything."""
+    """True if the values are in an array whose type admits anything."""
     return getattr(getattr(table, "dtype", None), "kind", "") == "O"
 
 
@@ -55,7 +55,7 @@ def warn_of_objects(table: Any, note: str) -> None:
 
 
 def feature_notes(features: Any) -> list[str]:
-    """Return what a record says about features whose type does not show that they are numbers; nothing in it depends on a value."""
+    """Notes of a privacy record on features whose type does not show that they are numbers; no note depends on a value."""
     if isinstance(features, (list, tuple)):
         return [LISTED]
     return [OBJECTS] if is_array_of_objects(features) else []

@@ -1,4 +1,4 @@
-"""What a public seed stands for: signs, choices, permutations and normal numbers, the same on every machine."""
+"""Public random bits from a seed: signs, choices, permutations and normal numbers, the same on every machine."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _NORMAL_BITS: Final = 40
 
 
 class PublicBits:
-    """A stream of bits that anyone can repeat who knows the seed; it makes public maps, never noise.
+    """A stream of bits that anyone who knows the seed can repeat, for public maps, never for noise.
 
     Args:
       seed: public integer, at least 0.

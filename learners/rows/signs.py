@@ -76,10 +76,7 @@ class SignMap:
 
 
 def sign_map(*, dimension_in: int, dimension_out: int, seed: int) -> SignMap:
-    """The linear map of a matrix of public signs, which keeps norms and inner products up to about sqrt(2 / dimension_out).
-
-    Source: Achlioptas 2003, Theorem 1.1.
-    """
+    """The map of public signs, which keeps inner products up to about sqrt(2 / dimension_out) (Achlioptas 2003, Theorem 1.1)."""
     return SignMap(
         integer(dimension_in, "dimension_in", lower=1, upper=_MOST_COLUMNS),
         integer(dimension_out, "dimension_out", lower=1, upper=_MOST_COLUMNS),

@@ -75,20 +75,15 @@ class SketchMap:
 
 
 def sketch_map(*, dimension_in: int, dimension_out: int, degree: int, constant: Exact = 1, seed: int) -> SketchMap:
-    """Features whose inner products are (<x, y> + constant)^degree on average, for any number of columns.
-
-    Source: Pham, Pagh 2013, Algorithm 1.
-    """
+    """Features whose inner products are (<x, y> + constant)^degree on average (Pham, Pagh 2013, Algorithm 1)."""
     columns, power, added = checked_polynomial(dimension_in, degree, constant)
     out = integer(dimension_out, "dimension_out", lower=1, upper=_MOST_COLUMNS)
     return SketchMap(columns, out, power, added, integer(seed, "seed", lower=0))
 
 
 def _convolved(sketches: tuple[list[int], ...]) -> NDArray[np.float64]:
-    """Circular convolution of the sketches of one record: a product of polynomials with whole coefficients, folded to their width.
-
-    Each coefficient is rounded to a float once, and the folds are added one after the other, for this record alone.
-    """
+    """Circular convolution of the sketches of one record: a product of integer polynomials, folded to their width."""
+    # Each coefficient is rounded to a float once and folds are added in order, so that an image depends on its record alone.
     from flint import fmpz_poly
 
     product: Any = reduce(mul, map(fmpz_poly, sketches))

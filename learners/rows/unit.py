@@ -25,20 +25,15 @@ _SHORT: Final = Fraction(1, 4)
 
 
 def unit_rows(features: Features, labels: NDArray[np.int64], *, lattice_bits: int = 20) -> Rows:
-    """Records divided by their norms, as whole steps of 2**-lattice_bits, whatever they hold.
-
-    What becomes of a record depends on that record alone. One that is zero or not finite becomes the first axis, in its place.
-    """
+    """Records divided by their norms, in steps of 2**-lattice_bits; one that is zero or not finite becomes the first axis."""
     with np.errstate(all="ignore"):
         rows = to_rows(_scaled(features), labels, feature_norm=_SHORT, lattice_bits=lattice_bits)
     return _directed(replace(rows, step=Fraction(1, rows.bound)))
 
 
 def unit_images(features: Features, labels: NDArray[np.int64], image: SignMap | None, *, lattice_bits: int = 20) -> Rows:
-    """Unit records, mapped by public signs and divided by their norms again; of an array, only a few records are wide at a time.
-
-    Source: Nguyen, Ullman, Zakynthinou 2020, section 3.
-    """
+    """Unit records mapped by public signs, and divided by their norms again (Nguyen, Ullman, Zakynthinou 2020, section 3)."""
+    # Of an array, a few records at a time: wide records need not all exist as floats at once.
     if image is None:
         return unit_rows(features, labels, lattice_bits=lattice_bits)
     count, width = features.shape

@@ -199,15 +199,8 @@ class PrivateGridSearchCV(PrivateEstimator):
         score, spent = _score(run, public.adjacency)
         law = {"mean": runs.parameter} if isinstance(runs, PoissonRuns) else {"shape": runs.shape, "stop": runs.stop}
         parameters = tuple(sorted({run.measure: max(paid, spent), **law}.items()))
-        return GridPlan(
-            candidates,
-            branches,
-            runs,
-            out,
-            integer(self.split_seed, "split_seed", lower=0),
-            score,
-            Release("best_of_runs", parameters, Fraction(1), public.adjacency),
-        )
+        whole = Release("best_of_runs", parameters, Fraction(1), public.adjacency)
+        return GridPlan(candidates, branches, runs, out, integer(self.split_seed, "split_seed", lower=0), score, whole)
 
     def _runs(self, candidates: int) -> Runs | PoissonRuns:
         """The law of the number of fits."""

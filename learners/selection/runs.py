@@ -1,4 +1,4 @@
-"""How many runs there are: a negative binomial or a Poisson number above 0, drawn exactly."""
+"""Random numbers of runs: negative binomial or Poisson above 0, drawn exactly."""
 
 from __future__ import annotations
 
@@ -19,6 +19,37 @@ _PRECISION: Final = 256
 _STEP: Final = 64
 
 
+class _Law(Protocol):
+    """A number of runs by its first mass, P[K = 1], and the ratios of masses, P[K = count + 1] / P[K = count]."""
+
+    def _first(self) -> arb: ...
+
+    def _ratio(self, count: int) -> arb: ...
+
+
+def _mass(law: _Law, k: int) -> Enclosure:
+    """P[K = k] for an integer k of at least 1."""
+    with working_precision(_PRECISION):
+        mass = law._first()  # noqa: SLF001 - this module's own laws
+        for passed in range(1, integer(k, "k", lower=1)):
+            mass *= law._ratio(passed)  # noqa: SLF001
+        return Enclosure.from_ball(mass, Reason("products of rationals over the mass above 0"), lowest=0, highest=1)
+
+
+def _draw(law: _Law, source: BitSource) -> int:
+    """Draw one number of runs exactly: a uniform number, of as many digits as are needed, against the running sums."""
+    place = LazyUniform(source, _STEP, _STEP)
+    with working_precision(_PRECISION):
+        mass = below = law._first()  # noqa: SLF001 - this module's own laws
+    count = 1
+    while not place.less(lambda _, bound=below: bound):  # type: ignore[misc]
+        with working_precision(_PRECISION):
+            mass = mass * law._ratio(count)  # noqa: SLF001
+            below = below + mass
+        count += 1
+    return count
+
+
 @dataclass(frozen=True, init=False)
 class Runs:
     """A number K of runs, P[K = k] proportional to (1 - stop)^k times the product of (l + shape) / (l + 1) over l below k.
@@ -31,6 +62,7 @@ class Runs:
 
     shape: Fraction
     stop: Fraction
+    pmf, draw = _mass, _draw
 
     def __init__(self, *, shape: Exact, stop: Exact) -> None:
         """Check the parameters and store them exactly."""
@@ -44,16 +76,8 @@ class Runs:
         with working_precision(_PRECISION):
             return Enclosure.from_ball(expected_runs(self.shape, self.stop), Reason("expectation"), lowest=1)
 
-    def pmf(self, k: int) -> Enclosure:
-        """P[K = k] for an integer k of at least 1."""
-        return _mass(self, integer(k, "k", lower=1))
-
-    def draw(self, source: BitSource) -> int:
-        """One number of runs, exactly."""
-        return _drawn(self, source)
-
     def _first(self) -> arb:
-        """P[K = 1]: shape (1 - stop) / (stop^-shape - 1), or its limit at shape 0."""
+        """The mass shape (1 - stop) / (stop^-shape - 1), or its limit at shape 0."""
         turn = ball(1 - self.stop)
         rest = -ball(self.stop).log()
         return turn / rest if self.shape == 0 else turn * ball(self.shape) / (ball(self.shape) * rest).expm1()
@@ -73,6 +97,7 @@ class PoissonRuns:
     """
 
     parameter: Fraction
+    pmf, draw = _mass, _draw
 
     def __init__(self, *, parameter: Exact) -> None:
         """Check the parameter and store it exactly."""
@@ -85,14 +110,6 @@ class PoissonRuns:
             mean = ball(self.parameter)
             return Enclosure.from_ball(mean / -(-mean).expm1(), Reason("expectation"), lowest=1)
 
-    def pmf(self, k: int) -> Enclosure:
-        """P[K = k] for an integer k of at least 1."""
-        return _mass(self, integer(k, "k", lower=1))
-
-    def draw(self, source: BitSource) -> int:
-        """One number of runs, exactly."""
-        return _drawn(self, source)
-
     def _first(self) -> arb:
         """P[K = 1]."""
         return ball(self.parameter) / ball(self.parameter).expm1()
@@ -100,34 +117,3 @@ class PoissonRuns:
     def _ratio(self, count: int) -> arb:
         """P[K = count + 1] / P[K = count]."""
         return ball(self.parameter / (count + 1))
-
-
-class _Law(Protocol):
-    """A number of runs by its first mass and the ratios of masses."""
-
-    def _first(self) -> arb: ...
-
-    def _ratio(self, count: int) -> arb: ...
-
-
-def _mass(law: _Law, count: int) -> Enclosure:
-    """P[K = count]."""
-    with working_precision(_PRECISION):
-        mass = law._first()  # noqa: SLF001 - this module's own laws
-        for passed in range(1, count):
-            mass *= law._ratio(passed)  # noqa: SLF001
-        return Enclosure.from_ball(mass, Reason("products of rationals over the mass above 0"), lowest=0, highest=1)
-
-
-def _drawn(law: _Law, source: BitSource) -> int:
-    """One number of runs: a uniform number of which as many digits are drawn as are needed, against the running sums."""
-    place = LazyUniform(source, _STEP, _STEP)
-    with working_precision(_PRECISION):
-        mass = below = law._first()  # noqa: SLF001 - this module's own laws
-    count = 1
-    while not place.less(lambda _, bound=below: bound):  # type: ignore[misc]
-        with working_precision(_PRECISION):
-            mass = mass * law._ratio(count)  # noqa: SLF001
-            below = below + mass
-        count += 1
-    return count

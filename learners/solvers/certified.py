@@ -99,17 +99,10 @@ def objective(
     tolerance: Exact = "1/100",
     offset: Exact = 0,
 ) -> Objective:
-    """A plan for regularised weights that a public number of steps brings within a certain distance of the minimiser.
-
-    Source: Nesterov 2004, Theorem 2.2.3.
-    """
+    """Plan how many steps bring weights within a public distance of the minimiser (Nesterov 2004, Theorem 2.2.3)."""
     count, width = integer(records, "records", lower=1), integer(columns, "columns", lower=1)
-    largest, weight, shift = (
-        positive(norm, "norm"),
-        positive(ridge, "ridge"),
-        in_range(offset, "offset", lower=0, upper=_LARGEST_OFFSET),
-    )
-    part = positive(tolerance, "tolerance")
+    largest, weight, part = positive(norm, "norm"), positive(ridge, "ridge"), positive(tolerance, "tolerance")
+    shift = in_range(offset, "offset", lower=0, upper=_LARGEST_OFFSET)
     chosen = Loss(loss) if isinstance(loss, str) else loss
     if not isinstance(chosen, Loss):
         raise InvalidArgument("DPA105", f"loss must be a Loss or the name of a family, got a {type(loss).__name__}.")
@@ -142,20 +135,8 @@ def objective(
         left = (1 - arb(pace)) ** rounds
         ended = left.sqrt() * start + lost
         radius, gradient = (2 / ball(weight)).sqrt() * ended, (2 * arb(smoothness)).sqrt() * ended
-        return Objective(
-            count,
-            width,
-            largest,
-            weight,
-            chosen,
-            rounds,
-            smoothness,
-            pace,
-            radius=_above(radius),
-            gradient=_above(gradient),
-            error=_above(error),
-            offset=shift,
-        )
+        limits = map(_above, (radius, gradient, error))
+        return Objective(count, width, largest, weight, chosen, rounds, smoothness, pace, *limits, shift)
 
 
 def _gradient_error(count: int, width: int, loss: Loss, norm: Fraction, ridge: Fraction, offset: Fraction, longest: arb) -> arb:

@@ -29,10 +29,7 @@ _DEVIATIONS: Final = 4
 
 
 def solve(rows: Rows, plan: SolverPlan, source: BitSource | None = None, loss: SlopeRule | None = None) -> NDArray[np.int64]:
-    """Weights of a linear classifier: makes exactly the releases that the plan states, and computes from those.
-
-    Source: Bassily, Smith, Thakurta 2014 (noisy gradients).
-    """
+    """Learn linear weights from the planned releases alone (Bassily, Smith, Thakurta 2014, noisy gradients)."""
     if rows.bound > plan.bound:
         raise InvalidArgument(
             "DPA103",

@@ -40,7 +40,7 @@ class HingeStep:
     limit: float
 
     def length(self, margin: float) -> float:
-        """Return how far a record of that signed margin moves the weights, in units of its own norm."""
+        """How far a record of that signed margin moves the weights, in units of its own norm."""
         return min(max(self.pull * (self.margin - margin), 0.0), self.limit)
 
     def require_contraction(self, norm: Fraction) -> None:

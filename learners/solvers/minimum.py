@@ -1,4 +1,4 @@
-"""The regularised minimiser in integers: what kernel learners tell about, and what perturbed ones release."""
+"""The regularised minimiser in integers, from which kernel learners answer and which perturbation releases with noise."""
 
 from __future__ import annotations
 
@@ -54,10 +54,8 @@ class Minimum:
 
     @property
     def longest(self) -> Fraction:
-        """Norm that the exact minimiser does not exceed, whatever the records are.
-
-        The gradient of the mean loss is at most the steepest slope, and ridge / 2 |w|^2 at most the loss at 0.
-        """
+        """Norm that the exact minimiser does not exceed, whatever the records are."""
+        # The gradient of the mean loss is at most the steepest slope, and ridge / 2 |w|^2 at most the loss at 0.
         plan = self.objective
         at_zero = plan.offset**2 / 2 if self.residual else plan.loss.at_zero
         return min(plan.loss.steepest / plan.ridge, root_above(2 * at_zero / plan.ridge))

@@ -1,4 +1,4 @@
-"""Random orders of records: permutations and draws with replacement, uniform without any error, which nobody can choose."""
+"""Random orders of records: exactly uniform permutations and draws with replacement, from the noise source."""
 
 from __future__ import annotations
 

@@ -114,10 +114,7 @@ class Schedule:
 
 
 def batches(records: int) -> tuple[int, ...]:
-    """Sizes of the phases of a pass: half of the records, a quarter, and so on, down to one.
-
-    Source: Feldman, Koren, Talwar 2020, Algorithm 2.
-    """
+    """Sizes of the phases of a pass: half of the records, a quarter, and so on (Feldman, Koren, Talwar 2020, Algorithm 2)."""
     count = integer(records, "records", lower=1, upper=_MOST_RECORDS)
     return tuple(count >> phase for phase in range(1, count.bit_length()))
 
@@ -131,10 +128,7 @@ def schedule(
     noise_multiplier: Exact,
     adjacency: Adjacency | str = "replace_one",
 ) -> Schedule:
-    """The phases of a pass: step sizes that balance the noise against the length of the pass, and noise for what one record moves.
-
-    Source: Feldman, Koren, Talwar 2020, Algorithm 2.
-    """
+    """Plan the step sizes and the noise of every phase of a pass (Feldman, Koren, Talwar 2020, Algorithm 2)."""
     relation, sizes = Adjacency.of(adjacency), batches(records)
     if relation not in map(Adjacency, _MOVES):
         raise Unsupported("DPA604", f"phased descent is proved under {' and '.join(_MOVES)}, got {relation}.")
@@ -166,10 +160,7 @@ def schedule(
 def noisy_means(
     rows: Rows, plan: Schedule, order: NDArray[np.int64], source: BitSource | None = None
 ) -> Iterator[NDArray[np.int64]]:
-    """Yield what the phases release, in turn: the means of their iterates with noise, in steps of their lattices.
-
-    Source: Feldman, Koren, Talwar 2020, Algorithm 2.
-    """
+    """Yield the noisy mean of each phase, in steps of its lattice (Feldman, Koren, Talwar 2020, Algorithm 2)."""
     if rows.bound > plan.bound or rows.steps.shape != (plan.records, plan.columns) or len(order) < sum(plan.batches):
         raise InvalidArgument(
             "DPA103",

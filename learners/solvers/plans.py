@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from learners.estimator import Public
 
 MOST_COLUMNS: Final = 1024
-"""Up to so many columns, two classes are told apart by quasi-Newton steps."""
+"""Up to so many columns, two classes are separated by quasi-Newton steps."""
 
 _MOVES: Final = {"replace_one": 2, "add_remove": 1, "zero_out": 1}
 """By how many times the bound of a row one record moves a sum of slopes times rows."""
@@ -95,11 +95,8 @@ class SolverPlan:
 
 
 def default_plan(public: Public) -> SolverPlan:
-    """Plan a private linear classifier by the default rule.
-
-    Two classes in up to `MOST_COLUMNS` columns: a second moment and 8 quasi-Newton steps. Otherwise gradient steps, as long
-    altogether as makes the noise in the margin of a record of the largest norm 4/5 in standard deviation.
-    """
+    """Plan a private linear classifier by the default rule: quasi-Newton for two classes in few columns, else gradient steps."""
+    # Gradient steps are as long altogether as makes the noise in the margin of a record of the largest norm 4/5 in deviation.
     multiplier, moves = noise_multiplier(public.epsilon, public.delta), _MOVES[public.adjacency.kind]
     newton = public.classes == 2 and public.features < MOST_COLUMNS
     bits = _MOMENT_BITS if newton else _GRADIENT_BITS

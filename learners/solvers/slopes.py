@@ -56,11 +56,9 @@ _LOGISTIC: Final = np.array([min(UNIT, round(UNIT * 2 * decay / (1 + decay))) fo
 
 
 def logistic_slopes(margins: NDArray[np.int64], labels: NDArray[np.int64], margin_bits: int) -> NDArray[np.int64]:
-    """Downhill slopes of the logistic loss, doubled and cut at 1: `UNIT` for a record on the wrong side, less beyond the border.
-
-    The loss is the logistic one right of the border and its tangent left of it: convex, and at weights of zero every record pulls
-    with all the strength that it is charged for. Without the cut a record would be charged for twice that.
-    """
+    """Downhill slopes of the logistic loss, doubled and cut at 1: `UNIT` for a record on the wrong side, less beyond the border."""
+    # The loss is the logistic one right of the border and its tangent left of it: convex, and at weights of zero every record pulls
+    # with all the strength that it is charged for. Without the cut a record would be charged for twice that.
     signs = 2 * labels - 1
     cells = np.clip((signs * margins) >> (margin_bits - _CELLS_PER_MARGIN), 0, _CELLS - 1)
     return np.asarray(signs * _LOGISTIC[cells])
