@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 from dpaudit.errors import InvalidArgument
-from dpaudit.exact import Exact, integer
+from dpaudit.exact import Exact, in_range, integer
 from learners.choices.counts import errors, totals
+from learners.choices.covers import MOST_DIMENSIONS, LatticeCover, ball_volume_above
 from learners.choices.levels import choose_level, counts_mechanism
 from learners.choices.planned import ChoicePlan
 from learners.estimator import Public
-from learners.halfspaces.shell import shell_net, threshold
 from learners.halfspaces.unit_records import UnitRecordClassifier, between
 from learners.halfspaces.utility import HalfspaceBound, choice_bound
 from learners.rows.labels import require_two
@@ -24,10 +25,10 @@ if TYPE_CHECKING:
 
     from dpaudit.claims import Adjacency
     from learners.budget import Reserves
-    from learners.choices.lattice_cover import LatticeCover
     from learners.rows.rows import Rows
     from mechanisms.sampling.random import BitSource
 
+MOST_POINTS: Final = 5 * 10**6
 MOST_WORK: Final = 2 * 10**10
 """Largest number of records times points."""
 
@@ -135,6 +136,28 @@ class PureHalfspaceClassifier(UnitRecordClassifier):
 
         chosen = choose_level(np.bincount(counts), point, plan.mechanism, source, scores=lambda: -counts)
         return {"embedded_weights_": chosen}
+
+
+def shell_net(*, dimension: int, margin: Exact) -> LatticeCover:
+    """Lattice points within margin / 10 of every point of the unit sphere (Nguyen, Ullman, Zakynthinou 2020, Algorithm 2)."""
+    # With r = margin / 10 the lattice has the step h = 2 r / sqrt(m), and a point p of integers is in the net if the norm of h p
+    # is within r of 1. Lengths of candidates are in steps: `threshold` states a margin of r in those.
+    columns = integer(dimension, "dimension", lower=1, upper=MOST_DIMENSIONS)
+    radius = in_range(margin, "margin", lower=0, upper=1, lower_open=True) / 10
+    inner, outer = (columns * (end / (2 * radius)) ** 2 for end in (1 - radius, 1 + radius))
+    net = LatticeCover(columns, math.floor(outer), math.ceil(inner))
+    # Cubes around the points fill a shell that is thicker by half of their diagonals on either side, at most 1.
+    widest, narrowest = math.isqrt(net.radius_squared) + 2, max(0, math.isqrt(net.least_squared) - 1)
+    if ball_volume_above(columns) * (widest**columns - narrowest**columns) > 4 * MOST_POINTS or net.size > MOST_POINTS:
+        raise InvalidArgument("DPA103", f"the net would have more than {MOST_POINTS} points. Take a larger margin or fewer.")
+    return net
+
+
+def threshold(*, dimension: int, bound: int) -> int:
+    """The largest signed margin of a point of the net with a record that is short of margin / 10: an error."""
+    # The margin of the point h p with a record q of norm `bound` steps is h <p, q> / bound, and h = 2 r / sqrt(m): it is below r
+    # if 2 <p, q> < bound sqrt(m), whatever the margin is.
+    return math.isqrt(-(-dimension * bound**2 // 4) - 1)
 
 
 def net_errors(rows: Rows, net: LatticeCover) -> NDArray[np.int64]:

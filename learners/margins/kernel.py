@@ -10,8 +10,7 @@ from dpaudit.errors import InvalidArgument
 from dpaudit.exact import positive, word
 from learners.margins.mapped import Learner, MappedPlan, mapped_plan
 from learners.margins.mapped_classifier import MappedClassifier, noted
-from learners.rows.fastfood import fastfood_map
-from learners.rows.fourier import FourierMap, GaussianKernel, Kernel, LaplacianKernel, fourier_map
+from learners.rows.fourier import FourierMap, GaussianKernel, Kernel, LaplacianKernel, fastfood_map, fourier_map
 from learners.rows.hadamard import hadamard_map
 from learners.rows.projected import ProjectedMap
 

@@ -17,11 +17,11 @@ from dpaudit.exact import Exact, in_range, integer, positive, word
 from dpaudit.releases import recording
 from learners.budget import BudgetLeftBehind
 from learners.choices.counts import Listed, errors, totals
+from learners.choices.covers import RandomCover
 from learners.choices.generalized import GeneralizedExponential
 from learners.choices.hinge_minimum import Scale, least_hinge
 from learners.choices.levels import choice_release
 from learners.choices.planned import ChoicePlan
-from learners.choices.random_cover import RandomCover
 from learners.estimator import Plan, PrivateEstimator, Public
 from learners.record import Charge
 from learners.rows.labels import require_two

@@ -13,10 +13,9 @@ from dpaudit.errors import InvalidArgument, Unsupported
 from dpaudit.exact import Exact, in_range, integer, positive, word
 from learners.choices.arcs import choose_point
 from learners.choices.counts import choose, errors, per_class
-from learners.choices.lattice_cover import lattice_cover
+from learners.choices.covers import RandomCover, cap_mass, excess_error, lattice_cover
 from learners.choices.levels import counts_mechanism
 from learners.choices.planned import LATTICE_BITS, ChoicePlan
-from learners.choices.random_cover import RandomCover, cap_mass, excess_error
 from learners.estimator import PrivateEstimator, Public
 from learners.rows.labels import outputs_of, require_two
 from learners.rows.signs import sign_map

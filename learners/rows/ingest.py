@@ -11,9 +11,8 @@ import numpy as np
 
 from dpaudit.errors import InvalidArgument
 from dpaudit.exact import Exact, integer, kind_of, positive
-from learners.rows.reading import as_numbers
 from learners.rows.rows import Rows, row_bound
-from learners.rows.schema import OBJECTS, require_number_columns, warn_of_objects
+from learners.rows.schema import OBJECTS, as_numbers, require_number_columns, warn_of_objects
 from mechanisms.contributions import clip_rows
 from mechanisms.entries import name_contents
 

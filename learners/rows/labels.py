@@ -15,7 +15,7 @@ import numpy as np
 
 from dpaudit.errors import InvalidArgument
 from dpaudit.exact import kind_of
-from learners.rows.reading import as_numbers, read_or
+from learners.rows.schema import as_numbers, read_or
 from mechanisms.entries import name_contents
 
 if TYPE_CHECKING:

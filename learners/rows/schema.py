@@ -1,14 +1,23 @@
-"""Schema of a table: columns must be numbers by the types that the table declares, before any value is read."""
+"""Tables and their cells: columns must be numbers by declared type; an unreadable private value silently becomes a public one."""
 
 from __future__ import annotations
 
+import math
 import reprlib
 import warnings
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
+import numpy as np
 from sklearn.exceptions import DataConversionWarning
 
 from dpaudit.errors import InvalidArgument
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+_Read = TypeVar("_Read")
 
 OBJECTS: Final = (
     "X is an array of objects, whose type admits anything: an entry that is not a number counts as NaN, and its whole record as "
@@ -59,6 +68,27 @@ def feature_notes(features: Any) -> list[str]:
     if isinstance(features, (list, tuple)):
         return [LISTED]
     return [OBJECTS] if is_array_of_objects(features) else []
+
+
+def read_or(otherwise: _Read, read: Callable[[Any], _Read], value: Any) -> _Read:
+    """Read a private value by a function, or return a substitute where that raises: to refuse it would leak."""
+    try:
+        return read(value)
+    except Exception:  # noqa: BLE001 - whatever a private value does, it is mapped in place
+        return otherwise
+
+
+def as_numbers(values: NDArray[Any]) -> NDArray[Any]:
+    """Numbers as they are; of anything else, each entry by itself as a float, NaN where it is no number that float64 holds."""
+    if values.dtype.kind in _NUMBERS:
+        return values
+    numbers = (read_or(math.nan, _number, value) for value in values.ravel())
+    return np.fromiter(numbers, dtype=np.float64, count=values.size).reshape(values.shape)
+
+
+def _number(value: Any) -> float:
+    """A number as a float; strings are never parsed as numbers."""
+    return math.nan if isinstance(value, (str, bytes)) else float(value)
 
 
 def _is_number(kind: Any) -> bool:

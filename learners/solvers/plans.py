@@ -13,12 +13,16 @@ from dpaudit.releases import Release
 from learners.record import Charge
 from learners.rows.labels import outputs_of
 from learners.rows.rows import row_bound
-from learners.solvers.moments import OFF_DIAGONAL, moment_sensitivity
 from learners.solvers.slopes import UNIT
 from mechanisms.gaussian import GaussianMechanism
+from mechanisms.roots import whole_root_above
 
 if TYPE_CHECKING:
     from learners.estimator import Public
+
+DIAGONAL: Final = 5
+OFF_DIAGONAL: Final = 7
+"""What entries of a second moment are multiplied by; 7**2 <= 2 * 5**2, so that its triangle moves by at most 5 times the matrix."""
 
 MOST_COLUMNS: Final = 1024
 """Up to so many columns, two classes are separated by quasi-Newton steps."""
@@ -116,6 +120,11 @@ def default_plan(public: Public) -> SolverPlan:
         travel = min(travel, Fraction(_LARGEST_PACE * steps))
     gradient = gaussian_release(public, moves * UNIT * bound, multiplier**2 * steps / share, columns * outputs)
     return SolverPlan(public.records, outputs, steps, travel, bits, intercept, gradient, moment)
+
+
+def moment_sensitivity(bound: int, moves: int) -> int:
+    """Bound how far one record moves the released triangle of a second moment, in L2 norm, rounded up to an integer."""
+    return whole_root_above(moves * (DIAGONAL * bound**2) ** 2)
 
 
 def gaussian_release(public: Public, sensitivity: int, variance: Fraction, dimension: int) -> Release:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from learners.solvers.moments import DIAGONAL, OFF_DIAGONAL
+from learners.solvers.plans import DIAGONAL, OFF_DIAGONAL
 from learners.solvers.slopes import LOGISTIC, UNIT, SlopeRule
 
 if TYPE_CHECKING:

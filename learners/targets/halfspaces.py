@@ -17,16 +17,14 @@ from learners.choices.counts import Listed, errors, signs, totals
 from learners.choices.levels import counts_mechanism
 from learners.estimator import Public
 from learners.halfspaces.descent import Descent, active_sum, descend, descent
-from learners.halfspaces.pure_halfspace import net_errors
-from learners.halfspaces.shell import shell_net
+from learners.halfspaces.pure_halfspace import net_errors, shell_net
 from learners.rows.images import dense
 from learners.rows.rows import Rows
 from learners.solvers.phased import WEIGHT_BITS
 from learners.solvers.plans import noise_multiplier
 from learners.targets.choices import COUNTS, ONE, Record, rows_of
 from learners.targets.harness import Choice, law_of, make_target
-from learners.targets.inside import mu_of
-from learners.targets.watching import WatchedPlan
+from learners.targets.inside import WatchedPlan, mu_of
 from mechanisms.exponential import ExponentialMechanism
 from mechanisms.gaussian import GaussianMechanism
 from mechanisms.sampling.random import source_from

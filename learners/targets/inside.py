@@ -14,8 +14,8 @@ import numpy as np
 from dpaudit.accounting import compose
 from dpaudit.claims import GDP, Claim, Curve, PureDP
 from learners.rows.ingest import checked_features
+from learners.solvers.gradient import solve
 from learners.targets.harness import make_target
-from learners.targets.watching import transcript
 from mechanisms.sampling.random import source_from
 
 if TYPE_CHECKING:
@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from learners.record import Charge
     from learners.rows.rows import Rows
     from learners.solvers.plans import SolverPlan
+    from mechanisms.gaussian import GaussianMechanism
+    from mechanisms.sampling.random import BitSource
 
 Records = tuple[tuple[tuple[float, ...], int], ...]
 """Features of each record in their own units, and the position of its label among the classes."""
@@ -64,6 +66,46 @@ def read(model: PrivateEstimator, records: Records, plan: Plan) -> Rows:
     """Records as the learner reads them."""
     labels = np.array([label for _, label in records], dtype=np.int64)
     return model._rows(_features(records), labels, plan)  # noqa: SLF001 - what `fit` does, step by step
+
+
+@dataclass(frozen=True)
+class Watched:
+    """A planned mechanism that keeps what it is given and what it makes of it; without noise where there is no mechanism."""
+
+    mechanism: GaussianMechanism | None
+    seen: list[tuple[NDArray[np.int64], NDArray[np.int64]]]
+
+    def release(self, value: NDArray[np.int64], source: BitSource | None) -> NDArray[np.int64]:
+        """The mechanism's release."""
+        noisy = value if self.mechanism is None else self.mechanism.release(value, source)
+        self.seen.append((value, noisy))
+        return noisy
+
+
+@dataclass(frozen=True)
+class WatchedPlan:
+    """A plan that a solver follows as it would follow the plan itself, while all of its releases are seen."""
+
+    plan: SolverPlan
+    seen: list[tuple[NDArray[np.int64], NDArray[np.int64]]]
+    noisy: bool
+
+    def __getattr__(self, name: str) -> Any:
+        """What the plan itself holds under this name."""
+        return getattr(self.plan, name)
+
+    def noise(self, release: Release) -> Watched:
+        """The mechanism that makes a planned release, watched."""
+        return Watched(self.plan.noise(release) if self.noisy else None, self.seen)
+
+
+def transcript(
+    rows: Rows, plan: SolverPlan, source: BitSource | None = None, *, noisy: bool = True
+) -> list[tuple[NDArray[np.int64], NDArray[np.int64]]]:
+    """Every sum of a fit before and after its noise, in order."""
+    watched = WatchedPlan(plan, [], noisy)
+    solve(rows, cast("SolverPlan", watched), source)
+    return watched.seen
 
 
 @dataclass(frozen=True)

@@ -14,11 +14,9 @@ from dpaudit.targets import Sensitivity
 from learners.estimator import Public
 from learners.rows.rows import Rows
 from learners.solvers.gradient import WEIGHT_BITS, solve
-from learners.solvers.moments import DIAGONAL, OFF_DIAGONAL
-from learners.solvers.plans import SolverPlan, default_plan
+from learners.solvers.plans import DIAGONAL, OFF_DIAGONAL, SolverPlan, default_plan
 from learners.targets.harness import make_target
-from learners.targets.inside import mu_of
-from learners.targets.watching import transcript
+from learners.targets.inside import mu_of, transcript
 from mechanisms.sampling.random import source_from
 
 if TYPE_CHECKING:

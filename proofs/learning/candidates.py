@@ -82,8 +82,8 @@ NODES: Final = (
         f"{_PURE}candidates_and_projection_do_not_depend_on_the_records",
         f"{TESTS}margins/test_what_the_proofs_need.py::test_a_map_that_is_drawn_until_it_suits_the_records_differs_between_neighbours",
         binds=(
-            *code("learners/choices/random_cover.py", "RandomCover"),
-            *code("learners/choices/lattice_cover.py", "LatticeCover"),
+            *code("learners/choices/covers.py", "RandomCover"),
+            *code("learners/choices/covers.py", "LatticeCover"),
             *code("learners/choices/planned.py", "ChoicePlan"),
         ),
     ),

@@ -98,7 +98,7 @@ NODES: Final = (
         f"{_PURE}the_threshold_is_decided_in_integers",
         needs=("counts", "rows.unit", "covers"),
         binds=(
-            *code("learners/halfspaces/shell.py", "shell_net", "threshold"),
+            *code("learners/halfspaces/pure_halfspace.py", "shell_net", "threshold"),
             *code("learners/halfspaces/pure_halfspace.py", "net_errors"),
         ),
     ),

@@ -64,7 +64,7 @@ NODES: Final = (
         f"{_AUDITS}one_record_moves_the_second_moment_by_no_more_than_its_sensitivity",
         needs=("moments.moves", "rows.sums"),
         binds=(
-            *code("learners/solvers/moments.py", "moment_sensitivity"),
+            *code("learners/solvers/plans.py", "moment_sensitivity"),
             *code("learners/solvers/quasi_newton.py", "preconditioner"),
             *code("mechanisms/roots.py", "whole_root_above"),
         ),

@@ -66,7 +66,7 @@ NODES: Final = (
         f"{TESTS}rows/test_polynomial.py::test_a_record_at_the_bound_has_an_image_at_the_bound",
         needs=("rows.records",),
         binds=(
-            *code("learners/rows/images.py", "clipped", "by_blocks"),
+            *code("learners/rows/images.py", "clip_images", "map_blocks"),
             *code("mechanisms/roots.py", "root_above"),
             *code("learners/rows/signs.py", "SignMap"),
             *code("learners/rows/hadamard.py", "HadamardMap"),

@@ -21,7 +21,7 @@ from learners.margins.neural import NeuralMarginClassifier
 from learners.margins.pure_margin import PureMarginClassifier
 from learners.margins.rivals import against_rivals
 from learners.public_data.private_classifier import PrivateClassifier
-from learners.rows.fastfood import FastfoodFrequencies
+from learners.rows.fourier import FastfoodFrequencies
 from learners.rows.polynomial import polynomial_map
 from learners.rows.rows import Rows
 from learners.rows.schema import require_number_columns

@@ -14,8 +14,7 @@ from learners.estimator import Public
 from learners.halfspaces.descent import active_sum, descent
 from learners.halfspaces.literal import hinge_scores, literal_descent
 from learners.halfspaces.packing import Packing, error_rate, packing_size
-from learners.halfspaces.pure_halfspace import net_errors
-from learners.halfspaces.shell import shell_net, threshold
+from learners.halfspaces.pure_halfspace import net_errors, shell_net, threshold
 from learners.halfspaces.utility import descent_bound, kept_margin, mean_hinge, sure_hinge
 from learners.record import PrivacyRecord
 from learners.rows.unit import unit_rows

@@ -19,11 +19,11 @@ from dpaudit.releases import Release
 from learners.budget import Budget
 from learners.choices.arcs import arcs_of, border_point
 from learners.choices.counts import Listed, errors, totals
+from learners.choices.covers import RandomCover
 from learners.choices.generalized import GeneralizedExponential
 from learners.choices.hinge_minimum import Scale, least_hinge
 from learners.choices.levels import Widths, counts_mechanism, trial, weigh
 from learners.choices.networks import RandomNetworks, network_errors
-from learners.choices.random_cover import RandomCover
 from learners.estimator import Public
 from learners.margins.erm import erm_plan
 from learners.margins.polynomial_margin import PolynomialMarginClassifier

@@ -344,7 +344,7 @@ def test_a_program_that_is_only_moved_keeps_its_certificate(tmp_path):
     ("path", "name", "old", "new", "learner"),
     [
         ("solvers/slopes.py", "softmax_slopes", "np.maximum(norms, _CLIP)", "np.maximum(norms, 1)", "PrivateClassifier"),
-        ("solvers/moments.py", "moment_sensitivity", "moves * (DIAGONAL", "(DIAGONAL", "PrivateClassifier"),
+        ("solvers/plans.py", "moment_sensitivity", "moves * (DIAGONAL", "(DIAGONAL", "PrivateClassifier"),
         ("solvers/hinge.py", "HingeStep", "max(self.pull * (self.margin - margin), 0.0)", "self.pull", "MarginClassifier"),
         ("solvers/phased.py", "schedule", "_MOVES[relation.kind] * length", "length", "MarginClassifier"),
         ("choices/counts.py", "errors", "margins <= limit", "margins < limit", "PureMarginClassifier"),

@@ -33,8 +33,8 @@ from learners.solvers import slopes
 from learners.solvers.hinge import HingeStep, hinges
 from learners.solvers.losses import Loss
 from learners.solvers.minimum import minimum
-from learners.solvers.moments import DIAGONAL, OFF_DIAGONAL, moment_sensitivity
 from learners.solvers.phased import WEIGHT_BITS, mean_of_iterates, on_ball, rounded_mean, schedule
+from learners.solvers.plans import DIAGONAL, OFF_DIAGONAL, moment_sensitivity
 from proofs.chain import ALL_LEMMAS
 from proofs.learning.tables import prove_slopes
 from proofs.rounding import ProofFailed

@@ -8,10 +8,9 @@ import numpy as np
 import pytest
 
 from dpaudit.releases import recording
-from learners.targets.inside import Inside, mu_of, planned, read
+from learners.targets.inside import Inside, mu_of, planned, read, transcript
 from learners.targets.phased import LEADING, known_order_targets
 from learners.targets.sums import PAIRS, inside_targets, models
-from learners.targets.watching import transcript
 from mechanisms.sampling.random import source_from
 
 NAMES = tuple(PAIRS)

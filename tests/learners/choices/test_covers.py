@@ -10,9 +10,8 @@ import numpy as np
 import pytest
 
 from dpaudit.errors import InvalidArgument
-from learners.choices import lattice_cover as lattice_module
-from learners.choices.lattice_cover import LatticeCover, lattice_cover
-from learners.choices.random_cover import RandomCover, cap_mass, excess_error
+from learners.choices import covers as lattice_module
+from learners.choices.covers import LatticeCover, RandomCover, cap_mass, excess_error, lattice_cover
 
 
 @pytest.mark.parametrize(("dimension", "squared"), [(1, 9), (2, 0), (2, 10), (3, 5), (4, 6)])

@@ -14,8 +14,7 @@ from sklearn.utils.estimator_checks import check_estimator
 
 from dpaudit.errors import DpauditError
 from dpaudit.releases import recording
-from learners.halfspaces.pure_halfspace import PureHalfspaceClassifier, net_errors
-from learners.halfspaces.shell import MOST_POINTS, shell_net, threshold
+from learners.halfspaces.pure_halfspace import MOST_POINTS, PureHalfspaceClassifier, net_errors, shell_net, threshold
 from learners.rows.unit import unit_rows
 from mechanisms.sampling.random import source_from
 

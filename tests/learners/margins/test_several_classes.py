@@ -13,7 +13,7 @@ from scipy.sparse import csr_array
 
 from dpaudit.errors import DpauditError
 from dpaudit.releases import recording
-from learners.choices.random_cover import cap_mass
+from learners.choices.covers import cap_mass
 from learners.margins.bounds import utility_bound
 from learners.margins.kernel import KernelMarginClassifier
 from learners.margins.label_private import LabelPrivateClassifier

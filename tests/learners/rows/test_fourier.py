@@ -11,12 +11,12 @@ import pytest
 from scipy import stats
 
 from dpaudit.errors import InvalidArgument
-from learners.rows.fastfood import fastfood_map
 from learners.rows.fourier import (
     DrawnFrequencies,
     FourierMap,
     GaussianKernel,
     LaplacianKernel,
+    fastfood_map,
     fourier_map,
     pairwise_error,
 )

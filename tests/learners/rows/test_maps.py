@@ -12,8 +12,7 @@ from scipy import sparse
 
 from dpaudit.errors import InvalidArgument
 from learners.rows import images
-from learners.rows.fastfood import fastfood_map
-from learners.rows.fourier import GaussianKernel, LaplacianKernel, fourier_map
+from learners.rows.fourier import GaussianKernel, LaplacianKernel, fastfood_map, fourier_map
 from learners.rows.hadamard import hadamard_map
 from learners.rows.ingest import to_rows
 from learners.rows.polynomial import polynomial_map

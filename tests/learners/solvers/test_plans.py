@@ -16,8 +16,7 @@ from dpaudit.claims import Adjacency
 from dpaudit.errors import InvalidArgument
 from learners.estimator import Public
 from learners.rows.ingest import to_rows
-from learners.solvers.moments import DIAGONAL, OFF_DIAGONAL, moment_sensitivity
-from learners.solvers.plans import MOST_COLUMNS, default_plan, noise_multiplier
+from learners.solvers.plans import DIAGONAL, MOST_COLUMNS, OFF_DIAGONAL, default_plan, moment_sensitivity, noise_multiplier
 from learners.solvers.slopes import UNIT
 
 MOVES = {"replace_one": 2, "add_remove": 1, "zero_out": 1}
