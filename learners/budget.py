@@ -32,7 +32,7 @@ class Reserves(Protocol):
 
 
 @contextmanager
-def paid(budget: Reserves | None, loss: PrivacyLoss | None, source: BitSource | None) -> Iterator[None]:
+def reserve_price(budget: Reserves | None, loss: PrivacyLoss | None, source: BitSource | None) -> Iterator[None]:
     """Reserve the price of a fit, then let the releases inside the block belong to it; DPA809 for seeded noise of a ledger."""
     if budget is None or loss is None:
         yield

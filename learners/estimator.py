@@ -18,7 +18,7 @@ from dpaudit.claims import Adjacency
 from dpaudit.errors import InvalidArgument, Unsupported
 from dpaudit.exact import Exact, in_range, kind_of, positive
 from dpaudit.releases import recording
-from learners.budget import BudgetLeftBehind, Reserves, paid
+from learners.budget import BudgetLeftBehind, Reserves, reserve_price
 from learners.record import Charge, PrivacyRecord
 from learners.relations import covered_relation, is_uncounted, public_count, require_one_label_each
 from learners.rows.ingest import Features, checked_features, to_rows
@@ -166,7 +166,7 @@ class PrivateModel(BaseEstimator):  # type: ignore[misc]
         learned: dict[str, Any] = {}
         if plan is not None:
             self._rows(np.zeros((1, public.features)), np.zeros(1, dtype=np.int64), plan)  # refuses what is public, here already
-            with paid(self.budget, record.loss, source):
+            with reserve_price(self.budget, record.loss, source):
                 learned, record = self._run(self._rows(features, self._positions(labels, classes), plan), plan, record, source)
         self.__dict__.pop("feature_names_in_", None)
         self.__dict__.update(columns, plan_=plan, privacy_=record, **learned)

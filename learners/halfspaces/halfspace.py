@@ -14,7 +14,7 @@ from dpaudit.exact import Exact, in_range, integer
 from learners.estimator import Public
 from learners.halfspaces.descent import Descent, descend, descent
 from learners.halfspaces.literal import LiteralDescent, descend_literally, literal_descent
-from learners.halfspaces.unit_records import UnitRecordClassifier, between
+from learners.halfspaces.unit_records import UnitRecordClassifier, open_fraction
 from learners.halfspaces.utility import (
     HalfspaceBound,
     descent_bound,
@@ -150,7 +150,7 @@ class HalfspaceClassifier(UnitRecordClassifier):
     @property
     def utility_(self) -> HalfspaceBound:
         """The certified bound on the error of records that have the margin: a bound, vacuous, or void and why."""
-        bound: HalfspaceBound = self.plan_.bound(between(self.failure, "failure"))
+        bound: HalfspaceBound = self.plan_.bound(open_fraction(self.failure, "failure"))
         return bound
 
     def _plan(self, public: Public) -> HalfspacePlan:
@@ -158,8 +158,8 @@ class HalfspaceClassifier(UnitRecordClassifier):
         require_two(public.classes)
         self._require_truth_values("faithful")
         margin = in_range(self.margin, "margin", lower=0, upper=1, lower_open=True)
-        fraction = _LITERAL_FRACTION if self.faithful else between(self.jl_fraction, "jl_fraction")
-        failure, share = between(self.failure, "failure"), between(self.choice_share, "choice_share")
+        fraction = _LITERAL_FRACTION if self.faithful else open_fraction(self.jl_fraction, "jl_fraction")
+        failure, share = open_fraction(self.failure, "failure"), open_fraction(self.choice_share, "choice_share")
         count = integer(self.runs, "runs", lower=1, upper=_MOST_RUNS)
         columns = min(public.features, self._columns(public, margin, fraction * margin, failure))
         image = None
@@ -189,7 +189,7 @@ class HalfspaceClassifier(UnitRecordClassifier):
         return {
             "columns": plan.runs.release.dimension,
             "runs": f"{plan.runs.runs} of {plan.runs.steps} steps",
-            "utility": str(plan.bound(between(self.failure, "failure"))),
+            "utility": str(plan.bound(open_fraction(self.failure, "failure"))),
         }
 
     def _learn(self, rows: Rows, plan: HalfspacePlan, source: BitSource | None) -> Mapping[str, Any]:  # type: ignore[override]

@@ -15,7 +15,7 @@ from learners.choices.covers import MOST_DIMENSIONS, LatticeCover, ball_volume_a
 from learners.choices.levels import choose_level, counts_mechanism
 from learners.choices.planned import ChoicePlan
 from learners.estimator import Public
-from learners.halfspaces.unit_records import UnitRecordClassifier, between
+from learners.halfspaces.unit_records import UnitRecordClassifier, open_fraction
 from learners.halfspaces.utility import HalfspaceBound, choice_bound
 from learners.rows.labels import require_two
 from learners.rows.signs import sign_map
@@ -96,7 +96,7 @@ class PureHalfspaceClassifier(UnitRecordClassifier):
     def _plan(self, public: Public) -> ChoicePlan:
         """Map and net, from public numbers."""
         require_two(public.classes)
-        between(self.failure, "failure")
+        open_fraction(self.failure, "failure")
         wanted = _USUAL_DIMENSION if self.dimension is None else integer(self.dimension, "dimension", lower=1)
         net = shell_net(dimension=min(wanted, public.features), margin=self.margin)
         if net.size * public.records > MOST_WORK:
@@ -115,7 +115,7 @@ class PureHalfspaceClassifier(UnitRecordClassifier):
             records=records,
             columns=net.dimension,
             epsilon=float(plan.mechanism.epsilon),
-            failure=float(between(self.failure, "failure")),
+            failure=float(open_fraction(self.failure, "failure")),
             unmapped=0.0 if plan.image is None else 1.0,
         )
 

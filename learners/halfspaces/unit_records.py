@@ -67,6 +67,6 @@ class UnitRecordClassifier(PrivateEstimator):
         return np.asarray(rows.margins(self.embedded_weights_) / (rows.bound * max(length, 1.0)))
 
 
-def between(value: Exact, name: str) -> Fraction:
+def open_fraction(value: Exact, name: str) -> Fraction:
     """A number between 0 and 1, neither of them."""
     return in_range(value, name, lower=0, upper=1, lower_open=True, upper_open=True)

@@ -11,7 +11,7 @@ import numpy as np
 
 from dpaudit.errors import InvalidArgument
 from dpaudit.exact import Exact, in_range, integer, positive
-from learners.rows.images import by_blocks, clipped, require_columns
+from learners.rows.images import clip_images, map_blocks, require_columns
 from learners.rows.ingest import checked_features, to_rows
 from learners.rows.rows import Rows, as_array
 from mechanisms.noise import read_flag
@@ -74,9 +74,9 @@ class PublicSubspace:
             """Images of a few records."""
             values = self.exact(part).astype(np.float64)
             unit = self.step / 2**BASIS_BITS
-            return clipped(values, part.labels, unit=unit, clip=self.clip, lattice_bits=lattice_bits, intercept=intercept)
+            return clip_images(values, part.labels, unit=unit, clip=self.clip, lattice_bits=lattice_bits, intercept=intercept)
 
-        return by_blocks(rows, self.dimension_out, image)
+        return map_blocks(rows, self.dimension_out, image)
 
     def transpose(self, weights: NDArray[Any]) -> NDArray[np.float64]:
         """Weights of images in units of the clip as weights of the features: B w / clip."""

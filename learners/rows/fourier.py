@@ -18,8 +18,8 @@ from flint import arb, fmpq
 
 from dpaudit.errors import InvalidArgument
 from dpaudit.exact import Exact, in_range, integer, positive, working_precision
-from learners.rows.hadamard import next_power, transformed
-from learners.rows.images import by_blocks, dense, require_columns
+from learners.rows.hadamard import hadamard_transform, next_power
+from learners.rows.images import dense, map_blocks, require_columns
 from learners.rows.rows import Rows, row_bound
 from learners.rows.seeds import PublicBits
 
@@ -172,7 +172,7 @@ class FastfoodFrequencies:
             """Phases of a few records."""
             filled = np.zeros((rows.steps.shape[0], columns), dtype=np.int64)
             filled[:, : self.dimension_in] = dense(rows, np.int64)
-            turned = [transformed(transformed(filled * b)[:, p] * g) * s for b, p, g, s in stacks]
+            turned = [hadamard_transform(hadamard_transform(filled * b)[:, p] * g) * s for b, p, g, s in stacks]
             return np.concatenate(turned, axis=1)[:, : self.count].view(np.uint64)
 
         return phases
@@ -226,7 +226,7 @@ class FourierMap:
             steps[:, :count], steps[:, count : 2 * count], steps[:, 2 * count :] = cosines[places], sines[places], constant
             return Rows(steps, row_bound(bits, constant), Fraction(1, 2**bits), part.labels)
 
-        return by_blocks(rows, count, image)
+        return map_blocks(rows, count, image)
 
 
 def fourier_map(*, dimension_in: int, frequencies: int, kernel: Kernel, seed: int) -> FourierMap:

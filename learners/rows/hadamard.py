@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from dpaudit.exact import Exact, integer
-from learners.rows.images import by_blocks, clipped, dense, require_columns, require_exact
+from learners.rows.images import clip_images, dense, map_blocks, require_columns, require_exact
 from learners.rows.rows import Rows
 from learners.rows.seeds import PublicBits
 from mechanisms.roots import root_above
@@ -57,17 +57,17 @@ class HadamardMap:
             """Images of a few records."""
             filled = np.zeros((part.steps.shape[0], self.width), dtype=np.int64)
             filled[:, : self.dimension_in] = dense(part, np.int64) * signs
-            values = transformed(filled)[:, kept].astype(np.float64)
-            return clipped(values, part.labels, unit=unit, clip=limit, lattice_bits=lattice_bits, intercept=intercept)
+            values = hadamard_transform(filled)[:, kept].astype(np.float64)
+            return clip_images(values, part.labels, unit=unit, clip=limit, lattice_bits=lattice_bits, intercept=intercept)
 
-        return by_blocks(rows, self.width, image)
+        return map_blocks(rows, self.width, image)
 
     def transpose(self, weights: NDArray[Any]) -> NDArray[np.float64]:
         """Weights of the images as weights of the rows: D H R^T w / sqrt(k)."""
         values = np.asarray(weights, dtype=np.float64)
         spread = np.zeros((*values.shape[1:], self.width))
         spread[..., self._kept()] = values.T
-        turned = transformed(spread.reshape(-1, self.width)).reshape(spread.shape)[..., : self.dimension_in] * self._signs()
+        turned = hadamard_transform(spread.reshape(-1, self.width)).reshape(spread.shape)[..., : self.dimension_in] * self._signs()
         return np.asarray(turned.T / math.sqrt(self.dimension_out))
 
     def _signs(self) -> NDArray[np.int8]:
@@ -91,7 +91,7 @@ def next_power(columns: int) -> int:
     return 1 << (columns - 1).bit_length()
 
 
-def transformed(values: NDArray[Any]) -> NDArray[Any]:
+def hadamard_transform(values: NDArray[Any]) -> NDArray[Any]:
     """H x for every row x, in place: butterflies of additions and subtractions over a width that is a power of two."""
     count, width = values.shape
     half = 1

@@ -39,7 +39,7 @@ class PublicMap(Protocol):
         ...
 
 
-def by_blocks(rows: Rows, width: int, image: Callable[[Rows], Rows]) -> Rows:
+def map_blocks(rows: Rows, width: int, image: Callable[[Rows], Rows]) -> Rows:
     """Images of runs of records, each run so short that `width` numbers for each of its records take a few megabytes."""
     count, height = rows.steps.shape[0], max(1, _ENTRIES // width)
     first = image(_part(rows, slice(0, height)))
@@ -51,7 +51,7 @@ def by_blocks(rows: Rows, width: int, image: Callable[[Rows], Rows]) -> Rows:
     return Rows(steps, first.bound, first.step, rows.labels)
 
 
-def clipped(
+def clip_images(
     values: NDArray[np.float64], labels: NDArray[np.int64], *, unit: Fraction, clip: Exact, lattice_bits: int, intercept: int
 ) -> Rows:
     """Images in units of `unit` as rows of whole steps of clip / 2**lattice_bits: exact arithmetic keeps each within the clip."""

@@ -13,7 +13,7 @@ import numpy as np
 
 from dpaudit.errors import InvalidArgument
 from dpaudit.exact import Exact, in_range, integer
-from learners.rows.images import by_blocks, clipped, dense, require_columns
+from learners.rows.images import clip_images, dense, map_blocks, require_columns
 from learners.rows.rows import Rows
 from mechanisms.roots import root_above
 
@@ -72,9 +72,9 @@ class PolynomialMap:
             for factor in factors[1:]:
                 values *= columns[:, factor]
             values *= roots
-            return clipped(values, part.labels, unit=unit, clip=limit, lattice_bits=lattice_bits, intercept=intercept)
+            return clip_images(values, part.labels, unit=unit, clip=limit, lattice_bits=lattice_bits, intercept=intercept)
 
-        return by_blocks(rows, 3 * len(roots), image)
+        return map_blocks(rows, 3 * len(roots), image)
 
     def _factors(self) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
         """Return the columns of each monomial, shape (degree, monomials), and roots of how many orders they come in."""

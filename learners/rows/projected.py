@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Final
 
-from learners.rows.images import PublicMap, by_blocks
+from learners.rows.images import PublicMap, map_blocks
 from mechanisms.roots import root_above
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ class ProjectedMap:
             between = self.first.apply(part, lattice_bits=_BETWEEN_BITS, intercept=0)
             return self.second.apply(between, clip=clip, lattice_bits=lattice_bits, intercept=intercept)
 
-        return by_blocks(rows, self.first.dimension_out, image)
+        return map_blocks(rows, self.first.dimension_out, image)
 
 
 def usual_growth(columns: int) -> Fraction:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from dpaudit.exact import Exact, integer
-from learners.rows.images import clipped, require_columns, require_exact
+from learners.rows.images import clip_images, require_columns, require_exact
 from learners.rows.rows import Rows
 from learners.rows.seeds import PublicBits
 from mechanisms.roots import root_above
@@ -48,7 +48,7 @@ class SignMap:
         require_exact(rows, self.dimension_in)
         limit = self.image_norm(rows.bound * rows.step) if clip is None else clip
         unit = rows.step / root_above(Fraction(self.dimension_out))
-        return clipped(self._sums(rows), rows.labels, unit=unit, clip=limit, lattice_bits=lattice_bits, intercept=intercept)
+        return clip_images(self._sums(rows), rows.labels, unit=unit, clip=limit, lattice_bits=lattice_bits, intercept=intercept)
 
     def transpose(self, weights: NDArray[Any]) -> NDArray[np.float64]:
         """Weights of the images as weights of the rows: S^T w / sqrt(k)."""

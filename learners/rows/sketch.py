@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from dpaudit.exact import Exact, integer, positive
-from learners.rows.images import by_blocks, clipped, require_columns
+from learners.rows.images import clip_images, map_blocks, require_columns
 from learners.rows.polynomial import checked_polynomial, kernel_norm
 from learners.rows.rows import Rows, as_array
 from learners.rows.seeds import PublicBits
@@ -59,9 +59,9 @@ class SketchMap:
             """Images of a few records; the last place of every sketch belongs to the constant."""
             parts = [part.steps.astype(np.int64) @ matrix + constant * last for matrix, last in sketches]
             values = np.array([_convolved(each) for each in zip(*(as_array(some).tolist() for some in parts), strict=True)])
-            return clipped(values, part.labels, unit=unit, clip=limit, lattice_bits=lattice_bits, intercept=intercept)
+            return clip_images(values, part.labels, unit=unit, clip=limit, lattice_bits=lattice_bits, intercept=intercept)
 
-        return by_blocks(rows, 8 * self.dimension_out, image)
+        return map_blocks(rows, 8 * self.dimension_out, image)
 
     def _sketch(self, place: int) -> tuple[Any, NDArray[np.int64]]:
         """A matrix with one sign in a public place of each row, and what it makes of a constant that follows the columns."""

@@ -57,12 +57,12 @@ def is_ordered(charges: Sequence[Charge]) -> bool:
     return any(charge.scheme is not None for charge in charges)
 
 
-def planned(model: PrivateEstimator, records: Records) -> Plan:
+def plan_fit(model: PrivateEstimator, records: Records) -> Plan:
     """Plan a fit on as many records."""
     return model._plan(model._public(_features(records), len(model.classes)))  # noqa: SLF001 - what `fit` does, step by step
 
 
-def read(model: PrivateEstimator, records: Records, plan: Plan) -> Rows:
+def read_rows(model: PrivateEstimator, records: Records, plan: Plan) -> Rows:
     """Records as the learner reads them."""
     labels = np.array([label for _, label in records], dtype=np.int64)
     return model._rows(_features(records), labels, plan)  # noqa: SLF001 - what `fit` does, step by step
@@ -154,7 +154,7 @@ class Inside:
     @cached_property
     def _plan(self) -> Plan:
         """The plan of the whole."""
-        return planned(self.model, self.pair[0])
+        return plan_fit(self.model, self.pair[0])
 
     @property
     def _solver(self) -> SolverPlan:
@@ -182,7 +182,7 @@ class Inside:
 
     def _sums_of(self, records: Records) -> list[NDArray[np.int64]]:
         """What the solver gives to its mechanisms first: the second moment, if it has one, and the gradient at zero."""
-        seen = transcript(read(self.model, records, self._plan), self._solver, noisy=False)
+        seen = transcript(read_rows(self.model, records, self._plan), self._solver, noisy=False)
         return [value for value, _ in seen[: len(self._releases)]]
 
 

@@ -19,8 +19,8 @@ from learners.margins.polynomial_margin import PolynomialMarginClassifier
 from learners.margins.pure_margin import PureMarginClassifier
 from learners.public_data.private_classifier import PrivateClassifier
 from learners.targets.harness import make_target
-from learners.targets.inside import Records, claim_of, is_ordered, planned, read
-from learners.targets.phased import unlogged
+from learners.targets.inside import Records, claim_of, is_ordered, plan_fit, read_rows
+from learners.targets.phased import run_unlogged
 from mechanisms.sampling.random import source_from
 
 if TYPE_CHECKING:
@@ -60,13 +60,13 @@ class Outside:
 
     def run(self, records: Records, rng: Generator) -> NDArray[np.float64]:
         """The numbers that one fit released."""
-        return self._fitted(read(self.model, records, self._plan), source_from(rng))
+        return self._fitted(read_rows(self.model, records, self._plan), source_from(rng))
 
     def sample(self, records: Records, count: int, rng: Generator) -> NDArray[np.float64]:
         """The numbers of `count` fits, one in each row; unlogged where releases are priced by the order of the records."""
-        rows, source = read(self.model, records, self._plan), source_from(rng)
+        rows, source = read_rows(self.model, records, self._plan), source_from(rng)
         if self._ordered:
-            return np.array(unlogged(lambda: self._fitted(rows, source), count))
+            return np.array(run_unlogged(lambda: self._fitted(rows, source), count))
         return np.array([self._fitted(rows, source) for _ in range(count)])
 
     @property
@@ -88,7 +88,7 @@ class Outside:
     @cached_property
     def _plan(self) -> Plan:
         """The plan of every fit."""
-        return planned(self.model, self.pair[0])
+        return plan_fit(self.model, self.pair[0])
 
     @property
     def _ordered(self) -> bool:

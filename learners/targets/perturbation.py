@@ -14,7 +14,7 @@ from learners.perturbation.output import OutputPerturbation, noise_of, rounded_m
 from learners.perturbation.svm import PrivateSVM
 from learners.selection.grid_search import PrivateGridSearchCV
 from learners.targets.harness import make_target
-from learners.targets.inside import Records, claim_of, planned, read
+from learners.targets.inside import Records, claim_of, plan_fit, read_rows
 from learners.targets.outside import Outside
 from mechanisms.sampling.random import source_from
 
@@ -57,7 +57,7 @@ class Noised:
     def weights(self, records: Records) -> list[int]:
         """The rounded minimiser before its noise."""
         plan = self._plan
-        found: list[int] = rounded_minimiser(plan.unit(read(self.model, records, plan)), plan).tolist()
+        found: list[int] = rounded_minimiser(plan.unit(read_rows(self.model, records, plan)), plan).tolist()
         return found
 
     @property
@@ -74,7 +74,7 @@ class Noised:
     @cached_property
     def _plan(self) -> PerturbedPlan:
         """The plan of every fit."""
-        return cast("PerturbedPlan", planned(self.model, self.pair[0]))
+        return cast("PerturbedPlan", plan_fit(self.model, self.pair[0]))
 
 
 NOISED: Final = {

@@ -14,8 +14,7 @@ from dpaudit.claims import GDP, ApproxDP, Claim
 from dpaudit.exact import Exact, positive
 from learners.margins.erm import ErmPlan, erm_plan, run
 from learners.rows.rows import Rows
-from learners.solvers.hinge import HingeStep
-from learners.solvers.phased import WEIGHT_BITS, Schedule, mean_of_iterates, phased_sgd, rounded_mean, schedule
+from learners.solvers.phased import WEIGHT_BITS, Schedule, phased_sgd, rounded_mean, schedule
 from learners.solvers.plans import noise_multiplier
 from learners.targets.harness import make_target
 from mechanisms.sampling.random import source_from
@@ -63,7 +62,7 @@ class KnownOrder:
     def sample_weights(self, data: Dataset, count: int, rng: Generator) -> NDArray[np.float64]:
         """Weights after a pass: what an adversary who knows the order sees."""
         rows, order, source = rows_of(data), np.arange(COUNT), source_from(rng)
-        return np.concatenate(unlogged(lambda: phased_sgd(rows, self.schedule, order, source), count)) / 2.0**WEIGHT_BITS
+        return np.concatenate(run_unlogged(lambda: phased_sgd(rows, self.schedule, order, source), count)) / 2.0**WEIGHT_BITS
 
     def sample_first_mean(self, data: Dataset, count: int, rng: Generator) -> NDArray[np.float64]:
         """The noisy mean of the first phase, which an adversary inside sees; the mean itself is the same every time."""
@@ -75,10 +74,10 @@ class KnownOrder:
 def sample_secret(data: Dataset, count: int, rng: Generator) -> NDArray[np.float64]:
     """Weights after a pass in a random order that nobody learns."""
     rows, source = rows_of(data), source_from(rng)
-    return np.concatenate(unlogged(lambda: run(rows, SECRET, source), count)) / 2.0**WEIGHT_BITS
+    return np.concatenate(run_unlogged(lambda: run(rows, SECRET, source), count)) / 2.0**WEIGHT_BITS
 
 
-def unlogged(fit: Callable[[], _Fitted], count: int) -> list[_Fitted]:
+def run_unlogged(fit: Callable[[], _Fitted], count: int) -> list[_Fitted]:
     """Fits that write to no log: it has no words for releases of which every record takes part in one, and prices them all."""
     return [Context().run(fit) for _ in range(count)]
 
@@ -108,13 +107,6 @@ def kink(
     start = np.zeros(records + 2)
     start[0] = 0.5
     return steps / bound, second / bound, start, corner / (2 * bound)
-
-
-def moved_apart(first: NDArray[np.float64], second: NDArray[np.float64], start: NDArray[np.float64], step: HingeStep) -> float:
-    """Distance of the means of the iterates of two neighbours, relative to what their first record may move it by."""
-    distance = mean_of_iterates(first, start, step) - mean_of_iterates(second, start, step)
-    count = len(first)
-    return float(np.linalg.norm(distance)) / (2 * step.limit * (count - 1) / count)
 
 
 def known_order_targets(epsilon: Exact) -> tuple[Target, Target]:

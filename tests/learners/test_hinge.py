@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 from dpaudit.errors import InvalidArgument
 from learners.choices.counts import ramps
 from learners.solvers.hinge import HingeStep, hinges
-from learners.targets.phased import kink, moved_apart
+from learners.solvers.phased import mean_of_iterates
+from learners.targets.phased import kink
 
 numbers = st.floats(-1, 1, allow_subnormal=False)
 planes = st.lists(numbers, min_size=3, max_size=3).map(lambda values: np.array(values) / 2)
@@ -60,8 +61,11 @@ def test_the_step_is_the_derivative_of_a_loss_between_the_hinge_loss_and_its_bia
 @pytest.mark.parametrize(("records", "margin", "apart"), [(26, 0.05, 1.63), (61, 0.02, 2.30), (121, 0.01, 3.13)])
 def test_without_a_smooth_corner_one_record_moves_a_mean_by_more_than_two_steps(records, margin, apart):
     first, second, start, corner = kink(records, margin, 2**26)
-    assert math.isclose(apart, moved_apart(first, second, start, HingeStep(corner, 1e9, 5e-6)), rel_tol=0.01)
-    assert moved_apart(first, second, start, HingeStep(corner, 2.0, 5e-6)) <= 1
+    sharp, smooth = (HingeStep(corner, pull, 5e-6) for pull in (1e9, 2.0))
+    moved = [mean_of_iterates(first, start, step) - mean_of_iterates(second, start, step) for step in (sharp, smooth)]
+    parts = np.linalg.norm(moved, axis=1) / (2 * 5e-6 * (records - 1) / records)
+    assert math.isclose(apart, parts[0], rel_tol=0.01)
+    assert parts[1] <= 1
 
 
 @given(st.integers(1, 50), st.integers(0, 6), st.integers(1, 200))

@@ -32,7 +32,7 @@ from learners.public_data.private_classifier import PrivateClassifier
 from learners.record import Charge, PrivacyRecord
 from learners.rows import ingest
 from learners.rows.fourier import fourier_map
-from learners.rows.hadamard import transformed
+from learners.rows.hadamard import hadamard_transform
 from learners.rows.labels import positions
 from learners.rows.polynomial import kernel_norm
 from learners.rows.rows import Rows
@@ -178,7 +178,7 @@ def signs_are_summed_over_the_root_of_the_columns():
 
 def butterflies_are_the_hadamard_matrix():
     values = np.arange(24).reshape(3, 8)
-    assert (values @ hadamard(8)).tolist() == transformed(values.copy()).tolist()
+    assert (values @ hadamard(8)).tolist() == hadamard_transform(values.copy()).tolist()
 
 
 def cosines_and_sines_are_those_of_a_phase_and_never_too_long():

@@ -13,7 +13,7 @@ from dpaudit.claims import GDP, Claim, Curve
 from learners.solvers.hinge import HingeStep
 from learners.solvers.phased import batches, mean_of_iterates, rounded_mean
 from learners.targets.harness import make_target
-from learners.targets.phased import LEADING, SECRET, Dataset, KnownOrder, kink, rows_of, unlogged
+from learners.targets.phased import LEADING, SECRET, Dataset, KnownOrder, kink, rows_of, run_unlogged
 from mechanisms.gaussian import GaussianMechanism
 from mechanisms.sampling.random import source_from
 from proofs.papers.specimens.pairs import Noisy, Pair, pair_up
@@ -69,7 +69,7 @@ def sample_loose(value: float, count: int, rng: Generator, *, rounds: bool) -> N
 
 def sample_unlogged(sample: Sampled, data: Dataset, count: int, rng: Generator) -> NDArray[np.float64]:
     """The same, unlogged: releases of which every record takes part in some, but not in all, have no common price."""
-    return unlogged(lambda: sample(data, count, rng), 1)[0]
+    return run_unlogged(lambda: sample(data, count, rng), 1)[0]
 
 
 def sample_dropped(norms: tuple[int, ...], count: int, rng: Generator, *, drops: bool) -> NDArray[np.float64]:

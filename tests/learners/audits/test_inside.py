@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from dpaudit.releases import recording
-from learners.targets.inside import Inside, mu_of, planned, read, transcript
+from learners.targets.inside import Inside, mu_of, plan_fit, read_rows, transcript
 from learners.targets.phased import LEADING, known_order_targets
 from learners.targets.sums import PAIRS, inside_targets, models
 from mechanisms.sampling.random import source_from
@@ -35,7 +35,7 @@ def test_nine_tenths_are_certified_of_descent_in_a_known_order(certified):
 @pytest.mark.parametrize("name", NAMES)
 def test_the_log_of_a_run_is_what_a_fit_would_log(name):
     model, pair = models(1)[name], PAIRS[name]
-    plan = planned(model, pair[0])
+    plan = plan_fit(model, pair[0])
     with recording() as log:
         Inside(model, pair).sample(pair[0], 1, np.random.default_rng(0))
     releases = [release for release in log for _ in range(release.count)]
@@ -62,8 +62,8 @@ def test_no_other_angle_moves_moment_and_gradients_as_far():
 
 def test_sums_at_zero_are_those_of_a_fit():
     model, pair = models(1)["kernel_releases"], PAIRS["kernel_releases"]
-    plan = planned(model, pair[0])
-    seen = transcript(read(model, pair[0], plan), plan.inner, source_from(np.random.default_rng(1)))
+    plan = plan_fit(model, pair[0])
+    seen = transcript(read_rows(model, pair[0], plan), plan.inner, source_from(np.random.default_rng(1)))
     assert [value.tolist() for value, _ in seen[:2]] == [value.tolist() for value in Inside(model, pair)._sums_of(pair[0])]
 
 

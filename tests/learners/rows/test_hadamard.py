@@ -10,7 +10,7 @@ import pytest
 from scipy import linalg, stats
 
 from dpaudit.errors import InvalidArgument
-from learners.rows.hadamard import hadamard_map, transformed
+from learners.rows.hadamard import hadamard_map, hadamard_transform
 from learners.rows.rows import Rows
 
 
@@ -22,12 +22,12 @@ def rows_of(steps, bound):
 @pytest.mark.parametrize("width", [1, 2, 8, 64])
 def test_butterflies_are_the_hadamard_matrix(width):
     values = np.random.default_rng(0).integers(-(2**50), 2**50, (3, width))
-    assert (values @ linalg.hadamard(width).astype(np.int64)).tolist() == transformed(values.copy()).tolist()
+    assert (values @ linalg.hadamard(width).astype(np.int64)).tolist() == hadamard_transform(values.copy()).tolist()
 
 
 def test_sums_of_large_entries_lose_no_unit():
     values = np.full((1, 1024), 2**40 - 1)
-    assert [1024 * (2**40 - 1), *[0] * 1023] == transformed(values)[0].tolist()
+    assert [1024 * (2**40 - 1), *[0] * 1023] == hadamard_transform(values)[0].tolist()
 
 
 def test_an_image_is_a_part_of_a_signed_rotation():
