@@ -24,7 +24,7 @@ _IN_ONE_PROCESS = (
 
 @runtime_checkable
 class Reserves(Protocol):
-    """The protocol of a budget for fits: reserve a price or refuse it; `Budget` here, `LedgerBudget` of `dpaudit.ledger`."""
+    """A budget for fits, which reserves a price or refuses it: `Budget` here, `LedgerBudget` of `dpaudit.ledger`."""
 
     def reserve(self, loss: PrivacyLoss, /) -> None:
         """Take the price of a fit that is about to be made, or raise BudgetExceeded."""
@@ -33,7 +33,7 @@ class Reserves(Protocol):
 
 @contextmanager
 def reserve_price(budget: Reserves | None, loss: PrivacyLoss | None, source: BitSource | None) -> Iterator[None]:
-    """Reserve the price of a fit, then let the releases inside the block belong to it; DPA809 for seeded noise of a ledger."""
+    """Reserve the price of a fit, and charge the releases inside the block to it; DPA809 for seeded noise under a ledger."""
     if budget is None or loss is None:
         yield
         return
@@ -80,15 +80,13 @@ class Budget:
         self._filter = Filter(guarantee, adjacency=adjacency, slack=slack)
 
     def reserve(self, loss: PrivacyLoss) -> None:
-        """Spend the price of a fit that is about to be made.
+        """Spend the price of a fit that is about to be made; it is not made if the price is refused.
 
         Args:
           loss: the loss of everything that the fit will release.
-        Returns:
-          Nothing; a fit whose price is not admitted is not made.
         Raises:
           BudgetExceeded: the budget does not cover it; nothing is spent (DPA204).
-          AdjacencyMismatch: the loss speaks of another neighbouring relation (DPA201).
+          AdjacencyMismatch: the loss is under another neighbouring relation (DPA201).
           Unsupported: the loss has no finite cost in the currency of the budget (DPA202).
         Source: docs/learners.md, "Budgets".
         Example:

@@ -38,14 +38,13 @@ class Charge:
     def __post_init__(self) -> None:
         """Refuse what has no price together."""
         if not self.releases:
-            raise InvalidArgument("DPA109", "a charge needs at least one release.")
+            raise InvalidArgument("DPA109", "releases of a charge must hold at least one release, got none. Leave out the charge.")
         if isinstance(self.scheme, RandomOrder):
             passes = self.scheme.rounds * len(self.scheme.batches)
             multipliers = {release.parameter("sigma") / release.sensitivity for release in self.releases}
             if len(multipliers) != 1 or sum(release.count for release in self.releases) != passes:
-                raise InvalidArgument(
-                    "DPA103", f"a random order of {passes} batches needs as many releases at one noise multiplier."
-                )
+                got = f"got {sum(release.count for release in self.releases)} at {len(multipliers)}"
+                raise InvalidArgument("DPA103", f"a random order needs {passes} releases at one noise multiplier, {got}.")
 
     @property
     def loss(self) -> PrivacyLoss:
@@ -94,25 +93,7 @@ class PrivacyRecord:
         public: Mapping[str, Any],
         notes: Sequence[str] = (),
     ) -> Self:
-        """The record of what ran, priced.
-
-        Args:
-          charges: what ran, all under one adjacency.
-          adjacency: the neighbouring relation.
-          delta: failure probability at which epsilon is asked for, exact, in [0, 1).
-          public: public quantities by name.
-          notes: what the guarantee does not cover.
-        Returns:
-          The record, whose epsilon is the certified upper end.
-        Raises:
-          AdjacencyMismatch: a charge speaks of another neighbouring relation (DPA201).
-          InvalidArgument: `delta` is no number (DPA101, DPA102) or out of range (DPA103).
-          Unsupported: a release has no price (DPA202).
-        Source: docs/learners.md, "The record".
-        Example:
-          >>> PrivacyRecord.of([], adjacency="replace_one", delta="1e-5", public={}).epsilon
-          Fraction(0, 1)
-        """
+        """Price charges under one neighbouring relation; epsilon is the certified upper end at `delta`."""
         relation, failure = Adjacency.of(adjacency), in_range(delta, "delta", lower=0, upper=1, upper_open=True)
         loss = _composed(charges, relation)
         epsilon = Fraction(0) if loss is None else loss.dominating().epsilon(delta=failure).upper
@@ -125,34 +106,11 @@ class PrivacyRecord:
         return _composed(self.charges, self.adjacency)
 
     def stating(self, facts: Mapping[str, Any], notes: Sequence[str] = ()) -> Self:
-        """The same record with more public quantities, and more of what the guarantee does not cover.
-
-        Args:
-          facts: public quantities by name; one that the record has already is replaced.
-          notes: further notes, in sentences.
-        Returns:
-          The record.
-        Source: docs/learners.md, "The record".
-        Example:
-          >>> PrivacyRecord.of([], adjacency="replace_one", delta=0, public={}).stating({"records": 3}).public["records"]
-          3
-        """
+        """Add public quantities, which replace those of the same name, and notes on what the guarantee does not cover."""
         return replace(self, public=MappingProxyType({**self.public, **facts}), notes=(*self.notes, *notes))
 
     def ran(self, log: Sequence[Release]) -> Self:
-        """The record of what ran, where this one is of what was planned.
-
-        Args:
-          log: every release of the run, in order.
-        Returns:
-          The same record with the releases as they were logged: whether their noise was secure is known from then on.
-        Raises:
-          AssertionError: the log holds something else than was planned.
-        Source: docs/learners.md, "The record".
-        Example:
-          >>> PrivacyRecord.of([], adjacency="replace_one", delta=0, public={}).ran([]).secure
-          True
-        """
+        """Turn the record of a plan into that of its run, whose log must hold what was planned, and whose noise may be insecure."""
         planned = [release for charge in self.charges for release in charge.releases]
         if [replace(release, secure=True) for release in log] != planned:
             raise AssertionError("a run released something else than it planned")
@@ -200,7 +158,7 @@ class PrivacyRecord:
         Returns:
           An equal record. Its epsilon is the one written there; `recompute` says what it is.
         Raises:
-          InvalidArgument: not a record of this schema (DPA105), or a number in it that is none (DPA101, DPA103).
+          InvalidArgument: not a record of this schema (DPA105), or a number in it is invalid (DPA101, DPA103).
         Source: docs/learners.md, "The record".
         Example:
           >>> PrivacyRecord.from_dict({"schema": "other"})
@@ -244,7 +202,7 @@ class PrivacyRecord:
 
 
 def _composed(charges: Sequence[Charge], adjacency: Adjacency) -> PrivacyLoss | None:
-    """The loss of the charges, all of which must speak of the one adjacency; None if there are none."""
+    """The loss of the charges, all of which must be under the one adjacency; None if there are none."""
     if not charges:
         return None
     loss = compose(*(charge.loss for charge in charges))

@@ -27,8 +27,11 @@ Loss = Callable[["NDArray[np.int64]"], "NDArray[np.int64] | NDArray[np.bool_]"]
 """From signed margins, each of one record and one candidate, to integers or truth values of the same shape."""
 
 _CHUNK: Final = 2**21
+"""Margins that are computed at once: 16 megabytes, however many records and candidates there are."""
+
 _INTEGERS_HOLD: Final = 2**63
 _HALF: Final = 2**62
+"""Scores of classes stay below this, so that 64 bits hold the lead of one over another."""
 
 
 class Cover(Protocol):

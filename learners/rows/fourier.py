@@ -255,7 +255,7 @@ def pairwise_error(*, records: int, frequencies: int, beta: Exact) -> float:
         return math.nextafter(float(bound.upper()), math.inf)
 
 
-@lru_cache(maxsize=8)
+@lru_cache(maxsize=8)  # 64 kilobytes each, from 4,096 balls; every fit and every prediction with a map reads one
 def _cosines(bits: int, count: int) -> NDArray[np.int32]:
     """2**bits / sqrt(count) times the cosine in the middle of every part of a turn, truncated toward zero: exact, by balls."""
     with working_precision(_TABLE_BITS):

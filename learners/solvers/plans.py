@@ -57,6 +57,7 @@ _LARGEST_EXPONENT: Final = Fraction(700)
 
 _ROOM: Final = 2**60
 _WIDEST: Final = 2**56
+"""Sums below 2**60 with noise of at most this deviation fit 64 bits: noise 2**6 deviations away has probability below 2**-2900."""
 
 
 @dataclass(frozen=True)
