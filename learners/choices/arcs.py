@@ -28,20 +28,15 @@ _SHOWN: Final = 512
 
 @dataclass(frozen=True, eq=False)
 class Arcs:
-    """Runs of neighbouring points that classify all records alike, in order around the square.
+    """Runs of neighbouring points of a square that classify all records alike, in order.
 
-    Args:
-      starts: int64 array, the first point of each run; the points are numbered from (half_side, -half_side) on, counterclockwise.
-      lengths: int64 array, how many points each run has, at least 1.
-      counts: int64 array, how many records each point of the run gets wrong.
-      half_side: G; the cover is the 8 G integer points (a, b) with max(|a|, |b|) = G.
     Source: Bassily, Mohri, Suresh 2022, Algorithm 1.
     """
 
-    starts: NDArray[np.int64]
-    lengths: NDArray[np.int64]
-    counts: NDArray[np.int64]
-    half_side: int
+    starts: NDArray[np.int64]  # the first point of each run, counted counterclockwise from (half_side, -half_side)
+    lengths: NDArray[np.int64]  # int64 array, how many points each run has, at least 1
+    counts: NDArray[np.int64]  # int64 array, how many records each point of the run gets wrong
+    half_side: int  # G; the cover is the 8 G integer points (a, b) with max(|a|, |b|) = G
 
     def multiplicities(self) -> NDArray[np.int64]:
         """Count the points that get 0, 1, 2 and so on records wrong; they sum to 8 G."""

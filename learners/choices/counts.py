@@ -53,13 +53,9 @@ class Cover(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class Listed:
-    """Candidates that are written down.
+    """Candidates that are written down."""
 
-    Args:
-      weights: int64 array of shape (dimension, N), one candidate a column.
-    """
-
-    weights: NDArray[np.int64]
+    weights: NDArray[np.int64]  # int64 array of shape (dimension, N), one candidate a column
 
     @property
     def size(self) -> int:

@@ -30,17 +30,11 @@ MOST_POINTS: Final = 2**24
 
 @dataclass(frozen=True)
 class RandomCover:
-    """Directions evenly spread over the sphere, independent of each other and of all data.
+    """Directions evenly spread over the sphere, independent of each other and of all data."""
 
-    Args:
-      dimension: k, at least 1.
-      size: N, how many, at least 1.
-      seed: public; a seed gives the same directions on every machine.
-    """
-
-    dimension: int
-    size: int
-    seed: int
+    dimension: int  # k, at least 1
+    size: int  # N, how many, at least 1
+    seed: int  # public; a seed gives the same directions on every machine
 
     def blocks(self) -> Iterator[NDArray[np.int64]]:
         """All of them, some thousands at a time."""
@@ -83,18 +77,11 @@ def excess_error(*, records: int, epsilon: float, candidates: int, beta: float, 
 
 @dataclass(frozen=True)
 class LatticeCover:
-    """All integer points within a radius of the origin, or between two; a step is the lattice's, and scale does not matter.
+    """All integer points within a radius of the origin, or between two (Bassily, Mohri, Suresh 2022, Algorithm 1, step 4)."""
 
-    Args:
-      dimension: k, 1 to 4.
-      radius_squared: in squared steps, an integer, at least 0.
-      least_squared: squares of norms below this are left out; with 0 none is, not even the origin.
-    Source: Bassily, Mohri, Suresh 2022, Algorithm 1, step 4.
-    """
-
-    dimension: int
-    radius_squared: int
-    least_squared: int = 0
+    dimension: int  # k, 1 to 4
+    radius_squared: int  # in squared steps, an integer, at least 0
+    least_squared: int = 0  # squares of norms below this are left out; with 0 none is, not even the origin
 
     @cached_property
     def size(self) -> int:

@@ -26,20 +26,14 @@ class GeneralizedExponential:
 
     Scores are rounded to a grid first, which makes them move by up to a step more on neighbours: that is paid for here.
 
-    Args:
-      sensitivities: largest change of each score on neighbours, public, exact, positive.
-      epsilon: privacy parameter in nats, exact, positive.
-      grid: step of the grid that scores are rounded to, public, exact; 0 for scores that are used as they are.
-      failure: probability with which a score may be chosen that is worse than the bound below, in (0, 1); privacy does not need it.
-      adjacency: the neighbouring relation of the sensitivities.
     Source: Raskhodnikova and Smith 2016, section 4.
     """
 
-    sensitivities: tuple[Fraction, ...]
-    epsilon: Fraction
-    grid: Fraction
-    failure: Fraction
-    adjacency: Adjacency
+    sensitivities: tuple[Fraction, ...]  # largest change of each score on neighbours, public, exact, positive
+    epsilon: Fraction  # privacy parameter in nats, exact, positive
+    grid: Fraction  # step of the grid that scores are rounded to, public, exact; 0 for scores that are used as they are
+    failure: Fraction  # probability, in (0, 1), of a score worse than the bound below; privacy does not need it
+    adjacency: Adjacency  # the neighbouring relation of the sensitivities
 
     def __init__(
         self,

@@ -33,14 +33,11 @@ class Scale:
     With weights v of norm at most 1 and rows x of norm at most 1 it is the minimum of mean phi(y <v, x>) + tau |v|^2. The loss phi
     is the hinge loss max(0, 1 - 2**exponent u), made smooth over a width of 2 tau / 2**exponent and lower by at most tau.
 
-    Args:
-      records: m, how many records count, at least 1.
-      exponent: the margin is the product of the norms over 2**exponent; 0 to 12.
     Source: Bassily, Mohri, Suresh 2022, Algorithm 6.
     """
 
-    records: int
-    exponent: int
+    records: int  # m, how many records count, at least 1
+    exponent: int  # the margin is the product of the norms over 2**exponent; 0 to 12
 
     @property
     def tolerance(self) -> Fraction:

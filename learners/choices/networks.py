@@ -62,24 +62,14 @@ class Networks(Protocol):
 
 @dataclass(frozen=True)
 class RandomNetworks:
-    """Networks with independent normal weights, at four scales of the first layer in turn.
+    """Networks with independent normal weights, at four scales of the first layer (Bassily, Mohri, Suresh 2022, section 5)."""
 
-    Args:
-      columns: of the rows.
-      width: units of every hidden layer, at least 1.
-      layers: at least 2, counting the last one, which has no units.
-      size: how many, at least 1.
-      seed: public.
-      outputs: 1 for two classes, K for K classes.
-    Source: Bassily, Mohri, Suresh 2022, section 5.
-    """
-
-    columns: int
-    width: int
-    layers: int
-    size: int
-    seed: int
-    outputs: int = 1
+    columns: int  # of the rows
+    width: int  # units of every hidden layer, at least 1
+    layers: int  # at least 2, counting the last one, which has no units
+    size: int  # how many, at least 1
+    seed: int  # public
+    outputs: int = 1  # 1 for two classes, K for K classes
 
     def stacks(self) -> Iterator[Network]:
         """All of them."""
@@ -115,13 +105,9 @@ class RandomNetworks:
 
 @dataclass(frozen=True, eq=False)
 class GivenNetworks:
-    """Networks that were made without these records; `given_networks` reads them.
+    """Networks that were made without these records; `given_networks` reads them."""
 
-    Args:
-      networks: integer weights, layer by layer.
-    """
-
-    networks: tuple[Network, ...]
+    networks: tuple[Network, ...]  # integer weights, layer by layer
 
     @property
     def size(self) -> int:

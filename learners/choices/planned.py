@@ -19,23 +19,14 @@ LATTICE_BITS: Final = 20
 
 @dataclass(frozen=True)
 class ChoicePlan:
-    """One choice among public candidates.
+    """One choice among public candidates."""
 
-    Args:
-      mechanism: chooses, and says what the choice costs.
-      cover: the candidates; None for those that the learner knows itself.
-      image: the map in front of them, or None.
-      lattice_bits: fineness of the lattice of the features.
-      intercept: a constant in steps that is appended to every record; 0 for none.
-      outputs: scores of a candidate: 1 for two classes, K for K classes.
-    """
-
-    mechanism: ExponentialMechanism
-    cover: Cover | None
-    image: SignMap | None
-    lattice_bits: int = LATTICE_BITS
-    intercept: int = 0
-    outputs: int = 1
+    mechanism: ExponentialMechanism  # chooses, and says what the choice costs
+    cover: Cover | None  # the candidates; None for those that the learner knows itself
+    image: SignMap | None  # the map in front of them, or None
+    lattice_bits: int = LATTICE_BITS  # fineness of the lattice of the features
+    intercept: int = 0  # a constant in steps that is appended to every record; 0 for none
+    outputs: int = 1  # scores of a candidate: 1 for two classes, K for K classes
 
     @property
     def charges(self) -> tuple[Charge, ...]:

@@ -37,28 +37,16 @@ _MOST_RECORDS: Final = 2**32
 
 @dataclass(frozen=True)
 class Descent:
-    """The plan of runs of noisy descent, decided from public numbers alone.
+    """The plan of runs of noisy descent, decided from public numbers alone (Nguyen, Ullman, Zakynthinou 2020, Algorithm 1)."""
 
-    Args:
-      records: how many there are.
-      bound: norm of a record in steps.
-      high: a signed margin below this counts in a gradient, in steps times 2**-WEIGHT_BITS.
-      low: a signed margin below this is an error for the choice among runs.
-      steps: how many sums a run releases.
-      runs: how many runs there are.
-      release: of one sum, as it will be logged.
-      choice: the mechanism that chooses a run, or None for a single one.
-    Source: Nguyen, Ullman, Zakynthinou 2020, Algorithm 1.
-    """
-
-    records: int
-    bound: int
-    high: int
-    low: int
-    steps: int
-    runs: int
-    release: Release
-    choice: ExponentialMechanism | None
+    records: int  # how many there are
+    bound: int  # norm of a record in steps
+    high: int  # a signed margin below this counts in a gradient, in steps times 2**-WEIGHT_BITS
+    low: int  # a signed margin below this is an error for the choice among runs
+    steps: int  # how many sums a run releases
+    runs: int  # how many runs there are
+    release: Release  # of one sum, as it will be logged
+    choice: ExponentialMechanism | None  # the mechanism that chooses a run, or None for a single one
 
     @property
     def deviation(self) -> float:

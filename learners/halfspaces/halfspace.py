@@ -48,22 +48,13 @@ _MOST_RUNS: Final = 64
 
 @dataclass(frozen=True)
 class HalfspacePlan:
-    """The plan of a fit.
+    """The plan of a fit (Nguyen, Ullman, Zakynthinou 2020, Algorithm 3)."""
 
-    Args:
-      image: the map to fewer columns, or None.
-      distortion: by which part the map may change squared norms before margins are lost; 0 without a map.
-      runs: the descent.
-      lattice_bits: fineness of the lattice, of unit records and of their images.
-      intercept: 0, none.
-    Source: Nguyen, Ullman, Zakynthinou 2020, Algorithm 3.
-    """
-
-    image: SignMap | None
-    distortion: Fraction
-    runs: Descent | LiteralDescent
-    lattice_bits: int = LATTICE_BITS
-    intercept: int = 0
+    image: SignMap | None  # the map to fewer columns, or None
+    distortion: Fraction  # by which part the map may change squared norms before margins are lost; 0 without a map
+    runs: Descent | LiteralDescent  # the descent
+    lattice_bits: int = LATTICE_BITS  # fineness of the lattice, of unit records and of their images
+    intercept: int = 0  # 0, none
 
     @property
     def charges(self) -> tuple[Charge, ...]:

@@ -39,26 +39,15 @@ _UNIT: Final = 2.0**WEIGHT_BITS
 
 @dataclass(frozen=True)
 class LiteralDescent:
-    """Runs of the published descent at noise that covers the replacement of a record, and the choice among them inside the budget.
+    """Runs of the published descent, and the choice among them (Nguyen, Ullman, Zakynthinou 2020, Algorithm 3)."""
 
-    Args:
-      records: n, at most 500.
-      bound: norm of a record in steps.
-      high: where the hinge loss ends, in steps times 2**-WEIGHT_BITS.
-      low: where it is 1.
-      runs: how many runs there are.
-      release: of one step, as it will be logged but for its count.
-      choice: the mechanism that chooses a run by its hinge loss.
-    Source: Nguyen, Ullman, Zakynthinou 2020, Algorithm 3.
-    """
-
-    records: int
-    bound: int
-    high: int
-    low: int
-    runs: int
-    release: Release
-    choice: ExponentialMechanism
+    records: int  # n, at most 500
+    bound: int  # norm of a record in steps
+    high: int  # where the hinge loss ends, in steps times 2**-WEIGHT_BITS
+    low: int  # where it is 1
+    runs: int  # how many runs there are
+    release: Release  # of one step, as it will be logged but for its count
+    choice: ExponentialMechanism  # the mechanism that chooses a run by its hinge loss
 
     @property
     def steps(self) -> int:

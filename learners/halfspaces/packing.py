@@ -28,16 +28,13 @@ _NODES: Final = 400
 
 @dataclass(frozen=True, eq=False)
 class Packing:
-    """Halfspaces whose normal vectors are the rows of a code of signs, each with records on the unit sphere that keep a margin.
+    """Halfspaces with the rows of a code of signs as normal vectors, and records with a margin.
 
-    Args:
-      code: int8 array of shape (K, d) of signs; the normal vectors are its rows over sqrt(d).
-      margin: gamma, exact, above 0 and below 1.
     Source: Nguyen, Ullman, Zakynthinou 2020, Theorem 6.
     """
 
-    code: NDArray[np.int8]
-    margin: Fraction
+    code: NDArray[np.int8]  # int8 array of shape (K, d) of signs; the normal vectors are its rows over sqrt(d)
+    margin: Fraction  # gamma, exact, above 0 and below 1
 
     @property
     def normals(self) -> NDArray[np.float64]:

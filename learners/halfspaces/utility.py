@@ -25,19 +25,12 @@ _PARTS: Final = 4
 
 @dataclass(frozen=True)
 class HalfspaceBound:
-    """A bound on the error of a learned halfspace, where all records have the margin.
+    """A bound on the error of a learned halfspace, where all records have the margin."""
 
-    Args:
-      learned: share of the records that the weights have short of the threshold, at most.
-      deviation: what the records say less about others than about themselves, in the root of an error rate.
-      failure: probability with which the bound may not hold, of projection, noise and sample together.
-      void: why nothing is promised at all, or None.
-    """
-
-    learned: float
-    deviation: float
-    failure: float
-    void: str | None = None
+    learned: float  # share of the records that the weights have short of the threshold, at most
+    deviation: float  # what the records say less about others than about themselves, in the root of an error rate
+    failure: float  # probability with which the bound may not hold, of projection, noise and sample together
+    void: str | None = None  # why nothing is promised at all, or None
 
     @property
     def alpha(self) -> float:

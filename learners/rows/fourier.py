@@ -62,14 +62,9 @@ the kernel's spectral law in radians per unit of the features, a function of the
 
 @dataclass(frozen=True)
 class GaussianKernel:
-    """exp(-|x - y|^2 / (2 width^2)), whose frequencies are normal.
+    """exp(-|x - y|^2 / (2 width^2)), whose frequencies are normal (Rahimi, Recht 2007)."""
 
-    Args:
-      width: public, exact, positive, in the units of the features.
-    Source: Rahimi, Recht 2007.
-    """
-
-    width: Exact
+    width: Exact  # public, exact, positive, in the units of the features
 
     def __post_init__(self) -> None:
         """Read the width."""
@@ -83,14 +78,9 @@ class GaussianKernel:
 
 @dataclass(frozen=True)
 class LaplacianKernel:
-    """exp(-|x - y|_1 / width), whose frequencies are Cauchy in every column.
+    """exp(-|x - y|_1 / width), whose frequencies are Cauchy in every column (Rahimi, Recht 2007)."""
 
-    Args:
-      width: public, exact, positive, in the units of the features.
-    Source: Rahimi, Recht 2007.
-    """
-
-    width: Exact
+    width: Exact  # public, exact, positive, in the units of the features
 
     def __post_init__(self) -> None:
         """Read the width."""
@@ -104,20 +94,12 @@ class LaplacianKernel:
 
 @dataclass(frozen=True)
 class DrawnFrequencies:
-    """Frequencies drawn one by one from the spectral law of a kernel.
+    """Frequencies drawn one by one from the spectral law of a kernel (Rahimi, Recht 2007)."""
 
-    Args:
-      dimension_in: columns of the rows.
-      count: how many frequencies.
-      kernel: their law, such as `GaussianKernel`.
-      seed: public integer.
-    Source: Rahimi, Recht 2007.
-    """
-
-    dimension_in: int
-    count: int
-    kernel: Kernel
-    seed: int
+    dimension_in: int  # columns of the rows
+    count: int  # how many frequencies
+    kernel: Kernel  # their law, such as `GaussianKernel`
+    seed: int  # public integer
 
     def phases(self, step: Fraction, bound: int) -> Callable[[Rows], NDArray[np.uint64]]:
         """Inner products with frequencies on a lattice of whole parts of a turn per step, one exact matrix product a block."""
@@ -150,18 +132,13 @@ class FastfoodFrequencies:
     B are public signs, P is a permutation, G are normal numbers, H is the Hadamard matrix of signs, and S are lengths of normal
     vectors. Every sum is taken modulo one turn, where integers of 64 bits are exact whatever overflows.
 
-    Args:
-      dimension_in: columns of the rows.
-      count: how many frequencies.
-      width: of the Gaussian kernel, in the units of the features.
-      seed: public integer.
     Source: Le, Sarlos, Smola 2013.
     """
 
-    dimension_in: int
-    count: int
-    width: Fraction
-    seed: int
+    dimension_in: int  # columns of the rows
+    count: int  # how many frequencies
+    width: Fraction  # of the Gaussian kernel, in the units of the features
+    seed: int  # public integer
 
     def phases(self, step: Fraction, bound: int) -> Callable[[Rows], NDArray[np.uint64]]:  # noqa: ARG002 - exact for any bound
         """Products with the factors, one after the other, modulo one turn."""
@@ -192,14 +169,9 @@ class FastfoodFrequencies:
 
 @dataclass(frozen=True)
 class FourierMap:
-    """x to the cosines and sines of its phases over sqrt(count); `fourier_map` makes one.
+    """x to the cosines and sines of its phases over sqrt(count); `fourier_map` makes one (Rahimi, Recht 2007)."""
 
-    Args:
-      frequencies: what gives the phases.
-    Source: Rahimi, Recht 2007.
-    """
-
-    frequencies: Frequencies
+    frequencies: Frequencies  # what gives the phases
 
     @property
     def dimension_out(self) -> int:

@@ -23,18 +23,11 @@ _MOST_COLUMNS: Final = 2**30
 
 @dataclass(frozen=True)
 class HadamardMap:
-    """x to R H D x / sqrt(k): public signs D, the Hadamard matrix H of signs, k of its d' rows R; `hadamard_map` makes one.
+    """x to R H D x / sqrt(k): public signs D, Hadamard matrix H, k of its d' rows R (Ailon, Chazelle 2009; Tropp 2011)."""
 
-    Args:
-      dimension_in: d, columns of the rows; d' is the next power of two.
-      dimension_out: k, columns of the images, at most d'.
-      seed: public integer.
-    Source: Ailon, Chazelle 2009; Tropp 2011.
-    """
-
-    dimension_in: int
-    dimension_out: int
-    seed: int
+    dimension_in: int  # d, columns of the rows; d' is the next power of two
+    dimension_out: int  # k, columns of the images, at most d'
+    seed: int  # public integer
 
     @property
     def width(self) -> int:

@@ -34,18 +34,11 @@ def kernel_norm(feature_norm: Fraction, degree: int, constant: Fraction) -> Frac
 
 @dataclass(frozen=True)
 class PolynomialMap:
-    """x to every monomial of x up to a degree, times the root of its weight; `polynomial_map` makes one.
+    """x to every monomial up to a degree, times the root of its weight (Bassily, Mohri, Suresh 2022, section 4)."""
 
-    Args:
-      dimension_in: columns of the rows.
-      degree: of the kernel.
-      constant: of the kernel.
-    Source: Bassily, Mohri, Suresh 2022, section 4.
-    """
-
-    dimension_in: int
-    degree: int
-    constant: Fraction
+    dimension_in: int  # columns of the rows
+    degree: int  # of the kernel
+    constant: Fraction  # of the kernel
 
     @property
     def dimension_out(self) -> int:

@@ -19,16 +19,10 @@ _BETWEEN_BITS: Final = 16
 
 @dataclass(frozen=True)
 class ProjectedMap:
-    """A map and a linear map of its images with fewer columns, which are clipped where they usually end.
+    """A map and a linear map of its images to fewer columns (Bassily, Mohri, Suresh 2022, Algorithm 3)."""
 
-    Args:
-      first: map with columns enough for a linear map to save.
-      second: linear map that reads as many columns as the first one gives.
-    Source: Bassily, Mohri, Suresh 2022, Algorithm 3.
-    """
-
-    first: PublicMap
-    second: HadamardMap | SignMap
+    first: PublicMap  # map with columns enough for a linear map to save
+    second: HadamardMap | SignMap  # linear map that reads as many columns as the first one gives
 
     @property
     def dimension_out(self) -> int:

@@ -28,18 +28,12 @@ class Rows:
 
     The sums below do not depend on the order in which they are taken, on the number of threads, or on how the rows
     are stored: floats add only where every partial sum is an integer below 2**53, int64 adds elsewhere.
-
-    Args:
-      steps: (n, d) integers: an int32 array, or a csr_array of them, which is never made dense.
-      bound: no row has a larger L2 norm, in steps; an integer, public.
-      step: size of a step in the units of the features, exact, public.
-      labels: int64 array of shape (n,), positions among the public classes.
     """
 
-    steps: NDArray[np.int32] | csr_array[Any, tuple[int, int]]
-    bound: int
-    step: Fraction
-    labels: NDArray[np.int64]
+    steps: NDArray[np.int32] | csr_array[Any, tuple[int, int]]  # (n, d) integers: an array, or CSR that is never made dense
+    bound: int  # no row has a larger L2 norm, in steps; an integer, public
+    step: Fraction  # size of a step in the units of the features, exact, public
+    labels: NDArray[np.int64]  # int64 array of shape (n,), positions among the public classes
 
     def margins(self, weights: NDArray[np.int64]) -> NDArray[np.int64]:
         """Inner products of every row with weights on the lattice of integers."""

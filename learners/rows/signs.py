@@ -25,18 +25,11 @@ _MOST_COLUMNS: Final = 2**40
 
 @dataclass(frozen=True)
 class SignMap:
-    """x to S x / sqrt(k) with a k x d matrix S of public signs; `sign_map` makes one.
+    """x to S x / sqrt(k) with a k x d matrix S of public signs; `sign_map` makes one (Achlioptas 2003)."""
 
-    Args:
-      dimension_in: d, columns of the rows.
-      dimension_out: k, columns of the images.
-      seed: public integer.
-    Source: Achlioptas 2003.
-    """
-
-    dimension_in: int
-    dimension_out: int
-    seed: int
+    dimension_in: int  # d, columns of the rows
+    dimension_out: int  # k, columns of the images
+    seed: int  # public integer
 
     def image_norm(self, feature_norm: Fraction) -> Fraction:
         """sqrt(d) times the norm of the rows: the most that signs can do, which a `clip` replaces by what they usually do."""

@@ -29,20 +29,14 @@ class SketchMap:
 
     Sketches have no bound on their norm: what they make of a record may be longer than anything the kernel knows, and is clipped.
 
-    Args:
-      dimension_in: columns of the rows.
-      dimension_out: columns of the images.
-      degree: of the kernel.
-      constant: of the kernel.
-      seed: public integer.
     Source: Pham, Pagh 2013.
     """
 
-    dimension_in: int
-    dimension_out: int
-    degree: int
-    constant: Fraction
-    seed: int
+    dimension_in: int  # columns of the rows
+    dimension_out: int  # columns of the images
+    degree: int  # of the kernel
+    constant: Fraction  # of the kernel
+    seed: int  # public integer
 
     def image_norm(self, feature_norm: Fraction) -> Fraction:
         """`kernel_norm`, to which longer images are clipped."""

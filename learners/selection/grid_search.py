@@ -54,26 +54,15 @@ class Cases(NamedTuple):
 
 @dataclass(frozen=True)
 class GridPlan:
-    """The plan of a search.
+    """The plan of a search (Papernot, Steinke 2022)."""
 
-    Args:
-      candidates: parameters by name, one mapping a candidate.
-      branches: the learner's plan with each of them.
-      runs: law of the number of fits.
-      held_out: how many records count the errors of a fit; the others are learned from.
-      split_seed: public, says which.
-      score: noise in the number of held-out records that a fit gets right.
-      whole: the release that stands for all of it.
-    Source: Papernot, Steinke 2022.
-    """
-
-    candidates: tuple[Mapping[str, Any], ...]
-    branches: tuple[Plan, ...]
-    runs: Runs | PoissonRuns
-    held_out: int
-    split_seed: int
-    score: LaplaceMechanism | GaussianMechanism
-    whole: Release
+    candidates: tuple[Mapping[str, Any], ...]  # parameters by name, one mapping a candidate
+    branches: tuple[Plan, ...]  # the learner's plan with each of them
+    runs: Runs | PoissonRuns  # law of the number of fits
+    held_out: int  # how many records count the errors of a fit; the others are learned from
+    split_seed: int  # public, says which
+    score: LaplaceMechanism | GaussianMechanism  # noise in the number of held-out records that a fit gets right
+    whole: Release  # the release that stands for all of it
     intercept = 0
 
     @property

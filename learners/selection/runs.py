@@ -54,14 +54,11 @@ def _draw(law: _Law, source: BitSource) -> int:
 class Runs:
     """A number K of runs, P[K = k] proportional to (1 - stop)^k times the product of (l + shape) / (l + 1) over l below k.
 
-    Args:
-      shape: exact, above -1: 1 for the geometric law, 0 for the logarithmic one.
-      stop: exact, in (0, 1): the smaller the more runs.
     Source: Papernot, Steinke 2022, Definition 1.
     """
 
-    shape: Fraction
-    stop: Fraction
+    shape: Fraction  # exact, above -1: 1 for the geometric law, 0 for the logarithmic one
+    stop: Fraction  # exact, in (0, 1): the smaller the more runs
     pmf, draw = _mass, _draw
 
     def __init__(self, *, shape: Exact, stop: Exact) -> None:
@@ -89,14 +86,9 @@ class Runs:
 
 @dataclass(frozen=True, init=False)
 class PoissonRuns:
-    """A number K of runs, P[K = k] proportional to parameter^k / k! for k of at least 1.
+    """A number K of runs, P[K = k] proportional to parameter^k / k! for k of at least 1 (Papernot, Steinke 2022, section 3)."""
 
-    Args:
-      parameter: exact, positive, at most 1000: the mean of the law with 0 in it.
-    Source: Papernot, Steinke 2022, section 3.
-    """
-
-    parameter: Fraction
+    parameter: Fraction  # exact, positive, at most 1000: the mean of the law with 0 in it
     pmf, draw = _mass, _draw
 
     def __init__(self, *, parameter: Exact) -> None:

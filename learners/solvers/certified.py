@@ -42,36 +42,20 @@ _ROOM: Final = Fraction(101, 100)
 
 @dataclass(frozen=True)
 class Objective:
-    """The plan of a minimisation from public numbers; `objective` makes one.
+    """The plan of a minimisation from public numbers; `objective` makes one (Nesterov 2004, section 2.2)."""
 
-    Args:
-      records: n, their number.
-      columns: d, of a row.
-      norm: R, largest L2 norm of a row, in units of the features.
-      ridge: weight of |w|^2 / 2.
-      loss: of a margin.
-      rounds: steps that are made.
-      smoothness: a float, no less than the largest second derivative of the objective.
-      pace: a float, no more than the root of ridge / smoothness.
-      radius: the weights that are found are no further from the minimiser, for every dataset.
-      gradient: the gradient there is no longer than this.
-      error: no gradient that floats compute is further off than this.
-      offset: no margin is shifted further than this.
-    Source: Nesterov 2004, section 2.2.
-    """
-
-    records: int
-    columns: int
-    norm: Fraction
-    ridge: Fraction
-    loss: Loss
-    rounds: int
-    smoothness: float
-    pace: float
-    radius: Fraction
-    gradient: Fraction = field(repr=False)
-    error: Fraction = field(repr=False)
-    offset: Fraction
+    records: int  # n, their number
+    columns: int  # d, of a row
+    norm: Fraction  # R, largest L2 norm of a row, in units of the features
+    ridge: Fraction  # weight of |w|^2 / 2
+    loss: Loss  # of a margin
+    rounds: int  # steps that are made
+    smoothness: float  # a float, no less than the largest second derivative of the objective
+    pace: float  # a float, no more than the root of ridge / smoothness
+    radius: Fraction  # the weights that are found are no further from the minimiser, for every dataset
+    gradient: Fraction = field(repr=False)  # the gradient there is no longer than this
+    error: Fraction = field(repr=False)  # no gradient that floats compute is further off than this
+    offset: Fraction  # no margin is shifted further than this
 
     @property
     def minimiser_sensitivity(self) -> Fraction:

@@ -28,16 +28,12 @@ class HingeStep:
     The length is clip(pull (margin - a), 0, limit): the derivative of a convex loss that is the hinge loss where `limit` counts,
     a parabola next to the margin, and 0 beyond it. Floats stand for their exact values.
 
-    Args:
-      margin: signed margins from here on cost nothing.
-      pull: growth of the length with the distance to the margin: step size times curvature, positive.
-      limit: the largest length, positive.
     Source: Bassily, Guzman, Menart 2021, section 4 (smoothing).
     """
 
-    margin: float
-    pull: float
-    limit: float
+    margin: float  # signed margins from here on cost nothing
+    pull: float  # growth of the length with the distance to the margin: step size times curvature, positive
+    limit: float  # the largest length, positive
 
     def length(self, margin: float) -> float:
         """How far a record of that signed margin moves the weights, in units of its own norm."""

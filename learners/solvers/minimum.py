@@ -33,18 +33,11 @@ _ROOM: Final = 2**62
 
 @dataclass(frozen=True)
 class Minimum:
-    """The minimiser that a fit will find, as far as it is public; `minimum` makes one.
+    """The public part of a minimiser that a fit will find (Chaudhuri, Monteleoni, Sarwate 2011, Lemma 8)."""
 
-    Args:
-      objective: what is minimised over images of norm at most 1, and how closely.
-      weight_bits: weights are rounded to multiples of 2**-weight_bits.
-      sensitivity: L2 distance of the rounded weights on neighbours, in these units, rounded up.
-    Source: Chaudhuri, Monteleoni, Sarwate 2011, Lemma 8.
-    """
-
-    objective: Objective
-    weight_bits: int
-    sensitivity: int
+    objective: Objective  # what is minimised over images of norm at most 1, and how closely
+    weight_bits: int  # weights are rounded to multiples of 2**-weight_bits
+    sensitivity: int  # L2 distance of the rounded weights on neighbours, in these units, rounded up
 
     @property
     def largest(self) -> int:

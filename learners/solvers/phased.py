@@ -49,20 +49,12 @@ _BLOCK: Final = 2**18
 
 @dataclass(frozen=True)
 class Phase:
-    """One phase.
+    """One phase (Feldman, Koren, Talwar 2020, Algorithm 2)."""
 
-    Args:
-      records: how many it takes, n.
-      step: the step of one record.
-      lattice: distance of released numbers, a power of two, in units of the weights.
-      release: what the release log will hold, in steps of the lattice.
-    Source: Feldman, Koren, Talwar 2020, Algorithm 2.
-    """
-
-    records: int
-    step: HingeStep
-    lattice: float
-    release: Release
+    records: int  # how many it takes, n
+    step: HingeStep  # the step of one record
+    lattice: float  # distance of released numbers, a power of two, in units of the weights
+    release: Release  # what the release log will hold, in steps of the lattice
 
     @property
     def mechanism(self) -> GaussianMechanism:
@@ -72,20 +64,12 @@ class Phase:
 
 @dataclass(frozen=True)
 class Schedule:
-    """All phases of a pass, which public numbers decide. The weights are in a ball of radius 1, records have norms of 1/2 to 1.
+    """All phases of a pass in a ball of radius 1, decided by public numbers (Feldman, Koren, Talwar 2020, Algorithm 2)."""
 
-    Args:
-      records: how many there are, m.
-      columns: k.
-      bound: largest norm of a row in steps.
-      phases: in order; they take at most m records together.
-    Source: Feldman, Koren, Talwar 2020, Algorithm 2.
-    """
-
-    records: int
-    columns: int
-    bound: int
-    phases: tuple[Phase, ...]
+    records: int  # how many there are, m
+    columns: int  # k
+    bound: int  # largest norm of a row in steps
+    phases: tuple[Phase, ...]  # in order; they take at most m records together
 
     def __post_init__(self) -> None:
         """Lemma 1 needs every step to be a contraction."""

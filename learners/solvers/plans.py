@@ -62,27 +62,16 @@ _WIDEST: Final = 2**56
 
 @dataclass(frozen=True)
 class SolverPlan:
-    """The plan of a fit.
+    """The plan of a fit."""
 
-    Args:
-      records: how many there are, or a public number that stands for it.
-      outputs: columns of weights: 1 for two classes, K for K classes.
-      steps: how many gradients are released.
-      travel: sum of the step sizes, for slopes averaged over the records; 0 where the second moment sets them.
-      lattice_bits: rows have at most 2**lattice_bits steps without the intercept.
-      intercept: a constant in steps that every row ends in; 0 for none.
-      gradient: the release of one gradient, as it will be logged.
-      moment: the release of the second moment that comes first, or None.
-    """
-
-    records: int
-    outputs: int
-    steps: int
-    travel: Fraction
-    lattice_bits: int
-    intercept: int
-    gradient: Release
-    moment: Release | None
+    records: int  # how many there are, or a public number that stands for it
+    outputs: int  # columns of weights: 1 for two classes, K for K classes
+    steps: int  # how many gradients are released
+    travel: Fraction  # sum of the step sizes, for slopes averaged over the records; 0 where the second moment sets them
+    lattice_bits: int  # rows have at most 2**lattice_bits steps without the intercept
+    intercept: int  # a constant in steps that every row ends in; 0 for none
+    gradient: Release  # the release of one gradient, as it will be logged
+    moment: Release | None  # the release of the second moment that comes first, or None
 
     @property
     def bound(self) -> int:

@@ -26,19 +26,12 @@ Slopes = Callable[["NDArray[np.int64]", "NDArray[np.int64]", int], "NDArray[np.i
 
 @dataclass(frozen=True)
 class SlopeRule:
-    """A loss as solvers see it.
+    """A loss as solvers see it."""
 
-    Args:
-      slopes: its downhill slopes.
-      curvature: its largest second derivative, in units where the largest slope is 1; it decides steps, never noise.
-      floor: eigenvalues of a noisy second moment count for no less than this part of the spectral norm that its noise has.
-      careful: whether plain gradient steps are halved once noisy gradients turn round, as they do where steps are too long.
-    """
-
-    slopes: Slopes
-    curvature: float
-    floor: float = 0.5
-    careful: bool = False
+    slopes: Slopes  # its downhill slopes
+    curvature: float  # its largest second derivative, in units where the largest slope is 1; it decides steps, never noise
+    floor: float = 0.5  # eigenvalues of a noisy second moment count for no less than this part of its noise's spectral norm
+    careful: bool = False  # whether plain gradient steps are halved once noisy gradients turn round: then they are too long
 
 
 _CELLS_PER_MARGIN: Final = 8

@@ -59,15 +59,10 @@ SIX: Final = Listed(np.array([[1, -1, -1, -1, -1, -1], [0, 0, 0, 0, 0, 0]]))
 
 @dataclass(frozen=True)
 class RunAndChoice:
-    """A run and a choice after it, as two mechanisms.
+    """A run and a choice after it, as two mechanisms."""
 
-    Args:
-      sums: noise of a sum of unit records.
-      choice: among six candidates, by errors.
-    """
-
-    sums: GaussianMechanism
-    choice: ExponentialMechanism
+    sums: GaussianMechanism  # noise of a sum of unit records
+    choice: ExponentialMechanism  # among six candidates, by errors
 
     @classmethod
     def at(cls, run: int | Fraction, choice: int | Fraction) -> RunAndChoice:

@@ -49,15 +49,10 @@ def law_of(losses: Losses, temperature: Fraction) -> dict[int, Fraction]:
 
 @dataclass(frozen=True, eq=False)
 class Choice:
-    """A choice among few candidates, whose declared law is compared with its claim exactly.
+    """A choice among few candidates, whose declared law is compared with its claim exactly."""
 
-    Args:
-      losses: of every candidate on a dataset.
-      mechanism: makes the choice.
-    """
-
-    losses: Callable[[Any], Losses]
-    mechanism: ExponentialMechanism
+    losses: Callable[[Any], Losses]  # of every candidate on a dataset
+    mechanism: ExponentialMechanism  # makes the choice
 
     def sample(self, data: Any, count: int, rng: Generator) -> NDArray[Any]:
         """Places of the candidates chosen."""

@@ -115,14 +115,10 @@ class Inside:
     A learner's proof holds whatever weights its steps start from. At zero every record pulls with all its strength, so no other
     weights separate the pair better; and the sums before the noise are the same in all fits, which makes many fits fast. The
     output is the log-likelihood ratio of all releases: the sums projected on the directions in which the pair differs.
-
-    Args:
-      model: whose plan is that of `solve`, or of a learner of such behind a public map.
-      pair: neighbouring records.
     """
 
-    model: PrivateEstimator
-    pair: tuple[Records, Records]
+    model: PrivateEstimator  # whose plan is that of `solve`, or of a learner of such behind a public map
+    pair: tuple[Records, Records]  # neighbouring records
 
     def sample(self, records: Records, count: int, rng: Generator) -> NDArray[np.float64]:
         """The log-likelihood ratio of `count` fits, up to a constant."""

@@ -49,14 +49,10 @@ class Outside:
     """Fits of a learner as others see them: the numbers of all released attributes, in one row.
 
     What `fit` does before and after is the same in every fit, and is done once: the plan, its price, and reading the records.
-
-    Args:
-      model: the learner, its public classes named.
-      pair: neighbouring records.
     """
 
-    model: PrivateEstimator
-    pair: tuple[Records, Records]
+    model: PrivateEstimator  # the learner, its public classes named
+    pair: tuple[Records, Records]  # neighbouring records
 
     def run(self, records: Records, rng: Generator) -> NDArray[np.float64]:
         """The numbers that one fit released."""

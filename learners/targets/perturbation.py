@@ -39,15 +39,10 @@ ACROSS: Final[tuple[Records, Records]] = ((((-0.96, -0.28), 1), *_PAIR_REST), ((
 
 @dataclass(frozen=True)
 class Noised:
-    """Fits of a learner that minimises once and draws once: the minimiser is the same in all fits, so that many are fast.
+    """Fits of a learner that minimises once and draws once: the minimiser is the same in all fits, so that many are fast."""
 
-    Args:
-      model: the learner, its classes named.
-      pair: neighbouring records.
-    """
-
-    model: OutputPerturbation | PrivateSVM
-    pair: tuple[Records, Records]
+    model: OutputPerturbation | PrivateSVM  # the learner, its classes named
+    pair: tuple[Records, Records]  # neighbouring records
 
     def sample(self, records: Records, count: int, rng: Generator) -> NDArray[np.int64]:
         """The weights of `count` fits, one in each row."""

@@ -45,13 +45,9 @@ _MOST_RUNS: Final = 5000
 
 @dataclass(frozen=True)
 class KnownOrder:
-    """Passes over `COUNT` records in the order given.
+    """Passes over `COUNT` records in the order given."""
 
-    Args:
-      schedule: the phases.
-    """
-
-    schedule: Schedule
+    schedule: Schedule  # the phases
 
     @property
     def claim(self) -> Claim:

@@ -41,17 +41,11 @@ def pair_up(
 
 @dataclass(frozen=True)
 class Noisy:
-    """A Gaussian release of a vector, projected on the direction in which it differs for a pair.
+    """A Gaussian release of a vector, projected on the direction in which it differs for a pair."""
 
-    Args:
-      value: from a dataset to integers, shape (k,).
-      pair: neighbouring datasets.
-      mechanism: adds the noise, whose sensitivity may be false.
-    """
-
-    value: Callable[[Any], NDArray[np.int64]]
-    pair: tuple[Any, Any]
-    mechanism: GaussianMechanism
+    value: Callable[[Any], NDArray[np.int64]]  # from a dataset to integers, shape (k,)
+    pair: tuple[Any, Any]  # neighbouring datasets
+    mechanism: GaussianMechanism  # adds the noise, whose sensitivity may be false
 
     def sample(self, data: Any, count: int, rng: Generator) -> NDArray[np.float64]:
         """How far each copy lies in that direction, in units of the noise."""
