@@ -119,8 +119,8 @@ def objective(
         left = (1 - arb(pace)) ** rounds
         ended = left.sqrt() * start + lost
         radius, gradient = (2 / ball(weight)).sqrt() * ended, (2 * arb(smoothness)).sqrt() * ended
-        limits = map(_above, (radius, gradient, error))
-        return Objective(count, width, largest, weight, chosen, rounds, smoothness, pace, *limits, shift)
+        within, slope, off = map(_above, (radius, gradient, error))
+        return Objective(count, width, largest, weight, chosen, rounds, smoothness, pace, within, slope, off, shift)
 
 
 def _gradient_error(count: int, width: int, loss: Loss, norm: Fraction, ridge: Fraction, offset: Fraction, longest: arb) -> arb:

@@ -5,14 +5,21 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from proofs.papers.specimens import choices, halfspaces, kernels, maps, passes, perturbation, public_data
+from proofs.papers.specimens.pairs import Pair
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from dpaudit.targets import Target
 
-PAIRS: Final = tuple(
-    pair for module in (choices, halfspaces, kernels, maps, passes, perturbation, public_data) for pair in module.PAIRS
+PAIRS: Final[tuple[Pair, ...]] = (
+    *choices.PAIRS,
+    *halfspaces.PAIRS,
+    *kernels.PAIRS,
+    *maps.PAIRS,
+    *passes.PAIRS,
+    *perturbation.PAIRS,
+    *public_data.PAIRS,
 )
 
 SPECIMENS: Final = tuple(broken for broken, _ in PAIRS)
