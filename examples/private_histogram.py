@@ -5,7 +5,7 @@ Run it with `python examples/private_histogram.py`.
 
 import numpy as np
 
-from dpaudit.accounting import price
+from dpaudit.accounting import price_releases
 from dpaudit.releases import recording
 from mechanisms import LaplaceMechanism
 
@@ -25,7 +25,7 @@ def main() -> None:
     for low, high, number in zip(EDGES[:-1], EDGES[1:], noisy, strict=True):
         print(f"ages {low:3d} to {high:3d}: about {number}")
     print(MECHANISM.describe())
-    print("price of everything released: epsilon =", price(log).epsilon(delta=0))
+    print("price of everything released: epsilon =", price_releases(log).epsilon(delta=0))
 
 
 if __name__ == "__main__":

@@ -3,7 +3,7 @@
 Run it with `python examples/sparse_vector_alarm.py`.
 """
 
-from dpaudit.accounting import price
+from dpaudit.accounting import price_releases
 from dpaudit.releases import recording
 from mechanisms import SparseVector
 
@@ -27,7 +27,7 @@ def main() -> None:
             if not run.left:
                 break
     print(MECHANISM.describe())
-    print("price of the whole run: epsilon =", price(log).epsilon(delta=0).upper)
+    print("price of the whole run: epsilon =", price_releases(log).epsilon(delta=0).upper)
 
 
 if __name__ == "__main__":

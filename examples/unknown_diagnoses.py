@@ -3,7 +3,7 @@
 Run it with `python examples/unknown_diagnoses.py`.
 """
 
-from dpaudit.accounting import price
+from dpaudit.accounting import price_releases
 from dpaudit.releases import recording
 from mechanisms import StabilityHistogram
 
@@ -27,7 +27,7 @@ def main() -> None:
     for diagnosis, number in shown.items():
         print(f"{diagnosis}: about {number} patients")
     print(MECHANISM.describe())
-    paid = price(log)
+    paid = price_releases(log)
     print(f"price of everything released: epsilon = 1, delta = {float(paid.delta(epsilon=1).upper):.2g}")
 
 

@@ -10,7 +10,7 @@ from types import MappingProxyType
 from typing import Any, Final, Self
 
 from dpaudit import accounting
-from dpaudit.accounting import PrivacyLoss, RandomOrder, compose, price
+from dpaudit.accounting import PrivacyLoss, RandomOrder, compose, price_releases
 from dpaudit.accounting.schemes import Scheme
 from dpaudit.claims import Adjacency
 from dpaudit.errors import InvalidArgument
@@ -50,10 +50,10 @@ class Charge:
     def loss(self) -> PrivacyLoss:
         """The loss of the releases, each on the records that the scheme chooses."""
         if self.scheme is None:
-            return price(self.releases)
+            return price_releases(self.releases)
         if isinstance(self.scheme, RandomOrder):
-            return price([replace(self.releases[0], count=1)]).sampled(self.scheme)
-        return price(self.releases).sampled(self.scheme)
+            return price_releases([replace(self.releases[0], count=1)]).sampled(self.scheme)
+        return price_releases(self.releases).sampled(self.scheme)
 
 
 @dataclass(frozen=True)

@@ -106,12 +106,12 @@ class AdditiveMechanism:
           >>> print(mechanism.loss_at(1).delta(epsilon="0.7"))
           0.25
         """
-        from dpaudit.accounting import price
+        from dpaudit.accounting import price_releases
 
         moved = positive(distance, "distance")
         require_multiple(moved, self.lattice, "distance")
         self._require_step(moved)
-        return price([replace(self._noise.record, sensitivity=moved)])
+        return price_releases([replace(self._noise.record, sensitivity=moved)])
 
     def release(self, value: Exact, source: BitSource | None = None) -> int | Fraction:
         """One noisy copy of a number.

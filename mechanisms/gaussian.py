@@ -96,9 +96,9 @@ class GaussianMechanism:
           >>> GaussianMechanism(sensitivity=1, sigma=2).loss_at(1).describe()
           'gaussian(sigma=2, sensitivity=1)'
         """
-        from dpaudit.accounting import price
+        from dpaudit.accounting import price_releases
 
-        return price([replace(self._noise.record, sensitivity=positive(distance, "distance"))])
+        return price_releases([replace(self._noise.record, sensitivity=positive(distance, "distance"))])
 
     def describe(self) -> str:
         """One line that names the mechanism and its exact parameters."""

@@ -104,9 +104,9 @@ class NoisyMax:
     @property
     def loss(self) -> PrivacyLoss:
         """The privacy loss of one choice: at most pure epsilon."""
-        from dpaudit.accounting import price
+        from dpaudit.accounting import price_releases
 
-        return price([self._record])
+        return price_releases([self._record])
 
     def release(self, scores: Sequence[Any] | NDArray[Any], source: BitSource | None = None) -> int:
         """The index of one candidate.

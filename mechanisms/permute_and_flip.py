@@ -83,9 +83,9 @@ class PermuteAndFlip:
     @property
     def loss(self) -> PrivacyLoss:
         """The privacy loss of one choice: at most pure epsilon, at least what two exchanged scores lose."""
-        from dpaudit.accounting import price
+        from dpaudit.accounting import price_releases
 
-        return price([self._record])
+        return price_releases([self._record])
 
     def probabilities(self, scores: Sequence[Any] | NDArray[Any]) -> list[Enclosure]:
         """The probability of each candidate; it depends on the scores, so publishing it is not private.

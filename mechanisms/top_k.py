@@ -102,9 +102,9 @@ class TopK:
     @property
     def loss(self) -> PrivacyLoss:
         """The privacy loss of all k choices together."""
-        from dpaudit.accounting import price
+        from dpaudit.accounting import price_releases
 
-        return price([self._record])
+        return price_releases([self._record])
 
     def release(self, scores: Sequence[Any] | NDArray[Any], source: BitSource | None = None) -> list[int]:
         """The indices of k candidates, in the order in which they were chosen.

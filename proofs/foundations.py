@@ -245,7 +245,7 @@ ARGUMENTS: Final = (
         "test:tests/accounting/test_pricing.py::test_a_log_is_priced_as_the_composition_of_its_entries",
         "test:tests/accounting/test_composition.py::test_a_composition_of_pairs_is_what_brute_force_gives",
         needs=("composition.rules",),
-        binds=(*code("dpaudit/releases.py", "note"), *code("dpaudit/accounting/pricing.py", "price")),
+        binds=(*code("dpaudit/releases.py", "note"), *code("dpaudit/accounting/pricing.py", "price_releases")),
         kind="certified",
     ),
     composition(

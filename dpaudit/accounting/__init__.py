@@ -26,14 +26,14 @@ if TYPE_CHECKING:
     from dpaudit.accounting.builders.pairs import explicit_pair as explicit_pair
     from dpaudit.accounting.builders.pairs import mixture as mixture
     from dpaudit.accounting.builders.pairs import update_charged as update_charged
+    from dpaudit.accounting.builders.selection import best_of_negative_binomial_runs as best_of_negative_binomial_runs
     from dpaudit.accounting.builders.selection import best_of_poisson_runs as best_of_poisson_runs
-    from dpaudit.accounting.builders.selection import best_of_runs as best_of_runs
     from dpaudit.accounting.builders.selection import bounded_range as bounded_range
     from dpaudit.accounting.builders.selection import noisy_max as noisy_max
     from dpaudit.accounting.builders.selection import permute_and_flip as permute_and_flip
     from dpaudit.accounting.builders.selection import randomized_response as randomized_response
     from dpaudit.accounting.builders.selection import sparse_vector as sparse_vector
-    from dpaudit.accounting.pricing import price as price
+    from dpaudit.accounting.pricing import price_releases as price_releases
     from dpaudit.accounting.privacy_loss import PrivacyLoss as PrivacyLoss
     from dpaudit.accounting.privacy_loss import compose as compose
     from dpaudit.accounting.schemes import Poisson as Poisson
@@ -54,8 +54,8 @@ _HOMES: Final = {
     "Shuffle": "schemes",
     "WithoutReplacement": "schemes",
     "approx_dp": "builders.guarantees",
+    "best_of_negative_binomial_runs": "builders.selection",
     "best_of_poisson_runs": "builders.selection",
-    "best_of_runs": "builders.selection",
     "bounded_range": "builders.selection",
     "calibrate": "budgets.calibration",
     "compose": "privacy_loss",
@@ -69,7 +69,7 @@ _HOMES: Final = {
     "mixture": "builders.pairs",
     "noisy_max": "builders.selection",
     "permute_and_flip": "builders.selection",
-    "price": "pricing",
+    "price_releases": "pricing",
     "pure_dp": "builders.guarantees",
     "randomized_response": "builders.selection",
     "rdp": "builders.guarantees",

@@ -13,13 +13,13 @@ from dpaudit.accounting.laws.best_of import BestOf, BestOfPoisson, best_of_pure,
 from dpaudit.accounting.laws.between import Between
 from dpaudit.accounting.laws.bounded_noise import finite_noise, truncated_noise
 from dpaudit.accounting.laws.bounded_range import BoundedRange
-from dpaudit.accounting.laws.choices import chosen, compared, flipped, noisiest
+from dpaudit.accounting.laws.choices import comparison_law, noisy_max_law, permute_and_flip_law, top_k_choice_law
 from dpaudit.accounting.laws.concentrated import Concentrated
 from dpaudit.accounting.laws.discrete_gaussian import DiscreteGaussian
 from dpaudit.accounting.laws.discrete_laplace import DiscreteLaplace
 from dpaudit.accounting.laws.gaussian import Gaussian
 from dpaudit.accounting.laws.laplace import Laplace
-from dpaudit.accounting.laws.response import Response, answered, pure_response
+from dpaudit.accounting.laws.response import Response, pure_response, randomized_response_law
 from dpaudit.accounting.laws.rounded_gaussian import RoundedGaussian
 from dpaudit.accounting.laws.staircase import Staircase
 from dpaudit.accounting.model.law import Law
@@ -32,7 +32,7 @@ _SMALLEST_FLOAT_STEP: Final = 2.0**-960
 """Sensitivities below this, whose halves come near the smallest floats, get no lower end."""
 
 
-def price(releases: Sequence[Release]) -> PrivacyLoss:
+def price_releases(releases: Sequence[Release]) -> PrivacyLoss:
     """Return the privacy loss of everything that a run wrote to its release log.
 
     Args:
@@ -49,7 +49,7 @@ def price(releases: Sequence[Release]) -> PrivacyLoss:
       >>> entry = Release(
       ...     "discrete_laplace", (("lattice", Fraction(1)), ("scale", Fraction(2))), Fraction(1), Adjacency("add_remove")
       ... )
-      >>> print(price([entry, entry]).epsilon(delta=0))
+      >>> print(price_releases([entry, entry]).epsilon(delta=0))
       1
     """
     if not instance_of(releases, Sequence, "releases"):
@@ -58,7 +58,7 @@ def price(releases: Sequence[Release]) -> PrivacyLoss:
         )
     for release in releases:
         if not isinstance(release, Release):
-            raise InvalidArgument("DPA105", f"price takes entries of a release log, got a {type(release).__name__}.")
+            raise InvalidArgument("DPA105", f"price_releases takes entries of a release log, got a {type(release).__name__}.")
     return compose(*(release.count * one_release(_law(release), release.adjacency) for release in releases))
 
 
@@ -169,7 +169,7 @@ def _best_of_runs(release: Release) -> Law:
 
 def _randomized_response(release: Release) -> Law:
     """k-ary randomized response."""
-    return answered(release.parameter("epsilon"), int(release.parameter("categories")))
+    return randomized_response_law(release.parameter("epsilon"), int(release.parameter("categories")))
 
 
 def _exponential_mechanism(release: Release) -> Law:
@@ -184,18 +184,18 @@ def _choice_epsilon(release: Release) -> Fraction:
 
 def _permute_and_flip(release: Release) -> Law:
     """Permute-and-flip at the logged temperature."""
-    return flipped(_choice_epsilon(release))
+    return permute_and_flip_law(_choice_epsilon(release))
 
 
 def _top_k(release: Release) -> Law:
     """One of the k choices."""
     epsilon = _choice_epsilon(release)
-    return chosen(epsilon, None if release.parameter("flips") else BoundedRange(epsilon))
+    return top_k_choice_law(epsilon, None if release.parameter("flips") else BoundedRange(epsilon))
 
 
 def _noisy_max(release: Release) -> Law:
     """Report noisy max at the logged scale."""
-    return noisiest(_choice_epsilon(release))
+    return noisy_max_law(_choice_epsilon(release))
 
 
 def _sparse_vector(release: Release) -> Law:
@@ -205,7 +205,7 @@ def _sparse_vector(release: Release) -> Law:
     if release.kind == "sparse_vector":
         positives, numbers = release.parameter("cutoff"), release.parameter("number_scale")
     parts = 1 / release.parameter("threshold_scale") + moves * positives / release.parameter("query_scale")
-    return compared(release.kind, release.sensitivity * (parts + (positives / numbers if numbers else 0)))
+    return comparison_law(release.kind, release.sensitivity * (parts + (positives / numbers if numbers else 0)))
 
 
 def _stability_histogram(release: Release) -> Law:

@@ -140,9 +140,9 @@ class PrivacyLoss:
           >>> print(gaussian(sigma=2).zcdp(), bounded_range(epsilon=1).zcdp().upper)
           0.125 1/8
         """
-        from dpaudit.accounting.engines.conversions import concentration
+        from dpaudit.accounting.engines.conversions import zcdp_rho
 
-        return concentration(self.composition)
+        return zcdp_rho(self.composition)
 
     def gdp(self) -> Enclosure:
         """Compute the smallest mu for which everything released is mu-Gaussian differentially private.
@@ -157,9 +157,9 @@ class PrivacyLoss:
           >>> print((16 * gaussian(sigma=2)).gdp())
           2
         """
-        from dpaudit.accounting.engines.conversions import gaussian_parameter
+        from dpaudit.accounting.engines.conversions import gdp_mu
 
-        return gaussian_parameter(self.composition)
+        return gdp_mu(self.composition)
 
     def sampled(self, scheme: Scheme) -> PrivacyLoss:
         """Return the loss when every release is made on records that a sampling scheme chooses again each time.

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Protocol, runtime_checkable
 
-from dpaudit.accounting.laws.allocation import allocated
-from dpaudit.accounting.laws.random_order import in_random_order, multiplicity_squares, position_squares, times_seen
-from dpaudit.accounting.laws.sampled import poisson_sampled
-from dpaudit.accounting.laws.shuffling import shuffled
-from dpaudit.accounting.laws.without_replacement import swapped_out
+from dpaudit.accounting.laws.allocation import allocate
+from dpaudit.accounting.laws.random_order import multiplicity_distribution, multiplicity_squares, position_squares, random_order_law
+from dpaudit.accounting.laws.sampled import subsample_poisson
+from dpaudit.accounting.laws.shuffling import shuffle_law
+from dpaudit.accounting.laws.without_replacement import subsample_without_replacement
 from dpaudit.accounting.model.composition import Composition, merge_parts
 from dpaudit.accounting.model.law import Law
 from dpaudit.claims import Adjacency
@@ -51,7 +51,7 @@ class Poisson:
 
     def applied_to(self, loss: Composition) -> Composition:
         """The loss under add_remove; DPA202 elsewhere, where sampling amplifies less."""
-        return poisson_sampled(loss, rational(self.rate))
+        return subsample_poisson(loss, rational(self.rate))
 
 
 @dataclass(frozen=True)
@@ -82,7 +82,7 @@ class WithoutReplacement:
 
     def applied_to(self, loss: Composition) -> Composition:
         """The loss under replace_one; DPA202 elsewhere, and for promises that have no privacy profile."""
-        return swapped_out(loss, Fraction(self.size, self.of))
+        return subsample_without_replacement(loss, Fraction(self.size, self.of))
 
 
 @dataclass(frozen=True)
@@ -110,7 +110,7 @@ class RandomAllocation:
     def applied_to(self, loss: Composition) -> Composition:
         """The loss of whole epochs, one for each release of `loss`, under add_remove or zero_out; DPA202 elsewhere."""
         _require(loss, ("add_remove", "zero_out"), "random allocation")
-        return loss if self.steps == 1 else _each(loss, lambda law: allocated(law, self.steps))
+        return loss if self.steps == 1 else _each(loss, lambda law: allocate(law, self.steps))
 
 
 @dataclass(frozen=True)
@@ -137,7 +137,7 @@ class Shuffle:
     def applied_to(self, loss: Composition) -> Composition:
         """The loss of a shuffle for each release of `loss`, the law of one report, under replace_one; DPA202 elsewhere."""
         _require(loss, ("replace_one",), "shuffling")
-        return _each(loss, lambda law: shuffled(law, self.reports))
+        return _each(loss, lambda law: shuffle_law(law, self.reports))
 
 
 @dataclass(frozen=True)
@@ -194,8 +194,10 @@ class RandomOrder:
             squares, beyond = multiplicity_squares(self.records, self.batches, self.rounds)
         else:
             squares, beyond = position_squares(self.records, self.batches, self.rounds, averaged=self.averaged)
-        times = times_seen(self.records, self.batches, self.rounds, replacement=self.replacement, averaged=self.averaged)
-        return _each(loss, lambda law: in_random_order(law, squares, beyond, times, repr(self)))
+        times = multiplicity_distribution(
+            self.records, self.batches, self.rounds, replacement=self.replacement, averaged=self.averaged
+        )
+        return _each(loss, lambda law: random_order_law(law, squares, beyond, times, repr(self)))
 
 
 def _each(loss: Composition, change: Callable[[Law], Law]) -> Composition:

@@ -21,7 +21,17 @@ UNKNOWN: Final = "?"
 _PLACEHOLDER: Final = "unknown_parameter"
 _LARGEST_TEXT: Final = 20_000
 _NO_LOSSES: Final = frozenset(
-    {"Calibration", "Filter", "IndividualFilter", "Odometer", "PrivacyLoss", "calibrate", "compose", "loss_of_claim", "price"}
+    {
+        "Calibration",
+        "Filter",
+        "IndividualFilter",
+        "Odometer",
+        "PrivacyLoss",
+        "calibrate",
+        "compose",
+        "loss_of_claim",
+        "price_releases",
+    }
 )
 _METHODS: Final = frozenset({"sampled", "group"})
 

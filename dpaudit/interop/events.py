@@ -113,7 +113,8 @@ _READERS: Final[dict[str, Callable[[Any, Adjacency], accounting.PrivacyLoss]]] =
 _WITHOUT: Final = {
     "MixtureOfGaussiansDpEvent": "write a Poisson sample of a Gaussian as PoissonSampledDpEvent",
     "NonPrivateDpEvent": "it is not private",
-    "RepeatAndSelectDpEvent": "use best_of_runs of dpaudit.accounting, or best_of_poisson_runs where shape is infinite",
+    "RepeatAndSelectDpEvent": "use best_of_negative_binomial_runs of dpaudit.accounting, or best_of_poisson_runs where shape is "
+    "infinite",
     "SampledWithReplacementDpEvent": "a record may be drawn several times, and the event does not say what it counts then",
     "TruncatedSubsampledGaussianDpEvent": "how many records its batch leaves out depends on the others",
     "UnsupportedDpEvent": "it stands for something that nobody described",

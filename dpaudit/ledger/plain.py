@@ -7,7 +7,7 @@ from dataclasses import fields
 from fractions import Fraction
 from typing import Any, Final
 
-from dpaudit.accounting import price
+from dpaudit.accounting import price_releases
 from dpaudit.accounting.budgets.filters import Amounts, Cap
 from dpaudit.claims import GDP, RDP, ZCDP, Adjacency, ApproxDP, Guarantee, PureDP
 from dpaudit.errors import DpauditError, InvalidArgument
@@ -64,7 +64,7 @@ def excess(cap: Cap, ran: Sequence[Release], reserved: Amounts) -> Amounts | Non
     if not ran:
         return cap.nothing
     try:
-        cost = cap.cost(price(ran))
+        cost = cap.cost(price_releases(ran))
     except DpauditError:
         return None
     return tuple(max(one - kept, Fraction(0)) for one, kept in zip(cost, reserved, strict=True))

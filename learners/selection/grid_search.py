@@ -13,7 +13,7 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.model_selection import ParameterGrid
 
-from dpaudit.accounting import best_of_poisson_runs, best_of_runs, calibrate, compose, gaussian, gdp
+from dpaudit.accounting import best_of_negative_binomial_runs, best_of_poisson_runs, calibrate, compose, gaussian, gdp
 from dpaudit.errors import InvalidArgument, Unsupported
 from dpaudit.exact import Exact, in_range, integer, shown
 from dpaudit.releases import Release, as_one
@@ -285,7 +285,7 @@ def _one_run(public: Public, runs: Runs | PoissonRuns) -> OneRun:
         run = gaussian(sigma=sigma)
         if isinstance(runs, PoissonRuns):
             return best_of_poisson_runs(run, mean=runs.parameter)
-        return best_of_runs(run, shape=runs.shape, stop=runs.stop)
+        return best_of_negative_binomial_runs(run, shape=runs.shape, stop=runs.stop)
 
     if public.delta == 0:
         if isinstance(runs, PoissonRuns):

@@ -27,7 +27,7 @@ NODES: Final = (
         needs=("searches.best", "balls"),
         binds=(
             *code("dpaudit/accounting/laws/best_of.py", "BestOf"),
-            *code("dpaudit/accounting/builders/selection.py", "best_of_runs"),
+            *code("dpaudit/accounting/builders/selection.py", "best_of_negative_binomial_runs"),
             *code("dpaudit/accounting/laws/best_of.py", "BestOfPoisson"),
             *code("dpaudit/accounting/builders/selection.py", "best_of_poisson_runs"),
         ),

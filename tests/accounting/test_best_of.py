@@ -12,7 +12,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dpaudit import Adjacency
-from dpaudit.accounting import best_of_poisson_runs, best_of_runs, gaussian, price, pure_dp, randomized_response, zcdp
+from dpaudit.accounting import (
+    best_of_negative_binomial_runs,
+    best_of_poisson_runs,
+    gaussian,
+    price_releases,
+    pure_dp,
+    randomized_response,
+    zcdp,
+)
 from dpaudit.accounting.laws.best_of import BestOf, BestOfPoisson, expected_runs
 from dpaudit.errors import InvalidArgument, Unsupported
 from dpaudit.exact import working_precision
@@ -94,7 +102,7 @@ def test_a_poisson_number_of_runs_is_cheaper_than_a_geometric_one_that_misses_a_
     assert 0.1 == pytest.approx(float((1 / (1 - (1 - geometric) * Fraction(3, 4)) - 1) / (1 / geometric - 1)), rel=0.02)
     assert 0.1 == pytest.approx(math.exp(-float(poisson) / 4), rel=0.01)
     prices = [
-        best_of_runs(gaussian(sigma=9), shape=1, stop=geometric).epsilon(delta="1e-5").upper,
+        best_of_negative_binomial_runs(gaussian(sigma=9), shape=1, stop=geometric).epsilon(delta="1e-5").upper,
         best_of_poisson_runs(gaussian(sigma=9), mean=poisson).epsilon(delta="1e-5").upper,
     ]
     assert prices[1] < prices[0] * Fraction(4, 5)
@@ -118,10 +126,14 @@ def test_the_expected_number_of_runs_is_that_of_the_law(shape, stop):
 
 
 def test_a_search_costs_a_few_runs_however_many_there_are():
-    few, many = (best_of_runs(pure_dp(epsilon=1), shape=0, stop=stop).epsilon(delta=0).upper for stop in ("1/2", "1e-9"))
+    few, many = (
+        best_of_negative_binomial_runs(pure_dp(epsilon=1), shape=0, stop=stop).epsilon(delta=0).upper for stop in ("1/2", "1e-9")
+    )
     assert (2, 2) == (few, many)
     one = gaussian(sigma=10).epsilon(delta="1e-6").upper
-    some, more = (best_of_runs(gaussian(sigma=10), shape=1, stop=stop).epsilon(delta="1e-6") for stop in ("1/10", "1/1000"))
+    some, more = (
+        best_of_negative_binomial_runs(gaussian(sigma=10), shape=1, stop=stop).epsilon(delta="1e-6") for stop in ("1/10", "1/1000")
+    )
     assert (0, True) == (some.lower, one < some.upper < more.upper < 4 * one)
 
 
@@ -130,15 +142,15 @@ def test_a_release_is_priced_as_the_law_says():
     kinds = {"epsilon": pure_dp(epsilon="1/2"), "rho": zcdp("1/2")}
     for name, loss in kinds.items():
         parameters = tuple(sorted({name: Fraction(1, 2), "shape": Fraction(1), "stop": Fraction(1, 10)}.items()))
-        found = price([Release("best_of_runs", parameters, Fraction(1), relation)])
-        expected = best_of_runs(loss, shape=1, stop="1/10")
+        found = price_releases([Release("best_of_runs", parameters, Fraction(1), relation)])
+        expected = best_of_negative_binomial_runs(loss, shape=1, stop="1/10")
         assert expected.epsilon(delta="1e-6") == found.epsilon(delta="1e-6")
         assert relation == found.adjacency
 
 
 def test_a_release_of_poisson_runs_is_priced_as_the_law_says_and_others_are_refused():
     parameters = (("mean", Fraction(7)), ("mu", Fraction(1, 5)))
-    found = price([Release("best_of_runs", parameters, Fraction(1), Adjacency.of("replace_one"))])
+    found = price_releases([Release("best_of_runs", parameters, Fraction(1), Adjacency.of("replace_one"))])
     assert best_of_poisson_runs(gaussian(sigma=5), mean=7).epsilon(delta="1e-6") == found.epsilon(delta="1e-6")
     for mean, code in ((0, "DPA104"), (1001, "DPA103"), ("x", "DPA101")):
         with pytest.raises(InvalidArgument, match=code):
@@ -153,4 +165,4 @@ def test_a_release_of_poisson_runs_is_priced_as_the_law_says_and_others_are_refu
 )
 def test_parameters_of_the_number_of_runs_are_refused_out_of_their_ranges(shape, stop, code):
     with pytest.raises(InvalidArgument, match=code):
-        best_of_runs(pure_dp(epsilon=1), shape=shape, stop=stop)
+        best_of_negative_binomial_runs(pure_dp(epsilon=1), shape=shape, stop=stop)

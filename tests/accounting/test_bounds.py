@@ -19,7 +19,7 @@ from dpaudit.accounting import (
     explicit_pair,
     gaussian,
     laplace,
-    price,
+    price_releases,
     pure_dp,
     randomized_response,
     rdp,
@@ -142,7 +142,7 @@ def test_the_price_of_rounded_gaussian_releases_contains_what_they_lose(sigma, s
         width = mpf(Fraction(sigma).numerator) / Fraction(sigma).denominator
         p, q = rounded_gaussian_masses(width, steps, 18), rounded_gaussian_masses(width, 0, 18)
         truth = Fraction(mp.nstr(lattice_delta(p, q, count, epsilon), 12, min_fixed=0, max_fixed=0))
-    found = price([release]).delta(epsilon=epsilon)
+    found = price_releases([release]).delta(epsilon=epsilon)
     assert found.lower <= truth * (1 + Fraction(1, 10**10))
     assert found.upper >= truth * (1 - Fraction(1, 10**10))
     assert (count * gaussian(sigma, sensitivity=steps)).delta(epsilon=epsilon).upper == found.upper
@@ -193,7 +193,7 @@ def test_composed_discrete_gaussians_are_exact_down_to_the_smallest_deltas(varia
 def test_the_price_of_a_laplace_vector_covers_every_split_of_its_sensitivity(epsilon):
     parameters = (("lattice", Fraction(1)), ("scale", Fraction(2)))
     release = Release("discrete_laplace", parameters, Fraction(3), Adjacency("add_remove"), dimension=2)
-    found = price([release]).delta(epsilon=epsilon)
+    found = price_releases([release]).delta(epsilon=epsilon)
     spread = compose(discrete_laplace(2, sensitivity=1), discrete_laplace(2, sensitivity=2)).delta(epsilon=epsilon)
     alone = discrete_laplace(2, sensitivity=3).delta(epsilon=epsilon)
     assert found.upper >= spread.upper
@@ -206,7 +206,7 @@ def test_the_price_of_a_laplace_vector_covers_every_split_of_its_sensitivity(eps
 def test_the_price_of_a_discrete_gaussian_vector_covers_every_split_of_its_sensitivity(epsilon):
     parameters = (("lattice", Fraction(1)), ("sigma_squared", Fraction(9)))
     release = Release("discrete_gaussian", parameters, Fraction(5), Adjacency("add_remove"), dimension=2)
-    found = price([release]).delta(epsilon=epsilon)
+    found = price_releases([release]).delta(epsilon=epsilon)
     three, four, five = (discrete_gaussian(3, sensitivity=steps) for steps in (3, 4, 5))
     assert found.upper >= compose(three, four).delta(epsilon=epsilon).upper
     assert found.upper >= five.delta(epsilon=epsilon).upper >= found.lower

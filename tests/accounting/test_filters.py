@@ -30,7 +30,7 @@ from dpaudit.accounting import (
     rdp,
     zcdp,
 )
-from dpaudit.accounting.engines.currencies import APPROXIMATE, CONCENTRATED, added, rho_allowed
+from dpaudit.accounting.engines.currencies import APPROXIMATE, CONCENTRATED, added, max_rho
 from dpaudit.claims import GDP, RDP, ZCDP, Adjacency, ApproxDP, Curve, PureDP
 from dpaudit.errors import AdjacencyMismatch, BudgetExceeded, InvalidArgument, Unsupported
 
@@ -138,7 +138,7 @@ def test_an_approximate_budget_beats_advanced_composition_and_is_met_by_its_own_
     epsilon, slack = 1, 1e-6
     root = math.sqrt(2 * math.log(1 / slack))
     published = (math.sqrt(root**2 + 2 * epsilon) - root) ** 2 / 2
-    ours = rho_allowed(Fraction(epsilon), Fraction(1, 10**6))
+    ours = max_rho(Fraction(epsilon), Fraction(1, 10**6))
     assert published < float(ours) < 2 * published
 
 

@@ -17,7 +17,7 @@ from dpaudit.accounting import (
     gdp,
     laplace,
     loss_of_claim,
-    price,
+    price_releases,
     pure_dp,
     randomized_response,
     rdp,
@@ -60,7 +60,7 @@ EXACTLY_PRICED = [
 
 @pytest.mark.parametrize(("entry", "loss"), EXACTLY_PRICED)
 def test_a_release_is_priced_as_its_law(entry, loss):
-    assert loss == price([entry])
+    assert loss == price_releases([entry])
 
 
 @pytest.mark.parametrize(
@@ -75,36 +75,36 @@ def test_a_release_is_priced_as_its_law(entry, loss):
 )
 def test_a_release_without_an_exact_law_is_priced_from_above_and_from_below(entry, upper):
     for epsilon in ("0", "1/3", "2"):
-        found = price([entry]).delta(epsilon=epsilon)
+        found = price_releases([entry]).delta(epsilon=epsilon)
         assert upper.delta(epsilon=epsilon).upper == found.upper
         assert 0 < found.lower <= found.upper or 0 == found.upper
-    assert price([entry]).epsilon(delta="1e-6").upper == upper.epsilon(delta="1e-6").upper
+    assert price_releases([entry]).epsilon(delta="1e-6").upper == upper.epsilon(delta="1e-6").upper
 
 
 def test_the_price_of_many_rounded_gaussians_stays_informative_from_below():
-    found = price([release("rounded_gaussian", sigma=100, lattice=1, count=1000)]).epsilon(delta="1e-6")
+    found = price_releases([release("rounded_gaussian", sigma=100, lattice=1, count=1000)]).epsilon(delta="1e-6")
     assert found.lower >= found.upper * Fraction(7, 10)
 
 
 def test_a_sensitivity_below_one_lattice_step_moves_nothing():
-    found = price([release("discrete_laplace", scale=2, lattice=1, sensitivity="1/2")])
+    found = price_releases([release("discrete_laplace", scale=2, lattice=1, sensitivity="1/2")])
     assert 0 == found.delta(epsilon=0).upper
 
 
 def test_a_log_is_priced_as_the_composition_of_its_entries():
     log = [release("discrete_laplace", scale=2, lattice=1), release("discrete_gaussian", sigma_squared=9, lattice=1, count=2)]
-    assert compose(discrete_laplace(2), 2 * discrete_gaussian(3)) == price(log) == price(log[::-1])
+    assert compose(discrete_laplace(2), 2 * discrete_gaussian(3)) == price_releases(log) == price_releases(log[::-1])
 
 
 def test_what_a_block_records_can_be_priced():
     with recording() as log:
         note(release("discrete_laplace", scale=2, lattice=1))
-    assert discrete_laplace(2) == price(log)
+    assert discrete_laplace(2) == price_releases(log)
 
 
 def test_the_adjacency_of_the_log_is_that_of_the_price():
     entry = Release("randomized_response", (("categories", Fraction(2)), ("epsilon", Fraction(1))), Fraction(1), Adjacency("label"))
-    assert Adjacency("label") == price([entry]).adjacency
+    assert Adjacency("label") == price_releases([entry]).adjacency
 
 
 @pytest.mark.parametrize(
@@ -132,7 +132,7 @@ def test_an_approximate_guarantee_allows_its_delta_at_its_epsilon():
 
 
 def test_every_loss_fits_the_protocol_that_claims_ask_for():
-    for loss in (gaussian(1), price([EXACTLY_PRICED[0][0]]), compose(laplace(1), zcdp(1))):
+    for loss in (gaussian(1), price_releases([EXACTLY_PRICED[0][0]]), compose(laplace(1), zcdp(1))):
         assert isinstance(loss, PrivacyProfile)
         assert isinstance(loss, PrivacyLoss)
         assert 1 == len({loss, 1 * loss})

@@ -20,7 +20,7 @@ from dpaudit.accounting import (
     gdp,
     laplace,
     loss_of_claim,
-    price,
+    price_releases,
     pure_dp,
     randomized_response,
     rdp,
@@ -157,29 +157,29 @@ def test_only_losses_compose_and_at_least_one():
 
 def test_an_empty_log_has_no_price():
     with pytest.raises(InvalidArgument, match="DPA109"):
-        price([])
+        price_releases([])
 
 
 def test_what_is_not_a_release_has_no_price():
     with pytest.raises(InvalidArgument, match="DPA105"):
-        price([gaussian(1)])
+        price_releases([gaussian(1)])
 
 
 def test_an_unknown_kind_of_release_has_no_price():
     with pytest.raises(Unsupported, match="DPA202"):
-        price([Release("teleport", (), Fraction(1), ADD_REMOVE)])
+        price_releases([Release("teleport", (), Fraction(1), ADD_REMOVE)])
 
 
 def test_a_release_without_its_parameters_has_no_price():
     with pytest.raises(InvalidArgument, match="DPA105"):
-        price([Release("discrete_laplace", (("scale", Fraction(1)),), Fraction(1), ADD_REMOVE)])
+        price_releases([Release("discrete_laplace", (("scale", Fraction(1)),), Fraction(1), ADD_REMOVE)])
 
 
 def test_releases_under_different_adjacencies_have_no_common_price():
     noise = (("lattice", Fraction(1)), ("scale", Fraction(1)))
     log = [Release("discrete_laplace", noise, Fraction(1), Adjacency(kind)) for kind in ("add_remove", "replace_one")]
     with pytest.raises(AdjacencyMismatch, match="DPA201"):
-        price(log)
+        price_releases(log)
 
 
 class ForeignLoss:

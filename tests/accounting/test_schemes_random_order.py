@@ -10,7 +10,7 @@ import pytest
 from mpmath import mp, mpf, ncdf
 
 from dpaudit.accounting import RandomOrder, gaussian, laplace
-from dpaudit.accounting.laws.random_order import multiplicity_squares, position_squares, times_seen
+from dpaudit.accounting.laws.random_order import multiplicity_distribution, multiplicity_squares, position_squares
 from dpaudit.errors import InvalidArgument, Unsupported
 from dpaudit.exact import ball, working_precision
 
@@ -158,7 +158,7 @@ def test_parameters_of_an_order_are_checked(wrong, code):
 @pytest.mark.parametrize("averaged", [False, True])
 @pytest.mark.parametrize(("records", "batches"), [(7, (3, 2)), (6, (4, 1)), (5, (5,))])
 def test_from_below_the_largest_batch_is_seen(records, batches, averaged):
-    unit, chances = times_seen(records, batches, 1, replacement=False, averaged=averaged)
+    unit, chances = multiplicity_distribution(records, batches, 1, replacement=False, averaged=averaged)
     size = max(batches)
     factors = [Fraction(size - 1 - place, size) if averaged else Fraction(1) for place in range(size)]
     assert 1 == sum(chances)
@@ -170,7 +170,7 @@ def test_from_below_the_largest_batch_is_seen(records, batches, averaged):
 
 
 def test_from_below_rounds_add_times_and_share_the_noise():
-    unit, chances = times_seen(3, (2,), 2, replacement=True, averaged=False)
+    unit, chances = multiplicity_distribution(3, (2,), 2, replacement=True, averaged=False)
     assert Fraction(1, 2) == unit
     for times in range(1, 5):
         expected = Fraction([16, 32, 24, 8, 1][times], 81)

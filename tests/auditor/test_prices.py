@@ -5,7 +5,7 @@ from fractions import Fraction
 import pytest
 
 from dpaudit import GDP, RDP, ZCDP, ApproxDP, Claim, Curve, PureDP
-from dpaudit.accounting import gaussian, price
+from dpaudit.accounting import gaussian, price_releases
 from dpaudit.auditor.checks.prices import check_same_noise, price_of
 from dpaudit.auditor.verdict.profiles import profile_of
 from dpaudit.claims import Adjacency
@@ -98,7 +98,7 @@ def test_noise_must_not_depend_on_the_data(found, status):
 
 @pytest.mark.parametrize("count", [1, 3])
 def test_of_several_rounded_gaussians_a_profile_shows_the_upper_end_alone(count):
-    loss = price([normal(4)] * count)
+    loss = price_releases([normal(4)] * count)
     claim, epsilons = Claim(GDP(mu=2)), (Fraction(0), Fraction(1))
     shown = [point.price for point in profile_of(claim, loss, None, epsilons)]
     upper = [loss.dominating().delta(epsilon=epsilon).floats()[1] for epsilon in epsilons]

@@ -94,7 +94,7 @@ def test_only_laws_and_schemes_are_names():
     for name in laws:
         assert callable(getattr(accounting, name))
     assert {"gaussian", "laplace", "zcdp"} <= set(laws)
-    assert not {"compose", "price", "calibrate", "loss_of_claim"} & {*laws, *schemes}
+    assert not {"compose", "price_releases", "calibrate", "loss_of_claim"} & {*laws, *schemes}
 
 
 def test_intervals_are_those_of_the_library(dpaudit):

@@ -221,4 +221,4 @@ def test_the_refusal_of_a_selection_names_laws_that_there_are():
     with pytest.raises(Unsupported) as caught:
         from_dp_accounting(event("RepeatAndSelectDpEvent", event=GAUSSIAN, mean=5.0, shape=math.inf))
     named = {word.strip(",.") for word in str(caught.value).split() if word.startswith("best_of")}
-    assert {"best_of_runs", "best_of_poisson_runs"} == named <= set(accounting.__all__)
+    assert {"best_of_negative_binomial_runs", "best_of_poisson_runs"} == named <= set(accounting.__all__)

@@ -16,8 +16,8 @@ from dpaudit.accounting import (
     Shuffle,
     WithoutReplacement,
     approx_dp,
+    best_of_negative_binomial_runs,
     best_of_poisson_runs,
-    best_of_runs,
     bounded_range,
     compose,
     discrete_gaussian,
@@ -43,7 +43,7 @@ from dpaudit.ledger.losses import _HOMES, spending_from_dict, spending_to_dict
 
 MAKES = {
     "approx_dp": lambda: approx_dp(1, delta="1e-6"),
-    "best of runs": lambda: best_of_runs(zcdp("0.01"), shape=1, stop="1/10"),
+    "best of runs": lambda: best_of_negative_binomial_runs(zcdp("0.01"), shape=1, stop="1/10"),
     "best of Poisson runs": lambda: best_of_poisson_runs(gdp("1/10"), mean=3),
     "bounded range": lambda: bounded_range(epsilon=1),
     "discrete Gaussian": lambda: discrete_gaussian(sigma=3),

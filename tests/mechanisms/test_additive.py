@@ -13,7 +13,7 @@ from flint import arb
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dpaudit.accounting import compose, discrete_gaussian, discrete_laplace, price, pure_dp, staircase
+from dpaudit.accounting import compose, discrete_gaussian, discrete_laplace, price_releases, pure_dp, staircase
 from dpaudit.accounting.laws.bounded_noise import finite_noise
 from dpaudit.claims import ApproxDP, Curve, PureDP
 from dpaudit.errors import InvalidArgument, Unsupported
@@ -164,8 +164,8 @@ def test_a_release_lies_on_the_lattice_and_is_logged_and_priced(mechanism):
     assert {entry.kind for entry in log} <= set(DISTRIBUTIONS)
     assert not log[0].secure
     assert 20 == log[-1].count
-    assert mechanism.loss == price(log[:1])
-    assert 70 * mechanism.loss == price(log)
+    assert mechanism.loss == price_releases(log[:1])
+    assert 70 * mechanism.loss == price_releases(log)
     bottom, top = mechanism.law.support
     for value in [*released, *(Fraction(value) for value in many.tolist())]:
         steps = value / Fraction(mechanism.lattice) - 7

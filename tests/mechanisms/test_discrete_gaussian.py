@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import chisquare
 
-from dpaudit.accounting import price
+from dpaudit.accounting import price_releases
 from dpaudit.errors import DpauditError
 from dpaudit.releases import recording
 from mechanisms import DiscreteGaussian, DiscreteGaussianMechanism, InsecureSeededSourceForTestsOnly
@@ -77,9 +77,9 @@ def test_the_log_prices_releases_as_the_mechanism_does():
         assert (("lattice", Fraction(1, 2)), ("sigma_squared", Fraction(4))) == release.parameters
         assert (Fraction(5, 2), mechanism.adjacency) == (release.sensitivity, release.adjacency)
     for epsilon in ("0", "1/2", "2"):
-        assert mechanism.loss.delta(epsilon=epsilon) == price(log[:1]).delta(epsilon=epsilon)
+        assert mechanism.loss.delta(epsilon=epsilon) == price_releases(log[:1]).delta(epsilon=epsilon)
         vector = mechanism.loss_at("5/2", dimension=2)
-        assert vector.delta(epsilon=epsilon).upper == price(log[2:]).delta(epsilon=epsilon).upper
+        assert vector.delta(epsilon=epsilon).upper == price_releases(log[2:]).delta(epsilon=epsilon).upper
         assert mechanism.loss.delta(epsilon=epsilon).upper <= vector.delta(epsilon=epsilon).upper
     assert mechanism.claim.relation == mechanism.loss.adjacency == vector.adjacency
 

@@ -10,7 +10,7 @@ import mpmath
 import numpy as np
 import pytest
 
-from dpaudit.accounting import price
+from dpaudit.accounting import price_releases
 from dpaudit.errors import DpauditError, Unsupported
 from dpaudit.exact import ball, working_precision
 from dpaudit.releases import recording
@@ -164,9 +164,9 @@ def test_the_log_prices_releases_as_the_mechanism_does(dimension):
         assert (("lattice", Fraction(1)), ("scale", Fraction(6))) == each.parameters
     for epsilon in ("0", "1/10", "1/2"):
         upper = mechanism.loss_at(3, dimension=dimension).delta(epsilon=epsilon).upper
-        assert upper == price(log[:1]).delta(epsilon=epsilon).upper
+        assert upper == price_releases(log[:1]).delta(epsilon=epsilon).upper
         assert upper <= mechanism.loss.delta(epsilon=epsilon).upper
-    assert Fraction(1, 2) == mechanism.claim.guarantee.epsilon == price(log[:1]).epsilon(delta=0).upper
+    assert Fraction(1, 2) == mechanism.claim.guarantee.epsilon == price_releases(log[:1]).epsilon(delta=0).upper
     assert mechanism.claim.relation == mechanism.loss.adjacency
 
 

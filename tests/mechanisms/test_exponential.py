@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpaudit.accounting import price
+from dpaudit.accounting import price_releases
 from dpaudit.errors import DpauditError
 from dpaudit.releases import recording
 from mechanisms import ExponentialMechanism, InsecureSeededSourceForTestsOnly
@@ -204,7 +204,7 @@ def test_the_log_holds_what_was_done_and_its_price_is_the_mechanisms_loss(monoto
         assert (("monotonic", Fraction(int(monotonic))), ("temperature", temperature)) == release.parameters
         assert (Fraction(3, 2), mechanism.adjacency, 1) == (release.sensitivity, release.adjacency, release.dimension)
     for epsilon in ("0", "1/10", "1/4", "1/2"):
-        assert mechanism.loss.delta(epsilon=epsilon) == price(log[:1]).delta(epsilon=epsilon)
+        assert mechanism.loss.delta(epsilon=epsilon) == price_releases(log[:1]).delta(epsilon=epsilon)
     assert mechanism.claim.guarantee.epsilon == mechanism.loss.epsilon(delta=0).upper
 
 

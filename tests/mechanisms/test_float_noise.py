@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpaudit.accounting import gaussian, laplace, price, pure_dp
+from dpaudit.accounting import gaussian, laplace, price_releases, pure_dp
 from dpaudit.errors import DpauditError
 from dpaudit.releases import recording
 from mechanisms import InsecureSeededSourceForTestsOnly, RealGaussianMechanism, RealLaplaceMechanism
@@ -233,9 +233,12 @@ def test_laplace_releases_cost_what_the_continuous_mechanism_costs():
     assert laplace(scale="3/2", sensitivity="3/4") == mechanism.loss
     assert pure_dp(epsilon="1/2") == mechanism.loss_at("3/4", dimension=2)
     for epsilon in EPSILONS:
-        assert mechanism.loss.delta(epsilon=epsilon).upper == price(log[:1]).delta(epsilon=epsilon).upper
-        assert mechanism.loss_at("3/4", dimension=2).delta(epsilon=epsilon).upper == price(log[1:]).delta(epsilon=epsilon).upper
-    assert Fraction(1, 2) == mechanism.claim.guarantee.epsilon == price(log[:1]).epsilon(delta=0).upper
+        assert mechanism.loss.delta(epsilon=epsilon).upper == price_releases(log[:1]).delta(epsilon=epsilon).upper
+        assert (
+            mechanism.loss_at("3/4", dimension=2).delta(epsilon=epsilon).upper
+            == price_releases(log[1:]).delta(epsilon=epsilon).upper
+        )
+    assert Fraction(1, 2) == mechanism.claim.guarantee.epsilon == price_releases(log[:1]).epsilon(delta=0).upper
     assert mechanism.claim.relation == mechanism.loss.adjacency
 
 
@@ -251,7 +254,7 @@ def test_the_lower_end_of_a_laplace_price_is_reached_by_three_outputs_of_the_rou
         between = 1 - above - below
         exp = math.exp(Fraction(epsilon))
         lost = max(above - exp * below, 0) + max(between - exp * between, 0) + max(below - exp * above, 0)
-        found = price(log).delta(epsilon=epsilon)
+        found = price_releases(log).delta(epsilon=epsilon)
         assert float(found.lower) <= lost * (1 + 1e-12)
         assert float(found.lower) > 0.8 * float(found.upper)
 
@@ -261,7 +264,7 @@ def test_sensitivities_that_are_no_ordinary_floats_are_priced_too(sensitivity):
     mechanism = RealLaplaceMechanism(sensitivity=sensitivity, scale=min(max(sensitivity, Fraction(1, 2**900)), 2**900))
     with recording() as log:
         mechanism.release(0.0)
-    found = price(log).delta(epsilon=0)
+    found = price_releases(log).delta(epsilon=0)
     assert 0 <= found.lower <= found.upper == mechanism.loss.delta(epsilon=0).upper
 
 
@@ -272,8 +275,8 @@ def test_gaussian_releases_cost_what_the_continuous_mechanism_costs():
         mechanism.release(np.array([1.0, 2.0]))
     assert gaussian(sigma=2, sensitivity=3) == mechanism.loss
     for epsilon in EPSILONS:
-        assert mechanism.loss.delta(epsilon=epsilon).upper == price(log[:1]).delta(epsilon=epsilon).upper
-        assert mechanism.loss.delta(epsilon=epsilon).upper == price(log[1:]).delta(epsilon=epsilon).upper
+        assert mechanism.loss.delta(epsilon=epsilon).upper == price_releases(log[:1]).delta(epsilon=epsilon).upper
+        assert mechanism.loss.delta(epsilon=epsilon).upper == price_releases(log[1:]).delta(epsilon=epsilon).upper
     assert Fraction(3, 2) == mechanism.claim.guarantee.mu == 1 / mechanism.noise_multiplier
     assert mechanism.claim.relation == mechanism.loss.adjacency
 

@@ -14,7 +14,7 @@ from flint import arb
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpaudit.accounting import gaussian, price
+from dpaudit.accounting import gaussian, price_releases
 from dpaudit.errors import DpauditError
 from dpaudit.exact import ball, working_precision
 from dpaudit.releases import recording
@@ -193,7 +193,7 @@ def test_gaussian_noise_costs_what_all_moved_counts_cost_together(contributions)
     assert mechanism.loss == mechanism.claim.guarantee.loss
     for epsilon in ("0", "1/2", "2"):
         whole = gaussian(sigma=2, sensitivity=root_above(Fraction(contributions))).delta(epsilon=epsilon)
-        cost, priced = mechanism.loss.delta(epsilon=epsilon), price(log).delta(epsilon=epsilon)
+        cost, priced = mechanism.loss.delta(epsilon=epsilon), price_releases(log).delta(epsilon=epsilon)
         assert cost.lower <= whole.upper
         assert whole.upper <= priced.upper
         assert priced.upper - cost.lower < Fraction(1, 10**9)
@@ -208,10 +208,10 @@ def test_the_log_of_laplace_releases_prices_them_at_the_claim(changes):
     assert [("discrete_laplace", 3, 1, True), ("discrete_laplace", 3, 5, False)] == [
         (release.kind, release.dimension, release.count, release.secure) for release in log
     ]
-    assert Fraction(3, 4) == price(log[:1]).epsilon(delta=0).upper
+    assert Fraction(3, 4) == price_releases(log[:1]).epsilon(delta=0).upper
     for epsilon in ("0", "1/4", "1/2"):
         assert 0 < mechanism.loss.delta(epsilon=epsilon).lower
-        assert mechanism.loss.delta(epsilon=epsilon).upper <= price(log[:1]).delta(epsilon=epsilon).upper
+        assert mechanism.loss.delta(epsilon=epsilon).upper <= price_releases(log[:1]).delta(epsilon=epsilon).upper
 
 
 @pytest.mark.parametrize(

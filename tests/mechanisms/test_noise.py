@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpaudit.accounting import price
+from dpaudit.accounting import price_releases
 from dpaudit.errors import DpauditError
 from dpaudit.releases import recording
 from mechanisms import (
@@ -305,9 +305,9 @@ def test_the_log_of_laplace_releases_prices_them_as_the_mechanism_does(lattice):
         assert (("lattice", Fraction(lattice)), ("scale", Fraction(4))) == release.parameters
         assert (Fraction(2), mechanism.adjacency) == (release.sensitivity, release.adjacency)
     for epsilon in ("0", "1/10", "1/3", "1/2"):
-        assert mechanism.loss.delta(epsilon=epsilon) == price(log[:1]).delta(epsilon=epsilon)
+        assert mechanism.loss.delta(epsilon=epsilon) == price_releases(log[:1]).delta(epsilon=epsilon)
         vector = mechanism.loss_at(2, dimension=2)
-        assert vector.delta(epsilon=epsilon).upper == price(log[2:]).delta(epsilon=epsilon).upper
+        assert vector.delta(epsilon=epsilon).upper == price_releases(log[2:]).delta(epsilon=epsilon).upper
         assert mechanism.loss.delta(epsilon=epsilon).upper <= vector.delta(epsilon=epsilon).upper
     assert Fraction(1, 2) == mechanism.claim.guarantee.epsilon == mechanism.loss.epsilon(delta=0).upper
     assert mechanism.claim.relation == mechanism.loss.adjacency
@@ -325,7 +325,7 @@ def test_the_log_of_gaussian_releases_prices_them_as_the_mechanism_does(lattice)
         assert (("lattice", Fraction(lattice)), ("sigma", Fraction(2))) == release.parameters
         assert (Fraction(3), mechanism.adjacency) == (release.sensitivity, release.adjacency)
         for epsilon in ("0", "1/2", "2"):
-            assert mechanism.loss.delta(epsilon=epsilon) == price([release]).delta(epsilon=epsilon)
+            assert mechanism.loss.delta(epsilon=epsilon) == price_releases([release]).delta(epsilon=epsilon)
     assert Fraction(3, 2) == mechanism.claim.guarantee.mu
     assert mechanism.claim.relation == mechanism.loss.adjacency
 

@@ -9,7 +9,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from dpaudit.accounting import price
+from dpaudit.accounting import price_releases
 from dpaudit.errors import DpauditError
 from dpaudit.releases import recording
 from mechanisms import NoisyMax
@@ -149,7 +149,7 @@ def test_the_log_holds_what_was_done_and_its_price_is_the_mechanisms_loss(monoto
         mechanism.releases([1, 2, 3], 5, source(1))
     assert [("noisy_max", 1, True), ("noisy_max", 5, False)] == [(release.kind, release.count, release.secure) for release in log]
     assert scale == log[0].parameter("temperature")
-    assert Fraction(1, 2) == mechanism.loss.epsilon(delta=0).upper == price(log[:1]).epsilon(delta=0).upper
+    assert Fraction(1, 2) == mechanism.loss.epsilon(delta=0).upper == price_releases(log[:1]).epsilon(delta=0).upper
     assert Fraction(1, 2) == mechanism.claim.guarantee.epsilon
 
 

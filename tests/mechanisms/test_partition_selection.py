@@ -13,7 +13,7 @@ from flint import arb
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpaudit.accounting import price
+from dpaudit.accounting import price_releases
 from dpaudit.claims import ApproxDP
 from dpaudit.errors import DpauditError
 from dpaudit.exact import ball, working_precision
@@ -184,7 +184,7 @@ def test_the_log_shows_nothing_of_the_data_and_prices_a_release_at_its_promise()
         mechanism.releases([], 3, source(), people=[])
     assert [(1, 1, True), (1, 3, False)] == [(release.dimension, release.count, release.secure) for release in log]
     assert log[0].parameters == log[1].parameters
-    cost = price(log[:1])
+    cost = price_releases(log[:1])
     assert Fraction(3, 2) == cost.epsilon(delta="1e-6").upper
     assert Fraction(1, 10**6) == cost.delta(epsilon="3/2").upper
     assert ApproxDP(epsilon="3/2", delta="1e-6") == mechanism.claim.guarantee

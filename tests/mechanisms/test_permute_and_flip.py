@@ -11,7 +11,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from dpaudit.accounting import price
+from dpaudit.accounting import price_releases
 from dpaudit.errors import DpauditError
 from dpaudit.exact import ball, working_precision
 from dpaudit.releases import recording
@@ -115,7 +115,7 @@ def test_the_log_holds_what_was_done_and_its_price_is_the_mechanisms_loss(monoto
     assert [("permute_and_flip", 1, True), ("permute_and_flip", 5, False)] == [(r.kind, r.count, r.secure) for r in log]
     assert {(("monotonic", Fraction(int(monotonic))), ("temperature", temperature))} == {release.parameters for release in log}
     for epsilon in ("0", "1/4", "1/2"):
-        assert mechanism.loss.delta(epsilon=epsilon) == price(log[:1]).delta(epsilon=epsilon)
+        assert mechanism.loss.delta(epsilon=epsilon) == price_releases(log[:1]).delta(epsilon=epsilon)
     assert Fraction(1, 2) == mechanism.loss.epsilon(delta=0).upper == mechanism.claim.guarantee.epsilon
 
 

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import chisquare
 
-from dpaudit.accounting import price
+from dpaudit.accounting import price_releases
 from dpaudit.errors import DpauditError
 from dpaudit.exact import ball, working_precision
 from dpaudit.releases import recording
@@ -171,7 +171,7 @@ def test_the_log_prices_an_array_once_since_every_entry_is_another_person():
         assert (("categories", Fraction(4)), ("epsilon", Fraction(1, 2))) == release.parameters
         assert mechanism.adjacency == release.adjacency
     for epsilon in ("0", "1/4", "1/2"):
-        assert mechanism.loss.delta(epsilon=epsilon) == price(log[:1]).delta(epsilon=epsilon)
+        assert mechanism.loss.delta(epsilon=epsilon) == price_releases(log[:1]).delta(epsilon=epsilon)
     assert Fraction(1, 2) == mechanism.claim.guarantee.epsilon == mechanism.loss.epsilon(delta=0).upper
 
 

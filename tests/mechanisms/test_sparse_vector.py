@@ -11,7 +11,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from dpaudit.accounting import price
+from dpaudit.accounting import price_releases
 from dpaudit.errors import BudgetExceeded, DpauditError
 from dpaudit.releases import recording
 from mechanisms import AboveThreshold, SparseVector, source_from
@@ -205,13 +205,13 @@ def test_a_run_is_logged_once_when_it_starts_and_priced_at_its_epsilon(mechanism
     for release in log:
         assert (mechanism.sensitivity, mechanism.adjacency) == (release.sensitivity, release.adjacency)
         assert sorted(release.parameters) == list(release.parameters)
-    whole = price(log[:1])
+    whole = price_releases(log[:1])
     assert Fraction(7, 5) == mechanism.claim.guarantee.epsilon == mechanism.loss.epsilon(delta=0).upper
     assert Fraction(7, 5) == whole.epsilon(delta=0).upper
     for epsilon in ("0", "1/2", "1"):
         assert mechanism.loss.delta(epsilon=epsilon).upper == whole.delta(epsilon=epsilon).upper
         assert 0 == whole.delta(epsilon=epsilon).lower
-    assert Fraction(28, 5) == price(log).epsilon(delta=0).upper
+    assert Fraction(28, 5) == price_releases(log).epsilon(delta=0).upper
 
 
 def test_mechanisms_are_values_that_say_what_they_are():

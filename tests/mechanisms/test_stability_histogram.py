@@ -13,7 +13,7 @@ from flint import arb
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpaudit.accounting import price
+from dpaudit.accounting import price_releases
 from dpaudit.claims import ApproxDP
 from dpaudit.errors import DpauditError
 from dpaudit.exact import ball, working_precision
@@ -209,7 +209,7 @@ def test_the_log_shows_nothing_of_the_data_and_prices_a_release_at_its_promise()
     assert [(1, 1, True), (1, 3, False)] == [(release.dimension, release.count, release.secure) for release in log]
     assert log[0].parameters == log[1].parameters
     assert sorted(log[0].parameters) == list(log[0].parameters)
-    cost = price(log[:1])
+    cost = price_releases(log[:1])
     assert Fraction(149, 100) < cost.epsilon(delta="1e-6").upper <= Fraction(3, 2)
     assert cost.delta(epsilon="3/2").upper <= mechanism.delta
     assert cost.delta(epsilon="3/2").upper > mechanism.delta / 3
@@ -224,14 +224,14 @@ def test_the_price_has_the_chance_that_noise_shows_what_only_one_person_has(cont
         mechanism.release([], people=[])
     shown = DiscreteLaplace(mechanism.scale).tail(mechanism.threshold - 1)
     lower, upper = (1 - (1 - end) ** contributions for end in (shown.lower, shown.upper))
-    found = price(log).delta(epsilon=1).upper
+    found = price_releases(log).delta(epsilon=1).upper
     assert lower <= found <= upper + Fraction(1, 10**15)
 
 
 def test_a_logged_threshold_that_the_theorem_does_not_allow_has_no_price():
     parameters = (("contributions", Fraction(1)), ("scale", Fraction(3)), ("threshold", Fraction(1)))
     with pytest.raises(DpauditError, match="DPA202"):
-        price([Release("stability_histogram", parameters, Fraction(1), stable().adjacency)])
+        price_releases([Release("stability_histogram", parameters, Fraction(1), stable().adjacency)])
 
 
 @pytest.mark.parametrize(

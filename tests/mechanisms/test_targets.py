@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from dpaudit.accounting import price
+from dpaudit.accounting import price_releases
 from dpaudit.claims import GDP, ZCDP, ApproxDP, PureDP
 from dpaudit.importing import module_at
 from dpaudit.releases import recording
@@ -122,10 +122,10 @@ def test_the_log_of_a_target_is_priced_within_its_claim(target):
     elif isinstance(guarantee, ZCDP):
         assert guarantee.rho == log[0].sensitivity ** 2 / log[0].parameter("sigma_squared") / 2
     elif isinstance(guarantee, ApproxDP):
-        assert price(log).delta(epsilon=guarantee.epsilon).upper <= guarantee.delta
+        assert price_releases(log).delta(epsilon=guarantee.epsilon).upper <= guarantee.delta
     else:
         assert isinstance(guarantee, PureDP)
-        assert price(log).epsilon(delta=0).upper <= guarantee.epsilon
+        assert price_releases(log).epsilon(delta=0).upper <= guarantee.epsilon
 
 
 def is_made_of_records(target):

@@ -9,7 +9,7 @@ from itertools import permutations
 import numpy as np
 import pytest
 
-from dpaudit.accounting import bounded_range, price, pure_dp
+from dpaudit.accounting import bounded_range, price_releases, pure_dp
 from dpaudit.errors import DpauditError
 from dpaudit.releases import recording
 from mechanisms import TopK
@@ -128,7 +128,7 @@ def test_the_log_holds_every_choice_and_its_price_is_the_mechanisms_loss(method)
     expected = 3 * choice(epsilon="1/2", adjacency="replace_one")
     for epsilon in ("1/2", "1", "3/2"):
         assert expected.delta(epsilon=epsilon).upper == mechanism.loss.delta(epsilon=epsilon).upper
-        assert mechanism.loss.delta(epsilon=epsilon) == price(log[:1]).delta(epsilon=epsilon)
+        assert mechanism.loss.delta(epsilon=epsilon) == price_releases(log[:1]).delta(epsilon=epsilon)
     assert Fraction(3, 2) == mechanism.loss.epsilon(delta=0).upper == mechanism.claim.guarantee.epsilon
 
 

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
-from dpaudit.accounting import price
+from dpaudit.accounting import price_releases
 from dpaudit.errors import DpauditError
 from dpaudit.releases import recording
 from mechanisms import (
@@ -116,7 +116,7 @@ def test_the_log_prices_releases_as_the_mechanism_does(changes, kind, adjacency)
         assert mechanism.lattice == each.parameter("lattice") == Fraction(3, 7) / 2**21
         assert (mechanism.sensitivity, mechanism.adjacency) == (each.sensitivity, each.adjacency)
     for epsilon in ("0", "1/2", "1"):
-        assert mechanism.loss.delta(epsilon=epsilon).upper == price(log[1:]).delta(epsilon=epsilon).upper
+        assert mechanism.loss.delta(epsilon=epsilon).upper == price_releases(log[1:]).delta(epsilon=epsilon).upper
     assert mechanism.claim.relation == mechanism.loss.adjacency
     if kind == "rounded_gaussian":
         assert mechanism.sensitivity / 2 == mechanism.claim.guarantee.mu

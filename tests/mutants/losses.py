@@ -17,7 +17,7 @@ from dpaudit.accounting import (
     laplace,
     noisy_max,
     permute_and_flip,
-    price,
+    price_releases,
     pure_dp,
     randomized_response,
     rdp,
@@ -246,37 +246,42 @@ def noise_is_priced_at_the_sensitivity_that_was_logged(exact, oracle):
         for epsilon in EPSILONS[1:2]:
             at = exact.number(epsilon)
             expected = exact.gain(both, mp.exp(at))
-            found = price([release("discrete_laplace", "3/2", lattice="1/4", scale=1)]).delta(epsilon=epsilon)
+            found = price_releases([release("discrete_laplace", "3/2", lattice="1/4", scale=1)]).delta(epsilon=epsilon)
             exact.encloses(found, expected, width="1e-12")
-            found = price([release("discrete_laplace", "3/2", dimension=3, lattice="1/4", scale=1)]).delta(epsilon=epsilon)
+            found = price_releases([release("discrete_laplace", "3/2", dimension=3, lattice="1/4", scale=1)]).delta(epsilon=epsilon)
             exact.encloses(found, expected)
             assert found.upper >= exact.rational(oracle.responses(at, step="3/2", categories=2, count=1)) * (
                 1 - Fraction(1, 10**12)
             )
             rounded = exact.on_integers(cells(mpf(1) / 2), 1, 9)
-            found = price([release("rounded_gaussian", 2, lattice=2, sigma=1)]).delta(epsilon=epsilon)
+            found = price_releases([release("rounded_gaussian", 2, lattice=2, sigma=1)]).delta(epsilon=epsilon)
             exact.encloses(found, exact.gain(rounded, mp.exp(at)), room="1e-14")
             for kind in ("rounded_gaussian", "real_gaussian"):
-                found = price([release(kind, 2, dimension=5, lattice="1/64", sigma=1, count=3)]).delta(epsilon=epsilon)
+                found = price_releases([release(kind, 2, dimension=5, lattice="1/64", sigma=1, count=3)]).delta(epsilon=epsilon)
                 assert found.upper >= exact.rational(oracle.gaussian(at, mu_squared=12)) * (1 - Fraction(1, 10**9))
-            found = price([release("real_laplace", 3, scale=2)]).delta(epsilon=epsilon)
+            found = price_releases([release("real_laplace", 3, scale=2)]).delta(epsilon=epsilon)
             exact.encloses(found, oracle.laplace(at, scale=2, sensitivity=3))
-        assert Fraction(9, 8) == price([release("discrete_gaussian", 3, dimension=4, lattice=1, sigma_squared=4)]).zcdp().upper
-        assert Fraction(3, 2) == price([release("euclidean_laplace", 3, dimension=2, scale=2)]).epsilon(delta=0).upper
+        assert (
+            Fraction(9, 8)
+            == price_releases([release("discrete_gaussian", 3, dimension=4, lattice=1, sigma_squared=4)]).zcdp().upper
+        )
+        assert Fraction(3, 2) == price_releases([release("euclidean_laplace", 3, dimension=2, scale=2)]).epsilon(delta=0).upper
 
 
 def choices_are_priced_by_how_far_scores_can_move():
     """Two scores can move towards each other unless all move the same way; every positive answer pays again."""
     for monotonic, moves in ((0, 2), (1, 1)):
         for kind in ("exponential_mechanism", "permute_and_flip", "noisy_max"):
-            found = price([release(kind, 3, monotonic=monotonic, temperature=8)]).epsilon(delta=0)
+            found = price_releases([release(kind, 3, monotonic=monotonic, temperature=8)]).epsilon(delta=0)
             assert Fraction(3 * moves, 8) == found.upper
-        found = price([release("top_k", 3, count=5, monotonic=monotonic, temperature=8, flips=1)]).epsilon(delta=0)
+        found = price_releases([release("top_k", 3, count=5, monotonic=monotonic, temperature=8, flips=1)]).epsilon(delta=0)
         assert Fraction(15 * moves, 8) == found.upper
         scales = {"threshold_scale": 6, "query_scale": 12}
-        once = price([release("above_threshold", 3, monotonic=monotonic, **scales)]).epsilon(delta=0)
+        once = price_releases([release("above_threshold", 3, monotonic=monotonic, **scales)]).epsilon(delta=0)
         assert Fraction(3, 6) + Fraction(3 * moves, 12) == once.upper
-        many = price([release("sparse_vector", 3, monotonic=monotonic, cutoff=4, number_scale=24, **scales)]).epsilon(delta=0)
+        many = price_releases([release("sparse_vector", 3, monotonic=monotonic, cutoff=4, number_scale=24, **scales)]).epsilon(
+            delta=0
+        )
         assert Fraction(3, 6) + 4 * Fraction(3 * moves, 12) + 4 * Fraction(3, 24) == many.upper
 
 
@@ -285,12 +290,12 @@ def rare_keys_are_priced_by_the_chance_that_noise_lifts_them(exact):
         fall = mp.exp(-mpf(1) / 2)
         lifted = fall ** (20 - 1) / (1 + fall)
         entry = release("stability_histogram", 3, scale=2, threshold=20, contributions=3)
-        found = price([entry])
+        found = price_releases([entry])
         assert exact.number(found.delta(epsilon=Fraction(3, 2)).upper) >= (1 - (1 - lifted) ** 3) * (1 - mpf(10) ** -20)
         assert exact.number(found.delta(epsilon=Fraction(3, 2)).upper) <= (1 - (1 - lifted) ** 3) * (1 + mpf(10) ** -9)
         with contextlib.suppress(DpauditError):
             assert found.delta(epsilon=Fraction(4, 3)).upper > found.delta(epsilon=Fraction(3, 2)).upper
-    keys = price([release("partition_selection", 3, epsilon="1/2", delta="1/1000")])
+    keys = price_releases([release("partition_selection", 3, epsilon="1/2", delta="1/1000")])
     assert Fraction(3, 1000) == keys.delta(epsilon=Fraction(3, 2)).upper
     assert keys.delta(epsilon=Fraction(7, 5)).upper > Fraction(3, 1000)
 

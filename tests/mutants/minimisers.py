@@ -8,7 +8,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from dpaudit.accounting import best_of_runs, price, pure_dp
+from dpaudit.accounting import best_of_negative_binomial_runs, price_releases, pure_dp
 from dpaudit.claims import Adjacency
 from dpaudit.exact import working_precision
 from dpaudit.releases import Release, as_one, note, recording
@@ -92,13 +92,13 @@ def numbers_of_runs_have_their_masses():
 
 
 def searches_cost_what_the_theorem_says():
-    assert 3 == best_of_runs(pure_dp(epsilon=1), shape=1, stop="1/9").epsilon(delta=0).upper
+    assert 3 == best_of_negative_binomial_runs(pure_dp(epsilon=1), shape=1, stop="1/9").epsilon(delta=0).upper
     release = Release(
         "best_of_runs", (("rho", Fraction(1, 8)), ("shape", Fraction(1)), ("stop", Fraction(1, 9))), Fraction(1), RELATION
     )
     order, rho, rest = 8, 1 / 8, math.log(9)
     with working_precision(64):
-        found = float(price([release]).renyi(order=order).upper)
+        found = float(price_releases([release]).renyi(order=order).upper)
     assert found >= order * rho + 2 * (2 * math.sqrt(rho * rest) - rho) + math.log(9) / (order - 1) - 1e-6
     plan = PrivateGridSearchCV(OutputPerturbation(**SAME), {"ridge": [1, 2]})._plan(public())
     assert 1 >= PrivacyRecord.of(plan.charges, adjacency=RELATION, delta=0, public={}).epsilon
@@ -112,7 +112,7 @@ def poisson_searches_cost_what_the_theorem_says():
     away = math.log(order / (order - 1)) / mu
     delta = (math.erfc((away - mu / 2) / 2**0.5) - order / (order - 1) * math.erfc((away + mu / 2) / 2**0.5)) / 2
     with working_precision(64):
-        found = float(price([release]).renyi(order=order).upper)
+        found = float(price_releases([release]).renyi(order=order).upper)
     assert found >= order * mu**2 / 2 + mean * delta + math.log(mean / -math.expm1(-mean)) / (order - 1) - 1e-6
     law = PoissonRuns(parameter=9)
     masses = [float(law.pmf(count).upper) for count in range(1, 60)]

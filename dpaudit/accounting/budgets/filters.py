@@ -8,7 +8,7 @@ from fractions import Fraction
 from threading import Lock
 from typing import NoReturn, TypeAlias
 
-from dpaudit.accounting.engines.currencies import added, currency_of, rho_allowed
+from dpaudit.accounting.engines.currencies import added, currency_of, max_rho
 from dpaudit.accounting.privacy_loss import PrivacyLoss, spent_laws
 from dpaudit.claims import GDP, RDP, ZCDP, Adjacency, ApproxDP, Guarantee, PureDP
 from dpaudit.errors import BudgetExceeded, InvalidArgument
@@ -244,5 +244,5 @@ def _limits(guarantee: Guarantee, slack: Fraction | None) -> tuple[Fraction, ...
         case RDP():
             return tuple(bound for _, bound in guarantee.orders)
         case ApproxDP() if slack is not None:
-            return rho_allowed(rational(guarantee.epsilon), slack), rational(guarantee.delta) - slack
+            return max_rho(rational(guarantee.epsilon), slack), rational(guarantee.delta) - slack
     raise AssertionError("a guarantee without currency passed the check before")

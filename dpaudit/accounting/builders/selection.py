@@ -6,8 +6,8 @@ from fractions import Fraction
 
 from dpaudit.accounting.laws.best_of import BestOf, BestOfPoisson, best_of_pure, checked_mean, checked_runs
 from dpaudit.accounting.laws.bounded_range import BoundedRange
-from dpaudit.accounting.laws.choices import compared, flipped, noisiest
-from dpaudit.accounting.laws.response import answered
+from dpaudit.accounting.laws.choices import comparison_law, noisy_max_law, permute_and_flip_law
+from dpaudit.accounting.laws.response import randomized_response_law
 from dpaudit.accounting.privacy_loss import PrivacyLoss, one_release
 from dpaudit.claims import Adjacency
 from dpaudit.exact import Exact, instance_of, integer, positive
@@ -48,7 +48,7 @@ def permute_and_flip(epsilon: Exact, *, adjacency: Adjacency | str = "add_remove
       >>> print(permute_and_flip(1).epsilon(delta=0))
       [0.831796, 1]
     """
-    return one_release(flipped(positive(epsilon, "epsilon")), adjacency)
+    return one_release(permute_and_flip_law(positive(epsilon, "epsilon")), adjacency)
 
 
 def noisy_max(epsilon: Exact, *, adjacency: Adjacency | str = "add_remove") -> PrivacyLoss:
@@ -66,7 +66,7 @@ def noisy_max(epsilon: Exact, *, adjacency: Adjacency | str = "add_remove") -> P
       >>> print(noisy_max("1/2").epsilon(delta=0).upper)
       1/2
     """
-    return one_release(noisiest(positive(epsilon, "epsilon")), adjacency)
+    return one_release(noisy_max_law(positive(epsilon, "epsilon")), adjacency)
 
 
 def sparse_vector(epsilon: Exact, *, adjacency: Adjacency | str = "add_remove") -> PrivacyLoss:
@@ -84,7 +84,7 @@ def sparse_vector(epsilon: Exact, *, adjacency: Adjacency | str = "add_remove") 
       >>> print((2 * sparse_vector("1/2")).epsilon(delta=0).upper)
       1
     """
-    return one_release(compared("sparse_vector", positive(epsilon, "epsilon")), adjacency)
+    return one_release(comparison_law("sparse_vector", positive(epsilon, "epsilon")), adjacency)
 
 
 def randomized_response(epsilon: Exact, *, categories: int = 2, adjacency: Adjacency | str = "replace_one") -> PrivacyLoss:
@@ -104,10 +104,10 @@ def randomized_response(epsilon: Exact, *, categories: int = 2, adjacency: Adjac
       1
     """
     exact, count = positive(epsilon, "epsilon"), integer(categories, "categories", lower=2)
-    return one_release(answered(exact, count), adjacency)
+    return one_release(randomized_response_law(exact, count), adjacency)
 
 
-def best_of_runs(loss: PrivacyLoss, *, shape: Exact, stop: Exact) -> PrivacyLoss:
+def best_of_negative_binomial_runs(loss: PrivacyLoss, *, shape: Exact, stop: Exact) -> PrivacyLoss:
     """Privacy loss of running a mechanism a random number of times and releasing the best of its outputs alone.
 
     Args:
@@ -122,9 +122,9 @@ def best_of_runs(loss: PrivacyLoss, *, shape: Exact, stop: Exact) -> PrivacyLoss
     Source: Papernot, Steinke 2022, Theorem 2; Liu, Talwar 2019; docs/prices.md, "The best of a random number of runs".
     Example:
       >>> from dpaudit.accounting import gaussian, pure_dp
-      >>> best_of_runs(pure_dp(epsilon="1/2"), shape=1, stop="1/10").epsilon(delta=0).upper
+      >>> best_of_negative_binomial_runs(pure_dp(epsilon="1/2"), shape=1, stop="1/10").epsilon(delta=0).upper
       Fraction(3, 2)
-      >>> print(best_of_runs(gaussian(sigma=10), shape=1, stop="1/10").epsilon(delta="1e-6"))
+      >>> print(best_of_negative_binomial_runs(gaussian(sigma=10), shape=1, stop="1/10").epsilon(delta="1e-6"))
       [0, 0.898078]
     """
     number, end = checked_runs(shape, stop)

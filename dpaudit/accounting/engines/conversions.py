@@ -35,7 +35,7 @@ def renyi_divergence(loss: Composition, order: Fraction) -> Enclosure:
     return Enclosure(max(one[0], other[0]), max(one[1], other[1]), reason)
 
 
-def concentration(loss: Composition) -> Enclosure:
+def zcdp_rho(loss: Composition) -> Enclosure:
     """The smallest rho of zero-concentrated differential privacy; DPA202 where none is known."""
     (upper,) = CONCENTRATED.cost(loss, loss.adjacency)
     limit = max(sum((count * _limit(law) for law, count in side.parts), Fraction(0)) for side in (loss, loss.reversed()))
@@ -48,7 +48,7 @@ def concentration(loss: Composition) -> Enclosure:
     return Enclosure(min(below, upper), upper, reason)
 
 
-def gaussian_parameter(loss: Composition) -> Enclosure:
+def gdp_mu(loss: Composition) -> Enclosure:
     """The smallest mu of Gaussian differential privacy; DPA202 for what is neither Gaussian nor pure."""
     with working_precision(160):
         try:

@@ -245,7 +245,7 @@ def currency_of(guarantee: Guarantee) -> Currency:
     raise Unsupported("DPA202", "a whole privacy profile is no budget. Give PureDP, ApproxDP, ZCDP, RDP or GDP.")
 
 
-def rho_allowed(epsilon: Fraction, delta: Fraction) -> Fraction:
+def max_rho(epsilon: Fraction, delta: Fraction) -> Fraction:
     """A rho, as large as a search finds, whose certified delta at `epsilon` is at most `delta`; 0 where none was found."""
     low, high, relation = Fraction(0), epsilon, Adjacency("add_remove")
     for _ in range(60):

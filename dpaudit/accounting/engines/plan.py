@@ -99,7 +99,7 @@ class Sketch:
         return Tilted(weights, mean, float((weights * (self.places - mean) ** 2).sum()), peak + math.log(whole))
 
 
-def sketched(law: Distribution, tail: int) -> Sketch | None:
+def float_sketch(law: Distribution, tail: int) -> Sketch | None:
     """A law as floats, None when it has no finite loss or values beyond floats."""
     with working_precision(128):
         points = law.points(tail)
@@ -167,7 +167,7 @@ def _solved(rising: Callable[[float], float]) -> float | None:
     return math.exp(high)
 
 
-def planned(parts: Sequence[tuple[Sketch, int]], near: float, width: float = WIDTH) -> Plan | None:
+def choose_plan(parts: Sequence[tuple[Sketch, int]], near: float, width: float = WIDTH) -> Plan | None:
     """A plan around the saddle point of a tilt; None when nothing affordable comes near the width."""
     tilt = Fraction(max(round(near * SHARPNESS), 1), SHARPNESS)
     theta = float(tilt)
@@ -200,7 +200,7 @@ def planned(parts: Sequence[tuple[Sketch, int]], near: float, width: float = WID
         return None
     listed = not any(sketch.diffuse for sketch, _ in parts)
     if listed and size * len(parts) <= 4 * SMALL_TRANSFORM and width > NARROWEST:  # finer steps need no more cells
-        return planned(parts, near, width / 16)
+        return choose_plan(parts, near, width / 16)
     first = math.floor((Fraction(window[0]) - offset) / step) - 1
     deviation = math.sqrt(variance + 1 / theta**2)
     log_scales = tuple(Fraction(round(law.cumulant * SHARPNESS), SHARPNESS) for law in laws)

@@ -14,7 +14,7 @@ from dpaudit.accounting.engines.bounds import certified_bounds
 from dpaudit.accounting.engines.closed_forms import exact_profile
 from dpaudit.accounting.engines.evaluation import Evaluated
 from dpaudit.accounting.engines.lattice import lattice_of
-from dpaudit.accounting.engines.plan import WIDTH, Sketch, planned, sketched, tilt_for_delta, tilt_for_epsilon
+from dpaudit.accounting.engines.plan import WIDTH, Sketch, choose_plan, float_sketch, tilt_for_delta, tilt_for_epsilon
 from dpaudit.accounting.engines.profile import Profile
 from dpaudit.accounting.laws.distributions import Distribution, Normal, distribution_of
 from dpaudit.accounting.laws.dominating import dominated_laws, dominating_laws
@@ -145,7 +145,7 @@ def _evaluated(parts: Parts, epsilon: float | None, log_delta: float | None, wid
 @lru_cache(maxsize=16)
 def sketches_of(parts: Parts, tail: int) -> tuple[tuple[Sketch, int], ...] | None:
     """Every law in floats, None when one of them has no finite loss within reach."""
-    found = [(sketched(law, tail), count) for law, count in parts]
+    found = [(float_sketch(law, tail), count) for law, count in parts]
     known = tuple((sketch, count) for sketch, count in found if sketch is not None)
     return known if len(known) == len(parts) else None
 
@@ -158,9 +158,9 @@ def _built(parts: Parts, tail: int, place: int, widths: tuple[float, ...]) -> Ev
         return None
     for width in widths:
         tilt = 2.0 ** (place / TILTS_PER_OCTAVE)
-        plan = planned(sketches, tilt, width)
+        plan = choose_plan(sketches, tilt, width)
         if plan is not None and width == WIDTH and plan.size * sum(len(raster.ends) for raster in plan.rasters) < SMALL_PLAN:
-            plan = planned(sketches, tilt, width / 16) or plan
+            plan = choose_plan(sketches, tilt, width / 16) or plan
         if plan is None:
             continue
         lattices = []

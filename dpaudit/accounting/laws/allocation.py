@@ -17,7 +17,7 @@ from dpaudit.accounting.laws.mixed_moments import between_whole, mean_moments
 from dpaudit.accounting.laws.pairs import ExplicitPair
 from dpaudit.accounting.laws.profiles import profile_of
 from dpaudit.accounting.laws.sampled import Sampled
-from dpaudit.accounting.laws.seen import Cumulated, Seen, cumulated
+from dpaudit.accounting.laws.seen import Cumulated, Seen, cumulate
 from dpaudit.accounting.model.coordinates import common_unit
 from dpaudit.accounting.model.law import Bracketed, Finite, Law, Mass
 from dpaudit.accounting.model.values import LossValue, total
@@ -147,7 +147,7 @@ class Sums:
         return Points(finite, infinity, arb(0))
 
 
-def allocated(law: Law, steps: int) -> Law:
+def allocate(law: Law, steps: int) -> Law:
     """A release in one of several steps: exactly or between two laws; DPA202 for laws whose distribution is not known."""
     name = f"{law.describe()}.sampled(RandomAllocation(steps={steps}))"
     if law.infinity_mass() == 1:
@@ -157,10 +157,12 @@ def allocated(law: Law, steps: int) -> Law:
         return _exact(law, steps, exact, name)
     above, below = law.bracket() if isinstance(law, Bracketed) else (law, law)
     _known(above)
-    return Between(name, Allocated(above, steps, removing=True), None if below is None else in_one_of(below, steps), GROUND)
+    return Between(
+        name, Allocated(above, steps, removing=True), None if below is None else allocate_from_below(below, steps), GROUND
+    )
 
 
-def in_one_of(law: Law, steps: int) -> Law:
+def allocate_from_below(law: Law, steps: int) -> Law:
     """A law below: the sums of places, and beside it one step by itself; DPA202 where the distribution is not known."""
     _known(law)
     alone = None if profile_of(law) is None else Sampled(law, Fraction(1, steps), removing=True)
@@ -198,7 +200,7 @@ def _spread(law: Law, steps: int) -> tuple[tuple[Point, ...], arb, arb]:
 def _cumulated(law: Allocated) -> Cumulated:
     """Sums of the points of a law."""
     with working_precision(BITS):
-        return cumulated(law.points(TAIL_BITS))
+        return cumulate(law.points(TAIL_BITS))
 
 
 @lru_cache(maxsize=16)

@@ -10,7 +10,7 @@ from dpaudit.accounting.model.law import Law
 from dpaudit.exact import ball, ball_endpoints, shown, working_precision
 
 
-def flipped(epsilon: Fraction) -> Law:
+def permute_and_flip_law(epsilon: Fraction) -> Law:
     """Permute-and-flip: pure; at least what it loses between two candidates whose scores are exchanged."""
     with working_precision(128):
         exchanged = ball_endpoints((2 * ball(epsilon / 2).exp() - 1).log())[0]
@@ -20,19 +20,19 @@ def flipped(epsilon: Fraction) -> Law:
     return Between(name, pure_response(epsilon), kept, ground)
 
 
-def noisiest(epsilon: Fraction) -> Law:
+def noisy_max_law(epsilon: Fraction) -> Law:
     """Report noisy max: pure, in any order of tied candidates that does not depend on the scores."""
     ground = "noise whose tail falls by at most a factor exp(-d / scale) in d steps; docs/selection_and_queries.md"
     return Between(f"noisy_max(epsilon={shown(epsilon)})", pure_response(epsilon), None, ground)
 
 
-def chosen(epsilon: Fraction, choice: Law | None = None) -> Law:
+def top_k_choice_law(epsilon: Fraction, choice: Law | None = None) -> Law:
     """One of k choices: the others see fewer candidates, and which ones is known from the choices before; pure unless stated."""
     ground = "each choice is made by a mechanism of this guarantee among the remaining candidates; docs/selection_and_queries.md"
     return Between(f"choice_of_top_k(epsilon={shown(epsilon)})", choice or pure_response(epsilon), None, ground)
 
 
-def compared(kind: str, epsilon: Fraction) -> Law:
+def comparison_law(kind: str, epsilon: Fraction) -> Law:
     """A run of noisy comparisons with one noisy threshold."""
     ground = "a whole run is pure epsilon-DP (Lyu, Su, Li 2017; docs/selection_and_queries.md); no lower bound is known"
     return Between(f"{kind}(epsilon={shown(epsilon)})", pure_response(epsilon), None, ground)

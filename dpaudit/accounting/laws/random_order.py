@@ -142,7 +142,9 @@ class Hidden:
         return Points(tuple(((p_mass / q_mass).log(), p_mass, q_mass) for p_mass, q_mass in cells), arb(0), arb(0))
 
 
-def in_random_order(law: Law, squares: Chances, beyond: Fraction, times: tuple[Fraction, tuple[Fraction, ...]], scheme: str) -> Law:
+def random_order_law(
+    law: Law, squares: Chances, beyond: Fraction, times: tuple[Fraction, tuple[Fraction, ...]], scheme: str
+) -> Law:
     """A Gaussian release under a random order, between publishing the order and seeing no more than one batch."""
     above, below = law.bracket() if isinstance(law, Bracketed) else (law, law)
     if not isinstance(above, GaussianShaped):
@@ -158,7 +160,7 @@ def _mean(chances: Sequence[Fraction], values: Sequence[arb]) -> arb:
     return sum((ball(chance) * value for chance, value in zip(chances, values, strict=True)), arb(0))
 
 
-def times_seen(
+def multiplicity_distribution(
     records: int, batches: Sequence[int], rounds: int, *, replacement: bool, averaged: bool
 ) -> tuple[Fraction, tuple[Fraction, ...]]:
     """Bound from below how far the mean release of the largest batch of all rounds moves, in noise units: squared unit, chances.

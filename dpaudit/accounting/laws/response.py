@@ -67,7 +67,7 @@ class Response:
         return Atoms((*ends, Atom(LossValue(), null * unit, null * unit)), fmpq_of(self.infinity))
 
 
-def answered(epsilon: Fraction, categories: int) -> Response:
+def randomized_response_law(epsilon: Fraction, categories: int) -> Response:
     """The law of a randomized response: two answers are informative, the others are not."""
     name = f"randomized_response(epsilon={shown(epsilon)}, categories={categories})"
     return Response(epsilon, name, others=Fraction(categories - 2), categories=categories)

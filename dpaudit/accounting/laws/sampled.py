@@ -83,7 +83,7 @@ class Sampled:
         return "a sample mixes each end of the class with a law that tells nothing (Balle, Barthe, Gaboardi 2018, Theorem 8)"
 
 
-def poisson_sampled(composition: Composition, rate: Fraction) -> Composition:
+def subsample_poisson(composition: Composition, rate: Fraction) -> Composition:
     """Return the laws after Poisson sampling of the records; DPA202 where the adjacency is not add_remove of records.
 
     Sampling amplifies less under other adjacencies. Source: Zhu, Dong, Wang 2022, Theorem 11; docs/engines.md.

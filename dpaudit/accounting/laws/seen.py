@@ -125,7 +125,7 @@ class Cumulated:
         return self.delta(epsilon) + near * arb(2) ** -40
 
 
-def cumulated(points: Points) -> Cumulated:
+def cumulate(points: Points) -> Cumulated:
     """The sums of points, the infinite loss last."""
     ordered = sorted(points.finite, key=lambda point: float(point[0]))
     p_masses, q_masses = (
@@ -146,4 +146,4 @@ def _points(groups: Groups, tail: int, bits: int) -> Points:
 def _sums(law: Seen) -> Cumulated:
     """The sums of a law."""
     with working_precision(BITS):
-        return cumulated(law.points(LONG_TAIL))
+        return cumulate(law.points(LONG_TAIL))

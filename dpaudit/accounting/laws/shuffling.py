@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 from flint import arb, ctx
 
-from dpaudit.accounting.laws.allocation import in_one_of
+from dpaudit.accounting.laws.allocation import allocate_from_below
 from dpaudit.accounting.laws.between import Between
 from dpaudit.accounting.laws.response import Response
 from dpaudit.accounting.laws.seen import Seen
@@ -125,7 +125,7 @@ class Alike:
         return Points(tuple(((p_mass / q_mass).log(), p_mass, q_mass) for p_mass, q_mass in groups), arb(0), arb(0))
 
 
-def shuffled(law: Law, reports: int) -> Law:
+def shuffle_law(law: Law, reports: int) -> Law:
     """A locally private report among shuffled ones, between two laws; DPA202 unless its losses are bounded."""
     above, below = law.bracket() if isinstance(law, Bracketed) else (law, law)
     ends = [loss.ends()[1] for side in (above, above.reversed()) if (loss := side.greatest_loss()) is not None]
@@ -142,7 +142,7 @@ def shuffled(law: Law, reports: int) -> Law:
     if isinstance(below, Response) and below.epsilon and not below.others and below.between is None:
         lower = Seen(Alike(below.epsilon, reports))
     elif below is not None:
-        lower = in_one_of(below, reports)
+        lower = allocate_from_below(below, reports)
     return Between(f"{law.describe()}.sampled(Shuffle(reports={reports}))", upper, lower, GROUND)
 
 

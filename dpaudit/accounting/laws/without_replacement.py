@@ -102,7 +102,7 @@ class Swapped:
         return None if base is None else Halved(base, self.rate)
 
 
-def swapped_out(loss: Composition, rate: Fraction) -> Composition:
+def subsample_without_replacement(loss: Composition, rate: Fraction) -> Composition:
     """Every release made on a uniformly chosen share of the records; DPA202 for laws whose profile is not known."""
     if instance_of(loss, Composition, "loss").adjacency != Adjacency("replace_one"):
         raise Unsupported(

@@ -57,9 +57,9 @@ def price_of(claim: Claim, logs: Logs, points: Sequence[Fraction]) -> Price:
 
 def loss_of(claim: Claim, log: Log) -> ComposedLoss:
     """Return the composed loss of logged releases, under the adjacency of the claim; raise where there is none."""
-    from dpaudit.accounting import price
+    from dpaudit.accounting import price_releases
 
-    loss: ComposedLoss = price(log)
+    loss: ComposedLoss = price_releases(log)
     claim.relation.require(loss.adjacency, "the claim and the logged releases")
     return loss
 

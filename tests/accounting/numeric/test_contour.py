@@ -22,7 +22,7 @@ from dpaudit.accounting import (
     explicit_pair,
     gaussian,
     laplace,
-    price,
+    price_releases,
     randomized_response,
     zcdp,
 )
@@ -321,7 +321,7 @@ def test_epsilon_is_zero_where_delta_is_at_least_that_at_zero():
 
 def test_a_law_between_two_others_gets_its_upper_end_from_the_line():
     rounded = Release("rounded_gaussian", (("lattice", Fraction(1)), ("sigma", Fraction(3))), Fraction(1), Adjacency("add_remove"))
-    loss, question = compose(price([rounded] * 4), 100 * laplace(8)), DeltaAt(Fraction(10))
+    loss, question = compose(price_releases([rounded] * 4), 100 * laplace(8)), DeltaAt(Fraction(10))
     above = line_for(compose(4 * gaussian(3), 100 * laplace(8)), 10).delta(Fraction(10))
     found = evaluate(loss.composition, question)
     assert above.upper == found.upper

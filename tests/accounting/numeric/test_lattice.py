@@ -18,7 +18,7 @@ from dpaudit.accounting.engines.cells import Raster, cells_of
 from dpaudit.accounting.engines.evaluation import Evaluated
 from dpaudit.accounting.engines.fusion import _from_the_left, _from_the_right, _joined, fused
 from dpaudit.accounting.engines.lattice import lattice_of, powers
-from dpaudit.accounting.engines.plan import planned, sketched
+from dpaudit.accounting.engines.plan import choose_plan, float_sketch
 from dpaudit.accounting.engines.tilted import lattice_for
 from dpaudit.accounting.laws.distributions import DoubleExponential, Listed, Normal, Thinned, WorstOfRange
 from dpaudit.exact import ball, working_precision
@@ -80,13 +80,13 @@ def test_masses_of_points_and_of_the_diffuse_part_add_up_to_one(name):
 @pytest.mark.parametrize("name", LAWS)
 def test_the_sketch_for_plans_has_the_moments_of_the_law(name):
     """E_P[e^-loss; finite loss] is the Q mass of what P sees, so the sketch must give 0 at tilts 0 and -1."""
-    sketch = sketched(LAWS[name], 300)
+    sketch = float_sketch(LAWS[name], 300)
     assert np.abs(sketch.cumulant(np.array([0.0, -1.0]))).max() < 1e-3
 
 
 def raster_of(name, tilt=2.0, width=0.03):
     """A coarse raster of one law, and its masses."""
-    plan = planned([(sketched(LAWS[name], 300), 3)], tilt, width)
+    plan = choose_plan([(float_sketch(LAWS[name], 300), 3)], tilt, width)
     with working_precision(140):
         cells = cells_of(LAWS[name], plan.rasters[0], plan.tilt, plan.log_scales[0], 300)
     return plan, cells
@@ -147,7 +147,7 @@ def test_the_upper_law_keeps_all_mass_and_the_lower_one_has_less(name):
 def test_two_passes_joined_lose_far_less_than_either():
     """A law with an edge on the left and a long tail on the right: the pass that walks towards an edge loses first order there."""
     law = LAWS["thinned normal"]
-    plan = planned([(sketched(law, 300), 10**6)], 0.36)
+    plan = choose_plan([(float_sketch(law, 300), 10**6)], 0.36)
     with working_precision(140):
         cells = cells_of(law, plan.rasters[0], plan.tilt, plan.log_scales[0], 300)
     lost = {}
@@ -219,7 +219,7 @@ def test_neighbouring_tilts_and_windows_give_answers_that_meet():
     law, epsilon = Thinned(Normal(Fraction(1)), Fraction(1, 20), removing=True), Fraction(3)
     answers = []
     for tilt in (1.0, 2.0, 4.0):
-        plan = planned([(sketched(law, 300), 200)], tilt, 0.01)
+        plan = choose_plan([(float_sketch(law, 300), 200)], tilt, 0.01)
         lattice = lattice_of(law, 200, plan.rasters[0], tilt=plan.tilt, log_scale=plan.log_scales[0], tail=300)
         answers.append(Evaluated(plan, (lattice,)).delta(epsilon))
     assert all(one.meets(other) for one in answers for other in answers)

@@ -20,7 +20,7 @@ from dpaudit.accounting import (
     explicit_pair,
     gaussian,
     laplace,
-    price,
+    price_releases,
     pure_dp,
     randomized_response,
     rdp,
@@ -171,7 +171,7 @@ def test_composed_bounded_range_lies_between_its_member_and_its_worst_pair(epsil
 
 def test_a_price_between_two_laws_takes_each_end_from_its_own_law():
     rounded = Release("rounded_gaussian", (("lattice", Fraction(1)), ("sigma", Fraction(3))), Fraction(1), Adjacency("add_remove"))
-    loss = compose(price([rounded] * 4), 3 * laplace(2))
+    loss = compose(price_releases([rounded] * 4), 3 * laplace(2))
     found = tilted_lattice(loss.composition, DeltaAt(Fraction(1)))
     above = tilted_lattice(compose(4 * gaussian(3), 3 * laplace(2)).composition, DeltaAt(Fraction(1)))
     assert found.upper == above.upper
@@ -259,7 +259,7 @@ def test_sampled_releases_at_extreme_parameters_are_answered(count, sigma):
     [
         bounded_range(1),
         zcdp("1/2"),
-        price(
+        price_releases(
             [
                 Release(
                     "exponential_mechanism",

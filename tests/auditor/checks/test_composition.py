@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dpaudit import Claim, PureDP, Target, audit
-from dpaudit.accounting import Filter, Poisson, compose, discrete_laplace, gaussian, price, pure_dp, randomized_response
+from dpaudit.accounting import Filter, Poisson, compose, discrete_laplace, gaussian, price_releases, pure_dp, randomized_response
 from dpaudit.auditor.checks.prices import check_spending
 from dpaudit.auditor.checks.replay import check_replay
 from dpaudit.auditor.pairs.candidates import candidate_pairs
@@ -122,10 +122,10 @@ def test_adaptive_composition_stops_at_the_filter_and_replayed_spends_agree():
             outputs = stopping.run([1], np.random.default_rng(seed))
         replayed = Filter(PureDP(epsilon=1))
         for release in log:
-            replayed.spend(price([release]))
+            replayed.spend(price_releases([release]))
 
         assert len(outputs) == len(log) < MOST_RELEASES
-        assert replayed.spent["epsilon"] == price(log).epsilon(delta=0).upper <= 1
+        assert replayed.spent["epsilon"] == price_releases(log).epsilon(delta=0).upper <= 1
         assert not replayed.admits(PureDP(epsilon=1))
 
     for target, status in ((stopping, "holds"), (careless, "violated")):
@@ -171,4 +171,4 @@ def test_no_attack_on_a_mechanism_used_twice_gets_above_its_certified_price(mech
         mechanism.release(inputs[0])
 
     found = result.attack.bound.epsilon
-    assert found is None or found <= price(log).epsilon(delta=0).upper
+    assert found is None or found <= price_releases(log).epsilon(delta=0).upper

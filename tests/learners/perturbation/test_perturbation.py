@@ -356,8 +356,8 @@ def test_a_random_term_that_is_longer_than_all_margins_changes_nothing_about_the
 
 
 def test_unknown_and_incomplete_objective_releases_have_no_price():
-    from dpaudit.accounting import price
+    from dpaudit.accounting import price_releases
 
     release = Release("objective_perturbation", (("scale", Fraction(2)),), Fraction(2), RELATION)
     with pytest.raises(InvalidArgument, match="stretch"):
-        price([release])
+        price_releases([release])

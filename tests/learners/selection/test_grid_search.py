@@ -16,7 +16,7 @@ from sklearn.svm import LinearSVC
 from sklearn.utils.estimator_checks import check_estimator
 
 from dpaudit import Adjacency, PureDP
-from dpaudit.accounting import best_of_runs, gdp
+from dpaudit.accounting import best_of_negative_binomial_runs, gdp
 from dpaudit.errors import BudgetExceeded, DpauditError, InvalidArgument, Unsupported
 from dpaudit.releases import recording
 from learners import MarginClassifier, ObjectivePerturbation, OutputPerturbation, PrivateClassifier
@@ -116,7 +116,7 @@ def test_gaussian_fits_cost_what_their_moments_say():
     assert 1 / plan.score.scale**2 / 2 <= rho
     record = PrivacyRecord.of(plan.charges, adjacency="replace_one", delta="1e-6", public={})
     assert 3.99 < record.epsilon <= 4
-    whole = best_of_runs(gdp(Fraction(int((2 * rho) ** 0.5 * 10**6), 10**6)), shape=1, stop="1/10")
+    whole = best_of_negative_binomial_runs(gdp(Fraction(int((2 * rho) ** 0.5 * 10**6), 10**6)), shape=1, stop="1/10")
     assert abs(float(whole.epsilon(delta="1e-6").upper) - float(record.epsilon)) < 0.02
 
 
