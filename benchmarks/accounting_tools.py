@@ -34,7 +34,7 @@ def ours(parts: list[Part], setting: dict[str, Any]) -> Callable[[Question], End
     """Certified intervals; with `lattice`, those of the tilted lattice whatever other engine applies."""
     from dpaudit.accounting import Poisson, compose, gaussian, laplace
     from dpaudit.accounting.engines.tilted import tilted_lattice
-    from dpaudit.accounting.model.questions import DeltaAt, EpsilonAt
+    from dpaudit.accounting.model.composition import DeltaAt, EpsilonAt
 
     laws: dict[str, Callable[..., Any]] = {
         "gaussian": lambda sigma: gaussian(sigma=sigma),

@@ -1,4 +1,4 @@
-"""What is promised: a guarantee (epsilon, delta, a curve ...) and the neighbouring relation it speaks of."""
+"""Claims: a guarantee (epsilon, delta, a curve ...) and the neighbouring relation that it holds under."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import Final, Protocol, TypeAlias, runtime_checkable
 from dpaudit.errors import AdjacencyMismatch, InvalidArgument
 from dpaudit.exact import Enclosure, Exact, in_range, integer, kind_of, non_negative, positive, rational, shown
 
+# Neighbouring relations and what each lets change.
 KINDS: Final = {
     "add_remove": "one record more or less",
     "replace_one": "one record has other values, the number of records is public",
@@ -20,16 +21,15 @@ KINDS: Final = {
     "edge": "one edge of a graph more or less, its nodes are public",
     "node": "one node of a graph with all its edges more or less",
 }
-"""Neighbouring relations and what each lets change."""
 
 NORMS: Final = ("l1", "l2", "linf")
 
+# Names that other libraries and papers give to the relations.
 _OTHER_WORDS: Final = {
     **dict.fromkeys(("add", "remove", "add_or_remove", "add_remove_one", "addition", "deletion", "unbounded"), "add_remove"),
     **dict.fromkeys(("replace", "replacement", "substitute", "substitution", "swap", "change_one", "bounded"), "replace_one"),
     **dict.fromkeys(("zero", "zeroing", "zeroed"), "zero_out"),
 }
-"""What other libraries and papers call the relations."""
 
 
 @dataclass(frozen=True)
@@ -90,7 +90,7 @@ class Adjacency:
         """Raise AdjacencyMismatch (DPA201) unless `other` is this very relation; `what` names the two sides."""
         if self != other:
             raise AdjacencyMismatch(
-                "DPA201", f"{what} speak of different neighbours: {self} and {other}. State both under one adjacency."
+                "DPA201", f"{what} are about different neighbouring relations: {self} and {other}. State both under one adjacency."
             )
 
     def __str__(self) -> str:
@@ -102,7 +102,7 @@ class Adjacency:
 
 
 def _meant(word: str) -> str:
-    """What somebody who wrote an unknown relation should write instead."""
+    """Say what to write instead of an unknown relation."""
     from difflib import get_close_matches
 
     plain = "_".join(word.lower().replace("-", " ").replace("_", " ").split())
@@ -119,19 +119,15 @@ class PrivacyProfile(Protocol):
     @property
     def adjacency(self) -> Adjacency:
         """The neighbouring relation the loss is about."""
-        ...
 
     def delta(self, *, epsilon: Exact) -> Enclosure:
         """Smallest delta at `epsilon`, over both directions of the neighbouring relation."""
-        ...
 
     def epsilon(self, *, delta: Exact) -> Enclosure:
         """Smallest epsilon in nats at `delta`, over both directions of the neighbouring relation."""
-        ...
 
     def describe(self) -> str:
         """One line that names the law and its exact parameters."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -151,11 +147,9 @@ class PureDP:
     epsilon: Exact
 
     def __post_init__(self) -> None:
-        """Store the parameter exactly."""
         object.__setattr__(self, "epsilon", non_negative(self.epsilon, "epsilon"))
 
     def __str__(self) -> str:
-        """The claim in a few words."""
         return f"epsilon = {shown(rational(self.epsilon))}"
 
 
@@ -178,12 +172,10 @@ class ApproxDP:
     delta: Exact
 
     def __post_init__(self) -> None:
-        """Store the parameters exactly."""
         object.__setattr__(self, "epsilon", non_negative(self.epsilon, "epsilon"))
         object.__setattr__(self, "delta", in_range(self.delta, "delta", lower=0, upper=1, upper_open=True))
 
     def __str__(self) -> str:
-        """The claim in a few words."""
         return f"epsilon = {shown(rational(self.epsilon))}, delta = {shown(rational(self.delta))}"
 
 
@@ -204,11 +196,9 @@ class ZCDP:
     rho: Exact
 
     def __post_init__(self) -> None:
-        """Store the parameter exactly."""
         object.__setattr__(self, "rho", non_negative(self.rho, "rho"))
 
     def __str__(self) -> str:
-        """The claim in a few words."""
         return f"rho = {shown(rational(self.rho))} (zCDP)"
 
 
@@ -229,7 +219,6 @@ class RDP:
     orders: tuple[tuple[Fraction, Fraction], ...]
 
     def __init__(self, orders: Mapping[Exact, Exact]) -> None:
-        """Store orders and bounds exactly, in increasing order."""
         if not isinstance(orders, Mapping):
             raise InvalidArgument("DPA105", f"RDP takes a mapping from order to bound, got {kind_of(orders)}.")
         if not orders:
@@ -243,7 +232,6 @@ class RDP:
         object.__setattr__(self, "orders", tuple(sorted(pairs)))
 
     def __str__(self) -> str:
-        """The claim in a few words."""
         return "Renyi divergence <= " + ", ".join(f"{shown(bound)} at order {shown(order)}" for order, bound in self.orders)
 
 
@@ -264,11 +252,9 @@ class GDP:
     mu: Exact
 
     def __post_init__(self) -> None:
-        """Store the parameter exactly."""
         object.__setattr__(self, "mu", non_negative(self.mu, "mu"))
 
     def __str__(self) -> str:
-        """The claim in a few words."""
         return f"mu = {shown(rational(self.mu))} (GDP)"
 
 
@@ -290,12 +276,10 @@ class Curve:
     loss: PrivacyProfile
 
     def __post_init__(self) -> None:
-        """Refuse what is not a privacy loss."""
         if not isinstance(self.loss, PrivacyProfile):
             raise InvalidArgument("DPA105", f"Curve takes a privacy loss of dpaudit.accounting, got {kind_of(self.loss)}.")
 
     def __str__(self) -> str:
-        """The claim in a few words."""
         return f"profile of {self.loss.describe()}"
 
 
@@ -312,7 +296,7 @@ class Claim:
       note: where the claim comes from, free text for the report.
     Raises:
       InvalidArgument: the guarantee is of another type (DPA105) or the adjacency unknown (DPA103).
-      AdjacencyMismatch: the loss of a Curve speaks of another adjacency (DPA201).
+      AdjacencyMismatch: the loss of a Curve is about another adjacency (DPA201).
     Source: design rule 5 (adjacency is a value).
     Example:
       >>> str(Claim(PureDP(epsilon=1), adjacency="replace_one"))
@@ -324,7 +308,6 @@ class Claim:
     note: str = ""
 
     def __post_init__(self) -> None:
-        """Check the parts and store the adjacency as a value."""
         if not isinstance(self.guarantee, (PureDP, ApproxDP, ZCDP, RDP, GDP, Curve)):
             raise InvalidArgument(
                 "DPA105",
@@ -341,5 +324,4 @@ class Claim:
         return Adjacency.of(self.adjacency)
 
     def __str__(self) -> str:
-        """The claim in a few words."""
         return f"{self.guarantee} under {self.adjacency}"

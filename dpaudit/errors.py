@@ -39,7 +39,7 @@ def class_name(kind: type) -> str:
 
 
 def _is_held_by_its_module(kind: type) -> bool:
-    """Whether a class is found again under its name in the module that it names."""
+    """True if a class is found again under its name in the module that it names."""
     try:
         found: object = sys.modules.get(kind.__module__)
         for part in kind.__qualname__.split("."):
@@ -54,15 +54,15 @@ class InvalidArgument(DpauditError, ValueError):
 
 
 class AdjacencyMismatch(DpauditError, ValueError):
-    """Two parts of a computation speak of different neighbouring relations."""
+    """Two parts of a computation are about different neighbouring relations."""
 
 
 class Unsupported(DpauditError, ValueError):
-    """What was asked for cannot be done soundly, so it is refused instead of approximated."""
+    """A request that cannot be answered soundly; it is refused instead of approximated."""
 
 
 class MissingExtra(Unsupported, ModuleNotFoundError):
-    """What was asked for needs an optional extra that is not installed; also what `except ImportError` expects."""
+    """A request that needs an optional extra which is not installed; `except ImportError` catches it too."""
 
 
 class EngineDisagreement(DpauditError, ArithmeticError):
@@ -78,7 +78,7 @@ class LedgerRefusal(BudgetExceeded):
 
 
 class LedgerFailure(DpauditError, RuntimeError):
-    """A ledger cannot be used, or something was released that it was not told of."""
+    """A ledger cannot be used, or a release was not charged to it."""
 
 
 class EntropyFailure(DpauditError, RuntimeError):
@@ -90,12 +90,12 @@ class TargetFailure(DpauditError, RuntimeError):
 
 
 class ForeignPackage(TargetFailure):
-    """Python finds somebody else's package under the name of one that is installed with dpaudit."""
+    """Python finds another package under the name of one that is installed with dpaudit."""
 
 
 @dataclass(frozen=True)
 class Explanation:
-    """What an error code means: `title` in a few words, `meaning`, and `remedy`."""
+    """The meaning of an error code: `title` in a few words, `meaning`, and `remedy`."""
 
     title: str
     meaning: str
@@ -390,9 +390,9 @@ CODES: Final[dict[str, Explanation]] = {
     ),
     "DPA724": Explanation(
         "argument outside the specification",
-        "A bound function runs only on what its proof speaks of: exact types, lists of Python itself, and values for which "
+        "A bound function runs only on what its proof covers: exact types, lists of Python itself, and values for which "
         "requires and domain hold. The check comes before anything is drawn.",
-        "Convert exactly first: operator.index and int for whole numbers, Fraction(x) for a finite float; map private data into "
+        "Convert exactly first: operator.index and int for integers, Fraction(x) for a finite float; map private data into "
         "the domain.",
     ),
     "DPA725": Explanation(
@@ -410,7 +410,7 @@ CODES: Final[dict[str, Explanation]] = {
     "DPA730": Explanation(
         "not a certificate",
         "A file is not a certificate as `dpaudit prove --output` writes it: other fields, other types, or terms that do not exist.",
-        "Write it anew with `dpaudit prove`.",
+        "Write it again with `dpaudit prove`.",
     ),
     "DPA731": Explanation(
         "nothing to verify",

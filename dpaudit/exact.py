@@ -130,7 +130,7 @@ def in_range(
 
 
 def integer(value: object, name: str, *, lower: int | None = None, upper: int | None = None) -> int:
-    """Value of a whole-number parameter."""
+    """Value of an integer parameter."""
     if isinstance(value, bool) or not isinstance(value, numbers.Integral):
         raise InvalidArgument("DPA105", f"{name} must be an integer, got {kind_of(value)}. Convert it with int().")
     whole = int(value)
@@ -322,16 +322,16 @@ class Enclosure:
         return cls(min(max(lower, lowest), highest), max(min(upper, highest), lowest), reason)
 
     def contains(self, value: Exact) -> bool:
-        """Whether the exact number `value` lies inside, ends included."""
+        """True if the exact number `value` lies inside, ends included."""
         return bool(self.lower <= rational(value) <= self.upper)
 
     def meets(self, other: Enclosure) -> bool:
-        """Whether the two intervals have a point in common."""
+        """True if the two intervals have a point in common."""
         instance_of(other, Enclosure, "the other enclosure")
         return bool(self.lower <= other.upper and other.lower <= self.upper)
 
     def intersect(self, other: Enclosure) -> Enclosure:
-        """What both intervals allow; raises EngineDisagreement (DPA203) when they do not meet."""
+        """Return the intersection; raise EngineDisagreement (DPA203) when the two do not meet."""
         if not self.meets(other):
             raise EngineDisagreement("DPA203", f"{self} and {other} do not meet, so one of the two computations is wrong.")
         reason = Reason("intersection of two independent enclosures", (self.reason, other.reason))
@@ -339,7 +339,7 @@ class Enclosure:
 
     @property
     def is_point(self) -> bool:
-        """Whether the value is known exactly."""
+        """True if the value is known exactly."""
         return self.lower == self.upper
 
     @property

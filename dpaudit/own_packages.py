@@ -1,4 +1,4 @@
-"""The packages that are installed beside dpaudit, told apart from others that have the same common names."""
+"""The packages that are installed with dpaudit, distinguished from others of the same common names."""
 
 from __future__ import annotations
 

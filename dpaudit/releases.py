@@ -95,7 +95,6 @@ class Hold(Protocol):
 
     def __call__(self, value: Any, output: _Output) -> _Output:
         """The output to give: the one given here, or the one that was recorded in its place."""
-        ...
 
 
 class Tape(Protocol):
@@ -103,7 +102,6 @@ class Tape(Protocol):
 
     def hold(self, release: Release) -> Hold:
         """A place on the tape for one release."""
-        ...
 
 
 class Tally:
@@ -137,7 +135,7 @@ class Tally:
             raise LedgerFailure("DPA808", f"{self.of} belongs to the process that made it, and this is another. {_OWN}")
 
     def take(self, release: Release) -> None:
-        """Note a release. It is written down before the block is looked at: what a block that ends meanwhile misses is refused."""
+        """Note a release, before the block is checked: one that a block misses because it ends at that moment is refused."""
         self._releases.append(release)
         self.require_open(release)
 
@@ -231,7 +229,7 @@ def outside_charges() -> Iterator[None]:
 
 
 def _is_over(log: list[Release] | Tape | Tally) -> bool:
-    """Whether a block has ended, or belongs to the process from which this one was forked."""
+    """True if a block has ended, or belongs to the process from which this one was forked."""
     return isinstance(log, Tally) and (log.closed or log.process != os.getpid())
 
 

@@ -9,27 +9,32 @@ from math import floor
 from typing import Final
 
 from dpaudit.accounting.builders.pairs import update_charged
-from dpaudit.accounting.laws.best_of import BestOf, BestOfPoisson, best_of_pure, checked_mean, checked_runs
+from dpaudit.accounting.laws.best_of import (
+    BestOf,
+    BestOfPoisson,
+    best_of_pure,
+    checked_mean,
+    checked_runs,
+    comparison_law,
+    noisy_max_law,
+    permute_and_flip_law,
+    top_k_choice_law,
+)
 from dpaudit.accounting.laws.between import Between
 from dpaudit.accounting.laws.bounded_noise import finite_noise, truncated_noise
-from dpaudit.accounting.laws.bounded_range import BoundedRange
-from dpaudit.accounting.laws.choices import comparison_law, noisy_max_law, permute_and_flip_law, top_k_choice_law
 from dpaudit.accounting.laws.concentrated import Concentrated
-from dpaudit.accounting.laws.discrete_gaussian import DiscreteGaussian
-from dpaudit.accounting.laws.discrete_laplace import DiscreteLaplace
+from dpaudit.accounting.laws.discrete_gaussian import DiscreteGaussian, RoundedGaussian
+from dpaudit.accounting.laws.discrete_laplace import DiscreteLaplace, Staircase
 from dpaudit.accounting.laws.gaussian import Gaussian
 from dpaudit.accounting.laws.laplace import Laplace
-from dpaudit.accounting.laws.response import Response, pure_response, randomized_response_law
-from dpaudit.accounting.laws.rounded_gaussian import RoundedGaussian
-from dpaudit.accounting.laws.staircase import Staircase
+from dpaudit.accounting.laws.response import BoundedRange, Response, pure_response, randomized_response_law
 from dpaudit.accounting.model.law import Law
 from dpaudit.accounting.privacy_loss import PrivacyLoss, compose, one_release
 from dpaudit.errors import InvalidArgument, Unsupported
 from dpaudit.exact import ball, ball_endpoints, float_outward, instance_of, shown, working_precision
 from dpaudit.releases import Release
 
-_SMALLEST_FLOAT_STEP: Final = 2.0**-960
-"""Sensitivities below this, whose halves come near the smallest floats, get no lower end."""
+_SMALLEST_FLOAT_STEP: Final = 2.0**-960  # Sensitivities below this, whose halves come near the smallest floats, get no lower end
 
 
 def price_releases(releases: Sequence[Release]) -> PrivacyLoss:
@@ -167,35 +172,15 @@ def _best_of_runs(release: Release) -> Law:
     return best_of_pure(known["epsilon"], shape) if "epsilon" in known else BestOf(release.parameter("rho"), shape, stop)
 
 
-def _randomized_response(release: Release) -> Law:
-    """k-ary randomized response."""
-    return randomized_response_law(release.parameter("epsilon"), int(release.parameter("categories")))
-
-
-def _exponential_mechanism(release: Release) -> Law:
-    """Bounded range: twice the sensitivity over the temperature, once where all scores move the same way."""
-    return BoundedRange(_choice_epsilon(release))
-
-
 def _choice_epsilon(release: Release) -> Fraction:
-    """The pure epsilon of one choice: by how much the distance of two scores can change, over the temperature of the noise."""
+    """The pure epsilon of one choice: twice the sensitivity over the temperature, once where all scores move the same way."""
     return (1 if release.parameter("monotonic") else 2) * release.sensitivity / release.parameter("temperature")
-
-
-def _permute_and_flip(release: Release) -> Law:
-    """Permute-and-flip at the logged temperature."""
-    return permute_and_flip_law(_choice_epsilon(release))
 
 
 def _top_k(release: Release) -> Law:
     """One of the k choices."""
     epsilon = _choice_epsilon(release)
     return top_k_choice_law(epsilon, None if release.parameter("flips") else BoundedRange(epsilon))
-
-
-def _noisy_max(release: Release) -> Law:
-    """Report noisy max at the logged scale."""
-    return noisy_max_law(_choice_epsilon(release))
 
 
 def _sparse_vector(release: Release) -> Law:
@@ -246,7 +231,6 @@ def _update_charged(release: Release) -> Law:
     scale, threshold = release.parameter("scale"), release.parameter("threshold")
 
     def moved(steps: int) -> Law:
-        """The run whose queries move by so many steps."""
         run = update_charged(scale=scale, sensitivity=steps * lattice, threshold=threshold, updates=updates, lattice=lattice)
         return run.composition.parts[0][0]
 
@@ -262,18 +246,11 @@ def _staircase(release: Release) -> Law:
     return _or_nothing(_alone(release), lambda steps: Staircase(epsilon, step, width, steps))
 
 
-def _truncated_laplace(release: Release) -> Law:
+def _truncated(release: Release) -> Law:
     """One number, whose noise stays within its reach."""
-    lattice = release.parameter("lattice")
-    scale, reach = release.parameter("scale") / lattice, int(release.parameter("reach") / lattice)
-    return _or_nothing(_alone(release), lambda steps: truncated_noise(1, scale, reach, steps))
-
-
-def _truncated_gaussian(release: Release) -> Law:
-    """One number, whose noise stays within its reach."""
-    lattice = release.parameter("lattice")
-    variance, reach = release.parameter("sigma_squared") / lattice**2, int(release.parameter("reach") / lattice)
-    return _or_nothing(_alone(release), lambda steps: truncated_noise(2, variance, reach, steps))
+    lattice, power, name = release.parameter("lattice"), *_POWERS[release.kind]
+    parameter, reach = release.parameter(name) / lattice**power, int(release.parameter("reach") / lattice)
+    return _or_nothing(_alone(release), lambda steps: truncated_noise(power, parameter, reach, steps))
 
 
 def _finite_noise(release: Release) -> Law:
@@ -285,22 +262,26 @@ def _finite_noise(release: Release) -> Law:
     return _or_nothing(_alone(release), lambda steps: finite_noise(values, masses, steps))
 
 
+# The power of the distance in the exponent of the weights, and the name of the parameter that divides it.
+_POWERS: Final = {"truncated_discrete_laplace": (1, "scale"), "truncated_discrete_gaussian": (2, "sigma_squared")}
 _LAWS: Final[dict[str, Callable[[Release], Law]]] = {
     "discrete_laplace": _discrete_laplace,
     "discrete_gaussian": _discrete_gaussian,
     "rounded_gaussian": _rounded_gaussian,
     "staircase": _staircase,
-    "truncated_discrete_laplace": _truncated_laplace,
-    "truncated_discrete_gaussian": _truncated_gaussian,
+    "truncated_discrete_laplace": _truncated,
+    "truncated_discrete_gaussian": _truncated,
     "finite_noise": _finite_noise,
     "real_laplace": _real_laplace,
     "real_gaussian": _real_gaussian,
     "euclidean_laplace": _euclidean_laplace,
-    "randomized_response": _randomized_response,
-    "exponential_mechanism": _exponential_mechanism,
-    "permute_and_flip": _permute_and_flip,
+    "randomized_response": lambda release: randomized_response_law(
+        release.parameter("epsilon"), int(release.parameter("categories"))
+    ),
+    "exponential_mechanism": lambda release: BoundedRange(_choice_epsilon(release)),
+    "permute_and_flip": lambda release: permute_and_flip_law(_choice_epsilon(release)),
     "top_k": _top_k,
-    "noisy_max": _noisy_max,
+    "noisy_max": lambda release: noisy_max_law(_choice_epsilon(release)),
     "above_threshold": _sparse_vector,
     "sparse_vector": _sparse_vector,
     "stability_histogram": _stability_histogram,

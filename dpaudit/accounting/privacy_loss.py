@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from dpaudit.accounting.model.composition import Composition, merge_parts
+from dpaudit.accounting.model.composition import Composition, DeltaAt, EpsilonAt, merge_parts
 from dpaudit.accounting.model.law import Law
-from dpaudit.accounting.model.questions import DeltaAt, EpsilonAt
 from dpaudit.claims import Adjacency, Guarantee
 from dpaudit.errors import InvalidArgument
 from dpaudit.exact import Enclosure, Exact, in_range, integer, kind_of, non_negative
@@ -125,6 +124,8 @@ class PrivacyLoss:
         """
         from dpaudit.accounting.engines.conversions import renyi_divergence
 
+        # Beyond 2^64 the divergence of a pure loss is its epsilon up to 1e-16, which epsilon(delta=0) gives exactly, and working
+        # precision runs out: at an order of 2^200 a listed pair would answer [0, infinity].
         return renyi_divergence(self.composition, in_range(order, "order", lower=1, upper=2**64, lower_open=True))
 
     def zcdp(self) -> Enclosure:
@@ -188,9 +189,8 @@ class PrivacyLoss:
         """Return the loss of the laws that dominate those of this one: faster, for upper bounds only.
 
         Returns:
-          A loss under the same adjacency, at least this one; its lower ends hold for itself only.
-        Raises:
-          Nothing: a law without a dominating one stays as it is.
+          A loss under the same adjacency, at least this one; its lower ends hold for itself only. A law without a dominating one
+          stays as it is.
         Source: docs/prices.md.
         Example:
           >>> from dpaudit.accounting import gaussian
@@ -198,7 +198,7 @@ class PrivacyLoss:
           >>> rounded.dominating().epsilon(delta="1e-6").upper == rounded.epsilon(delta="1e-6").upper
           True
         """
-        from dpaudit.accounting.laws.dominating import dominating_laws
+        from dpaudit.accounting.laws.between import dominating_laws
 
         return PrivacyLoss(dominating_laws(self.composition))
 
@@ -238,7 +238,6 @@ class PrivacyLoss:
     __rmul__ = __mul__
 
     def __str__(self) -> str:
-        """The laws and the neighbouring relation."""
         return f"{self.describe()} under {self.adjacency}"
 
 

@@ -24,8 +24,7 @@ class Scheme(Protocol):
     """A way in which the records of a release are chosen."""
 
     def applied_to(self, loss: Composition) -> Composition:
-        """The loss when every release of `loss` is made on records that the scheme chooses afresh."""
-        ...
+        """The loss when every release of `loss` is made on records that the scheme chooses again."""
 
 
 @dataclass(frozen=True)
@@ -46,7 +45,6 @@ class Poisson:
     rate: Exact
 
     def __post_init__(self) -> None:
-        """Keep the exact value."""
         object.__setattr__(self, "rate", in_range(self.rate, "rate", lower=0, upper=1))
 
     def applied_to(self, loss: Composition) -> Composition:
@@ -75,7 +73,6 @@ class WithoutReplacement:
     of: int
 
     def __post_init__(self) -> None:
-        """Refuse sizes that do not fit."""
         whole = integer(self.of, "of", lower=1)
         object.__setattr__(self, "of", whole)
         object.__setattr__(self, "size", integer(self.size, "size", lower=0, upper=whole))
@@ -104,7 +101,6 @@ class RandomAllocation:
     steps: int
 
     def __post_init__(self) -> None:
-        """Refuse an epoch without steps."""
         object.__setattr__(self, "steps", integer(self.steps, "steps", lower=1))
 
     def applied_to(self, loss: Composition) -> Composition:
@@ -131,7 +127,6 @@ class Shuffle:
     reports: int
 
     def __post_init__(self) -> None:
-        """Refuse a shuffle of nothing."""
         object.__setattr__(self, "reports", integer(self.reports, "reports", lower=1))
 
     def applied_to(self, loss: Composition) -> Composition:
@@ -149,8 +144,8 @@ class RandomOrder:
     Args:
       records: number of records, public, at least 2.
       batches: number of records that each batch takes; their sum is at most `records` unless `replacement`.
-      replacement: False for a permutation, in which a record has one place at most; True where every place draws a record
-        afresh (a bootstrap), so that a record may have several.
+      replacement: False for a permutation, in which a record has one place at most; True where every place draws any
+        record (a bootstrap), so that a record may have several.
       averaged: whether a release is the mean of the iterates before each step, so that a late place counts less; permutations only.
       rounds: number of passes, each in an order of its own, at least 1.
     Raises:
@@ -171,7 +166,6 @@ class RandomOrder:
     rounds: int = 1
 
     def __post_init__(self) -> None:
-        """Refuse numbers that do not fit together."""
         records = integer(self.records, "records", lower=2)
         if isinstance(self.batches, str) or not isinstance(self.batches, Sequence) or not self.batches:
             raise InvalidArgument("DPA109", "batches must list the size of at least one batch, such as (500, 250).")

@@ -40,7 +40,7 @@ from dpaudit.accounting import (
     staircase,
     zcdp,
 )
-from dpaudit.accounting.model.limits import infinite_loss
+from dpaudit.accounting.model.composition import infinite_loss
 from dpaudit.accounting.privacy_loss import PrivacyLoss
 from dpaudit.errors import DpauditError
 from dpaudit.exact import Enclosure

@@ -28,8 +28,8 @@ from dpaudit.accounting import (
 from dpaudit.accounting.engines.bounds import certified_bounds
 from dpaudit.accounting.engines.closed_forms import closed_form
 from dpaudit.accounting.engines.moments import moment_bound
-from dpaudit.accounting.laws.rounded_gaussian import RoundedGaussian
-from dpaudit.accounting.model.questions import DeltaAt, EpsilonAt
+from dpaudit.accounting.laws.discrete_gaussian import RoundedGaussian
+from dpaudit.accounting.model.composition import DeltaAt, EpsilonAt
 from dpaudit.accounting.privacy_loss import one_release
 from dpaudit.claims import Adjacency
 from dpaudit.exact import Enclosure

@@ -30,7 +30,7 @@ from dpaudit.accounting import (
     rdp,
     zcdp,
 )
-from dpaudit.accounting.engines.currencies import APPROXIMATE, CONCENTRATED, added, max_rho
+from dpaudit.accounting.engines.currencies import APPROXIMATE, CONCENTRATED, add_amounts, max_rho
 from dpaudit.claims import GDP, RDP, ZCDP, Adjacency, ApproxDP, Curve, PureDP
 from dpaudit.errors import AdjacencyMismatch, BudgetExceeded, InvalidArgument, Unsupported
 
@@ -221,7 +221,7 @@ def test_threads_never_overspend():
 def test_totals_with_long_denominators_are_rounded_up():
     total, exact = (Fraction(0),), Fraction(0)
     for prime in (p for p in range(3, 4000) if all(p % q for q in range(2, math.isqrt(p) + 1))):
-        total, exact = added(total, (Fraction(1, prime),), 1), exact + Fraction(1, prime)
+        total, exact = add_amounts(total, (Fraction(1, prime),), 1), exact + Fraction(1, prime)
     assert exact <= total[0] <= exact * (1 + Fraction(1, 2**200))
     assert total[0].denominator.bit_length() < 4200
 

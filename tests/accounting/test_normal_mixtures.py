@@ -14,7 +14,7 @@ from dpaudit.accounting import RandomOrder, bounded_range, compose, explicit_pai
 from dpaudit.accounting.engines.closed_forms import closed_form, exact_profile
 from dpaudit.accounting.engines.tilted import lattice_for
 from dpaudit.accounting.laws.random_order import Ordered
-from dpaudit.accounting.model.questions import DeltaAt
+from dpaudit.accounting.model.composition import DeltaAt
 from dpaudit.accounting.privacy_loss import one_release
 from dpaudit.exact import ball, working_precision
 

@@ -23,8 +23,7 @@ from dpaudit.accounting import (
     zcdp,
 )
 from dpaudit.accounting.laws.distributions import distribution_of
-from dpaudit.accounting.laws.profiles import profile_of
-from dpaudit.accounting.laws.sampled import Sampled
+from dpaudit.accounting.laws.sampled import Sampled, profile_of
 from dpaudit.accounting.laws.without_replacement import Swapped
 from dpaudit.errors import InvalidArgument, Unsupported
 from dpaudit.exact import ball, ball_endpoints, working_precision

@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 from mpmath import mp, mpf
 
 from dpaudit.accounting import approx_dp, pure_dp
-from dpaudit.accounting.laws.normal_tails import _euler_maclaurin, _term_by_term, normal_sum, twice_upper_tail
+from dpaudit.accounting.engines.grid import is_zero
+from dpaudit.accounting.laws.gaussian import _euler_maclaurin, _term_by_term, normal_sum, twice_upper_tail
 from dpaudit.accounting.model.composition import Composition
 from dpaudit.accounting.model.coordinates import Coordinates, common_unit
+from dpaudit.accounting.model.law import LossValue, sum_of_losses
 from dpaudit.accounting.model.search import crossing
-from dpaudit.accounting.model.tables import is_zero
-from dpaudit.accounting.model.values import LossValue, total
 from dpaudit.accounting.privacy_loss import PrivacyLoss
 from dpaudit.exact import ball_endpoints, working_precision
 
@@ -75,7 +75,7 @@ def test_the_chance_of_an_infinite_loss_is_what_is_left_next_to_the_greatest_fin
 
 @given(st.lists(st.tuples(RATIOS, st.integers(-9, 9)), max_size=5), st.fractions(max_denominator=30, min_value=-9, max_value=9))
 def test_coordinates_keep_the_value_of_a_loss(logs, nats):
-    value = total([(LossValue.of_ratio(ratio), times) for ratio, times in logs] + [(LossValue(nats), 1)])
+    value = sum_of_losses([(LossValue.of_ratio(ratio), times) for ratio, times in logs] + [(LossValue(nats), 1)])
     product = Fraction(1)
     for ratio, times in logs:
         product *= ratio**times
@@ -91,7 +91,7 @@ def test_equal_losses_have_equal_coordinates(ratios):
     product = Fraction(1)
     for ratio in ratios:
         product *= ratio
-    summed, whole = total((LossValue.of_ratio(ratio), 1) for ratio in ratios), LossValue.of_ratio(product)
+    summed, whole = sum_of_losses((LossValue.of_ratio(ratio), 1) for ratio in ratios), LossValue.of_ratio(product)
     coordinates = Coordinates.of([summed, whole])
     assert coordinates.place(summed) == coordinates.place(whole)
 
@@ -125,14 +125,14 @@ def test_the_search_finds_a_jump(edge):
 
 
 def test_a_loss_value_is_a_number_of_nats_or_enclosed():
-    assert (Fraction(3), Fraction(3)) == total([(LossValue(Fraction(1)), 3)]).ends()
+    assert (Fraction(3), Fraction(3)) == sum_of_losses([(LossValue(Fraction(1)), 3)]).ends()
     low, high = LossValue.of_ratio(Fraction(3)).ends()
     assert low < high
     with working_precision(200):
         exact = ball_endpoints(arb(3).log())
     assert low <= exact[1]
     assert high >= exact[0]
-    assert LossValue() == total([(LossValue.of_ratio(Fraction(3)), 1), (LossValue.of_ratio(Fraction(1, 3)), 1)])
+    assert LossValue() == sum_of_losses([(LossValue.of_ratio(Fraction(3)), 1), (LossValue.of_ratio(Fraction(1, 3)), 1)])
 
 
 def test_a_mass_that_may_be_positive_is_not_zero():

@@ -108,7 +108,7 @@ def test_no_two_different_adjacencies_are_equal_and_mixing_them_is_refused():
     relations += [Adjacency("add_remove", unit="user:a"), Adjacency("add_remove", unit="user:b")]
     for one, two in itertools.combinations(relations, 2):
         assert str(one) != str(two)
-        with pytest.raises(AdjacencyMismatch, match="DPA201 price and claim speak of different neighbours"):
+        with pytest.raises(AdjacencyMismatch, match="DPA201 price and claim are about different neighbouring relations"):
             one.require(two, "price and claim")
     for relation in relations:
         relation.require(relation, "a thing and itself")

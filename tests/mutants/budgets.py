@@ -25,7 +25,7 @@ from dpaudit.accounting import (
     rdp,
     zcdp,
 )
-from dpaudit.accounting.engines.currencies import added
+from dpaudit.accounting.engines.currencies import add_amounts
 from dpaudit.accounting.laws.between import Between
 from dpaudit.accounting.laws.gaussian import Gaussian
 from dpaudit.accounting.privacy_loss import one_release
@@ -129,7 +129,7 @@ def long_sums_are_rounded_up():
     total, exact_total = (Fraction(0),), Fraction(0)
     for index in range(1, 40):
         amount = Fraction(1, 3**200 + 2 * index)
-        total, exact_total = added(total, (amount,), 1), exact_total + amount
+        total, exact_total = add_amounts(total, (amount,), 1), exact_total + amount
         assert exact_total <= total[0] <= exact_total * (1 + Fraction(1, 10**20)) + Fraction(1, 2**200)
 
 

@@ -11,10 +11,10 @@ from mpmath import mp, mpf
 from dpaudit.accounting import explicit_pair
 from dpaudit.accounting.engines import cells as cells_module
 from dpaudit.accounting.engines.cells import Raster, cells_of
-from dpaudit.accounting.engines.fusion import _joined, fused
+from dpaudit.accounting.engines.fusion import _join_passes, fuse_halves
 from dpaudit.accounting.engines.lattice import lattice_of
+from dpaudit.accounting.laws.discrete_gaussian import RoundedGaussian
 from dpaudit.accounting.laws.distributions import DoubleExponential, Listed, Normal, Thinned, WorstOfRange
-from dpaudit.accounting.laws.rounded_gaussian import RoundedGaussian
 from dpaudit.accounting.laws.stepped import Stepped
 from dpaudit.exact import ball, working_precision
 
@@ -182,7 +182,7 @@ def no_place_of_a_lower_law_lacks_mass(exact):
         raster = Raster(STEP, Fraction(1, 50), ends)
         with working_precision(150):
             halves = cells_of(law, raster, TILT, Fraction(0), 200).halves
-        kept, moved = _joined(halves)
+        kept, moved = _join_passes(halves)
         assert (kept + moved <= 1 + 2.0**-50).all()
         assert moved.max() > 0.3
         with mp.workdps(50):
@@ -199,7 +199,7 @@ def no_place_of_a_lower_law_lacks_mass(exact):
                         balance[end] += mpf(float(part)) * (masses[0] - growth * masses[1])
                         size[end] += mpf(float(part)) * abs(masses[0] - growth * masses[1])
             assert all(value >= -whole * mpf(10) ** -25 for value, whole in zip(balance, size, strict=True))
-        mass = fused(halves).sum()
+        mass = fuse_halves(halves).sum()
         assert 0 < mass < (halves.kept * kept).sum() + (halves.moved * moved).sum()
 
 

@@ -22,7 +22,7 @@ from dpaudit.accounting.engines.bounds import certified_bounds
 from dpaudit.accounting.engines.moments import moment_bound
 from dpaudit.accounting.laws.between import Between
 from dpaudit.accounting.laws.gaussian import Gaussian
-from dpaudit.accounting.model.questions import DeltaAt
+from dpaudit.accounting.model.composition import DeltaAt
 from dpaudit.accounting.model.search import crossing
 from dpaudit.accounting.privacy_loss import one_release
 
@@ -124,6 +124,7 @@ def epsilons_invert_the_profile(exact):
         loss, revealed = copies * approx_dp(1, delta="1/100"), 1 - Fraction(99, 100) ** copies
         assert copies == loss.epsilon(delta=revealed).upper == loss.epsilon(delta=revealed).lower
         assert loss.epsilon(delta=revealed - Fraction(1, 10**9)).lower == math.inf
+    assert laplace(1).epsilon(delta="1/2").upper == 0 < laplace(1).epsilon(delta=0).lower  # its total variation is below 1/2
 
 
 def ends_of_epsilon_come_from_the_matching_ends_of_delta(exact):

@@ -10,14 +10,14 @@ from mpmath import mp, mpf
 
 from dpaudit.accounting import compose, explicit_pair, gaussian, laplace
 from dpaudit.accounting.engines.cells import Raster
-from dpaudit.accounting.engines.convolution import composed
+from dpaudit.accounting.engines.convolution import convolve_laws
 from dpaudit.accounting.engines.evaluation import Evaluated
 from dpaudit.accounting.engines.lattice import Lattice, log_moments, powers
 from dpaudit.accounting.engines.plan import Plan
 from dpaudit.accounting.engines.tilted import lattice_for, tilted_lattice
 from dpaudit.accounting.laws.between import Between
 from dpaudit.accounting.laws.gaussian import Gaussian
-from dpaudit.accounting.model.questions import DeltaAt
+from dpaudit.accounting.model.composition import DeltaAt
 from dpaudit.accounting.model.transform import error_constant, inverse, roots, transform
 from dpaudit.accounting.privacy_loss import one_release
 from dpaudit.exact import ball
@@ -149,7 +149,7 @@ def composed_masses_are_within_their_error():
         index = sorted(rng.choice(np.arange(-9, 30), size=6, replace=False).tolist())
         upper = rng.dirichlet(np.ones(6))
         lower = upper * rng.uniform(0.9, 1, 6)
-        found = composed([lattice(index, upper, lower, count)], first, 256)
+        found = convolve_laws([lattice(index, upper, lower, count)], first, 256)
         for masses, known, error in ((upper, found.upper, found.upper_error), (lower, found.lower, found.lower_error)):
             exactly = np.zeros(256)
             for place, mass in power(index, masses.tolist(), count).items():
@@ -160,7 +160,7 @@ def composed_masses_are_within_their_error():
     for place in range(count + 1):
         exactly[place % 256] += float(term)
         term = term * (count - place) / (place + 1)
-    found = composed([lattice([0, 1], [0.5, 0.5], [0.5, 0.5], count)], 0, 256)
+    found = convolve_laws([lattice([0, 1], [0.5, 0.5], [0.5, 0.5], count)], 0, 256)
     assert np.abs(found.upper - exactly).max() <= found.upper_error + 2.0**-40
     assert found.upper_error < 1e-9
 
@@ -168,7 +168,7 @@ def composed_masses_are_within_their_error():
 def the_error_counts_every_use_and_every_product():
     """For a law without spread no frequency decays, so that the theorem on powers is met with all its terms."""
     for count in (1, 10, 10**4, 10**6):
-        found = composed([lattice([0], [1.0], [1.0], count)], 0, 256)
+        found = convolve_laws([lattice([0], [1.0], [1.0], count)], 0, 256)
         once = 2 * (Fraction(error_constant(256)) + 4 * UNIT)
         expected = count * once + Fraction(2236, 1000) * UNIT * count + once
         for error in (found.upper_error, found.lower_error):

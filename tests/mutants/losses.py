@@ -26,8 +26,8 @@ from dpaudit.accounting import (
     zcdp,
 )
 from dpaudit.accounting.laws.bounded_noise import finite_noise, truncated_noise
-from dpaudit.accounting.laws.normal_tails import normal_sum
-from dpaudit.accounting.laws.rounded_gaussian import RoundedGaussian
+from dpaudit.accounting.laws.discrete_gaussian import RoundedGaussian
+from dpaudit.accounting.laws.gaussian import normal_sum
 from dpaudit.accounting.privacy_loss import one_release
 from dpaudit.claims import Adjacency
 from dpaudit.errors import DpauditError

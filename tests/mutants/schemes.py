@@ -28,7 +28,7 @@ from dpaudit.accounting import (
 from dpaudit.accounting.engines.bounds import certified_bounds
 from dpaudit.accounting.engines.tilted import lattice_for
 from dpaudit.accounting.laws.random_order import Ordered, multiplicity_squares, position_squares
-from dpaudit.accounting.model.questions import DeltaAt
+from dpaudit.accounting.model.composition import DeltaAt
 from dpaudit.accounting.privacy_loss import one_release
 from dpaudit.errors import Unsupported
 

@@ -15,7 +15,7 @@ import pytest
 
 from dpaudit import accounting
 from dpaudit.accounting.engines import evaluate as engines
-from dpaudit.accounting.model.questions import DeltaAt, EpsilonAt
+from dpaudit.accounting.model.composition import DeltaAt, EpsilonAt
 from dpaudit.exact import Enclosure
 
 _SPECIFICATION = importlib.util.spec_from_file_location("reference_table", Path(__file__).with_name("reference_table.py"))

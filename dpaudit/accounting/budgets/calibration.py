@@ -91,7 +91,7 @@ def calibrate(
         raise Unsupported("DPA202", f"the budget is not met even at {shown(good)}. Widen the range or the budget.")
     if budget.is_met(make, bad):
         raise Unsupported("DPA202", f"the budget is met all over the range, even at {shown(bad)}. Widen the range.")
-    good, bad = _closed(budget, make, good, bad, apart / 4)
+    good, bad = _close_in(budget, make, good, bad, apart / 4)
     beyond = good * (1 + apart) if increasing else good * (1 - apart)
     reached, missed = budget.number(make, good), budget.number(make, beyond)
     return Calibration(good, beyond, reached, missed, tight=missed.lower > budget.limit)
@@ -121,14 +121,12 @@ class _Budget:
         return bool(self.number(make, parameter).upper <= self.limit)
 
 
-def _closed(
+def _close_in(
     budget: _Budget, make: Callable[[Fraction], PrivacyLoss], good: Fraction, bad: Fraction, apart: Fraction
 ) -> tuple[Fraction, Fraction]:
-    """A parameter that meets the budget and one, at most `apart` away relatively, that does not by its upper end.
-
-    Every decision is that of the certified upper end; floats choose only where to look next: on a logarithmic scale, between
-    the middle and the root of the secant of log(number).
-    """
+    """A parameter that meets the budget and one, at most `apart` away relatively, that does not by its upper end."""
+    # Every decision is that of the certified upper end; floats choose only where to look next: on a logarithmic scale, between the
+    # middle and the root of the secant of log(number).
     excess = {end: _log(budget.number(make, end).upper, budget.limit) for end in (good, bad)}
     for trial in range(MOST_TRIALS):
         if abs(good - bad) <= apart * min(good, bad):

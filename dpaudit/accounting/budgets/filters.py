@@ -8,14 +8,13 @@ from fractions import Fraction
 from threading import Lock
 from typing import NoReturn, TypeAlias
 
-from dpaudit.accounting.engines.currencies import added, currency_of, max_rho
+from dpaudit.accounting.engines.currencies import add_amounts, currency_of, max_rho, stated_amount
 from dpaudit.accounting.privacy_loss import PrivacyLoss, spent_laws
 from dpaudit.claims import GDP, RDP, ZCDP, Adjacency, ApproxDP, Guarantee, PureDP
 from dpaudit.errors import BudgetExceeded, InvalidArgument
 from dpaudit.exact import Exact, in_range, instance_of, integer, outward, rational
 
-Amounts: TypeAlias = tuple[Fraction, ...]
-"""What was spent, or may be, in the order of a currency's names."""
+Amounts: TypeAlias = tuple[Fraction, ...]  # What was spent, or may be, in the order of a currency's names
 
 
 @dataclass(frozen=True)
@@ -54,11 +53,11 @@ class Cap:
     def cost(self, spending: PrivacyLoss | Guarantee, *, times: int = 1) -> Amounts:
         """Return the amounts that `times` such releases take; arguments and errors are those of `Filter.spend`."""
         count = integer(times, "times", lower=0)
-        return added(self.nothing, currency_of(self.guarantee).cost(spent_laws(spending), self.adjacency), count)
+        return add_amounts(self.nothing, currency_of(self.guarantee).cost(spent_laws(spending), self.adjacency), count)
 
     def after(self, spent: Amounts, cost: Amounts) -> Amounts:
         """Return the amounts spent after a cost, whether they are covered or not."""
-        return added(spent, cost, 1)
+        return add_amounts(spent, cost, 1)
 
     def covers(self, amounts: Amounts) -> bool:
         """True if no limit is passed."""
@@ -114,7 +113,6 @@ class Filter:
     __slots__ = ("_cap", "_lock", "_spent", "slack")
 
     def __init__(self, guarantee: Guarantee, *, adjacency: Adjacency | str = "add_remove", slack: Exact | None = None) -> None:
-        """Check the budget; nothing is spent yet."""
         self._cap = Cap.of(guarantee, adjacency=adjacency, slack=slack)
         self.slack = slack_of(guarantee, slack)
         self._spent = self._cap.nothing
@@ -215,7 +213,6 @@ class Filter:
         raise TypeError("a filter cannot be copied or pickled; keep its state() and restore it into a new one")
 
     def __repr__(self) -> str:
-        """Budget and what is left of it."""
         left = ", ".join(f"{name} {outward(amount, digits=6, up=False)}" for name, amount in self.remaining.items())
         return f"Filter({self.guarantee} under {self.adjacency}; remaining: {left})"
 
@@ -234,15 +231,9 @@ def slack_of(guarantee: Guarantee, slack: Exact | None) -> Fraction | None:
 
 def _limits(guarantee: Guarantee, slack: Fraction | None) -> tuple[Fraction, ...]:
     """The largest amounts that the guarantee allows, in the order of the currency's names."""
-    match guarantee:
-        case PureDP():
-            return (rational(guarantee.epsilon),)
-        case ZCDP():
-            return (rational(guarantee.rho),)
-        case GDP():
-            return (rational(guarantee.mu) ** 2,)
-        case RDP():
-            return tuple(bound for _, bound in guarantee.orders)
-        case ApproxDP() if slack is not None:
-            return max_rho(rational(guarantee.epsilon), slack), rational(guarantee.delta) - slack
-    raise AssertionError("a guarantee without currency passed the check before")
+    if isinstance(guarantee, RDP):
+        return tuple(bound for _, bound in guarantee.orders)
+    if isinstance(guarantee, ApproxDP) and slack is not None:
+        return max_rho(rational(guarantee.epsilon), slack), rational(guarantee.delta) - slack
+    assert isinstance(guarantee, (PureDP, ZCDP, GDP)), "a guarantee without currency passed the check before"  # noqa: S101
+    return stated_amount(guarantee)

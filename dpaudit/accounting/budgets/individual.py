@@ -16,11 +16,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-BUDGET_UNITS: Final = 2**40
-"""A record's budget in the units that costs are rounded up to."""
-
+BUDGET_UNITS: Final = 2**40  # A record's budget in the units that costs are rounded up to
+# More accounts of 8 bytes fit into no memory; numpy has an error of its own for arrays that cannot be addressed.
 MOST_RECORDS: Final = 2**40
-"""More accounts of 8 bytes fit into no memory; numpy has an error of its own for arrays that cannot be addressed."""
 
 _CHUNK: Final = 2**15
 _SQUARE_BITS: Final = 40
@@ -53,7 +51,6 @@ class IndividualFilter:
     __slots__ = ("_left", "budget", "guarantee")
 
     def __init__(self, guarantee: ZCDP | RDP, *, records: int) -> None:
-        """Open an account for every record."""
         if not (isinstance(guarantee, ZCDP) or (isinstance(guarantee, RDP) and len(guarantee.orders) == 1)):
             raise InvalidArgument("DPA105", "individual budgets are ZCDP(rho) or RDP({order: bound}) with one order.")
         self.guarantee = guarantee
@@ -112,17 +109,14 @@ class IndividualFilter:
 
 
 def _pricing(price: Fraction, kind: np.dtype[Any]) -> Callable[[NDArray[Any]], NDArray[np.int64]]:
-    """Squares times the price, rounded up, in int64; exactly where price is a dyadic of moderate size.
-
-    A square beyond `largest` is more than any account holds, and so is `largest` itself, to which it is cut.
-    """
+    """Squares times the price, rounded up, in int64; exactly where price is a dyadic of moderate size."""
+    # A square beyond `largest` is more than any account holds, and so is `largest` itself, to which it is cut.
     largest = min(int(BUDGET_UNITS / price) + 1, np.iinfo(kind).max)
     shift = max(0, largest.bit_length() - _SQUARE_BITS)
     factor, bits = _dyadic(price * 2**shift, 2**_PRODUCT_BITS // ((largest >> shift) + 2))
     cut, low = kind.type(largest), (1 << shift) - 1
 
     def costs_of(squares: NDArray[Any]) -> NDArray[np.int64]:
-        """The costs of some squares."""
         costs: NDArray[np.int64] = np.minimum(squares, cut).astype(np.int64)
         if shift:
             costs = (costs >> shift) + ((costs & low) != 0)

@@ -6,7 +6,7 @@ from fractions import Fraction
 from threading import Lock
 from typing import NoReturn
 
-from dpaudit.accounting.engines.currencies import CONCENTRATED, PURE, added
+from dpaudit.accounting.engines.currencies import CONCENTRATED, PURE, add_amounts
 from dpaudit.accounting.privacy_loss import PrivacyLoss, spent_laws
 from dpaudit.claims import Adjacency, Guarantee
 from dpaudit.errors import Unsupported
@@ -49,7 +49,6 @@ class Odometer:
     __slots__ = ("_lock", "_pure", "_rho", "_scale", "adjacency", "delta")
 
     def __init__(self, *, delta: Exact, adjacency: Adjacency | str = "add_remove", scale: Exact = "1/4") -> None:
-        """Check the parameters; nothing is counted yet."""
         self.delta = in_range(delta, "delta", lower=0, upper=1, lower_open=True, upper_open=True)
         self.adjacency = Adjacency.of(adjacency)
         self._scale = positive(scale, "scale")
@@ -80,9 +79,9 @@ class Odometer:
         rho = CONCENTRATED.cost(spent_laws(spending), self.adjacency)
         pure = _pure_cost(spending, self.adjacency)
         with self._lock:
-            self._rho = added((self._rho,), rho, copies)[0]
+            self._rho = add_amounts((self._rho,), rho, copies)[0]
             if copies:
-                self._pure = None if self._pure is None or pure is None else added((self._pure,), pure, copies)[0]
+                self._pure = None if self._pure is None or pure is None else add_amounts((self._pure,), pure, copies)[0]
 
     def epsilon(self) -> Enclosure:
         """The privacy loss so far.

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from dpaudit.accounting.engines.promises import promised_composition
-from dpaudit.accounting.laws.concentrated import Concentrated, RenyiBounded
+from dpaudit.accounting.laws.concentrated import Concentrated, RenyiBounded, promised_composition
 from dpaudit.accounting.laws.gaussian import unit_gaussian
 from dpaudit.accounting.laws.response import approximate_response, pure_response
 from dpaudit.accounting.privacy_loss import PrivacyLoss, one_release

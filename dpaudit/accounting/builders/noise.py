@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import cast
 
 from dpaudit.accounting.laws.discrete_gaussian import DiscreteGaussian
-from dpaudit.accounting.laws.discrete_laplace import DiscreteLaplace
+from dpaudit.accounting.laws.discrete_laplace import DiscreteLaplace, Staircase
 from dpaudit.accounting.laws.gaussian import Gaussian
 from dpaudit.accounting.laws.laplace import Laplace
-from dpaudit.accounting.laws.staircase import Staircase
 from dpaudit.accounting.privacy_loss import PrivacyLoss, one_release
 from dpaudit.claims import Adjacency
 from dpaudit.exact import Exact, integer, one_given, positive, shown

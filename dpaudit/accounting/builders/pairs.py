@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 
-from dpaudit.accounting.laws.between import Between
+from dpaudit.accounting.laws.between import Between, dominated_laws, dominating_laws
 from dpaudit.accounting.laws.charged import Round, UpdateCharged
-from dpaudit.accounting.laws.dominating import dominated_laws, dominating_laws
 from dpaudit.accounting.laws.mixed import HIDDEN, REVEALED, Mixed, law_of_component
 from dpaudit.accounting.laws.pairs import distribution_from_numbers, listed_pair
 from dpaudit.accounting.privacy_loss import PrivacyLoss, one_release

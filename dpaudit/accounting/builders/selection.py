@@ -4,10 +4,17 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from dpaudit.accounting.laws.best_of import BestOf, BestOfPoisson, best_of_pure, checked_mean, checked_runs
-from dpaudit.accounting.laws.bounded_range import BoundedRange
-from dpaudit.accounting.laws.choices import comparison_law, noisy_max_law, permute_and_flip_law
-from dpaudit.accounting.laws.response import randomized_response_law
+from dpaudit.accounting.laws.best_of import (
+    BestOf,
+    BestOfPoisson,
+    best_of_pure,
+    checked_mean,
+    checked_runs,
+    comparison_law,
+    noisy_max_law,
+    permute_and_flip_law,
+)
+from dpaudit.accounting.laws.response import BoundedRange, randomized_response_law
 from dpaudit.accounting.privacy_loss import PrivacyLoss, one_release
 from dpaudit.claims import Adjacency
 from dpaudit.exact import Exact, instance_of, integer, positive

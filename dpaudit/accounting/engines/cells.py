@@ -13,19 +13,17 @@ from typing import Final, NamedTuple, TypeAlias
 import numpy as np
 from flint import arb
 
-from dpaudit.accounting.laws.distributions import Distribution, Points
+from dpaudit.accounting.model.distribution import Distribution, Points
 from dpaudit.accounting.model.transform import SMALLEST, Reals
 from dpaudit.exact import ball
 
-SLACK: Final = 2.0**-48
-"""Relative room for the rounding of one conversion and of the few products that follow it."""
-
+SLACK: Final = 2.0**-48  # Relative room for the rounding of one conversion and of the few products that follow it
+# Balls at least this accurate are converted from their middle, `SLACK` covering the rest; others from their far end.
 GOOD_BITS: Final = 56
-"""Balls at least this accurate are converted from their middle, `SLACK` covering the rest; others from their far end."""
 
 
+# A point that would leave less than this part of its mass at one end stays at the left end, which costs less than spreading it.
 NEAR: Final = 2.0**-20
-"""A point that would leave less than this part of its mass at one end stays at the left end, which costs less than spreading it."""
 
 
 @dataclass(frozen=True)
@@ -41,17 +39,14 @@ class Raster:
         return self.offset + index * self.step
 
 
-Row: TypeAlias = tuple[float, float, float, float]
-"""Excess, deficit, and what is kept and moved, of one half cell."""
+Row: TypeAlias = tuple[float, float, float, float]  # Excess, deficit, and what is kept and moved, of one half cell
 
 
 class Halves(NamedTuple):
-    """The masses that half cell (c, 0 or 1) brings to the ends of its cell: kept at the left end, or moved to the right end.
+    """The masses that half cell (c, 0 or 1) brings to the ends of its cell: kept at the left end, or moved to the right end."""
 
-    Kept there, `excess` is at or below P - e^loss Q and `kept` at or below e^loss Q. Moved there, `deficit` is at or above
-    e^loss Q - P and `moved` at or below e^loss Q.
-    """
-
+    # Kept there, `excess` is at or below P - e^loss Q and `kept` at or below e^loss Q. Moved there, `deficit` is at or above
+    # e^loss Q - P and `moved` at or below e^loss Q.
     excess: Reals
     deficit: Reals
     kept: Reals
@@ -60,13 +55,11 @@ class Halves(NamedTuple):
 
 @dataclass(frozen=True)
 class Cells:
-    """One law's masses times e^(tilt loss - log_scale), the loss being that of the place they are for.
+    """One law's masses times e^(tilt loss - log_scale), the loss being that of the place they are for."""
 
-    `upper[i]` is at or above the mass that spreading gives to end number i. `halves` has everything; `diffuse` all but the points,
-    which are in `points`, at or below the truth: spread over the ends of their cell, of which no such one is more than
-    `spread_width` steps wide, within 2^-46; or left at its left end.
-    """
-
+    # `upper[i]` is at or above the mass that spreading gives to end number i. `halves` has everything; `diffuse` all but the
+    # points, which are in `points`, at or below the truth: spread over the ends of their cell, of which no such one is more than
+    # `spread_width` steps wide, within 2^-46; or left at its left end.
     upper: Reals
     halves: Halves
     diffuse: Halves
@@ -99,7 +92,6 @@ def cells_of(law: Distribution, raster: Raster, tilt: Fraction, log_scale: Fract
     points_lower, spread_width = np.zeros(len(places)), 0
 
     def row(over: arb, under: arb, q_mass: arb, cell: int) -> Row:
-        """The parts of a half cell."""
         kept, moved = _at_most(q_mass * grown[cell]), _at_most(q_mass * grown[cell + 1])
         return _at_most(over * weight[cell]), _at_least(under * weight[cell + 1]), kept, moved
 

@@ -12,20 +12,15 @@ from typing import Final, Protocol
 import numpy as np
 from flint import acb, acb_mat, arb
 
-from dpaudit.accounting.laws.distributions import Distribution, DoubleExponential, Normal, Thinned, WorstOfRange
+from dpaudit.accounting.laws.distributions import DoubleExponential, Normal, Thinned, WorstOfRange
+from dpaudit.accounting.model.distribution import Distribution
 from dpaudit.exact import ball
 
-MOST_POINTS: Final = 1 << 12
-"""Laws with more points, and quadratures with more nodes, are left to the lattice."""
-
+MOST_POINTS: Final = 1 << 12  # Laws with more points, and quadratures with more nodes, are left to the lattice
+# Nats by which the errors of a quadrature are to be smaller than what it computes, for a law that is used once.
 ACCURACY: Final = 56
-"""Nats by which the errors of a quadrature are to be smaller than what it computes, for a law that is used once."""
-
-WIDEST_STRIP: Final = 8.0
-"""Half the width of the strip, in standard deviations, where no branch point is nearer."""
-
-SHIFTS: Final = np.geomspace(1e-7, 1.0, 48)
-"""Shifts of the line of integration that are tried, relative to the widest."""
+WIDEST_STRIP: Final = 8.0  # Half the width of the strip, in standard deviations, where no branch point is nearer
+SHIFTS: Final = np.geomspace(1e-7, 1.0, 48)  # Shifts of the line of integration that are tried, relative to the widest
 
 
 class Moments(Protocol):
@@ -34,26 +29,20 @@ class Moments(Protocol):
     @property
     def size(self) -> int:
         """The cost of a value of the function, in products of complex numbers."""
-        ...
 
     def grid(self, theta: Fraction, step: Fraction, side: int) -> acb_mat:
         """Balls around M(theta + i (side row + column) step), a square matrix with `side` rows."""
-        ...
 
     def at(self, order: Fraction) -> arb:
         """A ball around M(order), order >= 0."""
-        ...
 
     def beyond(self, theta: Fraction, place: Fraction) -> arb:
         """A ball at or above |M(theta + i t)| for every t >= place."""
-        ...
 
 
 def moments_of(law: Distribution, count: int, *, greatest: Fraction, place: Fraction, tail: int) -> tuple[Moments, arb] | None:
-    """Moments for real parts up to `greatest` and imaginary parts up to `place`, and the mass of the infinite loss; else None.
-
-    They are good enough for `count` uses of the law.
-    """
+    """Moments for real parts up to `greatest` and imaginary parts up to `place`, and the mass of the infinite loss; else None."""
+    # They are good enough for `count` uses of the law.
     match law:
         case Normal():
             return NormalMoments(law.mu_squared), arb(0)
@@ -90,12 +79,10 @@ class NormalMoments:
         return 100
 
     def grid(self, theta: Fraction, step: Fraction, side: int) -> acb_mat:
-        """The closed form."""
         half = ball(self.mu_squared / 2)
         return acb_mat(side, side, [(z * (1 + z) * half).exp() for z in places(theta, step, side)])
 
     def at(self, order: Fraction) -> arb:
-        """The closed form."""
         return ball(order * (1 + order) * self.mu_squared / 2).exp()
 
     def beyond(self, theta: Fraction, place: Fraction) -> arb:
@@ -137,24 +124,22 @@ class Elementary:
         variation, weight, whole = 2 * self.height * ((ball(theta) + 0.5) * self.end).exp(), self._weight(theta), self.at(theta)
         bound = weight + variation / ball(place)
         if self.points and not self.height.is_zero() and ball(2 * place) * self.end < arb.pi():
-            low, high = _raised(self.points, theta)[0], _raised(self.points, theta)[-1]
+            low, high = _tilt_masses(self.points, theta)[0], _tilt_masses(self.points, theta)[-1]
             turned = (weight * weight - 4 * low * high * (ball(place) * self.end).sin() ** 2).sqrt() + whole - weight
             bound = bound.min(turned.max(weight + variation / (arb.pi() / self.end - ball(place))))
         return bound.min(whole)
 
     def _weight(self, order: Fraction) -> arb:
         """Moment of the points alone."""
-        return sum(_raised(self.points, order), arb(0))
+        return sum(_tilt_masses(self.points, order), arb(0))
 
 
 @dataclass(frozen=True)
 class SampledNormal:
-    """A Poisson-sampled normal loss by the trapezoidal rule over the output, with the error of the rule in every ball.
+    """A Poisson-sampled normal loss by the trapezoidal rule over the output, with the error of the rule in every ball."""
 
-    The loss is l = log R when a record is removed and -log R when one is added, R(x) = 1 - rate + rate e^(mu x - mu^2/2), x
-    standard normal without the record. Nodes are first * step, ..., last * step; `strip` < pi/mu - pi/(4 mu).
-    """
-
+    # The loss is l = log R when a record is removed and -log R when one is added, R(x) = 1 - rate + rate e^(mu x - mu^2/2), x
+    # standard normal without the record. Nodes are first * step, ..., last * step; `strip` < pi/mu - pi/(4 mu).
     mu_squared: Fraction
     rate: Fraction
     removing: bool
@@ -165,7 +150,6 @@ class SampledNormal:
 
     @property
     def size(self) -> int:
-        """The nodes."""
         return self.last - self.first + 50
 
     @cached_property
@@ -200,7 +184,7 @@ class SampledNormal:
 
     def at(self, order: Fraction) -> arb:
         """The rule on the real axis: |sum + tails - M| <= share * M."""
-        whole, share = sum(_raised(self._points, order), arb(0)), self._share(order, Fraction(0), Fraction(0))
+        whole, share = sum(_tilt_masses(self._points, order), arb(0)), self._share(order, Fraction(0), Fraction(0))
         most = (whole + self._tails(order)) / (1 - share) if share < 1 else arb("inf")
         return (whole / (1 + share)).union(most)
 
@@ -218,7 +202,7 @@ class SampledNormal:
 
     def _tails(self, order: Fraction) -> arb:
         """Terms beyond an end x, where their logarithm without -x^2/2 rises at most like c|x|: below last/(step (|x| - c))."""
-        (first, last), (exponent, log_ratio, _) = _raised((self._points[0], self._points[-1]), order), self._nodes[0]
+        (first, last), (exponent, log_ratio, _) = _tilt_masses((self._points[0], self._points[-1]), order), self._nodes[0]
         left = arb(0) if self.removing else ball(order * self.rate) * self._mu * (exponent - log_ratio).exp()
         right = ball(1 + order) * self._mu if self.removing else arb(0)
         gaps = ball(-self.first * self.step) - left, ball(self.last * self.step) - right
@@ -268,7 +252,7 @@ def sampled_normal(law: Thinned, count: int, *, greatest: Fraction, place: Fract
     return SampledNormal(law.base.mu_squared, law.rate, law.removing, step, first, last, Fraction(strip))
 
 
-def _raised(points: Sequence[tuple[arb, arb]], order: Fraction) -> list[arb]:
+def _tilt_masses(points: Sequence[tuple[arb, arb]], order: Fraction) -> list[arb]:
     """The masses times e^(order loss)."""
     power = ball(order)
     return [mass * (power * loss).exp() for loss, mass in points]
@@ -285,7 +269,7 @@ def _power_sums(points: Sequence[tuple[arb, arb]], theta: Fraction, step: Fracti
     if not points:
         return acb_mat(side, side)
     slow, fast = ([acb(0, turn * loss).exp() for loss, _ in points] for turn in (ball(side * step), ball(step)))
-    rows, columns = [[acb(value) for value in _raised(points, theta)]], [[acb(1)] * len(points)]
+    rows, columns = [[acb(value) for value in _tilt_masses(points, theta)]], [[acb(1)] * len(points)]
     for _ in range(side - 1):
         rows.append([value * turn for value, turn in zip(rows[-1], slow, strict=True)])
         columns.append([value * turn for value, turn in zip(columns[-1], fast, strict=True)])

@@ -1,44 +1,90 @@
-"""The exact engine: any number of finite laws, composed value by value, next to at most one closed profile."""
+"""The exact engine: any number of finite laws, composed value by value, next to at most one closed profile; and its inversion."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
-from typing import Final
+from typing import Final, TypeAlias
 
 from flint import arb, fmpq
 
-from dpaudit.accounting.engines.finite import LONGEST, compose_atoms
 from dpaudit.accounting.engines.moments import moment_bound
-from dpaudit.accounting.engines.profile import Profile
-from dpaudit.accounting.engines.tails import FiniteLoss
-from dpaudit.accounting.laws.laplace import Laplace
-from dpaudit.accounting.laws.laplace_sums import SOURCE, is_short, summed_profile
+from dpaudit.accounting.engines.tails import LONGEST, FiniteLoss, compose_atoms
+from dpaudit.accounting.laws.laplace import SOURCE, Laplace, is_short, summed_profile
 from dpaudit.accounting.laws.normal_mixtures import mixture_of
-from dpaudit.accounting.laws.profiles import profile_of, source_of
-from dpaudit.accounting.laws.sampled import Sampled
-from dpaudit.accounting.model.composition import Composition
-from dpaudit.accounting.model.law import Finite, GaussianShaped, Law, Mass, Profiled
-from dpaudit.accounting.model.limits import greatest_loss, infinite_loss
-from dpaudit.accounting.model.questions import Question
-from dpaudit.exact import Enclosure, Reason, ball, working_precision
+from dpaudit.accounting.laws.sampled import Sampled, profile_of, source_of
+from dpaudit.accounting.model.composition import (
+    Composition,
+    DeltaAt,
+    Question,
+    epsilon_of_greatest_loss,
+    greatest_loss,
+    infinite_loss,
+)
+from dpaudit.accounting.model.law import Finite, GaussianShaped, Law, LossValue, Mass, Profiled
+from dpaudit.accounting.model.search import crossing
+from dpaudit.exact import SMALLEST_EXPONENT, Enclosure, Endpoint, Reason, ball, working_precision
 
-PRECISIONS: Final = (128, 256, 512, 1024, 2048, 4096)
-"""Bits of working precision that are tried until an answer is narrow enough."""
+SMALLEST_FLOOR: Final = Fraction(2) ** (SMALLEST_EXPONENT - 1)  # Deltas below this are not resolved at all
+# Certified delta at an epsilon; values below the second argument need not be resolved.
+DeltaFunction: TypeAlias = Callable[[Fraction, Fraction], Enclosure]
 
-GOOD_BITS: Final = 48
-"""Relative accuracy at which an answer is good enough."""
 
-MOST_AVERAGED: Final = 2048
-"""Most values of the finite part next to a law with a closed profile."""
+@dataclass(frozen=True)
+class Profile:
+    """Certified delta at any epsilon >= 0, with what it tends to."""
 
+    # `limit` encloses delta as epsilon grows; from `greatest` on (None: never) delta equals it.
+    delta: DeltaFunction
+    limit: Enclosure
+    greatest: LossValue | None
+
+    def answer(self, question: Question) -> Enclosure:
+        """Delta or epsilon, as asked."""
+        if isinstance(question, DeltaAt):
+            return self.at(question.epsilon, SMALLEST_FLOOR)
+        return self._epsilon(question.delta)
+
+    def at(self, epsilon: Fraction, floor: Fraction) -> Enclosure:
+        """Delta, read off the limit where no finite loss exceeds epsilon."""
+        if self.greatest is not None and self.greatest.ends()[1] <= epsilon:
+            return self.limit
+        return self.delta(epsilon, floor)
+
+    def _epsilon(self, delta: Fraction) -> Enclosure:
+        """Epsilon at `delta`: each end is found and checked on the matching end of the profile."""
+        if self.limit.lower > delta:
+            reason = Reason("an infinite loss has a larger probability than delta", (self.limit.reason,))
+            return Enclosure(math.inf, math.inf, reason)
+        if self.limit.is_point and self.limit.upper == delta:
+            return epsilon_of_greatest_loss(self.limit, self.greatest)
+        most = math.inf if self.greatest is None else self.greatest.ends()[1]
+        known: dict[Fraction, Enclosure] = {}
+
+        def at(epsilon: Fraction) -> Enclosure:
+            if epsilon not in known:
+                known[epsilon] = self.at(epsilon, delta / (1 << 16))
+            return known[epsilon]
+
+        upper: Endpoint = math.inf
+        if self.limit.upper <= delta:
+            upper = crossing(lambda epsilon: at(epsilon).upper, delta, most)[1]
+        lower = crossing(lambda epsilon: at(epsilon).lower, delta, most)[0]
+        checked = at(lower if isinstance(upper, float) else upper) if isinstance(lower, Fraction) else self.limit
+        reason = Reason("epsilon inverts the profile (Sommer, Meiser, Mohammadi 2019, Lemma 5)", (checked.reason,))
+        return Enclosure(lower, upper, reason)
+
+
+PRECISIONS: Final = (128, 256, 512, 1024, 2048, 4096)  # Bits of working precision that are tried until an answer is narrow enough
+GOOD_BITS: Final = 48  # Relative accuracy at which an answer is good enough
+MOST_AVERAGED: Final = 2048  # Most values of the finite part next to a law with a closed profile
+# Bits of the lightest tail that is cut at first; longer tails are kept in steps of this size where they matter.
 SHORTEST_TAIL: Final = 128
-"""Bits of the lightest tail that is cut at first; longer tails are kept in steps of this size where they matter."""
-
+# Values times bits beyond which the precision is not raised any further; the answer then stays as wide as it is.
 LARGEST_WORK: Final = 1 << 22
-"""Values times bits beyond which the precision is not raised any further; the answer then stays as wide as it is."""
 
 
 @dataclass(frozen=True)
@@ -70,9 +116,11 @@ def closed_form(composition: Composition, question: Question) -> Enclosure | Non
     return None if profile is None else profile.answer(question)
 
 
+# One search for an epsilon asks one composition 20 to 30 times. The largest entry, of 2^16 loss values, takes about 40 MB, so that
+# more than 16 could fill a small machine.
 @lru_cache(maxsize=16)
 def exact_profile(composition: Composition) -> Profile | None:
-    """The profile of a composition that this engine covers, else None; kept, since many questions follow one another."""
+    """The profile of a composition that this engine covers, else None."""
     for split in _splits(composition):
         with working_precision(PRECISIONS[0]):
             first = split.composed(SHORTEST_TAIL)

@@ -24,35 +24,21 @@ from dpaudit.accounting.engines.tilted import (
     sketches_of,
     tilted_lattice,
 )
+from dpaudit.accounting.laws.between import dominating_laws
 from dpaudit.accounting.laws.distributions import Normal
-from dpaudit.accounting.laws.dominating import dominating_laws
-from dpaudit.accounting.model.composition import Composition
-from dpaudit.accounting.model.limits import infinite_loss
-from dpaudit.accounting.model.questions import DeltaAt, EpsilonAt, Question
+from dpaudit.accounting.model.composition import Composition, DeltaAt, EpsilonAt, Question, infinite_loss
 from dpaudit.accounting.model.search import log_of
 from dpaudit.accounting.model.transform import is_standard
 from dpaudit.exact import Enclosure, Endpoint, Reason, ball, ball_endpoints, outward, working_precision
 
-BITS: Final = 160
-"""Working precision."""
-
-FADED: Final = 36.0
-"""Nats by which images and what is left out of a short line are to be smaller than delta."""
-
-MOST_WORK: Final = 1 << 23
-"""Products of complex numbers, or as long, beyond which the lattice answers alone."""
-
-LENGTHENED: Final = 1.5
-"""Factor by which the line grows until what is left out is small enough."""
-
-WIDEST: Final = Fraction(1, 1 << 20)
-"""Relative width of an answer beyond which the lattice is asked instead."""
-
-CHECKED: Final = 0.02
-"""Relative width of the lattice that an answer is compared with."""
-
+BITS: Final = 160  # Working precision
+FADED: Final = 36.0  # Nats by which images and what is left out of a short line are to be smaller than delta
+MOST_WORK: Final = 1 << 23  # Products of complex numbers, or as long, beyond which the lattice answers alone
+LENGTHENED: Final = 1.5  # Factor by which the line grows until what is left out is small enough
+WIDEST: Final = Fraction(1, 1 << 20)  # Relative width of an answer beyond which the lattice is asked instead
+CHECKED: Final = 0.02  # Relative width of the lattice that an answer is compared with
+# Relative distances from the root of delta = target at which its side is decided.
 STEPS: Final = tuple(Fraction(1, 1 << bits) for bits in (44, 38, 32, 26, 20, 14))
-"""Relative distances from the root of delta = target at which its side is decided."""
 
 
 NOT_RUN: Final = "the contour was not run: it does not cover a law, or its integrand fades too slowly"
@@ -67,12 +53,10 @@ class Order(NamedTuple):
 
 @dataclass(frozen=True)
 class Contour:
-    """Values of M(z)/(z (1 + z)) at the nodes z = theta + i n step, n < side^2, and what bounds the error of their sum.
+    """Values of M(z)/(z (1 + z)) at the nodes z = theta + i n step, n < side^2, and what bounds the error of their sum."""
 
-    `above` and `below` are orders on both sides of theta, below >= 0; `left_out` bounds the terms of all further nodes times
-    e^(theta epsilon); `infinity` is the probability of an infinite loss.
-    """
-
+    # `above` and `below` are orders on both sides of theta, below >= 0; `left_out` bounds the terms of all further nodes times
+    # e^(theta epsilon); `infinity` is the probability of an infinite loss.
     theta: Fraction
     step: Fraction
     side: int
@@ -85,7 +69,7 @@ class Contour:
     def delta(self, epsilon: Fraction) -> Enclosure:
         """Delta of the composition: the sum, less its images, and what is left out either way."""
         with working_precision(BITS):
-            turns = [[_turn(-epsilon * self.step * stride * index) for index in range(self.side)] for stride in (self.side, 1)]
+            turns = [[acb(0, ball(-epsilon * self.step * gap * n)).exp() for n in range(self.side)] for gap in (self.side, 1)]
             whole = (acb_mat([turns[0]]) * self.values * acb_mat([turns[1]]).transpose())[0, 0].real - self.values[0, 0].real / 2
             scale = ball(-self.theta * epsilon).exp() / arb.pi()
             found, rest = scale * ball(self.step) * whole, scale * self.left_out
@@ -123,17 +107,15 @@ def contour_along(
         values = [1 / (z * (1 + z)) for z in places(theta, step, side)]
         for law, count in moments:
             values = [known * value**count for known, value in zip(values, law.grid(theta, step, side).entries(), strict=True)]
-        below, above = (Order(order, _cumulant(moments, order)) for order in orders)
+        below, above = (Order(order, sum((count * law.at(order).log() for law, count in moments), arb(0))) for order in orders)
         last = (side * side - 1) * step
-        left_out = _product([law.beyond(theta, last) ** count for law, count in moments]) / ball(last)
+        left_out = math.prod((law.beyond(theta, last) ** count for law, count in moments), start=arb(1)) / ball(last)
         return Contour(theta, step, side, acb_mat(side, side, values), above, below, left_out, infinity)
 
 
 def contour(composition: Composition, question: Question) -> Enclosure | None:
-    """Delta or epsilon in one direction, where a coarse lattice agrees; None where the answer would be wide or take too long.
-
-    Where a law is known only between two others, the line gives the upper end and the lattice the lower one.
-    """
+    """Delta or epsilon in one direction, where a coarse lattice agrees; None where the answer would be wide or take too long."""
+    # Where a law is known only between two others, the line gives the upper end and the lattice the lower one.
     above, limit = parts_of(composition, lower=False), infinite_loss(dominating_laws(composition))
     if not above or all(isinstance(law, Normal) for law, _ in above):  # a normal loss has its closed form in the bounds
         return None
@@ -168,7 +150,7 @@ def contour_for(parts: Parts, epsilon: Fraction | None, log_delta: float | None 
                 tilt = tilt_for_epsilon(sketches, near) if log_delta is None else tilt_for_delta(sketches, log_delta)
                 if tilt is None:
                     break
-                line = _built(parts, tail, round(math.log2(tilt) * TILTS_PER_OCTAVE))
+                line = _build_line(parts, tail, round(math.log2(tilt) * TILTS_PER_OCTAVE))
                 return line, Fraction(max(saddle_point(sketches, tilt)[0], 0.0))
     return None, Fraction(0)
 
@@ -193,7 +175,7 @@ def _epsilon(line: Contour, target: Fraction, start: Fraction) -> Enclosure:
 
 
 @lru_cache(maxsize=8)
-def _built(parts: Parts, tail: int, place: int) -> Contour | None:
+def _build_line(parts: Parts, tail: int, place: int) -> Contour | None:
     """The line at a tilt from the geometric grid, long enough to leave out little; None where that is too long."""
     sketches = sketches_of(parts, tail)
     if sketches is None:
@@ -219,11 +201,12 @@ def _built(parts: Parts, tail: int, place: int) -> Contour | None:
             known = [(entry[0], count) for entry, (_, count) in zip(found, parts, strict=True) if entry is not None]
             if len(known) < len(parts) or sum(law.size for law, _ in known) * side * side > MOST_WORK:
                 return None
-            fallen = _product([law.beyond(tilt, last) ** count for law, count in known]) / ball(last)
+            fallen = math.prod((law.beyond(tilt, last) ** count for law, count in known), start=arb(1)) / ball(last)
             if fallen.log() - theta * epsilon < log_delta - _faded(side):
                 break
             reach *= LENGTHENED
-        safe = _product([(1 - entry[1]) ** count for entry, (_, count) in zip(found, parts, strict=True) if entry is not None])
+        chances = [(1 - entry[1]) ** count for entry, (_, count) in zip(found, parts, strict=True) if entry is not None]
+        safe = math.prod(chances, start=arb(1))
     return contour_along(known, 1 - safe, theta=tilt, step=step, side=side, orders=orders)
 
 
@@ -252,24 +235,9 @@ def _period(
     return max(*periods, margin), (orders[0], orders[1])
 
 
-def _cumulant(moments: Sequence[tuple[Moments, int]], order: Fraction) -> arb:
-    """Logarithm of the composed moment."""
-    return sum((count * law.at(order).log() for law, count in moments), arb(0))
-
-
-def _product(factors: Sequence[arb]) -> arb:
-    """Product of balls."""
-    return math.prod(factors, start=arb(1))
-
-
 def _short(value: Fraction) -> Fraction:
     """A dyadic near a value, so that its digits do not grow."""
     return Fraction(round(value * (1 << 80)), 1 << 80)
-
-
-def _turn(angle: Fraction) -> acb:
-    """e^(i angle)."""
-    return acb(0, ball(angle)).exp()
 
 
 def _share(term: arb, whole: arb) -> str:

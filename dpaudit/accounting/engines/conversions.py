@@ -10,20 +10,17 @@ from flint import arb
 
 from dpaudit.accounting.engines.currencies import CONCENTRATED, GAUSSIAN, PURE, moment_above, sampled_moment
 from dpaudit.accounting.engines.evaluate import evaluate
-from dpaudit.accounting.laws.bounded_range import BoundedRange
-from dpaudit.accounting.laws.discrete_gaussian import DiscreteGaussian
+from dpaudit.accounting.laws.discrete_gaussian import DiscreteGaussian, RoundedGaussian
 from dpaudit.accounting.laws.gaussian import Gaussian
-from dpaudit.accounting.laws.rounded_gaussian import RoundedGaussian
+from dpaudit.accounting.laws.response import BoundedRange
 from dpaudit.accounting.laws.sampled import Sampled
 from dpaudit.accounting.laws.seen import Seen
-from dpaudit.accounting.model.composition import Composition
+from dpaudit.accounting.model.composition import Composition, DeltaAt
 from dpaudit.accounting.model.law import Bracketed, Law
-from dpaudit.accounting.model.questions import DeltaAt
 from dpaudit.errors import Unsupported
 from dpaudit.exact import Enclosure, Endpoint, Reason, ball, ball_endpoints, working_precision
 
-ORDERS_TRIED: Final = (Fraction(65, 64), Fraction(2), Fraction(8), Fraction(64))
-"""Orders whose divergences bound rho from below."""
+ORDERS_TRIED: Final = (Fraction(65, 64), Fraction(2), Fraction(8), Fraction(64))  # Orders whose divergences bound rho from below
 
 
 def renyi_divergence(loss: Composition, order: Fraction) -> Enclosure:

@@ -11,14 +11,9 @@ import numpy as np
 from dpaudit.accounting.engines.lattice import Lattice
 from dpaudit.accounting.model.transform import ROOT_FIVE, UNIT, Complexes, Reals, error_constant, inverse, product, transform
 
-NEGLIGIBLE: Final = 300.0
-"""Frequencies at which the transform is proved to be below e^-300 are set to 0."""
-
-NEGLIGIBLE_ERROR: Final = 2.0**-400
-"""More than e^-300, which is what setting them to 0 costs on average."""
-
-ROOM: Final = 1 + 1e-9
-"""Covers the rounding of the error bounds themselves: sums of at most 2^22 positive terms and a few products."""
+NEGLIGIBLE: Final = 300.0  # Frequencies at which the transform is proved to be below e^-300 are set to 0
+NEGLIGIBLE_ERROR: Final = 2.0**-400  # More than e^-300, which is what setting them to 0 costs on average
+ROOM: Final = 1 + 1e-9  # Covers the rounding of the error bounds themselves: sums of at most 2^22 positive terms and a few products
 
 
 @dataclass(frozen=True)
@@ -59,7 +54,7 @@ class _Side:
         return errors
 
 
-def composed(lattices: Sequence[Lattice], first: int, size: int) -> Composed:
+def convolve_laws(lattices: Sequence[Lattice], first: int, size: int) -> Composed:
     """Masses of the sum of all losses at `size` consecutive indices from `first` on, everything else wrapped onto them."""
     ordered = sorted(lattices, key=lambda lattice: -lattice.count)
     transform_error = error_constant(size) + 4 * float(UNIT)
@@ -73,7 +68,7 @@ def composed(lattices: Sequence[Lattice], first: int, size: int) -> Composed:
     for lattice in ordered:
         masses = lattice.folded(size)
         error = transform_error * float(masses[0].sum() + masses[1].sum()) * ROOM
-        factors = _separated(transform(masses), frequencies)
+        factors = _separate(transform(masses), frequencies)
         bounds = [np.sqrt(real * real + imaginary * imaginary) * (1 + 8 * float(UNIT)) + error for real, imaginary in factors]
         decay = [known + lattice.count * (1 - bound) for known, bound in zip(decay, bounds, strict=True)]
         chosen = ~(np.minimum(*decay) - growth >= NEGLIGIBLE + 10)
@@ -82,7 +77,7 @@ def composed(lattices: Sequence[Lattice], first: int, size: int) -> Composed:
             side.keep(chosen)
             side.take((factor[0][chosen], factor[1][chosen]), bound[chosen], lattice.count, error)
     releases = sum(lattice.count for lattice in ordered)
-    spectrum = _joined(sides, frequencies, size)
+    spectrum = _join_spectra(sides, frequencies, size)
     upper, lower = inverse(spectrum)
     whole = sum(2 * float(side.size.sum()) / size for side in sides) * (1 + 4 * releases * float(UNIT))
     last = transform_error * (whole + 2 * NEGLIGIBLE_ERROR) * ROOM
@@ -91,7 +86,7 @@ def composed(lattices: Sequence[Lattice], first: int, size: int) -> Composed:
     return Composed(np.roll(np.maximum(upper, 0.0), shift), np.roll(np.maximum(lower, 0.0), shift), *errors)
 
 
-def _separated(both: Complexes, at: np.ndarray[tuple[int, ...], np.dtype[np.int64]]) -> list[Complexes]:
+def _separate(both: Complexes, at: np.ndarray[tuple[int, ...], np.dtype[np.int64]]) -> list[Complexes]:
     """Transforms of the real and of the imaginary input, at some frequencies."""
     mirrored = (both[0].size - at) % both[0].size
     real, imaginary, mirror_real, mirror_imaginary = both[0][at], both[1][at], both[0][mirrored], both[1][mirrored]
@@ -101,7 +96,7 @@ def _separated(both: Complexes, at: np.ndarray[tuple[int, ...], np.dtype[np.int6
     ]
 
 
-def _joined(sides: Sequence[_Side], at: np.ndarray[tuple[int, ...], np.dtype[np.int64]], size: int) -> Complexes:
+def _join_spectra(sides: Sequence[_Side], at: np.ndarray[tuple[int, ...], np.dtype[np.int64]], size: int) -> Complexes:
     """Spectrum of upper + i lower, from their spectra at the frequencies that are left."""
     real, imaginary = np.zeros(size), np.zeros(size)
     (upper_real, upper_imaginary), (lower_real, lower_imaginary) = sides[0].value, sides[1].value

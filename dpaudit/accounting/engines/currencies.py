@@ -11,21 +11,18 @@ from typing import Final
 from flint import arb
 
 from dpaudit.accounting.engines.evaluate import evaluate
-from dpaudit.accounting.engines.promises import promised_composition
 from dpaudit.accounting.laws.allocation import Allocated
 from dpaudit.accounting.laws.between import Between
-from dpaudit.accounting.laws.bounded_range import BoundedRange
-from dpaudit.accounting.laws.concentrated import Concentrated
-from dpaudit.accounting.laws.discrete_gaussian import DiscreteGaussian
+from dpaudit.accounting.laws.concentrated import Concentrated, promised_composition
+from dpaudit.accounting.laws.discrete_gaussian import DiscreteGaussian, RoundedGaussian
 from dpaudit.accounting.laws.gaussian import Gaussian
 from dpaudit.accounting.laws.mixed_moments import between_whole, sampled_moments
 from dpaudit.accounting.laws.random_order import Ordered
-from dpaudit.accounting.laws.rounded_gaussian import RoundedGaussian
+from dpaudit.accounting.laws.response import BoundedRange
 from dpaudit.accounting.laws.sampled import Sampled
 from dpaudit.accounting.laws.without_replacement import Swapped
-from dpaudit.accounting.model.composition import Composition
+from dpaudit.accounting.model.composition import Composition, DeltaAt
 from dpaudit.accounting.model.law import Law
-from dpaudit.accounting.model.questions import DeltaAt
 from dpaudit.claims import GDP, RDP, ZCDP, Adjacency, ApproxDP, Claim, Guarantee, PureDP
 from dpaudit.errors import InvalidArgument, Unsupported
 from dpaudit.exact import ball_endpoints, rational, working_precision
@@ -43,12 +40,11 @@ class Currency:
     remedy: str
 
     def cost(self, spending: Composition | Guarantee, adjacency: Adjacency) -> tuple[Fraction, ...]:
-        """Upper ends of what is spent, the worse of its two directions.
-
-        DPA202 where nothing finite is known, DPA201 under another neighbouring relation, DPA105 for what is neither.
-        """
-        known = _stated(self.names, spending)
-        return known or self._of_composition(_as_composition(spending, adjacency))
+        """Upper ends of what is spent, the worse of its two directions."""
+        # DPA202 where nothing finite is known, DPA201 under another neighbouring relation, DPA105 for what is neither.
+        if isinstance(spending, (PureDP, ZCDP, GDP)) and self.names == currency_of(spending).names:
+            return stated_amount(spending)
+        return self._of_composition(_as_composition(spending, adjacency))
 
     def _of_composition(self, loss: Composition) -> tuple[Fraction, ...]:
         """The laws' costs added up."""
@@ -72,16 +68,15 @@ def _worse_amounts(of_law: Callable[[Law], tuple[Fraction, ...] | None], law: La
     return None if other is None else tuple(map(max, forward, other))
 
 
-def _stated(names: tuple[str, ...], spending: object) -> tuple[Fraction, ...] | None:
-    """The cost of a guarantee that is stated in the currency itself."""
-    match spending, names:
-        case PureDP(), ("epsilon",):
-            return (rational(spending.epsilon),)
-        case ZCDP(), ("rho",):
-            return (rational(spending.rho),)
-        case GDP(), ("mu squared",):
-            return (rational(spending.mu) ** 2,)
-    return None
+def stated_amount(guarantee: PureDP | ZCDP | GDP) -> tuple[Fraction]:
+    """The amount that a guarantee states in its own currency."""
+    match guarantee:
+        case PureDP():
+            return (rational(guarantee.epsilon),)
+        case ZCDP():
+            return (rational(guarantee.rho),)
+        case GDP():
+            return (rational(guarantee.mu) ** 2,)
 
 
 def _as_composition(spending: Composition | Guarantee, adjacency: Adjacency) -> Composition:
@@ -95,7 +90,7 @@ def _as_composition(spending: Composition | Guarantee, adjacency: Adjacency) -> 
     raise InvalidArgument("DPA105", f"a budget is spent by a privacy loss or a guarantee such as PureDP(1), got a {kind}.")
 
 
-def added(total: Sequence[Fraction], cost: Sequence[Fraction], times: int) -> tuple[Fraction, ...]:
+def add_amounts(total: Sequence[Fraction], cost: Sequence[Fraction], times: int) -> tuple[Fraction, ...]:
     """Sums of what was spent and what is to be spent: exact, and rounded up once their denominators become very long."""
     spent = cost if times == 1 else tuple(times * amount for amount in cost)
     return tuple(_short(before + amount) if amount else before for before, amount in zip(total, spent, strict=True))
@@ -108,19 +103,13 @@ def _short(value: Fraction) -> Fraction:
     return Fraction(-(-value.numerator * _COARSE // value.denominator), _COARSE)
 
 
-def _pure(law: Law) -> Fraction | None:
-    """The least epsilon of pure differential privacy, rounded up; None where there is none."""
+def _pure_amount(law: Law) -> tuple[Fraction] | None:
+    """Cost of a law in epsilon, rounded up; None where it is not pure."""
     greatest = law.greatest_loss()
     if greatest is None or law.infinity_mass():
         return None
     upper = greatest.ends()[1]
-    return max(upper, Fraction(0)) if isinstance(upper, Fraction) else None
-
-
-def _pure_amount(law: Law) -> tuple[Fraction] | None:
-    """Cost of a law in epsilon."""
-    epsilon = _pure(law)
-    return None if epsilon is None else (epsilon,)
+    return (max(upper, Fraction(0)),) if isinstance(upper, Fraction) else None
 
 
 def _rho(law: Law) -> Fraction | None:
@@ -180,10 +169,9 @@ def _gaussian_amount(law: Law) -> tuple[Fraction] | None:
 
 
 def sampled_moment(law: Law, order: Fraction) -> tuple[arb, arb] | None:
-    """Below and above log E e^(order loss) of a mixture with a release that reveals nothing; None where unknown.
-
-    An addition has at most the moment of a removal, if the law is the same in both directions (docs/sampling_schemes.md, moments).
-    """
+    """Below and above log E e^(order loss) of a mixture with a release that reveals nothing; None where unknown."""
+    # An addition has at most the moment of a removal, if the law is the same in both directions (docs/sampling_schemes.md,
+    # moments).
     if not isinstance(law, Sampled):
         return None
     base = law.law if law.removing else law.law.reversed()

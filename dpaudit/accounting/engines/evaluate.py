@@ -11,19 +11,36 @@ from dpaudit.accounting.engines.bounds import certified_bounds
 from dpaudit.accounting.engines.closed_forms import closed_form
 from dpaudit.accounting.engines.contour import NOT_RUN, contour
 from dpaudit.accounting.engines.tilted import rough_upper_end, tilted_lattice
-from dpaudit.accounting.model.composition import Composition
-from dpaudit.accounting.model.questions import EpsilonAt, Question
+from dpaudit.accounting.model.composition import (
+    Composition,
+    EpsilonAt,
+    Question,
+    epsilon_of_greatest_loss,
+    greatest_loss,
+    infinite_loss,
+)
+from dpaudit.accounting.model.law import Profiled
 from dpaudit.errors import Unsupported
 from dpaudit.exact import SMALLEST_EXPONENT, Enclosure, Reason, outward
 
+# A certified method for one direction of a composition: an enclosure, or None where it does not apply.
 Engine: TypeAlias = Callable[[Composition, Question], Enclosure | None]
-"""A certified method for one direction of a composition: an enclosure, or None where it does not apply."""
 
-ENGINES: Final[tuple[Engine, ...]] = (closed_form, contour, tilted_lattice, certified_bounds)
-"""The first engine that applies gives the answer: exact ones come before narrow ones, and those before bounds."""
 
+def pure_epsilon(composition: Composition, question: Question) -> Enclosure | None:
+    """Epsilon where delta is the chance of an infinite loss, for one release with a closed profile: its greatest loss."""
+    law, count = composition.parts[0]
+    if not (isinstance(question, EpsilonAt) and isinstance(law, Profiled)) or len(composition.parts) > 1 or count > 1:
+        return None
+    limit = infinite_loss(composition)
+    met = limit.is_point and limit.upper == question.delta
+    return epsilon_of_greatest_loss(limit, greatest_loss(composition)) if met else None
+
+
+# The first engine that applies gives the answer: exact ones come before narrow ones, and those before bounds.
+ENGINES: Final[tuple[Engine, ...]] = (pure_epsilon, closed_form, contour, tilted_lattice, certified_bounds)
+# Positive deltas below this (about 1e-1213) are refused: enclosures end at 2**SMALLEST_EXPONENT.
 SMALLEST_DELTA: Final = Fraction(2) ** (SMALLEST_EXPONENT + 64)
-"""Positive deltas below this (about 1e-1213) are refused: enclosures end at 2**SMALLEST_EXPONENT."""
 
 
 def evaluate(loss: Composition, question: Question) -> Enclosure:
@@ -37,11 +54,15 @@ def evaluate(loss: Composition, question: Question) -> Enclosure:
     engine, forward = _first_answer(loss, question)
     if backward == loss:
         return forward
+    # A coarse upper end below the lower end of the first direction shows that the maximum is there, for a fraction of an answer.
+    # Only numerical engines are worth it: exact forms and bounds are cheap in both directions.
     rough = rough_upper_end(backward, question) if engine in {contour, tilted_lattice} else None
     if rough is not None and rough.upper <= forward.lower:
         reason = Reason("the other direction loses less: an upper end from wide cells", (rough.reason,))
         return Enclosure(forward.lower, forward.upper, Reason("the worse of the two directions", (forward.reason, reason)))
-    return _worse(forward, _first_answer(backward, question)[1])
+    other = _first_answer(backward, question)[1]
+    reason = Reason("the worse of the two directions", (forward.reason, other.reason))
+    return Enclosure(max(forward.lower, other.lower), max(forward.upper, other.upper), reason)
 
 
 def _first_answer(composition: Composition, question: Question) -> tuple[Engine, Enclosure]:
@@ -55,9 +76,3 @@ def _first_answer(composition: Composition, question: Question) -> tuple[Engine,
     raise Unsupported(
         "DPA202", f"no certified method answers this for {composition.describe()}. docs/prices.md lists what each law supports."
     )
-
-
-def _worse(forward: Enclosure, backward: Enclosure) -> Enclosure:
-    """Enclosure of the larger of the two numbers."""
-    reason = Reason("the worse of the two directions", (forward.reason, backward.reason))
-    return Enclosure(max(forward.lower, backward.lower), max(forward.upper, backward.upper), reason)

@@ -1,8 +1,9 @@
-"""Delta from composed masses: weighted sums, what lies outside the window, rounding, and the infinite loss."""
+"""Delta from composed masses: weighted sums, what lies outside the window, rounding, spread points, and the infinite loss."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -11,18 +12,63 @@ from typing import Final
 import numpy as np
 from flint import arb
 
-from dpaudit.accounting.engines.convolution import Composed, composed
+from dpaudit.accounting.engines.convolution import Composed, convolve_laws
 from dpaudit.accounting.engines.lattice import MASS_BITS, Lattice, at_most, log_moments, powers, unit_sum
 from dpaudit.accounting.engines.plan import Plan
-from dpaudit.accounting.engines.smear import Bump, bump_of
 from dpaudit.accounting.model.transform import Reals
 from dpaudit.exact import Enclosure, Endpoint, Reason, ball, ball_endpoints, outward, working_precision
 
-BLOCK: Final = 1 << 12
-"""Places whose weighted sums are kept together, so that a question adds up one block only."""
+FADED: Final = 60  # The bump is summed up to where it has fallen by e^-60
+STEEP: Final = 2  # The bump falls at least this many times as fast as the weights of the tilt, or nothing is claimed from below
+MASS_ROOM: Final = 44  # The masses of a spread point are within 2^-44 of the true ones for each use of its law, and for each fold
+ROOM: Final = 1 + 2.0**-20  # Covers the rounding of weights and of sums of at most 2^21 positive terms
 
-UNDERFLOW: Final = 2.0**-900
-"""More than all weights and products that are too small for doubles."""
+
+@dataclass(frozen=True)
+class Bump:
+    """height e^(-rate |u|) (2 - e^(-2 rate |u|)) at the loss epsilon + u, taken off the lower law for its spread points."""
+
+    # Spreading moves the loss of a composition at random by a little, which raises delta only where epsilon is near. The bump,
+    # moved in the same way, is everywhere at least as large as what is gained. docs/engines.md has the proof.
+    rate: Fraction
+    height: float
+
+    def tilted_sum(
+        self, masses: Reals, error: float, whole: float, *, tilt: Fraction, step: Fraction, first: int, gap: Fraction
+    ) -> float:
+        """At or above the sum of the bump times e^(-tilt u) over masses at consecutive places, each known up to the error."""
+        # The place at position `first` is the first one beyond epsilon, by `gap`; `whole` bounds the sum of all masses.
+        total = 0.0
+        for near, start, turn in ((gap, first, 1), (step - gap, first - 1, -1)):
+            slow, fast = self.rate + turn * tilt, 3 * self.rate + turn * tilt
+            count = min(math.ceil(FADED / (slow * step)) + 1, masses.size // 2)
+            places = np.arange(count)
+            with working_precision(MASS_BITS):
+                fronts = [float((-ball(rate * near)).exp()) for rate in (slow, fast)]
+                rest = at_most((-ball(slow * (near + count * step))).exp())
+            weights = 2 * fronts[0] * powers(-slow * step, count)(places) - fronts[1] * powers(-fast * step, count)(places)
+            chosen = masses[(start + turn * places) % masses.size]
+            total += float((chosen * weights).sum()) + error * float(weights.sum()) + 2 * rest * whole
+        return self.height * total * ROOM
+
+
+def bump_of(lattices: Sequence[Lattice], tilt: Fraction, size: int) -> Bump | None:
+    """The bump for all points that are spread, None where there are none; its height is infinite where they are spread too far."""
+    spread = sum((lattice.count * lattice.spread**2 for lattice in lattices), Fraction(0))
+    if not spread:
+        return None
+    rate = Fraction(2 / math.sqrt(spread)).limit_denominator(1 << 20)
+    if rate <= STEEP * (1 + tilt):
+        return Bump(rate, math.inf)
+    touched = sum(lattice.count * (2 + int(lattice.index[-1] - lattice.index[0]) // size) for lattice in lattices)
+    with working_precision(MASS_BITS):
+        exact = ball(rate)
+        logarithm = (exact - 1) * (exact - 1).log() - exact * exact.log() + ball(spread * rate * (rate + 1) / 4)
+        return Bump(rate, at_most((logarithm + arb(touched) * arb(2) ** -MASS_ROOM).exp()))
+
+
+BLOCK: Final = 1 << 12  # Places whose weighted sums are kept together, so that a question adds up one block only
+UNDERFLOW: Final = 2.0**-900  # More than all weights and products that are too small for doubles
 
 
 @dataclass(frozen=True)
@@ -35,7 +81,7 @@ class Evaluated:
     @cached_property
     def _masses(self) -> Composed:
         """Composed masses on the window."""
-        return composed(self.lattices, self.plan.first, self.plan.size)
+        return convolve_laws(self.lattices, self.plan.first, self.plan.size)
 
     @cached_property
     def _offset(self) -> Fraction:
@@ -113,10 +159,8 @@ class Evaluated:
             return min(at_most(bound.exp()), at_most(self._moments[upper, "whole"].exp()))
 
     def delta(self, epsilon: Fraction) -> Enclosure:
-        """Delta of the composition, the trivial answer outside the window.
-
-        Floats that overflow become infinite or no number, and those become the trivial end here.
-        """
+        """Delta of the composition, the trivial answer outside the window."""
+        # Floats that overflow become infinite or no number, and those become the trivial end here.
         first = math.floor((epsilon - self._offset) / self.plan.step) + 1 - self.plan.first
         if not 0 <= first < self.plan.size:
             return Enclosure(0, 1, Reason("epsilon lies outside the window of the lattice"))
@@ -127,8 +171,8 @@ class Evaluated:
             base = sum((lattice.count * lattice.log_scale for lattice in self.lattices), Fraction(0)) - tilt * epsilon
             factor, safe_upper, safe_lower = ball(base).exp(), arb(0), arb(0)
             for lattice in self.lattices:
-                safe_upper += lattice.count * (-_clipped(lattice.upper_infinity.upper())).log1p()
-                safe_lower += lattice.count * (-_clipped(lattice.lower_infinity.lower())).log1p()
+                safe_upper += lattice.count * (-_clip(lattice.upper_infinity.upper())).log1p()
+                safe_lower += lattice.count * (-_clip(lattice.lower_infinity.lower())).log1p()
             most = ball_endpoints(factor * arb(upper) - safe_upper.expm1())[1] if not safe_upper.is_nan() else math.inf
             least = ball_endpoints(factor * arb(lower) - safe_lower.expm1())[0] if not safe_lower.is_nan() else 0
             infinite = ball_endpoints(-safe_upper.expm1())[1] if safe_upper.is_finite() else math.inf
@@ -199,6 +243,6 @@ def _share(term: float, whole: float) -> str:
     return outward(Fraction(share), digits=3, up=True) if math.isfinite(share) else "all"
 
 
-def _clipped(mass: arb) -> arb:
+def _clip(mass: arb) -> arb:
     """A probability between 0 and 1."""
     return mass.max(arb(0)).min(arb(1))

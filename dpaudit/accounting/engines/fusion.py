@@ -14,37 +14,28 @@ import numpy as np
 from dpaudit.accounting.engines.cells import SLACK, Cells, Halves
 from dpaudit.accounting.model.transform import SMALLEST, Reals
 
-RESERVE: Final = 2.0**-40
-"""Part of every excess that is not spent: it covers the rounding of the two passes."""
-
-UNMOVED: Final = 0.02
-"""Part of every half cell that is never moved in the pass from the right, so that the excess does not run out."""
-
-LENDABLE: Final = 0.95
-"""Part of the next cell's excess that the pass from the left may count on."""
+RESERVE: Final = 2.0**-40  # Part of every excess that is not spent: it covers the rounding of the two passes
+UNMOVED: Final = 0.02  # Part of every half cell that is never moved in the pass from the right, so that the excess does not run out
+LENDABLE: Final = 0.95  # Part of the next cell's excess that the pass from the left may count on
 
 
 def lower_law(cells: Cells, price: float) -> tuple[Reals, int]:
-    """Mass of the better lower law at every end, and the width in steps of the widest cell whose points it spreads, 0 for none.
-
-    Either everything is fused, or the diffuse part is, and points are spread: for that a share `price` * width^2 of delta is lost
-    elsewhere, each time the law is used.
-    """
-    whole = fused(cells.halves)
+    """Mass of the better lower law at every end, and the width in steps of the widest cell whose points it spreads, 0 for none."""
+    # Either everything is fused, or the diffuse part is, and points are spread: for that a share `price` * width^2 of delta is lost
+    # elsewhere, each time the law is used.
+    whole = fuse_halves(cells.halves)
     if not cells.points.any():
         return whole, 0
-    apart = fused(cells.diffuse) + cells.points
+    apart = fuse_halves(cells.diffuse) + cells.points
     better = apart.sum() - whole.sum() > price * cells.spread_width**2 * cells.upper.sum()
     return (apart, cells.spread_width) if better else (whole, 0)
 
 
-def fused(cells: Halves) -> Reals:
-    """Mass of the lower law at every end, at or below the true one, when half cells are fused.
-
-    Kept and moved parts may add up to 1 + 2^-52: the passes compare sums that are linear in them, so both could be scaled back
-    together, and `SLACK` covers the mass.
-    """
-    kept, moved = _joined(cells)
+def fuse_halves(cells: Halves) -> Reals:
+    """Mass of the lower law at every end, at or below the true one, when half cells are fused."""
+    # Kept and moved parts may add up to 1 + 2^-52: the passes compare sums that are linear in them, so both could be scaled back
+    # together, and `SLACK` covers the mass.
+    kept, moved = _join_passes(cells)
     lower = np.zeros(len(cells.kept) + 1)
     lower[:-1] += (cells.kept * kept).sum(axis=1)
     lower[1:] += (cells.moved * moved).sum(axis=1)
@@ -53,7 +44,7 @@ def fused(cells: Halves) -> Reals:
     return lower
 
 
-def _joined(cells: Halves) -> tuple[Reals, Reals]:
+def _join_passes(cells: Halves) -> tuple[Reals, Reals]:
     """Parts of every half cell that are kept and moved: from the left pass up to the best join, from the right pass beyond."""
     right, spare, right_loss = _from_the_right(cells)
     left, owed, left_loss = _from_the_left(cells)

@@ -13,30 +13,22 @@ from flint import arb
 
 from dpaudit.accounting.engines.cells import SLACK, Raster, cells_of
 from dpaudit.accounting.engines.fusion import lower_law
-from dpaudit.accounting.laws.distributions import Distribution
+from dpaudit.accounting.model.distribution import Distribution
 from dpaudit.accounting.model.transform import SMALLEST, UNIT, Reals
 from dpaudit.exact import ball, float_outward, working_precision
 
-CELL_BITS: Final = 76
-"""Working precision for the masses of cells, besides what cancels in narrow ones."""
-
-MASS_BITS: Final = 112
-"""Working precision for everything else."""
-
+CELL_BITS: Final = 76  # Working precision for the masses of cells, besides what cancels in narrow ones
+MASS_BITS: Final = 112  # Working precision for everything else
+# Relative loss of delta from below for each use of a law whose points are spread, in units of tilt (1 + tilt) width^2.
 SPREAD_PRICE: Final = 0.8
-"""Relative loss of delta from below for each use of a law whose points are spread, in units of tilt (1 + tilt) width^2."""
-
-Indices: TypeAlias = np.ndarray[tuple[int, ...], np.dtype[np.int64]]
-"""An array of lattice indices."""
+Indices: TypeAlias = np.ndarray[tuple[int, ...], np.dtype[np.int64]]  # An array of lattice indices
 
 
 @dataclass(frozen=True)
 class Lattice:
-    """Masses times e^(tilt loss - log_scale) at offset + index * step, used `count` times.
+    """Masses times e^(tilt loss - log_scale) at offset + index * step, used `count` times."""
 
-    Points of the lower law are spread over cells at most `spread` wide, 0 where none is.
-    """
-
+    # Points of the lower law are spread over cells at most `spread` wide, 0 where none is.
     count: int
     raster: Raster
     index: Indices
@@ -86,7 +78,6 @@ def powers(step: Fraction, count: int) -> Callable[[Indices], Reals]:
         fine, coarse = _geometric(factor, width), _geometric(factor**width, -(-count // width) + 1)
 
     def at(index: Indices) -> Reals:
-        """The powers at some indices."""
         found: Reals = coarse[index // width] * fine[index % width]
         return found
 

@@ -9,16 +9,12 @@ from typing import Final
 
 from flint import arb
 
-from dpaudit.accounting.model.composition import Composition
-from dpaudit.accounting.model.limits import infinite_loss
+from dpaudit.accounting.model.composition import Composition, infinite_loss
 from dpaudit.accounting.model.search import golden_section
 from dpaudit.exact import Reason, ball, ball_endpoints, outward, working_precision
 
-LOG2_ORDERS: Final = (-80.0, 200.0)
-"""Range of log2(order - 1) in which the best order is sought."""
-
-STEPS: Final = 36
-"""Golden section steps, which shrink the range to 1e-5 of it."""
+LOG2_ORDERS: Final = (-80.0, 200.0)  # Range of log2(order - 1) in which the best order is sought
+STEPS: Final = 36  # Golden section steps, which shrink the range to 1e-5 of it
 
 
 @dataclass(frozen=True)
@@ -52,6 +48,7 @@ def moment_bound(composition: Composition, epsilon: Fraction) -> MomentBound:
             value += moment * count
         return value
 
+    # The first precision only chooses the order: any order gives a valid bound, and the second computes it.
     with working_precision(64):
         best = Fraction(2.0 ** golden_section(lambda place: _steering(exponent(Fraction(2.0**place))), *LOG2_ORDERS, STEPS)[2])
     with working_precision(192):

@@ -12,48 +12,22 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from dpaudit.accounting.engines.cells import Raster
-from dpaudit.accounting.laws.distributions import Distribution
+from dpaudit.accounting.model.distribution import Distribution
 from dpaudit.accounting.model.transform import SMALLEST, Reals
 from dpaudit.exact import ball_endpoints, working_precision
 
-WIDTH: Final = 1e-3
-"""Relative width of delta that a plan aims at."""
-
-NARROWEST: Final = 1e-7
-"""Width at which plans are not refined any further."""
-
-LARGEST_TRANSFORM: Final = 1 << 21
-"""Longest transform that is tried."""
-
-SMALL_TRANSFORM: Final = 1 << 14
-"""Lattices of up to this length are taken whole."""
-
-MOST_CELLS: Final = 20_000
-"""Most cells of all laws together."""
-
-SHARPNESS: Final = 1 << 20
-"""Tilts and logarithms of scales are multiples of 1 over this."""
-
-ROUNDED_DOWN: Final = 1.0
-"""Cells are powers of two wide, so that they may be a little wider where they are rounded down."""
-
-POINTED: Final = 4
-"""How much more a law with points off the lattice costs than a diffuse one with the same cells."""
-
-WASTED: Final = 8
-"""How much of the width one change of the width of cells may cost: 1 over this."""
-
-RAISED: Final = math.log(1e-8)
-"""Logarithm of the share that the mass moved up to the first end of all uses of a law may have."""
-
-LARGEST_PLACE: Final = 1e15
-"""Losses beyond this are left to other engines."""
-
-FINEST_TILT: Final = 2.0**-12
-"""Smallest tilt."""
-
-STEEPEST_TILT: Final = 2.0**40
-"""Largest tilt; a question beyond is about a loss at its greatest values and not for this engine."""
+WIDTH: Final = 1e-3  # Relative width of delta that a plan aims at
+NARROWEST: Final = 1e-7  # Width at which plans are not refined any further
+LARGEST_TRANSFORM: Final = 1 << 21  # Longest transform that is tried
+SMALL_TRANSFORM: Final = 1 << 14  # Lattices of up to this length are taken whole
+MOST_CELLS: Final = 20_000  # Most cells of all laws together
+SHARPNESS: Final = 1 << 20  # Tilts and logarithms of scales are multiples of 1 over this
+POINTED: Final = 4  # How much more a law with points off the lattice costs than a diffuse one with the same cells
+WASTED: Final = 8  # How much of the width one change of the width of cells may cost: 1 over this
+RAISED: Final = math.log(1e-8)  # Logarithm of the share that the mass moved up to the first end of all uses of a law may have
+LARGEST_PLACE: Final = 1e15  # Losses beyond this are left to other engines
+FINEST_TILT: Final = 2.0**-12  # Smallest tilt
+STEEPEST_TILT: Final = 2.0**40  # Largest tilt; a question beyond is about a loss at its greatest values and not for this engine
 
 
 class Tilted(NamedTuple):
@@ -78,7 +52,6 @@ class Sketch:
 
     @property
     def ends(self) -> tuple[float, float]:
-        """The first and the last place."""
         return float(self.places[0]), float(self.places[-1])
 
     def cumulant(self, tilts: Reals) -> Reals:
@@ -118,12 +91,10 @@ def float_sketch(law: Distribution, tail: int) -> Sketch | None:
 
 @dataclass(frozen=True)
 class Plan:
-    """Tilt and step of the lattice, one raster and scale for each law, and the window.
+    """Tilt and step of the lattice, one raster and scale for each law, and the window."""
 
-    The window begins at index `first` and has `size` places; `chernoff` are the further tilts that bound the mass below and above
-    it, and the plan is good for epsilons between the two of `near`.
-    """
-
+    # The window begins at index `first` and has `size` places; `chernoff` are the further tilts that bound the mass below and above
+    # it, and the plan is good for epsilons between the two of `near`.
     tilt: Fraction
     step: Fraction
     rasters: tuple[Raster, ...]
@@ -136,12 +107,12 @@ class Plan:
 
 def tilt_for_epsilon(parts: Sequence[tuple[Sketch, int]], epsilon: float) -> float | None:
     """The saddle point: composed mean under the tilt, less 1/tilt and 1/(1 + tilt), equals epsilon."""
-    return _solved(lambda tilt: saddle_point(parts, tilt)[0] - epsilon)
+    return _solve_for_tilt(lambda tilt: saddle_point(parts, tilt)[0] - epsilon)
 
 
 def tilt_for_delta(parts: Sequence[tuple[Sketch, int]], log_delta: float) -> float | None:
     """The tilt whose saddle point estimate of log delta is the one asked for."""
-    return _solved(lambda tilt: log_delta - saddle_point(parts, tilt)[1])
+    return _solve_for_tilt(lambda tilt: log_delta - saddle_point(parts, tilt)[1])
 
 
 def saddle_point(parts: Sequence[tuple[Sketch, int]], tilt: float) -> tuple[float, float, float]:
@@ -154,7 +125,7 @@ def saddle_point(parts: Sequence[tuple[Sketch, int]], tilt: float) -> tuple[floa
     return epsilon, cumulant - tilt * epsilon - math.log(tilt * (1 + tilt)) - math.log(2 * math.pi * spread) / 2, variance
 
 
-def _solved(rising: Callable[[float], float]) -> float | None:
+def _solve_for_tilt(rising: Callable[[float], float]) -> float | None:
     """Root of a function that rises with the tilt, on a logarithmic scale; None when it is not within the range."""
     low, high = math.log(FINEST_TILT), math.log(STEEPEST_TILT)
     if rising(math.exp(low)) >= 0:
@@ -238,10 +209,8 @@ def _common_step(parts: Sequence[tuple[Sketch, int]], least: float) -> Fraction:
 def _raster(
     sketch: Sketch, law: Tilted, count: int, step: Fraction, multiple: int, theta: float, width: float, log_ignored: float
 ) -> Raster | None:
-    """Cells of `multiple` steps where the tilted mass is, wider ones in its tails, narrow ones around every point.
-
-    Whatever has next to no tilted mass is left below the first place. None where the cells would be too many.
-    """
+    """Cells of `multiple` steps where the tilted mass is, wider ones in its tails, narrow ones around every point."""
+    # Whatever has next to no tilted mass is left below the first place. None where the cells would be too many.
     offset = _offset(sketch, law.weights, step)
     raised = np.logaddexp.accumulate(sketch.logs) + theta * sketch.places - law.cumulant
     low = float(sketch.places[max(int(np.searchsorted(raised, RAISED - math.log(count))) - 1, 0)])
@@ -278,13 +247,11 @@ def _raster(
 
 
 def _reaches(places: Reals, weights: Reals, finest: float, dear: float) -> Reals:
-    """Return how wide cells may be near each place: as density^(-1/3), for the same error in all, from the finest on.
-
-    Where widths change, fusion wastes part of the excess of one cell: `dear` times density times width^2 stays below 1 there.
-    """
+    """Return how wide cells may be near each place: as density^(-1/3), for the same error in all, from the finest on."""
+    # Where widths change, fusion wastes part of the excess of one cell: `dear` times density times width^2 stays below 1 there.
     density = np.maximum(weights / np.maximum(np.gradient(places), SMALLEST), SMALLEST)
     even = (weights * density ** (-2 / 3)).sum() ** -1.5
-    reaches: Reals = np.minimum(finest * np.cbrt(ROUNDED_DOWN * even / density), np.sqrt(1 / (dear * density)))
+    reaches: Reals = np.minimum(finest * np.cbrt(even / density), np.sqrt(1 / (dear * density)))
     return reaches
 
 
@@ -313,14 +280,10 @@ def _window(
     base, up, down = (
         sum((count * sketch.cumulant(theta + turn * further) for sketch, count in parts), np.zeros(40)) for turn in (0, 1, -1)
     )
-    share = log_ignored - base + theta * epsilon - _log_peak(theta)
+    peak = -theta * math.log1p(1 / theta) - math.log1p(theta)  # logarithm of the largest weight, (t/(1 + t))^t/(1 + t)
+    share = log_ignored - base + theta * epsilon - peak
     above, below = (up - base - share) / further, (share - down + base) / further
     first, most = max(float(below.max()), support[0]), min(float(above.min()), support[1])
     last = max(min(most, epsilon + float(3 - share[0]) / theta), epsilon + math.log1p(1 / theta))
     chosen = (Fraction(float(further[int(below.argmax())])), Fraction(float(further[int(above.argmin())])))
     return first, 1.01 * max(last - first, most - epsilon), chosen
-
-
-def _log_peak(theta: float) -> float:
-    """Logarithm of the largest weight, (t/(1 + t))^t/(1 + t)."""
-    return -theta * math.log1p(1 / theta) - math.log1p(theta)

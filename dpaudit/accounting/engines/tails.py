@@ -1,4 +1,4 @@
-"""A composed loss with finitely many values: its tail sums answer delta at any epsilon without another convolution."""
+"""Exact composition of laws with finitely many loss values, whose tail sums answer delta at any epsilon."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ from typing import Final
 
 from flint import arb, fmpq
 
-from dpaudit.accounting.model.law import Mass
+from dpaudit.accounting.engines.grid import LONGEST_BINOMIAL, common_step, off_grid, on_grid
+from dpaudit.accounting.model.coordinates import Coordinates
+from dpaudit.accounting.model.law import Atoms, LossValue, Mass
 from dpaudit.exact import ball
 
+# Losses beyond this are not composed value by value, so that every value has a float next to it.
 LARGEST_LOSS: Final = Fraction(10**300)
-"""Losses beyond this are not composed value by value, so that every value has a float next to it."""
 
 
 @dataclass(frozen=True)
 class FiniteLoss:
-    """Values in increasing order with their P and Q masses, the mass `infinity` of the infinite loss, and tail sums.
+    """Values in increasing order with their P and Q masses, the mass `infinity` of the infinite loss, and tail sums."""
 
-    `above[i]` and `above_q[i]` are the P and Q masses of the values from number i on; `near[i]` is a float within `slack` of
-    value number i.
-    """
-
+    # `above[i]` and `above_q[i]` are the P and Q masses of the values from number i on; `near[i]` is a float within `slack` of
+    # value number i.
     losses: Sequence[arb]
     masses: Sequence[Mass]
     q_masses: Sequence[Mass]
@@ -58,7 +58,8 @@ class FiniteLoss:
         last = bisect_left(self.near, math.nextafter(target + reach, math.inf))
         total = self.infinity + self.above[last] - growth * self.above_q[last]
         for index in range(first, last):  # too close to epsilon for floats: the sign of the gain decides
-            total = total + _positive_part(self.masses[index] - growth * self.q_masses[index])
+            gain = self.masses[index] - growth * self.q_masses[index]
+            total = total + (gain.nonnegative_part() if isinstance(gain, arb) else max(gain, fmpq(0)))
         return total
 
     def averaged(self, profile: Callable[[arb], arb], epsilon: Fraction) -> arb:
@@ -73,6 +74,43 @@ def _from_the_end(masses: Sequence[Mass]) -> list[Mass]:
     return list(accumulate(reversed(masses), initial=fmpq(0)))[::-1]
 
 
-def _positive_part(value: Mass) -> Mass:
-    """max(value, 0)."""
-    return value.nonnegative_part() if isinstance(value, arb) else max(value, fmpq(0))
+LONGEST: Final = LONGEST_BINOMIAL  # Most loss values that any composition may have
+LONGEST_POWER: Final = 1 << 14  # Bits of a power of a rational beyond which it becomes a ball
+
+
+def compose_atoms(parts: Sequence[tuple[Atoms, int]], *, most: int = LONGEST) -> FiniteLoss | None:
+    """The loss of independent draws, each law as often as stated; None when its values would be too many, or more than `most`."""
+    # Call it inside `working_precision`.
+    if not all(law.atoms for law, _ in parts):  # a law without a finite loss reveals everything
+        return FiniteLoss.of([], fmpq(1))
+    if sum(count for _, count in parts) == 1:  # nothing to add up
+        only = parts[0][0].atoms
+        found = [(atom.loss.ball(), atom.p_mass, atom.q_mass) for atom in only]
+        return FiniteLoss.of(found, _infinity(parts)) if len(only) <= most else None
+    coordinates = Coordinates.of(atom.loss for law, _ in parts for atom in law.atoms)
+    if coordinates is None:
+        return None
+    tables = [({coordinates.place(atom.loss): (atom.p_mass, atom.q_mass) for atom in law.atoms}, count) for law, count in parts]
+    step, origin = common_step([table for table, _ in tables]), coordinates.place(LossValue())
+    composed = off_grid(tables, len(origin)) if step is None else on_grid(tables, origin, step or origin, most)
+    if composed is None or len(composed) > most:
+        return None
+    loss_at = coordinates.balls()
+    found = []
+    for place, p_mass, q_mass in composed:
+        loss = loss_at(place)
+        found.append((loss, p_mass, p_mass * (-loss).exp() if q_mass is None else q_mass))
+    return FiniteLoss.of(found, _infinity(parts))
+
+
+def _infinity(parts: Sequence[tuple[Atoms, int]]) -> Mass:
+    """1 - product of (1 - infinity)^count, rational where that stays small."""
+    exact = Fraction(1)
+    for law, count in parts:
+        if not isinstance(law.infinity, fmpq) or count * int(law.infinity.q).bit_length() > LONGEST_POWER:
+            break
+        exact *= (1 - Fraction(int(law.infinity.p), int(law.infinity.q))) ** count
+    else:
+        return fmpq((1 - exact).numerator, (1 - exact).denominator)
+    logarithm = sum(((-(arb(0) + law.infinity)).log1p() * count for law, count in parts), arb(0))
+    return -logarithm.expm1()

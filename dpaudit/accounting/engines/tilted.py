@@ -11,51 +11,37 @@ from typing import Final, TypeAlias
 import numpy as np
 
 from dpaudit.accounting.engines.bounds import certified_bounds
-from dpaudit.accounting.engines.closed_forms import exact_profile
+from dpaudit.accounting.engines.closed_forms import Profile, exact_profile
 from dpaudit.accounting.engines.evaluation import Evaluated
 from dpaudit.accounting.engines.lattice import lattice_of
 from dpaudit.accounting.engines.plan import WIDTH, Sketch, choose_plan, float_sketch, tilt_for_delta, tilt_for_epsilon
-from dpaudit.accounting.engines.profile import Profile
-from dpaudit.accounting.laws.distributions import Distribution, Normal, distribution_of
-from dpaudit.accounting.laws.dominating import dominated_laws, dominating_laws
-from dpaudit.accounting.model.composition import Composition
+from dpaudit.accounting.laws.between import dominated_laws, dominating_laws
+from dpaudit.accounting.laws.distributions import Normal, distribution_of
+from dpaudit.accounting.model.composition import Composition, DeltaAt, Question, greatest_loss, infinite_loss
+from dpaudit.accounting.model.distribution import Distribution
 from dpaudit.accounting.model.law import GaussianShaped
-from dpaudit.accounting.model.limits import greatest_loss, infinite_loss
-from dpaudit.accounting.model.questions import DeltaAt, Question
 from dpaudit.accounting.model.search import log_of
 from dpaudit.accounting.model.transform import is_standard
 from dpaudit.exact import Enclosure, Reason
 
+# Bits of the tail at which laws with endlessly many values are cut; the second where the first leaves too many values.
 TAILS: Final = (1200, 320)
-"""Bits of the tail at which laws with endlessly many values are cut; the second where the first leaves too many values."""
-
-LARGEST: Final = Fraction(10**15)
-"""Epsilons beyond this are as good as this one for a plan."""
-
-NARROW: Final = Fraction(1, 10**6)
-"""Relative width of an epsilon that needs no lattice."""
-
-TILTS_PER_OCTAVE: Final = 16
-"""Tilts are taken from a geometric grid, so that neighbouring questions share one composition."""
-
+LARGEST: Final = Fraction(10**15)  # Epsilons beyond this are as good as this one for a plan
+NARROW: Final = Fraction(1, 10**6)  # Relative width of an epsilon that needs no lattice
+TILTS_PER_OCTAVE: Final = 16  # Tilts are taken from a geometric grid, so that neighbouring questions share one composition
+# Relative widths that are tried until a plan is affordable.
 WIDTHS: Final = tuple(WIDTH * factor for factor in (1.0, 1.4, 2.0, 2.8, 4.0, 8.0, 16.0))
-"""Relative widths that are tried until a plan is affordable."""
-
+# Product of window and cells below which steps are made finer: losses of few releases may be sharper than the plan sees.
 SMALL_PLAN: Final = 1 << 22
-"""Product of window and cells below which steps are made finer: losses of few releases may be sharper than the plan sees."""
-
-ROUGH: Final = 0.25
-"""Relative width at which directions are compared."""
+ROUGH: Final = 0.25  # Relative width at which directions are compared
 
 Parts: TypeAlias = tuple[tuple[Distribution, int], ...]
 
 
 def tilted_lattice(composition: Composition, question: Question) -> Enclosure | None:
-    """Delta or epsilon in one direction: certified bounds where they are narrow, else what they and the lattice both allow.
-
-    None where the distribution functions of some law are not known from above, and those of no law from below. Other laws that
-    dominate and have a closed form are left to the bounds, which read it, unless that form finds no end.
-    """
+    """Delta or epsilon in one direction: certified bounds where they are narrow, else what they and the lattice both allow."""
+    # None where the distribution functions of some law are not known from above, and those of no law from below. Other laws that
+    # dominate and have a closed form are left to the bounds, which read it, unless that form finds no end.
     above, below = parts_of(composition, lower=False), parts_of(composition, lower=True)
     if not (above or below):
         return None
@@ -85,7 +71,7 @@ def rough_upper_end(composition: Composition, question: Question) -> Enclosure |
 def lattice_for(composition: Composition, *, epsilon: Fraction, width: float = WIDTH) -> Evaluated | None:
     """One direction of a composition on a lattice for questions near `epsilon`; None where there is none of that width."""
     parts = parts_of(composition, lower=False)
-    return _evaluated(parts, float(epsilon), None, (width,)) if parts else None
+    return _lattice_near(parts, float(epsilon), None, (width,)) if parts else None
 
 
 def parts_of(composition: Composition, *, lower: bool) -> Parts | None:
@@ -109,19 +95,19 @@ def _answer(composition: Composition, parts: Parts, question: Question, widths: 
         return None
     limit = infinite_loss(composition)
     if isinstance(question, DeltaAt):
-        found = _evaluated(parts, float(min(question.epsilon, LARGEST)), None, widths)
-        return None if found is None else _within(found, question.epsilon)
+        found = _lattice_near(parts, float(min(question.epsilon, LARGEST)), None, widths)
+        return None if found is None else _delta_within(found, question.epsilon)
     if limit.upper >= question.delta:
         return None
     finite = question.delta - Fraction(limit.lower)
-    found = _evaluated(parts, None, log_of(finite), widths)
+    found = _lattice_near(parts, None, log_of(finite), widths)
     if found is None:
         return None
     evaluated = found
-    return Profile(lambda epsilon, _: _within(evaluated, epsilon), limit, greatest_loss(composition)).answer(question)
+    return Profile(lambda epsilon, _: _delta_within(evaluated, epsilon), limit, greatest_loss(composition)).answer(question)
 
 
-def _within(evaluated: Evaluated, epsilon: Fraction) -> Enclosure:
+def _delta_within(evaluated: Evaluated, epsilon: Fraction) -> Enclosure:
     """Delta at an epsilon; outside the window what delta at its ends implies, since delta falls with epsilon."""
     first, last = evaluated.ends
     if epsilon < first:
@@ -131,14 +117,16 @@ def _within(evaluated: Evaluated, epsilon: Fraction) -> Enclosure:
     return evaluated.delta(epsilon)
 
 
-def _evaluated(parts: Parts, epsilon: float | None, log_delta: float | None, widths: Sequence[float]) -> Evaluated | None:
+def _lattice_near(parts: Parts, epsilon: float | None, log_delta: float | None, widths: Sequence[float]) -> Evaluated | None:
     """The composition on a lattice around an epsilon or a delta; None when there is no affordable one."""
     with np.errstate(all="ignore"):  # floats that overflow make a poor plan, or none
         for tail in TAILS:
             sketches = sketches_of(parts, tail)
             if sketches is not None:
                 tilt = tilt_for_epsilon(sketches, epsilon or 0.0) if log_delta is None else tilt_for_delta(sketches, log_delta)
-                return None if tilt is None else _built(parts, tail, round(math.log2(tilt) * TILTS_PER_OCTAVE), tuple(widths))
+                if tilt is not None:
+                    return _build_lattice(parts, tail, round(math.log2(tilt) * TILTS_PER_OCTAVE), tuple(widths))
+                break
     return None
 
 
@@ -151,7 +139,7 @@ def sketches_of(parts: Parts, tail: int) -> tuple[tuple[Sketch, int], ...] | Non
 
 
 @lru_cache(maxsize=4)
-def _built(parts: Parts, tail: int, place: int, widths: tuple[float, ...]) -> Evaluated | None:
+def _build_lattice(parts: Parts, tail: int, place: int, widths: tuple[float, ...]) -> Evaluated | None:
     """The composition at a tilt from the geometric grid, at the first affordable width."""
     sketches = sketches_of(parts, tail)
     if sketches is None:

@@ -10,18 +10,14 @@ from typing import Final
 from flint import arb
 
 from dpaudit.accounting.engines.evaluate import evaluate
-from dpaudit.accounting.model.composition import Composition
+from dpaudit.accounting.model.composition import Composition, DeltaAt, infinite_loss
 from dpaudit.accounting.model.law import Bracketed
-from dpaudit.accounting.model.limits import infinite_loss
-from dpaudit.accounting.model.questions import DeltaAt
 from dpaudit.accounting.model.search import golden_section
 from dpaudit.exact import Enclosure, Reason, ball, ball_endpoints, working_precision
 
+# Distances, in log a, from the best place to the first points on either side of it.
 OFFSETS: Final = tuple(Fraction(2) ** power for power in (-24, -16, -10, -5, 0))
-"""Distances, in log a, from the best place to the first points on either side of it."""
-
-RELATIVE_WIDTH: Final = 2.0**-36
-"""Points are added until the enclosure is this narrow, or there are `MOST_POINTS`."""
+RELATIVE_WIDTH: Final = 2.0**-36  # Points are added until the enclosure is this narrow, or there are `MOST_POINTS`
 
 MOST_POINTS: Final = 64
 
@@ -62,17 +58,14 @@ class _Point:
 
 @dataclass(frozen=True)
 class _Dual:
-    """The concave function g(a) whose supremum over a > 0 is f(alpha).
+    """The concave function g(a) whose supremum over a > 0 is f(alpha)."""
 
-    With a = e^s it is 1 - delta(s) - a alpha for s >= 0, and a (1 - delta(-s) - alpha) for s < 0; g(0) = 0, and beyond
-    a = 1/alpha it is negative.
-    """
-
+    # With a = e^s it is 1 - delta(s) - a alpha for s >= 0, and a (1 - delta(-s) - alpha) for s < 0; g(0) = 0, and beyond
+    # a = 1/alpha it is negative.
     loss: Composition
     alpha: Fraction
 
     def at(self, place: Fraction) -> _Point:
-        """The function at one place."""
         a, alpha = ball(place).exp(), ball(self.alpha)
         delta = evaluate(self.loss, DeltaAt(abs(place)))
         low, high = (1 - ball(Fraction(end)) for end in (delta.upper, delta.lower))

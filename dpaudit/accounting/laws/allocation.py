@@ -8,84 +8,61 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from itertools import pairwise
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from flint import arb, arb_poly, fmpq, fmpq_poly
 
 from dpaudit.accounting.laws.between import Between
 from dpaudit.accounting.laws.mixed_moments import between_whole, mean_moments
 from dpaudit.accounting.laws.pairs import ExplicitPair
-from dpaudit.accounting.laws.profiles import profile_of
-from dpaudit.accounting.laws.sampled import Sampled
+from dpaudit.accounting.laws.sampled import Sampled, profile_of
 from dpaudit.accounting.laws.seen import Cumulated, Seen, cumulate
 from dpaudit.accounting.model.coordinates import common_unit
-from dpaudit.accounting.model.law import Bracketed, Finite, Law, Mass
-from dpaudit.accounting.model.values import LossValue, total
+from dpaudit.accounting.model.distribution import Distribution, Point, Points, Scattered, Sides
+from dpaudit.accounting.model.law import Bracketed, Finite, Law, LossValue, Mass, sum_of_losses
 from dpaudit.errors import Unsupported
 from dpaudit.exact import ball, ball_endpoints, fmpq_of, working_precision
 
-if TYPE_CHECKING:
-    from dpaudit.accounting.laws.distributions import Distribution, Point, Points, Sides
-
-LENGTH: Final = 1 << 14
-"""Most places of the sum of the likelihood ratios of all steps."""
-
-TAIL_BITS: Final = 44
-"""Likelihood ratios beyond a tail of this many bits count as revealing the record."""
-
-LARGEST_RATIO: Final = 40
-"""Logarithm of the largest likelihood ratio that is followed."""
-
-MOST_ONCE: Final = 1 << 13
-"""Most places of the ratio of one step."""
-
+LENGTH: Final = 1 << 14  # Most places of the sum of the likelihood ratios of all steps
+TAIL_BITS: Final = 44  # Likelihood ratios beyond a tail of this many bits count as revealing the record
+LARGEST_RATIO: Final = 40  # Logarithm of the largest likelihood ratio that is followed
+MOST_ONCE: Final = 1 << 13  # Most places of the ratio of one step
+# Places further out are of no use where the distance of two becomes more than this part of the deviation of the ratio.
 CLOSE: Final = 0.03
-"""Places further out are of no use where the distance of two becomes more than this part of the deviation of the ratio."""
-
+# Parts of odd places that go up when places are merged: from above both neighbours have a half, from below they are joined.
 SPREAD, JOINED = Fraction(1, 2), Fraction(0)
-"""Parts of odd places that go up when places are merged: from above both neighbours have a half, from below they are joined."""
-
-NOTHING: Final = arb(2) ** -170
-"""Sums with less mass than this are left out."""
-
+NOTHING: Final = arb(2) ** -170  # Sums with less mass than this are left out
+# Places with less P and Q mass than this count as revealing the record, or as nothing, depending on the side.
 LIGHTEST: Final = arb(2) ** -120
-"""Places with less P and Q mass than this count as revealing the record, or as nothing, depending on the side."""
-
+# Most bits that the rational masses of all sums may take together; beyond, ratios are spread over a grid.
 MOST_DIGITS: Final = 1 << 22
-"""Most bits that the rational masses of all sums may take together; beyond, ratios are spread over a grid."""
-
-BITS: Final = 176
-"""Working precision of a table."""
+BITS: Final = 176  # Working precision of a table
 
 GROUND = "the likelihood ratio of one step among several is the mean of theirs (docs/sampling_schemes.md, random allocation)"
 
 
 @dataclass(frozen=True)
 class Allocated:
-    """One of `steps` steps under `law`, the others under its second half, against the second half in all; or the reverse.
+    """One of `steps` steps under `law`, the others under its second half, against the second half in all; or the reverse."""
 
-    `removing`: `law` is (with, without) and the pair is (mean over i of without x ... x with at i x ... x without, without^steps).
-    Else `law` is (without, with) and the pair is (without^steps, that mean). Its distribution dominates: the likelihood ratios
-    of one step are spread over an arithmetic grid, and those beyond it reveal the record.
-    """
-
+    # `removing`: `law` is (with, without) and the pair is (mean over i of without x ... x with at i x ... x without,
+    # without^steps). Else `law` is (without, with) and the pair is (without^steps, that mean). Its distribution dominates: the
+    # likelihood ratios of one step are spread over an arithmetic grid, and those beyond it reveal the record.
     law: Law
     steps: int
     removing: bool
 
     def describe(self) -> str:
-        """The law and the number of steps."""
         return f"{self.law.describe()} in one of {self.steps} steps"
 
     def reversed(self) -> Allocated:
-        """The other direction."""
         return Allocated(self.law.reversed(), self.steps, not self.removing)
 
     def greatest_loss(self) -> LossValue | None:
         """That of the law; log(steps) more where it is added and only one step has a ratio that is not 0."""
         loss = self.law.greatest_loss()
         fewer = loss is not None and not self.removing and self.law.infinity_mass() > 0
-        return total([(loss, 1), (LossValue.of_ratio(Fraction(self.steps)), 1)]) if fewer and loss is not None else loss
+        return sum_of_losses([(loss, 1), (LossValue.of_ratio(Fraction(self.steps)), 1)]) if fewer and loss is not None else loss
 
     def infinity_mass(self) -> Fraction:
         """That of the law where a record is removed, else that of all steps together, rounded up."""
@@ -105,26 +82,19 @@ class Allocated:
         return None if part is None else part * self.steps
 
     def profile(self, epsilon: arb) -> arb:
-        """Above the profile: that of the points."""
         return _cumulated(self).most(epsilon)
 
     def profile_source(self) -> str:
-        """Where it is from."""
         return GROUND
 
     def points(self, tail: int) -> Points:  # noqa: ARG002 - the tail was cut with the table
         """One point for each place of the mean ratio."""
-        from dpaudit.accounting.laws.distributions import Points
-
         finite, p_left, q_left = _spread(self.law if self.removing else self.law.reversed(), self.steps)
         if self.removing:
             return Points(finite, p_left, q_left)
         return Points(tuple((-loss, q_mass, p_mass) for loss, p_mass, q_mass in finite), q_left, p_left)
 
     def distribution(self) -> Distribution:
-        """That of the points."""
-        from dpaudit.accounting.laws.mixtures import Scattered
-
         return Scattered(self)
 
 
@@ -136,13 +106,10 @@ class Sums:
     steps: int
 
     def describe(self) -> str:
-        """The law and the number of steps."""
         return f"{self.law.describe()} in one of {self.steps} steps, of which sums are seen"
 
     def points(self, tail: int) -> Points:  # noqa: ARG002 - the tail was cut with the table
         """The sums of places with their masses; what only the dataset without the record gives has place 0."""
-        from dpaudit.accounting.laws.distributions import Points
-
         finite, infinity = _fused(self.law, self.steps)
         return Points(finite, infinity, arb(0))
 
@@ -156,7 +123,7 @@ def allocate(law: Law, steps: int) -> Law:
     if exact:
         return _exact(law, steps, exact, name)
     above, below = law.bracket() if isinstance(law, Bracketed) else (law, law)
-    _known(above)
+    _require_distribution(above)
     return Between(
         name, Allocated(above, steps, removing=True), None if below is None else allocate_from_below(below, steps), GROUND
     )
@@ -164,7 +131,7 @@ def allocate(law: Law, steps: int) -> Law:
 
 def allocate_from_below(law: Law, steps: int) -> Law:
     """A law below: the sums of places, and beside it one step by itself; DPA202 where the distribution is not known."""
-    _known(law)
+    _require_distribution(law)
     alone = None if profile_of(law) is None else Sampled(law, Fraction(1, steps), removing=True)
     return Seen(Sums(law, steps), alone)
 
@@ -185,8 +152,8 @@ def _spread(law: Law, steps: int) -> tuple[tuple[Point, ...], arb, arb]:
     """Losses with P and Q masses of the mean ratio, that of each step spread over a grid, and what is left of P and of Q."""
     with working_precision(BITS):
         grid = _grid(law)
-        once = arb_poly(_spread_once(_known(law), grid))
-        _, sums, width = _summed(arb_poly([]), once, steps, grid, SPREAD)
+        once = arb_poly(_spread_once(_require_distribution(law), grid))
+        _, sums, width = _sum_places(arb_poly([]), once, steps, grid, SPREAD)
         finite: list[Point] = []
         for index, mass in enumerate(_coefficients(sums)):
             ratio = ball(index * width / steps)
@@ -208,8 +175,8 @@ def _fused(law: Law, steps: int) -> tuple[tuple[Point, ...], arb]:
     """Losses with P and Q masses when only the sum of the places of all ratios is seen, and the infinite loss."""
     with working_precision(BITS):
         grid = _grid(law)
-        p_once, q_once = (arb_poly(side) for side in _nearest(_known(law), grid))
-        p_sums, q_sums, _ = _summed(p_once, q_once, steps, grid, JOINED)
+        p_once, q_once = (arb_poly(side) for side in _nearest(_require_distribution(law), grid))
+        p_sums, q_sums, _ = _sum_places(p_once, q_once, steps, grid, JOINED)
         length, infinity = max(p_sums.length(), q_sums.length()), ball(law.infinity_mass())
         masses = [(p_sums[index].nonnegative_part(), q_sums[index].nonnegative_part()) for index in range(length)]
         left = [1 - sum((pair[side] for pair in masses), arb(0)) for side in (0, 1)]
@@ -224,12 +191,10 @@ def _fused(law: Law, steps: int) -> tuple[tuple[Point, ...], arb]:
         return tuple(((p_mass / q_mass).log(), p_mass, q_mass) for p_mass, q_mass in groups), infinity
 
 
-def _summed(p_once: arb_poly, q_once: arb_poly, steps: int, grid: Grid, part: Fraction) -> tuple[arb_poly, arb_poly, Fraction]:
-    """P and Q masses of the sum of all places when one of the steps has P, and the width of a place.
-
-    By doubling. Where sums reach further than `LENGTH` places, pairs of places are merged: of those with an odd index `part` goes
-    up and the rest down. What lies beyond the reach of a sum is cut off.
-    """
+def _sum_places(p_once: arb_poly, q_once: arb_poly, steps: int, grid: Grid, part: Fraction) -> tuple[arb_poly, arb_poly, Fraction]:
+    """P and Q masses of the sum of all places when one of the steps has P, and the width of a place."""
+    # By doubling. Where sums reach further than `LENGTH` places, pairs of places are merged: of those with an odd index `part` goes
+    # up and the rest down. What lies beyond the reach of a sum is cut off.
     p_sums, q_sums, count, width = p_once, q_once, 1, grid.width
     for digit in f"{steps:b}"[1:]:
         p_sums, q_sums, count = p_sums * q_sums, q_sums * q_sums, 2 * count
@@ -239,12 +204,12 @@ def _summed(p_once: arb_poly, q_once: arb_poly, steps: int, grid: Grid, part: Fr
         length = math.ceil(grid.reach(count) / width) + 1
         p_sums, q_sums = (arb_poly(_coefficients(poly.truncate(length))) for poly in (p_sums, q_sums))
         while length > LENGTH:
-            p_sums, q_sums, p_once, q_once = (_merged(poly, part) for poly in (p_sums, q_sums, p_once, q_once))
+            p_sums, q_sums, p_once, q_once = (_merge_places(poly, part) for poly in (p_sums, q_sums, p_once, q_once))
             length, width = length // 2 + 1, 2 * width
     return p_sums, q_sums, width
 
 
-def _merged(poly: arb_poly, part: Fraction) -> arb_poly:
+def _merge_places(poly: arb_poly, part: Fraction) -> arb_poly:
     """Half as many places."""
     masses = [*_coefficients(poly), arb(0), arb(0)]
     up, down = ball(part), ball(1 - part)
@@ -252,7 +217,7 @@ def _merged(poly: arb_poly, part: Fraction) -> arb_poly:
     return arb_poly([even + down * after + up * before for even, before, after in zip(masses[::2], odd, odd[1:], strict=False)])
 
 
-def _known(law: Law) -> Distribution:
+def _require_distribution(law: Law) -> Distribution:
     """The distribution of a law that was found to have one."""
     from dpaudit.accounting.laws.distributions import distribution_of
 
@@ -302,7 +267,7 @@ class Grid:
 @lru_cache(maxsize=16)
 def _grid(law: Law) -> Grid:
     """Places up to where hardly any P mass is left, and further as long as they are close for the spread of the ratio."""
-    known = _known(law)
+    known = _require_distribution(law)
     with working_precision(BITS):
         points, moment, place = known.points(TAIL_BITS).finite, law.log_moment(Fraction(1)), 0.0
         rough = math.inf if moment is None else float(moment)

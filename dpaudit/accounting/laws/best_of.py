@@ -1,4 +1,4 @@
-"""The best output of a random number of runs: what a run costs, a few times over, however many runs there happen to be."""
+"""Losses of choices: the best output of a random number of runs, permute-and-flip, noisy maximum, top-k, sparse vector."""
 
 from __future__ import annotations
 
@@ -8,50 +8,29 @@ from fractions import Fraction
 from flint import arb
 
 from dpaudit.accounting.laws.between import Between
-from dpaudit.accounting.laws.response import Response
-from dpaudit.accounting.model.law import Law
-from dpaudit.accounting.model.values import LossValue
+from dpaudit.accounting.laws.response import Response, pure_response
+from dpaudit.accounting.model.law import FiniteLosses, Law, OnlyAbove, Symmetric, Unbounded
 from dpaudit.errors import InvalidArgument
-from dpaudit.exact import Exact, ball, in_range, positive, rational, shown
+from dpaudit.exact import Exact, ball, ball_endpoints, in_range, positive, rational, shown, working_precision
 
 
 @dataclass(frozen=True)
-class BestOf:
-    """The best output of K runs of a mechanism that is rho-zCDP, K negative binomial above 0.
+class BestOf(Symmetric, FiniteLosses, Unbounded, OnlyAbove):
+    """The best output of K runs of a mechanism that is rho-zCDP, K negative binomial above 0."""
 
-    K has P[K = k] proportional to (1 - stop)^k times the product of (l + shape) / (l + 1) over l below k.
-    """
-
+    # K has P[K = k] proportional to (1 - stop)^k times the product of (l + shape) / (l + 1) over l below k.
     rho: Fraction
     shape: Fraction
     stop: Fraction
 
     def describe(self) -> str:
-        """Name and parameters."""
         return f"best_of_runs(rho={shown(self.rho)}, shape={shown(self.shape)}, stop={shown(self.stop)})"
-
-    def reversed(self) -> BestOf:
-        """The guarantee itself: it holds in both directions."""
-        return self
-
-    def greatest_loss(self) -> LossValue | None:
-        """None: moments leave the losses unbounded."""
-        return None
-
-    def infinity_mass(self) -> Fraction:
-        """Zero: an infinite loss has infinite moments."""
-        return Fraction(0)
 
     def log_moment(self, order: Fraction) -> arb:
         """Order (1 + order) rho of one run, order times what the others add, and the logarithm of how many runs are expected."""
         return ball(order * (1 + order) * self.rho) + ball(order) * self._others() + expected_runs(self.shape, self.stop).log()
 
-    def bracket(self) -> tuple[Law, Law | None]:
-        """The guarantee from above, nothing from below."""
-        return self, None
-
     def bracket_source(self) -> str:
-        """The bound that is missing: the guarantee has none from below."""
         return "a bound on moments holds from above only; it covers every mechanism and every order of its outputs"
 
     def _others(self) -> arb:
@@ -63,45 +42,25 @@ class BestOf:
 
 
 @dataclass(frozen=True)
-class BestOfPoisson:
+class BestOfPoisson(Symmetric, FiniteLosses, Unbounded, OnlyAbove):
     """The best output of K runs of a mechanism that is mu-GDP, K Poisson above 0: P[K = k] proportional to mean^k / k!."""
 
     mu: Fraction
     mean: Fraction
 
     def describe(self) -> str:
-        """Name and parameters."""
         return f"best_of_poisson_runs(mu={shown(self.mu)}, mean={shown(self.mean)})"
 
-    def reversed(self) -> BestOfPoisson:
-        """The guarantee itself: it holds in both directions."""
-        return self
-
-    def greatest_loss(self) -> LossValue | None:
-        """None: moments leave the losses unbounded."""
-        return None
-
-    def infinity_mass(self) -> Fraction:
-        """Zero: an infinite loss has infinite moments."""
-        return Fraction(0)
-
     def log_moment(self, order: Fraction) -> arb:
-        """Order (1 + order) mu^2 / 2 of one run, order mean delta for the others, and the logarithm of the expected number.
-
-        Delta is that of a run at the epsilon log(1 + 1 / order).
-        """
+        """Order (1 + order) mu^2 / 2 of one run, order mean delta for the others, and the logarithm of the expected number."""
+        # Delta is that of a run at the epsilon log(1 + 1 / order).
         mu, factor = ball(self.mu), ball((1 + order) / order)
         away = factor.log() / mu
         delta = _below(mu / 2 - away) - factor * _below(-mu / 2 - away)
         expected = ball(self.mean) / -(-ball(self.mean)).expm1()
         return ball(order * (1 + order) * self.mu**2 / 2) + ball(order * self.mean) * delta + expected.log()
 
-    def bracket(self) -> tuple[Law, Law | None]:
-        """The guarantee from above, nothing from below."""
-        return self, None
-
     def bracket_source(self) -> str:
-        """The bound that is missing: the guarantee has none from below."""
         return "a bound on moments holds from above only; it covers every mechanism and every order of its outputs"
 
 
@@ -138,3 +97,31 @@ def checked_runs(shape: Exact, stop: Exact) -> tuple[Fraction, Fraction]:
     if not 0 < end < 1:
         raise InvalidArgument("DPA103", f"stop must be above 0 and below 1, got {shown(end)}.")
     return number, end
+
+
+def permute_and_flip_law(epsilon: Fraction) -> Law:
+    """Permute-and-flip: pure; at least what it loses between two candidates whose scores are exchanged."""
+    with working_precision(128):
+        exchanged = ball_endpoints((2 * ball(epsilon / 2).exp() - 1).log())[0]
+    name = f"permute_and_flip(epsilon={shown(epsilon)})"
+    kept = Response(Fraction(exchanged), f"{name} between two exchanged scores") if exchanged > 0 else None
+    ground = "pure epsilon-DP (McKenna, Sheldon 2020); exchanged scores at distance epsilon/2 have odds 2 exp(epsilon/2) - 1 to 1"
+    return Between(name, pure_response(epsilon), kept, ground)
+
+
+def noisy_max_law(epsilon: Fraction) -> Law:
+    """Report noisy max: pure, in any order of tied candidates that does not depend on the scores."""
+    ground = "noise whose tail falls by at most a factor exp(-d / scale) in d steps; docs/selection_and_queries.md"
+    return Between(f"noisy_max(epsilon={shown(epsilon)})", pure_response(epsilon), None, ground)
+
+
+def top_k_choice_law(epsilon: Fraction, choice: Law | None = None) -> Law:
+    """One of k choices: the others see fewer candidates, and which ones is known from the choices before; pure unless stated."""
+    ground = "each choice is made by a mechanism of this guarantee among the remaining candidates; docs/selection_and_queries.md"
+    return Between(f"choice_of_top_k(epsilon={shown(epsilon)})", choice or pure_response(epsilon), None, ground)
+
+
+def comparison_law(kind: str, epsilon: Fraction) -> Law:
+    """A run of noisy comparisons with one noisy threshold."""
+    ground = "a whole run is pure epsilon-DP (Lyu, Su, Li 2017; docs/selection_and_queries.md); no lower bound is known"
+    return Between(f"{kind}(epsilon={shown(epsilon)})", pure_response(epsilon), None, ground)

@@ -1,4 +1,4 @@
-"""A release whose exact law is not priced: some law between one that dominates it and one that it dominates."""
+"""Laws between others: a release of unknown law, and the laws that dominate a composition or are dominated by it."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ from fractions import Fraction
 
 from flint import arb
 
-from dpaudit.accounting.model.law import Law
-from dpaudit.accounting.model.values import LossValue
+from dpaudit.accounting.laws.response import BoundedRange
+from dpaudit.accounting.model.composition import Composition, merge_parts
+from dpaudit.accounting.model.law import Bracketed, Law, LossValue
 
 
 @dataclass(frozen=True)
@@ -21,29 +22,43 @@ class Between:
     ground: str
 
     def describe(self) -> str:
-        """The name of the class."""
         return self.name
 
     def reversed(self) -> Between:
-        """Both laws reversed."""
         return Between(self.name, self.upper.reversed(), None if self.lower is None else self.lower.reversed(), self.ground)
 
     def greatest_loss(self) -> LossValue | None:
-        """That of the law above."""
         return self.upper.greatest_loss()
 
     def infinity_mass(self) -> Fraction:
-        """That of the law above."""
         return self.upper.infinity_mass()
 
     def log_moment(self, order: Fraction) -> arb | None:
-        """That of the law above."""
         return self.upper.log_moment(order)
 
     def bracket(self) -> tuple[Law, Law | None]:
-        """The two laws."""
         return self.upper, self.lower
 
     def bracket_source(self) -> str:
-        """The stated ground."""
         return self.ground
+
+
+def dominating_laws(composition: Composition) -> Composition:
+    """Return the composition with every law replaced by one that dominates it, its own or that of its bracket."""
+    return merge_parts([(end_of(law, 0) or law, count) for law, count in composition.parts], composition.adjacency)
+
+
+def dominated_laws(composition: Composition) -> Composition:
+    """The same with laws that the worst mechanism is certain to lose at least; parts of which none is known are left out."""
+    ends = [(end_of(law, 1), count) for law, count in composition.parts]
+    known = [(law.below() if isinstance(law, BoundedRange) else law, count) for law, count in ends if law is not None]
+    return merge_parts(known, composition.adjacency)
+
+
+def end_of(law: Law, side: int) -> Law | None:
+    """The law above (0) or below (1) a class of mechanisms, which may be a class in its turn; None where there is none."""
+    while isinstance(law, Bracketed) and (end := law.bracket()[side]) != law:
+        if end is None:
+            return None
+        law = end
+    return law

@@ -14,27 +14,21 @@ from flint import arb, ctx
 
 from dpaudit.accounting.laws.between import Between
 from dpaudit.accounting.laws.pairs import ExplicitPair
-from dpaudit.accounting.model.law import Atom, Atoms, Law
-from dpaudit.accounting.model.values import LossValue
+from dpaudit.accounting.model.law import Atom, Atoms, Law, LossValue, Symmetric
 from dpaudit.errors import Unsupported
 from dpaudit.exact import ball, ball_endpoints, fmpq_of, shown, working_precision
 
-MOST_OUTPUTS: Final = 1 << 14
-"""Truncated noise on more integers than this is not priced."""
-
-MOST_PAIRS: Final = 1 << 18
-"""Finite noise is priced while the product of its values and shifts stays below this."""
+MOST_OUTPUTS: Final = 1 << 14  # Truncated noise on more integers than this is not priced
+MOST_PAIRS: Final = 1 << 18  # Finite noise is priced while the product of its values and shifts stays below this
 
 
 @dataclass(frozen=True)
-class TruncatedNoise:
-    """Noise of weight exp(-cost(k)) for |k| <= reach, around `sensitivity` against around 0.
+class TruncatedNoise(Symmetric):  # reflection exchanges the two sides
+    """Noise of weight exp(-cost(k)) for |k| <= reach, around `sensitivity` against around 0."""
 
-    `power` 1 is Laplace noise, cost |k| / parameter; 2 is Gaussian, k^2 / (2 parameter). Outputs that only one side gives have a
-    probability that is no rational number: the law is mixed with a little of one that reveals everything (`infinity` above the
-    truth) or nothing (`infinity` below it), so that `infinity` is their exact mass; `reveals` says which.
-    """
-
+    # `power` 1 is Laplace noise, cost |k| / parameter; 2 is Gaussian, k^2 / (2 parameter). Outputs that only one side gives have a
+    # probability that is no rational number: the law is mixed with a little of one that reveals everything (`infinity` above the
+    # truth) or nothing (`infinity` below it), so that `infinity` is their exact mass; `reveals` says which.
     power: int
     parameter: Fraction
     reach: int
@@ -43,19 +37,13 @@ class TruncatedNoise:
     reveals: bool
 
     def describe(self) -> str:
-        """Name and parameters."""
-        return named(self.power, self.parameter, self.reach, self.sensitivity)
-
-    def reversed(self) -> TruncatedNoise:
-        """The law itself: reflection exchanges the two sides."""
-        return self
+        return name_of_noise(self.power, self.parameter, self.reach, self.sensitivity)
 
     def greatest_loss(self) -> LossValue | None:
         """The loss at the outermost output that both sides give; losses grow with the output, since the noise is log-concave."""
         return LossValue(max(self._loss(self.reach), Fraction(0)))
 
     def infinity_mass(self) -> Fraction:
-        """The stated mass."""
         return self.infinity
 
     def _loss(self, output: int) -> Fraction:
@@ -63,7 +51,6 @@ class TruncatedNoise:
         return cost(self.power, self.parameter, output) - cost(self.power, self.parameter, output - self.sensitivity)
 
     def log_moment(self, order: Fraction) -> arb:
-        """Direct sum over the finite losses."""
         return sum((ball(order * atom.loss.nats).exp() * atom.p_mass for atom in self.atoms(0).atoms), arb(0)).log()
 
     def atoms(self, tail: int) -> Atoms:  # noqa: ARG002 - there is no tail
@@ -108,7 +95,7 @@ def _alone(weights: Sequence[arb], reach: int, sensitivity: int) -> arb:
     return sum((weights[abs(k)] for k in range(reach - sensitivity + 1, reach + 1)), arb(0))
 
 
-def named(power: int, parameter: Fraction, reach: int, sensitivity: int) -> str:
+def name_of_noise(power: int, parameter: Fraction, reach: int, sensitivity: int) -> str:
     """Return the name of truncated noise."""
     kind, name = ("laplace", "scale") if power == 1 else ("gaussian", "sigma_squared")
     return f"truncated_discrete_{kind}({name}={shown(parameter)}, reach={reach}, sensitivity={sensitivity})"
@@ -128,7 +115,7 @@ def truncated_noise(power: int, parameter: Fraction, reach: int, sensitivity: in
         lower, upper = ball_endpoints(_alone(weights, reach, sensitivity) / total)
     laws = [TruncatedNoise(power, parameter, reach, sensitivity, Fraction(end), end == upper) for end in (upper, lower)]
     ground = "log-concave noise loses most at the greatest shift; the mass of infinite loss is rounded outward"
-    return Between(named(power, parameter, reach, sensitivity), laws[0], laws[1], ground)
+    return Between(name_of_noise(power, parameter, reach, sensitivity), laws[0], laws[1], ground)
 
 
 def finite_noise(values: Sequence[int], masses: Sequence[Fraction], sensitivity: int) -> Law:

@@ -11,36 +11,20 @@ from typing import Final, NamedTuple
 
 from flint import arb
 
-from dpaudit.accounting.model.law import Atom, Atoms, Law
-from dpaudit.accounting.model.values import LossValue, total
+from dpaudit.accounting.model.law import Atom, Atoms, FiniteLosses, Law, LossValue, Symmetric, Unbounded, sum_of_losses
 from dpaudit.exact import ball, ball_endpoints, working_precision
 
-PRECISION: Final = 128
-"""Bits of working precision, besides those that cancel where the sensitivity is small."""
-
-TOLERANCE: Final = Fraction(1, 1 << 14)
-"""Relative excess of the cost of an update at which the search for the worst query ends."""
-
+PRECISION: Final = 128  # Bits of working precision, besides those that cancel where the sensitivity is small
+TOLERANCE: Final = Fraction(1, 1 << 14)  # Relative excess of the cost of an update at which the search for the worst query ends
+# Cells beyond which none is halved; orders close to 1 need as many, since all distances cost nearly the same there.
 MOST_CELLS: Final = 256
-"""Cells beyond which none is halved; orders close to 1 need as many, since all distances cost nearly the same there."""
-
+# Orders that are less above 1 are bounded through this one; they matter for epsilons in the thousands only.
 LEAST_ORDER: Final = Fraction(1, 64)
-"""Orders that are less above 1 are bounded through this one; they matter for epsilons in the thousands only."""
-
-LEVELS: Final = 48
-"""Most times that the cells are halved."""
-
-FINEST: Final = 1 << 60
-"""Share of the sensitivity on the line of which distances are multiples; never reached by halving."""
-
-STEEPEST: Final = 4096
-"""Order times sensitivity/scale beyond which no bound is sought: the moments are infinite there."""
-
-MOST_VALUES: Final = 4096
-"""Most values of the law from below."""
-
-SHARPNESS: Final = 1 << 64
-"""The law from below has probabilities that are multiples of 1 over this."""
+LEVELS: Final = 48  # Most times that the cells are halved
+FINEST: Final = 1 << 60  # Share of the sensitivity on the line of which distances are multiples; never reached by halving
+STEEPEST: Final = 4096  # Order times sensitivity/scale beyond which no bound is sought: the moments are infinite there
+MOST_VALUES: Final = 4096  # Most values of the law from below
+SHARPNESS: Final = 1 << 64  # The law from below has probabilities that are multiples of 1 over this
 
 
 class _Place(NamedTuple):
@@ -55,11 +39,9 @@ class _Place(NamedTuple):
 
 @dataclass(frozen=True)
 class Round:
-    """Laplace noise of `scale` on a query: the result is shown where it is at least `first` away from 0, else nothing is.
+    """Laplace noise of `scale` on a query: the result is shown where it is at least `first` away from 0, else nothing is."""
 
-    `step` is the lattice on which query, noise and result lie, 0 for the line.
-    """
-
+    # `step` is the lattice on which query, noise and result lie, 0 for the line.
     scale: Fraction
     sensitivity: Fraction
     first: Fraction
@@ -83,7 +65,6 @@ class Round:
         outside = (weight * ((-stride).exp() - opposite)).log() - reach
 
         def place(distance: arb) -> _Place:
-            """All parts at one distance."""
             near = (-rate * distance).exp()
             away = opposite / near
             inside, between = 1 - weight * (near + away), far * spread * (growth * distance).exp()
@@ -99,7 +80,7 @@ class Round:
 
 
 @dataclass(frozen=True)
-class UpdateCharged:
+class UpdateCharged(Symmetric, FiniteLosses, Unbounded):  # the bound covers both directions, and so does the attack
     """A run of any length that ends with update number `updates`; known by its moments from above, by one attack from below."""
 
     noise: Round
@@ -107,20 +88,7 @@ class UpdateCharged:
     name: str
 
     def describe(self) -> str:
-        """Name and parameters."""
         return self.name
-
-    def reversed(self) -> UpdateCharged:
-        """The law itself: the bound covers both directions, and so does the attack."""
-        return self
-
-    def greatest_loss(self) -> LossValue | None:
-        """None: every silent round adds to the loss."""
-        return None
-
-    def infinity_mass(self) -> Fraction:
-        """Zero: an infinite loss has infinite moments."""
-        return Fraction(0)
 
     def log_moment(self, order: Fraction) -> arb | None:
         """The cost of an update, once for each."""
@@ -132,7 +100,6 @@ class UpdateCharged:
         return self, repeated_query(self.noise, self.updates)
 
     def bracket_source(self) -> str:
-        """Why the two hold."""
         return (
             "silence and updates together multiply a moment by at most exp(cost) for each update (docs/prices.md, charged "
             "updates); from below one query that is repeated, seen through the number of silent rounds"
@@ -140,7 +107,7 @@ class UpdateCharged:
 
 
 @dataclass(frozen=True)
-class Waits:
+class Waits(FiniteLosses):
     """Silent rounds before the last of `updates` updates; a round is one with probability `first` under P, `second` under Q."""
 
     first: Fraction
@@ -148,20 +115,14 @@ class Waits:
     updates: int
 
     def describe(self) -> str:
-        """The number of updates."""
         return f"silent rounds before {self.updates} updates"
 
     def reversed(self) -> Waits:
-        """The pair (Q, P)."""
         return Waits(self.second, self.first, self.updates)
 
     def greatest_loss(self) -> LossValue | None:
         """Unbounded where P is silent more often, else that of no silent round."""
         return None if self.first < self.second else self._loss(0)
-
-    def infinity_mass(self) -> Fraction:
-        """Zero: both sides have the same support."""
-        return Fraction(0)
 
     def log_moment(self, order: Fraction) -> arb | None:
         """A power of the geometric sum, None where it diverges."""
@@ -184,7 +145,7 @@ class Waits:
     def _loss(self, silent: int) -> LossValue:
         """The loss of a number of silent rounds."""
         update, silence = LossValue.of_ratio(self.first / self.second), LossValue.of_ratio((1 - self.first) / (1 - self.second))
-        return total([(update, self.updates), (silence, silent)])
+        return sum_of_losses([(update, self.updates), (silence, silent)])
 
 
 @lru_cache(maxsize=4096)
@@ -202,11 +163,9 @@ def cost_of_update(noise: Round, order: Fraction) -> Fraction | None:
 
 
 def _greatest_ratio(noise: Round, power: Fraction, best: arb) -> arb:
-    """At or above `best` and U/(1 - V) at every distance from one step to the sensitivity: cells are halved until it is close.
-
-    On a cell the concave part is replaced by its tangent in the middle: log V where I is P (power > 0), else a part of U. What is
-    then compared with 1, V + U/e^c, is convex for every c, so the ends of the cell decide.
-    """
+    """At or above `best` and U/(1 - V) at every distance from one step to the sensitivity: cells are halved until it is close."""
+    # On a cell the concave part is replaced by its tangent in the middle: log V where I is P (power > 0), else a part of U. What is
+    # then compared with 1, V + U/e^c, is convex for every c, so the ends of the cell decide.
     unit = noise.step or noise.sensitivity / FINEST
     place_at, known = noise.places(power), dict[int, _Place]()
 

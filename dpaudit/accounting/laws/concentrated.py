@@ -1,4 +1,4 @@
-"""Concentrated and Renyi differential privacy: what a bound on the moments of the loss allows, nothing from below."""
+"""What a guarantee allows: bounds on the moments of a loss, with nothing from below, and the laws that a claim promises."""
 
 from __future__ import annotations
 
@@ -7,67 +7,41 @@ from fractions import Fraction
 
 from flint import arb
 
-from dpaudit.accounting.model.law import Law
-from dpaudit.accounting.model.values import LossValue
-from dpaudit.exact import ball, shown
+from dpaudit.accounting.laws.gaussian import unit_gaussian
+from dpaudit.accounting.laws.response import approximate_response, pure_response
+from dpaudit.accounting.model.composition import Composition
+from dpaudit.accounting.model.law import FiniteLosses, Law, LossValue, OnlyAbove, Symmetric, Unbounded
+from dpaudit.claims import GDP, RDP, ZCDP, ApproxDP, Claim, Curve, Guarantee, PureDP
+from dpaudit.errors import Unsupported
+from dpaudit.exact import ball, rational, shown
 
 
 @dataclass(frozen=True)
-class Concentrated:
+class Concentrated(Symmetric, FiniteLosses, OnlyAbove):
     """Every mechanism whose Renyi divergence of each order a > 1 is at most a * rho."""
 
     rho: Fraction
 
     def describe(self) -> str:
-        """Name and parameter."""
         return f"zcdp(rho={shown(self.rho)})"
-
-    def reversed(self) -> Concentrated:
-        """The guarantee itself: it holds in both directions."""
-        return self
 
     def greatest_loss(self) -> LossValue | None:
         """None, since the losses may be unbounded; 0 where rho is."""
         return None if self.rho else LossValue()
 
-    def infinity_mass(self) -> Fraction:
-        """Zero: an infinite loss has infinite moments."""
-        return Fraction(0)
-
     def log_moment(self, order: Fraction) -> arb:
         """Order * (1 + order) * rho, by definition."""
         return ball(order * (1 + order) * self.rho)
 
-    def bracket(self) -> tuple[Law, Law | None]:
-        """The guarantee from above, nothing from below."""
-        return self, None
-
-    def bracket_source(self) -> str:
-        """The bound that is missing: the guarantee has none from below."""
-        return "a bound on moments holds from above only: a mechanism that satisfies it may lose nothing"
-
 
 @dataclass(frozen=True)
-class RenyiBounded:
+class RenyiBounded(Symmetric, FiniteLosses, Unbounded, OnlyAbove):
     """Every mechanism whose Renyi divergence is at most the stated bound at each of the stated orders, in increasing order."""
 
     orders: tuple[tuple[Fraction, Fraction], ...]
 
     def describe(self) -> str:
-        """Name and bounds."""
         return "rdp({" + ", ".join(f"{shown(order)}: {shown(bound)}" for order, bound in self.orders) + "})"
-
-    def reversed(self) -> RenyiBounded:
-        """The guarantee itself: it holds in both directions."""
-        return self
-
-    def greatest_loss(self) -> LossValue | None:
-        """None: finitely many moments leave the losses unbounded."""
-        return None
-
-    def infinity_mass(self) -> Fraction:
-        """Zero: an infinite loss has infinite moments."""
-        return Fraction(0)
 
     def log_moment(self, order: Fraction) -> arb | None:
         """Interpolated: the log moment is convex in the order and 0 at 0, and the divergence grows with its order."""
@@ -80,10 +54,29 @@ class RenyiBounded:
             candidates += [low + (value - low) * (order - left) / (place - left) for place, value in beyond if left < order]
         return ball(min(candidates))
 
-    def bracket(self) -> tuple[Law, Law | None]:
-        """The guarantee from above, nothing from below."""
-        return self, None
 
-    def bracket_source(self) -> str:
-        """The bound that is missing: the guarantee has none from below."""
-        return "a bound on moments holds from above only: a mechanism that satisfies it may lose nothing"
+def promised_composition(claim: Claim) -> Composition:
+    """Return the laws whose loss a claim promises not to exceed; DPA202 for a curve that was not built here."""
+    if isinstance(claim.guarantee, Curve):
+        composition = getattr(claim.guarantee.loss, "composition", None)
+        if not isinstance(composition, Composition):
+            kind = type(claim.guarantee.loss).__name__
+            raise Unsupported("DPA202", f"a Curve must hold a loss built with dpaudit.accounting, got a {kind}.")
+        return composition
+    return Composition(((_promised_law(claim.guarantee), 1),), claim.relation)
+
+
+def _promised_law(guarantee: Guarantee) -> Law:
+    """Return the law that a guarantee with parameters allows."""
+    match guarantee:
+        case PureDP():
+            return pure_response(rational(guarantee.epsilon))
+        case ApproxDP():
+            return approximate_response(rational(guarantee.epsilon), rational(guarantee.delta))
+        case ZCDP():
+            return Concentrated(rational(guarantee.rho))
+        case RDP():
+            return RenyiBounded(guarantee.orders)
+        case GDP():
+            return unit_gaussian(rational(guarantee.mu))
+    raise Unsupported("DPA202", f"no law is known for a {type(guarantee).__name__}. Give PureDP, ApproxDP, ZCDP, RDP or GDP.")

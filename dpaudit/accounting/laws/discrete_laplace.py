@@ -1,4 +1,4 @@
-"""The discrete Laplace (two-sided geometric) mechanism's loss: finitely many values, closed form for one release."""
+"""Integer noise with exponential tails: discrete (two-sided geometric) Laplace noise and staircase noise, in closed form."""
 
 from __future__ import annotations
 
@@ -8,17 +8,15 @@ from typing import Final
 
 from flint import arb, fmpq
 
-from dpaudit.accounting.laws.thresholds import THRESHOLD_SOURCE, best_threshold
-from dpaudit.accounting.model.law import Atom, Atoms
-from dpaudit.accounting.model.values import LossValue
+from dpaudit.accounting.model.law import Atom, Atoms, FiniteLosses, LossValue, Symmetric
+from dpaudit.accounting.model.search import THRESHOLD_SOURCE, best_threshold
 from dpaudit.exact import ball, shown
 
-MOST_ATOMS: Final = 4096
-"""Beyond this many loss values a law is composed through bounds instead of value by value."""
+MOST_ATOMS: Final = 4096  # Beyond this many loss values a law is composed through bounds instead of value by value
 
 
 @dataclass(frozen=True)
-class DiscreteLaplace:
+class DiscreteLaplace(Symmetric, FiniteLosses):  # reflection exchanges the two sides
     """P(x) proportional to e^(-|x - sensitivity|/scale) on the integers against Q(x) proportional to e^(-|x|/scale)."""
 
     scale: Fraction
@@ -30,20 +28,11 @@ class DiscreteLaplace:
         return self.sensitivity / self.scale
 
     def describe(self) -> str:
-        """Name and parameters."""
         return f"discrete_laplace(scale={shown(self.scale)}, sensitivity={self.sensitivity})"
-
-    def reversed(self) -> DiscreteLaplace:
-        """The law itself: reflection exchanges the two sides."""
-        return self
 
     def greatest_loss(self) -> LossValue | None:
         """The pure epsilon, met by every output at or beyond the larger centre."""
         return LossValue(self.pure_epsilon)
-
-    def infinity_mass(self) -> Fraction:
-        """Zero: both sides have full support."""
-        return Fraction(0)
 
     def _step(self, exponent: Fraction | int = 1) -> arb:
         """e^(-exponent/scale) at the current precision."""
@@ -73,7 +62,6 @@ class DiscreteLaplace:
         return 1 - self._step(1 - start) / (1 + self._step())
 
     def profile_source(self) -> str:
-        """Where the closed form is from."""
         return THRESHOLD_SOURCE
 
     def atoms(self, tail: int) -> Atoms | None:  # noqa: ARG002 - there is no tail
@@ -92,3 +80,46 @@ class DiscreteLaplace:
     def _loss(self, output: int) -> LossValue:
         """The loss of an output between the centres."""
         return LossValue((2 * output - self.sensitivity) / self.scale)
+
+
+@dataclass(frozen=True)
+class Staircase(Symmetric, FiniteLosses):  # reflection exchanges the two sides
+    """Staircase noise around `sensitivity` against the same noise around 0."""
+
+    # The noise has equal weights for sizes below `width`, and weights smaller by e^-epsilon every `step` integers further out.
+    epsilon: Fraction
+    step: int
+    width: int
+    sensitivity: int
+
+    def describe(self) -> str:
+        scale = f"epsilon={shown(self.epsilon)}, step={self.step}, width={self.width}"
+        return f"staircase({scale}, sensitivity={self.sensitivity})"
+
+    def greatest_loss(self) -> LossValue | None:
+        return LossValue(self.epsilon)
+
+    def likely(self) -> arb:
+        """Ball around P[loss = epsilon]: the total variation distance over 1 - e^-epsilon."""
+        # That distance is the probability of the `sensitivity` integers around 0, of which all lie on the top step, or as many as
+        # it has and the rest on the second.
+        fall, drop = ball(-self.epsilon).exp(), -ball(-self.epsilon).expm1()
+        top = 2 * self.width - 1
+        upper = self.sensitivity if self.sensitivity // 2 < self.width else top
+        return (upper + (self.sensitivity - upper) * fall) / (top * drop + 2 * self.step * fall)
+
+    def _masses(self) -> tuple[arb, arb, arb]:
+        """P masses of the losses epsilon, -epsilon and 0."""
+        likely = self.likely()
+        unlikely = likely * ball(-self.epsilon).exp()
+        return likely, unlikely, (1 - likely - unlikely).nonnegative_part()
+
+    def log_moment(self, order: Fraction) -> arb:
+        likely, unlikely, null = self._masses()
+        rise, fall = ball(order * self.epsilon).exp(), ball(-order * self.epsilon).exp()
+        return (likely * rise + unlikely * fall + null).log()
+
+    def atoms(self, tail: int) -> Atoms:  # noqa: ARG002 - there is no tail
+        likely, unlikely, null = self._masses()
+        ends = (Atom(LossValue(self.epsilon), likely, unlikely), Atom(LossValue(-self.epsilon), unlikely, likely))
+        return Atoms((*ends, Atom(LossValue(), null, null)), fmpq(0))

@@ -1,4 +1,4 @@
-"""Distribution functions of a privacy loss under P and Q, in ball arithmetic: all that the lattice engine asks of a law."""
+"""Distributions of losses: normal, of Laplace noise, of bounded range, listed; under sampling schemes, and mixtures of them."""
 
 from __future__ import annotations
 
@@ -6,120 +6,46 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Final, NamedTuple, Protocol, TypeAlias, runtime_checkable
+from typing import Final
 
 import numpy as np
 from flint import arb
 
-from dpaudit.accounting.laws.bounded_range import BoundedRange
+from dpaudit.accounting.laws.gaussian import twice_upper_tail
 from dpaudit.accounting.laws.laplace import Laplace
-from dpaudit.accounting.laws.normal_tails import twice_upper_tail
+from dpaudit.accounting.laws.response import BoundedRange
 from dpaudit.accounting.laws.sampled import Sampled
 from dpaudit.accounting.model.coordinates import common_unit
+from dpaudit.accounting.model.distribution import (
+    Distributed,
+    Distribution,
+    Nodes,
+    NoGap,
+    OnlyDiffuse,
+    OnlyPoints,
+    Point,
+    Points,
+    Sides,
+)
 from dpaudit.accounting.model.law import Finite, GaussianShaped, Law
 from dpaudit.accounting.model.transform import Reals
 from dpaudit.exact import ball
 
-LOWEST: Final = 14.0
-"""Standard deviations below 0 at which plans begin to look at N(0, 1) and N(mu, 1)."""
-
-HIGHEST: Final = 80.0
-"""Standard deviations above mu at which they stop."""
-
-FINENESS: Final = 0.2
-"""Standard deviations between two nodes."""
-
-MOST_NODES: Final = 1 << 13
-"""Most nodes of a normal loss; one of very large mu is looked at more coarsely."""
-
-MOST_MIDPOINTS: Final = 256
-"""Nodes of a bounded loss, about."""
-
-NEAREST: Final = 1e-13
-"""The last of them, relative to its end."""
-
-
-class Sides(NamedTuple):
-    """Mass of the diffuse part of the loss below and above a place, under P and under Q; each sum may be less than 1."""
-
-    p_below: arb
-    p_above: arb
-    q_below: arb
-    q_above: arb
-
-    def up_to(self, right: Sides) -> tuple[arb, arb]:
-        """P and Q mass between this place and a later one, from the tails on the side where they are smaller."""
-        p_mass = right.p_below - self.p_below if right.p_below < self.p_above else self.p_above - right.p_above
-        q_mass = right.q_below - self.q_below if right.q_below < self.q_above else self.q_above - right.q_above
-        return p_mass, q_mass
-
-
-Point: TypeAlias = tuple[arb, arb, arb]
-"""One value of the loss with its P and Q mass."""
-
-
-class Points(NamedTuple):
-    """The values of the loss that have mass of their own, the P mass of the infinite loss, and the Q mass that P has not."""
-
-    finite: tuple[Point, ...]
-    p_infinity: arb
-    q_only: arb
-
-
-@runtime_checkable
-class Distribution(Protocol):
-    """A law by its distribution functions; everything is computed at the current precision."""
-
-    def sides(self, losses: Sequence[arb]) -> list[Sides]:
-        """Masses of the diffuse part on both sides of each place."""
-        ...
-
-    def points(self, tail: int) -> Points:
-        """Everything else; what is not known is a ball: an upper tail below 2^-tail may be undecided between 0 and infinity."""
-        ...
-
-    def nodes(self) -> Nodes:
-        """A quadrature of the diffuse part in floats, for plans."""
-        ...
-
-    def ends(self) -> tuple[bool, bool]:
-        """True if the diffuse part ends at the first and at the last node."""
-        ...
-
-    def gap(self) -> Fraction | None:
-        """A step that carries all of more than two points, None when none is known."""
-        ...
-
-
-class Nodes(NamedTuple):
-    """Losses in increasing order, with logarithms of P and Q weights; floats that only plans read."""
-
-    losses: Reals
-    log_p: Reals
-    log_q: Reals
-
-
-@runtime_checkable
-class Distributed(Law, Protocol):
-    """A law that brings its distribution functions; where it has a `bracket` as well, they are those of the law above."""
-
-    def distribution(self) -> Distribution | None:
-        """The distribution functions, None where they are not known."""
-        ...
-
-
-NOTHING: Final = Sides(arb(0), arb(0), arb(0), arb(0))
-"""The sides of a law without a diffuse part."""
+LOWEST: Final = 14.0  # Standard deviations below 0 at which plans begin to look at N(0, 1) and N(mu, 1)
+HIGHEST: Final = 80.0  # Standard deviations above mu at which they stop
+FINENESS: Final = 0.2  # Standard deviations between two nodes
+MOST_NODES: Final = 1 << 13  # Most nodes of a normal loss; one of very large mu is looked at more coarsely
+MOST_MIDPOINTS: Final = 256  # Nodes of a bounded loss, about
+NEAREST: Final = 1e-13  # The last of them, relative to its end
 
 
 @dataclass(frozen=True)
-class Normal:
+class Normal(OnlyDiffuse):
     """The loss of N(mu, 1) against N(0, 1): normal with mean and variance mu^2/2 and mu^2 under P, -mu^2/2 under Q."""
 
     mu_squared: Fraction
 
     def sides(self, losses: Sequence[arb]) -> list[Sides]:
-        """Two normal tails."""
         scale, half = ball(2 * self.mu_squared).sqrt(), ball(self.mu_squared / 8).sqrt()
         found = []
         for loss in losses:
@@ -129,10 +55,6 @@ class Normal:
             found.append(Sides(p_below, p_above, q_below, q_above))
         return found
 
-    def points(self, tail: int) -> Points:  # noqa: ARG002 - there are none
-        """None."""
-        return Points((), arb(0), arb(0))
-
     def nodes(self) -> Nodes:
         """The trapezoidal rule, from below both normal laws to far above them."""
         mu = math.sqrt(self.mu_squared)
@@ -141,12 +63,7 @@ class Normal:
         return Nodes(mu * (places - mu / 2), width - (places - mu) ** 2 / 2, width - places**2 / 2)
 
     def ends(self) -> tuple[bool, bool]:
-        """It has none."""
         return False, False
-
-    def gap(self) -> Fraction | None:
-        """No points."""
-        return None
 
 
 def _normal(place: arb) -> tuple[arb, arb]:
@@ -159,7 +76,7 @@ def _normal(place: arb) -> tuple[arb, arb]:
 
 
 @dataclass(frozen=True)
-class DoubleExponential:
+class DoubleExponential(NoGap):
     """The loss of Laplace noise: points at both ends of [-epsilon, epsilon], a density e^((loss - epsilon)/2)/4 between."""
 
     epsilon: Fraction
@@ -183,27 +100,19 @@ class DoubleExponential:
         return Points(((-end, small, half), (end, half, small)), arb(0), arb(0))
 
     def nodes(self) -> Nodes:
-        """The midpoint rule."""
         losses, width = _midpoints(self.epsilon)
         return Nodes(losses, width + (losses - float(self.epsilon)) / 2, width - (losses + float(self.epsilon)) / 2)
 
     def ends(self) -> tuple[bool, bool]:
-        """Both ends are sharp."""
         return True, True
-
-    def gap(self) -> Fraction | None:
-        """Nothing is needed for two points."""
-        return None
 
 
 @dataclass(frozen=True)
-class WorstOfRange:
-    """The pair whose profile is (e^(r/2) - e^(e/2))^2/(e^r - 1), the largest among mechanisms of bounded range r.
+class WorstOfRange(OnlyDiffuse):
+    """The pair whose profile is (e^(r/2) - e^(e/2))^2/(e^r - 1), the largest among mechanisms of bounded range r."""
 
-    P(loss > e) is the profile less its derivative, and Q(loss > e) is the derivative times -e^-e: both are products of
-    exponentials, and all the mass lies in [-r, r].
-    """
-
+    # P(loss > e) is the profile less its derivative, and Q(loss > e) is the derivative times -e^-e: both are products of
+    # exponentials, and all the mass lies in [-r, r].
     width: Fraction
 
     def sides(self, losses: Sequence[arb]) -> list[Sides]:
@@ -218,34 +127,20 @@ class WorstOfRange:
             found.append(Sides(rise * below, rise * above, rise * rise * back * below, back * above))
         return found
 
-    def points(self, tail: int) -> Points:  # noqa: ARG002 - there is no tail
-        """None: see `sides`, which add up to 1."""
-        return Points((), arb(0), arb(0))
-
     def nodes(self) -> Nodes:
-        """The midpoint rule."""
         losses, width = _midpoints(self.width)
         scale = width + math.log(2) - math.log(-math.expm1(-float(self.width)))
         return Nodes(losses, scale + (losses - float(self.width)) / 2, scale - (losses + float(self.width)) / 2)
 
     def ends(self) -> tuple[bool, bool]:
-        """Both ends are sharp."""
         return True, True
-
-    def gap(self) -> Fraction | None:
-        """No points."""
-        return None
 
 
 @dataclass(frozen=True)
-class Listed:
+class Listed(OnlyPoints):
     """A law that lists its values."""
 
     law: Finite
-
-    def sides(self, losses: Sequence[arb]) -> list[Sides]:
-        """Nothing."""
-        return [NOTHING] * len(losses)
 
     def points(self, tail: int) -> Points:
         """The values; what Q has and they have not is its alone. Of more than can be listed, nothing is known."""
@@ -254,14 +149,6 @@ class Listed:
             return Points((), arb(0).union(arb(1)), arb(0).union(arb(1)))
         finite = tuple((atom.loss.ball(), arb(atom.p_mass), arb(atom.q_mass)) for atom in found.atoms)
         return Points(finite, arb(found.infinity), (1 - sum((point[2] for point in finite), arb(0))).nonnegative_part())
-
-    def nodes(self) -> Nodes:
-        """None: all mass is in points."""
-        return Nodes(*(np.empty(0) for _ in range(3)))
-
-    def ends(self) -> tuple[bool, bool]:
-        """None."""
-        return True, True
 
     def gap(self) -> Fraction | None:
         """The common unit of losses that are rational numbers of nats."""
@@ -273,13 +160,11 @@ class Listed:
 
 
 @dataclass(frozen=True)
-class Thinned:
-    """A loss under Poisson sampling at `rate` in (0, 1): of P against Q, or of Q against P where `removing` is false.
+class Thinned(NoGap):
+    """A loss under Poisson sampling at `rate` in (0, 1): of P against Q, or of Q against P where `removing` is false."""
 
-    Removing: ((1 - rate) Q + rate P, Q), so the loss l becomes log(1 - rate + rate e^l). Adding, for a base (P, Q) of the
-    dataset without the record against the one with it: (P, (1 - rate) P + rate Q), -log(1 - rate + rate e^-l).
-    """
-
+    # Removing: ((1 - rate) Q + rate P, Q), so the loss l becomes log(1 - rate + rate e^l). Adding, for a base (P, Q) of the dataset
+    # without the record against the one with it: (P, (1 - rate) P + rate Q), -log(1 - rate + rate e^-l).
     base: Distribution
     rate: Fraction
     removing: bool
@@ -328,7 +213,6 @@ class Thinned:
         return Points((*mapped, *only), arb(0), rate * base.q_only)
 
     def nodes(self) -> Nodes:
-        """Those of the base, mapped."""
         losses, log_p, log_q = self.base.nodes()
         sign, rate = (1 if self.removing else -1), float(self.rate)
         small = np.minimum(sign * losses, 600.0)
@@ -338,12 +222,7 @@ class Thinned:
         return Nodes(mapped, mixture, log_q) if self.removing else Nodes(mapped, log_p, mixture)
 
     def ends(self) -> tuple[bool, bool]:
-        """Those of the base."""
         return self.base.ends()
-
-    def gap(self) -> Fraction | None:
-        """Nothing is known."""
-        return None
 
 
 def distribution_of(law: Law) -> Distribution | None:
@@ -371,3 +250,102 @@ def _midpoints(end: Fraction) -> tuple[Reals, Reals]:
     near = np.geomspace(NEAREST, 1 / 32, MOST_MIDPOINTS // 2)
     edges = np.concatenate(([-1.0], near - 1, np.linspace(-1, 1, MOST_MIDPOINTS // 4)[4:-4], 1 - near[::-1], [1.0]))
     return float(end) * (edges[1:] + edges[:-1]) / 2, np.log(float(end) * np.diff(edges) / 4)
+
+
+@dataclass(frozen=True)
+class Halved(NoGap):
+    """Above 0 the loss when a record is removed from a Poisson sample of `base`, below 0 that when one is added, the rest at 0."""
+
+    # `base` must be the same in both directions; then so is this.
+    base: Distribution
+    rate: Fraction
+
+    def _directions(self) -> tuple[Thinned, Thinned]:
+        """Removal and addition."""
+        return Thinned(self.base, self.rate, removing=True), Thinned(self.base, self.rate, removing=False)
+
+    def sides(self, losses: Sequence[arb]) -> list[Sides]:
+        """Those of the direction that the sign chooses, on the far side of 0 with all that lies between."""
+        removed, added = self._directions()
+        rises, falls = removed.sides([arb(0)])[0], added.sides([arb(0)])[0]
+        positive = removed.sides([loss.nonnegative_part() for loss in losses])
+        negative = added.sides([-((-loss).nonnegative_part()) for loss in losses])
+        nothing, found = Sides(*[arb(0)] * 4), []
+        for loss, high, low in zip(losses, positive, negative, strict=True):
+            over = nothing if loss <= 0 else _less(rises, high)  # between 0 and the place; exactly nothing on its other side
+            under = nothing if loss >= 0 else _less(falls, low)
+            found.append(
+                Sides(
+                    low.p_below + over.p_above,
+                    high.p_above + under.p_below,
+                    low.q_below + over.q_above,
+                    high.q_above + under.q_below,
+                )
+            )
+        return found
+
+    def points(self, tail: int) -> Points:
+        """The points of either direction on its side of 0; what is left of the masses is at 0."""
+        removed, added = self._directions()
+        rises, falls = removed.points(tail), added.points(tail)
+        if not all(loss > 0 or loss < 0 or loss.is_zero() for side in (rises, falls) for loss, _, _ in side.finite):
+            return Points((), arb(1), arb(1))
+        above = [point for point in rises.finite if point[0] > 0]
+        below = [point for point in falls.finite if point[0] < 0]
+        high, low = removed.sides([arb(0)])[0], added.sides([arb(0)])[0]
+        p_rest = 1 - high.p_above - low.p_below - rises.p_infinity - sum((point[1] for point in above + below), arb(0))
+        q_rest = 1 - high.q_above - low.q_below - falls.q_only - sum((point[2] for point in above + below), arb(0))
+        rest = p_rest.intersection(q_rest).nonnegative_part()
+        return Points((*below, (arb(0), rest, rest), *above), rises.p_infinity, falls.q_only)
+
+    def nodes(self) -> Nodes:
+        """Those of each direction on its side."""
+        high, low = (direction.nodes() for direction in self._directions())
+        over, under = high.losses > 0, low.losses < 0
+        return Nodes(*(np.concatenate((one[under], other[over])) for one, other in zip(low, high, strict=True)))
+
+    def ends(self) -> tuple[bool, bool]:
+        return self.base.ends()
+
+
+def _less(sides: Sides, others: Sides) -> Sides:
+    """Differences of masses."""
+    return Sides(*(mass - other for mass, other in zip(sides, others, strict=True)))
+
+
+@dataclass(frozen=True)
+class Blend(NoGap):
+    """One of several losses, chosen by public chance; with probability `beyond` everything is revealed."""
+
+    components: tuple[tuple[Distribution, Fraction], ...]
+    beyond: Fraction
+
+    def sides(self, losses: Sequence[arb]) -> list[Sides]:
+        totals = [[arb(0)] * 4 for _ in losses]
+        for base, weight in self.components:
+            share = ball(weight)
+            for total, sides in zip(totals, base.sides(losses), strict=True):
+                total[:] = [known + share * mass for known, mass in zip(total, sides, strict=True)]
+        return [Sides(*total) for total in totals]
+
+    def points(self, tail: int) -> Points:
+        """Weighted points of all components."""
+        finite: list[Point] = []
+        infinity = q_only = ball(self.beyond)
+        for base, weight in self.components:
+            share, points = ball(weight), base.points(tail)
+            finite += [(loss, share * p_mass, share * q_mass) for loss, p_mass, q_mass in points.finite]
+            infinity, q_only = infinity + share * points.p_infinity, q_only + share * points.q_only
+        return Points(tuple(finite), infinity, q_only)
+
+    def nodes(self) -> Nodes:
+        parts = [(base.nodes(), np.log(float(weight))) for base, weight in self.components]
+        losses = np.concatenate([nodes.losses for nodes, _ in parts])
+        order = np.argsort(losses)
+        log_p, log_q = (np.concatenate([nodes[side] + weight for nodes, weight in parts])[order] for side in (1, 2))
+        return Nodes(losses[order], log_p, log_q)
+
+    def ends(self) -> tuple[bool, bool]:
+        """True if all components end."""
+        ends = [base.ends() for base, _ in self.components]
+        return all(first for first, _ in ends), all(last for _, last in ends)

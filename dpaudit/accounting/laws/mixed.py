@@ -5,27 +5,22 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING
 
 from flint import arb, fmpq
 
-from dpaudit.accounting.laws.dominating import dominated_laws
-from dpaudit.accounting.laws.profiles import delta_of, profile_of
+from dpaudit.accounting.laws.between import dominated_laws
 from dpaudit.accounting.laws.response import Response
+from dpaudit.accounting.laws.sampled import delta_of, profile_of
 from dpaudit.accounting.model.composition import Composition
 from dpaudit.accounting.model.coordinates import Coordinates, Place
-from dpaudit.accounting.model.law import Atom, Atoms, Finite, Law, Mass
-from dpaudit.accounting.model.values import LossValue
+from dpaudit.accounting.model.distribution import Distribution
+from dpaudit.accounting.model.law import Atom, Atoms, Finite, Law, LossValue, Mass
 from dpaudit.errors import Unsupported
 from dpaudit.exact import ball, fmpq_of, shown
 
-if TYPE_CHECKING:
-    from dpaudit.accounting.laws.distributions import Distribution
-
 REVEALED = "a component that is shown: delta is the mean of the components' deltas (docs/prices.md, mixtures)"
 HIDDEN = "forgetting the component is post-processing, which may hide everything (docs/prices.md, mixtures)"
-NOTHING = Response(Fraction(0), "nothing")
-"""The law of a component that releases nothing."""
+NOTHING = Response(Fraction(0), "nothing")  # The law of a component that releases nothing
 
 
 @dataclass(frozen=True)
@@ -35,7 +30,6 @@ class Mixed:
     parts: tuple[tuple[Fraction, Law], ...]
 
     def describe(self) -> str:
-        """The laws with their probabilities."""
         return f"mixture({', '.join(f'{shown(weight)}: {law.describe()}' for weight, law in self.parts)})"
 
     def reversed(self) -> Mixed:
@@ -49,11 +43,9 @@ class Mixed:
         return max(bounded, key=lambda loss: loss.ends()[1]) if len(bounded) == len(found) else None
 
     def infinity_mass(self) -> Fraction:
-        """The mean."""
         return sum((weight * law.infinity_mass() for weight, law in self.parts), Fraction(0))
 
     def log_moment(self, order: Fraction) -> arb | None:
-        """Logarithm of the mean of the moments."""
         whole = arb(0)
         for weight, law in self.parts:
             moment = law.log_moment(order)
@@ -63,11 +55,9 @@ class Mixed:
         return whole.log1p()
 
     def profile(self, epsilon: arb) -> arb:
-        """The mean of the profiles."""
         return sum((ball(weight) * delta_of(law, epsilon) for weight, law in self.parts), arb(0))
 
     def profile_source(self) -> str:
-        """Why the mean counts."""
         return REVEALED
 
     def atoms(self, tail: int) -> Atoms | None:
@@ -88,8 +78,7 @@ class Mixed:
 
     def distribution(self) -> Distribution | None:
         """That of the values where they are listed, else the mean of the laws'; None where one is not known."""
-        from dpaudit.accounting.laws.distributions import Listed, distribution_of
-        from dpaudit.accounting.laws.mixtures import Blend
+        from dpaudit.accounting.laws.distributions import Blend, Listed, distribution_of
 
         if self.atoms(128) is not None:
             return Listed(self)

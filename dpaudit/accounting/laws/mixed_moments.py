@@ -12,11 +12,8 @@ from flint import arb, arb_poly
 from dpaudit.accounting.model.law import Law
 from dpaudit.exact import ball, working_precision
 
-MOST_ORDERS: Final = 256
-"""Largest whole order that is computed; a multiple of it is known from it by no more than convexity."""
-
-BITS: Final = 256
-"""Working precision; all terms are positive, so nothing cancels."""
+MOST_ORDERS: Final = 256  # Largest whole order that is computed; a multiple of it is known from it by no more than convexity
+BITS: Final = 256  # Working precision; all terms are positive, so nothing cancels
 
 
 @lru_cache(maxsize=32)

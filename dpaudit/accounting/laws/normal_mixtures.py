@@ -9,10 +9,9 @@ from functools import partial
 
 from flint import arb
 
-from dpaudit.accounting.laws.bounded_range import BoundedRange
-from dpaudit.accounting.laws.gaussian import PROFILE_SOURCE, gaussian_profile
-from dpaudit.accounting.laws.normal_tails import twice_upper_tail
+from dpaudit.accounting.laws.gaussian import PROFILE_SOURCE, gaussian_profile, twice_upper_tail
 from dpaudit.accounting.laws.random_order import GROUND, Chances, Ordered
+from dpaudit.accounting.laws.response import BoundedRange
 from dpaudit.accounting.model.law import GaussianShaped, Law
 from dpaudit.exact import ball
 
@@ -29,7 +28,6 @@ class NormalMixture:
     sources: tuple[str, ...]
 
     def profile(self, epsilon: arb) -> arb:
-        """Mean of the profiles."""
         one = partial(gaussian_profile, epsilon=epsilon) if self.ranged is None else _beside(self.ranged, epsilon)
         return sum((ball(chance) * one(square) for square, chance in self.squares), ball(self.beyond))
 
@@ -58,17 +56,14 @@ def mixture_of(parts: Sequence[tuple[Law, int]]) -> tuple[NormalMixture, tuple[t
 
 
 def _beside(ranged: BoundedRange, epsilon: arb) -> Callable[[Fraction], arb]:
-    """Delta of a normal loss and the worst loss of range r, independent: exp(e/2) (H(e - r) - H(e + r))/(2 sinh(r/2)).
-
-    H(x) = exp(-x/2) T(x/mu - mu/2) + exp(x/2) T(x/mu + mu/2) - 2 exp(-mu^2/8) T(x/mu), with T the upper tail of N(0, 1).
-    """
+    """Delta of a normal loss and the worst loss of range r, independent: exp(e/2) (H(e - r) - H(e + r))/(2 sinh(r/2))."""
+    # H(x) = exp(-x/2) T(x/mu - mu/2) + exp(x/2) T(x/mu + mu/2) - 2 exp(-mu^2/8) T(x/mu), with T the upper tail of N(0, 1).
     width, root, nothing = ball(ranged.epsilon), arb(2).sqrt(), ranged.profile(epsilon)
     low, high = epsilon - width, epsilon + width
     fall, rise = (low / 2).exp(), (high / 2).exp()
     scale = (epsilon / 2).exp() / (width / 2).sinh() / 4
 
     def delta(square: Fraction) -> arb:
-        """At one mu^2."""
         if not square:
             return nothing
         spread = ball(square).sqrt() * root

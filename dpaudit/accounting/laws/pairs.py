@@ -10,13 +10,11 @@ from typing import Final
 
 from flint import arb
 
-from dpaudit.accounting.model.law import Atom, Atoms
-from dpaudit.accounting.model.values import LossValue
+from dpaudit.accounting.model.law import Atom, Atoms, LossValue
 from dpaudit.errors import InvalidArgument
 from dpaudit.exact import Exact, ball, fmpq_of, rational, shown, working_precision
 
-MOST_SHOWN: Final = 8
-"""Pairs with more outputs than this are described by their number."""
+MOST_SHOWN: Final = 8  # Pairs with more outputs than this are described by their number
 
 
 @dataclass(frozen=True)
@@ -29,11 +27,9 @@ class ExplicitPair:
     name: str
 
     def describe(self) -> str:
-        """The probabilities while they are few, else how many."""
         return self.name
 
     def reversed(self) -> ExplicitPair:
-        """The pair (Q, P)."""
         return ExplicitPair(tuple((q_mass, p_mass) for p_mass, q_mass in self.common[::-1]), self.only_q, self.only_p, self.name)
 
     def greatest_loss(self) -> LossValue | None:

@@ -3,52 +3,36 @@
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache
 from itertools import pairwise
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import Final, TypeAlias
 
 from flint import arb, arb_poly, fmpq
 
 from dpaudit.accounting.laws.between import Between
-from dpaudit.accounting.laws.gaussian import gaussian_profile
+from dpaudit.accounting.laws.gaussian import gaussian_profile, twice_upper_tail
 from dpaudit.accounting.laws.mixed_moments import power
-from dpaudit.accounting.laws.normal_tails import twice_upper_tail
 from dpaudit.accounting.laws.seen import Seen
 from dpaudit.accounting.model.coordinates import common_unit
-from dpaudit.accounting.model.law import Bracketed, GaussianShaped, Law
-from dpaudit.accounting.model.values import LossValue
+from dpaudit.accounting.model.distribution import Distribution, Points
+from dpaudit.accounting.model.law import Bracketed, GaussianShaped, Law, LossValue, Symmetric
 from dpaudit.errors import Unsupported
 from dpaudit.exact import ball, ball_endpoints, fmpq_of, shown, working_precision
 
-if TYPE_CHECKING:
-    from dpaudit.accounting.laws.distributions import Distribution, Points
-
+# Squares of the factor by which the distance is scaled, increasing, each with its probability.
 Chances: TypeAlias = tuple[tuple[Fraction, Fraction], ...]
-"""Squares of the factor by which the distance is scaled, increasing, each with its probability."""
-
-UNITS: Final = 1024
-"""Squares are rounded up to multiples of 1 over this, and a law has about as many of them at most."""
-
-HIGHEST: Final = 1024
-"""Sums of squared multiplicities beyond this are counted as revealing everything."""
-
-CHANCE_BITS: Final = 128
-"""Probabilities are multiples of 2 to minus this; what rounding adds goes to larger squares."""
-
-GATHERED: Final = 16
-"""Squares that differ by less than one over this of their size and mean are composed on a lattice as one."""
-
+UNITS: Final = 1024  # Squares are rounded up to multiples of 1 over this, and a law has about as many of them at most
+HIGHEST: Final = 1024  # Sums of squared multiplicities beyond this are counted as revealing everything
+CHANCE_BITS: Final = 128  # Probabilities are multiples of 2 to minus this; what rounding adds goes to larger squares
+GATHERED: Final = 16  # Squares that differ by less than one over this of their size and mean are composed on a lattice as one
+# From below, a place in a batch is known up to one over this of its length, and a record is counted at most as many times.
 MOST_TIMES: Final = 16
-"""From below, places in a batch are told apart in as many parts, and a record is counted at most as many times."""
-
-FINENESS: Final = 8
-"""From below, outputs are told apart up to one over this of a standard deviation."""
-
-LOWEST: Final = 8
-"""Standard deviations below the mean at which they begin."""
+FINENESS: Final = 8  # From below, outputs are distinguished up to one over this of a standard deviation
+LOWEST: Final = 8  # Standard deviations below the mean at which they begin
 
 GROUND = (
     "delta is jointly convex, so publishing a random order beside the release costs the mean over orders; from below only the "
@@ -57,7 +41,7 @@ GROUND = (
 
 
 @dataclass(frozen=True)
-class Ordered:
+class Ordered(Symmetric):  # as is each of its components
     """N(sqrt(square) mu, 1) against N(0, 1) beside the square, drawn from `squares`; everything with probability `beyond`."""
 
     mu_squared_once: Fraction
@@ -65,12 +49,7 @@ class Ordered:
     beyond: Fraction
 
     def describe(self) -> str:
-        """The law at full distance and how many factors it has."""
         return f"gaussian with mu^2 = {shown(self.mu_squared_once)}, scaled by {len(self.squares)} random factors"
-
-    def reversed(self) -> Ordered:
-        """The law itself, as for each of its components."""
-        return self
 
     def greatest_loss(self) -> LossValue | None:
         """Unbounded, unless every distance is 0."""
@@ -81,7 +60,6 @@ class Ordered:
         return self.beyond
 
     def log_moment(self, order: Fraction) -> arb:
-        """Logarithm of the mean of the moments."""
         unit, chances = self._polynomial
         return chances(ball(order * (1 + order) * self.mu_squared_once * unit / 2).exp()).log()
 
@@ -96,18 +74,15 @@ class Ordered:
             return unit, arb_poly(chances)
 
     def profile(self, epsilon: arb) -> arb:
-        """Mean of the profiles."""
         found = (ball(chance) * gaussian_profile(self.mu_squared_once * square, epsilon) for square, chance in self.squares)
         return sum(found, ball(self.beyond))
 
     def profile_source(self) -> str:
-        """Why the mean counts."""
         return GROUND
 
     def distribution(self) -> Distribution:
         """A mixture of fewer normal losses, each at the largest distance that it replaces."""
-        from dpaudit.accounting.laws.distributions import Listed, Normal
-        from dpaudit.accounting.laws.mixtures import Blend
+        from dpaudit.accounting.laws.distributions import Blend, Listed, Normal
         from dpaudit.accounting.laws.response import Response
 
         parts = [
@@ -125,18 +100,16 @@ class Hidden:
     chances: tuple[Fraction, ...]
 
     def describe(self) -> str:
-        """The steps."""
         return f"normal laws at random multiples of {shown(self.step_squared)}^(1/2), up to {len(self.chances) - 1}"
 
     def points(self, tail: int) -> Points:
         """Masses of cells, up to where only 2^-tail is left."""
-        from dpaudit.accounting.laws.distributions import Points
-
         step, root = ball(self.step_squared).sqrt(), arb(2).sqrt()
         last = math.isqrt(2 * tail) + 1 + math.ceil(float(step) * (len(self.chances) - 1))
         places = [ball(Fraction(index, FINENESS)) for index in range(-LOWEST * FINENESS, last * FINENESS)]
         above = [[twice_upper_tail((place - times * step) / root) / 2 for place in places] for times in range(len(self.chances))]
-        sums = [arb(1), *(_mean(self.chances, column) for column in zip(*above, strict=True)), arb(0)]
+        weights = [ball(chance) for chance in self.chances]
+        sums = [arb(1), *(sum(map(operator.mul, weights, column), arb(0)) for column in zip(*above, strict=True)), arb(0)]
         nulls = [arb(1), *above[0], arb(0)]
         cells = [(p - p_next, q - q_next) for (p, q), (p_next, q_next) in pairwise(zip(sums, nulls, strict=True))]
         return Points(tuple(((p_mass / q_mass).log(), p_mass, q_mass) for p_mass, q_mass in cells), arb(0), arb(0))
@@ -155,18 +128,11 @@ def random_order_law(
     return Between(f"{law.describe()}.sampled({scheme})", Ordered(above.mu_squared, squares, beyond), lower, GROUND)
 
 
-def _mean(chances: Sequence[Fraction], values: Sequence[arb]) -> arb:
-    """Weighted mean."""
-    return sum((ball(chance) * value for chance, value in zip(chances, values, strict=True)), arb(0))
-
-
 def multiplicity_distribution(
     records: int, batches: Sequence[int], rounds: int, *, replacement: bool, averaged: bool
 ) -> tuple[Fraction, tuple[Fraction, ...]]:
-    """Bound from below how far the mean release of the largest batch of all rounds moves, in noise units: squared unit, chances.
-
-    The unit is a factor 1, or a part of it where late places count less. Probabilities are rounded down; the rest is at 0.
-    """
+    """Bound from below how far the mean release of the largest batch of all rounds moves, in noise units: squared unit, chances."""
+    # The unit is a factor 1, or a part of it where late places count less. Probabilities are rounded down; the rest is at 0.
     size, unit = max(batches), 1
     with working_precision(192):
         if replacement:
@@ -185,10 +151,8 @@ def multiplicity_distribution(
 
 @lru_cache(maxsize=16)
 def position_squares(records: int, batches: tuple[int, ...], rounds: int, *, averaged: bool) -> tuple[Chances, Fraction]:
-    """Squares where a permutation puts each record at one place of one batch, or nowhere, afresh in every round.
-
-    At place p of n, an average of the iterates before each step moves by the factor (n - p)/n, any other release by at most 1.
-    """
+    """Squares where a permutation puts each record at one place of one batch, or nowhere, again in every round."""
+    # At place p of n, an average of the iterates before each step moves by the factor (n - p)/n, any other release by at most 1.
     counts = [0] * (UNITS + 1)
     counts[0] = records - sum(batches)
     for size in batches:
@@ -204,7 +168,7 @@ def position_squares(records: int, batches: tuple[int, ...], rounds: int, *, ave
 
 @lru_cache(maxsize=16)
 def multiplicity_squares(records: int, batches: tuple[int, ...], rounds: int) -> tuple[Chances, Fraction]:
-    """Squared multiplicities, added over batches, where every place of a batch draws a record afresh."""
+    """Squared multiplicities, added over batches, where every place of a batch draws any record."""
     length = HIGHEST + 1
     with working_precision(256):
         whole = arb_poly([1])

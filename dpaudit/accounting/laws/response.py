@@ -1,4 +1,4 @@
-"""Laws of randomized-response shape: the losses are +epsilon, -epsilon, 0 and perhaps infinity; pure and approximate DP."""
+"""Laws of randomized-response shape, with losses +epsilon, -epsilon, 0 and perhaps infinity; and of bounded range."""
 
 from __future__ import annotations
 
@@ -7,19 +7,16 @@ from fractions import Fraction
 
 from flint import arb
 
-from dpaudit.accounting.model.law import Atom, Atoms
-from dpaudit.accounting.model.values import LossValue
+from dpaudit.accounting.model.law import Atom, Atoms, FiniteLosses, Law, LossValue, Symmetric
 from dpaudit.exact import ball, fmpq_of, shown
 
 
 @dataclass(frozen=True)
-class Response:
-    """Three outputs with P weights e^epsilon : 1 : null and Q weights 1 : e^epsilon : null, and a revealing one.
+class Response(Symmetric):  # exchanging the first two outputs exchanges the sides
+    """Three outputs with P weights e^epsilon : 1 : null and Q weights 1 : e^epsilon : null, and a revealing one."""
 
-    The null weight is `others`, plus e^between unless `between` is None; the revealing output has P mass `infinity`.
-    `categories` is the number of answers of a randomized response, 0 for the worst of a class of mechanisms.
-    """
-
+    # The null weight is `others`, plus e^between unless `between` is None; the revealing output has P mass `infinity`. `categories`
+    # is the number of answers of a randomized response, 0 for the worst of a class of mechanisms.
     epsilon: Fraction
     name: str
     others: Fraction = Fraction(0)
@@ -28,19 +25,12 @@ class Response:
     categories: int = 0
 
     def describe(self) -> str:
-        """Name and parameters."""
         return self.name
 
-    def reversed(self) -> Response:
-        """The law itself: exchanging the first two outputs exchanges the sides."""
-        return self
-
     def greatest_loss(self) -> LossValue | None:
-        """The epsilon."""
         return LossValue(self.epsilon)
 
     def infinity_mass(self) -> Fraction:
-        """Mass of the revealing output."""
         return self.infinity
 
     def _weights(self) -> tuple[arb, arb]:
@@ -49,7 +39,6 @@ class Response:
         return ball(self.epsilon).exp(), null.nonnegative_part()
 
     def log_moment(self, order: Fraction) -> arb:
-        """Direct sum over the three finite losses."""
         likely, null = self._weights()
         rise, fall = ball(order * self.epsilon).exp(), ball(-order * self.epsilon).exp()
         return ((likely * rise + fall + null) / (likely + 1 + null) * ball(1 - self.infinity)).log()
@@ -81,3 +70,41 @@ def approximate_response(epsilon: Fraction, delta: Fraction) -> Response:
 def pure_response(epsilon: Fraction) -> Response:
     """The worst pair of a pure promise: binary randomized response."""
     return Response(epsilon, f"pure_dp(epsilon={shown(epsilon)})")
+
+
+@dataclass(frozen=True)
+class BoundedRange(Symmetric, FiniteLosses):  # exchanging P and Q maps t to epsilon - t
+    """All pairs whose losses lie in some interval of length `epsilon`; the worst have their losses at its two ends."""
+
+    # With losses t and t - epsilon the total masses fix P(t) = (e^epsilon - e^t)/(e^epsilon - 1), 0 <= t <= epsilon. Each profile
+    # value and each moment is the maximum over t, which some mechanism of the class attains.
+    epsilon: Fraction
+
+    def describe(self) -> str:
+        return f"bounded_range(epsilon={shown(self.epsilon)})"
+
+    def greatest_loss(self) -> LossValue | None:
+        """The epsilon, approached as t goes to it."""
+        return LossValue(self.epsilon)
+
+    def log_moment(self, order: Fraction) -> arb:
+        """Maximum over u = e^t of (u^order (E - E^-order) - u^(order + 1) (1 - E^-order))/(E - 1), E = e^epsilon."""
+        rise, fall = ball(self.epsilon).exp(), ball(-order * self.epsilon).exp()
+        best = ball(order) * (rise - fall) / (ball(order + 1) * (1 - fall))
+        return ball(order) * best.log() + ((rise - fall) / (ball(order + 1) * (rise - 1))).log()
+
+    def profile(self, epsilon: arb) -> arb:
+        """(e^(range/2) - e^(epsilon/2))^2/(e^range - 1), from the worst t = (range + epsilon)/2."""
+        width = ball(self.epsilon)
+        if epsilon <= -width:
+            return -epsilon.expm1()
+        gap = (epsilon / 2).exp() * (((width - epsilon) / 2).expm1()).nonnegative_part()
+        inside = gap * gap / width.expm1()
+        return inside if epsilon >= -width else inside.union(-epsilon.expm1())
+
+    def profile_source(self) -> str:
+        return "Dong, Durfee, Rogers 2020, section 3: delta(e) = (exp(r/2) - exp(e/2))^2/(exp(r) - 1), worst mechanism of range r"
+
+    def below(self) -> Law:
+        """The symmetric member of the class: randomized response with half the range."""
+        return pure_response(self.epsilon / 2)

@@ -8,26 +8,18 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from itertools import accumulate
-from typing import TYPE_CHECKING, Final, Protocol
+from typing import Final, Protocol
 
 from flint import arb, ctx
 
-from dpaudit.accounting.laws.profiles import profile_of
-from dpaudit.accounting.model.law import Law
-from dpaudit.accounting.model.values import LossValue
+from dpaudit.accounting.laws.sampled import profile_of
+from dpaudit.accounting.model.distribution import Distribution, Points, Scattered
+from dpaudit.accounting.model.law import Law, LossValue
 from dpaudit.exact import ball, ball_endpoints, working_precision
 
-if TYPE_CHECKING:
-    from dpaudit.accounting.laws.distributions import Distribution, Points
-
-ROUGH_TAIL: Final = 64
-"""Bits of the tail at which ends and moments are computed."""
-
-LONG_TAIL: Final = 1200
-"""Bits of the tail at which profiles are."""
-
-BITS: Final = 160
-"""Working precision of profiles; more of it would not make them any higher."""
+ROUGH_TAIL: Final = 64  # Bits of the tail at which ends and moments are computed
+LONG_TAIL: Final = 1200  # Bits of the tail at which profiles are
+BITS: Final = 160  # Working precision of profiles; more of it would not make them any higher
 
 
 class Groups(Hashable, Protocol):
@@ -35,30 +27,24 @@ class Groups(Hashable, Protocol):
 
     def describe(self) -> str:
         """The name of the groups that are distinguished."""
-        ...
 
     def points(self, tail: int) -> Points:
         """Losses of the groups with their P and Q masses."""
-        ...
 
 
 @dataclass(frozen=True)
 class Seen:
-    """The pair of some groups, P and Q exchanged if `turned`; its profile is at least that of `beside`, another law below.
+    """The pair of some groups, P and Q exchanged if `turned`; its profile is at least that of `beside`, another law below."""
 
-    It only serves below other laws.
-    """
-
+    # It only serves below other laws.
     groups: Groups
     beside: Law | None = None
     turned: bool = False
 
     def describe(self) -> str:
-        """The name of the groups that are distinguished."""
         return self.groups.describe()
 
     def reversed(self) -> Seen:
-        """P and Q exchanged."""
         return Seen(self.groups, None if self.beside is None else self.beside.reversed(), not self.turned)
 
     def greatest_loss(self) -> LossValue | None:
@@ -76,22 +62,16 @@ class Seen:
             return Fraction(max(ball_endpoints(self.points(ROUGH_TAIL).p_infinity)[0], 0))
 
     def log_moment(self, order: Fraction) -> arb:
-        """Direct sum."""
         return sum((p_mass * (ball(order) * loss).exp() for loss, p_mass, _ in self.points(ROUGH_TAIL).finite), arb(0)).log()
 
     def profile(self, epsilon: arb) -> arb:
-        """The larger of the two profiles."""
         found, other = _sums(self).delta(epsilon), None if self.beside is None else profile_of(self.beside)
         return found if other is None else found.max(other(epsilon))
 
     def profile_source(self) -> str:
-        """Post-processing."""
         return f"outputs that are not told apart (post-processing): {self.describe()}"
 
     def points(self, tail: int) -> Points:
-        """Those of the groups."""
-        from dpaudit.accounting.laws.distributions import Points
-
         found = _points(self.groups, tail, int(ctx.prec))
         if not self.turned:
             return found
@@ -99,9 +79,6 @@ class Seen:
         return Points(tuple(turned), found.q_only, found.p_infinity)
 
     def distribution(self) -> Distribution:
-        """That of the points."""
-        from dpaudit.accounting.laws.mixtures import Scattered
-
         return Scattered(self)
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from itertools import pairwise
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from flint import arb, ctx
 
@@ -16,25 +16,16 @@ from dpaudit.accounting.laws.allocation import allocate_from_below
 from dpaudit.accounting.laws.between import Between
 from dpaudit.accounting.laws.response import Response
 from dpaudit.accounting.laws.seen import Seen
-from dpaudit.accounting.model.law import Bracketed, Law
-from dpaudit.accounting.model.values import LossValue
+from dpaudit.accounting.model.distribution import Distribution, Point, Points, Scattered
+from dpaudit.accounting.model.law import Bracketed, FiniteLosses, Law, LossValue, Symmetric
 from dpaudit.errors import EngineDisagreement, Unsupported
 from dpaudit.exact import ball, shown, working_precision
 
-if TYPE_CHECKING:
-    from dpaudit.accounting.laws.distributions import Distribution, Point, Points
-
+# How many numbers of hiding reports a shuffle is composed with; every other number counts as the next smaller one.
 LUMPS: Final = 24
-"""How many numbers of hiding reports a shuffle is composed with; every other number counts as the next smaller one."""
-
-MOST_PLACES: Final = 512
-"""Most places of the loss for each of them."""
-
-CUT: Final = 200
-"""Bits of the tails that a composition counts as revealing everything."""
-
-NEGLIGIBLE: Final = arb(2) ** -72
-"""Share of a sum that its rest may have."""
+MOST_PLACES: Final = 512  # Most places of the loss for each of them
+CUT: Final = 200  # Bits of the tails that a composition counts as revealing everything
+NEGLIGIBLE: Final = arb(2) ** -72  # Share of a sum that its rest may have
 
 GROUND = (
     "each other report hides the one in question with probability e^-epsilon, or 2/(1 + e^epsilon) where it is a binary response "
@@ -43,32 +34,21 @@ GROUND = (
 
 
 @dataclass(frozen=True)
-class Shuffled:
-    """The pair (A + D, C - A + 1 - D) against (A + 1 - D, C - A + D) of one report among `reports` epsilon-private ones.
+class Shuffled(Symmetric, FiniteLosses):  # exchanging the two numbers exchanges the sides
+    """The pair (A + D, C - A + 1 - D) against (A + 1 - D, C - A + D) of one report among `reports` epsilon-private ones."""
 
-    C is binomial(reports - 1, e^-epsilon), or 2/(1 + e^epsilon) if all are `binary` responses; A is binomial(C, 1/2), D is 1 with
-    probability e^epsilon/(1 + e^epsilon).
-    """
-
+    # C is binomial(reports - 1, e^-epsilon), or 2/(1 + e^epsilon) if all are `binary` responses; A is binomial(C, 1/2), D is 1 with
+    # probability e^epsilon/(1 + e^epsilon).
     epsilon: Fraction
     reports: int
     binary: bool = False
 
     def describe(self) -> str:
-        """The parameters."""
         return f"one of {self.reports} shuffled {'binary responses' if self.binary else 'reports'} of epsilon {shown(self.epsilon)}"
-
-    def reversed(self) -> Shuffled:
-        """The law itself: exchanging the two numbers exchanges the sides."""
-        return self
 
     def greatest_loss(self) -> LossValue | None:
         """Epsilon, where no report hides the one in question on its side."""
         return LossValue(self.epsilon)
-
-    def infinity_mass(self) -> Fraction:
-        """Zero."""
-        return Fraction(0)
 
     def log_moment(self, order: Fraction) -> arb:
         """At most that of the report by itself."""
@@ -82,7 +62,6 @@ class Shuffled:
         return back if epsilon < 0 else back.union(_delta(self, epsilon.nonnegative_part()))
 
     def profile_source(self) -> str:
-        """The theorem behind the pair."""
         return GROUND
 
     def points(self, tail: int) -> Points:
@@ -90,30 +69,22 @@ class Shuffled:
         return _scattered(self, min(tail, CUT), int(ctx.prec))
 
     def distribution(self) -> Distribution:
-        """That of the pair above."""
-        from dpaudit.accounting.laws.mixtures import Scattered
-
         return Scattered(self)
 
 
 @dataclass(frozen=True)
 class Alike:
-    """Binary responses of which all but one answer alike: the number A + D against A + 1 - D, A binomial(reports - 1, 1 - p).
+    """Binary responses of which all but one answer alike: the number A + D against A + 1 - D, A binomial(reports - 1, 1 - p)."""
 
-    D is 1 with probability p = e^epsilon/(1 + e^epsilon), and neighbouring numbers are joined to few groups.
-    """
-
+    # D is 1 with probability p = e^epsilon/(1 + e^epsilon), and neighbouring numbers are joined to few groups.
     epsilon: Fraction
     reports: int
 
     def describe(self) -> str:
-        """The parameters."""
         return f"one of {self.reports} shuffled binary responses of epsilon {shown(self.epsilon)}, all others alike"
 
     def points(self, tail: int) -> Points:
         """The groups with their masses; numbers far from the mean belong to the heaviest group."""
-        from dpaudit.accounting.laws.distributions import Points
-
         likely = _likely(self.epsilon)
         pairs = _pairs(likely, _masses(self.reports - 1, 1 - likely, arb(2) ** -min(tail, CUT))[1])
         inner = pairs[1:-1] if len(pairs) < self.reports + 1 else pairs
@@ -260,8 +231,6 @@ def _choices(whole: int, part: int) -> arb:
 @lru_cache(maxsize=8)
 def _scattered(law: Shuffled, tail: int, bits: int) -> Points:
     """Points of the loss above the law, at a precision; what is cut off reveals the report."""
-    from dpaudit.accounting.laws.distributions import Points
-
     with working_precision(bits):
         least, likely = arb(2) ** -tail, _likely(law.epsilon)
         first, chances, revealed, beyond = _masses(law.reports - 1, _hidden(law), least)

@@ -10,37 +10,32 @@ from typing import Protocol
 
 from flint import arb
 
-from dpaudit.accounting.laws.distributions import Nodes, Normal, Points, Sides
+from dpaudit.accounting.laws.distributions import Normal
+from dpaudit.accounting.model.distribution import Nodes, OnlyDiffuse, Sides
 from dpaudit.exact import ball
 
 
 class Rising(Protocol):
-    """Symmetric noise on the integers around `sensitivity` and around 0, whose loss is nearly that of normal noise.
+    """Symmetric noise on the integers around `sensitivity` and around 0, whose loss is nearly that of normal noise."""
 
-    The loss at an output lies between those that normal laws of this variance have half a step below it and half a step above.
-    """
-
+    # The loss at an output lies between those that normal laws of this variance have half a step below it and half a step above.
     @property
     def sensitivity(self) -> int:
         """Distance of the two centres."""
-        ...
 
     @property
     def variance(self) -> Fraction:
         """That of the normal law."""
-        ...
 
     def loss_at(self, output: int) -> arb:
         """The loss of an output."""
-        ...
 
     def tail(self, start: int) -> arb:
         """Probability that the noise is at least `start`, for start >= 1."""
-        ...
 
 
 @dataclass(frozen=True)
-class Stepped:
+class Stepped(OnlyDiffuse):
     """The loss of a law on the integers, all of it counted as diffuse."""
 
     law: Rising
@@ -86,21 +81,11 @@ class Stepped:
         below = self.law.tail(1 - start)
         return below, 1 - below
 
-    def points(self, tail: int) -> Points:  # noqa: ARG002 - they are in `sides`
-        """None."""
-        return Points((), arb(0), arb(0))
-
     def nodes(self) -> Nodes:
-        """Those of the normal law."""
         return Normal(self.law.sensitivity**2 / self.law.variance).nodes()
 
     def ends(self) -> tuple[bool, bool]:
-        """It has none."""
         return False, False
-
-    def gap(self) -> Fraction | None:
-        """No points."""
-        return None
 
 
 def outputs_within(variance: Fraction, bits: int) -> int:

@@ -4,23 +4,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING
 
 from flint import arb
 
 from dpaudit.accounting.laws.between import Between
-from dpaudit.accounting.laws.profiles import delta_of, profile_of
 from dpaudit.accounting.laws.response import Response
-from dpaudit.accounting.laws.sampled import Sampled
+from dpaudit.accounting.laws.sampled import Sampled, delta_of, profile_of
 from dpaudit.accounting.model.composition import Composition, merge_parts
-from dpaudit.accounting.model.law import Bracketed, Law
-from dpaudit.accounting.model.values import LossValue
+from dpaudit.accounting.model.distribution import Distribution
+from dpaudit.accounting.model.law import Bracketed, Law, LossValue, Symmetric
 from dpaudit.claims import Adjacency
 from dpaudit.errors import Unsupported
 from dpaudit.exact import ball, ball_endpoints, instance_of, shown, working_precision
-
-if TYPE_CHECKING:
-    from dpaudit.accounting.laws.distributions import Distribution
 
 GROUND = (
     "a fixed-size sample holds the replaced record with probability size/of "
@@ -29,23 +24,16 @@ GROUND = (
 
 
 @dataclass(frozen=True)
-class Swapped:
-    """The least pair above every sample of share `rate` of a mechanism that stays below `law` when a record is replaced.
+class Swapped(Symmetric):
+    """The least pair above every sample of share `rate` of a mechanism that stays below `law` when a record is replaced."""
 
-    Its profile at e >= 0 is rate d(log(1 + (e^e - 1)/rate)), with d the larger of the two profiles of `law`, and it is the same
-    in both directions. It only serves above other laws: its greatest loss is rounded up.
-    """
-
+    # Its profile at e >= 0 is rate d(log(1 + (e^e - 1)/rate)), with d the larger of the two profiles of `law`, and it is the same
+    # in both directions. It only serves above other laws: its greatest loss is rounded up.
     law: Law
     rate: Fraction
 
     def describe(self) -> str:
-        """The law and the rate."""
         return f"{self.law.describe()} on a share {shown(self.rate)} without replacement"
-
-    def reversed(self) -> Swapped:
-        """The law itself."""
-        return self
 
     def greatest_loss(self) -> LossValue | None:
         """log(1 + rate (e^g - 1)) rounded up, with g the greatest loss of the law; None when that is unbounded."""
@@ -59,15 +47,13 @@ class Swapped:
         return LossValue(max(most, Fraction(0))) if isinstance(most, Fraction) else None
 
     def infinity_mass(self) -> Fraction:
-        """The rate times that of the law."""
         return self.rate * max(self.law.infinity_mass(), self.law.reversed().infinity_mass())
 
     def log_moment(self, order: Fraction) -> arb | None:
-        """The excess of the moment over 1 is at most the rate times that of the law, summed over directions that differ.
-
-        The profile here is at most the rate times the larger profile of the law, and E_Q f(dP/dQ) with f(r) = r^(1 + order) - 1 -
-        (1 + order)(r - 1), which is the moment less 1 plus (1 + order) P(L = infinity), is a mean of the profile with weight f''.
-        """
+        """The excess of the moment over 1 is at most the rate times that of the law, summed over directions that differ."""
+        # The profile here is at most the rate times the larger profile of the law, and E_Q f(dP/dQ) with
+        # f(r) = r^(1 + order) - 1 - (1 + order)(r - 1), which is the moment less 1 plus (1 + order) P(L = infinity), is a mean of
+        # the profile with weight f''.
         excess = arb(0)
         for law in {self.law, self.law.reversed()}:
             moment = law.log_moment(order)
@@ -90,13 +76,11 @@ class Swapped:
         return rate * delta_of(self.law, at).max(delta_of(self.law.reversed(), at))
 
     def profile_source(self) -> str:
-        """The theorem behind the formula."""
         return GROUND
 
     def distribution(self) -> Distribution | None:
         """That of a removal above 0 and of an addition below 0; None for a base law whose two directions differ."""
-        from dpaudit.accounting.laws.distributions import distribution_of
-        from dpaudit.accounting.laws.mixtures import Halved
+        from dpaudit.accounting.laws.distributions import Halved, distribution_of
 
         base = distribution_of(self.law) if self.law.reversed() == self.law else None
         return None if base is None else Halved(base, self.rate)
@@ -131,10 +115,8 @@ def _seen_by_share(law: Law, rate: Fraction) -> Law:
 
 
 def _response(law: Response, rate: Fraction, *, up: bool) -> Response:
-    """The pair above samples of randomized response, which has its shape; rounded up in epsilon and down in the null weight.
-
-    Or down in epsilon and up in the null weight, which is below it.
-    """
+    """The pair above samples of randomized response, which has its shape; rounded up in epsilon and down in the null weight."""
+    # Or down in epsilon and up in the null weight, which is below it.
     name, infinity = f"{law.describe()} on a share {shown(rate)} without replacement", rate * law.infinity
     if not law.epsilon:
         return Response(Fraction(0), name, infinity=infinity)

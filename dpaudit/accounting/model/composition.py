@@ -1,27 +1,28 @@
-"""A composition: a multiset of privacy loss laws under one adjacency, as plain data."""
+"""A composition of laws, as plain data: what it loses at worst, and the two questions that engines answer about it."""
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Final
+from fractions import Fraction
+from typing import Final, TypeAlias
 
-from dpaudit.accounting.model.law import Law
+from flint import arb
+
+from dpaudit.accounting.model.law import Law, LossValue, sum_of_losses
 from dpaudit.claims import Adjacency
-from dpaudit.exact import integer
+from dpaudit.exact import Enclosure, Reason, ball, integer, working_precision
 
-_MOST_RELEASES: Final = 10**1000
-"""More of one kind are refused: Python does not print such numbers."""
+_MOST_RELEASES: Final = 10**1000  # More of one kind are refused: Python does not print such numbers
 
 
 @dataclass(frozen=True)
 class Composition:
-    """The laws of everything released, each with how often it is used, and the adjacency that all of them are about.
+    """The laws of everything released, each with how often it is used, and the adjacency that all of them are about."""
 
-    Engines read compositions and answer questions about them; `PrivacyLoss` is what users hold.
-    """
-
+    # Engines read compositions and answer questions about them; `PrivacyLoss` is what users hold.
     parts: tuple[tuple[Law, int], ...]
     adjacency: Adjacency
 
@@ -55,3 +56,58 @@ def _place(law: Law) -> str:
         return repr(law)
     except ValueError:  # Python does not print integers of thousands of digits
         return law.describe()
+
+
+@dataclass(frozen=True)
+class DeltaAt:
+    """The smallest delta at `epsilon`, in nats, at least 0."""
+
+    epsilon: Fraction
+
+
+@dataclass(frozen=True)
+class EpsilonAt:
+    """The smallest epsilon at `delta`, in [0, 1)."""
+
+    delta: Fraction
+
+
+Question: TypeAlias = DeltaAt | EpsilonAt
+
+
+LONGEST_POWER: Final = 1 << 14  # Powers of rationals with more bits than this are enclosed in a ball
+
+
+def greatest_loss(composition: Composition) -> LossValue | None:
+    """Sum of the greatest finite losses, None when one of them is unbounded: the suprema of independent losses add."""
+    values = []
+    for law, count in composition.parts:
+        value = law.greatest_loss()
+        if value is None:
+            return None
+        values.append((value, count))
+    return sum_of_losses(values)
+
+
+def epsilon_of_greatest_loss(limit: Enclosure, greatest: LossValue | None) -> Enclosure:
+    """Epsilon where delta is the probability of an infinite loss: the sum of the greatest finite losses."""
+    least, most = (math.inf, math.inf) if greatest is None else greatest.ends()
+    return Enclosure(max(least, Fraction(0)), max(most, Fraction(0)), Reason("sum of the greatest finite losses", (limit.reason,)))
+
+
+def infinite_loss(composition: Composition) -> Enclosure:
+    """Probability that some loss is infinite, 1 - product of (1 - mass)^count: delta never falls below it."""
+    masses = [(law.infinity_mass(), count) for law, count in composition.parts]
+    reason = Reason("probability of an infinite loss, 1 - product of (1 - mass)^count")
+    if not any(mass for mass, _ in masses):
+        return Enclosure.point(0, Reason("no output has infinite loss"))
+    if sum(count * mass.denominator.bit_length() for mass, count in masses) <= LONGEST_POWER:
+        safe = Fraction(1)
+        for mass, count in masses:
+            safe *= (1 - mass) ** count
+        return Enclosure.point(1 - safe, reason)
+    with working_precision(256):
+        if any(mass == 1 for mass, _ in masses):
+            return Enclosure.point(1, reason)
+        logarithm = sum(((-ball(mass)).log1p() * count for mass, count in masses), arb(0))
+        return Enclosure.from_ball(-logarithm.expm1(), reason, lowest=Fraction(0), highest=Fraction(1))

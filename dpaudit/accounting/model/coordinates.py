@@ -10,14 +10,11 @@ from typing import Final, TypeAlias
 
 from flint import arb
 
-from dpaudit.accounting.model.values import LossValue
+from dpaudit.accounting.model.law import LossValue
 from dpaudit.exact import ball
 
-MOST_BASE: Final = 512
-"""Most base numbers; losses with more independent logarithms are not composed value by value."""
-
-Place: TypeAlias = tuple[int, ...]
-"""Multiples of the unit of nats and of the logarithm of each base number."""
+MOST_BASE: Final = 512  # Most base numbers; losses with more independent logarithms are not composed value by value
+Place: TypeAlias = tuple[int, ...]  # Multiples of the unit of nats and of the logarithm of each base number
 
 
 @dataclass(frozen=True)
@@ -51,7 +48,6 @@ class Coordinates:
         steps = (ball(self.unit), *(arb(factor).log() for factor in self.base))
 
         def ball_of(place: Place) -> arb:
-            """The sum of the coordinates, each times its step."""
             return sum((step * times for step, times in zip(steps, place, strict=True) if times), arb(0))
 
         return ball_of
@@ -67,10 +63,8 @@ def common_unit(values: Iterable[Fraction]) -> Fraction:
 
 
 def _coprime_base(numbers: Iterable[int]) -> tuple[int, ...] | None:
-    """Pairwise coprime numbers above 1 such that every given number is a product of their powers; None when too many.
-
-    Factor refinement: two numbers with a common divisor are replaced by it and by their quotients.
-    """
+    """Pairwise coprime numbers above 1 such that every given number is a product of their powers; None when too many."""
+    # Factor refinement: two numbers with a common divisor are replaced by it and by their quotients.
     base: list[int] = []
     waiting = [number for number in numbers if number > 1]
     while waiting:

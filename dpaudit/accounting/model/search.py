@@ -1,4 +1,4 @@
-"""Searches by value: where a non-increasing certified function falls to a target, where a convex one is least."""
+"""Searches: where a certified function falls to a target, where a convex one is least, which threshold is best."""
 
 from __future__ import annotations
 
@@ -7,24 +7,19 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import Final
 
+from flint import arb
+
 from dpaudit.exact import Endpoint
 
-RELATIVE_WIDTH: Final = Fraction(1, 1 << 34)
-"""The search stops when the bracket is this narrow relative to its upper end."""
-
-SMALLEST_POINT: Final = Fraction(1, 1 << 256)
-"""The search does not look below this point: the lower end is then 0."""
-
-LARGEST_POINT: Final = Fraction(1 << 1024)
-"""The search does not look above this point: the upper end is then infinite."""
+RELATIVE_WIDTH: Final = Fraction(1, 1 << 34)  # The search stops when the bracket is this narrow relative to its upper end
+SMALLEST_POINT: Final = Fraction(1, 1 << 256)  # The search does not look below this point: the lower end is then 0
+LARGEST_POINT: Final = Fraction(1 << 1024)  # The search does not look above this point: the upper end is then infinite
 
 
 def crossing(value: Callable[[Fraction], Endpoint], target: Fraction, most: Endpoint) -> tuple[Endpoint, Endpoint]:
-    """A point where the function exceeds `target` (0 if there is none) and a point where it does not.
-
-    `most` is a point from which on the function is known not to exceed the target, infinity when there is none. Every point
-    is decided by evaluating the function; floats only choose where to look next.
-    """
+    """A point where the function exceeds `target` (0 if there is none) and a point where it does not."""
+    # `most` is a point from which on the function is known not to exceed the target, infinity when there is none. Every point is
+    # decided by evaluating the function; floats only choose where to look next.
     if value(Fraction(0)) <= target:
         return Fraction(0), Fraction(0)
     low, high = Fraction(0), most if isinstance(most, Fraction) else Fraction(1)
@@ -47,10 +42,8 @@ def crossing(value: Callable[[Fraction], Endpoint], target: Fraction, most: Endp
 
 
 def golden_section(value: Callable[[float], float], low: float, high: float, steps: int) -> tuple[float, float, float]:
-    """Where a quasi-convex function is least: both ends of what so many steps leave over, and the better point inside.
-
-    Each step shrinks the range by 0.618. Floats only steer by it: a poor place costs tightness, never soundness.
-    """
+    """Where a quasi-convex function is least: both ends of what so many steps leave over, and the better point inside."""
+    # Each step shrinks the range by 0.618. Floats only steer by it: a poor place costs tightness, never soundness.
     ratio = (math.sqrt(5) - 1) / 2
     left, right = high - ratio * (high - low), low + ratio * (high - low)
     at_left, at_right = value(left), value(right)
@@ -105,3 +98,20 @@ def log_of(value: Fraction) -> float:
     """Logarithm of a positive rational of any size, as a float that only steers a search."""
     shift = value.numerator.bit_length() - value.denominator.bit_length()
     return math.log(value / Fraction(2) ** shift) + shift * math.log(2)
+
+
+# Why a threshold is the best event.
+THRESHOLD_SOURCE: Final = (
+    "loss increasing in the output: delta(e) = P(x >= t) - exp(e) Q(x >= t) at the threshold where it passes e"
+)
+
+
+def best_threshold(boundary: arb, gain: Callable[[int], arb]) -> arb:
+    """Ball around the maximum of `gain` over integer thresholds, reached at the first integer beyond `boundary`."""
+    # Where the ball `boundary` does not decide between two neighbouring integers, the gain is the same at both up to what the ball
+    # leaves open, and the larger one is the maximum. A boundary that is not known to within one integer decides nothing.
+    low, high = boundary.lower().floor().unique_fmpz(), boundary.upper().floor().unique_fmpz()
+    if low is None or high is None or high - low > 1:
+        return arb(0).union(arb(1))
+    first = gain(int(low) + 1)
+    return first if low == high else first.max(gain(int(high) + 1))

@@ -15,23 +15,13 @@ from flint import arb, fmpq
 
 from dpaudit.exact import float_outward, working_precision
 
-UNIT: Final = Fraction(1, 1 << 53)
-"""Largest relative error of one addition or product of doubles."""
-
+UNIT: Final = Fraction(1, 1 << 53)  # Largest relative error of one addition or product of doubles
+# At least the square root of 5: a complex product of doubles is off by at most this many units (Brent, Percival, Zimmermann).
 ROOT_FIVE: Final = Fraction(2237, 1000)
-"""At least the square root of 5: a complex product of doubles is off by at most this many units (Brent, Percival, Zimmermann)."""
-
-SMALLEST: Final = 2.0**-1000
-"""More than everything that underflow can change in one transform; positive masses are never below it."""
-
-CHUNK: Final = 1 << 15
-"""Doubles that are worked on at a time."""
-
-Reals: TypeAlias = np.ndarray[tuple[int, ...], np.dtype[np.float64]]
-"""An array of doubles."""
-
-Complexes: TypeAlias = tuple[Reals, Reals]
-"""Real and imaginary parts."""
+SMALLEST: Final = 2.0**-1000  # More than everything that underflow can change in one transform; positive masses are never below it
+CHUNK: Final = 1 << 15  # Doubles that are worked on at a time
+Reals: TypeAlias = np.ndarray[tuple[int, ...], np.dtype[np.float64]]  # An array of doubles
+Complexes: TypeAlias = tuple[Reals, Reals]  # Real and imaginary parts
 
 
 @lru_cache(maxsize=64)

@@ -32,8 +32,8 @@ from dpaudit.targets import Reference, Target, bundle_locations
 _SHARED: Final = (
     "dpaudit.accounting.engines.evaluate",
     "dpaudit.accounting.laws",
-    "dpaudit.accounting.engines.profile",
-    "dpaudit.accounting.model.questions",
+    "dpaudit.accounting.engines.closed_forms",
+    "dpaudit.accounting.model.composition",
     "scipy.special",
 )
 """What every audit needs after its first run: imported once, before the processes of the targets fork."""

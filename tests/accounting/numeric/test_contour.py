@@ -33,7 +33,7 @@ from dpaudit.accounting.engines.closed_forms import closed_form
 from dpaudit.accounting.engines.contour import Contour, contour, contour_along, contour_for
 from dpaudit.accounting.engines.evaluate import evaluate
 from dpaudit.accounting.engines.tilted import lattice_for, parts_of
-from dpaudit.accounting.model.questions import DeltaAt, EpsilonAt
+from dpaudit.accounting.model.composition import DeltaAt, EpsilonAt
 from dpaudit.claims import Adjacency
 from dpaudit.errors import EngineDisagreement
 from dpaudit.exact import Enclosure, working_precision

@@ -9,7 +9,7 @@ import pytest
 from flint import arb
 
 from dpaudit.accounting.engines.cells import Raster
-from dpaudit.accounting.engines.convolution import composed
+from dpaudit.accounting.engines.convolution import convolve_laws
 from dpaudit.accounting.engines.lattice import Lattice
 from dpaudit.accounting.model.transform import error_constant
 
@@ -42,7 +42,7 @@ def test_masses_are_within_the_stated_error_and_on_their_side(seed):
     upper = generator.dirichlet(np.ones(6))
     lower, count = upper * generator.uniform(0.9, 1, 6), int(generator.integers(2, 8))
     first = int(generator.integers(-60, 10))
-    found = composed([lattice(index, upper, lower, count)], first, 512)
+    found = convolve_laws([lattice(index, upper, lower, count)], first, 512)
     for masses, known, error in ((upper, found.upper, found.upper_error), (lower, found.lower, found.lower_error)):
         exact = np.zeros(512)
         for place, mass in exact_power(index, masses.tolist(), count).items():
@@ -56,7 +56,7 @@ def test_masses_are_within_the_stated_error_and_on_their_side(seed):
 def test_the_error_counts_every_use_of_every_transform_and_every_product(count):
     """For a law without spread no frequency decays, so that the bound of the theorem is met with all its terms."""
     size = 1024
-    found = composed([lattice([0], [1.0], [1.0], count)], 0, size)
+    found = convolve_laws([lattice([0], [1.0], [1.0], count)], 0, size)
     once = 2 * (error_constant(size) + 4 * UNIT)
     expected = count * once + 5**0.5 * UNIT * count + 2 * (error_constant(size) + 4 * UNIT)
     assert expected <= found.upper_error <= 1.1 * expected + 1e-3 * (count == 10**9)
@@ -66,7 +66,7 @@ def test_the_error_counts_every_use_of_every_transform_and_every_product(count):
 def test_frequencies_that_are_set_to_nothing_are_as_small_as_proved():
     """Six uses of a law that is almost uniform: the middle frequencies vanish, and the masses still agree."""
     size, count = 256, 4000
-    found = composed([lattice([0, 1], [0.5, 0.5], [0.5, 0.5], count)], 0, size)
+    found = convolve_laws([lattice([0, 1], [0.5, 0.5], [0.5, 0.5], count)], 0, size)
     exact = np.zeros(size)
     term = Fraction(1, 2**count)
     for place in range(count + 1):

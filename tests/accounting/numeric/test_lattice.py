@@ -16,7 +16,7 @@ from mpmath import mp, mpf
 from dpaudit.accounting import Poisson, compose, explicit_pair, gaussian, laplace
 from dpaudit.accounting.engines.cells import Raster, cells_of
 from dpaudit.accounting.engines.evaluation import Evaluated
-from dpaudit.accounting.engines.fusion import _from_the_left, _from_the_right, _joined, fused
+from dpaudit.accounting.engines.fusion import _from_the_left, _from_the_right, _join_passes, fuse_halves
 from dpaudit.accounting.engines.lattice import lattice_of, powers
 from dpaudit.accounting.engines.plan import choose_plan, float_sketch
 from dpaudit.accounting.engines.tilted import lattice_for
@@ -97,7 +97,7 @@ def raster_of(name, tilt=2.0, width=0.03):
 def test_no_place_of_the_lower_law_lacks_mass(name, tilt):
     """The inequality behind the lower law, recomputed in ball arithmetic with the parts that were chosen."""
     plan, cells = raster_of(name, tilt)
-    kept, moved = _joined(cells.halves)
+    kept, moved = _join_passes(cells.halves)
     raster = plan.rasters[0]
     with working_precision(200):
         fine = Raster(raster.step / 2, raster.offset, tuple(sorted({*(2 * end for end in raster.ends), *middles(raster)})))
@@ -135,13 +135,13 @@ def test_the_upper_law_keeps_all_mass_and_the_lower_one_has_less(name):
     raster = plan.rasters[0]
     with working_precision(140):
         weights = [float((ball(plan.log_scales[0]) - ball(plan.tilt) * ball(raster.place(end))).exp()) for end in raster.ends]
-    upper, lower = (cells.upper * weights).sum(), (fused(cells.halves) * weights).sum()
+    upper, lower = (cells.upper * weights).sum(), (fuse_halves(cells.halves) * weights).sum()
     infinite = float(cells.upper_infinity)
     assert 1 <= upper + infinite <= 1 + 1e-6
     assert 0.8 < lower <= 1
     losses = np.array([float(raster.place(end)) for end in raster.ends])
     assert (cells.upper * weights * np.exp(-losses)).sum() <= 1 + 1e-12
-    assert (fused(cells.halves) * weights * np.exp(-losses)).sum() <= 1
+    assert (fuse_halves(cells.halves) * weights * np.exp(-losses)).sum() <= 1
 
 
 def test_two_passes_joined_lose_far_less_than_either():
@@ -152,7 +152,7 @@ def test_two_passes_joined_lose_far_less_than_either():
         cells = cells_of(law, plan.rasters[0], plan.tilt, plan.log_scales[0], 300)
     lost = {}
     halves = cells.halves
-    for name, parts in (("joined", _joined(halves)), *((one.__name__, one(halves)[0].transpose(2, 0, 1)) for one in PASSES)):
+    for name, parts in (("joined", _join_passes(halves)), *((one.__name__, one(halves)[0].transpose(2, 0, 1)) for one in PASSES)):
         mass = (halves.kept * parts[0]).sum() + (halves.moved * parts[1]).sum()
         lost[name] = 1 - np.exp(-(10**6) * (1 - mass / cells.upper.sum()))
     assert lost["joined"] < 0.002

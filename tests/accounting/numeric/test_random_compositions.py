@@ -13,7 +13,7 @@ from dpaudit.accounting import Poisson, compose, explicit_pair
 from dpaudit.accounting.engines.closed_forms import closed_form
 from dpaudit.accounting.engines.tilted import lattice_for
 from dpaudit.accounting.laws.sampled import Sampled
-from dpaudit.accounting.model.questions import DeltaAt
+from dpaudit.accounting.model.composition import DeltaAt
 from dpaudit.accounting.privacy_loss import one_release
 
 CASES = int(os.environ.get("LATTICE_CASES", "150"))

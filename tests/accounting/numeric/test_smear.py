@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 from dpaudit.accounting import compose, explicit_pair, laplace, pure_dp
 from dpaudit.accounting.engines import plan, tilted
 from dpaudit.accounting.engines.cells import Raster, cells_of
-from dpaudit.accounting.engines.fusion import fused, lower_law
-from dpaudit.accounting.engines.smear import Bump, bump_of
+from dpaudit.accounting.engines.evaluation import Bump, bump_of
+from dpaudit.accounting.engines.fusion import fuse_halves, lower_law
 from dpaudit.accounting.engines.tilted import lattice_for
 from dpaudit.accounting.laws.distributions import DoubleExponential, Listed
 from dpaudit.exact import working_precision
@@ -30,9 +30,9 @@ OTHER = explicit_pair(["0.61", "0.22", "0.17"], ["0.41", "0.38", "0.21"])
 def coarse(monkeypatch):
     """Plans that do not refine short lattices."""
     monkeypatch.setattr(plan, "SMALL_TRANSFORM", 0)
-    tilted._built.cache_clear()
+    tilted._build_lattice.cache_clear()
     yield
-    tilted._built.cache_clear()
+    tilted._build_lattice.cache_clear()
 
 
 def bump_for(*uses):
@@ -143,7 +143,7 @@ def test_the_better_of_the_two_lower_laws_is_taken():
     assert (1, 0) == (width, none)
     assert spread.sum() > kept.sum()
     assert np.allclose(spread, cells.upper, rtol=2.0**-40)
-    assert (kept == fused(cells.halves)).all()
+    assert (kept == fuse_halves(cells.halves)).all()
 
 
 def test_a_point_on_a_place_is_not_spread():

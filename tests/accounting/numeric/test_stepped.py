@@ -11,8 +11,8 @@ from mpmath import mp, mpf
 
 from dpaudit.accounting import gaussian
 from dpaudit.accounting.engines import tilted
-from dpaudit.accounting.laws import rounded_gaussian
-from dpaudit.accounting.laws.rounded_gaussian import RoundedGaussian
+from dpaudit.accounting.laws import discrete_gaussian
+from dpaudit.accounting.laws.discrete_gaussian import RoundedGaussian
 from dpaudit.accounting.laws.stepped import Stepped
 from dpaudit.accounting.privacy_loss import one_release
 from dpaudit.exact import ball, working_precision
@@ -67,7 +67,7 @@ def test_composed_rounded_gaussians_lose_what_a_direct_sum_says(sigma, steps, co
 def test_listed_outputs_and_steps_give_answers_that_meet(monkeypatch):
     answers = []
     for most in (1 << 14, 0):
-        monkeypatch.setattr(rounded_gaussian, "MOST_LISTED", most)
+        monkeypatch.setattr(discrete_gaussian, "MOST_LISTED", most)
         answers.append(tilted.lattice_for(100 * rounded(12), epsilon=Fraction(1)).delta(Fraction(1)))
     assert answers[0].meets(answers[1])
     assert answers[0].width <= answers[0].upper / 1000

@@ -34,7 +34,7 @@ from dpaudit.accounting.engines.evaluation import Evaluated
 from dpaudit.accounting.engines.tilted import lattice_for, rough_upper_end, tilted_lattice
 from dpaudit.accounting.laws.distributions import Normal
 from dpaudit.accounting.laws.sampled import Sampled
-from dpaudit.accounting.model.questions import DeltaAt, EpsilonAt
+from dpaudit.accounting.model.composition import DeltaAt, EpsilonAt
 from dpaudit.claims import Adjacency
 from dpaudit.errors import EngineDisagreement, InvalidArgument, Unsupported
 from dpaudit.exact import working_precision

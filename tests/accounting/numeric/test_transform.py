@@ -14,7 +14,7 @@ from dpaudit.accounting import Poisson, laplace
 from dpaudit.accounting.engines import tilted
 from dpaudit.accounting.engines.tilted import tilted_lattice
 from dpaudit.accounting.model import transform as module
-from dpaudit.accounting.model.questions import DeltaAt
+from dpaudit.accounting.model.composition import DeltaAt
 from dpaudit.accounting.model.transform import error_constant, inverse, is_standard, roots, transform
 from dpaudit.exact import working_precision
 
