@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpaudit.auditor.betting.accounts import game_of, learned_menu, menu_of, settle, telltale_menu
+from dpaudit.auditor.betting.accounts import combine_bets, game_of, learned_menu, menu_of, telltale_menu
 from dpaudit.auditor.betting.label_bettor import LabelBettor
 from dpaudit.auditor.statistics.bounds import ClaimPoint
 
@@ -69,7 +69,7 @@ def test_values_that_tell_are_those_seen_twice_and_with_one_label_only():
 def test_values_that_tell_are_bet_on_with_nearly_the_largest_stake():
     counts = np.array([[0, 8], [8, 0], [5000, 5000]], dtype=np.float64)
     exact = np.array([True, True, False])
-    factors, _ = settle(counts, (telltale_menu(counts, exact, LEAKY),), LEAKY)
+    factors, _ = combine_bets(counts, (telltale_menu(counts, exact, LEAKY),), LEAKY)
 
     largest = 1 + 0.97 / LEAKY.odds
     assert factors[0, 1] > 1 + 0.9 * (largest - 1)
@@ -106,8 +106,8 @@ def test_a_leak_of_one_in_a_thousand_is_refuted_after_few_hits():
 def test_columns_settled_together_are_settled_as_if_alone(counts):
     counts = np.array(counts, dtype=np.float64)
     menus = (menu_of(np.full(4, 0.25), LEAKY), learned_menu(counts[0], LEAKY))
-    factors, gains = settle(counts, menus, LEAKY)
-    alone = [settle(one, menus, LEAKY) for one in counts]
+    factors, gains = combine_bets(counts, menus, LEAKY)
+    alone = [combine_bets(one, menus, LEAKY) for one in counts]
 
     assert factors == pytest.approx(np.stack([one for one, _ in alone]), abs=1e-12)
     assert gains == pytest.approx(np.stack([gain for _, gain in alone]), abs=1e-9)
@@ -115,7 +115,7 @@ def test_columns_settled_together_are_settled_as_if_alone(counts):
 
 def test_no_sets_are_no_bets():
     empty = telltale_menu(np.ones((3, 2)), np.zeros(3, dtype=bool), GAME)
-    factors, gains = settle(np.ones((2, 3, 2)), (empty,), GAME)
+    factors, gains = combine_bets(np.ones((2, 3, 2)), (empty,), GAME)
 
     assert np.array_equal(np.ones((2, 3, 2)), factors)
     assert np.array_equal(np.zeros(2), gains)

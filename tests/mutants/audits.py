@@ -393,11 +393,11 @@ def the_gate_stays_shut():
 
     def return_twice(_):
         read, write = os.pipe()
-        mark = pulse.entered()
+        mark = pulse.mark_call()
         born = os.fork()
         if born:
             os.waitpid(born, 0)
-        pulse.returned(mark)
+        pulse.end_call(mark)
         os.write(write, b"x")
         if not born:
             os._exit(0)

@@ -26,7 +26,7 @@ Mask: TypeAlias = NDArray[np.bool_]
 # benchmarks/refutation.py), never whether a true one is: sets and stakes of a run are fixed before its label, and whatever they
 # are, the mean of a factor is at most 1 under the claim.
 _SHAPES: Final = {"two_sided": 0.65, "one_sided": 0.15, "middle": 0.03, "single": 0.07, "learned": 0.1, "telltale": 0.3}
-"""How wealth is divided over the shapes of the sets before any run: telltale sets besides the others, which add up to 1."""
+"""Shares of the shapes of sets in the wealth before any run, in proportion; telltale sets come on top of the others."""
 
 _FEWEST_REPEATS: Final = 2
 _CLEARLY: Final = 1.5
@@ -44,19 +44,19 @@ _LARGEST_STAKE: Final = 0.97
 
 _USUAL_STEP: Final = 3.5
 _NARROWNESS: Final = 2.0
-"""Where on the ladder most wealth starts, between half an epsilon and a whole one, and how fast it falls off on both sides."""
+"""The step of the ladder where most wealth starts, between half an epsilon and a whole one, and how fast it falls off."""
 
 _RATIO_VARIANCE: Final = 4.0
 """Variance of the log-ratio of a bin before anything was counted: a standard deviation of 2, as in `forecasts`."""
 
 _ROOM: Final = 1 + 1e-14
-"""Room for the roundings of `settle` and `forecasts`, each at most 2**-53 of its result. Odds and drain may only be overstated:
+"""Room for the roundings of `combine_bets`, `forecasts`, each at most 2**-53 of its result. Odds and drain may only be overstated:
 then bets pay less than the claim allows."""
 
 
 @dataclass(frozen=True)
 class Game:
-    """What the claim allows to bet: odds against a label, drain for each set in use, and the ladder of stakes.
+    """Bets that the claim allows: odds against a label, drain for each set in use, and the ladder of stakes.
 
     `odds` is e^epsilon rounded up, `half_delta` delta / 2 rounded up. The ladder is for violations by `excess`; `log_weights`
     divide wealth over it. `stakes` and the logarithms of the factors on the right label, on the wrong one and without a bet have
@@ -156,7 +156,7 @@ def _either_label(sets: Floats) -> tuple[Floats, Floats]:
 
 def learned_menu(counts: Floats, game: Game) -> Menu:
     """Sets learned from the past: the bins whose shrunk log-ratio passes a break-even level."""
-    # Bins are judged one by one: among many bins without signal a rare value that tells everything must not be shrunk away.
+    # Bins are judged one by one: among many bins without signal a rare value that gives the label away must not be shrunk.
     tally = counts + 0.5
     variance = (1 / tally).sum(axis=1)
     ratios = np.log(tally[:, 1] / tally[:, 0]) * _RATIO_VARIANCE / (_RATIO_VARIANCE + variance)
@@ -181,7 +181,7 @@ def telltale_menu(counts: Floats, exact: Mask, game: Game) -> Menu:
     return Menu(ones[used], zeros[used], prior[None][used])
 
 
-def settle(counts: Floats, menus: tuple[Menu, ...], game: Game) -> tuple[Floats, Floats]:
+def combine_bets(counts: Floats, menus: tuple[Menu, ...], game: Game) -> tuple[Floats, Floats]:
     """Combine the bets of all accounts after the runs counted so far: factors by bin and label, and the log of what they gained."""
     menus = tuple(menu for menu in menus if len(menu.ones))
     if not menus:

@@ -9,7 +9,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from dpaudit.auditor.betting.accounts import Menu, game_of, settle
+from dpaudit.auditor.betting.accounts import Menu, combine_bets, game_of
 from dpaudit.auditor.betting.label_bettor import ROUNDING, check_runs, next_settlement
 from dpaudit.auditor.events.predicates import hits_of
 from dpaudit.auditor.events.ranking import Event, RankedEvent
@@ -22,7 +22,7 @@ MOST_EVENTS: Final = 12
 
 _TRUST: Final = 0.5
 _MOST_TRUSTED: Final = 2000.0
-"""How much of the pilot's hits count as seen: half of them, at most so many, so that later runs can outweigh them."""
+"""Share of the pilot's hits that counts as seen, and the most of them, so that later runs can outweigh them."""
 
 _SIDE: Final = Menu(np.array([[0.0, 1.0]]), np.zeros((1, 2)), np.zeros((1, 1)))
 
@@ -48,8 +48,8 @@ class EventPortfolio:
             raise InvalidArgument("DPA103", f"a portfolio takes 1 to {MOST_EVENTS} events, got {len(wagers)}. Keep the best ones.")
         self._game = game_of(point)
         self._wagers = tuple(wagers)
-        self._counts = np.stack([_imagined(wager.expected) for wager in wagers])
-        self._at_start = settle(self._counts, (_SIDE,), self._game)[1]
+        self._counts = np.stack([_counts_expected(wager.expected) for wager in wagers])
+        self._at_start = combine_bets(self._counts, (_SIDE,), self._game)[1]
         # Entry (event, pattern) says whether runs of that pattern of hits are inside the event.
         self._inside = (np.arange(1 << len(wagers))[None, :] >> np.arange(len(wagers))[:, None]) & 1
         self._log_factors = np.zeros((1 << len(wagers), 2))
@@ -90,7 +90,7 @@ class EventPortfolio:
 
     def _settle(self) -> None:
         """Fix shares and stakes until the next settlement."""
-        settled, gains = settle(self._counts, (_SIDE,), self._game)
+        settled, gains = combine_bets(self._counts, (_SIDE,), self._game)
         gains = gains - self._at_start
         shares = np.exp(gains - np.logaddexp.reduce(gains))
         mixed = np.zeros_like(self._log_factors)
@@ -100,7 +100,7 @@ class EventPortfolio:
         self._settle_at = next_settlement(self._runs)
 
 
-def _imagined(expected: RankedEvent | None) -> Floats:
+def _counts_expected(expected: RankedEvent | None) -> Floats:
     """Counts in the place of what the pilot found, at a discount, since it chose this event among many."""
     if expected is None:
         return np.zeros((2, 2))

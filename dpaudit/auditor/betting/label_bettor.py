@@ -9,7 +9,7 @@ from typing import Final
 
 import numpy as np
 
-from dpaudit.auditor.betting.accounts import Game, Mask, Menu, game_of, learned_menu, menu_of, settle, telltale_menu
+from dpaudit.auditor.betting.accounts import Game, Mask, Menu, combine_bets, game_of, learned_menu, menu_of, telltale_menu
 from dpaudit.auditor.betting.forecasts import forecast
 from dpaudit.auditor.reading.features import ITEMS
 from dpaudit.auditor.scoring.fitting import fit_score
@@ -147,7 +147,7 @@ class LabelBettor:
         gains = []
         for column in self._columns:
             learned, telltale = learned_menu(column.counts, self._game), telltale_menu(column.counts, column.exact, self._game)
-            factors, gained = settle(column.counts, (column.menu, learned, telltale), self._game)
+            factors, gained = combine_bets(column.counts, (column.menu, learned, telltale), self._game)
             column.factors = factors - ROUNDING
             gains.append(float(gained) + column.log_prior)
         if gains:

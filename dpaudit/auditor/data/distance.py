@@ -61,7 +61,7 @@ def tolerance(first: Any, second: Any, bound: Fraction) -> Fraction:
     return bound * _OF_THE_BOUND if _has_floats(first) or _has_floats(second) else Fraction(0)
 
 
-def change(first: Any, second: Any) -> float:
+def estimate_change(first: Any, second: Any) -> float:
     """Estimate how far apart two values are in all: for an order of preference among candidates, never for a finding."""
     try:
         before, after = numbers_in(first), numbers_in(second)

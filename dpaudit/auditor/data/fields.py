@@ -55,7 +55,7 @@ def with_field(record: Any, field: Any, value: Any) -> Any:
 
 
 def user_field(record: Any, unit: str) -> Any:
-    """Where a record has its user's key under a unit "user:KEY": at KEY in a mapping, at that position in a row."""
+    """Field with the user's key of a record under a unit "user:KEY": KEY in a mapping, that position in a row."""
     key = unit.removeprefix("user:")
     return key if isinstance(record, Mapping) else int(key)
 

@@ -28,7 +28,7 @@ _THRESHOLD_DOUBT: Final = (0.0005, 0.01)
 _JUMP_DOUBT: Final = 0.1
 _SET_DOUBT: Final = (0.003, 0.2)
 _VALUE_DOUBT: Final = (1.0, 1.0)
-"""How far the truth may be from the model, as standard deviations: a constant and a share of the modelled log-ratio; for thresholds
+"""Standard deviations of the truth around the model: a constant and a share of the modelled log-ratio; for thresholds
 also a share of the distance of log-odds around the limit from it, since bins hide where exactly they change."""
 
 _VALUE_HANDICAP: Final = 1.0
@@ -62,7 +62,7 @@ class Family:
 def score_families(features: Floats, labels: Labels, groups: Sequence[int] | None = None) -> list[Family]:
     """Find candidates by a score of whole outputs; none where no column varies."""
     score = fit_score(features, labels, groups)
-    return [] if score is None else [*_scored(features, labels, score), *_repeated_outputs(features, labels, score)]
+    return [] if score is None else [*_score_thresholds(features, labels, score), *_repeated_outputs(features, labels, score)]
 
 
 def column_families(features: Floats, labels: Labels, column: int) -> list[Family]:
@@ -74,7 +74,7 @@ def column_families(features: Floats, labels: Labels, column: int) -> list[Famil
     if not curve.cuts.size:
         return []
 
-    families = _sides(values, curve, lambda limit, _inside, at_most: Threshold(column, limit, at_most=at_most))
+    families = _thresholds(values, curve, lambda limit, _inside, at_most: Threshold(column, limit, at_most=at_most))
     starts = np.flatnonzero(np.concatenate([[True], values.values[1:] != values.values[:-1]]))
     counts = np.diff(np.append(starts, len(values.values)))
     repeated = np.flatnonzero(counts >= 2)
@@ -96,7 +96,7 @@ def _doubt(model: Floats, scale: tuple[float, float]) -> Floats:
     return scale[0] + scale[1] * np.abs(model)
 
 
-def _sides(column: Ordered, curve: Curve, make: _Maker, handicap: float = 0.0, merit: float = 1.0) -> list[Family]:
+def _thresholds(column: Ordered, curve: Curve, make: _Maker, handicap: float = 0.0, merit: float = 1.0) -> list[Family]:
     """Find thresholds from both sides on values with modelled log-odds; `make` gets limit, number of hits and side."""
     values, size = column.values, len(column.values)
     tail = np.geomspace(1, max(1, size // _QUANTILES), _TAIL_PLACES).astype(np.int64) - 1
@@ -125,7 +125,7 @@ def _make_at(make: _Maker, limits: Floats, inside: Bins, at_most: bool, place: i
     return make(float(limits[place]), int(inside[place]), at_most)
 
 
-def _scored(features: Floats, labels: Labels, score: FittedScore) -> list[Family]:
+def _score_thresholds(features: Floats, labels: Labels, score: FittedScore) -> list[Family]:
     """Find thresholds on the score, or sets of seen outputs where it depends on exact values only."""
     # Hits are counted on held-out scores, since the final one was fitted on these rows; limits are of equal mass on the final one.
     scores = score.table.scores(features)
@@ -143,7 +143,7 @@ def _scored(features: Floats, labels: Labels, score: FittedScore) -> list[Family
     curve = column_model(column, scored=True)
     # On a single column, thresholds are nearly as good as a fitted score and choose less freely.
     single = len(score.table.columns) == 1
-    return _sides(column, curve, threshold, _FITTED_HANDICAP if single else 0.0, 1.0 if single else _SCORE_MERIT)
+    return _thresholds(column, curve, threshold, _FITTED_HANDICAP if single else 0.0, 1.0 if single else _SCORE_MERIT)
 
 
 def _outputs(features: Floats, scores: Floats, score: FittedScore) -> tuple[Floats, Floats] | None:

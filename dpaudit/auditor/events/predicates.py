@@ -111,13 +111,13 @@ class ScoreThreshold:
 
     @cached_property
     def _turns(self) -> tuple[bool, Floats]:
-        """Whether the lowest bin of a single column is inside, and the cuts at which that changes."""
+        """True if the lowest bin of a single column is inside, and the cuts at which that changes."""
         inside = self._inside()
         turns = [cut for cut, below, above in zip(self.table.cuts[0], inside, inside[1:], strict=False) if below != above]
         return inside[0], np.array(turns)
 
     def _inside(self) -> list[bool]:
-        """Whether the outputs of each bin of a single column are in the event."""
+        """Tell for each bin of a single column whether its outputs are in the event."""
         scores = [self.table.offset + value for value in self.table.values[0]]
         return [score <= self.limit if self.at_most else score >= self.limit for score in scores]
 

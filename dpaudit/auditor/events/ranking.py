@@ -53,7 +53,7 @@ class RankedEvent:
 
 @dataclass(frozen=True)
 class Shortlist:
-    """How many events to choose: at most `keep`, `each` of a kind and column, with log-probabilities that are `apart`."""
+    """Number of events to choose: at most `keep`, `each` of a kind and column, with log-probabilities that are `apart`."""
 
     keep: int = 8
     each: int = 2
@@ -137,13 +137,13 @@ def _predict(
     # Mostly pessimistic: chance flatters the best of many counts. One hopeful node, since a bound below 0 costs nothing.
     ratios = held + _NODES[:, None] * spread
     predicted = np.full(len(mass), -1.0)
-    some = _promising(ratios, mass, point, final_runs, alpha)
+    some = _promising_places(ratios, mass, point, final_runs, alpha)
     bounds = expected_bound(ratios[:, some], mass[some], point=point, final_runs=final_runs, alpha=alpha)
     predicted[some] = family.merit * np.mean(bounds, axis=0)
     return predicted, _share(ratio), mass
 
 
-def _promising(ratios: Floats, mass: Floats, point: ClaimPoint, final_runs: int, alpha: float) -> NDArray[np.intp]:
+def _promising_places(ratios: Floats, mass: Floats, point: ClaimPoint, final_runs: int, alpha: float) -> NDArray[np.intp]:
     """Places whose bound is worth computing, by a normal approximation: the best, and the best of clearly different mass."""
     if len(mass) <= _COMPUTED + _COMPUTED_APART:
         return np.arange(len(mass))

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from dpaudit.auditor.pairs.drawing import drawn_pairs
+from dpaudit.auditor.pairs.drawing import draw_pairs
 from dpaudit.auditor.pairs.kinds import check_neighbours, edits_of, operations_of
 from dpaudit.auditor.pairs.parts import drop_duplicates
 from dpaudit.auditor.pairs.relations import describe
@@ -43,7 +43,7 @@ def candidate_pairs(target: Target) -> tuple[Neighbours, ...]:
                 "Give pairs, neighbours=[(first, second)], or one dataset, data=[...].",
             )
         return tuple(_made(target.data, adjacency, target.sensitivity))
-    pairs = target.neighbours if isinstance(target.neighbours, Sequence) else drawn_pairs(target.neighbours)
+    pairs = target.neighbours if isinstance(target.neighbours, Sequence) else draw_pairs(target.neighbours)
     for position, pair in enumerate(pairs):
         check_neighbours(pair, adjacency, f"pair {position}")
     return tuple(Neighbours(first, second, describe(first, second)) for first, second in pairs)

@@ -7,6 +7,7 @@ given to it does not, so an audit that runs elsewhere draws the same pairs.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -28,7 +29,7 @@ class _FoundError(Exception):
     """Raised by a test function that is given what is searched for."""
 
 
-def drawn_pairs(strategy: SearchStrategy[tuple[Any, Any]]) -> tuple[tuple[Any, Any], ...]:
+def draw_pairs(strategy: SearchStrategy[tuple[Any, Any]]) -> tuple[tuple[Any, Any], ...]:
     """Draw distinct pairs from a strategy, the same on every call."""
     found: list[tuple[Any, Any]] = []
 
@@ -76,17 +77,15 @@ def shrink_value(
 
     started: list[Any] = []
     test = _test(strategy, judge, InMemoryExampleDatabase())
-    try:
+    with suppress(_FoundError):
         for buffer in _buffers(tries):
             test.hypothesis.fuzz_one_input(buffer)
-    except _FoundError:
-        looking = False
-    if not looking:
-        try:
-            test()
-        except _FoundError:
-            return best
-    return None
+        return None
+    looking = False
+    with suppress(_FoundError):
+        test()
+        return None
+    return best
 
 
 def _buffers(tries: int = _TRIES) -> Iterator[bytes]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import partial
 from itertools import islice
 from typing import Any, Final
@@ -21,7 +21,7 @@ def record_edits(data: Any, adjacency: Adjacency) -> Iterator[Edit]:
     """Add, remove, replace, relabel or null single records, or replace several at once."""
     _check_records(data, adjacency)
     if adjacency.kind == "label":
-        return _labels(data)
+        return _relabel_one(data)
     count = f"{len(data)} records"
     if adjacency.kind == "add_remove":
         places = dict.fromkeys([0, len(data) - 1, *(place for place, _ in extremes(data))])
@@ -36,16 +36,18 @@ def record_edits(data: Any, adjacency: Adjacency) -> Iterator[Edit]:
             if not same(data[place], null)
         )
     if adjacency.kind == "hamming":
-        return _several(data, records_changed(adjacency))
+        return _replace_several(data, records_changed(adjacency))
     return (
-        (partial(_swapped, data, {place: source}), f"record {place} replaced by record {source}, {count}")
+        (partial(_swap_records, data, {place: source}), f"record {place} replaced by record {source}, {count}")
         for place, source in _swaps(data)
     )
 
 
 def label_edits(data: tuple[Any, Any], adjacency: Adjacency) -> Iterator[Edit]:  # noqa: ARG001 - called like the others
     """Relabel records where features and labels come apart, as (features, labels)."""
-    return ((partial(_with_labels, data, make), text.replace("record", "label")) for make, text in _labels(data[1]))
+    return (
+        (partial(lambda make: (data[0], make()), make), text.replace("record", "label")) for make, text in _relabel_one(data[1])
+    )
 
 
 def user_edits(data: Any, adjacency: Adjacency) -> Iterator[Edit]:
@@ -103,21 +105,21 @@ def _swaps(data: Dataset) -> Iterator[tuple[int, int]]:
     return iter(known or islice(others, 1))
 
 
-def _swapped(data: Dataset, sources: dict[int, int]) -> Dataset:
+def _swap_records(data: Dataset, sources: dict[int, int]) -> Dataset:
     """Return the dataset with copies of other records of it at some places."""
     return replace_records(data, {place: data[source] for place, source in sources.items()})
 
 
-def _several(data: Dataset, most: int) -> Iterator[Edit]:
+def _replace_several(data: Dataset, most: int) -> Iterator[Edit]:
     """Replace up to `most` records by one that differs from them."""
     for source in dict.fromkeys(source for _, source in _swaps(data)):
         places = [place for place in range(len(data)) if not same(data[place], data[source])]
         for chosen in dict.fromkeys([tuple(places[:most]), tuple(places[-most:])]):
             text = f"{len(chosen)} records from {chosen[0]} to {chosen[-1]} replaced by record {source}, {len(data)} records"
-            yield partial(_swapped, data, dict.fromkeys(chosen, source)), text
+            yield partial(_swap_records, data, dict.fromkeys(chosen, source)), text
 
 
-def _labels(data: Dataset) -> Iterator[Edit]:
+def _relabel_one(data: Dataset) -> Iterator[Edit]:
     """Give a record the label of another: extreme records first."""
     labels = [label_of(record) for record in data]
     values = [label for place, label in enumerate(labels) if not any(same(label, old) for old in labels[:place][:_MOST_COMPARED])]
@@ -127,8 +129,3 @@ def _labels(data: Dataset) -> Iterator[Edit]:
             if not same(label, labels[place]):
                 made = relabel_record(data[place], label)
                 yield partial(replace_records, data, {place: made}), f"record {place} relabelled, {len(data)} records"
-
-
-def _with_labels(data: tuple[Any, Any], make: Callable[[], Any]) -> tuple[Any, Any]:
-    """Return the features with other labels."""
-    return (data[0], make())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Hashable, Iterator, Mapping
 from functools import partial
 from typing import Any, TypeAlias
 
@@ -11,6 +11,20 @@ from dpaudit.claims import Adjacency
 from dpaudit.errors import InvalidArgument, class_name
 
 Graph: TypeAlias = Mapping[Any, Any]
+
+
+def graphs_apart(first: Any, second: Any, adjacency: Adjacency) -> str:
+    """Say what is wrong with two graphs, empty if nothing is; both ends of an edge list it, or one where it is directed."""
+    before, after = graph_of(first), graph_of(second)
+    if before is None or after is None:
+        return ""
+    changed: set[frozenset[Hashable]] = {frozenset(arc) for arc in before[1] ^ after[1]}
+    nodes = before[0] ^ after[0]
+    if adjacency.kind == "edge":
+        return f"{len(nodes)} nodes and {len(changed)} edges differ" if nodes or len(changed) > 1 else ""
+    if len(nodes) > 1 or any(not nodes & edge for edge in changed):
+        return f"{len(nodes)} nodes differ, or edges that touch none of them"
+    return ""
 
 
 def graph_edits(data: Any, adjacency: Adjacency) -> Iterator[Edit]:

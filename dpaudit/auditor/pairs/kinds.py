@@ -12,26 +12,15 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from dpaudit.auditor.data.distance import change
+from dpaudit.auditor.data.distance import estimate_change
 from dpaudit.auditor.data.records import copy_of, fingerprint, is_labelled
 from dpaudit.auditor.pairs.edits import label_edits, record_edits, user_edits
-from dpaudit.auditor.pairs.graphs import graph_edits, graph_parts, graph_pieces
+from dpaudit.auditor.pairs.graphs import graph_edits, graph_parts, graph_pieces, graphs_apart
 from dpaudit.auditor.pairs.parts import label_parts, record_parts, user_parts
-from dpaudit.auditor.pairs.pieces import label_pieces, record_pieces
 from dpaudit.auditor.pairs.random_pairs import Recipe, draw_graphs, draw_records, draw_users, draw_vectors
-from dpaudit.auditor.pairs.relations import (
-    Edit,
-    Pair,
-    Part,
-    Pieces,
-    graphs_apart,
-    labels_apart,
-    records_apart,
-    users_apart,
-    vectors_apart,
-)
-from dpaudit.auditor.pairs.simplifying import keep_pair, simplify_records, simplify_vectors
-from dpaudit.auditor.pairs.vectors import vector_edits, vector_parts, vector_pieces
+from dpaudit.auditor.pairs.relations import Edit, Pair, Part, Pieces, labels_apart, records_apart, users_apart
+from dpaudit.auditor.pairs.simplifying import keep_pair, label_pieces, record_pieces, simplify_records, simplify_vectors
+from dpaudit.auditor.pairs.vectors import vector_edits, vector_parts, vector_pieces, vectors_apart
 from dpaudit.claims import KINDS as ALLOWED
 from dpaudit.claims import Adjacency
 from dpaudit.errors import InvalidArgument, Unsupported
@@ -51,7 +40,7 @@ _MOST_NUMBERS: Final = 10_000_000
 
 @dataclass(frozen=True)
 class Operations:
-    """What the search for pairs does with datasets of one kind.
+    """Functions that search for pairs among datasets of one kind.
 
     `apart` says what keeps two from being neighbours; `edits` and `parts` make neighbours of one dataset; `pieces` and `simplify`
     make a pair smaller and plainer; `draw` draws a pair with Hypothesis; `most` edits are made; `is_ordered` where order matters.
@@ -86,7 +75,7 @@ KINDS: Final[tuple[tuple[Callable[[Adjacency, tuple[Any, ...]], bool], Operation
 
 
 def operations_of(adjacency: Adjacency, *datasets: Any) -> Operations:
-    """What is done with these datasets under an adjacency."""
+    """Find the operations on some datasets under an adjacency."""
     return next(operations for fits, operations in KINDS if fits(adjacency, datasets))
 
 
@@ -104,10 +93,10 @@ def edits_of(data: Any, adjacency: Adjacency, sensitivity: Sensitivity | None = 
         raise Unsupported(
             "DPA409", f"the data have nothing that another value under {adjacency} could change: all are equal. Give neighbours=."
         )
-    return (found if sensitivity is None else _most_telling(data, sensitivity.query, found))[: kind.most]
+    return (found if sensitivity is None else _rank_by_query(data, sensitivity.query, found))[: kind.most]
 
 
-def _most_telling(data: Any, query: Callable[[Any], Any], edits: list[Edit]) -> list[Edit]:
+def _rank_by_query(data: Any, query: Callable[[Any], Any], edits: list[Edit]) -> list[Edit]:
     """The edits in the order of what they move the declared query by."""
     size = data.size if isinstance(data, np.ndarray) else len(data) if hasattr(data, "__len__") else 1
     ranked = edits[: max(_VECTORS.most, _MOST_NUMBERS // max(size, 1))]
@@ -117,7 +106,7 @@ def _most_telling(data: Any, query: Callable[[Any], Any], edits: list[Edit]) -> 
         start = query(copy)
         if fingerprint(copy) != before:
             return edits  # a query that changes its input would change the pairs
-        moved = [change(start, query(edit())) for edit, _ in ranked]
+        moved = [estimate_change(start, query(edit())) for edit, _ in ranked]
     except Exception:  # noqa: BLE001 - a query that fails is reported by its own check, not here
         return edits
     return [ranked[place] for place in sorted(range(len(ranked)), key=lambda place: (-moved[place], place))]

@@ -29,17 +29,17 @@ _NAMED: Final = 3
 
 def record_parts(data: Any, adjacency: Adjacency) -> Iterator[Part]:
     """Neighbouring datasets of few and of tied records."""
-    return _few(data) if adjacency.kind == "add_remove" else _tied(data, adjacency)
+    return _few_records(data) if adjacency.kind == "add_remove" else _tied_records(data, adjacency)
 
 
 def user_parts(data: Any, adjacency: Adjacency) -> Iterator[Part]:
     """Neighbouring datasets of few users and of tied records."""
-    return _few_users(data, adjacency) if adjacency.kind == "add_remove" else _tied(data, adjacency)
+    return _few_users(data, adjacency) if adjacency.kind == "add_remove" else _tied_records(data, adjacency)
 
 
 def label_parts(data: Any, adjacency: Adjacency) -> Iterator[Part]:
     """Inputs (features, labels) whose labels are tied."""
-    tied = _tied(data[1], adjacency)
+    tied = _tied_records(data[1], adjacency)
     return (((data[0], first), (data[0], second), text.replace("record", "label")) for first, second, text in tied)
 
 
@@ -48,15 +48,11 @@ def _couples(data: Dataset) -> list[tuple[int, int]]:
     found = list(dict.fromkeys((min(pair), max(pair)) for pair in extremes(data)))[:_MOST_COUPLES]
     # Where every value is as common as any other, none is extreme.
     found = found or [(0, next((place for place in range(len(data)) if not same(data[place], data[0])), 0))]
-    return [pair[::-1] if _is_more(data[pair[0]], data[pair[1]]) else pair for pair in found]
+    numeric = [all(isinstance(data[place], numbers.Real) for place in pair) for pair in found]
+    return [pair[::-1] if real and data[pair[0]] > data[pair[1]] else pair for pair, real in zip(found, numeric, strict=True)]
 
 
-def _is_more(first: Any, second: Any) -> bool:
-    """True if both are numbers and the first is larger."""
-    return isinstance(first, numbers.Real) and isinstance(second, numbers.Real) and bool(first > second)
-
-
-def _few(data: Dataset) -> Iterator[Part]:
+def _few_records(data: Dataset) -> Iterator[Part]:
     """Datasets of none to three records, and of records that are all tied but one or half and half."""
     size, made = min(len(data), MOST_TIED), dict[tuple[int, ...], Dataset]()
     seen = set()
@@ -67,7 +63,7 @@ def _few(data: Dataset) -> Iterator[Part]:
                 continue
             seen.add((places, places[left_out]))
             # One object for one dataset, so that the runs of pairs that share it are counted together.
-            first = made.setdefault(places, _taken(data, places))
+            first = made.setdefault(places, _copy_records(data, places))
             yield _part(first, without(first, {left_out}), places)
 
 
@@ -91,7 +87,7 @@ def _recipes(low: int, high: int, size: int) -> Iterator[tuple[tuple[int, ...], 
         yield (high,) * size, tied
 
 
-def _taken(data: Dataset, places: Sequence[int]) -> Dataset:
+def _copy_records(data: Dataset, places: Sequence[int]) -> Dataset:
     """Copies of the records at some places, in that order; a record may come several times."""
     if isinstance(data, np.ndarray):
         return data[np.asarray(places, dtype=np.intp)]
@@ -107,15 +103,15 @@ def _few_users(data: Dataset, adjacency: Adjacency) -> Iterator[Part]:
     chosen = list(dict.fromkeys([*owners, ordered[0], *ordered[::-1]]))[:_FEW]
     for number in range(1, len(chosen) + 1):
         kept = sorted(place for rows in chosen[:number] for place in rows)
-        first = _taken(data, kept)
+        first = _copy_records(data, kept)
         for rows in chosen[:number][-2:]:
             gone = {position for position, place in enumerate(kept) if place in rows}
             yield _part(first, without(first, gone), kept)
-    for first, _, _ in islice(_tied(data, adjacency), 2):
+    for first, _, _ in islice(_tied_records(data, adjacency), 2):
         yield _part(first, without(first, set(owners[1])), _couples(data)[0])
 
 
-def _tied(data: Dataset, adjacency: Adjacency) -> Iterator[Part]:
+def _tied_records(data: Dataset, adjacency: Adjacency) -> Iterator[Part]:
     """Datasets of the same size whose records, or labels, are all tied but those that change, or half and half."""
     key = None if adjacency.unit == "record" else user_field(data[0], adjacency.unit)
 
@@ -128,7 +124,7 @@ def _tied(data: Dataset, adjacency: Adjacency) -> Iterator[Part]:
 
     judged = [label_of(record) for record in data] if adjacency.kind == "label" else data
     for low, high in _couples(judged):
-        changed = _changed(data, high, adjacency)
+        changed = _changed_places(data, high, adjacency)
         others = [place for place in range(len(data)) if place not in changed]
         half = set(others[: len(others) // 2])
         rest = None if adjacency.kind == "zero_out" else low
@@ -141,7 +137,7 @@ def _tied(data: Dataset, adjacency: Adjacency) -> Iterator[Part]:
         yield _part(made(split), made(pivot), (*split, *pivot))
 
 
-def _changed(data: Dataset, place: int, adjacency: Adjacency) -> set[int]:
+def _changed_places(data: Dataset, place: int, adjacency: Adjacency) -> set[int]:
     """The places that a neighbour changes: that of one record, those of several, or those of one user."""
     if adjacency.unit != "record":
         users = places_by_user(data, adjacency.unit) or {}

@@ -23,7 +23,7 @@ _MOST_WEIGHT: Final = 3
 
 @dataclass(frozen=True)
 class Recipe:
-    """What pairs are drawn from: records, entries or nodes, at most so many; `is_arranged` also repeats and sorts them."""
+    """Ingredients of drawn pairs: records, entries or nodes, at most so many; `is_arranged` also repeats and sorts them."""
 
     records: SearchStrategy[Any]
     adjacency: Adjacency

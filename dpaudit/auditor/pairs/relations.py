@@ -1,28 +1,27 @@
-"""By how much two datasets of each kind differ from neighbours, wherever that can be decided, and how they differ by position."""
+"""Relations between two datasets: what keeps them from being neighbours, where that can be decided, and how they differ."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Hashable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from collections.abc import Set as AbstractSet
 from typing import Any, Final, TypeAlias
 
-from dpaudit.auditor.data.distance import distance_exceeds
 from dpaudit.auditor.data.fields import label_of, places_by_user, relabel_record
 from dpaudit.auditor.data.records import changed_places, count_exchanged, is_dataset, is_labelled, same
 from dpaudit.claims import Adjacency
-from dpaudit.errors import DpauditError, class_name
+from dpaudit.errors import class_name
 from dpaudit.exact import rational
 
 Pair: TypeAlias = tuple[Any, Any]
 
 Edit: TypeAlias = tuple[Callable[[], Any], str]
-"""How to make a neighbouring dataset, and what it changes; made only when it is needed, since datasets may be large."""
+"""A function that makes a neighbouring dataset, when it is needed, since datasets may be large; and what it changes."""
 
 Part: TypeAlias = tuple[Any, Any, str]
 """Two neighbouring datasets, and of which records of the data they are made."""
 
 Pieces: TypeAlias = tuple[int, Callable[[Collection[int]], Pair], Collection[int]]
-"""How many pieces a pair has, the pair that keeps some of them, and those in which its sides differ."""
+"""The number of pieces of a pair, the pair that keeps some of them, and those in which its sides differ."""
 
 _ADJOINED: Final = (list, tuple, set, frozenset)
 
@@ -79,29 +78,6 @@ def labels_apart(first: Any, second: Any, adjacency: Adjacency) -> str:
     return f"{count} labels differ" if count > 1 else ""
 
 
-def vectors_apart(first: Any, second: Any, adjacency: Adjacency) -> str:
-    """Say what is wrong with two vectors, empty if nothing is or can be decided."""
-    try:
-        outside = distance_exceeds(first, second, adjacency.norm or "l1", rational(adjacency.radius or 0))
-    except DpauditError:
-        return ""
-    return "the two vectors are further apart" if outside else ""
-
-
-def graphs_apart(first: Any, second: Any, adjacency: Adjacency) -> str:
-    """Say what is wrong with two graphs, empty if nothing is; both ends of an edge list it, or one where it is directed."""
-    before, after = graph_of(first), graph_of(second)
-    if before is None or after is None:
-        return ""
-    changed: set[frozenset[Hashable]] = {frozenset(arc) for arc in before[1] ^ after[1]}
-    nodes = before[0] ^ after[0]
-    if adjacency.kind == "edge":
-        return f"{len(nodes)} nodes and {len(changed)} edges differ" if nodes or len(changed) > 1 else ""
-    if len(nodes) > 1 or any(not nodes & edge for edge in changed):
-        return f"{len(nodes)} nodes differ, or edges that touch none of them"
-    return ""
-
-
 def graph_of(data: Any) -> tuple[AbstractSet[Any], AbstractSet[tuple[Any, Any]]] | None:
     """Nodes and arcs of a mapping from each node to the nodes it is joined to; None for anything else."""
     if not isinstance(data, Mapping) or not all(isinstance(ends, _ADJOINED) for ends in data.values()):
@@ -114,7 +90,7 @@ def graph_of(data: Any) -> tuple[AbstractSet[Any], AbstractSet[tuple[Any, Any]]]
 
 
 def records_changed(adjacency: Adjacency) -> int:
-    """How many records a neighbour may replace."""
+    """Number of records that a neighbour may replace."""
     return int(rational(adjacency.radius or 1)) if adjacency.kind == "hamming" else 1
 
 

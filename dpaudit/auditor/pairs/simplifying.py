@@ -1,10 +1,10 @@
-"""Simpler values in a pair made from data: numbers nearer to 0, other values shorter ones that the data hold."""
+"""Smaller and simpler pairs: without records that they can spare, numbers nearer to 0, other values shorter ones of the data."""
 
 from __future__ import annotations
 
 import math
 import numbers
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import islice
@@ -14,17 +14,16 @@ import numpy as np
 
 from dpaudit.auditor.data.distance import numbers_in
 from dpaudit.auditor.data.fields import user_field, with_field
-from dpaudit.auditor.data.records import is_dataset, replace_records, same
-from dpaudit.auditor.pairs.pieces import align_records
-from dpaudit.auditor.pairs.relations import Pair
+from dpaudit.auditor.data.records import Dataset, is_dataset, is_labelled, replace_records, same, take_records
+from dpaudit.auditor.pairs.relations import Pair, Pieces
 from dpaudit.auditor.pairs.vectors import entries_of, is_finite, move_vector
 from dpaudit.claims import Adjacency
 from dpaudit.errors import InvalidArgument
 
 Wanted: TypeAlias = Callable[[Pair], bool]
 
-_Known: TypeAlias = tuple[Fraction, list[Any]]
-"""What a field may become: the number nearest to 0 in its range, and its truth values and texts, the plainest first."""
+_Simple: TypeAlias = tuple[Fraction, list[Any]]
+"""Simple values of a field: the number nearest to 0 in its range, and its truth values and texts, the plainest first."""
 
 _MOST_SHORTER: Final = 3
 _MOST_CELLS: Final = 512
@@ -54,6 +53,53 @@ class _Cell:
         return sides[0], sides[1]
 
 
+def record_pieces(first: Any, second: Any) -> Pieces:
+    """The records of either dataset, where both have one only once; nothing of other inputs can be left out."""
+    if is_labelled(first) and is_labelled(second) and len(first[1]) == len(second[1]):
+        return label_pieces(first, second)
+    if not (is_dataset(first) and is_dataset(second)):
+        return 0, lambda _: (first, second), ()
+    slots = align_records(first, second)
+
+    def keeping(kept: Collection[int]) -> Pair:
+        chosen = [slots[place] for place in kept]
+        return (
+            take_records(first, [one for one, _ in chosen if one is not None]),
+            take_records(second, [other for _, other in chosen if other is not None]),
+        )
+
+    changed = [
+        place for place, (one, other) in enumerate(slots) if one is None or other is None or not same(first[one], second[other])
+    ]
+    return len(slots), keeping, changed
+
+
+def label_pieces(first: Any, second: Any) -> Pieces:
+    """The records of inputs (features, labels)."""
+    changed = [place for place in range(len(first[1])) if not same(first[1][place], second[1][place])]
+
+    def keeping(kept: Collection[int]) -> Pair:
+        before, after = (tuple(take_records(part, kept) for part in side) for side in (first, second))
+        return before, after
+
+    return len(first[1]), keeping, changed
+
+
+def align_records(first: Dataset, second: Dataset) -> list[tuple[int | None, int | None]]:
+    """Places that belong together: one to one, or None where a record of the longer dataset is not in the other."""
+    if len(first) == len(second):
+        return [(place, place) for place in range(len(first))]
+    if len(first) < len(second):
+        return [(one, other) for other, one in align_records(second, first)]
+    slots: list[tuple[int | None, int | None]] = []
+    place = 0
+    for number in range(len(first)):
+        found = place < len(second) and same(first[number], second[place])
+        slots.append((number, place if found else None))
+        place += found
+    return slots
+
+
 def keep_pair(pair: Pair, adjacency: Adjacency, data: Any, wanted: Wanted) -> Pair:  # noqa: ARG001 - called like the others
     """Leave a pair whose values are not simplified as it is."""
     return pair
@@ -72,7 +118,7 @@ def simplify_records(pair: Pair, adjacency: Adjacency, data: Any, wanted: Wanted
     cells = list(islice(_cells(pair, adjacency), _MOST_CELLS + 1))
     if len(cells) > _MOST_CELLS:
         return pair
-    known = {field: _known([_field(record, field) for record in data]) for field in {cell.field for cell in cells}}
+    known = {field: _simple_values([_field(record, field) for record in data]) for field in {cell.field for cell in cells}}
     plain = pair
     for cell in cells:
         if len(cell.places) == 2:
@@ -110,7 +156,7 @@ def simplify_vectors(pair: Pair, adjacency: Adjacency, data: Any, wanted: Wanted
     return pair
 
 
-def _simplify_cell(pair: Pair, cell: _Cell, known: _Known, wanted: Wanted) -> Pair:
+def _simplify_cell(pair: Pair, cell: _Cell, known: _Simple, wanted: Wanted) -> Pair:
     """Put the simplest value that is found into a cell of the pair."""
     for value in _plainer_values(cell.of(pair), known):
         if wanted(found := cell.put(pair, value)):
@@ -118,7 +164,7 @@ def _simplify_cell(pair: Pair, cell: _Cell, known: _Known, wanted: Wanted) -> Pa
     value = cell.of(pair)
     if not (_is_number(value) and is_finite(value)):
         return pair
-    return _lower_number(pair, _exact(value), known[0], lambda one, number: cell.put(one, _typed(number, value)), wanted)
+    return _lower_number(pair, _exact(value), known[0], lambda one, number: cell.put(one, _in_type_of(number, value)), wanted)
 
 
 def _lower_number(pair: Pair, value: Fraction, refused: Fraction, put: Callable[[Pair, Fraction], Pair], wanted: Wanted) -> Pair:
@@ -170,25 +216,25 @@ def _field(record: Any, field: Any) -> Any:
     return record.get(field) if isinstance(record, Mapping) else record[field] if field in _fields(record) else None
 
 
-def _known(column: Sequence[Any]) -> _Known:
-    """What a field may become."""
+def _simple_values(column: Sequence[Any]) -> _Simple:
+    """Find the simple values of a field."""
     held = [value for value in column if _is_number(value) and is_finite(value)]
     goal = min(max(Fraction(0), _exact(min(held))), _exact(max(held))) if held else Fraction(0)
     others = {(type(value).__name__, value): value for value in column if isinstance(value, _PLAIN)}
     return goal, sorted(others.values(), key=_plainness)
 
 
-def _plainer_values(value: Any, known: _Known) -> Iterator[Any]:
+def _plainer_values(value: Any, known: _Simple) -> Iterator[Any]:
     """The values that are tried in the place of one, the simplest first: the least number of its field, or shorter texts."""
     goal, others = known
     if isinstance(value, _PLAIN):
         shorter = (other for other in others if type(other) is type(value) and _plainness(other) < _plainness(value))
         yield from islice(shorter, _MOST_SHORTER)
     elif _is_number(value) and not (is_finite(value) and abs(_exact(value)) <= abs(goal)):
-        yield _typed(goal, value)
+        yield _in_type_of(goal, value)
 
 
-def _typed(number: Fraction, value: Any) -> Any:
+def _in_type_of(number: Fraction, value: Any) -> Any:
     """A number in the type of a value."""
     kind: Any = type(value)
     return kind(int(number) if isinstance(value, numbers.Integral) else float(number))
@@ -205,5 +251,5 @@ def _exact(value: Any) -> Fraction:
 
 
 def _plainness(value: Any) -> tuple[int, str]:
-    """What makes a truth value or a text simpler than another: False before True, short before long."""
+    """Order truth values and texts from simple to complex: False before True, short before long."""
     return (int(value), "") if isinstance(value, (bool, np.bool_)) else (len(value), repr(value))

@@ -12,10 +12,11 @@ from typing import Any, Final
 
 import numpy as np
 
+from dpaudit.auditor.data.distance import distance_exceeds
 from dpaudit.auditor.data.records import is_dataset, replace_records, same
 from dpaudit.auditor.pairs.relations import Edit, Part, Pieces
 from dpaudit.claims import Adjacency
-from dpaudit.errors import InvalidArgument, class_name
+from dpaudit.errors import DpauditError, InvalidArgument, class_name
 from dpaudit.exact import rational
 
 _ROOT_BITS: Final = 40
@@ -23,6 +24,15 @@ _ROOT_BITS: Final = 40
 
 _MOVES: Final = 2
 """Moves of each tied vector; the pairs of the vector itself come first and share the runs with them."""
+
+
+def vectors_apart(first: Any, second: Any, adjacency: Adjacency) -> str:
+    """Say what is wrong with two vectors, empty if nothing is or can be decided."""
+    try:
+        outside = distance_exceeds(first, second, adjacency.norm or "l1", rational(adjacency.radius or 0))
+    except DpauditError:
+        return ""
+    return "the two vectors are further apart" if outside else ""
 
 
 def vector_edits(data: Any, adjacency: Adjacency) -> Iterator[Edit]:

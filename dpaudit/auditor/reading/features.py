@@ -47,7 +47,7 @@ class Form(NamedTuple):
 
 @dataclass(frozen=True)
 class FeatureMap:
-    """How outputs become numbers.
+    """Map from outputs to rows of numbers.
 
     Args:
       kinds: forms of output seen when the map was made (type, length, keys); a form's code is its position.
@@ -113,7 +113,7 @@ class FeatureMap:
         for group in grouped:
             self._fill(matrix, group, wanted)
         if self.score and score is not None and wanted[self.names.index("score")]:
-            matrix[:, self.names.index("score")] = [_scored(score, output) for output in outputs]
+            matrix[:, self.names.index("score")] = [_score_output(score, output) for output in outputs]
         return matrix
 
     def kind_code(self, kind: str) -> float:
@@ -141,7 +141,7 @@ class FeatureMap:
         first = 0
         for present, width, part in parts:
             if present:
-                for places in _chosen(wanted[first : first + width]):
+                for places in _wanted_places(wanted[first : first + width]):
                     matrix[group.rows, first + places.start : first + places.stop] = part(places)
                 first += width
 
@@ -194,14 +194,13 @@ def _map_of(features: FeatureMap, forms: Iterable[Form]) -> FeatureMap:
     for form in forms:
         shapes.setdefault(form.kind, form.shape)
     paths = tuple(sorted({*features.paths, *(path for form in forms for path in form.paths)}, key=_order))
-    blocks = _blocks(len(paths))
-    width = max(blocks, default=-1) + 1
-    inner = [path for path in paths if path]
+    width = min(len(paths), MAX_ITEMS)
+    blocks = tuple(position * width // len(paths) for position in range(len(paths)))
     lengths = {len(form.paths) for form in forms if form.paths != ((),)}
     plain = [form.kind for form in forms if form.paths == ((),)]
     parity = features.parity or any(kind.startswith(("int", "float", "uint")) for kind in plain)
     summaries = features.summaries or max(lengths, default=0) >= 2
-    differences = summaries and len(inner) == len(paths) == width and all(isinstance(path[-1], int) for path in paths)
+    differences = summaries and len(paths) == width and all(path and isinstance(path[-1], int) for path in paths)
     length = features.length or len(lengths) > 1 or bool(features.paths and lengths)
     bits = features.bits and any(kind.startswith("float") for kind in (*features.kinds, *plain))
     names = [_block_name(paths, blocks, block, show_keys=features.show_keys) for block in range(width)]
@@ -255,11 +254,6 @@ def _order(path: Path) -> tuple[tuple[int, int, str], ...]:
     return tuple((0, part, "") if isinstance(part, int) else (1, 0, part) for part in path)
 
 
-def _blocks(count: int) -> tuple[int, ...]:
-    """For each of `count` paths the column it belongs to: one each, or one of at most MAX_ITEMS contiguous blocks."""
-    return tuple(range(count)) if count <= MAX_ITEMS else tuple(position * MAX_ITEMS // count for position in range(count))
-
-
 def _block_name(paths: tuple[Path, ...], blocks: tuple[int, ...], block: int, *, show_keys: bool) -> str:
     """Name a column of items by index, by key where keys may be shown, else by position."""
     members = [position for position, owner in enumerate(blocks) if owner == block]
@@ -304,14 +298,14 @@ def _summaries(values: Matrix, places: Places) -> Matrix | float:
     return np.column_stack([summary() for summary in found[places]]).astype(np.float64)
 
 
-def _chosen(wanted: NDArray[np.bool_]) -> list[Places]:
+def _wanted_places(wanted: NDArray[np.bool_]) -> list[Places]:
     """The places that are wanted: all together, or one by one."""
     if wanted.all():
         return [slice(0, len(wanted))]
     return [slice(place, place + 1) for place in np.flatnonzero(wanted).tolist()]
 
 
-def _scored(score: Callable[[Any], float], output: Any) -> float:
+def _score_output(score: Callable[[Any], float], output: Any) -> float:
     """Score of an output by the target itself; 0 where it has none."""
     try:
         value = float(score(output))

@@ -10,7 +10,7 @@ _DENSE: Final = 4096
 """Cells of a sparse matrix that are all read, zeros too; of larger ones only what is stored."""
 
 Parts: TypeAlias = list[tuple[str, Any]]
-"""What an object holds, by the name of each part."""
+"""Contents of an object, by the name of each part."""
 
 
 def parts_of(output: Any) -> tuple[str, Parts] | None:
@@ -36,7 +36,7 @@ def _values(series: Any) -> Any:
 
 
 def _attributes(output: Any) -> Iterator[tuple[str, Any]]:
-    """What a user attached to a table."""
+    """Attributes that a user attached to a table."""
     if output.attrs:
         yield "the attributes", output.attrs
     if getattr(output, "flags", None) is not None and not output.flags.allows_duplicate_labels:
@@ -65,10 +65,7 @@ def _sparse(matrix: Any) -> tuple[str, Parts] | None:
 _PARTS: Final[dict[str, Callable[[Any], tuple[str, Parts] | None]]] = {
     "pandas.DataFrame": _frame,
     "pandas.Series": _series,
-    "pandas.MultiIndex": lambda index: (
-        type(index).__name__,
-        [("the names", list(index.names)), ("the values", index.tolist())],
-    ),
+    "pandas.MultiIndex": lambda index: (type(index).__name__, [("the names", list(index.names)), ("the values", index.tolist())]),
     "pandas.Index": lambda index: (
         f"{type(index).__name__} {index.dtype}",
         [("the name", index.name), ("the values", _values(index))],
@@ -78,4 +75,4 @@ _PARTS: Final[dict[str, Callable[[Any], tuple[str, Parts] | None]]] = {
     "scipy.sparray": _sparse,
     "scipy.spmatrix": _sparse,
 }
-"""How to read an object of another library, by library and name of a type, its own or one it is derived from."""
+"""Readers of objects of other libraries, by library and name of a type, its own or one it is derived from."""

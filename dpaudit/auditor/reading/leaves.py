@@ -19,7 +19,7 @@ _PLENTY: Final = 32
 """Names of what was left out that are kept of one output."""
 
 Path: TypeAlias = tuple[int | str, ...]
-"""Where a number stands inside an output: indices and keys from the outside in, empty for a plain number."""
+"""Place of a number inside an output: indices and keys from the outside in, empty for a plain number."""
 
 
 def stable_code(text: str | bytes) -> int:
@@ -30,7 +30,7 @@ def stable_code(text: str | bytes) -> int:
 
 @dataclass
 class Leaves:
-    """What is collected in reading one output, in the order in which it is met.
+    """Collection of what is read of one output, in the order in which it is met.
 
     `codes` maps positions among `values` that code a whole text to the kind of that content: such a code is of use only where it
     repeats. `detail` separates outputs of one form that differ in their paths. `unread` names the types, never the values, of what

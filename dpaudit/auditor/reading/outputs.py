@@ -140,5 +140,5 @@ def _from_array(array: NDArray[Any]) -> tuple[Group, float] | None:
 
 
 def _plain_name(kind: type) -> str | None:
-    """What numbers of a type of Python or numpy are called; None for derived types, whose objects may hold more."""
+    """Name the numbers of a type of Python or numpy; None for derived types, whose objects may hold more."""
     return number_name(kind) if kind in (float, int, bool) or issubclass(kind, np.generic) else None

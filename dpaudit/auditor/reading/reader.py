@@ -52,7 +52,7 @@ class Failure:
 
 @dataclass(frozen=True)
 class Drawn:
-    """What an iterator gave out, drawn once so that it can be read more than once; `whole` unless it went on."""
+    """Items of an iterator, drawn once so that it can be read more than once; `whole` unless it went on."""
 
     kind: str
     items: tuple[Any, ...]
@@ -82,7 +82,7 @@ def keep_output(output: Any) -> Any:
     if type(output) in _PLAIN or not isinstance(output, Iterator) or isinstance(output, io.IOBase):
         return output
     items = tuple(islice(output, _MOST_DRAWN))
-    return Drawn(type(output).__name__, items, next(output, output) is output, _shown(type(output)))
+    return Drawn(type(output).__name__, items, next(output, output) is output, _shown_name(type(output)))
 
 
 def parse_output(output: Any) -> Reading:
@@ -92,7 +92,7 @@ def parse_output(output: Any) -> Reading:
         return Reading(_visit(output, (), leaves), leaves)
     except Exception:  # noqa: BLE001 - an object that cannot be looked into is an output too
         leaves = Leaves()
-        leaves.leave_out(_shown(type(output)))
+        leaves.leave_out(_shown_name(type(output)))
         return Reading(f"unreadable {type(output).__name__}", leaves)
 
 
@@ -102,14 +102,14 @@ def _visit(output: Any, path: Path, leaves: Leaves) -> str:
     name = number_name(kind)
     # First, since most outputs are numbers. To numpy a duration is an integer.
     if name is not None or (isinstance(output, (numbers.Real, Decimal)) and kind is not np.timedelta64):
-        return visit_number(output, name or kind.__name__, path, leaves) + _more(output, path, leaves)
+        return visit_number(output, name or kind.__name__, path, leaves) + _visit_more(output, path, leaves)
     if output is None or isinstance(output, Failure):
         return "None" if output is None else output.kind
     if not leaves.has_room("output"):
         return "..."
     for kinds, visit in _CONTENTS:
         if isinstance(output, kinds):
-            return visit(output, path, leaves) + _more(output, path, leaves)
+            return visit(output, path, leaves) + _visit_more(output, path, leaves)
     if id(output) in leaves.inside:
         return "itself"
     if len(leaves.inside) >= _MAX_DEPTH:
@@ -125,13 +125,13 @@ def _visit_inside(output: Any, path: Path, leaves: Leaves) -> str:
     """Append the leaves of an object that holds others."""
     for kinds, visit in _CONTAINERS:
         if isinstance(output, kinds):
-            return visit(output, path, leaves) + _more(output, path, leaves)
+            return visit(output, path, leaves) + _visit_more(output, path, leaves)
     if (known := parts_of(output)) is not None:
         return _visit_pairs(*known, path, leaves)
     if not hasattr(output, "__array__"):
         return _visit_object(output, path, leaves)
     if type(output).__module__.partition(".")[0] not in _ARRAYS:
-        leaves.leave_out(f"{_shown(type(output))} but for its numbers")
+        leaves.leave_out(f"{_shown_name(type(output))} but for its numbers")
     return f"{type(output).__name__} {_visit(np.asarray(output), path, leaves)}"
 
 
@@ -139,14 +139,14 @@ def _visit_str(text: str, path: Path, leaves: Leaves) -> str:
     """Append a text, as its value where it is JSON."""
     found = json_value(text, path, leaves)
     if found is None:
-        visit_text(text, path, leaves, _shown(type(text)))
+        visit_text(text, path, leaves, _shown_name(type(text)))
         return type(text).__name__
     return f"{type(text).__name__} of JSON {_visit(found[0], (*path, 'the JSON'), leaves)}"
 
 
 def _visit_bytes(data: bytes | bytearray | memoryview, path: Path, leaves: Leaves) -> str:
     """Append bytes, wherever they are held."""
-    visit_bytes(bytes(data), path, leaves, _shown(type(data)))
+    visit_bytes(bytes(data), path, leaves, _shown_name(type(data)))
     return type(data).__name__
 
 
@@ -177,7 +177,7 @@ def _visit_items(items: Any, name: str, path: Path, leaves: Leaves) -> str:
 
 
 def _visit_pairs(name: str, pairs: Any, path: Path, leaves: Leaves) -> str:
-    """Append what stands under names that the reading or a type gives."""
+    """Append values by names that the reading or a type gives."""
     inner = ",".join([f"{key}:{_visit(value, (*path, key), leaves)}" for key, value in pairs])
     return f"{name}({inner})"
 
@@ -230,7 +230,7 @@ _CONTENTS: Final[tuple[tuple[Any, _Visit], ...]] = (
     ((date, time, timedelta), visit_time),
     ((np.datetime64, np.timedelta64), visit_numpy_time),
 )
-"""How to read what holds nothing but itself, by its type."""
+"""Readers of what holds no other values, by type."""
 
 _CONTAINERS: Final[tuple[tuple[Any, _Visit], ...]] = (
     ((list, tuple), lambda items, path, leaves: _visit_items(items, type(items).__name__, path, leaves)),
@@ -255,7 +255,7 @@ _CONTAINERS: Final[tuple[tuple[Any, _Visit], ...]] = (
     (BaseException, lambda error, path, leaves: _visit_pairs(type(error).__name__, [("the arguments", error.args)], path, leaves)),
     (type, lambda kind, _path, _leaves: f"class {kind.__module__}.{kind.__qualname__}"),
 )
-"""How to read what holds other values, by its type; the first that fits. Types of other libraries are in `frames`, by name."""
+"""Readers of what holds other values, by type; the first that fits. Types of other libraries are in `frames`, by name."""
 
 
 def _visit_object(output: Any, path: Path, leaves: Leaves) -> str:
@@ -265,13 +265,13 @@ def _visit_object(output: Any, path: Path, leaves: Leaves) -> str:
     known = {field for field, _ in items}
     items += [(key, value) for key, value in _state(output) if key not in known]
     if not _is_open(type(output)):
-        leaves.leave_out(_shown(type(output)))
+        leaves.leave_out(_shown_name(type(output)))
     if not items and not hasattr(output, "__dict__"):
         return name
     return _visit_pairs(name, sorted(items, key=lambda item: item[0]), path, leaves)
 
 
-def _more(output: Any, path: Path, leaves: Leaves) -> str:
+def _visit_more(output: Any, path: Path, leaves: Leaves) -> str:
     """Append what an object of a type derived from Python's own holds besides; its form, empty where there is nothing."""
     kind = type(output)
     if kind in _PLAIN or kind.__module__ in _WITHOUT_MORE or isinstance(output, _WHOLE):
@@ -280,7 +280,7 @@ def _more(output: Any, path: Path, leaves: Leaves) -> str:
     return _visit_pairs(" and ", sorted(items, key=lambda item: item[0]), path, leaves) if items else ""
 
 
-def _shown(kind: type) -> str:
+def _shown_name(kind: type) -> str:
     """The name of a type for a report: built-in types have fixed names, others may have been made at run time from data."""
     return class_name(kind) if kind.__flags__ & _HEAP else kind.__name__
 
@@ -297,7 +297,7 @@ def _state(output: Any) -> list[tuple[str, Any]]:
 
 
 def _is_open(kind: type) -> bool:
-    """Whether dictionary and slots are all that objects of a type hold, as their size shows: copying relies on the same."""
+    """True if dictionary and slots are all that objects of a type hold, as their size shows; copying relies on the same."""
     slots = [member for base in kind.__mro__ for member in vars(base).values() if isinstance(member, MemberDescriptorType)]
     hidden = sum(_WORD for offset in (kind.__dictoffset__, kind.__weakrefoffset__) if offset > 0)
     return kind.__itemsize__ == 0 and kind.__basicsize__ <= object.__basicsize__ + hidden + _WORD * len(slots)
@@ -307,7 +307,7 @@ def _key_text(key: Any, leaves: Leaves) -> str:
     """A key as text; objects whose text would hold their address are named by type, and what they hold is not looked into."""
     text = repr(key) if isinstance(key, _PLAIN_KEYS) else f"{type(key).__name__}.{key.name}" if isinstance(key, Enum) else _ADDRESS
     if _ADDRESS in text:
-        leaves.leave_out(f"{_shown(type(key))} as a key")
+        leaves.leave_out(f"{_shown_name(type(key))} as a key")
         return type(key).__name__
     return text
 

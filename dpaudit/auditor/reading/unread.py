@@ -1,4 +1,4 @@
-"""What was not read: outputs of which something has no column, counted in every chunk and named by type, never by value."""
+"""Count of outputs that were not read whole, since something of them has no column: by type, never by value."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _Contents: TypeAlias = tuple[tuple[float, int], ...]
 
 @dataclass(frozen=True)
 class Account:
-    """What was read of the outputs of a chunk.
+    """Account of what was read of the outputs of a chunk.
 
     `unread` of `runs` outputs hold something that no column shows, `reasons` by name; `new_keys` have keys that the map does not
     know where keys vary; `further` counts, by type, those of forms that the map was widened by; `contents` are codes that tell
@@ -129,7 +129,7 @@ class Tally:
 
 
 def unread_in(pilots: Iterable[Tally], later: Iterable[Tally] = ()) -> Unread | None:
-    """What was not read in several stages; None where everything was."""
+    """Sum up what was not read in several stages; None where everything was."""
     pilots = list(pilots)
     parts, whole = [*pilots, *later], Tally()
     for part in parts:
@@ -141,15 +141,11 @@ def unread_in(pilots: Iterable[Tally], later: Iterable[Tally] = ()) -> Unread | 
         reasons[f"a form seen too rarely to be judged ({name})"] = whole.further[name]
         most += whole.further[name]
     for place in sorted(whole.contents):
-        once = max(_once(contents.get(place)) for contents in (whole.contents, *(part.contents for part in parts)))
+        found = (tally.contents.get(place, Counter()).values() for tally in (whole, *parts))
+        once = max(sum(count == 1 for count in counts) for counts in found)
         if once > _FEW:
             hardly = f"{place[0]} that hardly repeat"
             reasons[hardly], most = max(once, reasons.get(hardly, 0)), max(most, once)
     if not reasons:
         return None
     return Unread(min(most, whole.runs), whole.runs, tuple(sorted(reasons, key=lambda name: (-reasons[name], name))))
-
-
-def _once(found: Counter[float] | None) -> int:
-    """Count the contents that were seen once only."""
-    return 0 if found is None else sum(count == 1 for count in found.values())

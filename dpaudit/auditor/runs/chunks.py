@@ -40,7 +40,7 @@ _ONE_RUN: Final[Labels] = np.zeros(1, dtype=np.uint8)
 
 @dataclass(frozen=True)
 class Chunk:
-    """Which runs: `target`, `pair`, `stage` and `index` place them in the seed tree, `size` is how many there are."""
+    """Some runs: `target`, `pair`, `stage` and `index` place them in the seed tree, `size` is how many there are."""
 
     target: int
     pair: int
@@ -56,7 +56,7 @@ class Chunk:
 
 @dataclass(frozen=True)
 class Manner:
-    """How the runs of a target are made, as its first runs showed.
+    """Manner in which the runs of a target are made, as its first runs showed.
 
     `single`: a `sample` function that failed once is called for one output at a time, since a failing call for many hides which run
     failed; `copies`: each call gets a copy of the dataset, since the function changes it.
@@ -145,11 +145,11 @@ def draw(subject: Subject, pair: int, labels: Labels, rng: np.random.Generator, 
         return _run_each(lambda data, generator: run(copy_of(data), generator), datasets, labels, rng)
     if manner.single or len(labels) <= SMALLEST_CHUNK:
         # Short chunks ask for one output a call, so that the attack is also made on single releases.
-        return [sample_one(target, _given(datasets[label], manner), rng) for label in labels.tolist()]
+        return [sample_one(target, _dataset_for(datasets[label], manner), rng) for label in labels.tolist()]
     parts = []
     for label in (0, 1):
         count = int(np.count_nonzero(labels == label))
-        parts.append(sample_many(target, _given(datasets[label], manner), count, rng) if count else [])
+        parts.append(sample_many(target, _dataset_for(datasets[label], manner), count, rng) if count else [])
         if isinstance(parts[label], Broken):
             return parts[label]
     return _merge_sides(parts[0], parts[1], labels)
@@ -173,7 +173,7 @@ def sample_many(target: Target, data: Any, count: int, rng: np.random.Generator)
 
 def _run_each(run: Callable[..., Any], datasets: tuple[Any, ...], labels: Labels, rng: np.random.Generator) -> list[Any]:
     """Outputs of single runs, one generator for all: runs of one chunk read disjoint parts of one random stream."""
-    outputs, mark, returned = [], pulse.entered(), pulse.returned
+    outputs, mark, end_call = [], pulse.mark_call(), pulse.end_call
     for label in labels.tolist():
         try:
             outputs.append(keep_output(run(datasets[label], rng)))
@@ -184,20 +184,20 @@ def _run_each(run: Callable[..., Any], datasets: tuple[Any, ...], labels: Labels
             raise TargetFailure("DPA415", "a run of it ended for want of memory; see --memory-limit.") from error
         except BaseException as error:  # noqa: BLE001 - whatever else the target raises is an output
             # Told apart by the whole name of its class, shown by what source code names.
-            outputs.append(Failure(_raised(error, type(error).__name__), _raised(error)))
+            outputs.append(Failure(_name_error(error, type(error).__name__), _name_error(error)))
         finally:
-            returned(mark)
+            end_call(mark)
     return outputs
 
 
-def _raised(error: BaseException, name: str = "") -> str:
+def _name_error(error: BaseException, name: str = "") -> str:
     """Name the type of an error, and the code of one of ours; never its text, which may hold data."""
     code = getattr(error, "code", None) if isinstance(error, DpauditError) else None
     # Codes that are ours are fixed words; whatever else an error carries as its code may be data.
     return f"raised {name or class_name(type(error))}{f' {code}' if isinstance(code, str) and code in CODES else ''}"
 
 
-def _given(data: Any, manner: Manner) -> Any:
+def _dataset_for(data: Any, manner: Manner) -> Any:
     """Return the dataset as the function gets it."""
     return copy_of(data) if manner.copies else data
 

@@ -53,7 +53,7 @@ def in_order(executor: Executor | None, tasks: Iterable[Task]) -> Generator[Outc
                 pending.clear()
                 continue
             except Exception as error:
-                raise _unreachable(error.message if isinstance(error, DpauditError) else class_name(type(error))) from error
+                raise _executor_error(error.message if isinstance(error, DpauditError) else class_name(type(error))) from error
             alone, deaths, pace = max(alone - len(batch), 0), 0, seconds / sum(task.chunk.size for task in batch)
             yield from outcomes
     finally:
@@ -88,23 +88,25 @@ def _submit(executor: Executor, batch: _Batch) -> Future[_Answer]:
         broken.set_exception(error)
         return broken
     except Exception as error:
-        raise _unreachable(class_name(type(error))) from error
+        raise _executor_error(class_name(type(error))) from error
 
 
 def _renew(executor: Executor, batch: _Batch, deaths: int, error: BrokenExecutor) -> None:
     """Renew an executor whose workers died, unless it cannot be renewed, or they died of the first chunk once too often."""
     renew: Callable[[], None] | None = getattr(executor, "renew", None)
     if renew is None:
-        raise _unreachable(
+        raise _executor_error(
             f"its workers died ({class_name(type(error))}) and it cannot be made again. Give a RenewableExecutor"
         ) from error
     if deaths == _MOST_DEATHS:
         size = batch[0].chunk.size
-        raise _unreachable(f"a chunk of {size} runs ended its worker process {_MOST_DEATHS} times, at last on its own") from error
+        raise _executor_error(
+            f"a chunk of {size} runs ended its worker process {_MOST_DEATHS} times, at last on its own"
+        ) from error
     renew()
 
 
-def _unreachable(reason: str) -> TargetFailure:
+def _executor_error(reason: str) -> TargetFailure:
     """Make the error of an executor that could not do its work."""
     return TargetFailure(
         "DPA408",

@@ -18,12 +18,12 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_count_fork)
 
 
-def entered() -> int:
-    """Return a mark before a function of the user is called, for `returned` after each call."""
+def mark_call() -> int:
+    """Return a mark before a function of the user is called, for `end_call` after each call."""
     return _state["forks"]
 
 
-def returned(mark: int) -> None:
+def end_call(mark: int) -> None:
     """Give a sign of life; end this process if the called function made it by a fork."""
     # A function that forks and returns in both processes would go on with the audit twice, and twice again at the next run.
     if _state["forks"] != mark:

@@ -1,4 +1,4 @@
-"""What workers get of a target: itself in this process, or bytes from which each worker loads it once."""
+"""Workloads, by which workers get a target: itself in this process, or bytes from which each worker loads it once."""
 
 from __future__ import annotations
 
@@ -64,11 +64,11 @@ def subject_of(work: Workload) -> Subject:
     """Unpack the subject of a workload, once in each worker."""
     if work.content is None:
         return _inherited[work.digest]
-    return _loaded(work) if isinstance(work.content, bytes) else work.content
+    return _load_subject(work) if isinstance(work.content, bytes) else work.content
 
 
 @lru_cache(maxsize=4)
-def _loaded(work: Workload) -> Subject:
+def _load_subject(work: Workload) -> Subject:
     """Unpack the subject inside bytes; cached for the few targets whose chunks a worker gets in turn."""
     assert isinstance(work.content, bytes), "subject_of knows the others"  # noqa: S101
     source, pairs = pickle.loads(work.content)  # noqa: S301 - bytes that this program's own driver wrote for its workers

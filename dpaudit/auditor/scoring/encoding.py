@@ -44,7 +44,7 @@ class Column:
 
     @property
     def symbols(self) -> Codes:
-        """What each bin adds to a pattern; bins of numbers all add the same."""
+        """Contribution of each bin to a pattern; bins of numbers all add the same."""
         return np.where(self.numeric, 0, np.arange(1, self.size + 1)).astype(np.uint64)
 
 

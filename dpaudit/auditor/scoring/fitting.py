@@ -65,7 +65,7 @@ def fit_score(features: Floats, labels: Labels, groups: Sequence[int] | None = N
     if not columns:
         return None
     if len(columns) == 1:
-        return _of_one(columns[0], features, labels)
+        return _fit_one_column(columns[0], features, labels)
     pilot = _pilot(columns, labels)
     order = _order(pilot)
     fold = np.arange(len(labels)) % _FOLDS
@@ -84,7 +84,7 @@ def fit_score(features: Floats, labels: Labels, groups: Sequence[int] | None = N
     )
 
 
-def _of_one(column: Column, features: Floats, labels: Labels) -> FittedScore:
+def _fit_one_column(column: Column, features: Floats, labels: Labels) -> FittedScore:
     """Fit the score of a single column: its modelled log-odds."""
     values = features[:, column.source]
     starts = np.concatenate([[-np.inf], column.cuts])
@@ -153,15 +153,17 @@ def _fit_rows(pilot: _Pilot, rows: Rows, order: list[list[int]]) -> _Fit:
         for place in exact:
             numeric = pilot.columns[place].numeric
             seen = (*counts[place], _expected(fit.odds, bins[place], numeric.size))
-            step = shrink_corrections(*raw_corrections(*(_merge_numbers(part, numeric) for part in seen)))
+            # All bins of numbers count as one.
+            merged = (np.where(numeric, part[numeric].sum(), part) for part in seen)
+            step = shrink_corrections(*raw_corrections(*merged))
             fit.tables[place] += step
-            fit.odds += _of_rows(step, bins[place])
+            fit.odds += _look_up(step, bins[place])
     if pilot.patterns is not None:
         patterns = pilot.patterns[rows]
         size = len(pilot.codes)
         step = shrink_corrections(*raw_corrections(*_counts(patterns, ones, size), _expected(fit.odds, patterns, size)))
         fit.patterns += step
-        fit.odds += _of_rows(step, patterns)
+        fit.odds += _look_up(step, patterns)
     for _ in range(_NUMBER_SWEEPS):
         for group in order:
             _correct_numbers(pilot, fit, group, bins, counts, labels)
@@ -192,7 +194,7 @@ def _correct_numbers(
             if pilot.columns[place].numeric.all():
                 # A constant says nothing about a row; as a part of the step it would spoil its scale.
                 steps[place] -= counts[place][1] @ step / counts[place][1].sum()
-            total += _of_rows(steps[place], bins[place])
+            total += _look_up(steps[place], bins[place])
     scale = _scale(fit.odds, total, labels)
     for place, step in steps.items():
         fit.tables[place] += scale * step
@@ -215,7 +217,7 @@ def _chance(odds: Single) -> Single:
     return np.asarray(1 / (1 + np.exp(-odds)))
 
 
-def _of_rows(table: Floats, bins: Bins) -> Single:
+def _look_up(table: Floats, bins: Bins) -> Single:
     """Look up the bin of each row in a table."""
     return table.astype(np.float32).take(bins)
 
@@ -233,11 +235,6 @@ def _expected(odds: Single, bins: Bins, size: int) -> Floats:
 def _weights(weights: Single, bins: Bins, size: int) -> Floats:
     """Sums of weights by bin."""
     return np.bincount(bins, weights=weights, minlength=size).astype(np.float64)
-
-
-def _merge_numbers(counts: Floats, numeric: NDArray[np.bool_]) -> Floats:
-    """Count all bins of numbers as one."""
-    return np.where(numeric, counts[numeric].sum(), counts)
 
 
 def _scores(pilot: _Pilot, fit: _Fit, rows: Rows) -> Floats:

@@ -27,7 +27,7 @@ _BITS: Final = 160
 _SMALLEST_LEVEL: Final = 1e-300
 _BISECTIONS: Final = 60
 _SLACKS: Final = (1e-9, 1e-6, 1e-3, 0.1)
-"""How far above the level that floats find an exact test is tried; each trial is certified, so the first that refutes is valid."""
+"""Excesses over the level that floats find, tried one after another: each is certified, so the first that refutes is valid."""
 
 _LARGEST_EXPONENT: Final = 700.0
 """Largest epsilon whose exponential is a float."""
@@ -213,11 +213,11 @@ def upper_tail(successes: int, trials: int, probability: arb) -> arb:
         return probability.beta_lower(successes, trials - successes + 1, 1)
     failure = 1 - probability
     if probability * (trials - successes) < (successes + 1) * failure:
-        return _falling(successes, trials, probability, failure)
-    return 1 - _falling(trials - successes + 1, trials, failure, probability)
+        return _falling_tail(successes, trials, probability, failure)
+    return 1 - _falling_tail(trials - successes + 1, trials, failure, probability)
 
 
-def _falling(successes: int, trials: int, probability: arb, failure: arb) -> arb:
+def _falling_tail(successes: int, trials: int, probability: arb, failure: arb) -> arb:
     """Sum the tail where each of its terms is smaller than the one before."""
     from flint import arb, ctx
 

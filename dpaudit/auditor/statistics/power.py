@@ -30,7 +30,7 @@ def detectable_epsilon(*, mass: float, runs: int, point: ClaimPoint, alpha: floa
     in_range(alpha, "alpha", lower=0, upper=1, lower_open=True, upper_open=True)
     in_range(probability, "probability", lower=0, upper=1, lower_open=True, upper_open=True)
     hits, weights = _hits(mass, integer(runs, "runs", lower=1, upper=MOST_RUNS))
-    critical = _refuting(hits, runs, point, alpha)
+    critical = _critical_labels(hits, runs, point, alpha)
     drain = float(point.delta) / (2 * mass)
 
     def power(epsilon: float) -> float:
@@ -49,27 +49,27 @@ def detectable_epsilon(*, mass: float, runs: int, point: ClaimPoint, alpha: floa
 def _hits(mass: float, runs: int) -> tuple[Floats, Floats]:
     """Numbers of hits that represent their binomial law, with weights: all likely ones, or the middles of strata."""
     trials = np.float64(runs)
-    low, high = _critical(trials, mass, np.array([1 - _UNLIKELY, _UNLIKELY])) - 1
+    low, high = _critical_count(trials, mass, np.array([1 - _UNLIKELY, _UNLIKELY])) - 1
     if high - low < _STRATA:
         hits = np.arange(low, high + 1)
         return hits, _at_least(hits, trials, mass) - _at_least(hits + 1, trials, mass)
-    return _critical(trials, mass, 1 - (np.arange(_STRATA) + 0.5) / _STRATA) - 1, np.full(_STRATA, 1 / _STRATA)
+    return _critical_count(trials, mass, 1 - (np.arange(_STRATA) + 0.5) / _STRATA) - 1, np.full(_STRATA, 1 / _STRATA)
 
 
-def _refuting(hits: Floats, runs: int, point: ClaimPoint, alpha: float) -> Floats:
+def _critical_labels(hits: Floats, runs: int, point: ClaimPoint, alpha: float) -> Floats:
     """Least number of labels 1 that refutes, for each number of hits; one more than the hits where none does."""
     from scipy.special import betaincinv
 
     sigma = 1 / (1 + math.exp(-float(point.epsilon)))
     if point.delta == 0:
-        return _critical(hits, sigma, alpha)
+        return _critical_count(hits, sigma, alpha)
     share = float(MASS_SHARE)
     least = betaincinv(np.maximum(hits, 1), runs - np.maximum(hits, 1) + 1, share * alpha)
     limit = sigma + (1 - sigma) * float(point.delta) / (2 * least)
-    return np.where((hits > 0) & (limit < 1), _critical(hits, np.minimum(limit, 1.0), (1 - share) * alpha), hits + 1)
+    return np.where((hits > 0) & (limit < 1), _critical_count(hits, np.minimum(limit, 1.0), (1 - share) * alpha), hits + 1)
 
 
-def _critical(trials: Floats | np.float64, probability: Floats | float, level: Floats | float) -> Floats:
+def _critical_count(trials: Floats | np.float64, probability: Floats | float, level: Floats | float) -> Floats:
     """Least k for which P[Bin(trials, probability) >= k] is at most `level` (below 1), by bisection; at most trials + 1."""
     low, high, probability, level = np.broadcast_arrays(-0.0 * trials, trials + 1.0, probability, level)
     while (high - low > 1).any():

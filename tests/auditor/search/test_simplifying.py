@@ -11,8 +11,8 @@ from dpaudit import Adjacency, Claim, PureDP, Target
 from dpaudit.auditor.data.records import same
 from dpaudit.auditor.pairs.candidates import candidate_pairs
 from dpaudit.auditor.pairs.kinds import check_neighbours, operations_of
-from dpaudit.auditor.pairs.pieces import align_records
 from dpaudit.auditor.pairs.shrinking import smaller_pair
+from dpaudit.auditor.pairs.simplifying import align_records
 
 PEOPLE = [
     {"id": 9, "age": 41, "ill": True, "place": "Paris"},

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from dpaudit import Adjacency
 from dpaudit.auditor import boundary_values, neighbours
 from dpaudit.auditor.data.records import count_exchanged, same
-from dpaudit.auditor.pairs.drawing import drawn_pairs, shrink_value
+from dpaudit.auditor.pairs.drawing import draw_pairs, shrink_value
 from dpaudit.auditor.pairs.kinds import check_neighbours
 from dpaudit.errors import InvalidArgument
 
@@ -75,7 +75,7 @@ def test_what_goes_wrong_at_the_edges_is_found_and_shrunk(strategy, wrong, size)
 
 @pytest.mark.parametrize("kind", [bool, int, float, str, "int8", "uint16", "float32", "bool"])
 def test_boundary_values_are_of_their_kind(kind):
-    pairs = drawn_pairs(st.tuples(boundary_values(kind), st.just("another")))
+    pairs = draw_pairs(st.tuples(boundary_values(kind), st.just("another")))
 
     for value, _ in pairs:
         assert isinstance(value, kind if isinstance(kind, type) else (bool, int, float))
@@ -98,8 +98,8 @@ def test_limits_clip_bounds_and_values_beside_them_are_drawn():
         (lambda: neighbours("complex64"), "DPA103"),
         (lambda: neighbours("longdouble"), "DPA103"),
         (lambda: boundary_values(str, bounds=(0, 1)), "DPA106"),
-        (lambda: drawn_pairs(neighbours(int, Adjacency("add_remove", unit="user:id"))), "DPA105"),
-        (lambda: drawn_pairs(neighbours(str, Adjacency("norm_ball", norm="l1", radius=1))), "DPA105"),
+        (lambda: draw_pairs(neighbours(int, Adjacency("add_remove", unit="user:id"))), "DPA105"),
+        (lambda: draw_pairs(neighbours(str, Adjacency("norm_ball", norm="l1", radius=1))), "DPA105"),
     ],
 )
 def test_strategies_that_make_no_sense_are_refused(call, code):
@@ -109,10 +109,10 @@ def test_strategies_that_make_no_sense_are_refused(call, code):
 
 def test_what_is_drawn_does_not_depend_on_the_modules_that_are_loaded():
     code = (
-        "from hypothesis import strategies as st\nfrom dpaudit.auditor.pairs.drawing import drawn_pairs\n"
-        "print(drawn_pairs(st.tuples(st.lists(st.integers()), st.text())))"
+        "from hypothesis import strategies as st\nfrom dpaudit.auditor.pairs.drawing import draw_pairs\n"
+        "print(draw_pairs(st.tuples(st.lists(st.integers()), st.text())))"
     )
-    expected = repr(drawn_pairs(st.tuples(st.lists(st.integers()), st.text())))
+    expected = repr(draw_pairs(st.tuples(st.lists(st.integers()), st.text())))
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
 
     assert expected == ran.stdout.strip()
@@ -120,7 +120,7 @@ def test_what_is_drawn_does_not_depend_on_the_modules_that_are_loaded():
 
 def test_shrinking_starts_from_the_value_that_was_drawn_and_asks_in_a_fixed_order():
     strategy = st.lists(st.integers(0, 99), max_size=12)
-    start = max((pair[0] for pair in drawn_pairs(st.tuples(strategy, st.just("other")))), key=len)
+    start = max((pair[0] for pair in draw_pairs(st.tuples(strategy, st.just("other")))), key=len)
     asked = []
 
     def wanted(values):

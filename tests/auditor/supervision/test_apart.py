@@ -70,7 +70,7 @@ def test_the_text_of_an_error_stays_hidden():
 def test_silence_ends_a_process_and_signs_of_life_keep_it():
     def beating(_):
         for _ in range(20):
-            pulse.returned(pulse.entered())
+            pulse.end_call(pulse.mark_call())
             time.sleep(0.1)
         return "alive"
 
@@ -123,9 +123,9 @@ def test_a_forked_process_does_not_speak_for_the_one_that_forked_it():
 
 def test_a_function_that_returns_in_two_processes_goes_on_in_one():
     def work(send):
-        mark = pulse.entered()
+        mark = pulse.mark_call()
         os.fork()
-        pulse.returned(mark)
+        pulse.end_call(mark)
         send(os.getpid())
 
     heard = []
