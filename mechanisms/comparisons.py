@@ -98,7 +98,8 @@ class Comparisons:
                 raise InvalidArgument("DPA105", f"values must be one row, got an array of {values.ndim} dimensions. Pass one row.")
             return array_steps(values, self.lattice)[0]
         if isinstance(values, (str, bytes)) or not isinstance(values, Sequence):
-            raise InvalidArgument("DPA105", f"values must be a sequence of numbers or an array, got a {type(values).__name__}.")
+            given = f"values must be a sequence of numbers or an array, got a {type(values).__name__}"
+            raise InvalidArgument("DPA105", f"{given}. Write one number for each question, such as [3, 5].")
         if not values:
             raise InvalidArgument("DPA109", "there are no values to compare. Give at least one.")
         steps = [number_steps(value, self.lattice) for value in values]

@@ -119,7 +119,7 @@ def check_rows(rows: NDArray[Any]) -> NDArray[Any]:
             "Convert it: numpy.array(rows, dtype=float).reshape(-1, columns).",
         )
     if rows.shape[1] == 0:
-        raise InvalidArgument("DPA109", "rows must have at least one column.")
+        raise InvalidArgument("DPA109", "rows must have at least one column. Give arrays of shape (rows, columns).")
     if rows.shape[0] > _MOST_ROWS:
         raise InvalidArgument(
             "DPA108", "sums of more than 2**34 rows might be too large to add noise to in 64 bits. Sum parts of them."

@@ -97,7 +97,8 @@ class EuclideanLaplace:
         """P[X = k] for an integer k and dimension 1, computed with `precision` (32 to 4096) bits."""
         place, bits = integer(k, "k"), integer(precision, "precision", lower=32, upper=4096)
         if self.dimension > 1:
-            raise Unsupported("DPA202", f"probabilities are known in dimension 1 only, got dimension={self.dimension}.")
+            known = f"probabilities are known in dimension 1 only, got dimension={self.dimension}"
+            raise Unsupported("DPA202", f"{known}. Draw samples instead.")
         with working_precision(bits + 64):
             return Enclosure.from_ball(rounded_laplace(self.scale, place), Reason("integral over a cell"), lowest=0, highest=1)
 

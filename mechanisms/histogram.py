@@ -185,7 +185,8 @@ class HistogramMechanism:
           {'a': 3, 'b': -1}
         """
         if np.shape(counts) != (len(self.labels),):
-            raise InvalidArgument("DPA105", f"counts must hold {len(self.labels)} numbers, got shape {np.shape(counts)}.")
+            wrong = f"counts must hold {len(self.labels)} numbers, got shape {np.shape(counts)}"
+            raise InvalidArgument("DPA105", f"{wrong}. Give one histogram, a row of what releases() returned.")
         return dict(zip(self.labels, np.asarray(counts).tolist(), strict=True))
 
     def describe(self) -> str:

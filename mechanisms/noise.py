@@ -149,7 +149,9 @@ def one_of(**alternatives: Exact | None) -> Fraction:
 def read_flag(flag: object, name: str) -> bool:
     """A parameter that must be True or False."""
     if not isinstance(flag, bool):
-        raise InvalidArgument("DPA105", f"{name} must be True or False, got a {type(flag).__name__}.")
+        raise InvalidArgument(
+            "DPA105", f"{name} must be True or False, got a {type(flag).__name__}. Write {name}=True or {name}=False."
+        )
     return flag
 
 

@@ -40,7 +40,8 @@ def read_entries(entries: object, name: str) -> NDArray[Any] | list[Any]:
             raise InvalidArgument("DPA105", f"{name} must have one dimension, got {array.ndim}. Give one entry per record.")
         return array
     if isinstance(entries, (str, bytes)) or not isinstance(entries, Iterable):
-        raise InvalidArgument("DPA105", f"{name} must be a sequence or an array, got a {type(entries).__name__}.")
+        given = type(entries).__name__
+        raise InvalidArgument("DPA105", f"{name} must be a sequence or an array, got a {given}. Give one entry per record.")
     return list(entries)
 
 

@@ -76,14 +76,17 @@ class VectorMechanism:
     ) -> None:
         relation = Adjacency.of(adjacency)
         if relation.kind not in _MOVES:
-            raise InvalidArgument("DPA103", f"adjacency must be one of {', '.join(_MOVES)} for a sum of rows, got {relation}.")
+            allowed = f"adjacency must be one of {', '.join(_MOVES)} for a sum of rows"
+            raise InvalidArgument("DPA103", f"{allowed}, got {relation}. Rows are whole people here.")
         bound = positive(norm_bound, "norm_bound")
         bits = integer(lattice_bits, "lattice_bits", lower=1, upper=LARGEST_LATTICE_BITS)
         given = {"noise_multiplier": noise_multiplier, "sigma": sigma, "epsilon": epsilon}
         name = one_given(**given)
         chosen = {name: one_of(**given)}
         if word(norm, "norm", ("l1", "l2")) == "l1" and "epsilon" not in chosen:
-            raise InvalidArgument("DPA103", f'norm must be "l2", or "l1" with epsilon, got "l1" with {next(iter(chosen))}.')
+            raise InvalidArgument(
+                "DPA103", f'norm must be "l2", or "l1" with epsilon, got "l1" with {next(iter(chosen))}. Give epsilon=.'
+            )
         if "noise_multiplier" in chosen:
             chosen["sigma"] = chosen["noise_multiplier"] * bound * _MOVES[relation.kind]
         store(self, norm_bound=bound, norm=norm, sigma=chosen.get("sigma"), epsilon=chosen.get("epsilon"))
@@ -182,7 +185,7 @@ class VectorMechanism:
     def in_units(self, steps: NDArray[np.integer[Any]]) -> NDArray[np.float64]:
         """Released steps in the units of the rows, as the floats nearby: what is done to a release costs no privacy."""
         if not isinstance(steps, np.ndarray) or steps.dtype.kind not in "iu":
-            raise InvalidArgument("DPA105", "steps must be an array of integers, as they were released.")
+            raise InvalidArgument("DPA105", "steps must be an array of integers. Give what release() returned.")
         return np.asarray(steps, dtype=np.float64) * float(self.lattice)
 
     def describe(self) -> str:

@@ -56,7 +56,8 @@ class FiniteLaw:
     def __init__(self, weights: Mapping[int, Exact] | Sequence[Exact]) -> None:
         several = isinstance(weights, (Mapping, Sequence)) and not isinstance(weights, (str, bytes))
         if not several and not (isinstance(weights, np.ndarray) and weights.ndim == 1):
-            raise InvalidArgument("DPA105", f"weights must be a mapping or a sequence, got a {type(weights).__name__}.")
+            given = type(weights).__name__
+            raise InvalidArgument("DPA105", f"weights must be a mapping or a sequence, got a {given}. Write {{-1: 1, 0: 2, 1: 1}}.")
         pairs = weights.items() if isinstance(weights, Mapping) else enumerate(weights)
         if len(weights) > MOST_VALUES:
             raise InvalidArgument("DPA103", f"at most 2**20 weights are allowed, got {len(weights)}. Merge some.")
@@ -64,11 +65,11 @@ class FiniteLaw:
         for place, (value, weight) in enumerate(pairs):
             exact = rational(weight, f"weight number {place}")
             if exact < 0:
-                raise InvalidArgument("DPA103", f"weight number {place} must be at least 0, got {shown(exact)}.")
+                raise InvalidArgument("DPA103", f"weight number {place} must be at least 0, got {shown(exact)}. Leave it out.")
             if exact:
                 kept[integer(value, f"value number {place}")] = exact
         if not kept:
-            raise InvalidArgument("DPA109", "weights must hold at least one weight above 0.")
+            raise InvalidArgument("DPA109", "weights must hold at least one weight above 0. Give one to each value that can occur.")
         total = sum(kept.values(), Fraction(0))
         object.__setattr__(self, "values", tuple(sorted(kept)))
         object.__setattr__(self, "probabilities", tuple(kept[value] / total for value in self.values))

@@ -70,7 +70,10 @@ class LawFromWeights:
 
     def __init__(self, weight: Callable[[int], arb], *, scale: Exact, decay: Exact) -> None:
         if not callable(weight):
-            raise InvalidArgument("DPA105", f"weight must be a function from an int to a ball, got a {type(weight).__name__}.")
+            given = type(weight).__name__
+            raise InvalidArgument(
+                "DPA105", f"weight must be a function from an int to a ball, got a {given}. Write lambda k: (-arb(k)).exp()."
+            )
         for name, value in (
             ("scale", law.positive_scale(scale, "scale")),
             ("rate", positive(decay, "decay")),
@@ -115,7 +118,7 @@ class LawFromWeights:
         # Beyond first + j the terms are at most weight(first) (first + j)^2 exp(-rate j); this many halve often enough.
         last = first + ceil(2 * (ctx.prec + 64) / self.rate) + 1
         if last > MOST_SUMMED:
-            raise Unsupported("DPA202", f"probabilities of a given law that needs more than {MOST_SUMMED} terms are not computed.")
+            raise Unsupported("DPA202", f"probabilities need more than {MOST_SUMMED} terms. Lower the scale or raise the decay.")
         total = factor(0) * self.function(0) + 2 * sum((factor(j) * self.function(j) for j in range(1, last)), arb(0))
         ratio = (-ball(self.rate)).exp()
         drop = 1 - ratio
@@ -134,10 +137,12 @@ class LawFromWeights:
                 raise InvalidArgument("DPA103", "the weight of 0 must be 1. Divide all weights by that of 0.")
             for first, second in [*((k, k + 1) for k in near), *((k * stride, (k + 1) * stride) for k in near)]:
                 if self._try_weight(second) > self._try_weight(first):
-                    raise InvalidArgument("DPA103", f"weights must not increase, but that of {second} exceeds that of {first}.")
+                    rising = f"weights must not increase, but that of {second} exceeds that of {first}"
+                    raise InvalidArgument("DPA103", f"{rising}. Give a function that falls with k.")
             for k in far:
                 if self._try_weight(k + 1) > self._try_weight(k) * fall:
-                    raise InvalidArgument("DPA103", f"beyond 32 scales weights must fall by the stated decay, but do not at {k}.")
+                    slow = f"beyond 32 scales weights must fall by the stated decay, but do not at {k}"
+                    raise InvalidArgument("DPA103", f"{slow}. Lower the decay or raise the scale.")
 
     def _try_weight(self, k: int) -> arb:
         """A weight that is a ball, finite and not negative."""

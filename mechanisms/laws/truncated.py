@@ -73,7 +73,8 @@ class TruncatedLaw:
 
     def __init__(self, law: IntegerLaw, *, lower: int, upper: int) -> None:
         if not all(hasattr(law, name) for name in ("sampler", "support", "weight", "beyond", "below")):
-            raise InvalidArgument("DPA105", f"law must be a law of mechanisms.laws, got a {type(law).__name__}.")
+            given = type(law).__name__
+            raise InvalidArgument("DPA105", f"law must be a law of mechanisms.laws, got a {given}. Write DiscreteLaplace(scale).")
         least, greatest = integer(lower, "lower"), integer(upper, "upper")
         bottom, top = law.support
         least = least if bottom is None else max(least, bottom)
@@ -144,7 +145,7 @@ class TruncatedLaw:
     def spread(self) -> arb:
         """Ball around the variance, term by term."""
         if self.upper - self.lower >= MOST_SUMMED:
-            raise Unsupported("DPA202", f"the variance of a range of more than {MOST_SUMMED} integers is not computed.")
+            raise Unsupported("DPA202", f"the variance is summed over at most {MOST_SUMMED} integers. Truncate to a shorter range.")
         weights = [(k, self.law.weight(k)) for k in range(self.lower, self.upper + 1)]
         total = sum((weight for _, weight in weights), arb(0))
         mean = sum((k * weight for k, weight in weights), arb(0)) / total
