@@ -101,8 +101,7 @@ class WealthPoint:
 class Sequential:
     """The e-process: bets on the label of every run from the first on.
 
-    `stopped_at` is the run at which the wealth reached `log10_threshold`, which refutes, None if never; `p_value` is 1 / peak
-    wealth.
+    `stopped_at` is the run at which the wealth reached `log10_threshold`, which refutes, None if never; `p_value` is 1 / peak.
     """
 
     log10_wealth: float
@@ -127,7 +126,7 @@ class Pair:
 class Minimal:
     """The smallest pair found on which a refuted claim still fails, with a test of its own on runs that chose nothing.
 
-    `tried` smaller pairs were judged to find it, in `runs` runs; the other fields are those of the new test.
+    `tried` smaller pairs were judged to find it; `runs` were made for all of it; the other fields are those of the new test.
     """
 
     pair: Pair
@@ -141,7 +140,7 @@ class Minimal:
 
 @dataclass(frozen=True)
 class Power:
-    """The least true `epsilon` that would have been refuted with this `probability`, over the claimed one `factor`; or None."""
+    """The least true `epsilon` that would be refuted with this `probability`, `factor` times the claimed one; None if none is."""
 
     epsilon: float | None
     factor: float | None
@@ -243,8 +242,7 @@ class Proof:
 class TargetResult:
     """Everything found about one target.
 
-    `reference` loads it again (None for an object); `source` is file and line of its function; `failure` says what stopped the
-    audit where the verdict is FAILED.
+    `reference` loads it again (None for an object); `source` is file and line of its function; `failure` says why a target FAILED.
     """
 
     name: str
@@ -278,8 +276,7 @@ class TargetResult:
 class Settings:
     """What an audit is asked to do; together with the targets it determines the evidence bit for bit.
 
-    `runs` is for each target, and 0 where `seconds`, a time for the whole audit, is given: each attack's `plan` says what it
-    became.
+    `runs` is for each target; it is 0 where `seconds` is given for the whole audit, and each attack's `plan` has the runs.
     """
 
     alpha: Fraction
@@ -296,8 +293,7 @@ class Settings:
 class Report:
     """One audit: settings, results in the order of the targets, and what is not evidence (env, seconds, left_out).
 
-    `complete` is False where the audit was interrupted and later targets are missing; `left_out` names bundled targets that need an
-    optional extra.
+    `complete` is False where it was interrupted, and later targets are missing; `left_out` names targets that need an extra.
     """
 
     settings: Settings
