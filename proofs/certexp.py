@@ -13,7 +13,7 @@ from flint import arb
 from dpaudit.exact import ball_endpoints, working_precision
 from mechanisms.sampling import exactnum
 from mechanisms.sampling.exactnum import LARGEST_EXPONENT, ExpConstants, exp_constants
-from proofs.rounding import SMALLEST, UNIT, Computed, compounded, exponential_change, require
+from proofs.rounding import SMALLEST, UNIT, Computed, compound, exponential_change, require
 
 T = TypeVar("T", float, Computed)
 
@@ -79,7 +79,7 @@ def prove(constants: ExpConstants | None = None, largest: float = LARGEST_EXPONE
         ("table", _table_error(constants)),
         ("product", UNIT),
     )
-    total = compounded(*(part for _, part in terms))
+    total = compound(*(part for _, part in terms))
     require(f"an error of 2^{math.log2(total):.2f} is below 2^{math.log2(claimed):.2f}", holds=total < claimed)
     return ErrorBound(terms, total, whole)
 
@@ -96,7 +96,7 @@ def polynomial(rest: T, third: T) -> T:
     return one - rest * (one - rest * (half - rest * third))
 
 
-def followed(x: float, constants: ExpConstants | None = None) -> float:
+def certexp_by_steps(x: float, constants: ExpConstants | None = None) -> float:
     """`certexp` of one float by the operations that the proof is about, so that a test can compare it with what ships."""
     constants = exp_constants() if constants is None else constants
     large = exactnum._TO_INTEGER  # noqa: SLF001 - the constant the proof is about

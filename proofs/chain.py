@@ -15,7 +15,7 @@ from dpaudit.verifier.chain import Node, check_graph, evidence_checks
 from dpaudit.verifier.lemmas import LEMMAS, Lemma
 from proofs import arguments, learning, samplers
 from proofs.foundations import ARGUMENTS, SAMPLERS, SENSITIVITIES
-from proofs.results import are_installed, cited_tests, described_runs, other_libraries, read_record, test_check
+from proofs.results import are_installed, cited_tests, describe_runs, other_libraries, read_record, test_check
 from proofs.reviewed import claims_of, open_edges, staleness
 from proofs.shipped import MECHANISMS
 
@@ -67,7 +67,7 @@ def remarks(nodes: Sequence[Node] = NODES, root: Path = ROOT) -> list[tuple[str,
     record, names = read_record(root), cited_tests(nodes)
     found = [(place, f"No stamp covers all that it reaches: {words}.", "open") for place, words in open_edges(root, nodes).items()]
     if names and not are_installed(root):
-        said = f"{len(names)} tests are not installed here. They are recorded as passed on {described_runs(record, names)}."
+        said = f"{len(names)} tests are not installed here. They are recorded as passed on {describe_runs(record, names)}."
         found.append(("recorded tests", said, "recorded"))
     if other := other_libraries(record, names):
         found.append(("libraries", f"The tests ran with other versions ({other}); equal results are assumed.", "axiom"))

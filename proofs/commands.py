@@ -13,7 +13,7 @@ from proofs import chain
 from proofs.mutating import campaign
 from proofs.results import PASSED, cited_tests, read_record, test_check
 from proofs.reviewed import COMMAND, Change, changes, open_edges, reach_of, write_reviewed
-from proofs.running import idle_binds, run_and_record, run_tests, uncovered
+from proofs.running import find_uncovered, idle_binds, run_and_record, run_tests
 
 _CODE_LENGTH: Final = 12
 _MUTATIONS: Final = 300
@@ -59,7 +59,7 @@ def _review() -> int:
     found = changes(chain.ROOT, chain.NODES)
     claims = sorted({claim for one in found for claim in one.claims})
     for one in found:
-        _say(f"{one.kind:<8}{one.place}  (claims: {_listed(one.claims, len(chain.CLAIMS))})")
+        _say(f"{one.kind:<8}{one.place}  (claims: {_join_names(one.claims, len(chain.CLAIMS))})")
     for place, words in open_edges(chain.ROOT, chain.NODES).items():
         _say(f"open    {place}: {words}")
     stale = _stale_tests()
@@ -101,7 +101,7 @@ def _cross_check(names: Sequence[str]) -> int:
     """Run tests and compare what they execute with what their digests and their nodes cover."""
     nodes = [node for node in chain.NODES if not names or node.id in _below(names)]
     ran = run_tests(chain.ROOT, cited_tests(nodes), watched=True)
-    missed = uncovered(chain.ROOT, ran.executed)
+    missed = find_uncovered(chain.ROOT, ran.executed)
     for name, places in missed.items():
         _say(f"not covered: {name} executes {', '.join(places)}")
     for node, places in (idle := idle_binds(nodes, ran.executed)).items():
@@ -145,7 +145,7 @@ def _stale_tests() -> list[str]:
     return [name for name in cited_tests(chain.NODES) if name not in read_record(chain.ROOT).tests or check(name)]
 
 
-def _listed(names: Sequence[str], everything: int) -> str:
+def _join_names(names: Sequence[str], everything: int) -> str:
     """Join names, the first four of them."""
     return "all" if len(names) == everything else ", ".join(names[:4]) + (f" and {len(names) - 4} more" if len(names) > 4 else "")
 

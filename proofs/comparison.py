@@ -10,7 +10,7 @@ from typing import Final
 from mechanisms.sampling.estimates import FLOAT_SLACK
 from mechanisms.sampling.exactnum import LARGEST_EXPONENT
 from proofs.certexp import prove
-from proofs.rounding import SMALLEST, UNIT, Computed, compounded, exponential_change, require
+from proofs.rounding import SMALLEST, UNIT, Computed, compound, exponential_change, require
 
 LARGEST_DISTANCE: Final = Fraction(1, 8)
 """Formulas farther from their weights than this decide nothing: their slack is infinite."""
@@ -38,7 +38,7 @@ class Decision:
 
 def prove_comparison(largest: float = LARGEST_EXPONENT, slack: float = FLOAT_SLACK) -> Decision:
     """Prove that a point which floats put under or over a weight by more than the slack lies there."""
-    weight, point = weight_error(largest), compounded(UNIT, UNIT, UNIT, UNIT)
+    weight, point = weight_error(largest), compound(UNIT, UNIT, UNIT, UNIT)
     lower = 1 - (1 - point) / ((1 + UNIT) * (1 + weight))
     upper = (1 + point) / ((1 - UNIT) * (1 - weight)) - 1
     # The slack is a sum and a product of floats, and the formula's own distance is in it: three roundings of both.
@@ -51,9 +51,9 @@ def prove_comparison(largest: float = LARGEST_EXPONENT, slack: float = FLOAT_SLA
 
 def weight_error(largest: float = LARGEST_EXPONENT) -> Fraction:
     """Relative error of a float formula: exponent, exponential, correction polynomial and their product."""
-    square = compounded(UNIT, UNIT, UNIT)
-    exponent = Fraction(largest) * compounded(square, UNIT, UNIT) + 2 * SMALLEST
-    return compounded(exponential_change(exponent), prove().total, _correction_error(square), UNIT)
+    square = compound(UNIT, UNIT, UNIT)
+    exponent = Fraction(largest) * compound(square, UNIT, UNIT) + 2 * SMALLEST
+    return compound(exponential_change(exponent), prove().total, _correction_error(square), UNIT)
 
 
 def _correction_error(square: Fraction) -> Fraction:

@@ -138,7 +138,7 @@ def libraries() -> dict[str, str]:
     return found
 
 
-def described_runs(record: Record, names: Iterable[str]) -> str:
+def describe_runs(record: Record, names: Iterable[str]) -> str:
     """Describe when tests were run, and with what."""
     used = sorted({record.tests[name].run for name in names if name in record.tests}, key=int)
     runs = [record.runs[run] for run in used if run in record.runs]

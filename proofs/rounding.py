@@ -57,7 +57,7 @@ def _sum(first: Computed, second: Computed) -> Computed:
     return Computed(size, carried + (size + carried) * UNIT)
 
 
-def compounded(*parts: Fraction) -> Fraction:
+def compound(*parts: Fraction) -> Fraction:
     """Largest relative change by factors that each lie within their part of 1."""
     product = Fraction(1)
     for part in parts:

@@ -70,7 +70,7 @@ def run_and_record(root: Path, nodes: Sequence[Node], names: Sequence[str]) -> R
     return write_record(root, run_tests(root, names).outcomes, before, nodes)
 
 
-def uncovered(root: Path, executed: Mapping[str, frozenset[str]]) -> dict[str, list[str]]:
+def find_uncovered(root: Path, executed: Mapping[str, frozenset[str]]) -> dict[str, list[str]]:
     """Code that tests executed although their digests do not cover it: what reading the source missed."""
     reach, found = reach_of(root), dict[str, list[str]]()
     for name, places in executed.items():

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from dpaudit.claims import Adjacency, ApproxDP, Claim, PureDP
 from dpaudit.errors import InvalidArgument
-from dpaudit.interop.noting import noting
-from dpaudit.interop.sklearn import fitted
+from dpaudit.interop.noting import note_calls
+from dpaudit.interop.sklearn import fit_function
 from dpaudit.targets import Target
 
 if TYPE_CHECKING:
@@ -62,11 +62,11 @@ def from_diffprivlib(
     relation = Adjacency.of(adjacency)
     epsilon, delta = _limits(what, model=model) if accountant is None else (accountant.epsilon, accountant.delta)
     claim = Claim(ApproxDP(epsilon, delta) if delta else PureDP(epsilon), relation, "diffprivlib's parameters")
-    fit = fitted(what, released, rows, labels=labels) if model else None
+    fit = fit_function(what, released, rows, labels=labels) if model else None
 
     def run(data: Any, rng: Generator) -> Any:
         own = {} if accountant is None else {"accountant": deepcopy(accountant)}
-        with noting(relation):
+        with note_calls(relation):
             if fit is not None:
                 return fit(data, rng, **own)
             return what(data, random_state=int(rng.integers(2**32)), **own)

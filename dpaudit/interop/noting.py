@@ -21,7 +21,7 @@ _ONE_AT_A_TIME: Final = threading.RLock()  # the methods of shared classes are r
 
 
 @contextmanager
-def noting(adjacency: Adjacency) -> Iterator[None]:
+def note_calls(adjacency: Adjacency) -> Iterator[None]:
     """Make the mechanisms of diffprivlib note the numbers that they noise, for one run at a time."""
     kinds = {kind for kind in vars(library("diffprivlib.mechanisms")).values() if "randomise" in getattr(kind, "__dict__", ())}
     with _ONE_AT_A_TIME:
@@ -29,14 +29,14 @@ def noting(adjacency: Adjacency) -> Iterator[None]:
         originals = {kind: kind.randomise for kind in kinds}
         try:
             for kind, original in originals.items():
-                kind.randomise = _noted(original, adjacency, busy)
+                kind.randomise = _with_note(original, adjacency, busy)
             yield
         finally:
             for kind, original in originals.items():
                 kind.randomise = original
 
 
-def _noted(original: Callable[..., Any], adjacency: Adjacency, busy: list[object]) -> Callable[..., Any]:
+def _with_note(original: Callable[..., Any], adjacency: Adjacency, busy: list[object]) -> Callable[..., Any]:
     """Wrap a mechanism's method to note a number before noise is added; one mechanism that calls another counts once."""
 
     @functools.wraps(original)

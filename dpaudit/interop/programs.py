@@ -62,13 +62,13 @@ def from_program(
     seconds = float(positive(timeout, "timeout"))
 
     def sample(data: Any, count: int, rng: Generator) -> list[Any]:
-        return _released(words, [{"data": data, "seed": int(rng.integers(2**53))} for _ in range(count)], seconds)
+        return _run_program(words, [{"data": data, "seed": int(rng.integers(2**53))} for _ in range(count)], seconds)
 
     function = {"sample": sample} if batches else {"run": lambda data, rng: sample(data, 1, rng)[0]}
     return Target(claim=claim, **{"name": Path(words[-1]).name, **function, **others})
 
 
-def _released(words: list[str], requests: list[dict[str, Any]], seconds: float) -> list[Any]:
+def _run_program(words: list[str], requests: list[dict[str, Any]], seconds: float) -> list[Any]:
     """The outputs of one process, one for each request."""
     lines = "".join(json.dumps(request, default=_plain) + "\n" for request in requests)
     try:

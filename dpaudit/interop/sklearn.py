@@ -43,10 +43,10 @@ def from_sklearn(
       ['coef_']
     """
     others = {"name": type(estimator).__name__, **others}
-    return Target(run=fitted(estimator, released, rows, labels=labels), claim=claim, **others)
+    return Target(run=fit_function(estimator, released, rows, labels=labels), claim=claim, **others)
 
 
-def fitted(estimator: Any, released: Sequence[str], rows: Any, *, labels: bool) -> Callable[..., dict[str, Any]]:
+def fit_function(estimator: Any, released: Sequence[str], rows: Any, *, labels: bool) -> Callable[..., dict[str, Any]]:
     """The function that fits a clone and gives out parts of it by name."""
     if not all(callable(getattr(estimator, method, None)) for method in ("fit", "get_params", "set_params")):
         kind = type(estimator).__name__

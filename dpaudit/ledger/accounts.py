@@ -82,7 +82,7 @@ def _changed(number: object, what: str) -> LedgerFailure:
     )
 
 
-def charged(
+def charge_accounts(
     accounts: Sequence[Account], scope: Scope, spending: PrivacyLoss | Guarantee, times: int
 ) -> tuple[list[Account], dict[str, dict[str, str]]]:
     """Compute accounts after a charge, and its amounts by number of budget; refused where one does not cover it."""
@@ -114,10 +114,10 @@ def move(connection: sqlite3.Connection, amounts: Mapping[str, Mapping[str, str]
 def keep(connection: sqlite3.Connection, accounts: Sequence[Account]) -> None:
     """Write totals."""
     connection.executemany(
-        "UPDATE budget SET spent = ? WHERE number = ?", [(written(one.cap, one.spent), one.number) for one in accounts]
+        "UPDATE budget SET spent = ? WHERE number = ?", [(amounts_text(one.cap, one.spent), one.number) for one in accounts]
     )
 
 
-def written(cap: Cap, amounts: Amounts) -> str:
+def amounts_text(cap: Cap, amounts: Amounts) -> str:
     """Return amounts as text for the file."""
     return json.dumps(cap.written(amounts), sort_keys=True)

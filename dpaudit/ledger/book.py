@@ -13,7 +13,7 @@ from dpaudit.accounting.budgets.filters import Cap
 from dpaudit.claims import Adjacency, Guarantee
 from dpaudit.errors import InvalidArgument, LedgerFailure
 from dpaudit.exact import Exact, integer
-from dpaudit.ledger.accounts import Account, accounts_of, charged, written
+from dpaudit.ledger.accounts import Account, accounts_of, amounts_text, charge_accounts
 from dpaudit.ledger.charges import Charge, commit, requested_loss, reserve, settle_after_error
 from dpaudit.ledger.entries import ChainHead, LedgerEntry, Receipt, Scope
 from dpaudit.ledger.examination import examine
@@ -113,7 +113,7 @@ class Ledger:
             if connection.execute("SELECT 1 FROM budget WHERE dataset = ? AND unit = ? AND purpose = ?", key).fetchone():
                 raise InvalidArgument("DPA802", f"{place} has a budget already, and budgets are fixed. Choose another scope.")
             entry = append(connection, "budget", body)
-            connection.execute("INSERT INTO budget VALUES (?, ?, ?, ?, ?)", (entry.number, *key, written(cap, cap.nothing)))
+            connection.execute("INSERT INTO budget VALUES (?, ?, ?, ?, ?)", (entry.number, *key, amounts_text(cap, cap.nothing)))
             return entry.head
 
         return self._store.write(change)
@@ -228,7 +228,7 @@ class Ledger:
           {'survey/person': {'epsilon': '1/4'}}
         """
         place, loss = Scope.of(scope), requested_loss(spending)
-        after, _ = self._store.read(lambda connection: charged(accounts_of(connection, place), place, loss, times))
+        after, _ = self._store.read(lambda connection: charge_accounts(accounts_of(connection, place), place, loss, times))
         return {str(account.scope): account.remaining for account in after}
 
     def accounts(self, scope: Scope | str | None = None) -> list[Account]:

@@ -13,9 +13,9 @@ from dpaudit.accounting.budgets.filters import Amounts
 from dpaudit.claims import Guarantee
 from dpaudit.errors import DpauditError, InvalidArgument, LedgerFailure
 from dpaudit.exact import integer
-from dpaudit.ledger.accounts import Account, accounts_of, charged, keep, move
+from dpaudit.ledger.accounts import Account, accounts_of, charge_accounts, keep, move
 from dpaudit.ledger.entries import LONGEST_NOTE, LedgerEntry, Receipt, Scope
-from dpaudit.ledger.losses import MOST_TIMES, described, is_compared, kept
+from dpaudit.ledger.losses import MOST_TIMES, describe_spending, is_compared, write_loss
 from dpaudit.ledger.plain import all_left, excess, release_to_dict
 from dpaudit.ledger.store import Store, append, entry_of, open_charges
 from dpaudit.releases import Release, Tally
@@ -46,12 +46,12 @@ def reserve(store: Store, ledger: str, kind: str, spending: Any, scope: Scope | 
         got = f"{len(note)} letters, or some that cannot be printed" if isinstance(note, str) else f"a {type(note).__name__}"
         raise InvalidArgument("DPA105", f"note must be printable text of at most {LONGEST_NOTE} letters, got {got}.")
     count = integer(times, "times", lower=0, upper=MOST_TIMES)
-    text = described(loss, count)
-    said = {"scope": str(place), "spending": text, "loss": kept(loss), "times": count, "note": note}
+    text = describe_spending(loss, count)
+    said = {"scope": str(place), "spending": text, "loss": write_loss(loss), "times": count, "note": note}
     body = said if kind == "spend" else {**said, "compared": is_compared(loss)}
 
     def change(connection: sqlite3.Connection) -> tuple[LedgerEntry, list[Account], dict[str, dict[str, str]]]:
-        after, amounts = charged(accounts_of(connection, place), place, loss, count)
+        after, amounts = charge_accounts(accounts_of(connection, place), place, loss, count)
         entry = append(connection, kind, {**body, "amounts": amounts})
         keep(connection, after)
         if kind == "reserve":

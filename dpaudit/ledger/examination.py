@@ -16,7 +16,7 @@ from dpaudit.ledger.accounts import ALL, account_from_row
 from dpaudit.ledger.entries import ChainHead, LedgerEntry, printable
 from dpaudit.ledger.store import Store, entry_from_row
 from dpaudit.ledger.tables import differences
-from dpaudit.ledger.verification import UNREAD, LedgerVerification, replayed
+from dpaudit.ledger.verification import UNREAD, LedgerVerification, verify_entries
 
 
 def verify_file(path: str | os.PathLike[str], *, head: ChainHead | str | None = None) -> LedgerVerification:
@@ -48,23 +48,23 @@ def verify_file(path: str | os.PathLike[str], *, head: ChainHead | str | None = 
         return _unread("it is not a regular file")
     try:
         # SQLite first: under POSIX a process that closes a file anywhere loses all its locks on it, those of SQLite included.
-        return _examined(Store(place), wanted)
+        return _verify_state(Store(place), wanted)
     except DpauditError as error:
         if not _is_no_database(error, kind.st_size):
             return _unread(error.message)
     except Exception as error:  # noqa: BLE001 - whatever the file holds, a verdict is given
         return _unread(type(error).__name__)
-    items = list(_exported(place))
+    items = list(_read_export(place))
     if all(isinstance(item, str) for item in items):
         return _unread("it holds no entry of a ledger")
-    return replayed(items, head=wanted)
+    return verify_entries(items, head=wanted)
 
 
 def examine(store: Store, head: ChainHead | str | None) -> LedgerVerification:
     """Return the verdict on a ledger that could be opened."""
     wanted = None if head is None else ChainHead.of(head)
     try:
-        return _examined(store, wanted)
+        return _verify_state(store, wanted)
     except DpauditError as error:
         return _unread(error.message)
     except Exception as error:  # noqa: BLE001 - whatever the file holds, a verdict is given
@@ -81,7 +81,7 @@ def _is_no_database(error: DpauditError, size: int) -> bool:
     return size == 0 or getattr(error.__cause__, "sqlite_errorcode", None) == sqlite3.SQLITE_NOTADB
 
 
-def _examined(store: Store, head: ChainHead | None) -> LedgerVerification:
+def _verify_state(store: Store, head: ChainHead | None) -> LedgerVerification:
     """Return the verdict on one state of an SQLite file."""
 
     def question(connection: sqlite3.Connection) -> LedgerVerification:
@@ -103,7 +103,7 @@ def _examined(store: Store, head: ChainHead | None) -> LedgerVerification:
             else:
                 totals[account.number] = account.cap.written(account.spent)
         pending = [number for (number,) in connection.execute("SELECT number FROM open_charge")]
-        return replayed(_rows(connection), head=head, totals=None if unread else totals, pending=pending, problems=others)
+        return verify_entries(_rows(connection), head=head, totals=None if unread else totals, pending=pending, problems=others)
 
     return store.examine(question)
 
@@ -114,7 +114,7 @@ def _rows(connection: sqlite3.Connection) -> Iterator[LedgerEntry | str]:
         yield _read(lambda row=row: entry_from_row(row), f"entry {row[0]!r:.20} cannot be read")
 
 
-def _exported(path: Path) -> Iterator[LedgerEntry | str]:
+def _read_export(path: Path) -> Iterator[LedgerEntry | str]:
     """Yield the entries of an export, and a problem for each line that is not an entry."""
     try:
         with path.open(encoding="utf-8", errors="surrogateescape") as file:

@@ -93,14 +93,14 @@ def is_compared(loss: PrivacyLoss | Guarantee) -> bool:
     return not (isinstance(loss, PrivacyLoss) and any(isinstance(law, chance) for law, _ in loss.parts))
 
 
-def described(loss: PrivacyLoss | Guarantee, times: int) -> str:
+def describe_spending(loss: PrivacyLoss | Guarantee, times: int) -> str:
     """Return the description of a charge."""
     text = loss.describe() if isinstance(loss, PrivacyLoss) else str(loss)
     return text if times == 1 else f"{times} * {text}"
 
 
 @lru_cache(maxsize=256)
-def kept(loss: PrivacyLoss | Guarantee) -> dict[str, Any]:
+def write_loss(loss: PrivacyLoss | Guarantee) -> dict[str, Any]:
     """Write a loss as entries keep it, and read it back at once, so that no later verification fails to."""
     plain = spending_to_dict(loss)
     if spending_from_dict(json.loads(json.dumps(plain))) != loss:

@@ -14,7 +14,7 @@ from dpaudit.accounting.budgets.filters import Amounts, Cap
 from dpaudit.claims import ApproxDP, Guarantee
 from dpaudit.exact import integer
 from dpaudit.ledger.entries import KINDS, LedgerEntry, Scope, canonical
-from dpaudit.ledger.losses import MOST_TIMES, described, is_compared, spending_from_dict
+from dpaudit.ledger.losses import MOST_TIMES, describe_spending, is_compared, spending_from_dict
 from dpaudit.ledger.plain import adjacency_from_dict, all_left, cap_of, excess
 from dpaudit.ledger.tables import VERSIONS
 from dpaudit.releases import Release
@@ -65,23 +65,23 @@ class Replay:
             return "has no valid time"
         match entry.kind:
             case "ledger" | "format":
-                return self._began(entry)
+                return self._read_start(entry)
             case "budget":
-                return self._opened(entry)
+                return self._read_budget(entry)
             case "spend" | "reserve":
-                return self._charged(entry)
+                return self._read_charge(entry)
             case "overrun":
-                return self._overran(entry)
-        return self._ended(entry)
+                return self._read_overrun(entry)
+        return self._read_end(entry)
 
-    def _began(self, entry: LedgerEntry) -> str | None:
+    def _read_start(self, entry: LedgerEntry) -> str | None:
         """Read the first entry, or one from which a newer format holds."""
         before, self.format = self.format, integer(entry.body["format"], "format")
         if self.format not in VERSIONS or self.format <= before:
             return "states an unknown or an older format"
         return None if entry.kind == "format" or isinstance(entry.body["name"], str) else "names no ledger"
 
-    def _opened(self, entry: LedgerEntry) -> str | None:
+    def _read_budget(self, entry: LedgerEntry) -> str | None:
         """Read a budget; its limits must not be larger than its guarantee allows."""
         scope, cap = Scope.of(entry.body["scope"]), cap_of(entry.body)
         if scope in self.scopes.values():
@@ -91,7 +91,7 @@ class Replay:
         allowed = Cap.of(cap.guarantee, adjacency=cap.adjacency, slack=slack)
         return None if allowed.covers(cap.limits) else "allows more than its guarantee"
 
-    def _charged(self, entry: LedgerEntry) -> str | None:
+    def _read_charge(self, entry: LedgerEntry) -> str | None:
         """Read a charge; every budget of its scope must pay what its loss costs, and cover it."""
         body = entry.body
         scope, amounts = Scope.of(body["scope"]), body["amounts"]
@@ -106,9 +106,9 @@ class Replay:
         if paying != set(amounts):
             return "is not paid for by the budgets of its scope"
         over = [str(self.scopes[int(number)]) for number in amounts if not self.caps[int(number)].covers(self.spent[int(number)])]
-        return f"passes the budget of {over[0]}" if over else self._mispriced(entry)
+        return f"passes the budget of {over[0]}" if over else self._price_problem(entry)
 
-    def _mispriced(self, entry: LedgerEntry) -> str | None:
+    def _price_problem(self, entry: LedgerEntry) -> str | None:
         """Return the problem of a charge that describes another loss than it keeps, or pays less than that costs."""
         body = entry.body
         if "loss" not in body and self.format < _KEEPS_LOSSES:
@@ -116,7 +116,7 @@ class Replay:
             return None
         loss = _loss_of(canonical(body["loss"]))
         times = integer(body["times"], "times", lower=0, upper=MOST_TIMES)
-        if described(loss, times) != body["spending"]:
+        if describe_spending(loss, times) != body["spending"]:
             return "describes another loss than it keeps"
         if entry.kind == "reserve" and body["compared"] is not is_compared(loss):
             return "states wrongly whether its releases are to be compared with it"
@@ -127,7 +127,7 @@ class Replay:
                 return "pays less than its loss costs"
         return None
 
-    def _ended(self, entry: LedgerEntry) -> str | None:
+    def _read_end(self, entry: LedgerEntry) -> str | None:
         """Read a commit or a cancellation of an open charge."""
         charge = self.open.pop(integer(entry.body["charge"], "charge"), None)
         if charge is None:
@@ -158,7 +158,7 @@ class Replay:
                 found[number] = amounts
         return found
 
-    def _overran(self, entry: LedgerEntry) -> str | None:
+    def _read_overrun(self, entry: LedgerEntry) -> str | None:
         """Read an overrun; it must follow its commit and charge exactly the excess that the commit shows."""
         number, amounts = integer(entry.body["charge"], "charge"), entry.body["amounts"]
         owed = self.owed.pop(number, None)
@@ -190,7 +190,7 @@ class Replay:
             after[int(number)] = cap.after(self.spent[int(number)], tuple(sign * amount for amount in cap.read(text)))
         self.spent.update(after)
 
-    def compared(self, totals: Mapping[int, Mapping[str, str]]) -> list[str]:
+    def differing_totals(self, totals: Mapping[int, Mapping[str, str]]) -> list[str]:
         """Return the totals that differ from those of the file."""
         ours = {number: self.caps[number].written(spent) for number, spent in self.spent.items()}
         if set(ours) != set(totals):

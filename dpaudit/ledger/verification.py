@@ -82,10 +82,11 @@ def verify_ledger(
     pending = None if pending is None else instance_of(pending, Collection, "pending")
     totals = None if totals is None else instance_of(totals, Mapping, "totals")
     items = (instance_of(entry, LedgerEntry, "each of entries") for entry in _iterator(entries))
-    return replayed(items, head=head, totals=totals, pending=pending, problems=[f"SQLite finds damage: {text}" for text in damage])
+    known = [f"SQLite finds damage: {text}" for text in damage]
+    return verify_entries(items, head=head, totals=totals, pending=pending, problems=known)
 
 
-def replayed(
+def verify_entries(
     items: Iterable[LedgerEntry | str],
     *,
     head: ChainHead | str | None,
@@ -112,7 +113,7 @@ def replayed(
     if not met and wanted is not None:
         found.append(f"entry {wanted.number} is not the one of the given head: the ledger was cut, changed or replaced")
     if totals is not None:
-        found += replay.compared(totals)
+        found += replay.differing_totals(totals)
     if pending is not None and set(map(repr, pending)) != set(map(repr, replay.open)):
         found.append("the open charges of the file are not those of its entries")
     found += [f"entry {number} released more than it reserved, and that was never charged" for number in sorted(replay.owed)]

@@ -90,7 +90,7 @@ def proof(name: str) -> Witness:
 
 
 @cache
-def named(name: str) -> Target:
+def find_target(name: str) -> Target:
     """A target or specimen of the learners, or the correct twin of a specimen."""
     from learners.targets import TARGETS
     from proofs.papers.specimens.catalogue import SPECIMENS, TWINS
@@ -99,16 +99,16 @@ def named(name: str) -> Target:
 
 
 @cache
-def audited(name: str, runs: int) -> TargetResult:
+def audit_target(name: str, runs: int) -> TargetResult:
     """The audit of a target."""
     import dpaudit
 
-    return dpaudit.audit(named(name), alpha=ALPHA, runs=runs, seed=0).results[0]
+    return dpaudit.audit(find_target(name), alpha=ALPHA, runs=runs, seed=0).results[0]
 
 
 def refuted(name: str, runs: int, *, about: str = "correction") -> Witness:
     """An attack that must refute a specimen: about a claim it speaks against it, about a correction for what it demands."""
-    result = audited(name, runs)
+    result = audit_target(name, runs)
     found = result.verdict is Verdict.REFUTED
     says = f"{result.description}: {result.verdict}. {result.summary}"
     return Witness("attack", about, holds=found is (about == "correction"), says=says, name=name, span=_span(result))
@@ -116,7 +116,7 @@ def refuted(name: str, runs: int, *, about: str = "correction") -> Witness:
 
 def survives(name: str, runs: int, *, about: str = "correction") -> Witness:
     """An attack that must not refute a target."""
-    result = audited(name, runs)
+    result = audit_target(name, runs)
     says = f"{result.description}: {result.verdict}. {result.summary}"
     holds = result.verdict in (Verdict.PROVEN, Verdict.CONSISTENT, Verdict.INCONCLUSIVE)
     return Witness("attack", about, holds=holds, says=says, name=name, span=_span(result))
@@ -132,7 +132,7 @@ def _span(result: TargetResult) -> Span | None:
 
 def law(name: str, *, about: str) -> tuple[Witness, Endpoint]:
     """The declared laws of a target of pure epsilon on its neighbours against its claim, and the epsilon that they realise."""
-    target = named(name)
+    target = find_target(name)
     laws = [tuple(map(target.pmf, pair)) for pair in target.neighbours]  # type: ignore[arg-type,union-attr]
     realised = max(between(first, second) for first, second in laws)
     limit = Fraction(target.claim.guarantee.epsilon)  # type: ignore[union-attr]

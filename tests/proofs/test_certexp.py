@@ -20,9 +20,9 @@ from mechanisms.sampling.estimates import FLOAT_SLACK
 from mechanisms.sampling.exactnum import LARGEST_EXPONENT, certexp, certexp_one, exp_constants, nearest
 from mechanisms.sampling.kernel import one_trial
 from proofs import certexp as proof
-from proofs.certexp import followed, prove
+from proofs.certexp import certexp_by_steps, prove
 from proofs.comparison import prove_comparison, weight_error
-from proofs.rounding import UNIT, Computed, ProofFailed, compounded, exponential_change
+from proofs.rounding import UNIT, Computed, ProofFailed, compound, exponential_change
 from tests.support.sources import TapeSource
 
 small = st.floats(0, 4, allow_subnormal=True)
@@ -32,7 +32,7 @@ rationals = st.fractions(0, 4, max_denominator=10**6)
 def test_the_shipping_exp_errs_less_than_it_says():
     bound = prove()
     assert bound.total < Fraction(1, 2**51)
-    assert bound.total == compounded(*(size for _, size in bound.terms))
+    assert bound.total == compound(*(size for _, size in bound.terms))
     assert sum(size for _, size in bound.terms) <= bound.total
     assert all(size > 0 for _, size in bound.terms)
 
@@ -51,7 +51,7 @@ def test_the_bound_is_not_far_above_what_happens():
 @settings(max_examples=400)
 @given(st.floats(0, LARGEST_EXPONENT) | st.integers(0, 2_091_000).map(lambda half: (half + 0.5) * math.log(2) / 2048))
 def test_the_operations_proved_are_those_that_run(x):
-    assert followed(x) == certexp_one(x) == certexp(np.array([x]))[0]
+    assert certexp_by_steps(x) == certexp_one(x) == certexp(np.array([x]))[0]
 
 
 def test_a_smaller_range_has_no_larger_bound():

@@ -161,7 +161,7 @@ def test_a_node_falls_with_what_it_rests_on():
     [
         "certificate:proofs.sparse_vector:nothing",
         "certificate:proofs.nowhere:answers",
-        "certificate:proofs.rounding:compounded",
+        "certificate:proofs.rounding:compound",
         "lemma:samplers.nothing",
         "run:proofs.rounding:nothing",
         "run:proofs.rounding:exponential_change",

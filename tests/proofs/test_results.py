@@ -14,7 +14,7 @@ from proofs.mutating import campaign
 from proofs.results import read_record
 from proofs.results import test_check as check_of_tests
 from proofs.reviewed import changes, open_edges, reach_of, staleness, write_reviewed
-from proofs.running import idle_binds, run_and_record, run_tests, uncovered
+from proofs.running import find_uncovered, idle_binds, run_and_record, run_tests
 
 CODE = "LIMIT = 3\n\n\ndef draw():\n    return LIMIT\n\n\ndef idle():\n    return 1\n"
 TESTS = """
@@ -121,8 +121,8 @@ def test_running_shows_what_tests_execute_and_whether_stamps_cover_it(ran):
     root, _ = ran
     executed = run_tests(root, [NAMES[2]], watched=True).executed
     assert {NAMES[2]: {"mechanisms/law.py:draw"}} == {name: set(places) for name, places in executed.items()}
-    assert {} == uncovered(root, executed)
-    assert {NAMES[2]: ["mechanisms/law.py:idle"]} == uncovered(root, {NAMES[2]: frozenset(("mechanisms/law.py:idle",))})
+    assert {} == find_uncovered(root, executed)
+    assert {NAMES[2]: ["mechanisms/law.py:idle"]} == find_uncovered(root, {NAMES[2]: frozenset(("mechanisms/law.py:idle",))})
     assert {"Law.claim": ["mechanisms/law.py:idle"]} == idle_binds(GRAPH, executed)
 
 
