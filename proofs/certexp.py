@@ -21,6 +21,8 @@ CLAIMED: Final = Fraction(1, 2**51)
 """`certexp` says that its relative error is below this."""
 
 _PRECISION: Final = 400
+"""Bits of the balls; too few would fail the proof, never weaken it, since balls contain the truth at any precision."""
+
 _SIGNIFICANT_BITS: Final = 53
 _SMALLEST_NORMAL: Final = -1022
 

@@ -14,6 +14,8 @@ from dpaudit.interop.stability import EPSILON, NORMS, probe
 from dpaudit.targets import Sensitivity, Target
 
 _ORDERS: Final = (1.5, 2, 3, 4, 8, 16, 32, 64)
+"""Orders at which a Renyi curve is asked; a claim at any choice of them is one that the curve makes."""
+
 _VALUES: Final = {"bool": (True, False), "String": ("a", "b", "c")}
 _RANGE: Final = (0, 100)
 """Where a domain has no bounds: numbers that every type holds, and that most clamps cut."""

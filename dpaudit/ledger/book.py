@@ -175,21 +175,12 @@ class Ledger:
             )
 
     def spend(self, spending: Any, *, scope: Scope | str, times: int = 1, note: str = "") -> Receipt:
-        """Charge what is about to be released elsewhere; call it before the noise is drawn.
+        """Charge what is about to be released elsewhere; takes what `charge` takes, and is called before the noise is drawn.
 
-        Args:
-          spending: as for `charge`.
-          scope: as for `charge`.
-          times: as for `charge`.
-          note: as for `charge`.
         Returns:
           The receipt.
         Raises:
-          LedgerRefusal: a budget does not cover it, or there is none; nothing was spent (DPA810, DPA811).
-          LedgerFailure: the file cannot be used (DPA804, DPA805).
-          InvalidArgument: a scope, count, note or spending of another kind (DPA103, DPA105).
-          AdjacencyMismatch: spending under another neighbouring relation (DPA201).
-          Unsupported: no finite cost in the currency of a budget (DPA202).
+          DpauditError: as `charge` does before its block runs; nothing was spent then.
         Source: docs/ledger.md, "Charges".
         Example:
           >>> import tempfile
@@ -203,20 +194,12 @@ class Ledger:
         return reserve(self._store, self.name, "spend", spending, scope, times, note)
 
     def check(self, spending: Any, *, scope: Scope | str, times: int = 1) -> dict[str, dict[str, str]]:
-        """Return what would be left if this were spent now, without spending it.
+        """Return what would be left if this were spent now, without spending it; takes what `charge` takes, but no note.
 
-        Args:
-          spending: as for `charge`.
-          scope: as for `charge`.
-          times: as for `charge`.
         Returns:
           By the scope of each budget that would pay: exact text by the name of its currency.
         Raises:
-          LedgerRefusal: a budget does not cover it, or there is none (DPA810, DPA811).
-          LedgerFailure: the file cannot be used (DPA804, DPA805).
-          InvalidArgument: a scope, count or spending of another kind (DPA103, DPA105).
-          AdjacencyMismatch: spending under another neighbouring relation (DPA201).
-          Unsupported: no finite cost in the currency of a budget (DPA202).
+          DpauditError: as `charge` does before its block runs.
         Source: docs/ledger.md, "Charges".
         Example:
           >>> import tempfile

@@ -107,7 +107,7 @@ class ChainHead:
         if not (
             number.isascii()
             and number.isdigit()
-            and len(number) < 18
+            and len(number) < 18  # SQLite holds integers of 63 bits
             and len(digest) == 2 * _DIGEST
             and set(digest) <= set("0123456789abcdef")
         ):

@@ -88,6 +88,7 @@ def _verify_state(store: Store, head: ChainHead | None) -> LedgerVerification:
         tables, others = differences(connection)
         if tables:  # a view in place of a table may have no end
             return _unread("; ".join([*tables, *others]))
+        # SQLite stops after eight findings: a few show the damage, and a broken file may hold one in every row.
         others += [f"SQLite finds damage: {text}" for (text,) in connection.execute("PRAGMA integrity_check(8)") if text != "ok"]
         pages, size = (connection.execute(f"PRAGMA {name}").fetchone()[0] for name in ("page_count", "page_size"))
         if store.path.stat().st_size < pages * size:  # SQLite reads zeros where the file ends
