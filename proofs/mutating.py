@@ -29,23 +29,11 @@ _OPERATORS: Final[dict[type[ast.AST], type[ast.AST]]] = {
 
 @dataclass(frozen=True)
 class Mutation:
-    """One change: the definition that it is in, its kind, its line, and the whole text of the file with it."""
+    """One change: the definition that it is in, its kind, and the whole text of the file with it."""
 
     place: str
     kind: str
-    line: int
     text: str
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """The outcome of a mutation: claims that reach the place and still hold, and claims that do not reach it and fell."""
-
-    mutation: Mutation
-    survived: tuple[str, ...]
-    fell_wrongly: tuple[str, ...]
-    fell: int
-    held: int
 
 
 @dataclass(frozen=True)
@@ -85,32 +73,23 @@ def mutations(root: Path, nodes: Sequence[Node], count: int, seed: int) -> Itera
             yield found
 
 
-def outcome(root: Path, nodes: Sequence[Node], mutation: Mutation) -> Outcome:
-    """Find the claims that a change makes stale."""
+def campaign(root: Path, nodes: Sequence[Node], count: int, seed: int) -> list[Row]:
+    """Make many changes, and count what became of the claims."""
+    found = [(one.kind, _what_fell(root, nodes, one)) for one in mutations(root, nodes, count, seed)]
+    by_kind = {kind: [fell for one, fell in found if one == kind] for kind in KINDS}
+    return [Row(kind, len(some), *map(sum, zip(*some, strict=True))) for kind, some in by_kind.items() if some]
+
+
+def _what_fell(root: Path, nodes: Sequence[Node], mutation: Mutation) -> tuple[bool, bool, bool]:
+    """True if a claim that reaches the change holds, if one that does not reach it fell, and if any claim holds."""
     before = reach_of(root)
     after = Reach(ChangedTree(root, PACKAGES, ASIDE, mutation.place.partition(":")[0], mutation.text), RESOLVED, PROSE)
-    survived, wrongly, fell, held = [], [], 0, 0
+    pairs = []
     for claim in claims_of(nodes):
         bound = bound_by(nodes, claim)
         reaches = any(mutation.place in before.closure(place) for place in bound)
-        stale = any(before.stamp(place) != after.stamp(place) for place in bound)
-        fell, held = fell + stale, held + (not stale)
-        if reaches and not stale:
-            survived.append(claim)
-        elif stale and not reaches:
-            wrongly.append(claim)
-    return Outcome(mutation, tuple(survived), tuple(wrongly), fell, held)
-
-
-def campaign(root: Path, nodes: Sequence[Node], count: int, seed: int) -> list[Row]:
-    """Many changes, summed up."""
-    found = [outcome(root, nodes, one) for one in mutations(root, nodes, count, seed)]
-    rows = []
-    for kind in KINDS:
-        if some := [one for one in found if one.mutation.kind == kind]:
-            survivors, wrongly = sum(bool(one.survived) for one in some), sum(bool(one.fell_wrongly) for one in some)
-            rows.append(Row(kind, len(some), survivors, wrongly, sum(one.held > 0 for one in some)))
-    return rows
+        pairs.append((reaches, any(before.stamp(place) != after.stamp(place) for place in bound)))
+    return (True, False) in pairs, (False, True) in pairs, not all(stale for _, stale in pairs)
 
 
 def _mutate(tree: Tree, place: str, kind: str, draw: random.Random) -> Mutation | None:
@@ -125,11 +104,10 @@ def _mutate(tree: Tree, place: str, kind: str, draw: random.Random) -> Mutation 
     if not spots:
         return None
     spot = draw.choice(spots)
-    line = getattr(spot, "lineno", 0)
     before = ast.unparse(whole)
     _change(spot, kind)
     after = ast.unparse(ast.fix_missing_locations(whole))
-    return Mutation(place, kind, line, after) if after != before else None
+    return Mutation(place, kind, after) if after != before else None
 
 
 def _names(statement: ast.stmt) -> set[str]:
