@@ -124,7 +124,7 @@ SAMPLERS: Final = (
         f"{_SAMPLING}test_real_noise.py::test_every_rounded_sum_has_exactly_its_mass_over_all_tapes",
         f"{_SAMPLING}test_real_noise.py::test_a_sum_is_the_float_nearest_to_value_plus_noise_for_every_value_and_cell",
         needs=("sampler.envelope", "sampler.lazy"),
-        binds=code("mechanisms/sampling/real_noise.py", "noisy_sums", "noisy_sum", "sums_at", "sum_at", "settled"),
+        binds=code("mechanisms/sampling/real_noise.py", "noisy_sums", "noisy_sum", "sums_at", "sum_at", "round_exactly"),
         kind="enumerated",
     ),
     sampler(
