@@ -46,7 +46,7 @@ NODES: Final = (
         f"{_SEARCH}a_number_of_runs_follows_from_its_first_digits",
         f"{_SEARCH}the_number_of_fits_is_not_kept",
         needs=("sampler.lazy", "bits", "balls"),
-        binds=code("learners/selection/runs.py", "Runs", "PoissonRuns", "_drawn"),
+        binds=code("learners/selection/runs.py", "Runs", "PoissonRuns", "_draw"),
     ),
     source(
         "PrivateGridSearchCV.source",
