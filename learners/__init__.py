@@ -13,11 +13,11 @@ if TYPE_CHECKING:
     from learners.halfspaces.halfspace import HalfspaceClassifier as HalfspaceClassifier
     from learners.halfspaces.pure_halfspace import PureHalfspaceClassifier as PureHalfspaceClassifier
     from learners.kernels.gaussian_process import GaussianProcessRelease as GaussianProcessRelease
+    from learners.kernels.gaussian_process import KernelRidgeRegressor as KernelRidgeRegressor
     from learners.kernels.interactive import InteractiveKernelPredictor as InteractiveKernelPredictor
-    from learners.kernels.kernel_ridge import KernelRidgeRegressor as KernelRidgeRegressor
     from learners.kernels.non_interactive import NonInteractiveKernelClassifier as NonInteractiveKernelClassifier
     from learners.kernels.semi_interactive import SemiInteractiveKernelClassifier as SemiInteractiveKernelClassifier
-    from learners.kernels.semi_interactive_regressor import SemiInteractiveKernelRegressor as SemiInteractiveKernelRegressor
+    from learners.kernels.semi_interactive import SemiInteractiveKernelRegressor as SemiInteractiveKernelRegressor
     from learners.margins.erm import private_erm as private_erm
     from learners.margins.kernel import KernelMarginClassifier as KernelMarginClassifier
     from learners.margins.label_private import LabelPrivateClassifier as LabelPrivateClassifier
@@ -45,14 +45,14 @@ _HOMES: Final = {
     "GaussianProcessRelease": "kernels.gaussian_process",
     "InteractiveKernelPredictor": "kernels.interactive",
     "KernelMarginClassifier": "margins.kernel",
-    "KernelRidgeRegressor": "kernels.kernel_ridge",
+    "KernelRidgeRegressor": "kernels.gaussian_process",
     "LabelPrivateClassifier": "margins.label_private",
     "MarginClassifier": "margins.margin",
     "MarginSearch": "margins.margin_search",
     "NeuralMarginClassifier": "margins.neural",
     "NonInteractiveKernelClassifier": "kernels.non_interactive",
     "SemiInteractiveKernelClassifier": "kernels.semi_interactive",
-    "SemiInteractiveKernelRegressor": "kernels.semi_interactive_regressor",
+    "SemiInteractiveKernelRegressor": "kernels.semi_interactive",
     "ObjectivePerturbation": "perturbation.objective",
     "OutputPerturbation": "perturbation.output",
     "PolynomialMarginClassifier": "margins.polynomial_margin",

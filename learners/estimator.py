@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from importlib.metadata import version
 from types import NoneType
@@ -82,6 +82,7 @@ class Plan(Protocol):
         ...
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class PrivateModel(BaseEstimator):  # type: ignore[misc]
     """The base of classifiers and regressors: a private fit, and scores of records that come after it.
 
@@ -97,26 +98,14 @@ class PrivateModel(BaseEstimator):  # type: ignore[misc]
 
     adjacencies: ClassVar[tuple[str, ...]] = ("replace_one",)
     released: ClassVar[tuple[str, ...]] = ()
-    n_nominal: int | None = None  # for models that were read back: most learners have no such parameter
 
-    def __init__(
-        self,
-        *,
-        epsilon: Exact,
-        feature_norm: Exact,
-        delta: Exact = 0,
-        adjacency: Adjacency | str = "replace_one",
-        budget: Reserves | None = None,
-        random_state: int | np.random.Generator | None = None,
-        n_nominal: int | None = None,
-    ) -> None:
-        self.epsilon = epsilon
-        self.feature_norm = feature_norm
-        self.delta = delta
-        self.adjacency = adjacency
-        self.budget = budget
-        self.random_state = random_state
-        self.n_nominal = n_nominal
+    epsilon: Exact
+    feature_norm: Exact
+    delta: Exact = 0
+    adjacency: Adjacency | str = "replace_one"
+    budget: Reserves | None = None
+    random_state: int | np.random.Generator | None = None
+    n_nominal: int | None = field(default=None, init=False)  # a parameter of learners that cover add_remove alone
 
     @abstractmethod
     def _plan(self, public: Public) -> Plan:
@@ -247,11 +236,16 @@ class PrivateModel(BaseEstimator):  # type: ignore[misc]
         if plan is not None:
             facts |= {"lattice_bits": plan.lattice_bits, "intercept": plan.intercept}
         facts["versions"] = [f"{name} {version(name)}" for name in ("dpaudit", "numpy", "scikit-learn")]
+        facts |= self._plan_facts(public, plan)
         charges = () if plan is None else plan.charges
         record = PrivacyRecord.of(charges, adjacency=public.adjacency, delta=public.delta, public=facts, notes=notes)
         if record.epsilon > public.epsilon:
             raise AssertionError(f"{type(self).__name__} plans to spend more than epsilon")
         return record
+
+    def _plan_facts(self, _public: Public, _plan: Any) -> dict[str, Any]:
+        """Return what else the record says of a plan, or of a fit without one: public facts by name."""
+        return {}
 
     def _run(self, rows: Rows, plan: Plan, record: PrivacyRecord, source: BitSource | None) -> tuple[dict[str, Any], PrivacyRecord]:
         """Return what was learned, and the record of what ran; that is what was planned, whatever the records hold."""
@@ -266,6 +260,7 @@ class PrivateModel(BaseEstimator):  # type: ignore[misc]
         return to_rows(features, labels, feature_norm=self.feature_norm, lattice_bits=plan.lattice_bits, intercept=plan.intercept)
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class PrivateEstimator(ClassifierMixin, PrivateModel):  # type: ignore[misc]
     """A classifier whose fit is private; a learner adds its parameters, its plan, its solver and its scores.
 
@@ -280,28 +275,9 @@ class PrivateEstimator(ClassifierMixin, PrivateModel):  # type: ignore[misc]
       n_nominal: under add_remove, a public number that stands for the number of records.
     """
 
-    def __init__(
-        self,
-        *,
-        epsilon: Exact,
-        feature_norm: Exact,
-        delta: Exact = 0,
-        adjacency: Adjacency | str = "replace_one",
-        classes: Any = None,
-        budget: Reserves | None = None,
-        random_state: int | np.random.Generator | None = None,
-        n_nominal: int | None = None,
-    ) -> None:
-        super().__init__(
-            epsilon=epsilon,
-            feature_norm=feature_norm,
-            delta=delta,
-            adjacency=adjacency,
-            budget=budget,
-            random_state=random_state,
-            n_nominal=n_nominal,
-        )
-        self.classes = classes
+    multi_class: ClassVar[bool] = True
+
+    classes: Any = None
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:  # noqa: N803 - scikit-learn's name
         """Scores of records: positive speaks for the second of two classes, the largest for one of several."""
@@ -315,9 +291,9 @@ class PrivateEstimator(ClassifierMixin, PrivateModel):  # type: ignore[misc]
         return predicted
 
     def __sklearn_tags__(self) -> Any:
-        """Noise may make scores poor."""
+        """Noise may make scores poor; some learners know two classes only."""
         tags = super().__sklearn_tags__()
-        tags.classifier_tags.poor_score = True
+        tags.classifier_tags.poor_score, tags.classifier_tags.multi_class = True, self.multi_class
         return tags
 
     def _kinds(self, labels: NDArray[Any]) -> NDArray[Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,11 +16,10 @@ from learners.rows.schema import LABEL_OBJECTS, is_array_of_objects
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from dpaudit.claims import Adjacency
     from dpaudit.exact import Exact
-    from learners.budget import Reserves
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class PrivateRegressor(RegressorMixin, PrivateModel):  # type: ignore[misc]
     """A regressor whose fit is private; a learner adds its parameters, its plan, its solver and its scores, in units of the bound.
 
@@ -34,28 +34,7 @@ class PrivateRegressor(RegressorMixin, PrivateModel):  # type: ignore[misc]
       n_nominal: under add_remove, a public number that stands for the number of records.
     """
 
-    def __init__(
-        self,
-        *,
-        epsilon: Exact,
-        feature_norm: Exact,
-        label_bound: Exact,
-        delta: Exact = 0,
-        adjacency: Adjacency | str = "replace_one",
-        budget: Reserves | None = None,
-        random_state: int | np.random.Generator | None = None,
-        n_nominal: int | None = None,
-    ) -> None:
-        super().__init__(
-            epsilon=epsilon,
-            feature_norm=feature_norm,
-            delta=delta,
-            adjacency=adjacency,
-            budget=budget,
-            random_state=random_state,
-            n_nominal=n_nominal,
-        )
-        self.label_bound = label_bound
+    label_bound: Exact
 
     def predict(self, X: Any) -> NDArray[np.float64]:  # noqa: N803 - scikit-learn's name
         """The expected label of each record, within the bound."""

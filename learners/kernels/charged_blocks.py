@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from dpaudit.claims import Adjacency
 from dpaudit.releases import Release
 from learners.kernels.guessing import MOVED, Grid, GuessingTeller, grid_of
-from learners.kernels.settling import settled
+from learners.kernels.noise import find_noise_scale, laplace_release
 from learners.record import Charge
 from mechanisms.above_threshold import AboveThreshold
 from mechanisms.laplace import LaplaceMechanism
@@ -32,48 +32,32 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class BlocksTold:
-    """A sparse vector of its own up to each update, and noise for the value there; `blocks_told` makes one.
-
-    Args:
-      grid: steps of values.
-      search: says whether a difference is above the threshold.
-      value: gives the difference then.
-      updates: with how many the run ends.
-      threshold: of the size of a difference, in steps.
-    Source: Dwork and Roth 2014, Algorithm 1.
-    """
+    """A sparse vector of its own up to each update, and noise for the value there (Dwork and Roth 2014, Algorithm 1)."""
 
     grid: Grid
-    search: AboveThreshold
-    value: LaplaceMechanism
-    updates: int
-    threshold: int
+    search: AboveThreshold  # says whether a difference is above the threshold
+    value: LaplaceMechanism  # gives the difference then
+    updates: int  # the run ends with so many
+    threshold: int  # of the size of a difference, in steps
 
     @property
     def charges(self) -> tuple[Charge, ...]:
         """All blocks, also those that will not be finished."""
-        search, value = self.search, self.value
+        search = self.search
         scales = (("query_scale", search.query_scale), ("threshold_scale", search.threshold_scale))
         parameters = (("lattice", Fraction(1)), ("monotonic", Fraction(0)), *scales)
         found = Release("above_threshold", parameters, search.sensitivity, search.adjacency)
-        shown = Release("discrete_laplace", (("lattice", Fraction(1)), ("scale", value.scale)), value.sensitivity, value.adjacency)
-        return (Charge((*[found] * self.updates, replace(shown, count=self.updates))),)
+        return (Charge((*[found] * self.updates, replace(laplace_release(self.value), count=self.updates))),)
 
     def tell(self, weights: NDArray[np.int64], source: BitSource | None) -> Mapping[str, Any]:
-        """The open run; the noise of thresholds and values is drawn here, since it does not depend on questions."""
+        """Open the run; the noise of thresholds and values is drawn here, since it does not depend on questions."""
         blocks = [self.search.start(self.threshold, source) for _ in range(self.updates)]
         rounds = BlockRounds(blocks, self.value.releases(0, self.updates, source).tolist())
         return {"teller": GuessingTeller(weights, self.grid, rounds, self.updates, self.threshold // 2)}
 
 
 class BlockRounds:
-    """Blocks of comparisons, each up to its first difference above its own noisy threshold.
-
-    Args:
-      blocks: open comparisons, one for each update.
-      noise: of the differences that are shown, one for each update.
-    Source: Dwork and Roth 2014, Algorithm 1.
-    """
+    """Open comparisons and noise of values, one of each for an update (Dwork and Roth 2014, Algorithm 1)."""
 
     __slots__ = ("_blocks", "_noise")
 
@@ -88,7 +72,7 @@ class BlockRounds:
         return steps + self._noise.pop()
 
 
-def blocks_told(found: Minimum, public: Public, *, updates: int, spread: float) -> BlocksTold:
+def block_release_plan(found: Minimum, public: Public, *, updates: int, spread: float) -> BlocksTold:
     """Equal blocks, half of each for its comparisons, of the largest epsilon with which all of them meet epsilon and delta.
 
     Source: Dwork and Roth 2014, Theorem 3.23.
@@ -111,8 +95,7 @@ def _least_scale(updates: int, epsilon: Fraction, delta: Fraction) -> int:
 
     def price(scale: int) -> PrivacyLoss:
         """That of all blocks."""
-        search, value = _block(scale, Adjacency("replace_one"))
-        return BlocksTold(Grid(1, 0), search, value, updates, 0).charges[0].loss
+        return BlocksTold(Grid(1, 0), *_block(scale, Adjacency("replace_one")), updates, 0).charges[0].loss
 
     start = math.ceil(MOVED * 2 * math.sqrt(updates * -math.log(delta)) / float(epsilon))
-    return settled(price, start, epsilon=epsilon, delta=delta)
+    return find_noise_scale(price, start, epsilon=epsilon, delta=delta)

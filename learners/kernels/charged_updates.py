@@ -1,4 +1,4 @@
-"""Runs that are charged by their updates: one noisy comparison a question, of which silence is covered by the price of updates."""
+"""Runs that are charged by their updates: one noisy comparison a question, and the price of the updates covers silence."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from dpaudit.releases import Hold, Release, note
 from learners.kernels.guessing import MOVED, Grid, GuessingTeller, grid_of
-from learners.kernels.settling import settled
+from learners.kernels.noise import find_noise_scale
 from learners.record import Charge
 from mechanisms.laws import DiscreteLaplace
 from mechanisms.noise import bit_source
@@ -30,18 +30,13 @@ if TYPE_CHECKING:
 class UpdateRounds:
     """One noisy comparison a question, with a fixed public threshold; an update shows the very value that was compared.
 
-    Args:
-      law: of the noise, in steps.
-      threshold: silence up to here, in steps.
-      source: random bits; None takes the operating system's.
-      hold: where answers are held while a function is checked.
     Source: Jain, Thakurta 2013, Algorithm 1.
     """
 
-    law: DiscreteLaplace
-    threshold: int
+    law: DiscreteLaplace  # of the noise, in steps
+    threshold: int  # silence up to here, in steps
     source: BitSource | None
-    hold: Hold | None
+    hold: Hold | None  # where answers are held while a function is checked
 
     def difference(self, steps: int) -> int | None:
         """The noisy difference beyond the threshold."""
@@ -52,15 +47,10 @@ class UpdateRounds:
 
 @dataclass(frozen=True)
 class UpdatesTold:
-    """A run that is charged by its updates; `updates_told` makes one.
-
-    Args:
-      grid: steps of values.
-      release: the whole run, as it will be logged.
-    """
+    """A run that is charged by its updates; `update_release_plan` makes one."""
 
     grid: Grid
-    release: Release
+    release: Release  # the whole run, as it will be logged
 
     @property
     def charges(self) -> tuple[Charge, ...]:
@@ -68,7 +58,7 @@ class UpdatesTold:
         return (Charge((self.release,)),)
 
     def tell(self, weights: NDArray[np.int64], source: BitSource | None) -> Mapping[str, Any]:
-        """The open run; from here on it is paid for."""
+        """Open the run, which is paid for from here on."""
         bits = bit_source(source)
         hold = note(replace(self.release, secure=bits.secure))
         threshold, updates = (int(self.release.parameter(name)) for name in ("threshold", "updates"))
@@ -76,7 +66,7 @@ class UpdatesTold:
         return {"teller": GuessingTeller(weights, self.grid, rounds, updates, threshold)}
 
 
-def updates_told(found: Minimum, public: Public, *, updates: int, spread: float) -> UpdatesTold:
+def update_release_plan(found: Minimum, public: Public, *, updates: int, spread: float) -> UpdatesTold:
     """The least noise of a run with so many updates that meets epsilon and delta, and the threshold that goes with it.
 
     Source: Jain, Thakurta 2013, Algorithm 1.
@@ -92,14 +82,14 @@ def _least_noise(updates: int, spread: Fraction, epsilon: Fraction, delta: Fract
     """Scale and threshold in steps: the threshold is four times what the noise of all questions reaches."""
     from dpaudit.accounting import PrivacyLoss, update_charged
 
-    def edge(scale: int) -> int:
-        """The threshold at a scale."""
+    def threshold(scale: int) -> int:
+        """That of a run at a scale."""
         return max(MOVED, math.ceil(4 * scale * spread))
 
     def run(scale: int) -> PrivacyLoss:
-        """The price of the run at a scale."""
-        return update_charged(scale=scale, sensitivity=MOVED, threshold=edge(scale), updates=updates, lattice=1)
+        """The price of a run at a scale."""
+        return update_charged(scale=scale, sensitivity=MOVED, threshold=threshold(scale), updates=updates, lattice=1)
 
     start = math.ceil(MOVED * 2 * math.sqrt(updates * -math.log(delta)) / float(epsilon))
-    scale = settled(run, start, epsilon=epsilon, delta=delta)
-    return scale, edge(scale)
+    scale = find_noise_scale(run, start, epsilon=epsilon, delta=delta)
+    return scale, threshold(scale)

@@ -1,17 +1,18 @@
-"""What kernel learners share: images in the space of a kernel, the minimiser there, and weights from what is told about it."""
+"""What kernel learners share: images in the space of a kernel, the minimiser there, and weights from what is released of it."""
 
 from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Protocol
 
 import numpy as np
 
-from dpaudit.exact import instance_of
-from learners.estimator import PrivateModel
+from dpaudit.exact import Exact, instance_of, integer
+from learners.estimator import PrivateEstimator, PrivateModel
 from learners.kernels.spaces import Kernel, Polynomial
+from learners.regression import PrivateRegressor
 from learners.rows.ingest import checked_features, to_rows
 from learners.rows.labels import require_two
 from learners.solvers.losses import Loss
@@ -22,29 +23,23 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from dpaudit.exact import Exact
     from learners.estimator import Public
-    from learners.record import Charge, PrivacyRecord
+    from learners.record import Charge
     from learners.rows.images import PublicMap
     from learners.rows.ingest import Features
     from learners.rows.rows import Rows
     from mechanisms.sampling.random import BitSource
 
 _LATTICE_BITS: Final = 16
-"""Fineness of the lattice that records stand on before they are mapped."""
+"""Fineness of the lattice of records before they are mapped."""
 
 
 @dataclass(frozen=True)
 class Space:
-    """The space of a kernel: the same map for the records of a fit, for public points, and for what is classified.
+    """The space of a kernel: one map for the records of a fit, for public points, and for what is classified."""
 
-    Args:
-      public_map: from records to images of norm at most 1.
-      feature_norm: largest L2 norm of a record that is kept.
-    """
-
-    public_map: PublicMap
-    feature_norm: Fraction
+    public_map: PublicMap  # to images of norm at most 1
+    feature_norm: Fraction  # largest L2 norm of a record that is kept
 
     def images(self, points: Any) -> Rows:
         """Images of public points, or of what is classified."""
@@ -72,13 +67,7 @@ class Telling(Protocol):
 
 @dataclass(frozen=True)
 class KernelPlan:
-    """The plan of a fit.
-
-    Args:
-      space: where records are mapped to.
-      minimum: the minimiser there.
-      telling: what is told about it.
-    """
+    """The plan of a fit: the minimiser is found in a public space, and all that is shown of it is the planned release."""
 
     space: Space
     minimum: Minimum
@@ -88,12 +77,13 @@ class KernelPlan:
 
     @property
     def charges(self) -> tuple[Charge, ...]:
-        """Those of what is told: the map is public, and the minimiser itself is never shown."""
+        """Those of the release: the map is public, and the minimiser itself is never shown."""
         return self.telling.charges
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class KernelModel(PrivateModel):
-    """A model whose weights come from what is told about a regularised minimiser in the space of a kernel.
+    """A model whose weights come from a release about a regularised minimiser in the space of a kernel.
 
     Args:
       kernel: a `learners.kernels.spaces.Kernel`; None takes `Polynomial(3)`.
@@ -103,8 +93,9 @@ class KernelModel(PrivateModel):
     adjacencies: ClassVar[tuple[str, ...]] = ("replace_one",)
     released: ClassVar[tuple[str, ...]] = ("weights_",)
 
-    kernel: Kernel | None
-    ridge: Exact
+    delta: Exact = field()
+    kernel: Kernel | None = None
+    ridge: Exact = "1/100"
 
     @abstractmethod
     def _telling(self, public: Public, space: Space, found: Minimum) -> Telling:
@@ -115,7 +106,7 @@ class KernelModel(PrivateModel):
         return Loss()
 
     def _plan(self, public: Public) -> KernelPlan:
-        """The space, the minimiser in it, and what is told about it."""
+        """The space, the minimiser in it, and what is released of it."""
         require_two(public.classes)
         kernel = instance_of(Polynomial() if self.kernel is None else self.kernel, Kernel, "kernel")
         space = Space(kernel.public_map(public), public.feature_norm)
@@ -127,7 +118,7 @@ class KernelModel(PrivateModel):
         return plan.space.mapped(super()._rows(features, labels, plan))
 
     def _learn(self, rows: Rows, plan: KernelPlan, source: BitSource | None) -> Mapping[str, Any]:  # type: ignore[override]
-        """The minimiser, and what is told about it."""
+        """Find the minimiser, and release what is planned of it."""
         return plan.telling.tell(minimise(rows, plan.minimum), source)
 
     def _scores(self, rows: Rows) -> NDArray[np.float64]:
@@ -135,11 +126,33 @@ class KernelModel(PrivateModel):
         found: Minimum = self.plan_.minimum
         return np.asarray(rows.floats @ (self.weights_ * 2.0 ** -(found.weight_bits + IMAGE_BITS)))
 
-    def _planned(self, public: Public, classes: NDArray[Any], plan: KernelPlan | None) -> PrivacyRecord:  # type: ignore[override]
-        """The record says which kernel and ridge it was."""
-        record = super()._planned(public, classes, plan)
+    def _plan_facts(self, _public: Public, plan: KernelPlan | None) -> dict[str, Any]:
+        """The kernel, the ridge and what was released."""
         if plan is None:
-            return record
-        facts = {"kernel": str(Polynomial() if self.kernel is None else self.kernel), "ridge": str(plan.minimum.objective.ridge)}
-        facts |= {"columns": str(plan.minimum.objective.columns), "telling": type(plan.telling).__name__}
-        return record.stating(facts)
+            return {}
+        aim = plan.minimum.objective
+        kernel = str(Polynomial() if self.kernel is None else self.kernel)
+        return {"kernel": kernel, "ridge": str(aim.ridge), "columns": str(aim.columns), "telling": type(plan.telling).__name__}
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class KernelClassifier(KernelModel, PrivateEstimator):
+    """A classifier whose weights come from a release about the regularised logistic minimiser in the space of a kernel."""
+
+    multi_class: ClassVar[bool] = False
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class KernelRegressor(KernelModel, PrivateRegressor):
+    """A regressor whose weights come from a release about the regularised minimiser of squares in the space of a kernel.
+
+    Args:
+      residual_bits: half of the square of a residual is minimised, up to 2**residual_bits times the bound of the labels, and a
+        straight line beyond; noise grows with it. From 1 + 1 / sqrt(ridge) on the minimiser is that of least squares.
+    """
+
+    residual_bits: int = 0
+
+    def _loss(self) -> Loss:
+        """Squares of residuals that are cut."""
+        return Loss("residual", integer(self.residual_bits, "residual_bits", lower=-30, upper=30))

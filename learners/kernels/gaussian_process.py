@@ -1,15 +1,16 @@
-"""GaussianProcessRelease: all coordinates of the minimiser with Gaussian noise, once, and then any number of free answers."""
+"""All coordinates of a kernel minimiser, released once with Gaussian noise; then any number of predictions is free."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from dpaudit.exact import Exact, in_range, integer
-from learners.kernels.classifier import KernelClassifier
-from learners.kernels.settling import whole_budget_release
+from learners.kernels.fitting import KernelClassifier, KernelRegressor
+from learners.kernels.noise import whole_budget_release
 from learners.record import Charge
 from learners.solvers.plans import mechanism_of
 
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 class GaussianProcessRelease(KernelClassifier):
     """The function of a kernel minimiser plus a Gaussian process with that kernel, at all points at once.
 
-    The noisy coordinates of the minimiser are released once; a value at any point, chosen in whatever way, is computed from them.
+    The noisy coordinates of the minimiser are released once; the value at any point, however it is chosen, follows from them.
 
     Args:
       epsilon: privacy parameter in nats, exact, positive.
@@ -50,7 +51,7 @@ class GaussianProcessRelease(KernelClassifier):
     """
 
     def open(self, X: Any, y: Any, *, values: int = 1000, tolerance: Exact = "1/1000") -> OpenRun:  # noqa: N803 - scikit-learn's name
-        """The same release asked point by point: of use where the kernel has more features than there will be questions.
+        """Open the same release point by point, for kernels with more features than there will be questions.
 
         Args:
           X: as for `fit`.
@@ -72,14 +73,41 @@ class GaussianProcessRelease(KernelClassifier):
           (True, False, 4)
         """
         from learners.kernels.open_run import open_run
-        from learners.kernels.span import span_told
+        from learners.kernels.span import span_release_plan
 
         count = integer(values, "values", lower=1)
         part = in_range(tolerance, "tolerance", lower=0, upper=1, lower_open=True, upper_open=True)
-        parameters = self.get_params(deep=False)
-        name = type(self).__name__
-        told = lambda public, _, found: span_told(found, public, values=count, tolerance=part)  # noqa: E731
-        return open_run(X, y, name=name, told=told, parameters=parameters)
+        plan = partial(span_release_plan, values=count, tolerance=part)
+        return open_run(X, y, name=type(self).__name__, plan=plan, parameters=self.get_params(deep=False))
+
+    def _telling(self, public: Public, space: Space, found: Minimum) -> NoisyCoordinates:  # noqa: ARG002 - the space is in the rows
+        """All coordinates."""
+        return NoisyCoordinates(whole_budget_release(public, found.sensitivity, found.objective.columns))
+
+
+class KernelRidgeRegressor(KernelRegressor):
+    """The function of a regularised least-squares minimiser plus a Gaussian process with its kernel, at all points at once.
+
+    It is for numbers what `GaussianProcessRelease` is for classes: one release, then any number of free predictions.
+
+    Args:
+      epsilon: privacy parameter in nats, exact, positive.
+      delta: failure probability, exact, above 0 and below 1.
+      feature_norm: largest L2 norm of a record, public, exact, positive; longer records are scaled to it.
+      label_bound: largest size of a label, public, exact, positive; others are cut to it, and what is no number counts as 0.
+      adjacency: "replace_one".
+      budget: a `Budget`, or a budget of a ledger, that this and other fits spend together, or None.
+      random_state: None draws noise from the operating system; an integer or a numpy Generator makes it reproducible, for tests.
+      kernel: a `learners.kernels.spaces.Kernel`; None takes `Polynomial(3)`.
+      ridge: factor of half the squared norm of the weights, public, exact, positive; the kernel is at most 1.
+      residual_bits: residuals count in full up to 2**residual_bits times the bound of the labels, public, and noise grows with it.
+    Source: Hall, Rinaldo, Wasserman 2013, section 4; docs/kernels.md, "Regression".
+    Example:
+      >>> X = np.array([[0.6, 0.6], [-0.6, 0.6], [-0.6, -0.6], [0.6, -0.6]] * 500)
+      >>> model = KernelRidgeRegressor(epsilon=4, delta="1e-6", feature_norm=1, label_bound=1, random_state=1)
+      >>> model.fit(X, [1, -1, 1, -1] * 500).predict(X[:2]).round(1).tolist()
+      [0.8, -0.8]
+    """
 
     def _telling(self, public: Public, space: Space, found: Minimum) -> NoisyCoordinates:  # noqa: ARG002 - the space is in the rows
         """All coordinates."""
@@ -88,13 +116,9 @@ class GaussianProcessRelease(KernelClassifier):
 
 @dataclass(frozen=True)
 class NoisyCoordinates:
-    """All coordinates with rounded Gaussian noise.
+    """All coordinates with rounded Gaussian noise."""
 
-    Args:
-      release: as it will be logged.
-    """
-
-    release: Release
+    release: Release  # as it will be logged
 
     @property
     def charges(self) -> tuple[Charge, ...]:

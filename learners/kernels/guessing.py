@@ -17,23 +17,19 @@ if TYPE_CHECKING:
     from learners.solvers.minimum import Minimum
 
 MOVED: Final = 2**9
-"""A record moves a value by at most so many steps."""
+"""A record moves a value by at most so many steps, so that rounding to a step moves it by less than a thousandth of that."""
 
 
 @dataclass(frozen=True)
 class Grid:
-    """Values of the minimiser at points as whole steps, and guesses of them on the same steps.
+    """Values of the minimiser at points as integer steps, and guesses of them on the same steps.
 
     A record moves an inner product by at most `moves` units, and a step is 1/512 of that: so a value, rounded, by at most `MOVED`
     steps, whatever the kernel, the ridge and the number of records are, and noise in steps has one price for all of them.
-
-    Args:
-      moves: by how many units of weights times images a record moves an inner product at most, at least 1.
-      unit_bits: such a unit is 2**-unit_bits.
     """
 
-    moves: int
-    unit_bits: int
+    moves: int  # units of weights times images, at least 1
+    unit_bits: int  # such a unit is 2**-unit_bits
 
     def rounded(self, product: int) -> int:
         """An inner product in steps, to the nearest: products no further than `moves` apart are no further than `MOVED` steps."""
@@ -62,14 +58,8 @@ class Rounds(Protocol):
 
 
 class GuessingTeller:
-    """A minimiser that is compared with a public guess, which every update moves.
+    """A private minimiser that is compared with a public guess; each of the updates moves the guess by a stride at its point.
 
-    Args:
-      weights: the private minimiser.
-      grid: steps of values.
-      rounds: the noise.
-      updates: with how many the run ends.
-      stride: by how many steps an update moves the guess at its point.
     Source: Jain, Thakurta 2013, Algorithm 1.
     """
 

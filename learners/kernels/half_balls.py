@@ -30,6 +30,7 @@ FIRST_BITS: Final = 64
 """The angle is first known to this many binary digits of a right angle; no influence on the law."""
 
 _GUARD_BITS: Final = 64
+"""Working precision beyond what is known of a point; too little of it costs time, never exactness, since balls enclose errors."""
 
 
 @dataclass(frozen=True)
@@ -53,7 +54,7 @@ class Angle:
         return first / (first + second)
 
     def half(self, source: BitSource, step: int) -> Angle:
-        """The half in which the angle lies, drawn."""
+        """Draw the half in which the angle lies."""
         right = not LazyUniform(source, step, step).less(self._share_at)
         return replace(self, place=2 * self.place + right, bits=self.bits + 1)
 
@@ -85,9 +86,9 @@ def draw_from_half_balls(
     reals: DrawnReals | None = None,
     first_bits: int = FIRST_BITS,
 ) -> NDArray[np.int64]:
-    """A point of the unit ball with density proportional to exp(rate |<z, v>|), every coordinate cut toward zero.
+    """Draw a point of the unit ball with density proportional to exp(rate |<z, v>|), every coordinate cut toward zero.
 
-    The real point is drawn as far as its coordinates on the lattice need, by balls: what is given is a fixed function of it.
+    The real point is drawn as far as its coordinates on the lattice need, by balls: the result is a fixed function of it.
 
     Source: Jain, Thakurta 2013, section 6.
     """
@@ -103,14 +104,13 @@ def draw_from_half_balls(
 
 
 class _Point:
-    """A point as well as its random parts are known: its angle, a normal vector, a uniform number, a fair sign."""
+    """A point as far as its random parts are known: its angle, a normal vector, a uniform number, a fair sign."""
 
     __slots__ = ("_angle", "_cells", "_digits", "_direction", "_known", "_reals", "_source", "sign")
 
     def __init__(self, direction: Sequence[int], rate: Fraction, source: BitSource, reals: DrawnReals, first_bits: int) -> None:
-        """Reveal first digits of everything."""
         self._direction = [int(entry) for entry in direction]
-        if not any(self._direction):
+        if not any(self._direction):  # the density is constant then, as it is at rate 0 in any direction
             self._direction[0], rate = 1, Fraction(0)
         dimension = len(self._direction)
         self._source, self._reals = source, reals

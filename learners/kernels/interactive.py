@@ -1,4 +1,4 @@
-"""InteractiveKernelPredictor: any number of questions, of which only those are read from the data that the public guess misses."""
+"""InteractiveKernelPredictor: any number of questions; only answers that a public guess misses are read from the data."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 
 from dpaudit.errors import InvalidArgument
 from dpaudit.exact import Exact, in_range, integer, word
-from learners.kernels.charged_blocks import BlocksTold, blocks_told
-from learners.kernels.charged_updates import UpdatesTold, updates_told
+from learners.kernels.charged_blocks import BlocksTold, block_release_plan
+from learners.kernels.charged_updates import UpdatesTold, update_release_plan
 from learners.kernels.open_run import OpenRun, open_run
 
 if TYPE_CHECKING:
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from dpaudit.claims import Adjacency
     from learners.budget import Reserves
     from learners.estimator import Public
-    from learners.kernels.fitting import Space
     from learners.kernels.spaces import Kernel
     from learners.solvers.minimum import Minimum
 
@@ -33,9 +32,9 @@ _SHARE: Final = 0.35
 class InteractiveKernelPredictor:
     """Values of the minimiser's function at any number of points, asked one after the other.
 
-    A public guess starts at zero. To a question the minimiser's value is read with noise and compared with the guess: if they are
-    within a public threshold of each other, the guess is the answer (silence); else the noisy value is, and the guess is moved
-    towards it at that point (an update). The run ends with a public number of updates.
+    A public guess starts at zero. For each question the minimiser's value is read with noise and compared with the guess: if they
+    are within a public threshold of each other, the guess is the answer (silence); else the noisy value is, and the guess is moved
+    towards it at that point (an update). The run ends after a public number of updates.
 
     Args:
       epsilon: privacy parameter of a whole run in nats, exact, positive.
@@ -47,9 +46,9 @@ class InteractiveKernelPredictor:
       random_state: None draws noise from the operating system; an integer or a numpy Generator makes it reproducible, for tests.
       kernel: a `learners.kernels.spaces.Kernel`; None takes `Polynomial(3)`.
       ridge: factor of half the squared norm of the weights, public, exact, positive; the kernel is at most 1.
-      questions: how many are expected, public; it moves the threshold, and more may be asked.
+      questions: how many are expected, public; the threshold depends on it, and more may be asked.
       failure: probability with which an answer to them may be further off than docs/kernels.md says, exact, in (0, 1).
-      updates: with how many a run ends, public; None takes about as many as the geometry allows.
+      updates: after how many a run ends, public; None takes about as many as the geometry allows.
       accounting: "updates" for one noisy comparison a question and the supermartingale price of all updates; "blocks" for a sparse
         vector with noisy threshold up to each update, and fresh noise for its value, composed as in the textbooks.
     Raises:
@@ -86,7 +85,7 @@ class InteractiveKernelPredictor:
           The run.
         Raises:
           InvalidArgument: a parameter, type or shape that is not allowed (DPA101 to DPA109).
-          Unsupported: another neighbouring relation (DPA604), or noise that would be too large to be of use (DPA202).
+          Unsupported: another neighbouring relation (DPA604), or no useful amount of noise meets epsilon and delta (DPA202).
           BudgetExceeded: the budget does not cover the run (DPA204).
         Source: Jain, Thakurta 2013, Algorithm 1; docs/kernels.md, "Open runs".
         Example:
@@ -97,18 +96,18 @@ class InteractiveKernelPredictor:
         """
         names = ("epsilon", "delta", "feature_norm", "adjacency", "classes", "budget", "random_state", "kernel", "ridge")
         parameters = {name: getattr(self, name) for name in names}
-        return open_run(X, y, name=type(self).__name__, told=self._told, parameters=parameters)
+        return open_run(X, y, name=type(self).__name__, plan=self._release_plan, parameters=parameters)
 
-    def _told(self, public: Public, space: Space, found: Minimum) -> UpdatesTold | BlocksTold:  # noqa: ARG002 - any space will do
+    def _release_plan(self, found: Minimum, public: Public) -> UpdatesTold | BlocksTold:
         """Return the release plan of a run."""
         word(self.accounting, "accounting", _ACCOUNTINGS)
         if public.delta == 0:
-            raise InvalidArgument("DPA103", "delta must be positive: silence has no pure price. Give a small one, such as 1e-6.")
+            raise InvalidArgument("DPA103", "delta must be positive, got 0: silence costs delta. Give a small one, such as 1e-6.")
         asked = integer(self.questions, "questions", lower=1)
         failure = in_range(self.failure, "failure", lower=0, upper=1, lower_open=True, upper_open=True)
         spread = math.log(2 * asked / failure)
         updates = _usual_updates(public, found, spread) if self.updates is None else integer(self.updates, "updates", lower=1)
-        make = updates_told if self.accounting == "updates" else blocks_told
+        make = update_release_plan if self.accounting == "updates" else block_release_plan
         return make(found, public, updates=updates, spread=spread)
 
 
@@ -116,5 +115,4 @@ def _usual_updates(public: Public, found: Minimum, spread: float) -> int:
     """The least number that no run of accurate answers exceeds: docs/kernels.md, "How many updates"."""
     moved = found.sensitivity / (1 << found.weight_bits)
     cost = _SHARE * float(public.epsilon) / math.sqrt(-math.log(public.delta))
-    longest = float(found.longest)
-    return max(1, math.ceil(longest * cost / (math.sqrt(8) * moved * spread)))
+    return max(1, math.ceil(float(found.longest) * cost / (math.sqrt(8) * moved * spread)))

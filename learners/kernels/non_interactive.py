@@ -12,14 +12,14 @@ import numpy as np
 
 from dpaudit.errors import InvalidArgument, Unsupported
 from dpaudit.exact import Exact, in_range, integer
-from dpaudit.releases import Release, note
+from dpaudit.releases import note
 from learners.choices.levels import choice_release
-from learners.kernels.classifier import KernelClassifier
+from learners.kernels.fitting import KernelClassifier
 from learners.kernels.guessing import MOVED, Grid, grid_of
 from learners.kernels.half_balls import draw_from_half_balls
-from learners.kernels.settling import settled
+from learners.kernels.noise import find_noise_scale, laplace_release
 from learners.kernels.spaces import Polynomial
-from learners.kernels.spectrum import points_of
+from learners.kernels.spectrum import PublicPoints
 from learners.record import Charge
 from learners.rows.rows import Rows, as_array
 from learners.solvers.minimum import IMAGE_BITS
@@ -33,10 +33,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from dpaudit.claims import Adjacency
-    from learners.budget import Reserves
     from learners.estimator import Public
     from learners.kernels.fitting import Space
-    from learners.kernels.spaces import Kernel
     from learners.solvers.minimum import Minimum
     from mechanisms.sampling.random import BitSource
 
@@ -44,8 +42,9 @@ BALL: Final = "ball"
 """Points are chosen from the whole unit ball of the images, not from a list."""
 
 
-class NonInteractiveKernelClassifier(KernelClassifier):
-    """A classifier that is found by the exponential mechanism and noisy tests, and needs no question to be asked.
+@dataclass(kw_only=True, eq=False, repr=False)
+class NonInteractiveKernelClassifier(PublicPoints, KernelClassifier):
+    """A classifier found by the exponential mechanism and noisy tests, without any question being asked.
 
     In each round a point is chosen where the guess is likely to be far off the minimiser, the difference there is read with noise,
     and the guess is moved if it exceeds a threshold. It is here because the paper has it: `GaussianProcessRelease` errs less unless
@@ -63,8 +62,8 @@ class NonInteractiveKernelClassifier(KernelClassifier):
       ridge: factor of half the squared norm of the weights, public, exact, positive; the kernel is at most 1.
       points: public array of shape (m, d) to choose from; None takes evenly spread ones; "ball" chooses among all points of the
         unit ball, by an exact draw that is known for the linear kernel, `Polynomial(1)`, alone.
-      point_count: how many evenly spread points there are, where none are given.
-      point_seed: public seed of theirs.
+      point_count: number of evenly spread points, used if `points` is None.
+      point_seed: public seed of these points.
       rounds: how many, public.
       failure: probability with which the noise of a test may exceed a quarter of the threshold, exact, in (0, 1).
     Source: Jain, Thakurta 2013, Algorithm 3; docs/kernels.md, "Choosing points".
@@ -75,40 +74,8 @@ class NonInteractiveKernelClassifier(KernelClassifier):
       (2,)
     """
 
-    def __init__(  # noqa: PLR0913 - scikit-learn reads an estimator's parameters from here
-        self,
-        *,
-        epsilon: Exact,
-        delta: Exact,
-        feature_norm: Exact,
-        adjacency: Adjacency | str = "replace_one",
-        classes: Any = None,
-        budget: Reserves | None = None,
-        random_state: int | np.random.Generator | None = None,
-        kernel: Kernel | None = None,
-        ridge: Exact = "1/100",
-        points: Any = None,
-        point_count: int = 1000,
-        point_seed: int = 0,
-        rounds: int = 10,
-        failure: Exact = "1/20",
-    ) -> None:
-        super().__init__(
-            epsilon=epsilon,
-            delta=delta,
-            feature_norm=feature_norm,
-            adjacency=adjacency,
-            classes=classes,
-            budget=budget,
-            random_state=random_state,
-            kernel=kernel,
-            ridge=ridge,
-        )
-        self.points = points
-        self.point_count = point_count
-        self.point_seed = point_seed
-        self.rounds = rounds
-        self.failure = failure
+    rounds: int = 10
+    failure: Exact = "1/20"
 
     def _telling(self, public: Public, space: Space, found: Minimum) -> Choices:
         """Rounds of a choice and a test."""
@@ -121,40 +88,26 @@ class NonInteractiveKernelClassifier(KernelClassifier):
                 raise InvalidArgument("DPA103", f'points must be an array, None or "{BALL}", got {self.points!r}.')
             kernel = Polynomial() if self.kernel is None else self.kernel
             if not isinstance(kernel, Polynomial) or (kernel.degree, kernel.columns) != (1, None):
-                raise Unsupported("DPA202", "an exact draw from the ball is known for the linear kernel alone. Give public points.")
-            return choices(None, public, found, rounds=rounds, failure=failure)
-        return choices(space.images(points_of(self, public)), public, found, rounds=rounds, failure=failure)
+                raise Unsupported("DPA202", "only the linear kernel has exact draws from the whole ball. Give public points.")
+            return plan_choices(None, public, found, rounds=rounds, failure=failure)
+        return plan_choices(space.images(self._public_points(public)), public, found, rounds=rounds, failure=failure)
 
 
 @dataclass(frozen=True, eq=False)
 class Choices:
-    """Rounds of a choice and a test; `choices` makes them.
+    """Rounds of a choice and a test (Jain, Thakurta 2013, Algorithm 3); `plan_choices` makes them."""
 
-    Args:
-      points: images to choose from; None for the unit ball.
-      found: the minimiser, as far as it is public.
-      grid: steps of values.
-      choice: the exponential mechanism; its scores are sizes of differences, in steps.
-      test: noise of the difference at the point that was chosen.
-      rounds: how many.
-      threshold: of the noisy difference, in steps.
-    Source: Jain, Thakurta 2013, Algorithm 3.
-    """
-
-    points: Rows | None
-    found: Minimum
+    points: Rows | None  # images to choose from; None for the unit ball
     grid: Grid
-    choice: ExponentialMechanism
-    test: LaplaceMechanism
+    choice: ExponentialMechanism  # its scores are sizes of differences, in steps
+    test: LaplaceMechanism  # noise of the difference at the point that was chosen
     rounds: int
-    threshold: int
+    threshold: int  # of the noisy difference, in steps
 
     @property
     def charges(self) -> tuple[Charge, ...]:
         """A choice and a test in every round."""
-        test = self.test
-        tested = Release("discrete_laplace", (("lattice", Fraction(1)), ("scale", test.scale)), test.sensitivity, test.adjacency)
-        return (Charge((choice_release(self.choice), tested) * self.rounds),)
+        return (Charge((choice_release(self.choice), laplace_release(self.test)) * self.rounds),)
 
     def tell(self, weights: NDArray[np.int64], source: BitSource | None) -> Mapping[str, Any]:
         """The weights of the last guess."""
@@ -162,22 +115,20 @@ class Choices:
         unit = self.threshold * self._per_step / (1 << IMAGE_BITS)
         moves = np.zeros_like(weights)
         for _ in range(self.rounds):
-            image = self._chosen(weights, moves, unit, source)
+            image = self._choose_image(weights, moves, unit, source)
             guess = (self.threshold * int(moves @ image) + (1 << (2 * IMAGE_BITS - 1))) >> (2 * IMAGE_BITS)
             difference = int(self.test.release(self.grid.value(weights, image) - guess, source))
             if abs(difference) > self.threshold:
                 moves += image if difference > 0 else -image
         return {"weights_": np.rint(moves * float(unit)).astype(np.int64)}
 
-    def _chosen(self, weights: NDArray[np.int64], moves: NDArray[np.int64], unit: Fraction, source: BitSource | None) -> Any:
-        """The image of a point, where the size of the difference is likely to be large."""
+    def _choose_image(self, weights: NDArray[np.int64], moves: NDArray[np.int64], unit: Fraction, source: BitSource | None) -> Any:
+        """Choose the image of a point where the size of the difference is likely to be large."""
         if self.points is None:
             bits = bit_source(source)
             note(replace(choice_release(self.choice), secure=bits.secure))
-            apart = [
-                weight * unit.denominator - move * unit.numerator
-                for weight, move in zip(weights.tolist(), moves.tolist(), strict=True)
-            ]
+            pairs = zip(weights.tolist(), moves.tolist(), strict=True)
+            apart = [weight * unit.denominator - move * unit.numerator for weight, move in pairs]
             rate = 1 / (self.choice.temperature * self._per_step * unit.denominator)
             return draw_from_half_balls(apart, rate, bits, lattice_bits=IMAGE_BITS)
         # On copies: what rows remember for speed depends on how large weights are, and the minimiser's are private.
@@ -193,15 +144,15 @@ class Choices:
         return Fraction(self.grid.moves, MOVED << IMAGE_BITS)
 
 
-def choices(points: Rows | None, public: Public, found: Minimum, *, rounds: int, failure: Fraction) -> Choices:
-    """Rounds that together spend epsilon and delta, choices twice as much as tests in their own measure.
+def plan_choices(points: Rows | None, public: Public, found: Minimum, *, rounds: int, failure: Fraction) -> Choices:
+    """Plan rounds that together spend epsilon and delta, choices twice as much as tests in their own measure.
 
     Source: Jain, Thakurta 2013, Algorithm 3.
     """
     scale = _least_scale(rounds, public.epsilon, public.delta)
     choice, test = _round(scale, public.adjacency)
     threshold = math.ceil(4 * scale * Fraction(math.log(2 * rounds / failure)))
-    return Choices(points, found, grid_of(found), choice, test, rounds, threshold)
+    return Choices(points, grid_of(found), choice, test, rounds, threshold)
 
 
 def _round(scale: int, adjacency: Adjacency) -> tuple[ExponentialMechanism, LaplaceMechanism]:
@@ -221,4 +172,4 @@ def _least_scale(rounds: int, epsilon: Fraction, delta: Fraction) -> int:
         return compose(rounds * choice, rounds * test)
 
     start = math.ceil(MOVED * 2 * math.sqrt(rounds * -math.log(delta)) / float(epsilon))
-    return settled(price, start, epsilon=epsilon, delta=delta)
+    return find_noise_scale(price, start, epsilon=epsilon, delta=delta)

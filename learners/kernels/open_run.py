@@ -1,17 +1,16 @@
-"""Open runs: a private minimiser that is asked about one point after the other, in one process, by one thread at a time."""
+"""Open runs: a private minimiser that answers about one point after the other, in one process, to one thread at a time."""
 
 from __future__ import annotations
 
 import os
 import threading
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, NoReturn, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, NoReturn, Protocol, TypeAlias
 
 import numpy as np
 
 from dpaudit.errors import BudgetExceeded, InvalidArgument
-from learners.kernels.classifier import KernelClassifier
-from learners.kernels.fitting import Space, Telling
+from learners.kernels.fitting import KernelClassifier, KernelPlan, Space, Telling
 from learners.rows.images import dense
 
 if TYPE_CHECKING:
@@ -20,7 +19,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from learners.estimator import Public
-    from learners.kernels.fitting import KernelPlan
     from learners.record import PrivacyRecord
     from learners.solvers.minimum import Minimum
 
@@ -33,7 +31,7 @@ class Answer(NamedTuple):
 
 
 class Teller(Protocol):
-    """A private minimiser, the noise that is left, and what is known of it to everyone."""
+    """A private minimiser, the noise that is left, and what everyone knows of it."""
 
     @property
     def left(self) -> int:
@@ -58,19 +56,12 @@ class OpenRun:
     """A fit that answers questions about single points, which may depend on all answers before.
 
     It holds private weights, so it can be neither copied nor pickled, and answers only in the process that opened it; threads may
-    share it. All of its price is paid when it is opened.
-
-    Args:
-      teller: what answers.
-      space: where points are mapped to.
-      classes: the two classes.
-      privacy: what the run costs, whatever is asked.
+    share it. All of its price, `privacy_`, is paid when it is opened.
     """
 
     __slots__ = ("_lock", "_process", "_space", "_teller", "classes_", "privacy_")
 
     def __init__(self, teller: Teller, space: Space, classes: NDArray[Any], privacy: PrivacyRecord) -> None:
-        """Keep what answers."""
         self._teller, self._space, self.classes_, self.privacy_ = teller, space, classes, privacy
         self._lock, self._process = threading.Lock(), os.getpid()
 
@@ -86,10 +77,7 @@ class OpenRun:
             return self._answer(image)
 
     def guess(self, record: Any) -> Fraction:
-        """Return what everyone can compute of a value from the answers so far; it costs nothing and is there when the run is over.
-
-        Source: Jain, Thakurta 2013, Algorithm 1.
-        """
+        """Return what everyone can compute of a value from the answers so far, also after the run: it costs nothing."""
         (image,) = self._images([record])
         with self._lock:
             return self._teller.guess(image)
@@ -105,7 +93,7 @@ class OpenRun:
     def _answer(self, image: NDArray[np.int64]) -> Answer:
         """The teller's answer, in the process that has its noise."""
         if os.getpid() != self._process:
-            raise BudgetExceeded("DPA204", "this run belongs to another process, which has its noise too. Open a run of its own.")
+            raise BudgetExceeded("DPA204", "another process opened this run, and holds its noise too. Open a new run here.")
         if not self._teller.open:
             raise BudgetExceeded("DPA204", "the run has read its last value and is over. Use guess, or open a new run.")
         return self._teller.answer(image)
@@ -119,34 +107,30 @@ class OpenRun:
         raise TypeError("an open run cannot be copied or pickled; open a new run, which is paid for")
 
 
+Planner: TypeAlias = "Callable[[Minimum, Public], Telling]"
+
+
 class _Opened(KernelClassifier):
     """A fit whose result is a teller: checked, planned, charged and recorded as all fits are."""
 
     released: ClassVar[tuple[str, ...]] = ("teller",)
 
-    def __init__(self, name: str, told: Callable[[Public, Space, Minimum], Telling], parameters: Mapping[str, Any]) -> None:
+    def __init__(self, name: str, plan: Planner, parameters: Mapping[str, Any]) -> None:
         super().__init__(**parameters)
-        self.name, self.told = name, told
+        self.name, self.plan = name, plan
 
-    def _telling(self, public: Public, space: Space, found: Minimum) -> Telling:
+    def _telling(self, public: Public, space: Space, found: Minimum) -> Telling:  # noqa: ARG002 - the space is in the rows
         """Return the release plan of the run."""
-        return self.told(public, space, found)
+        return self.plan(found, public)
 
-    def _planned(self, public: Public, classes: NDArray[Any], plan: KernelPlan | None) -> PrivacyRecord:  # type: ignore[override]
+    def _plan_facts(self, public: Public, plan: KernelPlan | None) -> dict[str, Any]:
         """The record names the predictor."""
-        return super()._planned(public, classes, plan).stating({"learner": self.name})
+        return super()._plan_facts(public, plan) | {"learner": self.name}
 
 
-def open_run(
-    X: Any,  # noqa: N803 - scikit-learn's name
-    y: Any,
-    *,
-    name: str,
-    told: Callable[[Public, Space, Minimum], Telling],
-    parameters: Mapping[str, Any],
-) -> OpenRun:
+def open_run(X: Any, y: Any, *, name: str, plan: Planner, parameters: Mapping[str, Any]) -> OpenRun:  # noqa: N803 - scikit-learn's
     """Find the private minimiser and open a run about it; everything is paid for here."""
-    fitted = _Opened(name, told, parameters).fit(X, y)
+    fitted = _Opened(name, plan, parameters).fit(X, y)
     if fitted.plan_ is None:
-        raise InvalidArgument("DPA109", "about a single class there is nothing to ask. Name two: classes=[...].")
+        raise InvalidArgument("DPA109", "all labels are of one class, so there is nothing to ask. Name two: classes=[...].")
     return OpenRun(fitted.teller, fitted.plan_.space, fitted.classes_, fitted.privacy_)

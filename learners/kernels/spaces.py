@@ -1,4 +1,4 @@
-"""Kernels by explicit features: the columns themselves, monomials of a polynomial kernel, or random cosines for a Gaussian one."""
+"""Kernels with explicit features: the columns themselves, monomials of a polynomial kernel, or random cosines of a Gaussian one."""
 
 from __future__ import annotations
 
@@ -45,11 +45,7 @@ class Linear:
 
 @dataclass(frozen=True)
 class Columns:
-    """Records as their own images, a whole number of times finer.
-
-    Args:
-      dimension_out: their columns.
-    """
+    """Records as their own images, on a lattice that is an integer number of times finer."""
 
     dimension_out: int
 
@@ -62,7 +58,7 @@ class Columns:
         require_columns(rows, self.dimension_out)
         times = (1 << integer(lattice_bits, "lattice_bits", lower=1, upper=26)) // rows.bound
         if not times or intercept:
-            raise InvalidArgument("DPA103", "the images of columns are no coarser and have no constant. Append one to the records.")
+            raise InvalidArgument("DPA103", "the linear kernel has no coarser lattice and no constant. Append one to the records.")
         return Rows(rows.steps * np.int32(times), rows.bound * times, rows.step / times, rows.labels)
 
 
@@ -88,8 +84,9 @@ class Polynomial:
         constant = public.feature_norm**2 if self.constant is None else self.constant
         if self.columns is None:
             return polynomial_map(dimension_in=public.features, degree=self.degree, constant=constant)
-        width, seed = self.columns, self.seed
-        return sketch_map(dimension_in=public.features, dimension_out=width, degree=self.degree, constant=constant, seed=seed)
+        return sketch_map(
+            dimension_in=public.features, dimension_out=self.columns, degree=self.degree, constant=constant, seed=self.seed
+        )
 
 
 @dataclass(frozen=True)
@@ -109,6 +106,5 @@ class Gaussian:
 
     def public_map(self, public: Public) -> PublicMap:
         """Fourier features."""
-        width = public.feature_norm / 5 if self.width is None else self.width
-        kernel = GaussianKernel(width)
+        kernel = GaussianKernel(public.feature_norm / 5 if self.width is None else self.width)
         return fourier_map(dimension_in=public.features, frequencies=self.frequencies, kernel=kernel, seed=self.seed)

@@ -1,4 +1,4 @@
-"""Values of the Gaussian process release asked one by one: only what a point adds to the span of the earlier ones is read."""
+"""The Gaussian process release point by point: only what a point adds to the span of the earlier ones is read from the data."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from learners.kernels.noise import whole_budget_release
 from learners.kernels.open_run import Answer
-from learners.kernels.settling import whole_budget_release
 from learners.record import Charge
 from learners.solvers.minimum import IMAGE_BITS
 from learners.solvers.plans import mechanism_of
@@ -34,18 +34,14 @@ _UNIT: Final = 1 << IMAGE_BITS
 
 @dataclass(frozen=True)
 class SpanTold:
-    """As many values along new directions as a run may read, with noise for all of them together; `span_told` makes one.
+    """As many values along new directions as a run may read, with noise for all of them together; `span_release_plan` makes one.
 
-    Args:
-      found: the minimiser, as far as it is public.
-      release: of all values, as it will be logged.
-      tolerance: part of a point's norm that is left unread.
     Source: Hall, Rinaldo, Wasserman 2013, section 4.
     """
 
     found: Minimum
-    release: Release
-    tolerance: Fraction
+    release: Release  # of all values, as it will be logged
+    tolerance: Fraction  # part of a point's norm that is left unread
 
     @property
     def charges(self) -> tuple[Charge, ...]:
@@ -53,12 +49,12 @@ class SpanTold:
         return (Charge((self.release,)),)
 
     def tell(self, weights: NDArray[np.int64], source: BitSource | None) -> Mapping[str, Any]:
-        """The open run, whose noise is drawn at once: it does not depend on what will be asked."""
+        """Open the run; its noise is drawn at once, since it does not depend on what will be asked."""
         noise = mechanism_of(self.release).release(np.zeros(self.release.dimension, dtype=np.int64), source)
         return {"teller": SpanTeller(weights, noise, self.found.weight_bits, float(self.tolerance))}
 
 
-def span_told(found: Minimum, public: Public, *, values: int, tolerance: Fraction) -> SpanTold:
+def span_release_plan(found: Minimum, public: Public, *, values: int, tolerance: Fraction) -> SpanTold:
     """Plan a run that reads so many values at most."""
     sensitivity = math.ceil((found.sensitivity << IMAGE_BITS) * root_above(1 + SLACK))
     return SpanTold(found, whole_budget_release(public, sensitivity, values), tolerance)
@@ -69,12 +65,6 @@ class SpanTeller:
 
     A direction is a vector of integers, made from public points in floats. How far the directions are from being orthonormal
     is computed exactly, and nothing is read where it would exceed `SLACK`: floats decide how good the answers are, nothing else.
-
-    Args:
-      weights: the private minimiser.
-      noise: int64 array, one number for each value that may be read.
-      weight_bits: unit of the weights.
-      tolerance: part of a point's norm that is left unread.
     """
 
     __slots__ = ("_answers", "_directions", "_floats", "_noise", "_sums", "_tolerance", "_unit", "_weights")

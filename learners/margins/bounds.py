@@ -1,4 +1,4 @@
-"""What utility is certain: explicit bounds on the excess risk of phased descent and of classifiers learned by it, or "vacuous"."""
+"""Certified utility: explicit bounds on the excess risk of phased descent and of its classifiers, or "vacuous"."""
 
 from __future__ import annotations
 
@@ -19,21 +19,13 @@ _ROUNDED: Final = 1 + 2.0**-40
 
 @dataclass(frozen=True)
 class UtilityBound:
-    """A bound on the risk above the least mean hinge loss of any weights in the ball, by reason.
+    """A bound on the risk above the least mean hinge loss of any weights in the ball, by reason."""
 
-    Args:
-      projection: what a random projection to fewer columns costs in expectation.
-      deviation: what the records say less about others than about themselves.
-      descent: excess risk of the phases, with their noise.
-      choice: excess of the private choice among passes.
-      failure: probability with which the bound may not hold; `projection` holds in expectation over the projection.
-    """
-
-    projection: float
-    deviation: float
-    descent: float
-    choice: float
-    failure: float
+    projection: float  # cost of a random projection to fewer columns, in expectation over the projection
+    deviation: float  # by how much the risk may exceed the mean loss on the records
+    descent: float  # excess risk of the phases, with their noise
+    choice: float  # excess of the private choice among passes
+    failure: float  # probability with which the bound may not hold
 
     @property
     def alpha(self) -> float:
@@ -42,11 +34,11 @@ class UtilityBound:
 
     @property
     def vacuous(self) -> bool:
-        """True if it says nothing: a risk is never above 1."""
+        """True if the bound says nothing: a risk is never above 1."""
         return self.alpha >= 1
 
     def __str__(self) -> str:
-        """The sum, or that it says nothing."""
+        """The sum, or "vacuous"."""
         return "vacuous" if self.vacuous else f"{self.alpha:.4g}"
 
 

@@ -41,46 +41,34 @@ _SCORES: Final = ("ramp", "hinge")
 _SCORE_BITS: Final = 10
 _MULTIPLIER_BITS: Final = 12
 _SPARE: Final = 1 - 2.0**-10
+"""Part of delta that floats seek noise for; the rest is room for their errors, so that the certified price is within the budget."""
+
 _WIDEST: Final = 2.0**40
 _NARROWEST: Final = 2.0**-10
 
 
 @dataclass(frozen=True)
 class ErmPlan:
-    """The plan of a run, decided from public numbers alone.
+    """The plan of a run, decided from public numbers alone (Bassily, Mohri, Suresh 2022, Algorithm 4)."""
 
-    Args:
-      schedule: the phases of a pass.
-      rounds: how many passes, each in an order of its own.
-      replacement: whether an order draws every place afresh, instead of being a permutation.
-      by_place: whether the price counts the place of a record in its phase, and not only which phase has it.
-      choice: the mechanism that chooses one of the passes, or None for a single pass.
-      chosen_by: the loss by which it does, ramp or hinge.
-      margin: where the loss ends, in steps of a row times 2**-WEIGHT_BITS.
-    Source: Bassily, Mohri, Suresh 2022, Algorithm 4.
-    """
-
-    schedule: Schedule
-    rounds: int
-    replacement: bool
-    by_place: bool
-    choice: ExponentialMechanism | None
-    chosen_by: str
-    margin: int
+    schedule: Schedule  # the phases of a pass
+    rounds: int  # passes, each in an order of its own
+    replacement: bool  # True if an order draws every place again, instead of being a permutation
+    by_place: bool  # True if the price counts the place of a record in its phase, and not only which phase has it
+    choice: ExponentialMechanism | None  # chooses one of the passes; None for a single pass
+    chosen_by: str  # the loss by which it does: ramp or hinge
+    margin: int  # where the loss ends, in steps of a row times 2**-WEIGHT_BITS
 
     @property
     def charges(self) -> tuple[Charge, ...]:
         """The entries that the release log will hold, in order."""
         if not self.schedule.phases:
             return ()
+        made, drawn = self.schedule, self.replacement
         scheme = RandomOrder(
-            records=self.schedule.records,
-            batches=self.schedule.batches,
-            replacement=self.replacement,
-            averaged=self.by_place,
-            rounds=self.rounds,
+            records=made.records, batches=made.batches, replacement=drawn, averaged=self.by_place, rounds=self.rounds
         )
-        passes = Charge(self.schedule.releases * self.rounds, scheme)
+        passes = Charge(made.releases * self.rounds, scheme)
         return (passes,) if self.choice is None else (passes, Charge((choice_release(self.choice),)))
 
     def known_order(self, delta: Exact) -> Fraction | float:
@@ -98,15 +86,9 @@ class ErmPlan:
 
 @dataclass(frozen=True, eq=False)
 class ErmResult:
-    """The result of `private_erm`.
+    """The result of `private_erm`: weights, what was done, and what it cost."""
 
-    Args:
-      weights: float64 array of shape (k,), of norm at most `weight_norm`; positive margins speak for label 1.
-      plan: what was done.
-      privacy: what it cost.
-    """
-
-    weights: NDArray[np.float64]
+    weights: NDArray[np.float64]  # of shape (k,), of norm at most `weight_norm`; positive margins predict label 1
     plan: ErmPlan
     privacy: PrivacyRecord
 
@@ -136,9 +118,9 @@ def erm_plan(  # noqa: PLR0913 - the public numbers of one run
     share = in_range(choice_share, "choice_share", lower=0, upper=1, lower_open=True, upper_open=True)
     faithful, single = variant == "faithful", variant == "direct"
     if calibration == "paper" and not faithful:
-        raise InvalidArgument("DPA103", "calibration='paper' belongs to the faithful variant. Leave it out, or take that variant.")
+        raise InvalidArgument("DPA103", "calibration='paper' needs variant='faithful'. Leave it out, or take that variant.")
     if single and chosen_by != "ramp":
-        raise InvalidArgument("DPA103", "a direct run makes one pass and no choice. Leave chosen_by out, or take another variant.")
+        raise InvalidArgument("DPA103", "variant='direct' makes no choice among passes. Leave chosen_by out, or change variant.")
     rounds = 1 if single else math.ceil(math.log(2 / failing))
     chosen = Fraction(0) if single else total * (Fraction(1, 2) if calibration == "paper" else share)
     sizes = batches(records)
@@ -147,11 +129,8 @@ def erm_plan(  # noqa: PLR0913 - the public numbers of one run
     elif calibration == "paper":
         multiplier = _paper_multiplier(total, risk, rounds)
     else:
-        squares = (
-            multiplicity_squares(records, sizes, rounds)
-            if faithful
-            else position_squares(records, sizes, rounds, averaged=by_place)
-        )
+        drawn = (records, sizes, rounds)
+        squares = multiplicity_squares(*drawn) if faithful else position_squares(*drawn, averaged=by_place)
         multiplier = _least_multiplier(*squares, float(total), float(risk), float(chosen))
     relative = in_range(margin, "margin", lower=0, upper=1, lower_open=True)
     made = schedule(
@@ -165,11 +144,10 @@ def erm_plan(  # noqa: PLR0913 - the public numbers of one run
 
 def run(rows: Rows, plan: ErmPlan, source: BitSource | None = None) -> NDArray[np.int64]:
     """Make the planned releases (Bassily, Mohri, Suresh 2022, Algorithm 4)."""
-    if plan.schedule.phases == ():
+    if not plan.schedule.phases:
         return np.zeros(plan.schedule.columns, dtype=np.int64)
-    found = []
+    count, found = plan.schedule.records, []
     for _ in range(plan.rounds):
-        count = plan.schedule.records
         order = random_places(count, count, source) if plan.replacement else random_order(count, source)
         found.append(phased_sgd(rows, plan.schedule, order, source))
     if plan.choice is None:
@@ -203,18 +181,19 @@ def private_erm(  # noqa: PLR0913 - the public numbers of one run
       delta: failure probability, exact, above 0 and below 1.
       weight_norm: radius of the ball of weights, public, exact.
       adjacency: replace_one or zero_out.
-      variant: as for `erm_plan`.
-      calibration: as for `erm_plan`.
-      chosen_by: as for `erm_plan`.
-      failure: as for `erm_plan`.
-      choice_share: as for `erm_plan`.
-      by_place: as for `erm_plan`.
+      variant: "direct" for one pass over a random permutation, "permutation" for several and a private choice among them,
+        "faithful" for several that draw every place again, as published.
+      calibration: "exact" for the least noise that meets the budget; "paper" for the published constants, with variant "faithful".
+      chosen_by: the loss by which a pass is chosen, "ramp" or "hinge".
+      failure: probability with which the promised accuracy may be missed, exact, in (0, 1); it sets the number of passes.
+      choice_share: part of epsilon for the choice, exact, in (0, 1).
+      by_place: whether the price counts the place of a record in its phase, and not only which phase has it.
       source: random bits; None takes the operating system's. A seeded source is for tests: the record says so, and what the run
         would cost to whoever knows the order.
     Returns:
       An `ErmResult`.
     Raises:
-      InvalidArgument: as for `erm_plan`, before anything is drawn.
+      InvalidArgument: a parameter that is not allowed (DPA101 to DPA109), before anything is drawn.
       Unsupported: another neighbouring relation (DPA604).
     Source: Bassily, Mohri, Suresh 2022, Algorithm 4; docs/margins.md, Theorem 1.
     Example:
@@ -269,16 +248,15 @@ def _least_multiplier(
 ) -> Fraction:
     """The least noise at which the mean over orders of the profile, beside a choice of range `width`, is below delta, rounded up.
 
-    Floats find it, a thousandth part of delta below the budget; what a run costs is computed by the accountant afterwards.
+    Floats find it, a thousandth of delta below the budget; the accountant certifies afterwards what a run costs.
     """
     roots = np.sqrt(np.array([float(square) for square, _ in squares]))
     chances = np.array([float(chance) for _, chance in squares])[roots > 0]
     roots = roots[roots > 0]
     target = delta * _SPARE - float(beyond)
     if target <= 0:
-        raise InvalidArgument(
-            "DPA103", f"delta must be above {float(beyond):.3g} for records drawn with replacement, got {delta:.3g}."
-        )
+        least = f"above {float(beyond):.3g} for records drawn with replacement, got {delta:.3g}"
+        raise InvalidArgument("DPA103", f"delta must be {least}. Give a larger one, or take variant='permutation'.")
 
     def profile(multiplier: float) -> float:
         """Mean over orders of delta at epsilon."""
@@ -286,7 +264,7 @@ def _least_multiplier(
 
     low, high = _NARROWEST, _WIDEST
     if profile(high) > target:
-        raise InvalidArgument("DPA108", "epsilon and delta ask for more noise than 64 bits hold. Give more of them.")
+        raise InvalidArgument("DPA108", "epsilon and delta need more noise than 64 bits hold. Give larger ones.")
     while high > low * (1 + 2.0**-30):
         middle = math.sqrt(low * high)
         low, high = (low, middle) if profile(middle) <= target else (middle, high)
@@ -311,9 +289,9 @@ def _normal_profiles(means: NDArray[np.float64], epsilon: float, width: float) -
 
 
 def _paper_multiplier(epsilon: Fraction, delta: Fraction, rounds: int) -> Fraction:
-    """The noise that the paper's constants ask for, relative to the sensitivity of a phase, rounded up."""
+    """The noise by the paper's constants, relative to the sensitivity of a phase, rounded up."""
     if float(epsilon) > math.log(1 / float(delta)):
-        raise InvalidArgument("DPA103", "calibration='paper' holds up to epsilon = log(1/delta). Use calibration='exact'.")
+        raise InvalidArgument("DPA103", "calibration='paper' needs epsilon of at most log(1/delta). Use calibration='exact'.")
     share = float(epsilon) / (4 * rounds * math.log(2 * rounds / float(delta)))
     risk = math.log(4 * rounds * math.log(2 * rounds / float(delta)) / float(delta) ** 2)
     return Fraction(math.ceil(2 * math.sqrt(risk) / share * 2**_MULTIPLIER_BITS), 2**_MULTIPLIER_BITS)

@@ -1,32 +1,26 @@
-"""KernelMarginClassifier: a private linear classifier of random Fourier features, for kernels that see differences only."""
+"""KernelMarginClassifier: a private linear classifier of random Fourier features, for kernels of differences of records."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Final
-
-import numpy as np
 
 from dpaudit.errors import InvalidArgument
 from dpaudit.exact import positive, word
-from learners.margins.mapped import Learner, MappedPlan, mapped_plan
-from learners.margins.mapped_classifier import MappedClassifier, noted
+from learners.margins.mapped import MappedClassifier, MappedPlan
 from learners.rows.fourier import FourierMap, GaussianKernel, Kernel, LaplacianKernel, fastfood_map, fourier_map
 from learners.rows.hadamard import hadamard_map
 from learners.rows.projected import ProjectedMap
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from dpaudit.claims import Adjacency
     from dpaudit.exact import Exact
-    from learners.budget import Reserves
     from learners.estimator import Public
-    from learners.record import PrivacyRecord
     from learners.rows.images import PublicMap
 
 _KERNELS: Final[dict[str, type[GaussianKernel | LaplacianKernel]]] = {"gaussian": GaussianKernel, "laplacian": LaplacianKernel}
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class KernelMarginClassifier(MappedClassifier):
     """A classifier with the power of a shift-invariant kernel, (epsilon, delta)-differentially private.
 
@@ -60,56 +54,19 @@ class KernelMarginClassifier(MappedClassifier):
 
     adjacencies: ClassVar[tuple[str, ...]] = ("replace_one", "add_remove")
 
-    def __init__(  # noqa: PLR0913 - scikit-learn reads an estimator's parameters from here
-        self,
-        *,
-        epsilon: Exact,
-        delta: Exact,
-        feature_norm: Exact,
-        adjacency: Adjacency | str = "replace_one",
-        classes: Any = None,
-        budget: Reserves | None = None,
-        random_state: int | np.random.Generator | None = None,
-        n_nominal: int | None = None,
-        kernel: str | Kernel = "gaussian",
-        width: Exact | None = None,
-        frequencies: int = 218,
-        fastfood: bool = False,
-        columns: int | None = None,
-        map_seed: int = 0,
-        learner: Learner | None = None,
-    ) -> None:
-        super().__init__(
-            epsilon=epsilon,
-            delta=delta,
-            feature_norm=feature_norm,
-            adjacency=adjacency,
-            classes=classes,
-            budget=budget,
-            random_state=random_state,
-            n_nominal=n_nominal,
-        )
-        self.kernel = kernel
-        self.width = width
-        self.frequencies = frequencies
-        self.fastfood = fastfood
-        self.columns = columns
-        self.map_seed = map_seed
-        self.learner = learner
+    kernel: str | Kernel = "gaussian"
+    width: Exact | None = None
+    frequencies: int = 218
+    fastfood: bool = False
 
-    def _plan(self, public: Public) -> MappedPlan:
-        """The learner's plan for images."""
-        return mapped_plan(self._map(public), self.learner, public)
-
-    def _planned(self, public: Public, classes: NDArray[Any], plan: MappedPlan | None) -> PrivacyRecord:  # type: ignore[override]
-        """The record says which map it was."""
-        record = super()._planned(public, classes, plan)
+    def _plan_facts(self, public: Public, plan: MappedPlan | None) -> dict[str, Any]:
+        """Which map and which learner it was."""
         facts = {name: str(getattr(self, name)) for name in ("kernel", "frequencies", "fastfood", "map_seed")}
         if isinstance(self.kernel, str):
             facts["width"] = str(positive(self._width(public), "width"))
         else:
             facts["kernel"] = getattr(self.kernel, "__qualname__", type(self.kernel).__name__)
-        return noted(record, plan, facts)
+        return facts | super()._plan_facts(public, plan)
 
     def _map(self, public: Public) -> PublicMap:
         """The map, from public quantities and parameters."""
@@ -125,7 +82,7 @@ class KernelMarginClassifier(MappedClassifier):
         columns, count, seed = public.features, self.frequencies, self.map_seed
         if self.fastfood:
             if callable(self.kernel) or word(self.kernel, "a kernel that is no function", _KERNELS) != "gaussian":
-                raise InvalidArgument("DPA103", 'fastfood makes frequencies of the Gaussian kernel. Give kernel="gaussian".')
+                raise InvalidArgument("DPA103", 'fastfood=True needs kernel="gaussian". Give that, or leave fastfood out.')
             return fastfood_map(dimension_in=columns, frequencies=count, width=self._width(public), seed=seed)
         return fourier_map(dimension_in=columns, frequencies=count, kernel=self._kernel(public), seed=seed)
 
@@ -134,7 +91,7 @@ class KernelMarginClassifier(MappedClassifier):
         if not callable(self.kernel):
             return _KERNELS[word(self.kernel, "a kernel that is no function", _KERNELS)](self._width(public))
         if self.width is not None:
-            raise InvalidArgument("DPA103", "width belongs to the named kernels; one that is given has its own. Leave it out.")
+            raise InvalidArgument("DPA103", "width is for kernels given by name, and this one is a function. Leave width out.")
         return self.kernel
 
     def _width(self, public: Public) -> Exact:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 import numpy as np
@@ -21,7 +22,6 @@ from learners.rows.signs import sign_map
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from learners.budget import Reserves
     from learners.rows.rows import Rows
     from mechanisms.sampling.random import BitSource
 
@@ -31,12 +31,13 @@ _UNIT: Final = 2**16
 _RIDGE: Final = 1e-3
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class LabelPrivateClassifier(PrivateEstimator):
     """A linear classifier whose labels are private at pure epsilon; nothing is promised about the features.
 
     The candidates are random combinations of the leading principal directions of the features, scaled as in a ridge regression on
-    random labels: they depend on no label. One is chosen by how many records it gets wrong or right by no more than margin / 2. For
-    K classes a candidate is K such combinations, and a record is right by how much its class leads the best other one.
+    random labels: they depend on no label. One is chosen by how many records it gets wrong, or right by no more than margin / 2.
+    For K classes a candidate is K such combinations, and a record is right by how much its class leads the best other one.
 
     Args:
       epsilon: privacy parameter of the labels in nats, exact, positive.
@@ -60,57 +61,33 @@ class LabelPrivateClassifier(PrivateEstimator):
     adjacencies: ClassVar[tuple[str, ...]] = ("label",)
     released: ClassVar[tuple[str, ...]] = ("weights_",)
 
-    def __init__(  # noqa: PLR0913 - scikit-learn reads an estimator's parameters from here
-        self,
-        *,
-        epsilon: Exact,
-        feature_norm: Exact,
-        delta: Exact = 0,
-        adjacency: Adjacency | str = "label",
-        classes: Any = None,
-        budget: Reserves | None = None,
-        random_state: int | np.random.Generator | None = None,
-        margin: Exact = 0,
-        candidates: int = 2**12,
-        seed: int = 0,
-    ) -> None:
-        super().__init__(
-            epsilon=epsilon,
-            feature_norm=feature_norm,
-            delta=delta,
-            adjacency=adjacency,
-            classes=classes,
-            budget=budget,
-            random_state=random_state,
-        )
-        self.margin = margin
-        self.candidates = candidates
-        self.seed = seed
+    adjacency: Adjacency | str = "label"
+    margin: Exact = 0
+    candidates: int = 2**12
+    seed: int = 0
 
     def _plan(self, public: Public) -> ChoicePlan:
         """The choice; its candidates follow the features."""
         if (margin := rational(self.margin, "margin")) != 0:
             positive(margin, "margin")
         integer(self.candidates, "candidates", lower=1, upper=_MOST_CANDIDATES)
-        image = None
-        seed = integer(self.seed, "seed", lower=0)
-        if public.features > _MOST_COLUMNS:
-            image = sign_map(dimension_in=public.features, dimension_out=_MOST_COLUMNS, seed=seed)
+        width, seed = public.features, integer(self.seed, "seed", lower=0)
+        image = sign_map(dimension_in=width, dimension_out=_MOST_COLUMNS, seed=seed) if width > _MOST_COLUMNS else None
         mechanism, outputs = counts_mechanism(epsilon=public.epsilon, adjacency=public.adjacency), outputs_of(public.classes)
         return ChoicePlan(mechanism, None, image, lattice_bits=16, outputs=outputs)
 
     def _learn(self, rows: Rows, plan: ChoicePlan, source: BitSource | None) -> Mapping[str, Any]:  # type: ignore[override]
         """One choice."""
-        seen = plan.mapped(rows)
-        threshold = math.floor(rational(self.margin) / 2 / seen.step * _UNIT)
-        columns = seen.steps.shape[1]
-        cover = candidates_of(seen, self.candidates, PublicBits(self.seed, "combinations", columns), plan.outputs)
-        return {"weights_": per_class(choose(seen, cover, errors(threshold), plan.mechanism, source), columns)}
+        mapped = plan.mapped(rows)
+        threshold = math.floor(rational(self.margin) / 2 / mapped.step * _UNIT)
+        columns = mapped.steps.shape[1]
+        cover = candidates_of(mapped, self.candidates, PublicBits(self.seed, "combinations", columns), plan.outputs)
+        return {"weights_": per_class(choose(mapped, cover, errors(threshold), plan.mechanism, source), columns)}
 
     def _scores(self, rows: Rows) -> NDArray[np.float64]:
         """Margins, exact but for a common unit."""
-        seen = self.plan_.mapped(rows)
-        return np.asarray(seen.margins(self.weights_) / float(seen.bound * _UNIT))
+        mapped = self.plan_.mapped(rows)
+        return np.asarray(mapped.margins(self.weights_) / float(mapped.bound * _UNIT))
 
 
 def candidates_of(rows: Rows, count: int, bits: PublicBits, outputs: int = 1) -> Listed:

@@ -1,14 +1,17 @@
-"""A learner behind a public map: records are mapped one by one, and the learner sees nothing but their images."""
+"""Learners behind a public map: records are mapped one by one, and the learner sees nothing but their images."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from abc import abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, Final, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Protocol
 
 from dpaudit.errors import InvalidArgument
 from dpaudit.exact import Exact, in_range, integer, positive
+from learners.estimator import PrivateEstimator
 from learners.margins.erm import ErmPlan, Variant, erm_plan, run
 from learners.margins.rivals import against_rivals, by_class, rival_bound
 from learners.rows.labels import outputs_of
@@ -24,11 +27,12 @@ if TYPE_CHECKING:
     from learners.estimator import Plan, Public
     from learners.record import Charge
     from learners.rows.images import PublicMap
+    from learners.rows.ingest import Features
     from learners.rows.rows import Rows
     from mechanisms.sampling.random import BitSource
 
 _LATTICE_BITS: Final = 16
-"""Fineness of the lattice that records stand on before they are mapped."""
+"""Fineness of the lattice of records before they are mapped."""
 
 _PHASED_BITS: Final = 20
 
@@ -118,19 +122,12 @@ class PhasedDescent:
 
 @dataclass(frozen=True)
 class PhasedPlan:
-    """The plan of `PhasedDescent`.
+    """The plan of `PhasedDescent`."""
 
-    Args:
-      lattice_bits: images have at most 2**lattice_bits steps without the constant.
-      intercept: a constant in steps that every image ends in; 0 for none.
-      classes: how many.
-      erm: the passes.
-    """
-
-    lattice_bits: int
-    intercept: int
+    lattice_bits: int  # images have at most 2**lattice_bits steps without the constant
+    intercept: int  # a constant in steps that every image ends in; 0 for none
     classes: int
-    erm: ErmPlan
+    erm: ErmPlan  # the passes
 
     @property
     def charges(self) -> tuple[Charge, ...]:
@@ -140,17 +137,11 @@ class PhasedPlan:
 
 @dataclass(frozen=True)
 class MappedPlan:
-    """The plan of a fit behind a map.
-
-    Args:
-      public_map: the map.
-      learner: what sees the images.
-      inner: its plan.
-    """
+    """The plan of a fit behind a map."""
 
     public_map: PublicMap
-    learner: Learner
-    inner: Plan
+    learner: Learner  # what sees the images
+    inner: Plan  # its plan
     lattice_bits = _LATTICE_BITS
     intercept = 0
 
@@ -172,3 +163,41 @@ def mapped_plan(public_map: PublicMap, learner: Learner | None, public: Public) 
         raise InvalidArgument("DPA105", f"a learner behind a map has plan, learn and scores, such as NoisyDescent(), got a {kind}.")
     images = replace(public, features=public_map.dimension_out, feature_norm=public_map.image_norm(public.feature_norm))
     return MappedPlan(public_map, used, used.plan(images))
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class MappedClassifier(PrivateEstimator):
+    """A classifier whose plan is a `MappedPlan`; a subclass adds its map and the parameters of that."""
+
+    released: ClassVar[tuple[str, ...]] = ("weights_",)
+
+    delta: Exact = field()
+    n_nominal: int | None = None
+    columns: int | None = None
+    map_seed: int = 0
+    learner: Learner | None = None
+
+    @abstractmethod
+    def _map(self, public: Public) -> PublicMap:
+        """Make the map from public quantities and parameters."""
+
+    def _plan(self, public: Public) -> MappedPlan:
+        """The learner's plan for images."""
+        return mapped_plan(self._map(public), self.learner, public)
+
+    def _rows(self, features: Features, labels: NDArray[np.int64], plan: MappedPlan) -> Rows:  # type: ignore[override]
+        """Images of the records, for learning and for scores alike."""
+        return plan.images(super()._rows(features, labels, plan))
+
+    def _learn(self, rows: Rows, plan: MappedPlan, source: BitSource | None) -> Mapping[str, Any]:  # type: ignore[override]
+        """The learner's releases on images."""
+        return {"weights_": plan.learner.learn(rows, plan.inner, source)}
+
+    def _scores(self, rows: Rows) -> NDArray[np.float64]:
+        """The learner's scores of images."""
+        plan: MappedPlan = self.plan_
+        return plan.learner.scores(rows, plan.inner, self.weights_)
+
+    def _plan_facts(self, _public: Public, plan: MappedPlan | None) -> dict[str, Any]:
+        """The width of the images, and the learner that sees them."""
+        return {} if plan is None else {"columns": str(plan.public_map.dimension_out), "images": str(plan.learner)}

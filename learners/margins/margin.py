@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal
 
 import numpy as np
 
 from dpaudit.errors import InvalidArgument
-from dpaudit.exact import in_range, integer, positive
+from dpaudit.exact import in_range, integer, positive, shown
 from learners.estimator import PrivateEstimator, Public
 from learners.margins.bounds import UtilityBound, utility_bound
 from learners.margins.erm import ErmPlan, Variant, erm_plan, known_order_note, run
@@ -27,9 +27,7 @@ from mechanisms.roots import root_above
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from dpaudit.claims import Adjacency
     from dpaudit.exact import Exact
-    from learners.budget import Reserves
     from learners.record import Charge, PrivacyRecord
     from learners.rows.rows import Rows
     from mechanisms.sampling.random import BitSource
@@ -47,26 +45,15 @@ _DEVIATIONS: Final = 3
 
 @dataclass(frozen=True)
 class MarginPlan:
-    """The plan of a fit.
+    """The plan of a fit (Bassily, Mohri, Suresh 2022, Algorithm 2)."""
 
-    Args:
-      lattice_bits: rows have at most 2**lattice_bits steps without the intercept.
-      intercept: a constant in steps that every row ends in; 0 for none.
-      classes: how many.
-      projection: the map to fewer columns, or None.
-      clip: largest norm of an image that is kept, in units of the features.
-      columns: of the rows, with the intercept and before the map.
-      erm: the passes.
-    Source: Bassily, Mohri, Suresh 2022, Algorithm 2.
-    """
-
-    lattice_bits: int
-    intercept: int
+    lattice_bits: int  # rows have at most 2**lattice_bits steps without the intercept
+    intercept: int  # a constant in steps that every row ends in; 0 for none
     classes: int
-    projection: HadamardMap | SignMap | None
-    clip: Fraction
-    columns: int
-    erm: ErmPlan
+    projection: HadamardMap | SignMap | None  # the map to fewer columns
+    clip: Fraction  # largest norm of an image that is kept, in units of the features
+    columns: int  # of the rows, with the intercept and before the map
+    erm: ErmPlan  # the passes
 
     @property
     def charges(self) -> tuple[Charge, ...]:
@@ -74,6 +61,7 @@ class MarginPlan:
         return self.erm.charges
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class MarginClassifier(PrivateEstimator):
     """A linear classifier whose accuracy depends on the margin and not on the number of features.
 
@@ -83,18 +71,16 @@ class MarginClassifier(PrivateEstimator):
     Args:
       epsilon: privacy parameter in nats, exact, positive.
       delta: failure probability, exact, above 0 and below 1.
-      margin: public, exact, above 0: weights of norm `weight_norm` should bring most records so far to their side, or ahead of
-        other classes.
+      margin: public, exact, above 0: by how much weights of norm `weight_norm` should classify most records correctly.
       feature_norm: largest L2 norm of a record, public, exact, positive; longer records are scaled to it.
       weight_norm: radius of the ball of weights, of all classes together, public, exact, positive.
       adjacency: "replace_one" or "zero_out" (then without an intercept).
       classes: the public classes; None reads them from the labels, which the guarantee does not cover.
       budget: a `Budget`, or a budget of a ledger, that this and other fits spend together, or None.
-      random_state: None draws order and noise from the operating system; an integer or a numpy Generator makes them reproducible,
-        for tests.
+      random_state: None draws order and noise from the operating system; an integer or a numpy Generator fixes them, for tests.
       fit_intercept: whether a constant of 1/8 of `feature_norm` is appended to every record.
       dimension: columns that are learned in, public; None takes the rule of docs/margins.md. Without fewer there is no map.
-      projection_seed: public seed of the map and of rival classes, chosen before the records are seen.
+      projection_seed: public seed of the map and of rival classes, chosen before any record is read.
       variant: direct, permutation or faithful, as for `private_erm`.
       calibration: exact or paper, as for `private_erm`.
       chosen_by: ramp or hinge, as for `private_erm`.
@@ -113,48 +99,18 @@ class MarginClassifier(PrivateEstimator):
     adjacencies: ClassVar[tuple[str, ...]] = ("replace_one", "zero_out")
     released: ClassVar[tuple[str, ...]] = ("embedded_weights_", "weights_")
 
-    def __init__(  # noqa: PLR0913 - scikit-learn reads an estimator's parameters from here
-        self,
-        *,
-        epsilon: Exact,
-        delta: Exact,
-        margin: Exact,
-        feature_norm: Exact,
-        weight_norm: Exact = 1,
-        adjacency: Adjacency | str = "replace_one",
-        classes: Any = None,
-        budget: Reserves | None = None,
-        random_state: int | np.random.Generator | None = None,
-        fit_intercept: bool = True,
-        dimension: int | None = None,
-        projection_seed: int = 0,
-        variant: Variant = "direct",
-        calibration: Literal["exact", "paper"] = "exact",
-        chosen_by: Literal["ramp", "hinge"] = "ramp",
-        failure: Exact = "1/20",
-        by_place: bool = True,
-        faithful: bool = False,
-    ) -> None:
-        super().__init__(
-            epsilon=epsilon,
-            delta=delta,
-            feature_norm=feature_norm,
-            adjacency=adjacency,
-            classes=classes,
-            budget=budget,
-            random_state=random_state,
-        )
-        self.margin = margin
-        self.weight_norm = weight_norm
-        self.fit_intercept = fit_intercept
-        self.dimension = dimension
-        self.projection_seed = projection_seed
-        self.variant = variant
-        self.calibration = calibration
-        self.chosen_by = chosen_by
-        self.failure = failure
-        self.by_place = by_place
-        self.faithful = faithful
+    delta: Exact = field()
+    margin: Exact
+    weight_norm: Exact = 1
+    fit_intercept: bool = True
+    dimension: int | None = None
+    projection_seed: int = 0
+    variant: Variant = "direct"
+    calibration: Literal["exact", "paper"] = "exact"
+    chosen_by: Literal["ramp", "hinge"] = "ramp"
+    failure: Exact = "1/20"
+    by_place: bool = True
+    faithful: bool = False
 
     @property
     def coef_(self) -> NDArray[np.float64]:
@@ -190,7 +146,8 @@ class MarginClassifier(PrivateEstimator):
         bound = row_bound(bits, intercept)
         norm = public.feature_norm * bound / 2**bits
         if margin > radius * norm:
-            raise InvalidArgument("DPA103", "margin must be at most weight_norm * feature_norm: no record has a larger one.")
+            largest = shown(radius * norm)
+            raise InvalidArgument("DPA103", f"margin must be at most {largest}, got {shown(margin)}: records have none larger.")
         columns = self._columns(public, width, margin / (radius * norm))
         seed = integer(self.projection_seed, "projection_seed", lower=0)
         projection, stretch, clip = None, Fraction(1), norm
@@ -239,13 +196,12 @@ class MarginClassifier(PrivateEstimator):
             by_place=self.by_place,
         )
 
-    def _planned(self, public: Public, classes: NDArray[Any], plan: MarginPlan | None) -> PrivacyRecord:  # type: ignore[override]
-        """The record also says how the margin was used, and what a known order would cost where a seed was given."""
-        record = super()._planned(public, classes, plan)
+    def _plan_facts(self, _public: Public, plan: MarginPlan | None) -> dict[str, Any]:
+        """The margin, what it was used for, and the certified utility."""
         if plan is None:
-            return record
+            return {}
         made = plan.erm
-        facts = {
+        return {
             "margin": str(positive(self.margin, "margin")),
             "weight_norm": str(positive(self.weight_norm, "weight_norm")),
             "columns": made.schedule.columns // outputs_of(plan.classes),
@@ -253,8 +209,13 @@ class MarginClassifier(PrivateEstimator):
             "passes": f"{made.rounds} over {'draws with replacement' if made.replacement else 'permutations'}",
             "utility": str(self._utility(plan)),
         }
-        notes = [] if self.random_state is None else [known_order_note(made, public.delta)]
-        return record.stating(facts, notes)
+
+    def _planned(self, public: Public, classes: NDArray[Any], plan: MarginPlan | None) -> PrivacyRecord:  # type: ignore[override]
+        """Where a seed was given, the record also says what the run costs to those who know its order."""
+        record = super()._planned(public, classes, plan)
+        if plan is None or self.random_state is None:
+            return record
+        return record.stating({}, [known_order_note(plan.erm, public.delta)])
 
     def _learn(self, rows: Rows, plan: MarginPlan, source: BitSource | None) -> Mapping[str, Any]:  # type: ignore[override]
         """Images, passes, and the way back."""

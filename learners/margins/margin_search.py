@@ -46,12 +46,7 @@ _GRID: Final = Fraction(1, 2**20)
 
 def of_learner(name: str) -> property:
     """A parameter of a search that is its learner's: an attribute of the same name of `estimator`."""
-
-    def read(self: Any) -> Any:
-        """The learner's own."""
-        return getattr(self.estimator, name)
-
-    return property(read)
+    return property(lambda search: getattr(search.estimator, name))
 
 
 def state_of(search: PrivateEstimator) -> dict[str, Any]:
@@ -66,29 +61,20 @@ def state_of(search: PrivateEstimator) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class SearchPlan:
-    """A choice among margins, and what would be done with each of them.
+    """A choice among margins, and what would be done with each of them (Bassily, Mohri, Suresh 2022, Algorithm 6)."""
 
-    Args:
-      mechanism: chooses among the scores of the margins.
-      margins: in the units of the features.
-      branches: the plan of the learner at each margin; all have one price.
-      records: how many records are scored.
-      exponents: the largest margin of any row and any weights is at most the margin times 2 to the power of this.
-    Source: Bassily, Mohri, Suresh 2022, Algorithm 6.
-    """
-
-    mechanism: GeneralizedExponential
-    margins: tuple[Fraction, ...]
-    branches: tuple[Plan, ...]
-    records: int
-    exponents: tuple[int, ...]
+    mechanism: GeneralizedExponential  # chooses among the scores of the margins
+    margins: tuple[Fraction, ...]  # in the units of the features
+    branches: tuple[Plan, ...]  # the plan of the learner at each margin; all have one price
+    records: int  # how many are scored
+    exponents: tuple[int, ...]  # no row and weights have a larger margin than this one times 2 to the power of its exponent
 
     def __post_init__(self) -> None:
-        """Composition needs one law above whatever branch is taken: the dearest branch at one delta is not that at another."""
+        """Composition needs one law that dominates every branch: the dearest branch at one delta is not that at another."""
         if len({_loss_above(branch) for branch in self.branches}) > 1:
             raise Unsupported(
                 "DPA604",
-                "the learner's price depends on its margin, and what a choice among such prices costs is not known. "
+                "the learner's price depends on its margin, and the cost of a choice among such prices is not known. "
                 "Search with a learner whose noise is the same at every margin.",
             )
 
@@ -135,6 +121,7 @@ class MarginSearch(PrivateEstimator):
     """
 
     released: ClassVar[tuple[str, ...]] = ("estimator_", "margin_")
+    multi_class: ClassVar[bool] = False
 
     epsilon = of_learner("epsilon")
     delta = of_learner("delta")
@@ -166,12 +153,6 @@ class MarginSearch(PrivateEstimator):
         self.norm_bound = norm_bound
         self.random_state = random_state
 
-    def __sklearn_tags__(self) -> Any:
-        """Two classes."""
-        tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_class = False
-        return tags
-
     def __getstate__(self) -> dict[str, Any]:
         """Return what a pickle holds: parameters, released numbers and public constants, and no budget once the model is fitted."""
         return state_of(self)
@@ -197,8 +178,8 @@ class MarginSearch(PrivateEstimator):
         count = integer(wanted, "margins", lower=1, upper=_MOST_EXPONENT + 1)
         margins = tuple(largest / 2**place for place in range(count))
         rest = replace(public, epsilon=public.epsilon * (1 - share))
-        branches = tuple(self._at(margin, rest.epsilon)._plan(rest) for margin in margins)  # noqa: SLF001 - the same interface
-        void = self._seen(self._rows(np.zeros((1, public.features)), np.zeros(1, dtype=np.int64), branches[0]), branches[0])
+        branches = tuple(self._learner_at(margin, rest.epsilon)._plan(rest) for margin in margins)  # noqa: SLF001 - the same interface
+        void = self._mapped_rows(self._rows(np.zeros((1, public.features)), np.zeros(1, dtype=np.int64), branches[0]), branches[0])
         reach = math.ceil(void.bound * void.step / public.feature_norm)
         exponents = tuple(min(place + (reach - 1).bit_length(), _MOST_EXPONENT) for place in range(count))
         scored = min(public.records, _MOST_RECORDS)
@@ -210,13 +191,11 @@ class MarginSearch(PrivateEstimator):
         )
         return SearchPlan(mechanism, margins, branches, scored, exponents)
 
-    def _planned(self, public: Public, classes: NDArray[Any], plan: SearchPlan | None) -> PrivacyRecord:  # type: ignore[override]
-        """The record also names the learner and the margins."""
-        record = super()._planned(public, classes, plan)
+    def _plan_facts(self, _public: Public, plan: SearchPlan | None) -> dict[str, Any]:
+        """The learner and the margins."""
         if plan is None:
-            return record
-        facts = {"searches": type(self.estimator).__name__, "margins": [str(margin) for margin in plan.margins]}
-        return record.stating(facts)
+            return {}
+        return {"searches": type(self.estimator).__name__, "margins": [str(margin) for margin in plan.margins]}
 
     def _rows(self, features: Features, labels: NDArray[np.int64], plan: Plan) -> Rows:
         """Records as the learner reads them."""
@@ -225,8 +204,8 @@ class MarginSearch(PrivateEstimator):
 
     def _learn(self, rows: Rows, plan: SearchPlan, source: BitSource | None) -> Mapping[str, Any]:  # type: ignore[override]
         """The choice, and the releases of the branch that was chosen."""
-        chosen = plan.mechanism.release(self._scores_of(self._seen(rows, plan.branches[0]), plan), source)
-        model = self._at(plan.margins[chosen], 1)
+        chosen = plan.mechanism.release(self._scores_of(self._mapped_rows(rows, plan.branches[0]), plan), source)
+        model = self._learner_at(plan.margins[chosen], 1)
         branch = plan.branches[chosen]
         model.__dict__.update(plan_=branch, **model._learn(rows, branch, source))  # noqa: SLF001 - the same interface
         return {"estimator_": model, "margin_": plan.margins[chosen]}
@@ -245,12 +224,12 @@ class MarginSearch(PrivateEstimator):
         scores: NDArray[np.float64] = self.estimator_._scores(rows)  # noqa: SLF001 - the same interface
         return scores
 
-    def _at(self, margin: Fraction, epsilon: Exact) -> PrivateEstimator:
+    def _learner_at(self, margin: Fraction, epsilon: Exact) -> PrivateEstimator:
         """The learner at a margin, without budget and source."""
         model: PrivateEstimator = clone(self.estimator).set_params(margin=margin, epsilon=epsilon, budget=None, random_state=None)
         return model
 
-    def _seen(self, rows: Rows, branch: Plan) -> Rows:
+    def _mapped_rows(self, rows: Rows, branch: Plan) -> Rows:
         """The rows that margins are about."""
         return branch.mapped(rows) if isinstance(branch, ChoicePlan) else rows
 
@@ -267,9 +246,8 @@ class MarginSearch(PrivateEstimator):
         else:
             first, cover = replace(rows, steps=rows.steps[: plan.records], labels=rows.labels[: plan.records]), _directions(rows)
             unit = rows.bound * _UNIT
-            losses = [
-                Fraction(int(totals(first, cover, errors(unit >> exponent)).min()), plan.records) for exponent in plan.exponents
-            ]
+            counts = [int(totals(first, cover, errors(unit >> exponent)).min()) for exponent in plan.exponents]
+            losses = [Fraction(count, plan.records) for count in counts]
         return [loss + penalty for loss, penalty in zip(losses, penalties, strict=True)]
 
 

@@ -1,14 +1,14 @@
-"""NeuralMarginClassifier: the network of fewest errors out of public ones, chosen at pure epsilon."""
+"""NeuralMarginClassifier: a network of few errors out of public ones, chosen at pure epsilon."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 import numpy as np
 
-from dpaudit.claims import Adjacency
-from dpaudit.exact import Exact, integer
+from dpaudit.exact import integer
 from learners.choices.levels import counts_mechanism
 from learners.choices.networks import ROW_BITS, WEIGHT_BITS, RandomNetworks, given_networks, network_errors, network_scores
 from learners.choices.planned import ChoicePlan
@@ -19,7 +19,6 @@ from learners.rows.signs import sign_map
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from learners.budget import Reserves
     from learners.choices.networks import Networks
     from learners.rows.rows import Rows
     from mechanisms.sampling.random import BitSource
@@ -30,6 +29,7 @@ _WIDEST: Final = 2**12
 _DEEPEST: Final = 8
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class NeuralMarginClassifier(PrivateEstimator):
     """A feed-forward network with tanh units at pure epsilon: the exponential mechanism over public networks.
 
@@ -63,40 +63,13 @@ class NeuralMarginClassifier(PrivateEstimator):
     adjacencies: ClassVar[tuple[str, ...]] = ("replace_one", "zero_out")
     released: ClassVar[tuple[str, ...]] = ("network_",)
 
-    def __init__(  # noqa: PLR0913 - scikit-learn reads an estimator's parameters from here
-        self,
-        *,
-        epsilon: Exact,
-        feature_norm: Exact,
-        delta: Exact = 0,
-        adjacency: Adjacency | str = "replace_one",
-        classes: Any = None,
-        budget: Reserves | None = None,
-        random_state: int | np.random.Generator | None = None,
-        networks: Sequence[Sequence[Any]] | None = None,
-        candidates: int = 2**12,
-        width: int = 8,
-        layers: int = 2,
-        dimension: int = _USUAL_DIMENSION,
-        intercept: bool = False,
-        seed: int = 0,
-    ) -> None:
-        super().__init__(
-            epsilon=epsilon,
-            feature_norm=feature_norm,
-            delta=delta,
-            adjacency=adjacency,
-            classes=classes,
-            budget=budget,
-            random_state=random_state,
-        )
-        self.networks = networks
-        self.candidates = candidates
-        self.width = width
-        self.layers = layers
-        self.dimension = dimension
-        self.intercept = intercept
-        self.seed = seed
+    networks: Sequence[Sequence[Any]] | None = None
+    candidates: int = 2**12
+    width: int = 8
+    layers: int = 2
+    dimension: int = _USUAL_DIMENSION
+    intercept: bool = False
+    seed: int = 0
 
     def _plan(self, public: Public) -> ChoicePlan:
         """The projection and the choice, from public numbers."""

@@ -2,26 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
-import numpy as np
-
 from dpaudit.errors import Unsupported
-from learners.margins.mapped import Learner, MappedPlan, mapped_plan
-from learners.margins.mapped_classifier import MappedClassifier, noted
+from learners.margins.mapped import MappedClassifier, MappedPlan
 from learners.rows.polynomial import PolynomialMap, polynomial_map
 from learners.rows.sketch import SketchMap, sketch_map
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from dpaudit.claims import Adjacency
     from dpaudit.exact import Exact
-    from learners.budget import Reserves
     from learners.estimator import Public
-    from learners.record import PrivacyRecord
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class PolynomialMarginClassifier(MappedClassifier):
     """A classifier with the power of the kernel (<x, y> + constant)^degree, (epsilon, delta)-differentially private.
 
@@ -53,61 +47,25 @@ class PolynomialMarginClassifier(MappedClassifier):
 
     adjacencies: ClassVar[tuple[str, ...]] = ("replace_one", "add_remove", "zero_out")
 
-    def __init__(  # noqa: PLR0913 - scikit-learn reads an estimator's parameters from here
-        self,
-        *,
-        epsilon: Exact,
-        delta: Exact,
-        feature_norm: Exact,
-        adjacency: Adjacency | str = "replace_one",
-        classes: Any = None,
-        budget: Reserves | None = None,
-        random_state: int | np.random.Generator | None = None,
-        n_nominal: int | None = None,
-        degree: int = 2,
-        constant: Exact | None = None,
-        columns: int | None = None,
-        map_seed: int = 0,
-        learner: Learner | None = None,
-    ) -> None:
-        super().__init__(
-            epsilon=epsilon,
-            delta=delta,
-            feature_norm=feature_norm,
-            adjacency=adjacency,
-            classes=classes,
-            budget=budget,
-            random_state=random_state,
-            n_nominal=n_nominal,
-        )
-        self.degree = degree
-        self.constant = constant
-        self.columns = columns
-        self.map_seed = map_seed
-        self.learner = learner
+    degree: int = 2
+    constant: Exact | None = None
 
-    def _plan(self, public: Public) -> MappedPlan:
-        """The learner's plan for images."""
-        public_map = self._map(public)
-        if public.adjacency.kind == "zero_out" and public_map.constant:
-            raise Unsupported(
-                "DPA604", "under zero_out the image of the null record must be zero, which it is for constant=0 only. Give that."
-            )
-        return mapped_plan(public_map, self.learner, public)
-
-    def _planned(self, public: Public, classes: NDArray[Any], plan: MappedPlan | None) -> PrivacyRecord:  # type: ignore[override]
-        """The record says which map it was."""
-        record = super()._planned(public, classes, plan)
+    def _plan_facts(self, public: Public, plan: MappedPlan | None) -> dict[str, Any]:
+        """Which map and which learner it was."""
         facts = {"degree": str(self.degree), "map_seed": str(self.map_seed)}
         if plan is not None:
             facts["constant"] = str(cast("PolynomialMap | SketchMap", plan.public_map).constant)
-        return noted(record, plan, facts)
+        return facts | super()._plan_facts(public, plan)
 
     def _map(self, public: Public) -> PolynomialMap | SketchMap:
         """The map, from public quantities and parameters."""
         constant = public.feature_norm**2 if self.constant is None else self.constant
-        if self.columns is None:
-            return polynomial_map(dimension_in=public.features, degree=self.degree, constant=constant)
-        return sketch_map(
-            dimension_in=public.features, dimension_out=self.columns, degree=self.degree, constant=constant, seed=self.map_seed
-        )
+        width, degree, columns, seed = public.features, self.degree, self.columns, self.map_seed
+        public_map: PolynomialMap | SketchMap
+        if columns is None:
+            public_map = polynomial_map(dimension_in=width, degree=degree, constant=constant)
+        else:
+            public_map = sketch_map(dimension_in=width, dimension_out=columns, degree=degree, constant=constant, seed=seed)
+        if public.adjacency.kind == "zero_out" and public_map.constant:
+            raise Unsupported("DPA604", "under zero_out the null record must have a zero image. Give constant=0.")
+        return public_map

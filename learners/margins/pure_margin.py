@@ -1,16 +1,16 @@
-"""PureMarginClassifier: the linear classifier of fewest errors out of public candidates, chosen at pure epsilon."""
+"""PureMarginClassifier: a linear classifier of few errors out of public candidates, chosen at pure epsilon."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from dpaudit.claims import Adjacency
 from dpaudit.errors import InvalidArgument, Unsupported
-from dpaudit.exact import Exact, in_range, integer, positive, word
+from dpaudit.exact import Exact, in_range, integer, positive, shown, word
 from learners.choices.arcs import choose_point
 from learners.choices.counts import choose, errors, per_class
 from learners.choices.covers import RandomCover, cap_mass, excess_error, lattice_cover
@@ -23,7 +23,6 @@ from learners.rows.signs import sign_map
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from learners.budget import Reserves
     from learners.choices.counts import Cover
     from learners.rows.rows import Rows
     from mechanisms.sampling.random import BitSource
@@ -34,6 +33,7 @@ _USUAL_DIMENSION: Final = 32
 _MOST_CANDIDATES: Final = 2**24
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class PureMarginClassifier(PrivateEstimator):
     """A linear classifier at pure epsilon: a public projection to few dimensions, and the exponential mechanism over a cover.
 
@@ -51,8 +51,8 @@ class PureMarginClassifier(PrivateEstimator):
       random_state: None draws from the operating system; an integer or a numpy Generator makes it reproducible, for tests.
       cover: "random" for `candidates` directions; "arrangement" for 2**33 directions in two dimensions; "lattice" for the paper's
         cover in at most four, which needs `margin`.
-      dimension: k, of the projection, public; None takes 2 for arrangement and lattice, 32 for random. No
-        projection is made of records that have so few features.
+      dimension: k, of the projection, public; None takes 2 for arrangement and lattice, 32 for random. Records that have so few
+        features are not projected.
       candidates: how many random directions.
       margin: rho for a comparator of norm 1, in the units of the features, public, exact, at most `feature_norm`; for the lattice,
         the other covers are the same for every margin.
@@ -69,38 +69,12 @@ class PureMarginClassifier(PrivateEstimator):
     adjacencies: ClassVar[tuple[str, ...]] = ("replace_one", "zero_out")
     released: ClassVar[tuple[str, ...]] = ("weights_",)
 
-    def __init__(  # noqa: PLR0913 - scikit-learn reads an estimator's parameters from here
-        self,
-        *,
-        epsilon: Exact,
-        feature_norm: Exact,
-        delta: Exact = 0,
-        adjacency: Adjacency | str = "replace_one",
-        classes: Any = None,
-        budget: Reserves | None = None,
-        random_state: int | np.random.Generator | None = None,
-        cover: Literal["random", "arrangement", "lattice"] = "random",
-        dimension: int | None = None,
-        candidates: int = 2**14,
-        margin: Exact | None = None,
-        intercept: bool = False,
-        seed: int = 0,
-    ) -> None:
-        super().__init__(
-            epsilon=epsilon,
-            feature_norm=feature_norm,
-            delta=delta,
-            adjacency=adjacency,
-            classes=classes,
-            budget=budget,
-            random_state=random_state,
-        )
-        self.cover = cover
-        self.dimension = dimension
-        self.candidates = candidates
-        self.margin = margin
-        self.intercept = intercept
-        self.seed = seed
+    cover: Literal["random", "arrangement", "lattice"] = "random"
+    dimension: int | None = None
+    candidates: int = 2**14
+    margin: Exact | None = None
+    intercept: bool = False
+    seed: int = 0
 
     @property
     def coef_(self) -> NDArray[np.float64]:
@@ -130,11 +104,11 @@ class PureMarginClassifier(PrivateEstimator):
         check_is_fitted(self)
         distance, failing = positive(chord, "chord"), in_range(beta, "beta", lower=0, upper=1, lower_open=True, upper_open=True)
         if distance**2 > 2:
-            raise InvalidArgument("DPA103", "chord must be at most 2**0.5, which is a right angle.")
+            raise InvalidArgument("DPA103", f"chord must be at most 2**0.5, which is a right angle, got {shown(distance)}.")
         cover = None if self.plan_ is None else self.plan_.cover
         contrasts = cover.dimension - (self.weights_.ndim - 1) * len(self.weights_) if isinstance(cover, RandomCover) else 0
         if not isinstance(cover, RandomCover) or contrasts < 2:
-            raise Unsupported("DPA202", "excess is about random directions in two dimensions and more. Fit with cover='random'.")
+            raise Unsupported("DPA202", "excess is known for random directions in two dimensions or more. Give cover='random'.")
         mass = cap_mass(dimension=contrasts, chord=float(distance))
         epsilon, records = float(self.privacy_.epsilon), self.privacy_.public["records"]
         return excess_error(records=records, epsilon=epsilon, candidates=cover.size, beta=float(failing), mass=mass)
@@ -185,12 +159,12 @@ class PureMarginClassifier(PrivateEstimator):
 
     def _learn(self, rows: Rows, plan: ChoicePlan, source: BitSource | None) -> Mapping[str, Any]:  # type: ignore[override]
         """One choice."""
-        seen = plan.mapped(rows)
+        mapped = plan.mapped(rows)
         if plan.cover is None:
-            return {"weights_": choose_point(seen, plan.mechanism, source)}
-        return {"weights_": per_class(choose(seen, plan.cover, errors(), plan.mechanism, source), seen.steps.shape[1])}
+            return {"weights_": choose_point(mapped, plan.mechanism, source)}
+        return {"weights_": per_class(choose(mapped, plan.cover, errors(), plan.mechanism, source), mapped.steps.shape[1])}
 
     def _scores(self, rows: Rows) -> NDArray[np.float64]:
         """Margins, exact but for a common unit."""
-        seen = self.plan_.mapped(rows)
-        return np.asarray(seen.margins(self.weights_) / (float(seen.bound) * max(float(np.abs(self.weights_).max()), 1.0)))
+        mapped = self.plan_.mapped(rows)
+        return np.asarray(mapped.margins(self.weights_) / (float(mapped.bound) * max(float(np.abs(self.weights_).max()), 1.0)))

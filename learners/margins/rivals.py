@@ -1,4 +1,4 @@
-"""Several classes as two: every record speaks for its own class against one other, which public bits choose by its place."""
+"""Several classes as two: every record compares its own class with one other, which public bits choose by its place."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def against_rivals(rows: Rows, *, classes: int, seed: int) -> Rows:
 
 
 def rival_bound(bound: int) -> int:
-    """Norm of a row of norm `bound` beside its negative, rounded up: a whole number of steps."""
+    """Norm of a row of norm `bound` beside its negative, in steps, rounded up."""
     return whole_root_above(2 * bound**2)
 
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
     from dpaudit.claims import Adjacency
     from dpaudit.exact import Exact
-    from learners.budget import Reserves
     from learners.estimator import Public
     from learners.rows.rows import Rows
     from learners.solvers.certified import Objective
@@ -37,11 +36,12 @@ _OUTPUT_SHARE: Final = Fraction(1, 100)
 _TOLERANCE: Final = Fraction(1, 10**4)
 _STRETCH_SHARE: Final = Fraction(1, 10)
 _LENGTH: Final = 3
-"""The ridge is so many times the root of the columns over n epsilon: noise in the weights stays short."""
+"""The ridge is at least so many times the root of the columns over n epsilon, so that noise in the weights stays short."""
 
 _PRECISION: Final = 128
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class ObjectivePerturbation(PerturbedClassifier):
     """A linear classifier of two classes whose objective has a random linear term; pure differential privacy.
 
@@ -69,40 +69,14 @@ class ObjectivePerturbation(PerturbedClassifier):
       ([1], True, 2)
     """
 
-    def __init__(  # noqa: PLR0913 - scikit-learn reads an estimator's parameters from here
-        self,
-        *,
-        epsilon: Exact,
-        feature_norm: Exact,
-        delta: Exact = 0,
-        adjacency: Adjacency | str = "replace_one",
-        classes: Any = None,
-        budget: Reserves | None = None,
-        random_state: int | np.random.Generator | None = None,
-        ridge: Exact | None = None,
-        loss: str | Loss = "huber",
-        fit_intercept: bool = True,
-        faithful: bool = False,
-    ) -> None:
-        super().__init__(
-            epsilon=epsilon,
-            feature_norm=feature_norm,
-            delta=delta,
-            adjacency=adjacency,
-            classes=classes,
-            budget=budget,
-            random_state=random_state,
-        )
-        self.loss = loss
-        self.fit_intercept = fit_intercept
-        self.ridge = ridge
-        self.faithful = faithful
+    ridge: Exact | None = None
+    faithful: bool = False
 
     def _design(self, public: Public, columns: int, loss: Loss) -> Design:
         """Noise in the objective for all but a hundredth of epsilon."""
         count, inner = public.records, (1 - _OUTPUT_SHARE) * public.epsilon
         weight = ridge_of(self.ridge, _default_ridge(count, columns, inner, loss))
-        weight, linear = (_papers if self.faithful else _linear_share)(count, weight, inner, loss)
+        weight, linear = (_published_share if self.faithful else _linear_share)(count, weight, inner, loss)
         plan = perturbed_objective(records=count, columns=columns, ridge=weight, loss=loss)
         bits = weight_bits(plan)
         fine = count * weight / 2**bits
@@ -126,17 +100,15 @@ def perturbed_objective(*, records: int, columns: int, ridge: Fraction, loss: Lo
 
 
 def weight_bits(plan: Objective) -> int:
-    """Weights of the plan are released on multiples of 2**-bits: rounding moves them by less than the solver may be off."""
+    """The bits of the lattice that weights are released on: rounding moves them by less than the solver may be off."""
     return max(0, math.ceil(whole_root_above(plan.columns) / plan.radius).bit_length())
 
 
 def linear_release(plan: Objective, *, epsilon: Fraction, lattice: Fraction, adjacency: Adjacency) -> Release:
     """The random linear term of an objective, as it will be logged (Chaudhuri, Monteleoni, Sarwate 2011, Theorem 9)."""
     if epsilon <= 0:
-        raise InvalidArgument(
-            "DPA103",
-            f"the ridge leaves nothing of epsilon for noise: curvature alone costs {shown(-epsilon)} more. Give a larger ridge.",
-        )
+        short = f"the curvature of the loss costs {shown(-epsilon)} more than the share of epsilon for it"
+        raise InvalidArgument("DPA103", f"ridge is too small: {short}. Give a larger ridge.")
     moved = 2 * plan.loss.steepest
     steps = math.ceil(moved / (epsilon * lattice))
     law = EuclideanLaplace(steps, dimension=plan.columns)
@@ -156,9 +128,9 @@ def minimise_perturbed(
 ) -> NDArray[np.int64]:
     """Weights close to the minimiser of the objective with its random term <b, w> / n, in units of 2**-bits, rounded.
 
-    With w = v - b / (n ridge) the term is a shift of every margin by a whole number of units, so that v is no longer than without
-    it and its distance to the exact one has the same bound whatever b is. The random term is drawn and logged here; weights that
-    are this close are not private yet.
+    With w = v - b / (n ridge) the term is a shift of every margin by an integer number of units, so that v is no longer than
+    without it and its distance to the exact one has the same bound whatever b is. The random term is drawn and logged here; weights
+    that are this close are not private yet.
 
     Source: Chaudhuri, Monteleoni, Sarwate 2011, Algorithm 2.
     """
@@ -188,8 +160,8 @@ def _linear_share(records: int, ridge: Fraction, epsilon: Fraction, loss: Loss) 
     return ridge, epsilon - stretch_cost(loss.curvature / (records * ridge))
 
 
-def _papers(records: int, ridge: Fraction, epsilon: Fraction, loss: Loss) -> tuple[Fraction, Fraction]:
-    """The same as printed: the curvature twice, and a larger ridge where that leaves nothing."""
+def _published_share(records: int, ridge: Fraction, epsilon: Fraction, loss: Loss) -> tuple[Fraction, Fraction]:
+    """The same as published: the curvature twice, and a larger ridge where that leaves nothing."""
     left = epsilon - 2 * stretch_cost(loss.curvature / (records * ridge))
     if left > 0:
         return ridge, left

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
 
     from dpaudit.claims import Adjacency
     from dpaudit.exact import Exact
-    from learners.budget import Reserves
     from learners.estimator import Public
     from learners.rows.rows import Rows
     from learners.solvers.losses import Loss
@@ -32,11 +32,12 @@ _MARGIN_NOISE: Final = Fraction(1, 4)
 _GAUSSIAN_TAIL: Final = 16
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class OutputPerturbation(PerturbedClassifier):
     """A linear classifier of two classes that is private by noise added to its weights.
 
     Weights minimise a regularised mean loss up to a certified distance, and are released once with noise for how far one record
-    moves them: spherical Laplace noise at delta 0, Gaussian noise at a positive delta. The simplest private classifier, and
+    moves them: spherical Laplace noise at delta 0, Gaussian noise at a positive delta. It is the simplest private classifier, and
     seldom the best: `PrivateClassifier` needs less noise.
 
     Args:
@@ -59,50 +60,22 @@ class OutputPerturbation(PerturbedClassifier):
       ([1], Fraction(5, 1))
     """
 
-    def __init__(  # noqa: PLR0913 - scikit-learn reads an estimator's parameters from here
-        self,
-        *,
-        epsilon: Exact,
-        feature_norm: Exact,
-        delta: Exact = 0,
-        adjacency: Adjacency | str = "replace_one",
-        classes: Any = None,
-        budget: Reserves | None = None,
-        random_state: int | np.random.Generator | None = None,
-        ridge: Exact | None = None,
-        loss: str | Loss = "huber",
-        fit_intercept: bool = True,
-    ) -> None:
-        super().__init__(
-            epsilon=epsilon,
-            feature_norm=feature_norm,
-            delta=delta,
-            adjacency=adjacency,
-            classes=classes,
-            budget=budget,
-            random_state=random_state,
-        )
-        self.loss = loss
-        self.fit_intercept = fit_intercept
-        self.ridge = ridge
+    ridge: Exact | None = None
 
     def _design(self, public: Public, columns: int, loss: Loss) -> Design:
         """Noise for the sensitivity of the rounded weights."""
         multiplier = noise_multiplier(public.epsilon, public.delta) if public.delta else None
-        spread = Fraction(multiplier or _pure_spread(columns) / public.epsilon)
+        # Without Gaussian noise: the deviation of one coordinate of spherical Laplace noise of scale 1 is the root of d + 1.
+        spread = Fraction(multiplier or whole_root_above(columns + 1) / public.epsilon)
         weight = ridge_of(self.ridge, 2 * loss.steepest * spread / (public.records * _MARGIN_NOISE))
         found = minimum(records=public.records, columns=columns, ridge=weight, loss=loss)
         if multiplier is not None:
             release = gaussian_release(public, found.sensitivity, multiplier**2, columns)
-            return Design(
-                found.objective,
-                found.weight_bits,
-                (release,),
-                found.largest + _GAUSSIAN_TAIL * int(release.parameter("sigma")) * whole_root_above(columns),
-            )
-        release = spherical_release(found.sensitivity, public.epsilon, public.adjacency, columns)
-        largest = found.largest + int(release.parameter("scale") * (2 * columns + 64)) + 1
-        return Design(found.objective, found.weight_bits, (release,), largest)
+            tail = _GAUSSIAN_TAIL * int(release.parameter("sigma")) * whole_root_above(columns)
+        else:
+            release = spherical_release(found.sensitivity, public.epsilon, public.adjacency, columns)
+            tail = int(release.parameter("scale") * (2 * columns + 64)) + 1
+        return Design(found.objective, found.weight_bits, (release,), found.largest + tail)
 
     def _perturb(self, rows: Rows, plan: PerturbedPlan, source: BitSource | None) -> NDArray[np.int64]:
         """Rounded weights and their noise."""
@@ -134,8 +107,3 @@ def noise_of(release: Release) -> EuclideanMechanism | GaussianMechanism | Lapla
     if release.kind == "rounded_gaussian":
         return mechanism_of(release)
     return EuclideanMechanism(sensitivity=distance, scale=release.parameter("scale"), adjacency=relation)
-
-
-def _pure_spread(columns: int) -> int:
-    """Deviation of one coordinate of spherical Laplace noise of scale 1, the root of d + 1, rounded up."""
-    return whole_root_above(columns + 1)

@@ -21,11 +21,8 @@ from mechanisms.roots import whole_root_above
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from dpaudit.claims import Adjacency
     from dpaudit.exact import Exact
-    from learners.budget import Reserves
     from learners.estimator import Public
-    from learners.record import PrivacyRecord
     from learners.rows.ingest import Features
     from learners.rows.rows import Rows
     from learners.solvers.losses import Loss
@@ -41,6 +38,7 @@ _SPREAD: Final = 4
 """The rule for C: noise in the margin of a record of the largest norm has a deviation of about 1 / 4."""
 
 _ROOT_OF_TWO: Final = Fraction(3, 2)
+"""Above the root of 2: the deviation of Laplace noise over its scale."""
 
 
 @dataclass(frozen=True)
@@ -50,6 +48,7 @@ class SvmPlan(PerturbedPlan):
     images: FourierMap | None = None
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class PrivateSVM(PerturbedClassifier):
     """A support vector machine of two classes; pure differential privacy by discrete Laplace noise in every weight.
 
@@ -82,48 +81,18 @@ class PrivateSVM(PerturbedClassifier):
       ([1], Fraction(5, 1))
     """
 
-    def __init__(  # noqa: PLR0913 - scikit-learn reads an estimator's parameters from here
-        self,
-        *,
-        epsilon: Exact,
-        feature_norm: Exact,
-        delta: Exact = 0,
-        adjacency: Adjacency | str = "replace_one",
-        classes: Any = None,
-        budget: Reserves | None = None,
-        random_state: int | np.random.Generator | None = None,
-        C: Exact | None = None,  # noqa: N803 - the name that it has everywhere
-        kernel: str = "linear",
-        width: Exact | None = None,
-        frequencies: int = 100,
-        map_seed: int = 0,
-        loss: str | Loss = "huber",
-        fit_intercept: bool = True,
-        faithful: bool = False,
-    ) -> None:
-        super().__init__(
-            epsilon=epsilon,
-            feature_norm=feature_norm,
-            delta=delta,
-            adjacency=adjacency,
-            classes=classes,
-            budget=budget,
-            random_state=random_state,
-        )
-        self.loss = loss
-        self.fit_intercept = fit_intercept
-        self.C = C
-        self.kernel = kernel
-        self.width = width
-        self.frequencies = frequencies
-        self.map_seed = map_seed
-        self.faithful = faithful
+    C: Exact | None = None
+    kernel: str = "linear"
+    width: Exact | None = None
+    frequencies: int = 100
+    map_seed: int = 0
+    faithful: bool = False
 
     @property
     def coef_(self) -> NDArray[np.float64]:
         """Weights of the features in their own units, shape (1, d), of the linear kernel."""
         if self.plan_.images is not None:
-            raise AttributeError("coef_ is there for the linear kernel only: weights of images are no coefficients of features.")
+            raise AttributeError("coef_ is defined for the linear kernel alone: weights of images are no coefficients of features.")
         return super().coef_
 
     def _plan(self, public: Public) -> SvmPlan:
@@ -131,30 +100,28 @@ class PrivateSVM(PerturbedClassifier):
         images = self._images(public)
         if images is None:
             return SvmPlan(**vars(super()._plan(public)))
-        seen = replace(public, features=images.dimension_out, feature_norm=Fraction(1))
-        return SvmPlan(**vars(self._planned_on(seen, _IMAGE_BITS, 0)), images=images)
+        mapped = replace(public, features=images.dimension_out, feature_norm=Fraction(1))
+        return SvmPlan(**vars(self._plan_on(mapped, _IMAGE_BITS, 0)), images=images)
 
     def _rows(self, features: Features, labels: NDArray[np.int64], plan: SvmPlan) -> Rows:  # type: ignore[override]
         """Records, or their images."""
         rows = super()._rows(features, labels, plan)
         return rows if plan.images is None else plan.images.apply(rows, lattice_bits=_IMAGE_BITS)
 
-    def _planned(self, public: Public, classes: NDArray[Any], plan: SvmPlan | None) -> PrivacyRecord:  # type: ignore[override]
-        """The record says which map it was."""
-        record = super()._planned(public, classes, plan)
-        facts = {"kernel": self.kernel, "faithful": self.faithful}
+    def _plan_facts(self, public: Public, plan: SvmPlan | None) -> dict[str, Any]:
+        """The kernel and its map."""
+        facts: dict[str, Any] = {"kernel": self.kernel, "faithful": self.faithful}
         if plan is not None and plan.images is not None:
             facts |= {"width": str(self._width(public)), "frequencies": str(self.frequencies), "map_seed": str(self.map_seed)}
-        return record.stating(facts)
+        return facts
 
     def _design(self, public: Public, columns: int, loss: Loss) -> Design:
         """Noise for what one record moves the rounded weights by, in the sum of the sizes of their entries."""
         paid = public.epsilon / 2 if self.faithful else public.epsilon
         root = whole_root_above(columns)
         rule = 2 * _SPREAD * loss.steepest * root * _ROOT_OF_TWO / (public.records * paid)
-        found = minimum(
-            records=public.records, columns=columns, ridge=rule if self.C is None else 1 / positive(self.C, "C"), loss=loss
-        )
+        ridge = rule if self.C is None else 1 / positive(self.C, "C")
+        found = minimum(records=public.records, columns=columns, ridge=ridge, loss=loss)
         noise = LaplaceMechanism(sensitivity=found.sensitivity * root, epsilon=paid, adjacency=public.adjacency)
         parameters = (("lattice", Fraction(1)), ("scale", noise.scale))
         release = Release("discrete_laplace", parameters, noise.sensitivity, public.adjacency, columns)
@@ -170,7 +137,7 @@ class PrivateSVM(PerturbedClassifier):
         law = _KERNELS[word(self.kernel, "kernel", _KERNELS)]
         if law is None:
             if self.width is not None:
-                raise InvalidArgument("DPA103", 'the linear kernel has no width. Leave it out, or give kernel="gaussian".')
+                raise InvalidArgument("DPA103", 'width is not used by the linear kernel. Leave it out, or give kernel="gaussian".')
             return None
         kernel = law(self._width(public))
         return fourier_map(dimension_in=public.features, frequencies=self.frequencies, kernel=kernel, seed=self.map_seed)

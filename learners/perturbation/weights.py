@@ -1,4 +1,4 @@
-"""What learners by perturbation share: rows of norm at most 1, a regularised objective, and released weights on a lattice."""
+"""What perturbed learners share: rows of norm at most 1, a regularised objective, and released weights on a lattice."""
 
 from __future__ import annotations
 
@@ -38,21 +38,13 @@ _ROOM: Final = 2**62
 
 @dataclass(frozen=True)
 class PerturbedPlan:
-    """The plan of a fit by perturbation.
+    """The plan of a fit by perturbation."""
 
-    Args:
-      lattice_bits: rows have at most 2**lattice_bits steps without the intercept.
-      intercept: a constant in steps that every row ends in; 0 for none.
-      objective: what is minimised, over rows of norm at most 1 with their constant.
-      weight_bits: released weights are multiples of 2**-weight_bits.
-      releases: what the release log will hold, in order.
-    """
-
-    lattice_bits: int
-    intercept: int
-    objective: Objective
-    weight_bits: int
-    releases: tuple[Release, ...]
+    lattice_bits: int  # rows have at most 2**lattice_bits steps without the intercept
+    intercept: int  # a constant in steps that every row ends in; 0 for none
+    objective: Objective  # what is minimised, over rows of norm at most 1 with their constant
+    weight_bits: int  # released weights are multiples of 2**-weight_bits
+    releases: tuple[Release, ...]  # what the release log will hold, in order
 
     @property
     def bound(self) -> int:
@@ -69,25 +61,19 @@ class PerturbedPlan:
         return replace(rows, step=Fraction(1, self.bound))
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class PerturbedClassifier(PrivateEstimator):
     """A linear classifier of two classes from a regularised objective; a learner says where the noise goes.
 
-    Args:
-      epsilon: privacy parameter in nats, exact, positive.
-      feature_norm: largest L2 norm of a record, public, exact, positive; longer records are scaled to it.
-      delta: failure probability, exact, in [0, 1).
-      adjacency: "replace_one".
-      classes: the two public classes; None reads them from the labels, which the guarantee does not cover.
-      budget: a `Budget`, or a budget of a ledger, that this and other fits spend together, or None.
-      random_state: None draws noise from the operating system; an integer or a numpy Generator makes it reproducible, for tests.
     Source: Chaudhuri, Monteleoni, Sarwate 2011.
     """
 
     adjacencies: ClassVar[tuple[str, ...]] = ("replace_one",)
     released: ClassVar[tuple[str, ...]] = ("weights_",)
+    multi_class: ClassVar[bool] = False
 
-    loss: str | Loss
-    fit_intercept: bool
+    loss: str | Loss = "huber"
+    fit_intercept: bool = True
 
     @property
     def coef_(self) -> NDArray[np.float64]:
@@ -100,12 +86,6 @@ class PerturbedClassifier(PrivateEstimator):
         """The constant added to the score of every record: shape (1,)."""
         return np.asarray(self._weights()[self.n_features_in_ :].sum(keepdims=True) * (self.plan_.intercept / self.plan_.bound))
 
-    def __sklearn_tags__(self) -> Any:
-        """Two classes only."""
-        tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_class = False
-        return tags
-
     @abstractmethod
     def _design(self, public: Public, columns: int, loss: Loss) -> Design:
         """Return where the noise goes and its scale, for rows of norm at most 1."""
@@ -117,14 +97,14 @@ class PerturbedClassifier(PrivateEstimator):
     def _plan(self, public: Public) -> PerturbedPlan:
         """Lattice, intercept, objective and noise."""
         bits = _BITS if public.features < _MANY_COLUMNS else _COARSE_BITS
-        return self._planned_on(public, bits, 1 << (bits - _INTERCEPT_BITS) if self.fit_intercept else 0)
+        return self._plan_on(public, bits, 1 << (bits - _INTERCEPT_BITS) if self.fit_intercept else 0)
 
-    def _planned_on(self, public: Public, bits: int, intercept: int) -> PerturbedPlan:
+    def _plan_on(self, public: Public, bits: int, intercept: int) -> PerturbedPlan:
         """The plan on rows of 2**bits steps that end in the intercept."""
         require_two(public.classes)
         design = self._design(public, public.features + (intercept > 0), checked_loss(self.loss))
         plan = PerturbedPlan(bits, intercept, design.objective, design.weight_bits, design.releases)
-        if plan.bound * design.largest >= _ROOM:
+        if plan.bound * design.largest >= _ROOM:  # margins are sums of products in 64 bits
             raise InvalidArgument("DPA108", "weights and their noise do not fit 64 bits. Give a larger ridge or epsilon.")
         return plan
 

@@ -1,1 +1,1 @@
-"""Learners that know unlabelled public records besides the private ones: their span, their directions, covers made from them."""
+"""Learners that read unlabelled public records beside the private ones: their span, their directions, covers made from them."""

@@ -22,10 +22,7 @@ from mechanisms.exponential import ExponentialMechanism
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from dpaudit.claims import Adjacency
-    from learners.budget import Reserves
     from learners.public_data.covers import Candidates
-    from learners.record import PrivacyRecord
     from learners.rows.ingest import Features
     from learners.rows.rows import Rows
     from mechanisms.sampling.random import BitSource
@@ -35,19 +32,12 @@ _LOSS_BITS: Final = 10
 
 @dataclass(frozen=True, eq=False)
 class CoverPlan:
-    """One choice out of a public cover.
-
-    Args:
-      candidates: the cover.
-      margin: where the hinge loss ends, in the units of the candidates' scores.
-      penalties: what is added to the summed loss of each candidate, the same for all data.
-      mechanism: what chooses; its sensitivity is what one record can change of a summed loss, on the grid of the losses.
-    """
+    """One choice out of a public cover."""
 
     candidates: Candidates
-    margin: int
-    penalties: NDArray[np.int64] | int
-    mechanism: ExponentialMechanism
+    margin: int  # where the hinge loss ends, in the units of the candidates' scores
+    penalties: NDArray[np.int64] | int  # added to the summed loss of each candidate, the same for all data
+    mechanism: ExponentialMechanism  # its sensitivity is what one record can change of a summed loss, on the grid of the losses
     lattice_bits = RECORD_BITS
     intercept = 0
 
@@ -57,6 +47,7 @@ class CoverPlan:
         return (Charge((choice_release(self.mechanism),)),)
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class PublicCoverClassifier(PrivateEstimator):
     """A classifier out of any class that a few public records cover, at pure epsilon.
 
@@ -87,42 +78,12 @@ class PublicCoverClassifier(PrivateEstimator):
 
     adjacencies: ClassVar[tuple[str, ...]] = ("replace_one",)
     released: ClassVar[tuple[str, ...]] = ("place_",)
-    n_nominal = None
+    multi_class: ClassVar[bool] = False
 
-    def __init__(  # noqa: PLR0913 - scikit-learn reads an estimator's parameters from here
-        self,
-        *,
-        epsilon: Exact,
-        feature_norm: Exact,
-        public_X: Any,  # noqa: N803 - features, as in scikit-learn
-        delta: Exact = 0,
-        adjacency: Adjacency | str = "replace_one",
-        classes: Any = None,
-        budget: Reserves | None = None,
-        random_state: int | np.random.Generator | None = None,
-        hypotheses: Hypotheses | None = None,
-        margin: Exact = "1/4",
-        ridge: Exact = 0,
-    ) -> None:
-        super().__init__(
-            epsilon=epsilon,
-            feature_norm=feature_norm,
-            delta=delta,
-            adjacency=adjacency,
-            classes=classes,
-            budget=budget,
-            random_state=random_state,
-        )
-        self.public_X = public_X
-        self.hypotheses = hypotheses
-        self.margin = margin
-        self.ridge = ridge
-
-    def __sklearn_tags__(self) -> Any:
-        """Two classes."""
-        tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_class = False
-        return tags
+    public_X: Any  # noqa: N815 - features, as in scikit-learn
+    hypotheses: Hypotheses | None = None
+    margin: Exact = "1/4"
+    ridge: Exact = 0
 
     def _plan(self, public: Public) -> CoverPlan:
         """The cover, and the noise for what one record can change."""
@@ -136,8 +97,8 @@ class PublicCoverClassifier(PrivateEstimator):
         return CoverPlan(candidates, margin, self._penalties(public.records, candidates), mechanism)
 
     def _rows(self, features: Features, labels: NDArray[np.int64], plan: CoverPlan) -> Rows:  # type: ignore[override]
-        """Records as the candidates meet them."""
-        return plan.candidates.seen(super()._rows(features, labels, plan))
+        """Records as the candidates read them."""
+        return plan.candidates.map_rows(super()._rows(features, labels, plan))
 
     def _learn(self, rows: Rows, plan: CoverPlan, source: BitSource | None) -> Mapping[str, Any]:  # type: ignore[override]
         """One choice."""
@@ -152,7 +113,7 @@ class PublicCoverClassifier(PrivateEstimator):
             return 0
         weights = getattr(candidates, "weights", None)
         if weights is None:
-            raise InvalidArgument("DPA103", "a ridge belongs to linear candidates. Leave it out.")
+            raise InvalidArgument("DPA103", "ridge needs linear candidates. Leave it out, or give hypotheses=LinearCover().")
         squares = np.square(weights / 2.0**16).sum(axis=0)
         return np.asarray(np.rint(float(ridge) * records * 2.0**_LOSS_BITS * squares).astype(np.int64))
 
@@ -161,10 +122,8 @@ class PublicCoverClassifier(PrivateEstimator):
         candidates = self.plan_.candidates
         return np.asarray(candidates.scores(rows, integer(self.place_, "place_")) / float(candidates.largest))
 
-    def _planned(self, public: Public, classes: NDArray[Any], plan: CoverPlan | None) -> PrivacyRecord:  # type: ignore[override]
-        """The record says how many candidates there were."""
-        record = super()._planned(public, classes, plan)
+    def _plan_facts(self, _public: Public, plan: CoverPlan | None) -> dict[str, Any]:
+        """How many candidates there were, and how well they cover."""
         if plan is None:
-            return record
-        facts = {"candidates": plan.candidates.size, "cover_radius": round(plan.candidates.radius, 6)}
-        return record.stating(facts)
+            return {}
+        return {"candidates": plan.candidates.size, "cover_radius": round(plan.candidates.radius, 6)}

@@ -31,11 +31,14 @@ _WEIGHT_BITS: Final = 16
 _MOST_CANDIDATES: Final = 5_000_000
 _MOST_POOL: Final = 10**5
 _LOOKED_AT: Final = 256
+"""Public records by which a pool is thinned out; the radius is measured on the same ones."""
+
 _CHUNK: Final = 2**21
+"""Values of a hidden layer that are held at once, about."""
 
 
 class Candidates(Protocol):
-    """Classifiers with whole-number scores, made from public things alone."""
+    """Classifiers with integer scores, made from public things alone."""
 
     @property
     def size(self) -> int:
@@ -44,7 +47,7 @@ class Candidates(Protocol):
 
     @property
     def largest(self) -> int:
-        """The size of a score that stands for the largest margin; larger ones count as this."""
+        """The score of the largest margin; larger ones count as this."""
         ...
 
     @property
@@ -52,16 +55,16 @@ class Candidates(Protocol):
         """Largest distance of the class or its pool from the candidates: root mean square of differences on public records."""
         ...
 
-    def seen(self, rows: Rows) -> Rows:
-        """Records as the candidates meet them."""
+    def map_rows(self, rows: Rows) -> Rows:
+        """Records as the candidates read them."""
         ...
 
     def totals(self, rows: Rows, loss: Loss) -> NDArray[np.int64]:
-        """The loss of each, summed over what it has `seen`."""
+        """The loss of each, summed over mapped rows."""
         ...
 
     def scores(self, rows: Rows, place: int) -> NDArray[np.int64]:
-        """Scores of what the candidate at a place has `seen`."""
+        """Scores that the candidate at a place gives mapped rows."""
         ...
 
 
@@ -76,16 +79,10 @@ class Hypotheses(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class LinearCandidates:
-    """Linear classifiers on a lattice.
+    """Linear classifiers on a lattice."""
 
-    Args:
-      image: the map in front of them; None where they read the records themselves.
-      weights: int64 array of shape (columns, N); 2**16 stands for the largest norm.
-      radius: as in `Candidates`.
-    """
-
-    image: PublicSubspace | None
-    weights: NDArray[np.int64]
+    image: PublicSubspace | None  # the map in front of them; None if they read the records themselves
+    weights: NDArray[np.int64]  # of shape (columns, N); 2**16 stands for the largest norm
     radius: float
 
     @property
@@ -98,9 +95,9 @@ class LinearCandidates:
         """The largest norm of a record times the largest of weights."""
         return 1 << (_WEIGHT_BITS + _BITS)
 
-    def seen(self, rows: Rows) -> Rows:
+    def map_rows(self, rows: Rows) -> Rows:
         """Images of the records."""
-        return _coarse(rows) if self.image is None else self.image.apply(rows, lattice_bits=_BITS)
+        return _coarsen(rows) if self.image is None else self.image.apply(rows, lattice_bits=_BITS)
 
     def totals(self, rows: Rows, loss: Loss) -> NDArray[np.int64]:
         """Summed losses."""
@@ -113,16 +110,10 @@ class LinearCandidates:
 
 @dataclass(frozen=True, eq=False)
 class NetworkCandidates:
-    """Small networks.
+    """Small networks."""
 
-    Args:
-      image: the map in front of them.
-      networks: their weights, layer by layer, with one axis more in front.
-      radius: as in `Candidates`.
-    """
-
-    image: PublicSubspace
-    networks: Network
+    image: PublicSubspace  # the map in front of them
+    networks: Network  # their weights, layer by layer, with one axis more in front
     radius: float
 
     @property
@@ -135,7 +126,7 @@ class NetworkCandidates:
         """A score of 1, which one unit with a weight of 1 can give."""
         return 1 << (ROW_BITS + NETWORK_BITS)
 
-    def seen(self, rows: Rows) -> Rows:
+    def map_rows(self, rows: Rows) -> Rows:
         """Images of the records."""
         return self.image.apply(rows, lattice_bits=ROW_BITS)
 
@@ -172,15 +163,7 @@ class LinearCover:
     def cover(self, public_X: Any, public: Public) -> LinearCandidates:  # noqa: N803 - as the estimators name it
         """The lattice."""
         radius = float(_resolution(self.resolution))
-        most = integer(self.dimension, "dimension", lower=1)
-        image = public_subspace(
-            public_X,
-            columns=public.features,
-            feature_norm=public.feature_norm,
-            dimension=min(most, public.features),
-            centred=False,
-            reach=1,
-        )
+        image = _span(public_X, public, self.dimension)
         images = image.apply(public_rows(public_X, public.features, public.feature_norm), lattice_bits=_BITS)
         values = dense(images, np.float64) / 2.0**_BITS
         spread = np.maximum(np.sqrt(np.square(values).mean(axis=0)), 2.0**-_BITS)
@@ -214,7 +197,7 @@ class NormCover:
     def cover(self, public_X: Any, public: Public) -> LinearCandidates:  # noqa: N803 - as the estimators name it
         """Well separated weights."""
         power, count = float(in_range(self.power, "power", lower=1, upper=64)), _pool(self.pool)
-        rows = _coarse(public_rows(public_X, public.features, public.feature_norm))
+        rows = _coarsen(public_rows(public_X, public.features, public.feature_norm))
         stream = PublicBits(self.seed, "norm cover", public.features, count)
         normals = stream.normals(public.features * count).reshape(public.features, count)
         entries = np.sign(normals) * np.abs(normals) ** (2 / power)
@@ -234,10 +217,7 @@ class NetworkCover:
       width: units of every hidden layer, public.
       layers: 2 to 8, the last one included.
       dimension: most directions of the public records that they read.
-      resolution: as for `NormCover`.
-      size: as for `NormCover`.
-      pool: as for `NormCover`.
-      seed: as for `NormCover`.
+      resolution, size, pool, seed: as for `NormCover`.
     Source: Ullah, Menart, Bassily, Guzman, Arora 2024, Corollary 2.
     """
 
@@ -251,14 +231,7 @@ class NetworkCover:
 
     def cover(self, public_X: Any, public: Public) -> NetworkCandidates:  # noqa: N803 - as the estimators name it
         """Well separated networks."""
-        image = public_subspace(
-            public_X,
-            columns=public.features,
-            feature_norm=public.feature_norm,
-            dimension=min(integer(self.dimension, "dimension", lower=1), public.features),
-            centred=False,
-            reach=1,
-        )
+        image = _span(public_X, public, self.dimension)
         networks = RandomNetworks(
             image.dimension_out,
             integer(self.width, "width", lower=1, upper=2**8),
@@ -289,8 +262,15 @@ def well_separated(values: NDArray[np.float64], *, size: int, resolution: Exact)
     return np.array(chosen, dtype=np.int64), math.sqrt(float(distances.max()))
 
 
+def _span(public_X: Any, public: Public, dimension: int) -> PublicSubspace:  # noqa: N803 - as the estimators name it
+    """The leading directions of the public records, around zero; images of at most the median norm are kept as they are."""
+    most = min(integer(dimension, "dimension", lower=1), public.features)
+    width, norm = public.features, public.feature_norm
+    return public_subspace(public_X, columns=width, feature_norm=norm, dimension=most, centred=False, reach=1)
+
+
 def _lattice(spacing: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Points of a lattice whose cells meet the unit ball, one a column."""
+    """Points of a lattice whose cells intersect the unit ball, one a column."""
     points = np.zeros((0, 1))
     for step in spacing.tolist():
         reach = math.floor(1 / step + 0.5)
@@ -320,8 +300,8 @@ def _pool(size: int) -> int:
     return integer(size, "pool", lower=1, upper=_MOST_POOL)
 
 
-def _coarse(rows: Rows) -> Rows:
-    """Records on the lattice of the candidates: rounded toward zero, which makes no row longer."""
+def _coarsen(rows: Rows) -> Rows:
+    """Move records to the lattice of the candidates, rounded toward zero, which makes no row longer."""
     shift = 2 ** (rows.bound.bit_length() - 1 - _BITS)
     steps = dense(rows, np.int32)
     return replace(rows, steps=np.sign(steps) * (np.abs(steps) // shift), bound=2**_BITS, step=rows.step * shift)

@@ -1,4 +1,4 @@
-"""The default rule where there are public records: on how many of their directions a linear classifier sees private ones."""
+"""The default rule with public records: on how many of their directions a linear classifier projects private ones."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from mechanisms.sampling.random import BitSource
 
 _RECORDS_EACH: Final = 25
-"""So many records a direction, at mu = 1."""
+"""Records for each direction, at mu = 1."""
 
 _WHITENING: Final = Fraction(1, 2)
 _LOGISTIC: Final = SlopeRule(logistic_slopes, 0.5, floor=2)
@@ -30,24 +30,16 @@ _LOGISTIC: Final = SlopeRule(logistic_slopes, 0.5, floor=2)
 
 
 @dataclass(frozen=True)
-class SpanDescent:
+class SpanDescent(NoisyDescent):
     """The default rule of `PrivateClassifier` for images, as a `Learner`: two classes trust a noisy second moment less there."""
-
-    def plan(self, public: Public) -> SolverPlan:
-        """The default rule."""
-        return default_plan(public)
 
     def learn(self, rows: Rows, plan: SolverPlan, source: BitSource | None) -> NDArray[np.int64]:
         """The planned sums, and weights from them."""
         return solve(rows, plan, source, _LOGISTIC if plan.outputs == 1 else None)
 
-    def scores(self, rows: Rows, plan: SolverPlan, weights: NDArray[Any]) -> NDArray[np.float64]:
-        """Margins, exact up to their division by the units."""
-        return NoisyDescent().scores(rows, plan, weights)
-
 
 def directions_for(public: Public) -> int:
-    """Return the number of directions that the records pay for: n mu / 25, rounded, at least 1."""
+    """Return the number of directions that the records suffice for: n mu / 25, rounded, at least 1."""
     (charge,) = default_plan(public).charges
     squares = sum(float(release.sensitivity / release.parameter("sigma")) ** 2 for release in charge.releases)
     return max(1, round(public.records * math.sqrt(squares) / _RECORDS_EACH))

@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
 from dpaudit.exact import Exact, positive
+from learners.margins.mapped import NoisyDescent
 from learners.rows.labels import require_two
 from learners.solvers.gradient import WEIGHT_BITS, on_lattice
 from learners.solvers.plans import SolverPlan, gaussian_release, noise_multiplier
@@ -34,7 +35,7 @@ _SLOPES: Final = np.array(
 
 
 @dataclass(frozen=True)
-class ProjectedDescent:
+class ProjectedDescent(NoisyDescent):
     """Noisy gradient steps of the logistic loss, each followed by a projection on a ball; the iterates are averaged.
 
     There is no intercept, and there are two classes. It is a `learners.margins.mapped.Learner`.
@@ -69,10 +70,6 @@ class ProjectedDescent:
             weights *= min(1.0, radius / max(float(np.sqrt(np.square(weights).sum())), radius / 2))
             total += weights
         return on_lattice(total / plan.steps)
-
-    def scores(self, rows: Rows, plan: SolverPlan, weights: NDArray[Any]) -> NDArray[np.float64]:
-        """Margins in the units of the logistic loss."""
-        return rows.margins(weights) / float(1 << (WEIGHT_BITS + plan.lattice_bits))
 
 
 def descent_slopes(margins: NDArray[np.int64], labels: NDArray[np.int64], margin_bits: int) -> NDArray[np.int64]:

@@ -3,35 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from dpaudit.exact import positive
 from learners.estimator import PrivateEstimator, Public
-from learners.public_data.behind import noted, seen, solver_of, subspace_of
+from learners.public_data.plans import map_rows, solver_of, subspace_facts, subspace_of
 from learners.solvers.gradient import WEIGHT_BITS, solve
 from learners.solvers.plans import SolverPlan, default_plan
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from dpaudit.claims import Adjacency
     from dpaudit.exact import Exact
-    from learners.budget import Reserves
-    from learners.public_data.behind import AnyPlan
-    from learners.record import PrivacyRecord
+    from learners.public_data.plans import AnyPlan
     from learners.rows.ingest import Features
     from learners.rows.rows import Rows
     from mechanisms.sampling.random import BitSource
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class PrivateClassifier(PrivateEstimator):
     """A linear classifier that is (epsilon, delta)-differentially private, with nothing to tune.
 
     Solver, steps and noise follow from public quantities: the numbers of records, features and classes, epsilon, delta and the
-    neighbouring relation. Several classes share one composition. Public records, where there are any, say in which directions
-    records vary: the private ones are then seen in as many of these as their number and the privacy parameters allow.
+    neighbouring relation. Several classes share one composition. Public records, if there are any, say in which directions
+    records vary: the private ones are then projected on as many of these as their number and the privacy parameters allow.
 
     Args:
       epsilon: privacy parameter in nats, exact, positive.
@@ -56,30 +55,9 @@ class PrivateClassifier(PrivateEstimator):
     adjacencies: ClassVar[tuple[str, ...]] = ("replace_one", "add_remove", "zero_out")
     released: ClassVar[tuple[str, ...]] = ("weights_",)
 
-    def __init__(  # noqa: PLR0913 - scikit-learn reads an estimator's parameters from here
-        self,
-        *,
-        epsilon: Exact,
-        delta: Exact,
-        feature_norm: Exact,
-        adjacency: Adjacency | str = "replace_one",
-        classes: Any = None,
-        budget: Reserves | None = None,
-        random_state: int | np.random.Generator | None = None,
-        n_nominal: int | None = None,
-        public_X: Any = None,  # noqa: N803 - features, as in scikit-learn
-    ) -> None:
-        super().__init__(
-            epsilon=epsilon,
-            delta=delta,
-            feature_norm=feature_norm,
-            adjacency=adjacency,
-            classes=classes,
-            budget=budget,
-            random_state=random_state,
-            n_nominal=n_nominal,
-        )
-        self.public_X = public_X
+    delta: Exact = field()
+    n_nominal: int | None = None
+    public_X: Any = None  # noqa: N815 - features, as in scikit-learn
 
     @property
     def coef_(self) -> NDArray[np.float64]:
@@ -113,8 +91,8 @@ class PrivateClassifier(PrivateEstimator):
         return public_plan(self.public_X, public)
 
     def _rows(self, features: Features, labels: NDArray[np.int64], plan: AnyPlan) -> Rows:  # type: ignore[override]
-        """Records, or what public directions show of them."""
-        return seen(super()._rows(features, labels, plan), plan)
+        """Records, or their images under the map of the public records."""
+        return map_rows(super()._rows(features, labels, plan), plan)
 
     def _learn(self, rows: Rows, plan: AnyPlan, source: BitSource | None) -> Mapping[str, Any]:  # type: ignore[override]
         """The planned sums; everything else is computed from them."""
@@ -126,6 +104,6 @@ class PrivateClassifier(PrivateEstimator):
         """Margins, exact up to their division by the units."""
         return rows.margins(self.weights_) / float(1 << (WEIGHT_BITS + solver_of(self.plan_).lattice_bits))
 
-    def _planned(self, public: Public, classes: NDArray[Any], plan: AnyPlan | None) -> PrivacyRecord:  # type: ignore[override]
-        """The record says in which directions records are seen."""
-        return noted(super()._planned(public, classes, plan), plan)
+    def _plan_facts(self, _public: Public, plan: AnyPlan | None) -> dict[str, Any]:
+        """The directions that records are projected on."""
+        return subspace_facts(plan)

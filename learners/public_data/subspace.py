@@ -20,13 +20,15 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 RECORD_BITS: Final = 16
-"""Records, public and private, stand on a lattice of 2**-16 of the largest norm before they are projected."""
+"""Records, public and private, are multiples of 2**-16 of the largest norm before they are projected."""
 
 BASIS_BITS: Final = 20
 """Entries of the basis are multiples of 2**-20."""
 
 _TOLERANCE: Final = 2.0**-12
 _ROUNDING: Final = 1e-13
+"""Directions below either are taken to be rounding: relative to the largest singular value, and to the trace of squares."""
+
 _FLOOR: Final = 1e-3
 _MOST_SIDE: Final = 2**13
 MOST_DIRECTIONS: Final = 2**12
@@ -36,24 +38,16 @@ MOST_DIRECTIONS: Final = 2**12
 class PublicSubspace:
     """x to B^T (x - c) with a basis B and a centre c made from public records alone; `public_subspace` makes one.
 
-    Args:
-      dimension_in: d, columns of the records.
-      columns: int64 array of the columns that some public record uses; the others are not read.
-      basis: int64 array of shape (len(columns), k) in units of 2**-20.
-      offset: int64 array of shape (k,): what the centre is mapped to, in the units of exact images.
-      step: size of a step of the rows that are mapped, in the units of the features.
-      clip: largest norm of an image that is kept, in the units of the features.
-      public_records: how many public records there were.
     Source: Ullah, Menart, Bassily, Guzman, Arora 2024, Algorithm 1.
     """
 
-    dimension_in: int
-    columns: NDArray[np.int64]
-    basis: NDArray[np.int64]
-    offset: NDArray[np.int64]
-    step: Fraction
-    clip: Fraction
-    public_records: int
+    dimension_in: int  # d, columns of the records
+    columns: NDArray[np.int64]  # those that some public record uses; the others are not read
+    basis: NDArray[np.int64]  # of shape (len(columns), k) in units of 2**-20
+    offset: NDArray[np.int64]  # of shape (k,): the image of the centre, in the units of exact images
+    step: Fraction  # of the rows that are mapped, in the units of the features
+    clip: Fraction  # largest norm of an image that is kept, in the units of the features
+    public_records: int  # how many there were
 
     @property
     def dimension_out(self) -> int:
@@ -68,7 +62,7 @@ class PublicSubspace:
         """Images as integers, record by record, clipped after the projection."""
         require_columns(rows, self.dimension_in)
         if rows.step != self.step:
-            raise InvalidArgument("DPA103", "the map was made for rows on another lattice. Take the same feature_norm and bits.")
+            raise InvalidArgument("DPA103", "rows and map have different lattices. Give both the same feature_norm and bits.")
 
         def image(part: Rows) -> Rows:
             """Images of a few records."""
@@ -114,33 +108,33 @@ def public_subspace(
     most = MOST_DIRECTIONS if dimension is None else integer(dimension, "dimension", lower=1, upper=MOST_DIRECTIONS)
     read_flag(centred, "centred")
     rows, times = public_rows(public_X, width, feature_norm), positive(reach, "reach")
-    touched, steps = _touched(rows)
-    means = np.asarray(steps.mean(axis=0)).ravel() if centred else np.zeros(len(touched))
+    used, steps = _used_columns(rows)
+    means = np.asarray(steps.mean(axis=0)).ravel() if centred else np.zeros(len(used))
     directions, scales = _directions(steps, means, most)
     directions *= np.where(directions.max(axis=0) < -directions.min(axis=0), -1.0, 1.0)
     directions *= (scales[-1] / np.maximum(scales, _FLOOR * scales[0])) ** power
     basis = np.rint(directions * 2.0**BASIS_BITS).astype(np.int64)
     offset = np.rint(means @ basis).astype(np.int64)
-    made = PublicSubspace(width, touched, basis, offset, rows.step, Fraction(1), rows.steps.shape[0])
+    made = PublicSubspace(width, used, basis, offset, rows.step, Fraction(1), rows.steps.shape[0])
     return replace(made, clip=_median_norm(made.exact(rows), rows.step) * times)
 
 
 def public_rows(public_X: Any, columns: int, feature_norm: Exact) -> Rows:  # noqa: N803 - as the estimators name it
-    """Public records on the lattice that private ones stand on before they are mapped."""
+    """Public records on the lattice of private ones."""
     given = checked_features(public_X(columns) if callable(public_X) else public_X)
     if given.shape[1] != columns:
         raise InvalidArgument("DPA105", f"public_X must have the {columns} columns of the records, got {given.shape[1]}.")
     return to_rows(given, np.zeros(given.shape[0], dtype=np.int64), feature_norm=feature_norm, lattice_bits=RECORD_BITS)
 
 
-def _touched(rows: Rows) -> tuple[NDArray[np.int64], Any]:
+def _used_columns(rows: Rows) -> tuple[NDArray[np.int64], Any]:
     """Columns that are not all zero, and the rows in those, as floats."""
     steps: Any = rows.steps
     if isinstance(steps, np.ndarray):
-        touched = np.flatnonzero(steps.any(axis=0))
-        return touched, steps[:, touched].astype(np.float64)
-    touched = np.unique(steps.indices[steps.data != 0]).astype(np.int64)
-    return touched, steps[:, touched].astype(np.float64)
+        used = np.flatnonzero(steps.any(axis=0))
+    else:
+        used = np.unique(steps.indices[steps.data != 0]).astype(np.int64)
+    return used, steps[:, used].astype(np.float64)
 
 
 def _directions(steps: Any, means: NDArray[np.float64], most: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -166,7 +160,7 @@ def _directions(steps: Any, means: NDArray[np.float64], most: int) -> tuple[NDAr
         values, vectors = values[::-1], vectors[:, ::-1]
         kept = values > max(float(values[0]) * _TOLERANCE**2, least)
         if not kept.any():
-            raise InvalidArgument("DPA109", "all public records lie in one point, which has no directions. Give others.")
+            raise InvalidArgument("DPA109", "all public records are equal, so they have no directions. Give some that differ.")
         scales = np.sqrt(values[kept])
         if count > width:
             return vectors[:, kept], scales

@@ -1,7 +1,8 @@
-"""PublicSubspaceClassifier: a private linear classifier in the span of public records, every choice of the map at hand."""
+"""PublicSubspaceClassifier: a private linear classifier in the span of public records, with every parameter of the map."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from dpaudit.errors import Unsupported
@@ -14,15 +15,14 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from dpaudit.claims import Adjacency
     from dpaudit.exact import Exact
-    from learners.budget import Reserves
     from learners.estimator import Public
     from learners.rows.rows import Rows
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class PublicSubspaceClassifier(PrivateClassifier):
-    """A linear classifier that sees private records through their projection on the span of public ones.
+    """A linear classifier that learns from the projections of private records on the span of public ones.
 
     The basis is made from the public records alone, so that the projection costs nothing; it is exact, and images are clipped after
     it. The weights lie in the span.
@@ -52,40 +52,12 @@ class PublicSubspaceClassifier(PrivateClassifier):
       ([1], np.float64(0.0))
     """
 
-    def __init__(  # noqa: PLR0913 - scikit-learn reads an estimator's parameters from here
-        self,
-        *,
-        epsilon: Exact,
-        delta: Exact,
-        feature_norm: Exact,
-        public_X: Any,  # noqa: N803 - features, as in scikit-learn
-        adjacency: Adjacency | str = "replace_one",
-        classes: Any = None,
-        budget: Reserves | None = None,
-        random_state: int | np.random.Generator | None = None,
-        n_nominal: int | None = None,
-        dimension: int | None = None,
-        centred: bool = True,
-        whitening: Exact = 0,
-        reach: Exact = "1/2",
-        learner: Learner | None = None,
-    ) -> None:
-        super().__init__(
-            epsilon=epsilon,
-            delta=delta,
-            feature_norm=feature_norm,
-            adjacency=adjacency,
-            classes=classes,
-            budget=budget,
-            random_state=random_state,
-            n_nominal=n_nominal,
-            public_X=public_X,
-        )
-        self.dimension = dimension
-        self.centred = centred
-        self.whitening = whitening
-        self.reach = reach
-        self.learner = learner
+    public_X: Any = field()  # noqa: N815 - features, as in scikit-learn
+    dimension: int | None = None
+    centred: bool = True
+    whitening: Exact = 0
+    reach: Exact = "1/2"
+    learner: Learner | None = None
 
     def _plan(self, public: Public) -> MappedPlan:
         """The learner's plan for images in the span."""
@@ -99,7 +71,9 @@ class PublicSubspaceClassifier(PrivateClassifier):
             reach=self.reach,
         )
         if self.centred and public.adjacency.kind == "zero_out":
-            raise Unsupported("DPA604", "under zero_out the null record must stay all zeros. Fit with centred=False.")
+            raise Unsupported(
+                "DPA604", "under zero_out the null record must stay all zeros; centring moves it. Give centred=False."
+            )
         return mapped_plan(found, SpanDescent() if self.learner is None else self.learner, public)
 
     def _scores(self, rows: Rows) -> NDArray[np.float64]:

@@ -1,36 +1,71 @@
-"""PublicSubspaceRegressor: private least squares of bounded labels, in the span of public records where there are any."""
+"""PublicSubspaceRegressor: private least squares of bounded labels, in the span of public records if there are any."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, ClassVar
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 import numpy as np
 
-from learners.margins.mapped import mapped_plan
-from learners.public_data.behind import noted, seen, solver_of
-from learners.public_data.squares import LeastSquares
+from learners.margins.mapped import NoisyDescent, mapped_plan
+from learners.public_data.plans import map_rows, solver_of, subspace_facts
 from learners.public_data.subspace import public_subspace
 from learners.regression import PrivateRegressor
+from learners.rows.labels import TARGET_UNIT
+from learners.solvers.gradient import solve
+from learners.solvers.plans import SolverPlan, default_plan
+from learners.solvers.slopes import UNIT, SlopeRule
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from dpaudit.claims import Adjacency
     from dpaudit.exact import Exact
-    from learners.budget import Reserves
     from learners.estimator import Public
-    from learners.public_data.behind import AnyPlan
-    from learners.record import PrivacyRecord
+    from learners.public_data.plans import AnyPlan
     from learners.rows.ingest import Features
     from learners.rows.rows import Rows
     from mechanisms.sampling.random import BitSource
 
+_TARGET_BITS: Final = TARGET_UNIT.bit_length() - 1
+_MARGIN_NOISE: Final = Fraction(1, 20)
+_LARGEST_PACE: Final = 8
 
+
+def residuals(margins: NDArray[np.int64], labels: NDArray[np.int64], margin_bits: int) -> NDArray[np.int64]:
+    """Downhill slopes of the squared loss, cut at the bound of the labels."""
+    return np.clip(labels - (margins >> (margin_bits - _TARGET_BITS)), -UNIT, UNIT)
+
+
+SQUARES: Final = SlopeRule(residuals, 1.0, careful=True)
+
+
+@dataclass(frozen=True)
+class LeastSquares(NoisyDescent):
+    """Noisy descent of the squared loss: a `learners.margins.mapped.Learner` for regressors (Bassily, Smith, Thakurta 2014)."""
+
+    def plan(self, public: Public) -> SolverPlan:
+        """The default rule of classifiers; without a second moment, steps end where noise moves margins by 1/20."""
+        plan = default_plan(public)
+        if plan.moment is not None:
+            return plan
+        mu = math.sqrt(plan.steps) * float(plan.gradient.sensitivity / plan.gradient.parameter("sigma"))
+        moves = 1 + (public.adjacency.kind == "replace_one")
+        travel = _MARGIN_NOISE * public.records * Fraction(mu) / moves
+        return replace(plan, travel=min(travel, Fraction(_LARGEST_PACE * plan.steps)))
+
+    def learn(self, rows: Rows, plan: SolverPlan, source: BitSource | None) -> NDArray[np.int64]:
+        """The planned sums, and weights from them."""
+        return solve(rows, plan, source, SQUARES)
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
 class PublicSubspaceRegressor(PrivateRegressor):
     """A linear regressor that is (epsilon, delta)-differentially private, for labels within a public bound.
 
-    Residuals are cut at the bound. Public records, if there are any, say in which directions the private ones are seen.
+    Residuals are cut at the bound. Private records are projected on the span of the public ones, if there are any.
 
     Args:
       epsilon: privacy parameter in nats, exact, positive.
@@ -55,34 +90,11 @@ class PublicSubspaceRegressor(PrivateRegressor):
     adjacencies: ClassVar[tuple[str, ...]] = ("replace_one", "add_remove", "zero_out")
     released: ClassVar[tuple[str, ...]] = ("weights_",)
 
-    def __init__(  # noqa: PLR0913 - scikit-learn reads an estimator's parameters from here
-        self,
-        *,
-        epsilon: Exact,
-        delta: Exact,
-        feature_norm: Exact,
-        label_bound: Exact,
-        adjacency: Adjacency | str = "replace_one",
-        budget: Reserves | None = None,
-        random_state: int | np.random.Generator | None = None,
-        n_nominal: int | None = None,
-        public_X: Any = None,  # noqa: N803 - features, as in scikit-learn
-        dimension: int | None = None,
-        reach: Exact = 2,
-    ) -> None:
-        super().__init__(
-            epsilon=epsilon,
-            delta=delta,
-            feature_norm=feature_norm,
-            label_bound=label_bound,
-            adjacency=adjacency,
-            budget=budget,
-            random_state=random_state,
-            n_nominal=n_nominal,
-        )
-        self.public_X = public_X
-        self.dimension = dimension
-        self.reach = reach
+    delta: Exact = field()
+    n_nominal: int | None = None
+    public_X: Any = None  # noqa: N815 - features, as in scikit-learn
+    dimension: int | None = None
+    reach: Exact = 2
 
     def _plan(self, public: Public) -> AnyPlan:
         """Least squares, behind the map if there are public records."""
@@ -99,8 +111,8 @@ class PublicSubspaceRegressor(PrivateRegressor):
         return mapped_plan(found, LeastSquares(), public)
 
     def _rows(self, features: Features, labels: NDArray[np.int64], plan: AnyPlan) -> Rows:  # type: ignore[override]
-        """Records, or their images."""
-        return seen(super()._rows(features, labels, plan), plan)
+        """Records, or their images under the map of the public records."""
+        return map_rows(super()._rows(features, labels, plan), plan)
 
     def _learn(self, rows: Rows, plan: AnyPlan, source: BitSource | None) -> Mapping[str, Any]:  # type: ignore[override]
         """The planned sums."""
@@ -110,6 +122,6 @@ class PublicSubspaceRegressor(PrivateRegressor):
         """Margins in units of the bound of the labels."""
         return LeastSquares().scores(rows, solver_of(self.plan_), self.weights_)
 
-    def _planned(self, public: Public, classes: NDArray[Any], plan: AnyPlan | None) -> PrivacyRecord:  # type: ignore[override]
-        """The record says in which directions records are seen."""
-        return noted(super()._planned(public, classes, plan), plan)
+    def _plan_facts(self, _public: Public, plan: AnyPlan | None) -> dict[str, Any]:
+        """The directions that records are projected on."""
+        return subspace_facts(plan)

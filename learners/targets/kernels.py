@@ -14,9 +14,9 @@ from learners.estimator import Public
 from learners.kernels.charged_updates import UpdatesTold
 from learners.kernels.gaussian_process import NoisyCoordinates
 from learners.kernels.guessing import Grid
+from learners.kernels.noise import whole_budget_release
 from learners.kernels.semi_interactive import noisy_values
-from learners.kernels.settling import whole_budget_release
-from learners.kernels.span import SpanTeller, span_told
+from learners.kernels.span import SpanTeller, span_release_plan
 from learners.rows.labels import TARGET_UNIT
 from learners.rows.rows import Rows
 from learners.solvers.minimum import IMAGE_BITS, minimise, minimum
@@ -86,7 +86,7 @@ def silent_rounds(distance: int, count: int, rng: Generator) -> NDArray[np.int64
 
 FOUND: Final = minimum(records=RECORDS, columns=2, ridge=RIDGE)
 COORDINATES: Final = NoisyCoordinates(whole_budget_release(MULTIPLIER_ONE, FOUND.sensitivity, 2))
-SPAN: Final = span_told(FOUND, MULTIPLIER_ONE, values=2, tolerance=Fraction(1, 1000))
+SPAN: Final = span_release_plan(FOUND, MULTIPLIER_ONE, values=2, tolerance=Fraction(1, 1000))
 
 
 def images_of(points: Sequence[Sequence[int]]) -> Rows:

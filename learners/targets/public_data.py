@@ -13,8 +13,8 @@ from learners.estimator import Public
 from learners.public_data.cover_classifier import PublicCoverClassifier
 from learners.public_data.covers import LinearCover, NetworkCover
 from learners.public_data.private_classifier import PrivateClassifier
-from learners.public_data.squares import SQUARES, LeastSquares
 from learners.public_data.subspace_classifier import PublicSubspaceClassifier
+from learners.public_data.subspace_regressor import SQUARES, LeastSquares
 from learners.rows.ingest import to_rows
 from learners.rows.labels import targets
 from learners.targets.harness import make_target

@@ -27,8 +27,7 @@ NODES: Final = (
         needs=("minimisers", "rows.maps"),
         binds=(
             *code("learners/solvers/minimum.py", "minimise"),
-            *code("learners/kernels/classifier.py", "KernelClassifier"),
-            *code("learners/kernels/fitting.py", "Space", "KernelPlan", "KernelModel"),
+            *code("learners/kernels/fitting.py", "Space", "KernelPlan", "KernelModel", "KernelClassifier"),
         ),
     ),
     sensitivity(
@@ -41,7 +40,7 @@ NODES: Final = (
         needs=("kernels.minimiser", "squares"),
         binds=(
             *code("learners/solvers/minimum.py", "minimum"),
-            *code("learners/kernels/regressor.py", "KernelRegressor"),
+            *code("learners/kernels/fitting.py", "KernelRegressor"),
             *code("learners/kernels/spaces.py", "Columns"),
         ),
     ),
@@ -64,7 +63,7 @@ NODES: Final = (
         f"{_PROCESS}a_point_that_was_asked_is_not_read_again_and_answers_alike",
         f"{_PROCESS}values_lie_on_the_grid_that_noise_was_drawn_on",
         needs=("kernels.directions", "kernels.minimiser", "kernels.runs", "GaussianMechanism.source"),
-        binds=code("learners/kernels/span.py", "SpanTeller", "SpanTold", "span_told"),
+        binds=code("learners/kernels/span.py", "SpanTeller", "SpanTold", "span_release_plan"),
     ),
     source(
         "kernels.runs",
@@ -95,10 +94,7 @@ NODES: Final = (
         f"{_SQUARES}what_no_line_fits_is_learned_at_a_price_that_is_kept",
         f"{_SQUARES}what_is_public_is_refused",
         needs=("kernels.squares", "GaussianMechanism.source", "rounding"),
-        binds=(
-            *code("learners/kernels/kernel_ridge.py", "KernelRidgeRegressor"),
-            *code("learners/kernels/gaussian_process.py", "NoisyCoordinates"),
-        ),
+        binds=code("learners/kernels/gaussian_process.py", "KernelRidgeRegressor", "NoisyCoordinates"),
     ),
     learner_claim(
         "KernelRidgeRegressor",
@@ -138,8 +134,8 @@ NODES: Final = (
         binds=(
             *code("learners/kernels/guessing.py", "Grid", "grid_of", "GuessingTeller"),
             *code("learners/kernels/interactive.py", "InteractiveKernelPredictor"),
-            *code("learners/kernels/charged_updates.py", "UpdateRounds", "UpdatesTold", "updates_told"),
-            *code("learners/kernels/charged_blocks.py", "BlocksTold", "BlockRounds", "blocks_told"),
+            *code("learners/kernels/charged_updates.py", "UpdateRounds", "UpdatesTold", "update_release_plan"),
+            *code("learners/kernels/charged_blocks.py", "BlocksTold", "BlockRounds", "block_release_plan"),
         ),
     ),
     learner_claim(
@@ -168,7 +164,7 @@ NODES: Final = (
         f"{_SQUARES}a_plan_remembers_nothing_of_private_weights",
         needs=("kernels.values", "kernels.spectrum", "kernels.minimiser", "GaussianMechanism.source", "LaplaceMechanism.source"),
         binds=code(
-            "learners/kernels/semi_interactive.py", "SemiInteractiveKernelClassifier", "NoisyValues", "noisy_values", "values_told"
+            "learners/kernels/semi_interactive.py", "SemiInteractiveKernelClassifier", "NoisyValues", "noisy_values", "ReadsPoints"
         ),
     ),
     learner_claim(
@@ -183,7 +179,7 @@ NODES: Final = (
         f"{_SQUARES}sparse_columns_stay_sparse_and_are_learned_from_like_an_array",
         f"{_SQUARES}weights_are_the_best_of_some_ridge_and_no_longer_than_a_minimiser",
         needs=("kernels.squares", "SemiInteractiveKernelClassifier.source"),
-        binds=code("learners/kernels/semi_interactive_regressor.py", "SemiInteractiveKernelRegressor"),
+        binds=code("learners/kernels/semi_interactive.py", "SemiInteractiveKernelRegressor"),
     ),
     learner_claim(
         "SemiInteractiveKernelRegressor",
@@ -208,7 +204,7 @@ NODES: Final = (
         f"{_ROUNDS}choice_and_test_have_the_same_share",
         f"{_ROUNDS}what_is_public_is_refused",
         needs=("kernels.values", "kernels.minimiser", "ExponentialMechanism.source", "LaplaceMechanism.source", "half_balls"),
-        binds=code("learners/kernels/non_interactive.py", "NonInteractiveKernelClassifier", "Choices", "choices"),
+        binds=code("learners/kernels/non_interactive.py", "NonInteractiveKernelClassifier", "Choices", "plan_choices"),
     ),
     learner_claim(
         "NonInteractiveKernelClassifier",

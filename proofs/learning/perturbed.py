@@ -108,7 +108,7 @@ NODES: Final = (
         needs=("perturbed", "EuclideanMechanism.source", "sampler.vectors"),
         binds=code(
             *("learners/perturbation/objective.py", "ObjectivePerturbation", "perturbed_objective", "weight_bits"),
-            *("linear_release", "minimise_perturbed", "stretch_cost", "_linear_share", "_papers"),
+            *("linear_release", "minimise_perturbed", "stretch_cost", "_linear_share", "_published_share"),
         ),
     ),
     learner_claim(

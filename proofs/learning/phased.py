@@ -200,7 +200,7 @@ NODES: Final = (
                 "The estimator is a learner behind a map, and offers zero_out only where the null record's image is zero.",
                 *(f"{_MAPPED}{test}" for test in tests),
                 needs=("mapped",),
-                binds=(f"learners/margins/{stem}.py:{learner}", "learners/margins/mapped_classifier.py:MappedClassifier"),
+                binds=(f"learners/margins/{stem}.py:{learner}", "learners/margins/mapped.py:MappedClassifier"),
             ),
             learner_claim(
                 learner,

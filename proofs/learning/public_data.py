@@ -32,7 +32,7 @@ NODES: Final = (
         needs=("subspaces", "mapped"),
         binds=(
             *code("learners/public_data/default_rule.py", "public_plan", "directions_for"),
-            *code("learners/public_data/behind.py", "seen"),
+            *code("learners/public_data/plans.py", "map_rows"),
             *code("learners/public_data/default_rule.py", "SpanDescent"),
         ),
     ),
@@ -71,7 +71,10 @@ NODES: Final = (
         f"{_REGRESSOR}a_label_becomes_the_same_whatever_the_others_are",
         f"{_REGRESSOR}no_slope_is_longer_than_the_unit",
         needs=("slopes.cut",),
-        binds=(*code("learners/rows/labels.py", "targets"), *code("learners/public_data/squares.py", "residuals", "LeastSquares")),
+        binds=(
+            *code("learners/rows/labels.py", "targets"),
+            *code("learners/public_data/subspace_regressor.py", "residuals", "LeastSquares"),
+        ),
     ),
     source(
         "PublicSubspaceRegressor.source",

@@ -161,7 +161,7 @@ def _k3(runs: int) -> Found:  # noqa: ARG001 - the attack on runs belongs to K2
     promised="The number of updates may be set by a bound C on the norm of the minimiser.",
     expects=Standing.PART,
     correction="By the public bound L R/lambda. A C that is computed from the minimiser shows it.",
-    code=("learners/kernels/charged_updates.py:updates_told",),
+    code=("learners/kernels/charged_updates.py:update_release_plan",),
 )
 def _k4(runs: int) -> Found:
     """The lemma on the norm, and a number of updates from the norm itself."""

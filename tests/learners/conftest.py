@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pytest
@@ -31,36 +32,16 @@ class MeanPlan:
         return (Charge((release,)),)
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class MeanClassifier(PrivateEstimator):
     """The noisy sum of the records of each class, as its direction."""
 
     adjacencies = ("replace_one", "zero_out", "add_remove")
     released = ("sums_",)
 
-    def __init__(  # noqa: PLR0913 - scikit-learn reads an estimator's parameters from here
-        self,
-        *,
-        epsilon,
-        feature_norm,
-        delta="1e-5",
-        adjacency="replace_one",
-        classes=None,
-        budget=None,
-        random_state=None,
-        n_nominal=None,
-        with_intercept=False,
-    ):
-        super().__init__(
-            epsilon=epsilon,
-            feature_norm=feature_norm,
-            delta=delta,
-            adjacency=adjacency,
-            classes=classes,
-            budget=budget,
-            random_state=random_state,
-            n_nominal=n_nominal,
-        )
-        self.with_intercept = with_intercept
+    delta: Any = "1e-5"
+    n_nominal: Any = None
+    with_intercept: bool = False
 
     def _plan(self, public):
         moves = 2 if public.adjacency.kind == "replace_one" else 1

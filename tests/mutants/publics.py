@@ -13,8 +13,8 @@ from learners.public_data.cover_classifier import PublicCoverClassifier
 from learners.public_data.covers import LinearCover
 from learners.public_data.default_rule import directions_for, public_plan
 from learners.public_data.descent import ProjectedDescent, descent_slopes
-from learners.public_data.squares import residuals
 from learners.public_data.subspace import public_rows, public_subspace
+from learners.public_data.subspace_regressor import residuals
 from learners.rows.ingest import to_rows
 from learners.rows.labels import targets
 from learners.solvers.hinge import hinges
@@ -90,7 +90,7 @@ def choices_from_covers_pay_for_the_range():
     sums = []
     for label in (0, 1):
         rows = to_rows(np.array([[1.0, 0.2, 0.0]]), np.array([label]), feature_norm=1, lattice_bits=16)
-        sums.append(fits[0].candidates.totals(fits[0].candidates.seen(rows), loss))
+        sums.append(fits[0].candidates.totals(fits[0].candidates.map_rows(rows), loss))
     moved = np.abs(sums[1] - sums[0]).max()
     assert moved <= change == fits[0].mechanism.sensitivity
     assert moved > change / 2
@@ -100,7 +100,7 @@ def choices_from_covers_pay_for_the_range():
 
 def covers_are_as_fine_as_they_say():
     candidates = LinearCover("1/5", 2).cover(PUBLIC_X, public_of())
-    rows = candidates.seen(public_rows(PUBLIC_X, 3, 1))
+    rows = candidates.map_rows(public_rows(PUBLIC_X, 3, 1))
     angles = np.linspace(0, 2 * np.pi, 60)
     weights = np.rint(np.stack([np.cos(angles), np.sin(angles)]) * 2.0**16).astype(np.int64)
     scores = rows.margins(np.concatenate([weights, candidates.weights], axis=1)) / candidates.largest

@@ -140,7 +140,7 @@ def test_scores_of_neighbours_differ_by_at_most_their_sensitivities():
             labels = np.array([1] * 60 + [label])
             fitted = clone(search).set_params(random_state=0).fit(features, labels)
             rows = fitted._rows(features, labels, fitted.plan_)
-            found.append(fitted._scores_of(fitted._seen(rows, fitted.plan_.branches[0]), fitted.plan_))
+            found.append(fitted._scores_of(fitted._mapped_rows(rows, fitted.plan_.branches[0]), fitted.plan_))
         moves = [abs(one - other) for one, other in zip(*found, strict=True)]
         assert all(move <= each for move, each in zip(moves, fitted.plan_.mechanism.sensitivities, strict=True))
         assert 0 < max(moves)

@@ -35,7 +35,7 @@ def losses(candidates, records):
     loss, change = hinges(margin=margin, bits=10, largest=candidates.largest)
     features, labels = np.array([each for each, _ in records]), np.array([label for _, label in records])
     rows = to_rows(checked_features(features), labels, feature_norm=1, lattice_bits=16)
-    return candidates.totals(candidates.seen(rows), loss), change
+    return candidates.totals(candidates.map_rows(rows), loss), change
 
 
 @each_cover
@@ -97,7 +97,7 @@ def test_the_law_of_the_choice_is_that_of_the_exponential_mechanism():
     )
     features = np.array([[0.9, 0.1, 0.0]] * 20)
     plan = model.fit(features, [1] * 20).plan_
-    rows = plan.candidates.seen(to_rows(features, np.ones(20, dtype=np.int64), feature_norm=1, lattice_bits=16))
+    rows = plan.candidates.map_rows(to_rows(features, np.ones(20, dtype=np.int64), feature_norm=1, lattice_bits=16))
     loss, change = hinges(margin=plan.margin, bits=10, largest=plan.candidates.largest)
     scores = -plan.candidates.totals(rows, loss)
     weights = np.exp((scores - scores.max()) / (2 * change))

@@ -16,7 +16,7 @@ from sklearn.utils.estimator_checks import check_estimator
 
 from dpaudit.errors import DpauditError
 from learners import PublicSubspaceRegressor
-from learners.public_data.squares import residuals
+from learners.public_data.subspace_regressor import residuals
 from learners.rows.labels import targets
 from learners.solvers.slopes import UNIT
 

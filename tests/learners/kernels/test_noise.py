@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import pytest
 
 from dpaudit.errors import Unsupported
-from learners.kernels.settling import settled
+from learners.kernels.noise import find_noise_scale
 
 EPSILON, DELTA = Fraction(1, 4), Fraction(1, 10)
 
@@ -26,7 +26,7 @@ def steep(power, away, asked):
 @pytest.mark.parametrize("start", [1, 700, 5_000, 20_000])
 def test_few_prices_are_asked_for(power, start):
     asked = []
-    scale = settled(steep(power, 5_000, asked), start, epsilon=EPSILON, delta=DELTA)
+    scale = find_noise_scale(steep(power, 5_000, asked), start, epsilon=EPSILON, delta=DELTA)
     loss = steep(power, 5_000, [])
     assert loss(scale).epsilon(DELTA).upper <= EPSILON
     assert loss(scale - 1 - scale // 64).epsilon(DELTA).upper > Fraction(97, 100) * EPSILON
@@ -36,4 +36,4 @@ def test_few_prices_are_asked_for(power, start):
 def test_a_loss_that_never_falls_is_refused():
     constant = SimpleNamespace(epsilon=lambda delta: SimpleNamespace(upper=Fraction(1)))
     with pytest.raises(Unsupported, match="DPA202"):
-        settled(lambda scale: constant, 3, epsilon=EPSILON, delta=DELTA)
+        find_noise_scale(lambda scale: constant, 3, epsilon=EPSILON, delta=DELTA)
