@@ -162,8 +162,6 @@ class Filter:
         Args:
           spending: a loss of `dpaudit.accounting` or a guarantee; its certified upper ends count.
           times: how many such releases, at least 0.
-        Returns:
-          Nothing; releases that are not admitted are not made.
         Raises:
           BudgetExceeded: the budget does not cover them; nothing is spent (DPA204).
           AdjacencyMismatch: the loss is about another neighbouring relation (DPA201).
