@@ -28,7 +28,9 @@ def numbers_in(value: Any) -> list[Fraction]:
         if isinstance(value, numbers.Rational):
             return [Fraction(int(value.numerator), int(value.denominator))]
         if not math.isfinite(value):
-            raise InvalidArgument("DPA102", "a query's value must be finite, got NaN or an infinity.")
+            raise InvalidArgument(
+                "DPA102", "a query's value must be finite, got NaN or an infinity. Clip it before it is returned."
+            )
         return [Fraction(value) if isinstance(value, Decimal) else Fraction(float(value))]
     if isinstance(value, np.ndarray):
         return numbers_in(value.tolist())
@@ -36,7 +38,9 @@ def numbers_in(value: Any) -> list[Fraction]:
         return [number for key in sorted(value, key=repr) for number in numbers_in(value[key])]
     if isinstance(value, Iterable) and not isinstance(value, (str, bytes)):
         return [number for item in value for number in numbers_in(item)]
-    raise InvalidArgument("DPA105", f"a query's value must be numbers, got a {class_name(type(value))}.")
+    raise InvalidArgument(
+        "DPA105", f"a query's value must be a number, or a list, array or mapping of numbers, got a {class_name(type(value))}."
+    )
 
 
 def distance_exceeds(first: Any, second: Any, metric: str, bound: Fraction) -> bool:

@@ -35,7 +35,9 @@ def draw_pairs(strategy: SearchStrategy[tuple[Any, Any]]) -> tuple[tuple[Any, An
 
     def keep(pair: Any) -> bool:
         if not isinstance(pair, tuple) or len(pair) != 2:
-            raise InvalidArgument("DPA404", f"the strategy must draw pairs (first, second), got a {class_name(type(pair))}.")
+            raise InvalidArgument(
+                "DPA404", f"the strategy must draw tuples (first, second), got a {class_name(type(pair))}. Map it to them."
+            )
         if not same(*pair) and not any(same(pair, other) for other in found):
             found.append(pair)
         return False

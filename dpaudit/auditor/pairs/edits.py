@@ -95,7 +95,9 @@ def _check_records(data: Any, adjacency: Adjacency) -> None:
     if len(data) == 0:
         raise InvalidArgument("DPA109", "data= holds no record, so it has no neighbour to make. Give at least one record.")
     if adjacency.kind == "label" and isinstance(data[0], dict) and LABEL not in data[0]:
-        raise InvalidArgument("DPA105", f'records that are mappings need their label under "{LABEL}", this field is missing.')
+        raise InvalidArgument(
+            "DPA105", f'the first record has no field "{LABEL}", where mappings have their label. Rename the field.'
+        )
 
 
 def _swaps(data: Dataset) -> Iterator[tuple[int, int]]:

@@ -87,7 +87,10 @@ def draw_users(draw: DrawFn, recipe: Recipe) -> Pair:
         found = draw(rows)
         for row in found:
             if not isinstance(row, Mapping):
-                raise InvalidArgument("DPA105", f"rows under {adjacency} must be mappings, got a {class_name(type(row))}.")
+                raise InvalidArgument(
+                    "DPA105",
+                    f"rows under {adjacency} must be mappings, got a {class_name(type(row))}. Draw dictionaries of fields.",
+                )
         return [{**row, field: user} for row in found]
 
     others = [row for user in range(draw(st.integers(0, most - 1))) for row in owned(user + 1)][: most - 1]
@@ -108,7 +111,7 @@ def draw_vectors(draw: DrawFn, recipe: Recipe) -> Pair:
     adjacency = recipe.adjacency
     base = draw(st.lists(recipe.records, min_size=1, max_size=recipe.most))
     if entries_of(base) is None:
-        raise InvalidArgument("DPA105", f"rows under {adjacency} must be numbers, the entries of a vector.")
+        raise InvalidArgument("DPA105", f"rows under {adjacency} must be numbers, the entries of a vector. Draw for example float.")
     size, whole = len(base), all(isinstance(entry, numbers.Integral) for entry in base)
     most_weight = 1 if whole else _MOST_WEIGHT
     weights = draw(

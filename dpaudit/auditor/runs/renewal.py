@@ -89,7 +89,9 @@ def executor_factory(text: str) -> Callable[[], Executor]:
     try:
         factory = getattr(import_module(place), attribute)
     except Exception as error:
-        raise InvalidArgument("DPA105", f"the executor {text} cannot be imported ({type(error).__name__}).") from error
+        raise InvalidArgument(
+            "DPA105", f"the executor {text} cannot be imported ({type(error).__name__}). Check module and name."
+        ) from error
     if not callable(factory):
         raise InvalidArgument("DPA105", f"{text} must be a function that gives an executor, got a {type(factory).__name__}.")
     return factory  # type: ignore[no-any-return]
