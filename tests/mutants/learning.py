@@ -38,7 +38,7 @@ from learners.rows.polynomial import kernel_norm
 from learners.rows.rows import Rows
 from learners.rows.signs import sign_map
 from learners.rows.sketch import _convolved
-from learners.solvers import moments, phased
+from learners.solvers import phased, plans
 from learners.solvers.gradient import solve
 from learners.solvers.hinge import HingeStep, hinges
 from learners.solvers.orders import random_order, random_places
@@ -146,11 +146,11 @@ def roots_are_rounded_up():
 
 
 def rows_move_the_triangle_by_its_sensitivity_at_most():
-    times = moments.DIAGONAL, moments.OFF_DIAGONAL, moments.DIAGONAL
+    times = plans.DIAGONAL, plans.OFF_DIAGONAL, plans.DIAGONAL
     rows = [row for row in product(range(-5, 6), repeat=2) if row[0] ** 2 + row[1] ** 2 <= 25]
     released = np.array([(a * a, a * b, b * b) for a, b in rows]) * times
-    assert np.square(released).sum(axis=1).max() <= moments.moment_sensitivity(5, 1) ** 2
-    assert np.square(released[:, np.newaxis] - released).sum(axis=2).max() <= moments.moment_sensitivity(5, 2) ** 2
+    assert np.square(released).sum(axis=1).max() <= plans.moment_sensitivity(5, 1) ** 2
+    assert np.square(released[:, np.newaxis] - released).sum(axis=2).max() <= plans.moment_sensitivity(5, 2) ** 2
 
 
 def rows_that_no_plan_is_for_are_refused():
