@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from dpaudit.exact import Exact
-    from learners.record import PrivacyRecord
     from learners.rows.ingest import Features
     from learners.rows.rows import Rows
 
@@ -26,6 +25,7 @@ class UnitRecordClassifier(PrivateEstimator):
     """A classifier of two classes that learns one direction from records of norm one, in the columns of its plan's map."""
 
     released: ClassVar[tuple[str, ...]] = ("embedded_weights_",)
+    multi_class: ClassVar[bool] = False
     feature_norm = 1
 
     @abstractmethod
@@ -39,23 +39,13 @@ class UnitRecordClassifier(PrivateEstimator):
         back = weights if image is None else image.transpose(weights)
         return np.asarray(back / max(float(np.sqrt(np.square(back).sum())), 1e-300))[np.newaxis]
 
-    def __sklearn_tags__(self) -> Any:
-        """Two classes only."""
-        tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_class = False
-        return tags
-
-    def _planned(self, public: Public, classes: NDArray[Any], plan: Any) -> PrivacyRecord:
-        """The record also says what is learned in, and what is promised of it."""
-        record = super()._planned(public, classes, plan)
+    def _plan_facts(self, public: Public, plan: Any) -> dict[str, Any]:
+        """The space that is learned in, and the promised accuracy."""
         if plan is None:
-            return record
-        facts = {
-            "margin": str(in_range(self.margin, "margin", lower=0, upper=1)),
-            "projection": "none" if plan.image is None else f"SignMap seed {plan.image.seed}",
-            **self._facts(plan, public),
-        }
-        return record.stating(facts)
+            return {}
+        projection = "none" if plan.image is None else f"SignMap seed {plan.image.seed}"
+        margin = str(in_range(self.margin, "margin", lower=0, upper=1))
+        return {"margin": margin, "projection": projection, **self._facts(plan, public)}
 
     def _rows(self, features: Features, labels: NDArray[np.int64], plan: Any) -> Rows:
         """Unit records in the columns that are learned in."""

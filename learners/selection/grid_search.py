@@ -33,7 +33,6 @@ if TYPE_CHECKING:
 
     from dpaudit.accounting import PrivacyLoss
     from dpaudit.claims import Adjacency
-    from learners.record import PrivacyRecord
     from learners.rows.ingest import Features
     from mechanisms.sampling.random import BitSource
 
@@ -200,18 +199,16 @@ class PrivateGridSearchCV(PrivateEstimator):
             raise InvalidArgument("DPA103", "shape and stop belong to another law of the number of fits than poisson. Give one.")
         return PoissonRuns(parameter=self.poisson)
 
-    def _planned(self, public: Public, classes: NDArray[Any], plan: GridPlan | None) -> PrivacyRecord:  # type: ignore[override]
-        """The record also names the learner and how much there was to choose from."""
-        record = super()._planned(public, classes, plan)
+    def _plan_facts(self, _public: Public, plan: GridPlan | None) -> dict[str, Any]:
+        """The learner, and how much there was to choose from."""
         if plan is None:
-            return record
-        facts = {
+            return {}
+        return {
             "searches": type(self.estimator).__name__,
             "candidates": len(plan.candidates),
             "held_out": plan.held_out,
             "score_scale": shown(plan.score.sigma if isinstance(plan.score, GaussianMechanism) else plan.score.scale),
         }
-        return record.stating(facts)
 
     def _rows(self, features: Features, labels: NDArray[np.int64], plan: Any) -> Any:  # noqa: ARG002 - each candidate has its own
         """Records as they are."""
