@@ -27,6 +27,12 @@ ENTRY_POINT_GROUP: Final = "dpaudit.targets"
 ZOO: Final = {"zoo": "dpaudit.catalogue:TARGETS", "zoo_published": "dpaudit.catalogue:PUBLISHED"}
 """Specimens to try an auditor on: audited when they are named, never as part of everything that is bundled."""
 
+STORY: Final = ("mechanisms.targets.story:TARGETS", "learners.targets.story:TARGETS")
+"""What an audit without any name shows: everyday releases of real records and broken twins of them.
+
+Named here and not by entry points, since what a newcomer meets first is not for other packages to add to.
+"""
+
 FEWEST_RUNS: Final = 500
 """Fewer runs than this cannot say anything worth reading."""
 
@@ -310,11 +316,11 @@ def _from_bundle(name: str) -> tuple[Target | TargetFailure, ...]:
     for point in entry_points(group=ENTRY_POINT_GROUP):
         if point.name == name:
             return _from_code(point.value)
-    for location in bundle_locations():  # one at a time, own ones first: other packages are not loaded for our names
+    for location in (*STORY, *bundle_locations()):  # one at a time, own ones first: others are not loaded for our names
         names = bundled_targets([location])
         if name in names:
             return (_from_code(location)[names[name][1]],)
-    names = bundled_targets()
+    names = bundled_targets([*STORY, *bundle_locations()])
     from difflib import get_close_matches
 
     near = ", ".join(get_close_matches(name, (*ZOO, *names)))

@@ -117,7 +117,8 @@ def defaults(verb: str, command: click.Command) -> dict[str, Any]:
 _HELP: Final = """Check differential privacy claims before shipping them.
 
 \b
-dpaudit audit                                       every bundled target
+dpaudit audit                                       a dozen releases of real records, half of them broken
+dpaudit audit --all                                 every bundled target
 dpaudit audit zoo                                   known mechanisms, broken and sound
 dpaudit audit papers                                claims of published papers, decided one by one
 dpaudit audit release.py:target                     a function of your own

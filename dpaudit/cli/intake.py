@@ -1,4 +1,4 @@
-"""The names that an audit without any takes: all bundled targets, found in processes of their own, and what is not among them."""
+"""The names that an audit without any takes: the story or all bundled targets, found in processes of their own."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from dpaudit.errors import InvalidArgument, MissingExtra, TargetFailure
 from dpaudit.extras import left_out_of
 from dpaudit.results import TargetResult, Verdict
-from dpaudit.targets import broken_bundles, bundle_locations, bundled_targets
+from dpaudit.targets import STORY, broken_bundles, bundle_locations, bundled_targets
 
 if TYPE_CHECKING:
     from dpaudit.auditor.supervision.child import Json, Send
@@ -24,9 +24,9 @@ class Bundled:
     left_out: tuple[str, ...]
 
 
-def bundled() -> Bundled:
-    """Find all bundled targets; a package that ends its process while it is loaded hides no other one."""
-    names, broken, left_out = _bundles()
+def bundled(*, everything: bool) -> Bundled:
+    """Find the targets of the story, or all bundled ones; a package that ends its process while it is loaded hides no other one."""
+    names, broken, left_out = _bundles(None if everything else STORY)
     if not names and not broken:
         unseen = "".join(f" Left out are {one}." for one in left_out)
         raise InvalidArgument(
@@ -35,18 +35,18 @@ def bundled() -> Bundled:
     return Bundled(names, [_failed(location, failure) for location, failure in broken.items()], tuple(left_out))
 
 
-def _bundles() -> tuple[list[str], dict[str, str], list[str]]:
+def _bundles(locations: Collection[str] | None) -> tuple[list[str], dict[str, str], list[str]]:
     """Names, failures by location, what is left out: from one process, or from one for each location where that one died."""
     from dpaudit.auditor.supervision.apart import run_apart
     from dpaudit.auditor.supervision.limits import Limits
 
     try:
-        return _texts(run_apart(_listing(None), Limits()))
+        return _texts(run_apart(_listing(locations), Limits()))
     except TargetFailure:
         names: list[str] = []
         broken: dict[str, str] = {}
         left_out: list[str] = []
-        for location in bundle_locations():
+        for location in bundle_locations() if locations is None else locations:
             try:
                 more, refused, lacking = _texts(run_apart(_listing([location]), Limits()))
             except TargetFailure as failure:

@@ -110,15 +110,16 @@ def _passes(result: TargetResult, *, allow_inconclusive: bool) -> bool:
 
 def describe(result: TargetResult) -> str:
     """Return verdict, claim and evidence of one target, as lines for the test's failure."""
-    from dpaudit.report import wording
+    from dpaudit.report import answers, wording
 
-    lines = [f"dpaudit: {result.name} is {result.verdict}: {result.summary}", f"  claim:    {result.claim.text}"]
+    lines = [f"dpaudit: {result.name} is {result.verdict}. {answers.found(result)}"]
+    repair = answers.repair(result)
+    lines += [f"  {text}" for text in (answers.seen(result), f"Repair: {repair}" if repair else "") if text]
+    lines.append(f"  claim:    {answers.claimed(result)}")
     lines.append(f"  values:   {result.values}")
     if result.source is not None:
         lines.append("  source:   {}:{}".format(*result.source))
     lines += [f"  {status + ':':9} {text}" for status, text in wording.remarks(result)]
-    if result.failure:
-        lines.append(f"  failure:  {result.failure}")
     attack = result.attack
     if attack is not None:
         lines += [f"  pair:     {wording.pair(attack)}", f"  event:    {attack.event}"]

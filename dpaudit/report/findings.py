@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from dpaudit.exact import instance_of
-from dpaudit.report import wording
+from dpaudit.report import answers, wording
 from dpaudit.results import Report, TargetResult, Verdict
 
 RULES: Final = {
@@ -70,9 +70,9 @@ def told(result: TargetResult) -> Iterator[tuple[str, str, str]]:
     witnesses = list(_witnesses(result))
     yield from witnesses
     if result.verdict is Verdict.REFUTED and not any(level == "error" for _, level, _ in witnesses):
-        yield "DPA-E01", "error", result.summary
+        yield "DPA-E01", "error", " ".join(filter(None, (answers.found(result), _repair(result))))
     if result.verdict is Verdict.INCONCLUSIVE:
-        yield "DPA-I01", "warning", result.summary
+        yield "DPA-I01", "warning", " ".join(filter(None, (answers.found(result), _repair(result))))
     yield from _remarks(result)
 
 
@@ -87,12 +87,10 @@ def _remarks(result: TargetResult) -> Iterator[tuple[str, str, str]]:
 
 def _witnesses(result: TargetResult) -> Iterator[tuple[str, str, str]]:
     """What each witness has against the claim."""
-    claim = result.claim.text
+    claim = f"{wording.promised(result)} under {result.claim.adjacency}"
     if result.rejected_in_family:
-        bound = result.lower_bound
-        found = bound is not None and bound.epsilon is not None and bound.epsilon > 0
-        known = f" The attack found {wording.attacked(result.attack)}." if found else ""
-        yield "DPA-E01", "error", f"{result.name} does not satisfy {claim}.{known}"
+        told = (f"{result.name} claims {claim}.", answers.found(result), answers.seen(result), _repair(result))
+        yield "DPA-E01", "error", " ".join(filter(None, told))
     if result.price is not None and result.price.status == "above" and result.price.value is not None:
         least = wording.lower(result.price.value.lower)
         yield "DPA-C01", "error", f"{result.name} claims {claim}; the {result.price.quantity} of its releases is at least {least}."
@@ -103,3 +101,9 @@ def _witnesses(result: TargetResult) -> Iterator[tuple[str, str, str]]:
         level = "error" if result.proof.status == "refuted" else "warning"
         reason = wording.sentence(result.proof.reason) or wording.PROOFS[result.proof.status]
         yield "DPA-P01", level, f"The proof {result.proof.name} of {result.name} is {result.proof.status}. {reason}"
+
+
+def _repair(result: TargetResult) -> str:
+    """What to do, where the evidence says it."""
+    advice = answers.repair(result)
+    return f"Repair: {advice}" if advice else ""

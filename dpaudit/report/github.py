@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Final
 
 from dpaudit.report import wording
+from dpaudit.report.answers import answers, found
 from dpaudit.report.findings import Finding, findings
 from dpaudit.report.terminal import printable
-from dpaudit.results import Report, TargetResult, Values
+from dpaudit.results import Report, TargetResult, Values, Verdict
 
 _MESSAGE: Final = str.maketrans({"%": "%25", "\r": "%0D", "\n": "%0A"})
 _PROPERTY: Final = str.maketrans({"%": "%25", "\r": "%0D", "\n": "%0A", ":": "%3A", ",": "%2C"})
@@ -30,12 +31,12 @@ def to_annotations(report: Report) -> str:
       >>> to_annotations(Report(Settings(alpha=Fraction(1, 20), runs=1000, seed=0), results=()))
       ''
     """
-    found = findings(report)
+    lines = map(_of_finding, findings(report))
     # Public data need no notice at every line of a job; somebody's leave to show private values does.
     shown = dict.fromkeys(result.values for result in report.results if result.values is Values.ASKED)
     notices = [workflow_command("notice", f"In this report {said}.", title="dpaudit", path=None, line=None) for said in shown]
     lacking = [workflow_command("warning", said, title="dpaudit", path=None, line=None) for said in wording.left_out(report)]
-    return "".join([*map(_of_finding, found), *notices, *lacking])
+    return "".join([*lines, *notices, *lacking])
 
 
 def to_summary(report: Report) -> str:
@@ -55,24 +56,33 @@ def to_summary(report: Report) -> str:
       '## No claim was audited'
     """
     lines = [f"## {wording.headline(report)}", ""]
-    if report.results:
-        lines += ["| target | claim | price | attack | proof | verdict |", "|---|---|---|---|---|---|"]
-        lines += map(_of_result, report.results)
-        lines += ["", wording.false_alarm(report), wording.power_target(report)]
-        seen = [verdict for verdict in wording.ORDER if any(result.verdict is verdict for result in report.results)]
-        lines += ["", *(f"* **{verdict}**: {wording.meaning(verdict, report.results)}" for verdict in seen)]
-        lines += _found(report)
+    results = wording.by_urgency(report.results)
+    if results:
+        lines += [
+            "| target | verdict | claim | found | price | proof |",
+            "|---|---|---|---|---|---|",
+            *map(_of_result, results),
+            "",
+        ]
+        for result in results:
+            lines += [
+                f"* **{printable(result.name).translate(_CELL)}** {printable(text).translate(_CELL)}"
+                for text in _told(report, result)
+            ]
+        lines += ["", wording.false_alarm(report), wording.power_target(report), f"Not looked at: {wording.NOT_COVERED}"]
         lines += ["", *(printable(said).translate(_CELL) for said in wording.disclosures(report))]
     for warning in wording.warnings(report):
         lines += ["", printable(warning).translate(_CELL)]
     return "\n".join(lines) + "\n"
 
 
-def _found(report: Report) -> list[str]:
-    """What was found about each claim, but for those that survived with nothing to say."""
-    said = [(result, label, text) for result in report.results for label, text in wording.found(result)]
-    lines = [printable(f"{result.name}, {label}: {text}").translate(_CELL) for result, label, text in said]
-    return ["", *(f"* {line}" for line in lines)] if lines else []
+def _told(report: Report, result: TargetResult) -> list[str]:
+    """What is said below the table: of a refuted or undecided claim everything, of others what checks say."""
+    answer = answers(report, result)
+    repair = [f"Repair: {answer.repair}"] if answer.repair else []
+    told = [answer.seen, *repair] if result.verdict not in (Verdict.CONSISTENT, Verdict.PROVEN) else []
+    checks = [wording.sentence(f"{status}: {text}") for status, text in wording.remarks(result)]
+    return [" ".join(filter(None, told))] * any(told) + checks
 
 
 def workflow_command(level: str, text: str, *, title: str, path: str | None, line: int | None) -> str:
@@ -87,13 +97,20 @@ def row(*cells: str) -> str:
     return f"| {' | '.join(printable(cell).translate(_CELL) for cell in cells)} |"
 
 
-def _of_finding(found: Finding) -> str:
+def _of_finding(one: Finding) -> str:
     """One finding as a command."""
-    level = "notice" if found.level == "note" else found.level
-    return workflow_command(level, found.text, title=f"{found.rule} {found.target}", path=found.path, line=found.line)
+    level = "notice" if one.level == "note" else one.level
+    return workflow_command(level, one.text, title=f"{one.rule} {one.target}", path=one.path, line=one.line)
 
 
 def _of_result(result: TargetResult) -> str:
     """One claim in the table."""
-    price, attack, proof = wording.priced(result.price), wording.attacked(result.attack), wording.proof_status(result.proof)
-    return row(result.name, result.claim.text, price, attack, proof, f"**{result.verdict}**")
+    price, proof = wording.priced(result.price), wording.proof_status(result.proof)
+    return row(
+        result.name,
+        f"**{result.verdict}**",
+        f"{wording.promised(result)} under {result.claim.adjacency}",
+        found(result),
+        price,
+        proof,
+    )

@@ -6,7 +6,7 @@ from typing import Final
 from xml.etree import ElementTree as ET
 
 from dpaudit.exact import instance_of
-from dpaudit.report import wording
+from dpaudit.report import answers, wording
 from dpaudit.report.findings import told
 from dpaudit.report.terminal import printable
 from dpaudit.results import Report, TargetResult, Verdict
@@ -59,9 +59,18 @@ def _case(suite: ET.Element, result: TargetResult, outcome: str, seconds: float,
     where = {} if result.source is None else {"file": result.source[0], "line": str(result.source[1])}
     case = ET.SubElement(suite, "testcase", {**named, **where})
     if outcome:
-        entry = ET.SubElement(case, outcome, {"type": str(result.verdict), "message": printable(result.summary)})
+        entry = ET.SubElement(case, outcome, {"type": str(result.verdict), "message": printable(answers.found(result))})
         entry.text = "\n".join(printable(f"{rule} {text}") for rule, _, text in told(result))
     remarks = map(": ".join, wording.remarks(result))
-    lines = (meaning, result.summary, *remarks, f"In this report {result.values}.")
+    repair = f"Repair: {advice}" if (advice := answers.repair(result)) else ""
+    lines = (
+        answers.found(result),
+        answers.seen(result),
+        repair,
+        meaning,
+        result.summary,
+        *remarks,
+        f"In this report {result.values}.",
+    )
     told_of = [printable(line) for line in lines if line]
     ET.SubElement(case, "system-out").text = "\n".join(told_of)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from dpaudit.exact import instance_of
 from dpaudit.report import wording
+from dpaudit.report.answers import Answers, answers
 from dpaudit.report.document import SCHEMA_VERSION, audit_command, reproduce_command
 from dpaudit.report.plots import Plot, profile_plot, tradeoff_plot, wealth_plot
 from dpaudit.results import Report, TargetResult
@@ -39,6 +40,7 @@ class Section:
     bars: tuple[Bar, ...]
     claim: float
     reproduce: str | None
+    answers: Answers
 
 
 def to_html(report: Report) -> str:
@@ -57,11 +59,11 @@ def to_html(report: Report) -> str:
       >>> to_html(Report(Settings(alpha=Fraction(1, 20), runs=1000, seed=0), results=()))[:15]
       '<!DOCTYPE html>'
     """
-    results = sorted(instance_of(report, Report, "report").results, key=lambda result: wording.ORDER.index(result.verdict))
+    results = wording.by_urgency(instance_of(report, Report, "report").results)
     return template("page.html.j2").render(
         report=report,
         version=report.version,
-        sections=[_section(result, f"t{place}") for place, result in enumerate(results, start=1)],
+        sections=[_section(report, result, f"t{place}") for place, result in enumerate(results, start=1)],
         verdicts=[verdict for verdict in wording.ORDER if any(result.verdict is verdict for result in report.results)],
         proofs={wording.proof_status(result.proof) for result in results},
         family=wording.family(report),
@@ -89,7 +91,7 @@ def template(name: str) -> Template:
     return environment.get_template(name)
 
 
-def _section(result: TargetResult, key: str) -> Section:
+def _section(report: Report, result: TargetResult, key: str) -> Section:
     """A target made ready for the template."""
     bets, bound = (None, None) if result.attack is None else (result.attack.sequential, result.attack.bound)
     drawn = (
@@ -98,11 +100,19 @@ def _section(result: TargetResult, key: str) -> Section:
         None if bets is None else wealth_plot(bets, result.name, f"{key}w"),
     )
     bars, claim = _bars(result)
-    return Section(key, result, tuple(plot for plot in drawn if plot is not None), bars, claim, reproduce_command(result))
+    return Section(
+        key,
+        result,
+        tuple(plot for plot in drawn if plot is not None),
+        bars,
+        claim,
+        reproduce_command(result),
+        answers(report, result),
+    )
 
 
 def _bars(result: TargetResult) -> tuple[tuple[Bar, ...], float]:
-    """Attack and price as shares of what the claim allows, and where the claim is on their scale."""
+    """Attack, price and proof as shares of what the claim allows, and where the claim is on their scale."""
     attack, price = wording.shares(result)
     ends = [attack or 0.0, price[1] if price is not None else 0.0]
     scale = min(max(_SHORTEST_SCALE, 1.08 * max(ends)), _LONGEST_SCALE)
@@ -115,6 +125,9 @@ def _bars(result: TargetResult) -> tuple[tuple[Bar, ...], float]:
         sure, length = (100 * min(max(end / scale, 0), 1) for end in price)
         text = high if low == high else f"{low} to {high}"
         bars.append(Bar("price", sure, length, f"{text} of what is claimed{_beyond(price[1], scale)}"))
+    status = wording.proof_status(result.proof)
+    shown = 100 / scale if status in ("proven", "in part") else 0.0
+    bars.append(Bar("proof", shown * (status == "proven"), shown, wording.proof_by_tests(result.proof) or status))
     return tuple(bars), 100 / scale
 
 

@@ -1,16 +1,18 @@
-"""A report as text for a terminal: one table of all claims, then what was found about each refuted one, then what it all means."""
+"""A report as text for a terminal: what was found about each claim and what to do, refuted ones first, then what it all means."""
 
 from __future__ import annotations
 
 import io
+import shlex
 import textwrap
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Final
 
 from dpaudit.exact import instance_of, integer
 from dpaudit.report import wording
+from dpaudit.report.answers import Answers, answers
 from dpaudit.report.document import reproduce_command
-from dpaudit.results import Attack, Proof, Report, TargetResult, Verdict
+from dpaudit.results import EXIT_CODES, Attack, Proof, Report, TargetResult, Verdict
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -22,11 +24,14 @@ _COLOURS: Final = {
     Verdict.CONSISTENT: "green",
     Verdict.PROVEN: "bold green",
 }
-_COLUMNS: Final = ("target", "claim", "price", "attack", "properties", "proof", "verdict")
-_ROOM_FOR_ALL: Final = 108
-_ROOM_FOR_TABLE: Final = 76
-_LONGEST_NAME: Final = 24
+_MARGIN: Final = 14
+"""Columns before a text, the longest verdict and two spaces."""
+_IN_FULL: Final = 3
+"""So many claims are shown in full; of more, only what was found and what to do."""
 _LONGEST_WITNESS: Final = 240
+_BAR: Final = 32
+_LONGEST_SCALE: Final = 4.0
+"""Bars end at this multiple of the claim, so that the claim's own stays visible beside a claim that is far off."""
 
 
 def to_text(report: Report, *, width: int = 100, colour: bool = False, ascii_only: bool = False, path: str | None = None) -> str:
@@ -84,87 +89,148 @@ def printable(text: str) -> str:
 
 def _parts(report: Report, path: str | None, *, width: int, ascii_only: bool) -> Iterator[RenderableType]:
     """What is printed, from top to bottom."""
-    if instance_of(report, Report, "report").results:
-        yield _table(report, width=width, ascii_only=ascii_only)
-    for result in report.results:
-        if result.verdict in (Verdict.REFUTED, Verdict.FAILED):
-            yield _title(result)
-            yield _grid((label, printable(text)) for label, text in _lines(report, result, path))
+    results = wording.by_urgency(instance_of(report, Report, "report").results)
     yield f"{wording.headline(report)}."
-    yield from _others(report)
-    yield from map(printable, wording.disclosures(report))
+    in_full = len(results) <= _IN_FULL
+    survivors = [result for result in results if result.verdict is Verdict.CONSISTENT]
+    for result in results:
+        answer = answers(report, result, path)
+        if in_full or result.verdict is not Verdict.CONSISTENT or result is survivors[0]:
+            yield ""
+        yield from _found(result, answer, width)
+        if in_full:
+            yield _grid((label, printable(text)) for label, text in _details(report, result, answer, path, ascii_only=ascii_only))
+    yield ""
+    yield from _closing(report, results, path, in_full=in_full)
+
+
+def _found(result: TargetResult, answer: Answers, width: int) -> Iterator[RenderableType]:
+    """Verdict and name, then what was found and what to do, indented."""
+    from rich.text import Text
+
+    yield Text.assemble(
+        (result.verdict.upper().ljust(_MARGIN), _COLOURS[result.verdict]),
+        (printable(result.name), "bold"),
+        _described(result, width),
+    )
+    told = [answer.found, answer.seen, *_beside(result)]
+    if result.verdict is Verdict.CONSISTENT:
+        told = [" ".join(filter(None, told))]
+    if answer.repair:
+        told.append(f"Repair: {answer.repair}")
+    elif answer.next_step and result.verdict is Verdict.FAILED:
+        told.append(f"Next: {answer.next_step}")
+    for text in filter(None, told):
+        yield Text(textwrap.fill(printable(text), width, initial_indent=" " * _MARGIN, subsequent_indent=" " * _MARGIN))
+
+
+def _described(result: TargetResult, width: int) -> str:
+    """What a target answers and where it is defined, as far as both fit behind its name."""
+    room = width - _MARGIN - len(result.name) - 2
+    source = "" if result.source is None else f"  {result.source[0]}:{result.source[1]}"
+    text = printable(result.description)
+    if text and len(text) + len(source) <= room:
+        return f"  {text}{source}"
+    return (
+        source
+        if len(source) <= room and result.verdict in (Verdict.REFUTED, Verdict.FAILED)
+        else f"  {text}"
+        if len(text) <= room
+        else ""
+    )
+
+
+def _beside(result: TargetResult) -> Iterator[str]:
+    """What other witnesses and checks say, a sentence each: violated ones, checks that were not run, price and proof."""
+    for status, text in wording.remarks(result):
+        if status == "violated" or (status == "not run" and result.verdict is not Verdict.REFUTED):
+            yield wording.sentence(f"{status} is the check: {text}" if status == "violated" else f"not checked: {text}")
+    if wording.inversion(result):
+        yield wording.inversion(result)
+    proof = result.proof
+    if proof is not None and proof.status in ("refuted", "stale", "unknown"):
+        yield f"Proof {_proof(proof)}."
+    elif result.verdict in (Verdict.CONSISTENT, Verdict.INCONCLUSIVE, Verdict.PROVEN) and result.price is not None:
+        shown = "" if proof is None else f"; proof {proof.status}" + (f" ({by})" if (by := wording.proof_by_tests(proof)) else "")
+        yield f"Certified price of its noise: {wording.priced(result.price)}{shown}."
+
+
+def _details(
+    report: Report, result: TargetResult, answer: Answers, path: str | None, *, ascii_only: bool
+) -> Iterator[tuple[str, str]]:
+    """Label and text of each line about a claim that is shown in full."""
+    yield "claimed", answer.claimed
+    yield from _picture(result, ascii_only=ascii_only)
+    yield from (("note", text) for status, text in wording.remarks(result) if status == "note")
+    yield from (("not seen", text) for text in answer.unseen if result.verdict is Verdict.REFUTED)
+    attack = result.attack
+    if attack is not None:
+        yield "datasets", answer.where
+        yield from zip(("first", "second"), map(_cut, _shortest(attack)), strict=False)
+        if attack.bound is not None:
+            yield "counts", f"{attack.event}: {wording.counted(attack.bound)}"
+        yield "bets", wording.evidence(attack)
+        yield "seed", wording.stream(report, attack)
+    if answer.sure:
+        yield "how sure", answer.sure
+    if attack is not None:
+        yield "repeat", _repeat(result, path)
+
+
+def _picture(result: TargetResult, *, ascii_only: bool) -> Iterator[tuple[str, str]]:
+    """Claim, price and attack as bars on one axis, in shares of the claim, and the word of the proof."""
+    attack, price = wording.shares(result)
+    longest = min(max(1.0, attack or 0.0, price[1] if price else 0.0), _LONGEST_SCALE)
+    full, part = ("#", "-") if ascii_only else ("\u2588", "\u2591")
+
+    def bar(sure: float, possible: float) -> str:
+        solid, all_of_it = (round(_BAR * min(max(share, 0.0) / longest, 1.0)) for share in (sure, possible))
+        return (full * solid + part * (all_of_it - solid)).ljust(_BAR)
+
+    yield "claim", f"{bar(1, 1)} {wording.promised(result)}"
+    if price is not None:
+        yield "price", f"{bar(*price)} {wording.priced(result.price)}, certified, of the noise that was logged"
+    else:
+        yield "price", wording.sentence(wording.price_status(result.price)).rstrip(".").lower()
+    yield "attack", f"{bar(attack or 0, attack or 0)} {wording.attacked(result.attack)}, a lower bound on the true value"
+    yield "proof", wording.proof_status(result.proof)
+
+
+def _shortest(attack: Attack) -> tuple[str, ...]:
+    """The datasets of the smallest pair on which the claim is known to fail, where they may be shown."""
+    if attack.minimal is not None and attack.minimal.refuted and attack.minimal.pair.witness is not None:
+        return attack.minimal.pair.witness
+    return attack.pair.witness or ()
+
+
+def _closing(report: Report, results: tuple[TargetResult, ...], path: str | None, *, in_full: bool) -> Iterator[str]:
+    """What holds for all claims: errors, what was not covered, what the words mean, the exit code and the next command."""
     yield from map(printable, wording.warnings(report))
-    if any(result.attack for result in report.results):
-        yield wording.false_alarm(report)
-        if width < _ROOM_FOR_ALL:
-            checks = tuple(check for result in report.results for check in result.properties)
-            yield f"Properties of all targets: {wording.properties(checks)}. Proofs: {wording.proofs(report)}."
-    yield from _meanings(report)
-    if any(result.verdict in (Verdict.CONSISTENT, Verdict.INCONCLUSIVE) for result in report.results):
-        yield wording.power_target(report)
+    if any(result.attack for result in results):
+        yield f"How sure: {wording.false_alarm(report)}"
+    verdicts = {result.verdict for result in results}
+    if Verdict.CONSISTENT in verdicts:
+        yield f"Consistent is no proof of privacy: {wording.power_target(report)}"
+    if verdicts & {Verdict.CONSISTENT, Verdict.INCONCLUSIVE}:
+        yield f"Not looked at: {wording.NOT_COVERED}"
+    yield from map(printable, wording.disclosures(report))
+    yield printable(_last(report, results, path, in_full=in_full))
 
 
-def _others(report: Report) -> Iterator[str]:
-    """What was found about the claims that are not told in full, line by line."""
-    for result in report.results:
-        if result.verdict not in (Verdict.REFUTED, Verdict.FAILED):
-            yield from (printable(f"{result.name}, {label}: {text}") for label, text in wording.found(result))
-
-
-def _meanings(report: Report) -> Iterator[str]:
-    """What the verdicts, and the words of the proof witness, mean."""
-    for verdict in wording.ORDER:
-        if any(result.verdict is verdict for result in report.results):
-            yield f"{verdict}: {wording.meaning(verdict, report.results)}"
-    for status, meaning in wording.PROOFS.items():
-        if any(result.proof is not None and result.proof.status == status for result in report.results):
-            yield f"proof {status}: {meaning}"
-
-
-def _table(report: Report, *, width: int, ascii_only: bool) -> RenderableType:
-    """One row for each claim; narrower terminals get it without properties and proofs, summed up in a line below, or as a list."""
-    from rich import box
-    from rich.console import Group
-    from rich.table import Table
-
-    if width < _ROOM_FOR_TABLE:
-        blocks = [(_title(result), _grid(list(_cells(result).items())[1:])) for result in report.results]
-        return Group(*(part for block in blocks for part in block))
-    table = Table(box=box.ASCII2 if ascii_only else box.SIMPLE_HEAD, pad_edge=False, collapse_padding=True)
-    columns = [name for name in _COLUMNS if width >= _ROOM_FOR_ALL or name not in ("properties", "proof")]
-    for name in columns:
-        table.add_column(name, overflow="fold", no_wrap=name in ("target", "verdict"))
-    for result in report.results:
-        cells = _cells(result)
-        table.add_row(*(cells[name] for name in columns[:-1]), _verdict(result))
-    return table
-
-
-def _cells(result: TargetResult) -> dict[str, str]:
-    """The cells of a row by column, all but the verdict."""
-    tried = result.attack is not None
-    return {
-        "target": "\n".join(textwrap.wrap(printable(result.name), _LONGEST_NAME)),
-        "claim": f"{printable(wording.promised(result))}\n{printable(result.claim.adjacency)}",
-        "price": "-" if result.price is None else printable(wording.priced(result.price)),
-        "attack": wording.attacked(result.attack) if tried else "-",
-        "properties": wording.properties(result.properties) if result.properties else "-",
-        "proof": "\n".join(filter(None, (wording.proof_status(result.proof), wording.proof_by_tests(result.proof)))),
-    }
-
-
-def _verdict(result: TargetResult) -> RenderableType:
-    """The verdict in its colour."""
-    from rich.text import Text
-
-    return Text(result.verdict, style=_COLOURS[result.verdict])
-
-
-def _title(result: TargetResult) -> RenderableType:
-    """Name and verdict on a line."""
-    from rich.text import Text
-
-    return Text.assemble((printable(result.name), "bold"), " ", (result.verdict.upper(), _COLOURS[result.verdict]))
+def _last(report: Report, results: tuple[TargetResult, ...], path: str | None, *, in_full: bool) -> str:
+    """The exit code with its meaning, and what to type next."""
+    meaning = next((name for name, code in EXIT_CODES.items() if code == report.exit_code), "")
+    said = wording.EXIT_MEANINGS.get(meaning, meaning)
+    first = results[0] if results else None
+    if first is None or first.verdict is Verdict.CONSISTENT:
+        return f"Exit code {report.exit_code}: {said}."
+    if in_full:
+        again = _repeat(first, path)
+    elif path is not None:
+        again = f"dpaudit report {shlex.quote(f'{path}#{first.name}')}"
+    else:
+        again = f"dpaudit audit {first.reference}" if first.reference else "audit this claim alone"
+    return f"Exit code {report.exit_code}: {said}. Next: {again}"
 
 
 def _grid(lines: Iterable[tuple[str, str]]) -> RenderableType:
@@ -177,50 +243,13 @@ def _grid(lines: Iterable[tuple[str, str]]) -> RenderableType:
     grid.add_column(overflow="fold")
     for label, text in lines:
         grid.add_row(label, text)
-    return Padding(grid, (0, 0, 1, 2))
-
-
-def _lines(report: Report, result: TargetResult, path: str | None) -> Iterator[tuple[str, str]]:
-    """Label and text of each line of the details."""
-    yield "claim", result.claim.text
-    if result.attack is None or not result.rejected_in_family:
-        yield "found", result.failure or result.summary
-    if result.failure[:3] == "DPA":
-        yield "more", f"dpaudit explain {result.failure[:6]}"
-    yield from ((status, printable(text)) for status, text in wording.remarks(result))
-    if wording.inversion(result):
-        yield "price", f"{wording.priced(result.price)}. {wording.inversion(result)}"
-    if result.price is not None and result.price.status == "above":
-        yield "price", f"{wording.priced(result.price)}. {wording.price_status(result.price)}"
-    if result.proof is not None and result.proof.status in ("refuted", "stale", "unknown"):
-        yield "proof", _proof(result.proof)
-    if result.attack is not None:
-        yield from _attack_lines(report, result.attack)
-        yield "repeat", _repeat(result, path)
-    if result.source is not None:
-        yield "source", f"{result.source[0]}:{result.source[1]}"
+    return Padding(grid, (1, 0, 0, 2))
 
 
 def _proof(proof: Proof) -> str:
     """What a proof found against the claim, or what is in its way."""
     found = proof.reason or " ".join(step.statement for step in proof.steps if step.word == "certified")
-    return f"{proof.status}, {proof.name}: {found}"
-
-
-def _attack_lines(report: Report, attack: Attack) -> Iterator[tuple[str, str]]:
-    """What the attack did: on which pair, counting which event, with which seed."""
-    yield "pair", wording.pair(attack)
-    if attack.pair.witness is not None:
-        yield from zip(("first", "second"), map(_cut, attack.pair.witness), strict=True)
-    if attack.bound is not None:
-        yield "event", attack.event
-        yield "counts", wording.counted(attack.bound)
-        yield "bound", f"{wording.attacked(attack)}, {wording.confidence(attack.bound)}"
-    yield "bets", wording.evidence(attack)
-    if attack.minimal is not None:
-        yield "minimal", wording.minimal(attack.minimal)
-        yield from zip(("first", "second"), map(_cut, attack.minimal.pair.witness or ()), strict=False)
-    yield "seed", wording.stream(report, attack)
+    return f"{proof.status}, {proof.name}: {found}".removesuffix(".")
 
 
 def _cut(text: str) -> str:

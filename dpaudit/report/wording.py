@@ -59,6 +59,20 @@ TERMS: Final = {
 }
 """What stands beside a verdict."""
 
+NOT_COVERED: Final = (
+    "datasets and outputs other than those that were tried, and what the functions do beside their outputs: time, memory, files, "
+    "network traffic."
+)
+"""What no audit looks at, in a sentence."""
+
+EXIT_MEANINGS: Final = {
+    "survived": "no claim was refuted",
+    "refuted": "a claim is refuted",
+    "inconclusive": "a claim is undecided",
+    "failed": "a target could not be audited",
+}
+"""What an exit code of an audit means."""
+
 LIMITS: Final = (
     "An attack can refute a claim but never establish it: only the datasets, events and numbers of runs named here were tried.",
     "Sampling sees no probability far below one in the number of runs. For a very small delta the price speaks, not the attack.",
@@ -89,7 +103,19 @@ WORDS: Final = {
 }
 """What stands behind a step of a proof."""
 
+JARGON: Final = (
+    "Event: a set of outputs that was chosen on other runs. Bets: a stake is bet on which dataset an output came from, at odds "
+    "that are fair or worse if the claim holds; multiplying it by 1/p then has probability at most p. P-value: the probability of "
+    "such evidence if the claim holds."
+)
+"""What the words of an attack's numbers mean."""
+
+_SYMBOLS: Final = {"pure_dp": "", "approx_dp": "", "zcdp": " (zCDP)", "gdp": " (GDP)"}
+"""What stands behind the parameters of a claim, by its kind."""
+
 _NARROW: Final = 1e-3
+_SHORT: Final = 7
+_LONGEST_CLAIM: Final = 48
 _STATUS: Final = {
     "within": "The certified price is within the claim.",
     "above": "The certified price exceeds the claim.",
@@ -122,12 +148,9 @@ def meaning(verdict: Verdict, beside: Iterable[TargetResult]) -> str:
     return _UNOPPOSED.get(verdict, MEANINGS[verdict]) if all(map(is_unopposed, beside)) else MEANINGS[verdict]
 
 
-def found(result: TargetResult) -> Iterator[tuple[str, str]]:
-    """Label and text of what a form has to say of a claim that it does not tell in full: verdict, checks, price, proof."""
-    if result.verdict is not Verdict.CONSISTENT or not is_unopposed(result):
-        yield str(result.verdict), sentence(result.summary or result.failure)
-    for status, text in remarks(result):
-        yield status, sentence(text)
+def by_urgency(results: Iterable[TargetResult]) -> tuple[TargetResult, ...]:
+    """The results in the order in which they want attention, otherwise in the order of the targets."""
+    return tuple(sorted(results, key=lambda result: ORDER.index(result.verdict)))
 
 
 def headline(report: Report) -> str:
@@ -246,8 +269,19 @@ def sentence(text: str) -> str:
 
 
 def promised(result: TargetResult) -> str:
-    """The claim without its adjacency: "epsilon = 1"."""
-    return result.claim.text.removesuffix(f" under {result.claim.adjacency}")
+    """The claim without its adjacency, with four digits: "epsilon = 1", "mu = 0.2681 (GDP)"; longer texts are cut."""
+    claim = result.claim
+    if claim.kind in _SYMBOLS and claim.parameters:
+        numbers = ", ".join(f"{name} = {_rounded(value)}" for name, value in claim.parameters)
+        return f"{numbers}{_SYMBOLS[claim.kind]}"
+    text = claim.text.removesuffix(f" under {claim.adjacency}")
+    return text if len(text) <= _LONGEST_CLAIM else f"{text[: _LONGEST_CLAIM - 4]} ..."
+
+
+def _rounded(value: Fraction) -> str:
+    """A parameter of a claim: as a decimal where that is short, else with four digits, rounded up."""
+    exact = decimal(value)
+    return exact if "/" not in exact and len(exact) <= _SHORT else upper(value)
 
 
 def neighbours(adjacency: str) -> str:

@@ -38,7 +38,7 @@ def test_a_sound_claim_survives_with_exit_code_0(dpaudit):
 def test_a_broken_claim_is_refuted_with_exit_code_1(dpaudit):
     result = dpaudit("audit", "releases.py:broken", *SURE)
     assert 1 == result.exit_code
-    for part in ("broken REFUTED", "pair", "event", "counts", "seed", "repeat"):
+    for part in ("REFUTED       broken", "datasets", "counts", "seed", "repeat", "Repair:"):
         assert part in result.stdout
 
 
@@ -217,7 +217,7 @@ def test_the_seed_changes_the_evidence(dpaudit):
 )
 def test_a_profile_stands_for_a_number_of_runs(dpaudit, monkeypatch, profile, runs):
     seen = []
-    monkeypatch.setattr(verb, "_audited", lambda names, settings, *rest: seen.append(settings.runs))
+    monkeypatch.setattr(verb, "_audited", lambda names, settings, *rest, everything: seen.append(settings.runs))
     dpaudit("audit", "releases.py:sound", *(("--profile", profile) if profile else ()))
     assert [runs] == seen
 
@@ -228,12 +228,12 @@ def test_a_time_budget_takes_the_place_of_runs(dpaudit):
     assert report.results[0].attack.plan[2] > 0
 
 
-def test_without_a_name_every_bundled_target_is_audited(dpaudit, monkeypatch):
+def test_on_request_every_bundled_target_is_audited(dpaudit, monkeypatch):
     from dpaudit.cli import intake
 
-    monkeypatch.setattr(intake, "bundled_targets", lambda: {"releases.py:sound": (), "releases.py:broken": ()})
-    monkeypatch.setattr(intake, "broken_bundles", lambda: {"other:TARGETS": InvalidArgument("DPA404", "incomplete.")})
-    result = dpaudit("audit", *QUICK, "--json")
+    monkeypatch.setattr(intake, "bundled_targets", lambda *_: {"releases.py:sound": (), "releases.py:broken": ()})
+    monkeypatch.setattr(intake, "broken_bundles", lambda *_: {"other:TARGETS": InvalidArgument("DPA404", "incomplete.")})
+    result = dpaudit("audit", "--all", *QUICK, "--json")
     assert 1 == result.exit_code
     assert {"sound": "inconclusive", "broken": "refuted", "other:TARGETS": "failed"} == verdicts(result)
 
@@ -241,11 +241,29 @@ def test_without_a_name_every_bundled_target_is_audited(dpaudit, monkeypatch):
 def test_without_any_bundled_target_one_must_be_named(dpaudit, monkeypatch):
     from dpaudit.cli import intake
 
-    monkeypatch.setattr(intake, "bundled_targets", dict)
-    monkeypatch.setattr(intake, "broken_bundles", dict)
-    result = dpaudit("audit")
+    monkeypatch.setattr(intake, "bundled_targets", lambda *_: {})
+    monkeypatch.setattr(intake, "broken_bundles", lambda *_: {})
+    for everything in ((), ("--all",)):
+        result = dpaudit("audit", *everything)
+        assert 2 == result.exit_code
+        assert "DPA109" in result.stderr
+
+
+def test_without_a_name_the_targets_of_the_story_are_audited_with_fewer_runs(dpaudit, monkeypatch):
+    from dpaudit.cli import intake
+
+    asked = []
+    monkeypatch.setattr(intake, "STORY", ("releases:everything",))
+    monkeypatch.setattr(verb, "_audited", lambda names, settings, *_, everything: asked.append((names, settings.runs, everything)))
+    dpaudit("audit")
+    assert [((), 100_000, False)] == asked
+    assert ["sound", "broken"] == [name for name in intake.bundled(everything=False).names if name in {"sound", "broken"}]
+
+
+def test_all_targets_and_named_ones_exclude_each_other(dpaudit):
+    result = dpaudit("audit", "releases.py:sound", "--all")
     assert 2 == result.exit_code
-    assert "DPA109" in result.stderr
+    assert "--all audits every bundled target; name none beside it." in result.stderr
 
 
 def test_an_executor_whose_factory_raises_is_refused(dpaudit, folder):
@@ -285,7 +303,7 @@ def test_an_interrupted_audit_keeps_what_was_finished(dpaudit, folder, monkeypat
 
 
 def test_an_interruption_before_any_run_is_exit_code_3_and_a_document(dpaudit, monkeypatch, validator):
-    def interrupted(*rest):
+    def interrupted(*rest, everything):
         raise KeyboardInterrupt
 
     monkeypatch.setattr(verb, "_audited", interrupted)
@@ -298,10 +316,10 @@ def test_bundled_targets_that_lack_an_extra_are_named_in_every_form_of_the_repor
     from dpaudit.cli import intake
 
     lacking = MissingExtra("DPA206", 'learners need scikit-learn, which is not installed. Run: pip install "dpaudit[learners]".')
-    monkeypatch.setattr(intake, "bundled_targets", lambda: {"releases.py:sound": ()})
-    monkeypatch.setattr(intake, "broken_bundles", lambda: {"learners.targets:TARGETS": lacking})
+    monkeypatch.setattr(intake, "bundled_targets", lambda *_: {"releases.py:sound": ()})
+    monkeypatch.setattr(intake, "broken_bundles", lambda *_: {"learners.targets:TARGETS": lacking})
     forms = ("--report", "out", "--junit", "junit.xml", "--sarif", "dpaudit.sarif", "--github")
-    result = dpaudit("audit", *QUICK, *forms)
+    result = dpaudit("audit", "--all", *QUICK, *forms)
     assert 3 == result.exit_code
     said = f"eft out are the targets of learners: {lacking.message}"
     assert f"l{said}" in " ".join(result.stderr.split())

@@ -152,7 +152,7 @@ def test_a_terminal_gets_a_progress_bar_and_colours(folder):
     code, seen = on_a_terminal("audit", "releases.py:broken", "--runs", "2000")
     assert 1 == code
     assert "1/1 broken:" in seen
-    assert "\x1b[1;31mrefuted" in seen
+    assert "\x1b[1;31mREFUTED" in seen
 
 
 def test_no_color_is_honoured(folder):

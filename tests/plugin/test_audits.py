@@ -97,8 +97,10 @@ def test_enough_noise_passes_and_every_other_test_fails(alone):
 @pytest.mark.parametrize(
     "line",
     [
-        r"dpaudit: count 0\.5 is refuted: .+",
-        r"  claim:    epsilon = 1 under add_remove",
+        r"dpaudit: count 0\.5 is refuted\. The claim is false\. The true epsilon is at least 1\.\d+; the claim allows 1\.",
+        r"  With(out)? record \d, the output is among the .+; with(out)? record \d, in .+ %\.",
+        r"  Repair: Use at least 1\.\d times as much noise, or claim at least epsilon = 1\.\d+\. .+",
+        r"  claim:    epsilon = 1 under add_remove \(one record more or less\)",
         r"  source:   test_counts\.py:\d+",
         r"  pair:     record \d removed, 2 -> 1 records.*",
         r"  event:    .+",
@@ -115,11 +117,13 @@ def test_the_failure_says_what_was_found_and_how_to_repeat_it(alone, line):
 
 
 def test_of_several_targets_only_the_broken_one_is_described(alone):
-    assert ["count 0.5", "count 0.4"] == re.findall(r"^dpaudit: (.*) is \w+:", alone.failures["test_together"], flags=re.MULTILINE)
+    assert ["count 0.5", "count 0.4"] == re.findall(
+        r"^dpaudit: (.*?) is \w+\.", alone.failures["test_together"], flags=re.MULTILINE
+    )
 
 
 def test_an_audit_without_power_fails_and_says_what_to_do(alone):
-    assert "dpaudit: count 1.0 is inconclusive: " in alone.failures["test_weak"]
+    assert "dpaudit: count 1.0 is inconclusive. Undecided. " in alone.failures["test_weak"]
     assert "  remedy:   more runs=, or allow_inconclusive=True" in alone.failures["test_weak"]
     assert "  power:    not even the largest violation would have been found" in alone.failures["test_weak"]
 
@@ -144,8 +148,8 @@ def test_a_target_that_the_module_holds_can_be_replayed_and_one_that_a_test_made
 
 
 def test_a_target_that_raises_fails_and_is_named_with_its_error(alone):
-    assert "dpaudit: release is failed: " in alone.failures["test_raising"]
-    assert re.search(r"^  failure:  .*ValueError", alone.failures["test_raising"], flags=re.MULTILINE)
+    assert "dpaudit: release is failed. Not audited: DPA405" in alone.failures["test_raising"]
+    assert re.search(r"^dpaudit: release is failed\. .*ValueError", alone.failures["test_raising"], flags=re.MULTILINE)
 
 
 def test_no_record_is_shown_unless_the_target_says_that_it_is_public(alone):

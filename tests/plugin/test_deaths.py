@@ -56,10 +56,10 @@ def test_only_their_own_tests_fail_with_name_file_line_and_reason(pytester, work
     assert pytest.ExitCode.TESTS_FAILED == result.ret
     shown = result.stdout.str()
     for line in (
-        "dpaudit: leaver is failed: The target failed to run: DPA413 it ended its process with exit status 0.",
+        "dpaudit: leaver is failed. Not audited: DPA413 it ended its process with exit status 0.",
         "source:   test_strange.py:8",
-        "dpaudit: sleeper is failed: The target failed to run: DPA414 it took longer than the limit of 1 seconds",
-        "dpaudit: holder is failed: The target failed to run: DPA415",
+        "dpaudit: sleeper is failed. Not audited: DPA414 it took longer than the limit of 1 seconds",
+        "dpaudit: holder is failed. Not audited: DPA415",
         "every run raised, the last one BaseException at test_strange.py:",
     ):
         assert line in shown

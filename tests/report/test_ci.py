@@ -59,12 +59,22 @@ def test_each_witness_against_a_claim_is_a_finding_and_nothing_else_is():
 
 def test_a_finding_says_what_the_attack_or_a_check_found(report):
     (attacked, checked, _) = findings(replace(report, results=report.results[8:9]))
-    assert "half_noise does not satisfy epsilon = 1 under add_remove. The attack found epsilon >= 1.71." == attacked.text
+    said = (
+        "half_noise claims epsilon = 1 under add_remove. The claim is false. The true epsilon is at least 1.71; the claim allows 1."
+    )
+    assert attacked.text.startswith(said)
+    assert " Repair: Declare the sensitivity that was measured" in attacked.text
     assert checked.text.endswith(" Violated is declared sensitivity: moves by more than 1.")
     (bare, *_) = findings(made(result(Verdict.REFUTED, rejected_in_family=True)))
-    assert "count does not satisfy epsilon = 1 under add_remove." == bare.text
+    assert bare.text.startswith("count claims epsilon = 1 under add_remove. The claim is false.")
 
 
+_ADVICE = "Look at which step the two datasets part, and at the sensitivity that the noise is scaled to."
+_REFUTED = f"DPA-E01 The claim is false. Why. Repair: {_ADVICE}"
+_UNDECIDED = (
+    "DPA-I01 Undecided. Why. Repair: More runs alone may not decide it: give neighbours= on which the outputs differ as much as "
+    "they can."
+)
 UNSEEN = (Property("forms", "not run", 0, "too few runs"), Property("repeats", "note", 1, "randomness of its own"))
 
 
@@ -75,16 +85,18 @@ def test_checks_that_were_not_run_and_notes_are_findings_and_no_errors():
         assert ("note", "count: Repeats: randomness of its own.") == found["DPA-N02"]
     survived = made(result(Verdict.CONSISTENT, properties=UNSEEN))
     assert ["::warning", "::notice"] == [line.split()[0] for line in to_annotations(survived).splitlines()]
-    assert "* count, not run: Forms: too few runs." in to_summary(survived).splitlines()
+    assert "* **count** Not run: forms: too few runs." in to_summary(survived).splitlines()
     assert ["warning", "note"] == [one["level"] for one in json.loads(to_sarif(survived))["runs"][0]["results"]]
     case = ET.fromstring(to_junit(survived))[0]  # noqa: S314 - made here
     assert ["system-out"] == [child.tag for child in case]
-    assert ["not run: forms: too few runs", "note: repeats: randomness of its own"] == case[0].text.splitlines()[2:-1]
+    assert ["not run: forms: too few runs", "note: repeats: randomness of its own"] == case[0].text.splitlines()[-3:-1]
 
 
 def test_targets_of_one_name_keep_their_findings_apart():
     suite = ET.fromstring(to_junit(made(result(Verdict.INCONCLUSIVE), result(Verdict.FAILED, failure="it fell"))))  # noqa: S314
-    assert ["DPA-I01 why.", "DPA-T01 It fell."] == [case[0].text for case in suite]
+    assert ["DPA-T01 It fell.", "DPA-I01 Undecided. Why."] == sorted(
+        (case[0].text.partition(" Repair")[0] for case in suite), reverse=True
+    )
 
 
 def test_every_refuted_or_failed_target_has_an_error():
@@ -126,7 +138,10 @@ def test_a_fingerprint_stays_when_lines_and_numbers_move_and_differs_between_fin
 
 def test_workflow_commands_name_file_line_and_title():
     line = to_annotations(made(result(Verdict.INCONCLUSIVE, "100%, a:b", summary="first\nsecond"))).rstrip("\n")
-    assert "::warning file=pkg/release.py,line=7,title=DPA-I01 100%25%2C a%3Ab::first\\nsecond" == line
+    assert (
+        "::warning file=pkg/release.py,line=7,title=DPA-I01 100%25%2C a%3Ab::Undecided. First\\nsecond."
+        == line.partition(" Repair:")[0]
+    )
 
 
 def test_a_summary_has_a_row_for_each_claim_and_says_what_is_missing():
@@ -154,9 +169,9 @@ def test_a_worse_verdict_and_a_target_that_is_gone_are_marked():
     told = {(one.target, one.what): (one.before, one.after, one.worse) for one in changes(before, after)}
     assert {
         ("a", "verdict"): ("consistent", "inconclusive", True),
-        ("a", "finding"): ("", "DPA-I01 why.", False),
+        ("a", "finding"): ("", _UNDECIDED, False),
         ("b", "verdict"): ("refuted", "consistent", False),
-        ("b", "finding"): ("DPA-E01 why.", "", False),
+        ("b", "finding"): (_REFUTED, "", False),
         ("c", "target"): ("proven", "", True),
         ("d", "target"): ("", "new, failed", False),
     } == told

@@ -27,7 +27,9 @@ def later(result):
     """What a later audit says of a target: each differs in another way, some not at all."""
     match result.name:
         case "count":
-            claim = replace(result.claim, text="epsilon = 1/2 under add_remove", tested_epsilon=HALF)
+            claim = replace(
+                result.claim, text="epsilon = 1/2 under add_remove", parameters=(("epsilon", HALF),), tested_epsilon=HALF
+            )
             return replace(
                 result,
                 claim=claim,
@@ -67,7 +69,7 @@ def test_every_way_to_change_is_counted(report, after):
 def test_power_and_findings_are_changes_too(report, after):
     told = {(change.target, change.what): change.sides for change in changes(report, after)}
     assert ("finds epsilon >= 1.07", "finds epsilon >= 1.2") == told["answer", "power"]
-    assert ("nothing", "DPA-C01 count claims epsilon = 1/2 under add_remove; the epsilon of its releases is at least 1.") == told[
+    assert ("nothing", "DPA-C01 count claims epsilon = 0.5 under add_remove; the epsilon of its releases is at least 1.") == told[
         "count", "finding"
     ]
     assert ("numpy", "2.4.6", "3") in {(change.what, change.before, change.after) for change in changes(report, after)}

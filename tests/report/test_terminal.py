@@ -15,29 +15,54 @@ from dpaudit.results import Pair, Price, Property, Report, Verdict
 ANSI = re.compile(r"\x1b\[[0-9;]*m")
 
 
-def test_the_table_has_a_row_for_every_claim_with_all_witnesses(report):
-    lines = to_text(report, width=130).splitlines()
-    assert "target      claim        price        attack            properties  proof            verdict" == lines[1].strip()
-    (row,) = (line for line in lines if line.strip().startswith("count "))
-    assert ["count", "epsilon = 1", "epsilon = 1", "epsilon >= 0.961", "2 hold", "in part", "consistent"] == re.split(
-        r"\s{2,}", row.strip()
+def words(report, **given):
+    """The text without line breaks and repeated spaces."""
+    return " ".join(to_text(report, **given).split())
+
+
+def test_the_first_line_counts_the_verdicts_and_the_last_gives_exit_code_and_next_command(report):
+    first, *_, last = to_text(report, width=130, path="out/report.json").splitlines()
+    assert "1 of 10 claims refuted, 1 failed, 1 inconclusive, 7 consistent." == first
+    assert "Exit code 1: a claim is refuted. Next: dpaudit report 'out/report.json#half_noise'" == last
+
+
+def test_claims_stand_in_the_order_in_which_they_want_attention(report):
+    text = to_text(report, width=130)
+    verdicts = [line.split()[0] for line in text.splitlines() if line.startswith(("REFUTED", "FAILED", "INCONCL", "CONSISTENT"))]
+    assert ["REFUTED", "FAILED", "INCONCLUSIVE", *["CONSISTENT"] * 7] == verdicts
+
+
+def test_a_refuted_claim_is_told_by_what_was_found_seen_and_is_to_be_done(report):
+    text = words(report, width=130)
+    assert "The claim is false. The true epsilon is at least 1.71; the claim allows 1." in text
+    assert (
+        "With one value of record 0, the output is at most -146 in 49 % of the runs; with another value of record 0, in 18 %."
+        in text
     )
+    assert "Repair: Declare the sensitivity that was measured" in text
 
 
-def test_a_refuted_claim_is_told_with_pair_event_counts_seed_and_command(report):
-    text = " ".join(to_text(report, width=130, path="out/report.json").split())
+def test_a_consistent_claim_is_told_with_power_price_and_proof(report):
+    text = words(replace(report, results=report.results[:1]), width=130)
+    assert "No violation found. A true epsilon of 1.07 or more (claimed: 1) would have been found" in text
+    assert "Certified price of its noise: epsilon = 1; proof in part (1 of 3 by tests)." in text
+
+
+def test_one_claim_is_told_with_pair_event_counts_seed_and_command(report):
+    text = words(replace(report, results=report.results[8:9]), width=130, path="out/report.json")
     for part in (
-        "half_noise REFUTED",
-        "pair record 0 replaced, 2 records",
+        "REFUTED half_noise",
+        "datasets Record 0 replaced, 2 records (the most telling of 2 pairs).",
         "first ['first secret']",
-        "event value <= -146",
+        "counts value <= -146: in",
         "36,500 times on the first dataset, 13,700 times on the second",
-        "bound epsilon >= 1.71, wrong with probability at most 5e-8",
+        "epsilon >= 1.71, a lower bound on the true value",
+        "The bound itself is wrong with probability at most 5e-8.",
         "at run 231",
         "seed 1, stream 3/1",
         "repeat dpaudit replay 'out/report.json#half_noise'",
-        "violated declared sensitivity: moves by more than 1",
-        "source release.py:12",
+        "Violated is the check: declared sensitivity: moves by more than 1.",
+        "release.py:12",
     ):
         assert part in text
 
@@ -49,43 +74,37 @@ def test_a_check_that_was_not_run_is_told_beside_any_verdict(report, place):
         Property("repeats", "note", 1, "own noise"),
         Property("s", "holds", 2),
     )
-    text = " ".join(to_text(replace(report, results=(replace(report.results[place], properties=checks),)), width=130).split())
-    assert "1 not run, 1 note, 1 hold" in text
-    assert "too few runs" in text
-    assert "own noise" in text
-    assert text.count("not run") == 2
+    text = words(replace(report, results=(replace(report.results[place], properties=checks),)), width=130)
+    assert 1 == text.count("too few runs")
+    assert 1 == text.count("own noise")
 
 
 def test_a_proof_by_tests_is_never_called_proven(report):
     text = to_text(report, width=130)
-    assert "1 of 3 by tests" in text
-    assert "proof in part: The chain from source code to claim stands, but some of its steps are enumerated or tested" in text
-    assert "proof proven" not in text
+    assert "proof in part (1 of 3 by tests)" in text
+    assert "proven" not in text
 
 
 def test_what_a_proof_found_and_what_is_in_its_way_are_told(report):
     stale = replace(report.results[8], proof=report.results[7].proof)
-    text = " ".join(to_text(replace(report, results=(report.results[8], stale)), width=130).split())
-    assert "proof refuted, proofs.chain#Count.claim: A certified counterexample: dataset 1: q = [1]." in text
-    assert "proof stale, proofs.chain#Count.claim: Count.source: stale: release.py:Count is not what was looked at" in text
-
-
-def test_a_narrow_table_sums_up_the_proofs_below(report):
-    assert "Proofs: 1 refuted, 1 stale, 7 in part, 1 not attempted." in " ".join(to_text(report, width=90).split())
+    text = words(replace(report, results=(report.results[8], stale)), width=130)
+    assert "Proof refuted, proofs.chain#Count.claim: A certified counterexample: dataset 1: q = [1]." in text
+    assert "Proof stale, proofs.chain#Count.claim: Count.source: stale: release.py:Count is not what was looked at" in text
 
 
 def test_a_failed_target_is_told_with_its_reason_and_where_to_read_more(report):
-    text = " ".join(to_text(report, width=130).split())
-    assert "crash FAILED" in text
-    assert "found DPA405 every run raised ZeroDivisionError at release.py:7" in text
-    assert "more dpaudit explain DPA405" in text
+    text = words(report, width=130)
+    assert "FAILED crash" in text
+    assert "Not audited: DPA405 every run raised ZeroDivisionError at release.py:7" in text
+    assert "Next: dpaudit explain DPA405" in text
 
 
 def test_the_error_rates_are_stated(report):
-    text = " ".join(to_text(report, width=130).split())
+    text = words(report, width=130)
     assert "If all 10 claims hold, the probability that the attack calls any of them refuted is at most 1e-06" in text
     assert "1.25 times the claimed one" in text
-    assert "That is not a proof of privacy." in text
+    assert "Consistent is no proof of privacy" in text
+    assert "Not looked at: datasets and outputs other than those that were tried" in text
 
 
 def test_one_claim_is_spoken_of_in_the_singular(report):
@@ -139,8 +158,9 @@ def test_private_records_are_not_shown_and_long_public_ones_are_cut(report):
 
 
 def test_without_a_file_the_text_says_how_to_get_one(report):
-    text = " ".join(to_text(report, width=120).split())
+    text = words(replace(report, results=report.results[8:9]), width=120)
     assert "repeat audit with --report DIR, then dpaudit replay 'DIR/report.json#half_noise'" in text
+    assert "Exit code 1: a claim is refuted. Next: dpaudit audit release.py:half_noise" in words(report, width=120)
 
 
 def test_an_interrupted_and_an_empty_report_say_so(report):
@@ -150,8 +170,10 @@ def test_an_interrupted_and_an_empty_report_say_so(report):
 
 def test_a_price_above_the_claim_is_told(report):
     price = Price("above", "epsilon", Enclosure(Fraction(3, 2), Fraction(2)), Fraction(1))
-    text = " ".join(to_text(replace(report, results=(replace(report.results[8], price=price),)), width=120).split())
-    assert "price epsilon in [1.5, 2]. The certified price exceeds the claim." in text
+    result = replace(report.results[8], price=price, rejected_in_family=False)
+    assert "The noise that was logged costs epsilon = 1.5; the claim allows 1." in words(
+        replace(report, results=(result,)), width=120
+    )
 
 
 @pytest.mark.parametrize(

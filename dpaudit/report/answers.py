@@ -1,0 +1,315 @@
+"""What a reader asks of one audited target, answered in sentences: what was found, what to do, how sure it is, what was not tried.
+
+Every form of a report takes its words from here, in this order. Numbers have four digits; the JSON holds the exact ones.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Final
+
+from dpaudit.codec import nearest
+from dpaudit.exact import outward
+from dpaudit.report import wording
+from dpaudit.report.document import reproduce_command
+from dpaudit.results import Attack, Bound, Report, Settings, TargetResult, Verdict
+
+_NAMED: Final = {
+    "value": "the output",
+    "length": "the length of the output",
+    "sum": "the sum of the output",
+    "largest": "the largest entry of the output",
+    "position of largest": "the position of the largest entry of the output",
+    "kind": "the form of the output",
+    "score": "the score of the output",
+}
+"""The names of features that a reader may meet, in words."""
+
+_SHAPES: Final = ("length", "kind")
+"""Features that are about the form of an output, not about its numbers."""
+
+_NUMBER: Final = re.compile(r"-?\d+\.\d{4,}(?:e[+-]?\d+)?|-?\d+(?:\.\d+)?e[+-]?\d+")
+_THRESHOLD: Final = re.compile(r"(?P<name>[^<>=(){}]+) (?P<sign><=|>=|<|=) (?P<limit>[^ ,;]+)")
+_RANGE: Final = re.compile(r"(?P<low>[^ <]+) <= (?P<name>[^<>=]+) < (?P<high>[^ <]+)")
+_RANK: Final = re.compile(r"(?P<name>.+) among the (?P<end>smallest|largest) (?P<share>[\d.e+-]+ %) of the outputs")
+_SCORE: Final = re.compile(r"score of (?:\((?P<names>.+)\)|(?P<name>[^ ]+)) (?P<sign><=|>=) (?P<limit>[^ ]+)")
+_SIGNS: Final = {"<=": "at most", ">=": "at least", "<": "below", "=": "exactly"}
+_RECORD: Final = re.compile(r"record (\d+) (removed|replaced|differs)")
+_MOST_DIGITS: Final = 4
+_LONGEST: Final = 60
+_HOPELESS: Final = 10.0
+"""A power this far from the claim says that the event was too rare, not that there were too few runs."""
+
+
+@dataclass(frozen=True)
+class Answers:
+    """The answers about one target, each a sentence or more, empty where there is nothing to say.
+
+    `found` is the verdict in words, `repair` what to do about it, `claimed` the promise, `seen` the outputs that give a violation
+    away, `where` the two datasets, `sure` what may be wrong with that and how likely, `unseen` what was not looked at, a sentence
+    each, and `next_step` a command.
+    """
+
+    found: str
+    repair: str
+    claimed: str
+    seen: str
+    where: str
+    sure: str
+    unseen: tuple[str, ...]
+    next_step: str
+
+
+def answers(report: Report, result: TargetResult, path: str | None = None) -> Answers:
+    """Answer a reader's questions about one result; `path` is where the report's JSON is, for commands."""
+    return Answers(
+        found=found(result),
+        repair=repair(result, report.settings.power_target),
+        claimed=claimed(result),
+        seen=seen(result),
+        where=_where(result),
+        sure=_sure(report, result),
+        unseen=tuple(_unseen(result)),
+        next_step=_next_step(result, path),
+    )
+
+
+def found(result: TargetResult) -> str:
+    """The verdict in a sentence, with the number that decides it."""
+    match result.verdict:
+        case Verdict.REFUTED:
+            return _refuted(result)
+        case Verdict.FAILED:
+            return f"Not audited: {wording.sentence(result.failure or result.summary)}"
+        case Verdict.CONSISTENT:
+            start = "No violation found." if wording.is_unopposed(result) else "Not refuted by the attack."
+            return f"{start} {_would_have_found(result)}".strip()
+        case Verdict.INCONCLUSIVE:
+            return f"Undecided. {wording.sentence(result.summary)}"
+        case _:
+            proven = f"Proven from the source code: {wording.promised(result)}."
+            return proven if wording.is_unopposed(result) else "A proof of the claim holds, and something speaks against it."
+
+
+def repair(result: TargetResult, wanted: Fraction = Settings.power_target) -> str:
+    """What to do about a refuted or undecided claim, as far as the evidence says it; empty where nothing has to be done.
+
+    `wanted` is the violation that a consistent verdict excludes, as a multiple of the claim.
+    """
+    if result.verdict is Verdict.REFUTED:
+        return _repair_refuted(result)
+    if result.verdict is Verdict.INCONCLUSIVE:
+        return _repair_undecided(result, wanted)
+    return ""
+
+
+def claimed(result: TargetResult) -> str:
+    """The promise, and between which datasets."""
+    change = wording.neighbours(result.claim.adjacency)
+    return f"{wording.promised(result)} under {result.claim.adjacency}{f' ({change})' if change else ''}"
+
+
+def seen(result: TargetResult) -> str:
+    """How often the event of the bound occurs with either dataset of the pair, in words; empty without a bound."""
+    attack, bound = result.attack, result.lower_bound
+    if result.verdict is not Verdict.REFUTED or attack is None or bound is None:
+        return ""
+    counts = (bound.counts.zeros, bound.counts.ones) if bound.direction == "forward" else (bound.counts.ones, bound.counts.zeros)
+    told = sorted(zip(counts, _sides(attack), strict=True), reverse=True, key=lambda one: one[0])
+    (often, here), (rarely, there) = ((_share(count, bound), side) for count, side in told)
+    return f"{wording.sentence(here)[:-1]}, {event_in_words(attack.event)} in {often} of the runs; {there}, in {rarely}."
+
+
+def event_in_words(event: str) -> str:
+    """An event as a clause: "the output is at least 0.6455"."""
+    short = _NUMBER.sub(lambda found: f"{float(found[0]):.{_MOST_DIGITS}g}", event)
+    if found := _RANK.fullmatch(event):
+        return f"{_subject(found['name'])} is among the {found['end']} {found['share']} of all outputs"
+    if found := _RANGE.fullmatch(short):
+        return f"{_subject(found['name'])} is at least {found['low']} and below {found['high']}"
+    if found := _SCORE.fullmatch(short):
+        end = "high" if found["sign"] == ">=" else "low"
+        which = _cut(found["names"] or found["name"])
+        return f"a weighted sum of {which} of the output is {end} ({_SIGNS[found['sign']]} {found['limit']})"
+    if found := _THRESHOLD.fullmatch(short):
+        return f"{_subject(found['name'])} is {_SIGNS[found['sign']]} {found['limit']}"
+    name = re.match(r"[^<>=(){},]+?(?= (?:in \{|is |equal to |in one))", short)
+    if name:
+        return f"{_subject(name[0])}{_cut(short[name.end() :].replace(' in {', ' is one of {', 1))}"
+    return f"the output falls into the event [{_cut(short)}]"
+
+
+def _cut(text: str) -> str:
+    """A text of bounded length; all of it is in the JSON."""
+    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 4]} ..."
+
+
+def _subject(name: str) -> str:
+    """The feature that an event is about, in words."""
+    return _NAMED.get(name, f"{name} of the output" if name.startswith(("item ", "'")) else name)
+
+
+def _share(count: int, bound: Bound) -> str:
+    """The share of the runs on one dataset, each run having been made on either with probability 1/2."""
+    if not count:
+        return "none"
+    share = 200 * count / bound.counts.runs
+    return f"{min(share, 100):.2g} %" if share < 99.5 else f"{min(share, 100):.3g} %"
+
+
+def _sides(attack: Attack) -> tuple[str, str]:
+    """How the two datasets of a pair are called in a sentence."""
+    known = _RECORD.match(attack.pair.difference)
+    if known and known[2] == "removed":
+        return f"with record {known[1]}", f"without record {known[1]}"
+    if known:
+        return f"with one value of record {known[1]}", f"with another value of record {known[1]}"
+    return "on the first dataset", "on the second dataset"
+
+
+def _refuted(result: TargetResult) -> str:
+    """Why a claim is refuted: the witness with the clearest number first."""
+    allowed = f"the claim allows {_allowed(result)}"
+    bound = result.lower_bound
+    if result.rejected_in_family:
+        if bound is not None and bound.epsilon is not None and _exceeds(bound, result):
+            return f"The claim is false. The true epsilon is at least {wording.lower(bound.epsilon)}{_at(bound)}; {allowed}."
+        odds = "" if result.attack is None else f" by odds of more than 10^{math.floor(result.attack.sequential.log10_peak)} to 1"
+        return f"The claim is false. Outputs tell the two datasets apart better than {_promised_point(result)} allows{odds}."
+    price = result.price
+    if price is not None and price.status == "above" and price.value is not None:
+        return (
+            f"The claim is false. The noise that was logged costs {price.quantity} = {wording.lower(price.value.lower)}; {allowed}."
+        )
+    return f"The claim is false. {wording.sentence(result.summary)}"
+
+
+def _exceeds(bound: Bound, result: TargetResult) -> bool:
+    """True if the bound alone is above the claim at the tested delta."""
+    tested = result.claim.tested_epsilon
+    return tested is not None and bound.epsilon is not None and bound.epsilon > tested
+
+
+def _allowed(result: TargetResult) -> str:
+    """What the claim allows at the tested delta, as a number."""
+    tested = result.claim.tested_epsilon
+    return wording.promised(result) if tested is None else wording.upper(tested)
+
+
+def _promised_point(result: TargetResult) -> str:
+    """The point of the claim that was tested."""
+    tested, delta = result.claim.tested_epsilon, result.claim.tested_delta
+    if tested is None:
+        return wording.promised(result)
+    return f"epsilon = {wording.upper(tested)}{f' at delta = {wording.upper(delta)}' if delta else ''}"
+
+
+def _at(bound: Bound) -> str:
+    """At which delta a bound holds, where that is not 0."""
+    return f" at delta = {wording.upper(bound.delta)}" if bound.delta else ""
+
+
+def _would_have_found(result: TargetResult) -> str:
+    """The violation that the audit would have found."""
+    power = result.power
+    if power is None or power.epsilon is None:
+        return ""
+    return (
+        f"A true epsilon of {power.epsilon:.{_MOST_DIGITS}g} or more (claimed: {_allowed(result)}) would have been found on these "
+        f"datasets with probability {power.probability:g}."
+    )
+
+
+def _repair_refuted(result: TargetResult) -> str:
+    """What to change in a function whose claim is false: the most specific advice that the evidence supports."""
+    statuses = {check.name: check for check in result.properties}
+    for check in result.properties:
+        if check.status == "violated" and "sensitivity" in check.name:
+            return "Declare the sensitivity that was measured, or clip what one record can add, and scale the noise to it."
+    bound, attack = result.lower_bound, result.attack
+    constant = next((one for name, one in statuses.items() if "random" in name and one.status in ("violated", "note")), None)
+    if attack is not None and any(attack.event.startswith(shape) for shape in _SHAPES):
+        return "Fix the form of the output (keys, length, types) before looking at the data, and fill it with noisy values."
+    if constant is not None:
+        return "On some datasets every run gives the same output. Add noise there too, of a scale fixed before the data are read."
+    if bound is not None and not min(bound.counts.ones, bound.counts.zeros) and max(bound.counts.ones, bound.counts.zeros):
+        return (
+            "One of the datasets gives outputs that the other never gave. Look for a value that is released without noise, for "
+            "bounds or a scale taken from the data, and for rounding or clipping after the noise."
+        )
+    least = bound.epsilon if bound is not None and bound.epsilon is not None else None
+    price = result.price
+    if price is not None and price.status == "above" and price.value is not None and isinstance(price.value.lower, Fraction):
+        least = max(least or Fraction(0), price.value.lower)
+    tested = result.claim.tested_epsilon
+    if least is None or not tested or least <= tested:
+        return "Look at which step the two datasets part, and at the sensitivity that the noise is scaled to."
+    times = outward(least / tested, digits=2, up=True).replace("E", "e")
+    return (
+        f"Use at least {times} times as much noise, or claim at least epsilon = {wording.upper(least)}. Check how far one record "
+        "can move the value before the noise."
+    )
+
+
+def _repair_undecided(result: TargetResult, wanted: Fraction) -> str:
+    """What would decide an undecided claim: what a check found, or how many runs."""
+    for check in result.properties:
+        if check.status == "violated":
+            return f"Mend this first: {wording.checked(check)}."
+    attack, power = result.attack, result.power
+    if attack is not None and attack.unread is not None:
+        return "Release numbers, texts or containers of them, or give score= to say what to look at."
+    if attack is None or power is None or power.factor is None or not 1 < power.factor < _HOPELESS:
+        return "More runs alone may not decide it: give neighbours= on which the outputs differ as much as they can."
+    # What a bound can show beyond the claim falls with the square root of the runs.
+    needed = attack.runs * max(2.0, ((power.factor - 1) / nearest(wanted - 1)) ** 2)
+    step = 10 ** math.floor(math.log10(needed))
+    runs = step * math.ceil(needed / step)
+    return f"About {wording.thousands(runs)} runs would decide it: --runs {runs}."
+
+
+def _where(result: TargetResult) -> str:
+    """The datasets of the decisive runs, and the smallest that were found."""
+    attack = result.attack
+    if attack is None:
+        return ""
+    least = attack.minimal
+    smaller = f"; refuted again on {least.pair.difference}" if least is not None and least.refuted else ""
+    return wording.sentence(f"{wording.pair(attack)}{smaller}")
+
+
+def _sure(report: Report, result: TargetResult) -> str:
+    """How likely what was found is wrong."""
+    if result.verdict is not Verdict.REFUTED or not result.rejected_in_family:
+        return ""
+    alpha, count = wording.decimal(report.settings.alpha), len(report.results)
+    all_of = "" if count == 1 else f", all {count} claims together"
+    bound = result.lower_bound
+    known = ""
+    if bound is not None and bound.epsilon:
+        known = f" The bound itself is wrong with probability at most {wording.upper(1 - bound.confidence)}."
+    return f"A claim that holds is called refuted with probability at most {alpha}{all_of}.{known}"
+
+
+def _unseen(result: TargetResult) -> Iterator[str]:
+    """What was not looked at."""
+    for check in result.properties:
+        if check.status == "not run":
+            yield wording.sentence(wording.checked(check))
+    unread = None if result.attack is None else result.attack.unread
+    if unread is not None:
+        counts = f"{wording.thousands(unread.runs)} of {wording.thousands(unread.of)}"
+        yield f"{counts} outputs hold what is not read: {', '.join(unread.kinds)}."
+
+
+def _next_step(result: TargetResult, path: str | None) -> str:
+    """The command that goes on from here."""
+    if result.verdict is Verdict.FAILED:
+        return f"dpaudit explain {result.failure[:6]}" if result.failure[:3] == "DPA" else ""
+    if result.verdict is Verdict.REFUTED and result.reference is not None and path is not None:
+        return reproduce_command(result, path) or ""
+    return ""
