@@ -86,8 +86,8 @@ def found(result: TargetResult) -> str:
         case Verdict.FAILED:
             return f"Not audited: {wording.sentence(result.failure or result.summary)}"
         case Verdict.CONSISTENT:
-            start = "No violation found." if wording.is_unopposed(result) else "Not refuted by the attack."
-            return f"{start} {_would_have_found(result)}".strip()
+            start = "No violation found" if wording.is_unopposed(result) else "Not refuted by the attack"
+            return f"{start}{_would_have_found(result)}."
         case Verdict.INCONCLUSIVE:
             return f"Undecided. {wording.sentence(result.summary)}"
         case _:
@@ -218,10 +218,8 @@ def _would_have_found(result: TargetResult) -> str:
     power = result.power
     if power is None or power.epsilon is None:
         return ""
-    return (
-        f"A true epsilon of {power.epsilon:.{_MOST_DIGITS}g} or more (claimed: {_allowed(result)}) would have been found on these "
-        f"datasets with probability {power.probability:g}."
-    )
+    least = f"{power.epsilon:.{_MOST_DIGITS}g}"
+    return f"; a true epsilon of {least} (claimed: {_allowed(result)}) would have been found with probability {power.probability:g}"
 
 
 def _repair_refuted(result: TargetResult) -> str:
@@ -233,9 +231,9 @@ def _repair_refuted(result: TargetResult) -> str:
     bound, attack = result.lower_bound, result.attack
     constant = next((one for name, one in statuses.items() if "random" in name and one.status in ("violated", "note")), None)
     if attack is not None and any(attack.event.startswith(shape) for shape in _SHAPES):
-        return "Fix the form of the output (keys, length, types) before looking at the data, and fill it with noisy values."
+        return "Fix keys, length and types of the output before looking at the data; fill them with noisy values."
     if constant is not None:
-        return "On some datasets every run gives the same output. Add noise there too, of a scale fixed before the data are read."
+        return "Add noise on every dataset (on some, all runs give one output), of a scale that no data decide."
     if bound is not None and not min(bound.counts.ones, bound.counts.zeros) and max(bound.counts.ones, bound.counts.zeros):
         return (
             "One of the datasets gives outputs that the other never gave. Look for a value that is released without noise, for "
@@ -249,10 +247,8 @@ def _repair_refuted(result: TargetResult) -> str:
     if least is None or not tested or least <= tested:
         return "Look at which step the two datasets part, and at the sensitivity that the noise is scaled to."
     times = outward(least / tested, digits=2, up=True).replace("E", "e")
-    return (
-        f"Use at least {times} times as much noise, or claim at least epsilon = {wording.upper(least)}. Check how far one record "
-        "can move the value before the noise."
-    )
+    claim = f"claim epsilon >= {wording.upper(least)}"
+    return f"Use >= {times} times the noise, or {claim}; check how far a record moves the value."
 
 
 def _repair_undecided(result: TargetResult, wanted: Fraction) -> str:

@@ -113,9 +113,9 @@ def _found(result: TargetResult, answer: Answers, width: int) -> Iterator[Render
         (printable(result.name), "bold"),
         _described(result, width),
     )
-    told = [answer.found, answer.seen, *_beside(result)]
+    told = [f"{answer.found} {answer.seen}".strip(), *_beside(result)]
     if result.verdict is Verdict.CONSISTENT:
-        told = [" ".join(filter(None, told))]
+        told = [" ".join(told)]
     if answer.repair:
         told.append(f"Repair: {answer.repair}")
     elif answer.next_step and result.verdict is Verdict.FAILED:
@@ -152,7 +152,7 @@ def _beside(result: TargetResult) -> Iterator[str]:
         yield f"Proof {_proof(proof)}."
     elif result.verdict in (Verdict.CONSISTENT, Verdict.INCONCLUSIVE, Verdict.PROVEN) and result.price is not None:
         shown = "" if proof is None else f"; proof {proof.status}" + (f" ({by})" if (by := wording.proof_by_tests(proof)) else "")
-        yield f"Certified price of its noise: {wording.priced(result.price)}{shown}."
+        yield f"Certified price: {wording.priced(result.price)}{shown}."
 
 
 def _details(

@@ -176,11 +176,8 @@ def false_alarm(report: Report) -> str:
     alpha, count = decimal(report.settings.alpha), len(report.results)
     if count == 1:
         return f"If the claim holds, the probability that the attack calls it refuted is at most {alpha}."
-    family = "by Holm's method" if report.settings.family == "holm" else f"by the method {report.settings.family}"
-    return (
-        f"If all {count} claims hold, the probability that the attack calls any of them refuted is at most {alpha}, "
-        f"shared among the claims {family}."
-    )
+    family = "Holm" if report.settings.family == "holm" else report.settings.family
+    return f"If all {count} claims hold, the probability that the attack calls any of them refuted is at most {alpha} ({family})."
 
 
 def family(report: Report) -> list[FamilyRow]:

@@ -88,16 +88,16 @@ def test_the_dataset_on_which_the_event_is_frequent_comes_first():
     [
         (
             {"attack": attack(counted=bound(400, 20, Fraction(2)))},
-            "Use at least 2.0 times as much noise, or claim at least epsilon = 2",
+            "Use >= 2.0 times the noise, or claim epsilon >= 2;",
         ),
         ({"attack": attack(counted=bound(500, 0, Fraction(5)))}, "One of the datasets gives outputs that the other never gave."),
-        ({"attack": attack("length <= 1", bound(500, 0, Fraction(5)))}, "Fix the form of the output"),
+        ({"attack": attack("length <= 1", bound(500, 0, Fraction(5)))}, "Fix keys, length and types of the output"),
         (
             {
                 "attack": attack(counted=bound(500, 0, Fraction(5))),
                 "properties": (Property("output is random", "note", 8, "same"),),
             },
-            "On some datasets every run gives the same output.",
+            "Add noise on every dataset",
         ),
         ({"properties": (Property("declared sensitivity", "violated", 1, "2"),)}, "Declare the sensitivity that was measured"),
         ({"attack": attack()}, "Look at which step the two datasets part"),

@@ -44,8 +44,8 @@ def test_a_refuted_claim_is_told_by_what_was_found_seen_and_is_to_be_done(report
 
 def test_a_consistent_claim_is_told_with_power_price_and_proof(report):
     text = words(replace(report, results=report.results[:1]), width=130)
-    assert "No violation found. A true epsilon of 1.07 or more (claimed: 1) would have been found" in text
-    assert "Certified price of its noise: epsilon = 1; proof in part (1 of 3 by tests)." in text
+    assert "No violation found; a true epsilon of 1.07 (claimed: 1) would have been found with probability 0.9." in text
+    assert "Certified price: epsilon = 1; proof in part (1 of 3 by tests)." in text
 
 
 def test_one_claim_is_told_with_pair_event_counts_seed_and_command(report):
