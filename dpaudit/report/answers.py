@@ -37,6 +37,7 @@ _THRESHOLD: Final = re.compile(r"(?P<name>[^<>=(){}]+) (?P<sign><=|>=|<|=) (?P<l
 _RANGE: Final = re.compile(r"(?P<low>[^ <]+) <= (?P<name>[^<>=]+) < (?P<high>[^ <]+)")
 _RANK: Final = re.compile(r"(?P<name>.+) among the (?P<end>smallest|largest) (?P<share>[\d.e+-]+ %) of the outputs")
 _SCORE: Final = re.compile(r"score of (?:\((?P<names>.+)\)|(?P<name>[^ ]+)) (?P<sign><=|>=) (?P<limit>[^ ]+)")
+_ITEM: Final = re.compile(r"item (\d+(?:, \d+)*)")
 _SIGNS: Final = {"<=": "at most", ">=": "at least", "<": "below", "=": "exactly"}
 _RECORD: Final = re.compile(r"record (\d+) (removed|replaced|differs)")
 _MOST_DIGITS: Final = 4
@@ -121,20 +122,21 @@ def seen(result: TargetResult) -> str:
     counts = (bound.counts.zeros, bound.counts.ones) if bound.direction == "forward" else (bound.counts.ones, bound.counts.zeros)
     told = sorted(zip(counts, _sides(attack), strict=True), reverse=True, key=lambda one: one[0])
     (often, here), (rarely, there) = ((_share(count, bound), side) for count, side in told)
-    return f"{wording.sentence(here)[:-1]}, {event_in_words(attack.event)} in {often} of the runs; {there}, in {rarely}."
+    runs = f"{wording.thousands(bound.counts.runs // 2)} runs"
+    return f"{wording.sentence(here)[:-1]}, {event_in_words(attack.event)} in {often} of {runs}; {there}, in {rarely}."
 
 
 def event_in_words(event: str) -> str:
     """An event as a clause: "the output is at least 0.6455"."""
     short = _NUMBER.sub(lambda found: f"{float(found[0]):.{_MOST_DIGITS}g}", event)
     if found := _RANK.fullmatch(event):
-        return f"{_subject(found['name'])} is among the {found['end']} {found['share']} of all outputs"
+        return f"{_subject(found['name'])} is among the {found['end']} {found['share']} of what either dataset gave"
     if found := _RANGE.fullmatch(short):
         return f"{_subject(found['name'])} is at least {found['low']} and below {found['high']}"
     if found := _SCORE.fullmatch(short):
         end = "high" if found["sign"] == ">=" else "low"
-        which = _cut(found["names"] or found["name"])
-        return f"a weighted sum of {which} of the output is {end} ({_SIGNS[found['sign']]} {found['limit']})"
+        which = _cut(_subject(found["names"] or found["name"]))
+        return f"a weighted sum of {which} is {end} ({_SIGNS[found['sign']]} {found['limit']})"
     if found := _THRESHOLD.fullmatch(short):
         return f"{_subject(found['name'])} is {_SIGNS[found['sign']]} {found['limit']}"
     name = re.match(r"[^<>=(){},]+?(?= (?:in \{|is |equal to |in one))", short)
@@ -149,8 +151,10 @@ def _cut(text: str) -> str:
 
 
 def _subject(name: str) -> str:
-    """The feature that an event is about, in words."""
-    return _NAMED.get(name, f"{name} of the output" if name.startswith(("item ", "'")) else name)
+    """The feature that an event is about, in words or as Python writes it: "item 0, 1" is output[0][1]."""
+    if name.startswith("item "):
+        return _ITEM.sub(lambda found: "output" + "".join(f"[{place}]" for place in found[1].split(", ")), name)
+    return _NAMED.get(name, f"{name} of the output" if name.startswith("'") else name)
 
 
 def _share(count: int, bound: Bound) -> str:
@@ -173,19 +177,23 @@ def _sides(attack: Attack) -> tuple[str, str]:
 
 def _refuted(result: TargetResult) -> str:
     """Why a claim is refuted: the witness with the clearest number first."""
-    allowed = f"the claim allows {_allowed(result)}"
+    false = f"The claim of {_claim_in_words(result)} is false"
     bound = result.lower_bound
     if result.rejected_in_family:
         if bound is not None and bound.epsilon is not None and _exceeds(bound, result):
-            return f"The claim is false. The true epsilon is at least {wording.lower(bound.epsilon)}{_at(bound)}; {allowed}."
+            return f"{false}: the true epsilon is at least {wording.lower(bound.epsilon)}{_at(bound)}."
         odds = "" if result.attack is None else f" by odds of more than 10^{math.floor(result.attack.sequential.log10_peak)} to 1"
-        return f"The claim is false. Outputs tell the two datasets apart better than {_promised_point(result)} allows{odds}."
+        return f"{false}: outputs tell the two datasets apart better than {_promised_point(result)} allows{odds}."
     price = result.price
     if price is not None and price.status == "above" and price.value is not None:
-        return (
-            f"The claim is false. The noise that was logged costs {price.quantity} = {wording.lower(price.value.lower)}; {allowed}."
-        )
-    return f"The claim is false. {wording.sentence(result.summary)}"
+        return f"{false}: the noise that was logged costs {price.quantity} = {wording.lower(price.value.lower)}."
+    return f"{false}. {wording.sentence(result.summary)}"
+
+
+def _claim_in_words(result: TargetResult) -> str:
+    """The claim, and what may change between two datasets."""
+    change = wording.neighbours(result.claim.adjacency).partition(",")[0]
+    return f"{wording.promised(result)} ({change or result.claim.adjacency})"
 
 
 def _exceeds(bound: Bound, result: TargetResult) -> bool:
@@ -247,8 +255,8 @@ def _repair_refuted(result: TargetResult) -> str:
     if least is None or not tested or least <= tested:
         return "Look at which step the two datasets part, and at the sensitivity that the noise is scaled to."
     times = outward(least / tested, digits=2, up=True).replace("E", "e")
-    claim = f"claim epsilon >= {wording.upper(least)}"
-    return f"Use >= {times} times the noise, or {claim}; check how far a record moves the value."
+    claim = f"a claim of epsilon >= {wording.upper(least)}"
+    return f"At least {times} times the noise or {claim}. See how far a record moves the value."
 
 
 def _repair_undecided(result: TargetResult, wanted: Fraction) -> str:
@@ -282,13 +290,11 @@ def _sure(report: Report, result: TargetResult) -> str:
     """How likely what was found is wrong."""
     if result.verdict is not Verdict.REFUTED or not result.rejected_in_family:
         return ""
-    alpha, count = wording.decimal(report.settings.alpha), len(report.results)
-    all_of = "" if count == 1 else f", all {count} claims together"
     bound = result.lower_bound
     known = ""
     if bound is not None and bound.epsilon:
-        known = f" The bound itself is wrong with probability at most {wording.upper(1 - bound.confidence)}."
-    return f"A claim that holds is called refuted with probability at most {alpha}{all_of}.{known}"
+        known = f" The true epsilon is below the bound given with probability at most {wording.upper(1 - bound.confidence)}."
+    return f"{wording.false_alarm(report)}{known}"
 
 
 def _unseen(result: TargetResult) -> Iterator[str]:

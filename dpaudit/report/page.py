@@ -127,7 +127,8 @@ def _bars(result: TargetResult) -> tuple[tuple[Bar, ...], float]:
         bars.append(Bar("price", sure, length, f"{text} of what is claimed{_beyond(price[1], scale)}"))
     status = wording.proof_status(result.proof)
     shown = 100 / scale if status in ("proven", "in part") else 0.0
-    bars.append(Bar("proof", shown * (status == "proven"), shown, wording.proof_by_tests(result.proof) or status))
+    if shown:
+        bars.append(Bar("proof", shown * (status == "proven"), shown, wording.proof_steps(result.proof)))
     return tuple(bars), 100 / scale
 
 

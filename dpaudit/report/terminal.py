@@ -131,13 +131,7 @@ def _described(result: TargetResult, width: int) -> str:
     text = printable(result.description)
     if text and len(text) + len(source) <= room:
         return f"  {text}{source}"
-    return (
-        source
-        if len(source) <= room and result.verdict in (Verdict.REFUTED, Verdict.FAILED)
-        else f"  {text}"
-        if len(text) <= room
-        else ""
-    )
+    return source if len(source) <= room else ""
 
 
 def _beside(result: TargetResult) -> Iterator[str]:
@@ -151,8 +145,10 @@ def _beside(result: TargetResult) -> Iterator[str]:
     if proof is not None and proof.status in ("refuted", "stale", "unknown"):
         yield f"Proof {_proof(proof)}."
     elif result.verdict in (Verdict.CONSISTENT, Verdict.INCONCLUSIVE, Verdict.PROVEN) and result.price is not None:
-        shown = "" if proof is None else f"; proof {proof.status}" + (f" ({by})" if (by := wording.proof_by_tests(proof)) else "")
-        yield f"Certified price: {wording.priced(result.price)}{shown}."
+        shown = "" if proof is None else f"; proof {proof.status}" + (f", {steps}" if (steps := wording.proof_steps(proof)) else "")
+        unlogged = "no certified price, since no noise was logged"
+        priced = unlogged if result.price.value is None else f"certified price {wording.priced(result.price)}"
+        yield wording.sentence(f"{priced}{shown}")
 
 
 def _details(
@@ -210,7 +206,7 @@ def _closing(report: Report, results: tuple[TargetResult, ...], path: str | None
         yield f"How sure: {wording.false_alarm(report)}"
     verdicts = {result.verdict for result in results}
     if Verdict.CONSISTENT in verdicts:
-        yield f"Consistent is no proof of privacy: {wording.power_target(report)}"
+        yield wording.power_target(report)
     if verdicts & {Verdict.CONSISTENT, Verdict.INCONCLUSIVE}:
         yield f"Not looked at: {wording.NOT_COVERED}"
     yield from map(printable, wording.disclosures(report))

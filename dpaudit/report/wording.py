@@ -53,7 +53,7 @@ _UNOPPOSED: Final = {
 
 TERMS: Final = {
     "Claim": "What the function's author promises, for neighbouring datasets as the claim defines them.",
-    "Certified price": "What the logged noise costs: an interval computed in exact arithmetic that contains the true value.",
+    "Certified price": "The privacy loss of the noise that the function logged, in an interval that is certain to contain it.",
     "Attack": "A lower bound on the true value, from counting one event in many runs of the function.",
     "Properties": "Checks of single runs, such as a declared sensitivity on the tested datasets.",
 }
@@ -93,13 +93,13 @@ PROOFS: Final = {
 """What the proof witness may say, in the order in which it wants attention."""
 
 WORDS: Final = {
-    "proven": "checked again in this audit: certificates by front end and kernel, lemmas by solvers",
-    "certified": "enclosed by ball arithmetic, which tests hold against the definition",
-    "enumerated": "shown on all inputs and random bits of a small size, by tests that this audit does not run",
+    "proven": "checked again in this audit by a program",
+    "certified": "computed with guaranteed error limits",
+    "enumerated": "tried on all cases of a small size, by tests that this audit does not run",
     "tested": "shown by tests that this audit does not run",
-    "recorded": "shown by tests that are not installed here, and are on record as passed",
-    "open": "code that a node is about reaches other code in a way that its stamp does not cover",
-    "axiom": "taken on trust",
+    "recorded": "shown by tests that are not installed here, on record as passed",
+    "open": "not settled: the code may depend on something that was not checked",
+    "axiom": "assumed",
 }
 """What stands behind a step of a proof."""
 
@@ -175,9 +175,10 @@ def false_alarm(report: Report) -> str:
     """What may be wrong with the refutations, and how likely that is."""
     alpha, count = decimal(report.settings.alpha), len(report.results)
     if count == 1:
-        return f"If the claim holds, the probability that the attack calls it refuted is at most {alpha}."
-    family = "Holm" if report.settings.family == "holm" else report.settings.family
-    return f"If all {count} claims hold, the probability that the attack calls any of them refuted is at most {alpha} ({family})."
+        return f"A claim that holds is called refuted by the attack with probability at most {alpha}."
+    family = report.settings.family.capitalize()
+    chance = f"with probability at most {alpha}, all {count} together ({family})"
+    return f"A claim that holds is called refuted by the attack {chance}."
 
 
 def family(report: Report) -> list[FamilyRow]:
@@ -208,8 +209,8 @@ def power_target(report: Report) -> str:
     """What a consistent verdict promises at least."""
     factor = decimal(report.settings.power_target)
     return (
-        f"A claim counts as consistent only if a true epsilon of {factor} times the claimed one, on the tested pair of datasets, "
-        "would have been refuted with probability 0.9; otherwise it is inconclusive."
+        f"Consistent is no proof of privacy. It says that on the tested pair of datasets a true epsilon of at most {factor} times "
+        "the claimed one (the number is given with each claim) would have been found with probability 0.9."
     )
 
 
@@ -293,7 +294,7 @@ def priced(price: Price | None) -> str:
         return "unpriced"
     if price.value.is_point and isinstance(price.value.lower, Fraction):
         return f"{price.quantity} = {decimal(price.value.lower)}"
-    if math.isclose(*price.value.floats(), rel_tol=_NARROW):
+    if math.isclose(*price.value.floats(), rel_tol=_NARROW) or (price.value.lower == 0 and math.isfinite(price.value.floats()[1])):
         return f"{price.quantity} <= {upper(price.value.upper)}"
     return f"{price.quantity} in [{lower(price.value.lower)}, {upper(price.value.upper)}]"
 

@@ -97,9 +97,9 @@ def test_enough_noise_passes_and_every_other_test_fails(alone):
 @pytest.mark.parametrize(
     "line",
     [
-        r"dpaudit: count 0\.5 is refuted\. The claim is false\. The true epsilon is at least 1\.\d+; the claim allows 1\.",
+        r"dpaudit: count 0\.5 is refuted\. The claim of epsilon = 1 \(.+\) is false: the true epsilon is at least 1\.\d+\.",
         r"  With(out)? record \d, the output is among the .+; with(out)? record \d, in .+ %\.",
-        r"  Repair: Use >= 1\.\d times the noise, or claim epsilon >= 1\.\d+; .+",
+        r"  Repair: At least 1\.\d times the noise or a claim of epsilon >= 1\.\d+\. .+",
         r"  claim:    epsilon = 1 under add_remove \(one record more or less\)",
         r"  source:   test_counts\.py:\d+",
         r"  pair:     record \d removed, 2 -> 1 records.*",

@@ -54,17 +54,17 @@ def result(verdict=Verdict.REFUTED, **given):
         ("value < 3", "the output is below 3"),
         ("value = 6.981000000000001", "the output is exactly 6.981"),
         ("length <= 1", "the length of the output is at most 1"),
-        ("item 2 >= 1e-07", "item 2 of the output is at least 1e-07"),
+        ("item 2 >= 1e-07", "output[2] is at least 1e-07"),
         ("0.25 <= value < 0.5", "the output is at least 0.25 and below 0.5"),
-        ("value among the smallest 4 % of the outputs", "the output is among the smallest 4 % of all outputs"),
+        ("value among the smallest 4 % of the outputs", "the output is among the smallest 4 % of what either dataset gave"),
         (
             "'total' among the largest 1.2e+02 % of the outputs",
-            "'total' of the output is among the largest 1.2e+02 % of all outputs",
+            "'total' of the output is among the largest 1.2e+02 % of what either dataset gave",
         ),
         ("value in {1, 2}", "the output is one of {1, 2}"),
         ("kind is a float", "the form of the output is a float"),
         ("value equal to one particular value, 3 % of the outputs", "the output equal to one particular value, 3 % of the outputs"),
-        ("score of (item 0, sum) <= -3.25", "a weighted sum of item 0, sum of the output is low (at most -3.25)"),
+        ("score of (item 0, sum) <= -3.25", "a weighted sum of output[0], sum is low (at most -3.25)"),
         ("", "the output falls into the event []"),
     ],
 )
@@ -75,10 +75,10 @@ def test_an_event_is_a_clause(event, clause):
 def test_the_dataset_on_which_the_event_is_frequent_comes_first():
     forward = result(attack=attack(counted=bound(400, 20, Fraction(2), "forward")))
     reverse = result(attack=attack(counted=bound(400, 20, Fraction(2), "reverse")))
-    assert "Without record 3, the output is at least 1.5 in 80 % of the runs; with record 3, in 4 %." == answers.seen(forward)
-    assert "With record 3, the output is at least 1.5 in 80 % of the runs; without record 3, in 4 %." == answers.seen(reverse)
+    assert "Without record 3, the output is at least 1.5 in 80 % of 500 runs; with record 3, in 4 %." == answers.seen(forward)
+    assert "With record 3, the output is at least 1.5 in 80 % of 500 runs; without record 3, in 4 %." == answers.seen(reverse)
     never = result(attack=attack(counted=bound(500, 0, Fraction(5)), pair="records 1 to 2 differ, 9 records"))
-    assert "On the first dataset, the output is at least 1.5 in 100 % of the runs; on the second dataset, in none." == answers.seen(
+    assert "On the first dataset, the output is at least 1.5 in 100 % of 500 runs; on the second dataset, in none." == answers.seen(
         never
     )
 
@@ -88,7 +88,7 @@ def test_the_dataset_on_which_the_event_is_frequent_comes_first():
     [
         (
             {"attack": attack(counted=bound(400, 20, Fraction(2)))},
-            "Use >= 2.0 times the noise, or claim epsilon >= 2;",
+            "At least 2.0 times the noise or a claim of epsilon >= 2.",
         ),
         ({"attack": attack(counted=bound(500, 0, Fraction(5)))}, "One of the datasets gives outputs that the other never gave."),
         ({"attack": attack("length <= 1", bound(500, 0, Fraction(5)))}, "Fix keys, length and types of the output"),
