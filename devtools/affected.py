@@ -21,6 +21,7 @@ BY_NAME: Final = {
     "dpaudit/cli/audit.py": ("mechanisms.targets", "learners.targets"),
     "tests/mutants/test_mutants.py": (*PACKAGES, "tests.mutants"),
     "tests/repository/test_examples.py": PACKAGES,
+    "tests/repository/test_notebooks.py": PACKAGES,
     "tests/repository/test_sources.py": PACKAGES,
 }
 """What a file finds while it runs, with all below it: by entry points, tables and folders instead of imports."""

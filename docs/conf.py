@@ -83,7 +83,7 @@ def contents(_app: Sphinx, docname: str, text: list[str]) -> None:
     if docname == "index":
         index = (FOLDER / "README.md").read_text(encoding="utf-8")
         for section in index.split("\n## ")[1:]:
-            entries = re.findall(r"^\| \[([^]]*)\]\((\w+)\.md\) \|", section, flags=re.MULTILINE)
+            entries = re.findall(r"^\| \[([^]]*)\]\(([\w/]+)\.md\) \|", section, flags=re.MULTILINE)
             lines = [":hidden:", f':caption: "{section.splitlines()[0]}"', "", *(f"{title} <{page}>" for title, page in entries)]
             text[0] += "\n".join(["\n```{toctree}", *lines, "```\n"])
 

@@ -16,6 +16,7 @@ from pathlib import Path
 import pytest
 from click import Context, Group
 
+from devtools import notebooks
 from devtools.survey import PACKAGES, ROOT, module_names
 from devtools.verbs import VERBS
 from dpaudit.cli import main
@@ -63,7 +64,12 @@ def test_the_examples_in_the_docstrings_of(module: str, tmp_path, monkeypatch):
     assert "" == "".join(run_examples(examples) for examples in found if examples.examples)
 
 
-@pytest.mark.parametrize("page", [page for page in pages() if blocks(page, "python")], ids=lambda page: str(page.relative_to(ROOT)))
+def pages_of_code() -> list[Path]:
+    """The documents that hold code which says beside it what it prints; test_notebooks.py runs the notebooks."""
+    return [page for page in pages() if blocks(page, "python") and page not in notebooks.pages()]
+
+
+@pytest.mark.parametrize("page", pages_of_code(), ids=lambda page: str(page.relative_to(ROOT)))
 def test_the_code_of_the_page(page: Path, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     names: dict[str, object] = {"__name__": "page"}
@@ -130,7 +136,7 @@ def test_the_readme_shows_the_two_commands():
 def test_the_audit_that_a_page_shows_is_what_the_command_prints():
     """Figures included: the seed is fixed."""
     page = (ROOT / "docs" / "audit_your_own.md").read_text(encoding="utf-8")
-    (shown,) = re.findall(r"^```text\n(half_noise REFUTED\n.*?)^```", page, flags=re.MULTILINE | re.DOTALL)
+    (shown,) = re.findall(r"^```text\n(REFUTED +half_noise .*?)^```", page, flags=re.MULTILINE | re.DOTALL)
     code = "from dpaudit.cli import main; main()"
     command = [sys.executable, "-c", code, "audit", "examples/noisy_count.py:target"]
     ran = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
