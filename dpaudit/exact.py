@@ -48,7 +48,7 @@ if hasattr(os, "register_at_fork"):
 def rational(value: Exact, name: str = "value") -> Fraction:
     """Exact rational value of `value`."""
     if isinstance(value, bool) or not isinstance(value, (numbers.Rational, float, Decimal, str)):
-        from_numpy = "; float() converts a number of numpy" if type(value).__module__ == "numpy" else ""
+        from_numpy = "; .item() gives the number in a numpy scalar or array" if type(value).__module__ == "numpy" else ""
         raise InvalidArgument(
             "DPA101",
             f"{name} must be a number, got {kind_of(value)}. "

@@ -134,7 +134,7 @@ class Target:
             got = "neither" if self.run is None else "both"
             raise InvalidArgument(
                 "DPA404",
-                f"a Target needs exactly one of run= (data, rng) and sample= (data, n, rng), got {got}. "
+                f"a Target needs one function: run=f with f(data, rng), or sample=f with f(data, n, rng); got {got}. "
                 "Write run=FUNCTION for a function of a dataset and a numpy Generator.",
             )
         for role in ("run", "sample", "pmf", "score"):

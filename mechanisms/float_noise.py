@@ -104,7 +104,7 @@ def _number(value: Exact) -> float:
     except InvalidArgument as error:
         raise InvalidArgument(
             error.code,
-            f"the value to release must be a finite number or a float64 array, got {kind_of(value)} that is neither. "
+            f"the value to release must be a finite number or a float64 array, got {kind_of(value)}. "
             "Convert several numbers with numpy.array(), and clamp every contribution before summing.",
         ) from None
     except OverflowError:

@@ -72,7 +72,7 @@ def number_steps(value: Exact, lattice: Fraction) -> int:
     except InvalidArgument as error:
         raise InvalidArgument(
             error.code,
-            f"the value to release must be a finite number or an array, got {kind_of(value)} that is neither. "
+            f"the value to release must be a finite number or an array, got {kind_of(value)}. "
             "Convert several numbers with numpy.array().",
         ) from None
     if steps.denominator != 1:

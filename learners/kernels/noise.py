@@ -48,7 +48,7 @@ def whole_budget_release(public: Public, sensitivity: int, dimension: int) -> Re
     epsilon, delta = public.epsilon, public.delta
     if delta == 0:
         raise InvalidArgument(
-            "DPA103", 'delta must be positive for Gaussian noise, got 0. Write a small probability, such as delta="1e-6".'
+            "DPA103", 'delta must be positive where a learner adds Gaussian noise, got 0. Write a small one: delta="1e-6".'
         )
     found = calibrate(lambda sigma: gaussian(sigma=sigma), epsilon=epsilon, delta=delta, low="1e-9", high="1e9")
     sigma = math.ceil(found.parameter * sensitivity)

@@ -137,7 +137,7 @@ def noise_multiplier(epsilon: Fraction, delta: Fraction) -> Fraction:
 
     if delta == 0:
         raise InvalidArgument(
-            "DPA103", 'delta must be positive for Gaussian noise, got 0. Write a small probability, such as delta="1e-6".'
+            "DPA103", 'delta must be positive where a learner adds Gaussian noise, got 0. Write a small one: delta="1e-6".'
         )
     near = Fraction(_near(float(min(epsilon, _LARGEST_EXPONENT)), float(delta)))
     search = partial(calibrate, lambda sigma: gaussian(sigma=sigma), epsilon=epsilon, delta=delta)

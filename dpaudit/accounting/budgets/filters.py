@@ -68,7 +68,7 @@ class Cap:
         name, amount, limit = next(found for found in zip(self.names, amounts, self.limits, strict=True) if found[1] > found[2])
         reached, allowed = outward(amount, digits=6, up=True), outward(limit, digits=6, up=False)
         return (
-            f"the budget of {self.guarantee} does not cover this: {name} would reach {reached}, allowed are {allowed}. "
+            f"the budget of {self.guarantee} does not cover this release: {name} would reach {reached}, allowed are {allowed}. "
             "Nothing was spent; release less or with more noise."
         )
 
