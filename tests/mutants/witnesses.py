@@ -42,7 +42,7 @@ def a_proof_stands_where_it_was_found_to():
 def an_attack_says_what_its_verdict_says():
     claim = ClaimSummary("pure_dp", (("epsilon", Fraction(1)),), "replace_one", "epsilon 1")
     for verdict in Verdict:
-        with patch.object(witnessing, "audited", lambda *_, verdict=verdict: TargetResult("", "", claim, verdict, "")):
+        with patch.object(witnessing, "audit_target", lambda *_, verdict=verdict: TargetResult("", "", claim, verdict, "")):
             found = verdict is Verdict.REFUTED
             assert found is witnessing.refuted("", 1).holds
             assert found is not witnessing.refuted("", 1, about="claim").holds
@@ -55,7 +55,7 @@ def declared_laws_are_held_against_the_claim():
     for epsilon in (true - TINY, true + TINY):
         claim = Claim(PureDP(epsilon=epsilon), adjacency="replace_one")
         target = SimpleNamespace(pmf=laws.get, neighbours=[("even", "even"), ("rare", "even")], claim=claim, description="")
-        with patch.object(witnessing, "named", lambda _, target=target: target):
+        with patch.object(witnessing, "find_target", lambda _, target=target: target):
             assert (true < epsilon) is witnessing.law("", about="claim")[0].holds
 
 
