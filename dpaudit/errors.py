@@ -194,8 +194,9 @@ CODES: Final[dict[str, Explanation]] = {
     ),
     "DPA402": Explanation(
         "target failed to load",
-        "The target's module raised an error while it was imported.",
-        "Run the module on its own and repair the error that the message names.",
+        "The target's module raised an error while it was imported. The message names the line; the error's own text is shown only "
+        "where it is made of words of the source code, since others may quote data.",
+        "Run the file on its own, `python FILE.py`, which prints the whole traceback, and repair that line.",
     ),
     "DPA403": Explanation(
         "not a target",
@@ -209,8 +210,9 @@ CODES: Final[dict[str, Explanation]] = {
     ),
     "DPA405": Explanation(
         "target failed to run",
-        "The target raised an error in every run, on both neighbouring datasets, so there is nothing to test.",
-        "Run the function by hand on one dataset; the message names the exception's type and where it was raised.",
+        "No run of the target gave an output, on either neighbouring dataset, so there is nothing to test: it raised an error each "
+        "time, it does not take the call (data, rng), or it has no return.",
+        "The message names the line. `dpaudit --debug audit ...` prints the traceback of the error, which may quote data.",
     ),
     "DPA406": Explanation(
         "unreadable data",

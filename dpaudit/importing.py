@@ -10,9 +10,14 @@ import sys
 from importlib.machinery import SourceFileLoader
 from pathlib import Path
 from types import CodeType, ModuleType
+from typing import Final
 
-from dpaudit.errors import DpauditError, ForeignPackage, MissingExtra, TargetFailure, origin_of
+from dpaudit.blame import blamed, meant, place_of, said, show_traceback
+from dpaudit.errors import DpauditError, ForeignPackage, MissingExtra, TargetFailure
 from dpaudit.own_packages import require_own
+
+_COMMON: Final = ("dpaudit", "learners", "matplotlib", "mechanisms", "numpy", "pandas", "scipy", "sklearn")
+"""Packages that files of targets often import, one of which a misspelt name may have meant."""
 
 
 def module_at(place: str) -> ModuleType:
@@ -32,8 +37,15 @@ def _import_module(name: str) -> ModuleType:
         raise
     except BaseException as error:
         if isinstance(error, ModuleNotFoundError) and error.name and f"{name}.".startswith(f"{error.name}."):
-            raise TargetFailure("DPA401", f"no module named {name!r}. Check the spelling, or write FILE.py:NAME.") from error
+            raise TargetFailure(
+                "DPA401", f"no module named {name!r}{_file_of(name)}. Check the spelling, or write FILE.py:NAME."
+            ) from error
         raise _failure(name, error) from error
+
+
+def _file_of(name: str) -> str:
+    """Ask whether a file of the current folder was meant."""
+    return meant(f"{name}.py", (one.name for one in Path.cwd().glob("*.py")))
 
 
 class _FromSource(SourceFileLoader):
@@ -50,7 +62,8 @@ def _import_file(path: str) -> ModuleType:
     """Import a Python file once per content, its own folder importable as for a script."""
     file = Path(path).resolve()
     if not file.is_file():
-        raise TargetFailure("DPA401", f"no file {path}. Check the path; it is taken relative to the current folder.")
+        near = meant(Path(path).name, (one.name for one in file.parent.glob("*.py")) if file.parent.is_dir() else ())
+        raise TargetFailure("DPA401", f"no file {path}{near}. Paths are taken relative to the current folder.")
     try:
         name = "_dpaudit_" + hashlib.sha256(os.fsencode(file) + file.read_bytes()).hexdigest()[:16]
     except OSError as error:
@@ -75,8 +88,21 @@ def _import_file(path: str) -> ModuleType:
 
 
 def _failure(place: str, error: BaseException) -> TargetFailure:
-    """Say why an import failed; with the error's own text only if it is of dpaudit or of syntax, since others may quote data."""
-    if isinstance(error, ModuleNotFoundError):
-        return TargetFailure("DPA402", f"{place} needs the module {error.name!r}, which is not installed.")
-    text = f" ({error})" if isinstance(error, (DpauditError, SyntaxError)) else ""
-    return TargetFailure("DPA402", f"{place} raised {origin_of(error)}{text} while it was imported.")
+    """Say why an import failed and in which line of the user's; texts that may quote data are left to the traceback."""
+    show_traceback(error)
+    where = place_of(error) or place
+    if isinstance(error, DpauditError):
+        return TargetFailure(error.code, f"{where}: {error.message}")
+    if isinstance(error, ModuleNotFoundError) and error.name:
+        others = {*_COMMON, *(name for name in sys.modules if "." not in name and not name.startswith("_"))}
+        near = meant(error.name, others - sys.stdlib_module_names) or meant(error.name, sys.stdlib_module_names)
+        install = "install it into this environment"  # no command where the name is doubtful: it may be somebody's trap
+        remedy = f"Correct the name, or {install}" if near else f"I{install[1:]}: python -m pip install {error.name}"
+        return TargetFailure("DPA402", f"{where} needs the module {error.name!r}, which is not installed{near}. {remedy}.")
+    raised = f"{place} raised {blamed(error)} while it was imported"
+    if isinstance(error, SystemExit):
+        return TargetFailure("DPA402", f'{raised}. Move what only a program does below the line: if __name__ == "__main__":')
+    if text := said(error):
+        return TargetFailure("DPA402", f"{raised}: {text}.")
+    command = f"python {place}" if place.endswith(".py") else f"python -m {place}"
+    return TargetFailure("DPA402", f"{raised}. Run `{command}` to see its text, which may quote data and is not shown here.")

@@ -10,13 +10,15 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, get_args
 
-from dpaudit.claims import Adjacency, Claim
+from dpaudit.blame import meant
+from dpaudit.claims import Adjacency, Claim, Guarantee
 from dpaudit.errors import DpauditError, ForeignPackage, InvalidArgument, TargetFailure
 from dpaudit.exact import Exact, integer, kind_of, positive, word
 from dpaudit.extras import left_out_of
 from dpaudit.importing import module_at
+from dpaudit.misnamed import how_to_make_one, near_in, place_in, what_is_there
 
 if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
@@ -138,12 +140,12 @@ class Target:
                 "Write run=FUNCTION for a function of a dataset and a numpy Generator.",
             )
         for role in ("run", "sample", "pmf", "score"):
-            _require(role, part := getattr(self, role), "a function", holds=part is None or callable(part))
+            _require_function(role, getattr(self, role))
         for role in ("name", "description"):
             _require(role, part := getattr(self, role), "a string", holds=isinstance(part, str))
-        _require(
-            "claim", self.claim, "a Claim", holds=isinstance(self.claim, Claim), remedy=" For instance Claim(PureDP(epsilon=1))."
-        )
+        example = f"{type(self.claim).__name__}(...)" if isinstance(self.claim, get_args(Guarantee)) else "PureDP(epsilon=1)"
+        remedy = f" Write claim=Claim({example})."
+        _require("claim", self.claim, "a Claim", holds=isinstance(self.claim, Claim), remedy=remedy)
         _require("sensitivity", self.sensitivity, "a Sensitivity", holds=isinstance(self.sensitivity, (Sensitivity, type(None))))
         if self.primitives is not None:
             word(self.primitives, "primitives", ("auto",))
@@ -196,6 +198,16 @@ def _require(role: str, part: object, wanted: str, *, holds: bool, remedy: str =
     """Refuse a part of a target that is not what is wanted there (DPA404)."""
     if not holds:
         raise InvalidArgument("DPA404", f"{role}= must be {wanted}, got {kind_of(part)}.{remedy}")
+
+
+def _require_function(role: str, part: object) -> None:
+    """Refuse what is neither None nor a function that gives its result when it is called (DPA404)."""
+    remedy = f" Write its name without calling it: {role}=FUNCTION." if role in ("run", "sample") else ""
+    _require(role, part, "a function", holds=part is None or callable(part), remedy=remedy)
+    if inspect.iscoroutinefunction(part):
+        raise InvalidArgument(
+            "DPA404", f"{role}= must be a plain function, got an async one. Write a def that calls it with asyncio.run(...)."
+        )
 
 
 def _pairs(neighbours: object) -> tuple[tuple[Any, Any], ...]:
@@ -320,10 +332,9 @@ def _from_bundle(name: str) -> tuple[Target | TargetFailure, ...]:
         names = bundled_targets([location])
         if name in names:
             return (_from_code(location)[names[name][1]],)
-    names = bundled_targets([*STORY, *bundle_locations()])
-    from difflib import get_close_matches
-
-    near = ", ".join(get_close_matches(name, (*ZOO, *names)))
+    if there := what_is_there(name):
+        raise TargetFailure("DPA401", there)
+    near = meant(name, (*ZOO, *bundled_targets([*STORY, *bundle_locations()])))
     broken = broken_bundles()
     for error in broken.values():
         if isinstance(error, ForeignPackage):
@@ -331,7 +342,7 @@ def _from_bundle(name: str) -> tuple[Target | TargetFailure, ...]:
     unseen = "".join(f" Not looked at: {one}." for one in left_out_of(broken))
     raise TargetFailure(
         "DPA401",
-        f"no bundled target is called {name!r}.{near and f' Near it: {near}.'}{unseen} `dpaudit targets` lists all; for your own, "
+        f"no bundled target is called {name!r}{near}.{unseen} `dpaudit targets` lists all; for your own, "
         "write FILE.py:NAME or MODULE:NAME.",
     )
 
@@ -343,39 +354,43 @@ def _from_code(text: str) -> tuple[Target | TargetFailure, ...]:
         raise TargetFailure("DPA401", f"{text!r} is not of the form MODULE:ATTRIBUTE or FILE.py:ATTRIBUTE.")
     module = module_at(place)
     if not hasattr(module, attribute):
-        raise TargetFailure("DPA401", f"{place} has no attribute {attribute!r}.{_targets_within(module)}")
-    found = getattr(module, attribute)
-    targets = _targets_of(found, text)
-    if not any(isinstance(one, Target) for one in targets):
         raise TargetFailure(
-            "DPA403",
-            f"{text} is a {type(found).__name__}, not a Target or a non-empty sequence of Targets.{_targets_within(module)}",
+            "DPA401", f"{place} has no attribute {attribute!r}{near_in(module, attribute)}.{_targets_within(module)}"
+        )
+    found = getattr(module, attribute)
+    targets = _targets_of(found, module, attribute)
+    if not any(isinstance(one, Target) for one in targets):
+        where, within = place_in(module, attribute), _targets_within(module, found)
+        raise TargetFailure(
+            "DPA403", f"{attribute} at {where} is {kind_of(found)}, not a Target or a non-empty list of them.{within}"
         )
     return targets
 
 
 def _all_of(file: str) -> tuple[Target | TargetFailure, ...]:
     """Load every target that a file holds by a name of its own or in a list, once each, in the order of the names."""
-    values = list(vars(module_at(file)).items())
-    listed = [one for name, value in values for one in _targets_of(value, f"{file}:{name}")]
+    module = module_at(file)
+    listed = [one for name, value in list(vars(module).items()) for one in _targets_of(value, module, name)]
     targets = tuple({id(one): one for one in listed}.values())
     if not targets:
-        raise TargetFailure("DPA403", f"{file} holds no Target at module level.")
+        raise TargetFailure("DPA403", f"{file} holds no Target at module level. {how_to_make_one(module)}")
     return targets
 
 
-def _targets_within(module: ModuleType) -> str:
-    """Name the targets that a module does hold, for an error message."""
-    names = [name for name, value in vars(module).items() if _targets_of(value, name)]
-    return f" It has {', '.join(names)}." if names else " It has no Target at module level."
+def _targets_within(module: ModuleType, value: object = None) -> str:
+    """Name the targets that a module holds, for an error message, or say how to make one, of the value if that is a function."""
+    names = [name for name, one in vars(module).items() if _targets_of(one, module, name)]
+    return f" It has {', '.join(names)}." if names else f" It has no Target at module level. {how_to_make_one(module, value)}"
 
 
-def _targets_of(value: Any, text: str) -> tuple[Target | TargetFailure, ...]:
+def _targets_of(value: Any, module: ModuleType, name: str) -> tuple[Target | TargetFailure, ...]:
     """Return the target that a value is, or those that it lists, with an error for each other part; () where none is a target."""
     listed = tuple(value) if isinstance(value, (list, tuple)) else (value,)
     if not any(isinstance(one, Target) for one in listed):
         return ()
     return tuple(
-        one if isinstance(one, Target) else TargetFailure("DPA403", f"{text}[{place}] is a {type(one).__name__}, not a Target.")
+        one
+        if isinstance(one, Target)
+        else TargetFailure("DPA403", f"{place_in(module, name)}: {name}[{place}] is {kind_of(one)}, not a Target. Take it out.")
         for place, one in enumerate(listed)
     )

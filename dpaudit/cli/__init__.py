@@ -37,6 +37,9 @@ class Verbs(click.Group):
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """What stands before the verb; a mistake there is a JSON document too, where the verb was to give one."""
         asks_for_json(ctx, args)
+        own = args[: args.index("--")] if "--" in args else args
+        if "--debug" in own:  # wherever it stands
+            args = ["--debug", *(word for word in own if word != "--debug"), *args[len(own) :]]
         try:
             return super().parse_args(ctx, args)
         except click.UsageError as error:
@@ -60,6 +63,8 @@ class Verbs(click.Group):
 
     def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple[str | None, click.Command | None, list[str]]:
         """The verb with the defaults that the project's settings give it."""
+        if args[0] not in VERBS and not args[0].startswith("-") and not ctx.resilient_parsing:
+            raise click.UsageError(_no_verb(args), ctx)
         name, command, rest = super().resolve_command(ctx, args)
         if name is not None and command is not None and not ctx.resilient_parsing:
             ctx.default_map = {name: defaults(name, command)}
@@ -104,6 +109,15 @@ class Verbs(click.Group):
             ctx.exit(_exit_code("internal"))
 
 
+def _no_verb(args: list[str]) -> str:
+    """Say that the first word is no verb, and which one was probably meant."""
+    from dpaudit.blame import meant
+
+    if ".py" in args[0] or ":" in args[0]:
+        return f"No such command {args[0]!r}. To audit what it holds, write: dpaudit audit {' '.join(args)}"
+    return f"No such command {args[0]!r}{meant(args[0], VERBS)}. Commands are {', '.join(VERBS)}."
+
+
 def defaults(verb: str, command: click.Command) -> dict[str, Any]:
     """What the nearest pyproject.toml says of a verb; nothing where there is none."""
     from pathlib import Path
@@ -145,7 +159,7 @@ def _show_completion(ctx: click.Context, parameter: click.Parameter, shell: str 
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
 @click.version_option(dpaudit.__version__, prog_name="dpaudit", message="%(prog)s %(version)s")
-@click.option("--debug", is_flag=True, envvar="DPAUDIT_DEBUG", help="Print the traceback of an error.")
+@click.option("--debug", is_flag=True, envvar="DPAUDIT_DEBUG", help="Print the traceback of an error; it may quote data.")
 @click.option(
     "--show-completion",
     type=click.Choice(["bash", "fish", "zsh"]),
@@ -154,8 +168,14 @@ def _show_completion(ctx: click.Context, parameter: click.Parameter, shell: str 
     callback=_show_completion,
     help="Print what a shell runs to complete this command line.",
 )
-def main(debug: bool) -> None:  # noqa: FBT001 - click gives flags by position
-    """Begin a command; `debug` is read where errors are handled."""
+@click.pass_context
+def main(ctx: click.Context, debug: bool) -> None:  # noqa: FBT001 - click gives flags by position
+    """Begin a command; `debug` is read where errors are handled, here and in the processes of targets."""
+    if debug:
+        from dpaudit.blame import debugging
+
+        token = debugging.set(True)
+        ctx.call_on_close(lambda: debugging.reset(token))
 
 
 def exit_code_of(error: DpauditError) -> int:

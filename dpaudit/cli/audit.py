@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import click
 
@@ -17,6 +17,7 @@ from dpaudit.cli.limits import limits
 from dpaudit.cli.outputs import forms, write_forms
 from dpaudit.cli.settings import strongest
 from dpaudit.cli.workers import maker
+from dpaudit.errors import InvalidArgument
 from dpaudit.results import EXIT_CODES, Report, Settings, Verdict
 
 PROFILES: Final = {"quick": 200_000, "standard": 1_000_000, "thorough": 10_000_000}
@@ -24,6 +25,9 @@ PROFILES: Final = {"quick": 200_000, "standard": 1_000_000, "thorough": 10_000_0
 
 _STORY_RUNS: Final = 100_000
 """Runs for each target of an audit without any name: enough for its verdicts, so that a newcomer need not wait."""
+
+_EXAMPLES: Final = {"alpha": "--alpha 0.001", "runs": "--runs 200000", "seconds": "--time-budget 60", "seed": "--seed 1"}
+"""For each parameter that an option sets, how that option is written."""
 
 PAGE: Final = "index.html"
 DOCUMENT: Final = "report.json"
@@ -94,17 +98,8 @@ def audit(  # noqa: PLR0913 - one argument for each option
         chosen = None if bounds["runs"] is None and bounds["profile"] is None else _runs(**bounds)
         code = decide(targets[0], runs=chosen, jobs=jobs, factory=executor, folder=folder, as_json=as_json)
         ctx.exit(code)
-    from dpaudit.auditor.request import settings_of
-
-    settings = settings_of(
-        alpha=alpha,
-        runs=_runs(**bounds),
-        seconds=bounds["time_budget"],
-        seed=seed,
-        power_target="1.25",
-        family="holm",
-        data=data,
-        show_values=show_values,
+    settings = _settings(
+        alpha=alpha, runs=_runs(**bounds), seconds=bounds["time_budget"], seed=seed, data=data, show_values=show_values
     )
     for place in (folder, *(Path(file).parent for file in (junit, sarif) if file is not None)):
         if place is not None:
@@ -118,6 +113,17 @@ def audit(  # noqa: PLR0913 - one argument for each option
     if code == EXIT_CODES["survived"] and len(report.results) < len(set(targets)):
         raise RuntimeError("there are fewer verdicts than targets")  # an internal error: never a success
     ctx.exit(code)
+
+
+def _settings(**given: Any) -> Settings:
+    """The settings of the audit; one that is refused is refused with the option to write instead."""
+    from dpaudit.auditor.request import settings_of
+
+    try:
+        return settings_of(**given, power_target="1.25", family="holm")
+    except InvalidArgument as error:
+        examples = (f" For instance {option}." for name, option in _EXAMPLES.items() if error.message.startswith(f"{name} "))
+        raise InvalidArgument(error.code, f"{error.message}{next(examples, '')}") from error
 
 
 def _runs(*, runs: int | None, profile: str | None, time_budget: str | None) -> int | None:
@@ -153,8 +159,10 @@ def _audited(
     if not can_supervise():
         say("targets are not supervised here: they share this process, which one that exits or hangs takes with it.")
     if settings.data is not None:
+        from dpaudit.misnamed import require_file
         from dpaudit.records import read_csv
 
+        require_file(settings.data)
         read_csv(settings.data)
     make = maker(jobs, factory)
     found = Bundled(list(names), [], ()) if names else bundled(everything=everything)

@@ -137,7 +137,7 @@ def _described(result: TargetResult, width: int) -> str:
 def _beside(result: TargetResult) -> Iterator[str]:
     """What other witnesses and checks say, a sentence each: violated ones, checks that were not run, price and proof."""
     for status, text in wording.remarks(result):
-        if status == "violated" or (status == "not run" and result.verdict is not Verdict.REFUTED):
+        if status == "violated" or (status == "not run" and result.verdict not in (Verdict.REFUTED, Verdict.FAILED)):
             yield wording.sentence(f"{status} is the check: {text}" if status == "violated" else f"not checked: {text}")
     if wording.inversion(result):
         yield wording.inversion(result)

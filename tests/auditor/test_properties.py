@@ -221,7 +221,7 @@ def test_a_query_that_fails_is_judged_by_where_it_fails(query, status):
         (lambda records: 0, "records"),
         (lambda: 0, ""),
         (lambda data, rng, scale: 0, "data, rng, scale"),
-        (lambda data, *, rng: 0, "data, rng"),
+        (lambda data, *, rng: 0, "data, *, rng"),
     ],
 )
 def test_a_function_that_does_not_take_the_call_is_told_what_it_is_called_with_and_nothing_is_said_of_outputs(run, taken):

@@ -2,25 +2,24 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
 
+from dpaudit.auditor.checks.calls import why_no_output
 from dpaudit.auditor.checks.exact_law import check_exact_law
 from dpaudit.auditor.checks.query_laws import check_laws, check_sensitivity
 from dpaudit.auditor.checks.refusals import find_accepted_pairs
 from dpaudit.auditor.checks.replay import check_replay
-from dpaudit.auditor.data.disclosure import common_releases, shows_values, text_of
+from dpaudit.auditor.data.disclosure import common_releases, shows_values
 from dpaudit.auditor.data.records import copy_of, fingerprint
 from dpaudit.auditor.pairs.candidates import Neighbours
 from dpaudit.auditor.reading.features import FeatureMap, fit_features
 from dpaudit.auditor.reading.outputs import Failure, Matrix
 from dpaudit.auditor.runs.chunks import CHECKS, Broken, Chunk, Manner, sample_many, sample_one
 from dpaudit.auditor.runs.workload import Subject
-from dpaudit.errors import DpauditError, origin_of
 from dpaudit.releases import Release, recording
 from dpaudit.results import Property
 from dpaudit.targets import Target
@@ -94,7 +93,10 @@ def check_target(subject: Subject, root: int, position: int) -> Checks:
     flat = [output for one in looked for side in one.outputs for output in side]
     single = any(isinstance(output, Failure) for output in flat)
     features = fit_features(flat, score=target.score is not None, show_keys=shows_values(target), bits=target.float_bits)
-    failure = _why_failed(target, pairs, flat)
+    # A function that gives outputs only for few records of the data, or for none, fails on the data: that is no release to audit.
+    given = [output for one in looked if not one.pair.is_part for side in one.outputs for output in side]
+    where = "every run" if all(isinstance(output, Failure) for output in flat) else "every run on the given data and its neighbours"
+    failure = why_no_output(target, pairs, given or flat, where)
     nothing = bool(failure)
     if target.sample is not None and not single:
         failure = failure or _fails_together(target, pairs[0], root, position, copies=copies)
@@ -192,38 +194,6 @@ def _run_on_copy(target: Target, data: Any, rng: np.random.Generator) -> tuple[A
     return output, None if before is None and after is None else before != after
 
 
-def _why_failed(target: Target, pairs: Sequence[Neighbours], outputs: Sequence[Any]) -> str:
-    """Say why there is nothing to test where no run gave an output; "" otherwise."""
-    if not all(isinstance(output, Failure) for output in outputs):
-        return ""
-    if (misfit := _reject_call(target)) is not None:
-        return f"DPA405 {misfit}"
-    try:
-        target.function(copy_of(pairs[0].first), *([] if target.run is not None else [1]), np.random.default_rng(0))
-    except KeyboardInterrupt:
-        raise
-    except BaseException as error:  # noqa: BLE001 - the place is what we are after
-        said = f" ({text_of(error, target)})" if isinstance(error, DpauditError) else ""
-        return f"DPA405 every run raised, the last one {origin_of(error)}{said}"
-    return f"DPA405 no run gave an output: the function {outputs[-1].shown}"
-
-
-def _reject_call(target: Target) -> str | None:
-    """Say that a function does not take the call that is made of it; None where it does, or does not say."""
-    given = ("data", "rng") if target.run is not None else ("data", "n", "rng")
-    try:
-        signature = inspect.signature(target.function)
-    except (TypeError, ValueError):
-        return None
-    try:
-        signature.bind(*given)
-    except TypeError:
-        taken, call = ", ".join(signature.parameters), ", ".join(given)
-        remedy = f"Write def release({call}): and draw all randomness from rng."
-        return f"the function takes ({taken}) and is called with ({call}). {remedy}"
-    return None
-
-
 def _fails_together(target: Target, pair: Neighbours, root: int, position: int, *, copies: bool) -> str:
     """Say why `sample` cannot be asked for several outputs at once, although it gives single ones; "" if it can."""
     for label in (0, 1):
@@ -240,11 +210,19 @@ def _same_form(features: FeatureMap, looked: Sequence[_Sampled], pairs: int) -> 
     for one in looked:
         kinds = [set(features.matrix(side)[:, column].tolist()) for side in one.outputs]
         if len(kinds[0]) == len(kinds[1]) == 1 and kinds[0] != kinds[1]:
-            found = f"pair {one.place}: another type, length or exception on each side"
+            found = f"pair {one.place}: {_what_differs(one.outputs)}"
             if not one.pair.is_part:
                 return Property(_FORM, "violated", one.place + 1, found)
             noted = noted or found
     return Property(_FORM, "note" if noted else "holds", len(looked), noted or _of_all(looked, pairs))
+
+
+def _what_differs(outputs: tuple[list[Any], list[Any]]) -> str:
+    """Say how the forms of the outputs on two datasets differ."""
+    raised = [side[0].shown for side in outputs if isinstance(side[0], Failure)]
+    if len(raised) == 1:
+        return f"on one of the two datasets the function {raised[0]} in every run, on the other it gave outputs"
+    return "another type, length or exception on each side"
 
 
 def _of_all(looked: Sequence[_Sampled], pairs: int) -> str:

@@ -66,7 +66,9 @@ def candidates_of(names: Sequence[str], settings: Settings, limits: Limits) -> l
             found |= _describe_apart([(place, name)], settings, limits)
     for one in (one for listed in found.values() for one in listed):
         if one.refusal[0] and not one.refusal[0].startswith(_TARGET_CODES) and one.claim != NO_CLAIM:
-            raise InvalidArgument(*one.refusal)
+            code, message = one.refusal
+            where = "" if one.source is None else f", {one.source[0]}:{one.source[1]}"
+            raise InvalidArgument(code, f"target {one.name}{where}: {message}")
     return [found[place] for place in range(len(names))]
 
 

@@ -1,0 +1,175 @@
+"""Where an error arose in the user's code, and its text as far as it is made of words of that code and so quotes no data."""
+
+from __future__ import annotations
+
+import builtins
+import dis
+import inspect
+import os
+import re
+import sys
+import traceback
+from collections.abc import Iterable
+from contextvars import ContextVar
+from pathlib import Path
+from types import CodeType, FrameType, TracebackType
+from typing import Final
+
+from dpaudit.errors import class_name, origin_of
+
+debugging: Final[ContextVar[bool]] = ContextVar("debugging", default=False)
+"""True where `dpaudit --debug` was given: tracebacks, which may quote data, are printed to stderr."""
+
+_ROOT: Final = Path(__file__).resolve().parent.parent
+_OWN: Final = tuple(str(_ROOT / name) for name in ("dpaudit", "learners", "mechanisms", "proofs"))
+_INSTALLED: Final = (str(Path(traceback.__file__).resolve().parent), *_OWN)
+"""The folders of Python's library and of this distribution."""
+
+_UNKNOWN: Final = re.compile(r"[\w.<>]+\(\) got an unexpected keyword argument '(?P<word>\w+)'.*")
+_MISSING: Final = re.compile(r"[\w.<>]+\(\) missing \d+ required (positional|keyword-only) arguments?: ['\w, ]+")
+_TOO_MANY: Final = re.compile(r"[\w.<>]+\(\) takes [\w ]+ but \d+ (was|were) given")
+_NOT_EXPORTED: Final = re.compile(r"cannot import name '(?P<word>\w+)' from '(?P<module>[\w.]+)'.*", re.DOTALL)
+_USUAL: Final = {"np": "import numpy as np", "pd": "import pandas as pd", "math": "import math", "random": "import random"}
+
+
+def show_traceback(error: BaseException) -> None:
+    """Print the traceback of an error to stderr, where that was asked for."""
+    if debugging.get():
+        traceback.print_exception(error, file=sys.stderr)
+
+
+def blamed(error: BaseException) -> str:
+    """Type of an error and the innermost line of the user's code that it passed, else the line that raised it."""
+    place = place_of(error)
+    return f"{class_name(type(error))} at {place}" if place else origin_of(error)
+
+
+def place_of(error: BaseException) -> str:
+    """File and line of the user's code at which an error arose, "first.py:7"; "" where none of its frames is the user's."""
+    if isinstance(error, SyntaxError) and error.filename and Path(error.filename).is_file():
+        return f"{Path(error.filename).name}:{error.lineno or 1}"
+    found = _innermost(error)
+    return f"{Path(found.tb_frame.f_code.co_filename).name}:{found.tb_lineno}" if found else ""
+
+
+def said(error: BaseException) -> str:
+    """The text of an error with what was probably meant, made of words of the source code alone; "" where it may quote data."""
+    found, last = _innermost(error), _last(error)
+    if isinstance(error, SyntaxError):
+        # What is compiled from a text of the program, such as a literal in a data file, has no file of its own.
+        return error.msg if error.filename and Path(error.filename).is_file() else ""
+    if found is None or last is None or (found is last and _operation(last) == "RAISE_VARARGS"):
+        return ""  # the text of a `raise` of the user's may hold anything
+    return _in_words_of(found.tb_frame, error, _operation(last))
+
+
+def _in_words_of(frame: FrameType, error: BaseException, operation: str) -> str:
+    """The text of an error that arose in a frame at an instruction, if all its words stand in the frame's source."""
+    code = frame.f_code
+    match error:
+        case KeyError() if _has_text(code, error.args[0] if error.args else None):
+            return f"there is no key {error.args[0]!r}"
+        case OSError() if error.errno is not None and _has_text(code, error.filename):
+            return f"{os.strerror(error.errno)}: {error.filename!r}"
+        case AttributeError() if error.name in code.co_names:
+            return _missing_attribute(error)
+        case NameError() if error.name in (*code.co_names, *code.co_varnames, *code.co_freevars):
+            return _missing_name(error.name, frame)
+        case ImportError():
+            return _missing_export(str(error))
+        case TypeError() if operation not in ("RAISE_VARARGS", "CALL_FUNCTION_EX"):
+            return _wrong_call(str(error), frame)
+    return ""
+
+
+def meant(word: str, words: Iterable[str]) -> str:
+    """Ask in brackets, with a space before them, whether the nearest of some words was meant; "" where none is near."""
+    from difflib import get_close_matches
+
+    near = get_close_matches(word, list(words), n=1)
+    return f" (did you mean {near[0]!r}?)" if near else ""
+
+
+def _innermost(error: BaseException) -> TracebackType | None:
+    """The innermost entry of an error's traceback that is in code of the user's."""
+    found, trace = None, error.__traceback__
+    while trace is not None:
+        if not _is_installed(trace.tb_frame.f_code.co_filename):
+            found = trace
+        trace = trace.tb_next
+    return found
+
+
+def _is_installed(file: str) -> bool:
+    """True if code is Python's, an installed package's or this distribution's."""
+    return file.startswith(("<", *_INSTALLED)) or "site-packages" in file
+
+
+def _last(error: BaseException) -> TracebackType | None:
+    """The entry of an error's traceback where it was raised."""
+    trace = error.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    return trace
+
+
+def _operation(trace: TracebackType) -> str:
+    """The instruction at which an entry of a traceback stopped."""
+    return dis.opname[trace.tb_frame.f_code.co_code[trace.tb_lasti]] if trace.tb_lasti >= 0 else ""
+
+
+def _has_text(code: CodeType, text: object) -> bool:
+    """True if a text stands in the source of this code as it is."""
+    constants = (one for value in code.co_consts for one in (value if isinstance(value, tuple) else (value,)))
+    return isinstance(text, str) and any(isinstance(one, str) and one == text for one in constants)
+
+
+def _missing_attribute(error: AttributeError) -> str:
+    """What has no such attribute, and the nearest that it has."""
+    holder, name = error.obj, str(error.name)
+    if inspect.ismodule(holder):
+        return f"the module {holder.__name__} has no {name!r}{meant(name, dir(holder))}"
+    if inspect.isclass(holder):
+        return f"the class {class_name(holder)} has no {name!r}{meant(name, dir(holder))}"
+    kind = type(holder)
+    known = dir(kind) if class_name(kind) == kind.__name__ else ()  # a class made at run time may take its names from data
+    return f"a value of type {class_name(kind)} has no {name!r}{meant(name, known)}"
+
+
+def _missing_name(name: str, frame: FrameType) -> str:
+    """A name that is not defined, with the line that defines it or the name that was probably meant."""
+    ours: tuple[str, ...] = tuple(getattr(sys.modules.get("dpaudit"), "__all__", ()))
+    line = f"from dpaudit import {name}" if name in ours else _USUAL.get(name, "")
+    if line:
+        return f"the name {name!r} is not defined. Write at the top of the file: {line}"
+    return f"the name {name!r} is not defined{meant(name, [*frame.f_locals, *frame.f_globals, *ours, *dir(builtins)])}"
+
+
+def _missing_export(text: str) -> str:
+    """What a module does not have that is imported from it."""
+    found = _NOT_EXPORTED.fullmatch(text)
+    module = sys.modules.get(found["module"]) if found else None
+    return f"{found['module']} has no {found['word']!r}{meant(found['word'], dir(module))}" if found and module else ""
+
+
+def _wrong_call(text: str, frame: FrameType) -> str:
+    """What a call lacks or has too much, as the signature says it; "" for other texts."""
+    name = text.partition("(")[0].removesuffix(".__init__")
+    called = frame.f_globals.get(name, frame.f_locals.get(name))
+    if found := _UNKNOWN.fullmatch(text):
+        known = list(inspect.signature(called).parameters) if inspect.isfunction(called) or inspect.isclass(called) else []
+        listed = f". It has {', '.join(known)}" if known else ""
+        return f"{name} has no argument {found['word']!r}{meant(found['word'], known) or listed}"
+    if _MISSING.fullmatch(text):
+        return f"{text}. To pass the function itself, write {name} without brackets" if inspect.isfunction(called) else text
+    if _TOO_MANY.fullmatch(text):
+        by_name = _by_name(called)
+        return f"{text}. Give them by name: {name}({', '.join(f'{one}=...' for one in by_name)})" if by_name else text
+    return ""
+
+
+def _by_name(called: object) -> list[str]:
+    """The first parameters that something takes by name only."""
+    if not (inspect.isfunction(called) or inspect.isclass(called)):
+        return []
+    return [name for name, one in inspect.signature(called).parameters.items() if one.kind is one.KEYWORD_ONLY][:2]

@@ -1,0 +1,73 @@
+"""What was probably meant by a name under which there is no target, and the line to write instead."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+from contextlib import suppress
+from pathlib import Path
+from types import ModuleType
+
+from dpaudit.blame import meant
+from dpaudit.errors import TargetFailure
+
+_EXAMPLE = "claim=Claim(PureDP(epsilon=1)), data=[1, 2, 3]"
+
+
+def what_is_there(name: str) -> str:
+    """Say what a name that is no bundled target stands for in the current folder, and what to write; "" for nothing there."""
+    path = Path(name)
+    if path.suffix == ".ipynb":
+        return (
+            f"{name} is a notebook, and targets are loaded from files that end in .py. Call dpaudit.audit(target) in a cell of the "
+            "notebook, or move function and Target into a file: dpaudit audit FILE.py."
+        )
+    if path.is_dir():
+        files = sorted(one.as_posix() for one in path.glob("*.py"))
+        return f"{name} is a folder. Name a file in it: dpaudit audit {files[0] if files else path.as_posix() + '/FILE.py'}."
+    if Path(f"{name}.py").is_file():
+        return f"no bundled target is called {name!r}, but there is a file of that name. Write: dpaudit audit {name}.py."
+    if path.is_file():
+        return f"{name} is no Python file. Targets are in files that end in .py; records are given to them with --data {name}."
+    return ""
+
+
+def require_file(name: str) -> None:
+    """Refuse a file of records that does not exist, and name one that was probably meant (DPA406)."""
+    path = Path(name)
+    with suppress(OSError, ValueError):  # what cannot even be looked for is refused where it is read
+        if not path.exists():
+            near = meant(path.name, (one.name for one in path.parent.glob("*")))
+            raise TargetFailure("DPA406", f"no file {name}{near}. Paths are taken relative to the current folder.")
+
+
+def place_in(module: ModuleType, name: str) -> str:
+    """File and line where a module gives a name its value, "first.py:7"; the file alone, or the module, where that is not seen."""
+    file = getattr(module, "__file__", None)
+    try:
+        tree = ast.parse(inspect.getsource(module))
+    except (OSError, TypeError, SyntaxError):
+        return Path(file).name if file else module.__name__
+    lines = [node.lineno for node in tree.body if name in _names_of(node)]
+    return f"{Path(str(file)).name}:{lines[-1]}" if lines else Path(str(file)).name
+
+
+def how_to_make_one(module: ModuleType, value: object = None) -> str:
+    """Say how a target is made of a function, or of the first one that a module defines."""
+    own = [one for one in vars(module).values() if inspect.isfunction(one) and one.__module__ == module.__name__]
+    function = value if inspect.isfunction(value) else next(iter(own), None)
+    name = "release" if function is None else function.__name__
+    return f"Add to it: from dpaudit import Claim, PureDP, Target; target = Target(run={name}, {_EXAMPLE})."
+
+
+def near_in(module: ModuleType, name: str) -> str:
+    """Ask whether a name that a module does have was meant."""
+    return meant(name, (one for one in vars(module) if not one.startswith("_")))
+
+
+def _names_of(node: ast.stmt) -> list[str]:
+    """The names that a statement gives a value."""
+    if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+        return [node.name]
+    targets = node.targets if isinstance(node, ast.Assign) else [node.target] if isinstance(node, ast.AnnAssign) else []
+    return [one.id for one in targets if isinstance(one, ast.Name)]
