@@ -28,7 +28,7 @@ Examination: TypeAlias = tuple[str, Callable[[int, int, Mapping[str, ProofFindin
 def audit(  # noqa: PLR0913 - every argument but the first is an option given by name
     targets: Given | Sequence[Given],
     *,
-    alpha: Exact = "0.05",
+    alpha: Exact = "0.001",
     runs: int | None = None,
     seconds: Exact | None = None,
     executor: Executor | Callable[[], Executor] | None = None,
@@ -46,7 +46,8 @@ def audit(  # noqa: PLR0913 - every argument but the first is an option given by
 
     Args:
       targets: a Target, a name that `dpaudit.targets.load_targets` knows, a Reference, or a sequence of them; one claim each.
-      alpha: probability of refuting any true claim, over all targets together, exact, from 1e-100 to below 1.
+      alpha: probability of refuting any true claim, over all targets together, exact, from 1e-100 to below 1; 0.001 unless given,
+        as on the command line.
       runs: all calls of each target, checks and both datasets of all pairs included, 500 to 2**40; 1,000,000 unless given.
       seconds: time for the whole audit instead of `runs`, at most 10**9; turned into runs of each target at the end of its pilot.
       executor: an executor as of `concurrent.futures`; None runs in this thread. The evidence does not depend on it. With

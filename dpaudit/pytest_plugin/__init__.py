@@ -18,7 +18,8 @@ DEFAULT_BUDGET: Final = "1e-6"
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Add the options and their ini forms."""
     group = parser.getgroup("dpaudit", "statistical audits of differential privacy claims")
-    group.addoption("--dp-budget", metavar="P", help=f"probability of one or more false alarms in the whole run ({DEFAULT_BUDGET})")
+    why = f"{DEFAULT_BUDGET}, since tests are run many times a day"
+    group.addoption("--dp-budget", metavar="P", help=f"probability of one or more false alarms in the whole run ({why})")
     group.addoption("--dp-seed", metavar="N", type=int, help="seed from which each test's own seed is made (0)")
     group.addoption("--dp-evidence", metavar="DIR", help="write the report of every audit to this folder, for `dpaudit replay`")
     group.addoption("--dp-time-limit", metavar="SECONDS", help="end a target that takes longer, and fail its test")

@@ -340,3 +340,4 @@ def test_the_marker_is_registered_and_the_options_are_explained(pytester):
     assert "@pytest.mark.dp(weight=1)" in pytester.runpytest_inprocess("--markers").stdout.str()
     shown = pytester.runpytest_inprocess("--help").stdout.str()
     assert all(option in shown for option in ("--dp-budget=P", "--dp-seed=N", "--dp-evidence=DIR", "dp_budget", "dp_seed"))
+    assert "(1e-6, since tests are run many times a day)" in " ".join(shown.split())

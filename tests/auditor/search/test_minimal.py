@@ -96,7 +96,7 @@ def late():
     """A claim that fails by little: the bets do not find it out, the bound does, by so much that fewer runs would do."""
     target = Target(sample=barely, claim=Claim(PureDP(epsilon=1)), data=list(range(1000, 1040)), public_data=True, name="barely")
     for seed in range(40):
-        report = audit(target, runs=40_000, seed=seed)
+        report = audit(target, alpha="0.05", runs=40_000, seed=seed)
         attack = report.results[0].attack
         if attack.sequential.stopped_at is None and attack.minimal is not None:
             return target, report
