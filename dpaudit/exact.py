@@ -360,6 +360,10 @@ class Enclosure:
         low, high = outward(self.lower, digits=6, up=False), outward(self.upper, digits=6, up=True)
         return low if low == high else f"[{low}, {high}]"
 
+    def __repr__(self) -> str:
+        """The interval in one line; the ends themselves and the reasons may be pages long."""
+        return f"<Enclosure {self}>"
+
 
 def _end(value: Endpoint) -> str:
     """An end of an enclosure for a message."""

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, field
 from enum import StrEnum
 from fractions import Fraction
+from importlib import import_module
 from typing import Final
 
 from dpaudit.exact import Enclosure
@@ -271,6 +273,13 @@ class TargetResult:
         """What the attack would have found, None where nothing was attacked."""
         return None if self.attack is None else self.attack.power
 
+    def __repr__(self) -> str:
+        """Name and verdict in one line; `dataclasses.asdict` gives every field."""
+        return f"<TargetResult {self.name!r}: {self.verdict}>"
+
+    def _repr_html_(self) -> str:
+        return _table(self)
+
 
 @dataclass(frozen=True)
 class Settings:
@@ -315,3 +324,20 @@ class Report:
         if Verdict.INCONCLUSIVE in verdicts or not self.complete or not self.results:
             return EXIT_CODES["inconclusive"]
         return EXIT_CODES["survived"]
+
+    def __repr__(self) -> str:
+        """How many claims got which verdict, in one line; `dataclasses.asdict` gives every field."""
+        counts = Counter(result.verdict for result in self.results)
+        refuted, total = counts.pop(Verdict.REFUTED, 0), len(self.results)
+        found = f"{refuted} of {total} {'claim' if total == 1 else 'claims'} refuted" if total else "no claim was audited"
+        others = [f"{counts[verdict]} {verdict}" for verdict in Verdict if counts[verdict]]
+        return f"<Report: {', '.join([found, *others, *([] if self.complete else ['interrupted'])])}>"
+
+    def _repr_html_(self) -> str:
+        return _table(self)
+
+
+def _table(shown: Report | TargetResult) -> str:
+    """The HTML that a notebook asks a value for; found by name when it is asked, since results import nothing above them."""
+    made: str = import_module("dpaudit.report.notebook").table(shown)
+    return made

@@ -240,6 +240,9 @@ class PrivacyLoss:
     def __str__(self) -> str:
         return f"{self.describe()} under {self.adjacency}"
 
+    def __repr__(self) -> str:
+        return f"<PrivacyLoss {self}>"
+
 
 def compose(*losses: PrivacyLoss) -> PrivacyLoss:
     """Return the privacy loss of several releases together, adaptively chosen.

@@ -156,3 +156,4 @@ def test_every_loss_fits_the_protocol_that_claims_ask_for():
 def test_a_loss_describes_itself(loss, text):
     assert text == loss.describe()
     assert f"{text} under {loss.adjacency}" == str(loss)
+    assert f"<PrivacyLoss {text} under {loss.adjacency}>" == repr(loss)

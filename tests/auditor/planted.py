@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import re
-from dataclasses import dataclass, make_dataclass, replace
+from dataclasses import asdict, dataclass, make_dataclass, replace
 from datetime import date
 from decimal import Decimal
 from fractions import Fraction
@@ -241,5 +241,7 @@ def forms(report):
         "diff summary": difference.to_summary(bare, report),
         "diff page": difference.to_html(bare, report),
         "diff annotations": difference.to_annotations(bare, report),
-        "repr": repr(report),
+        "repr": repr(report) + repr(report.results),
+        "fields": repr(asdict(report)),
+        "notebook": "".join(shown._repr_html_() for shown in (report, *report.results)),
     }

@@ -322,12 +322,14 @@ def test_an_unbounded_or_huge_enclosure_still_prints_and_has_a_width():
     assert math.inf == Enclosure(Fraction(0), math.inf).width
     assert Fraction(2) ** 4000 - 1 == Enclosure(Fraction(1), Fraction(2) ** 4000).width
     assert "[0, inf]" == str(Enclosure(Fraction(0), math.inf))
+    assert "<Enclosure [0, inf]>" == repr(Enclosure(Fraction(0), math.inf))
     assert (0.0, math.inf) == Enclosure(Fraction(0), Fraction(2) ** 4000).floats()
 
 
 @given(FRACTIONS, FRACTIONS)
 def test_the_printed_interval_contains_the_exact_one(first: Fraction, second: Fraction):
     enclosure = Enclosure(min(first, second), max(first, second))
+    assert f"<Enclosure {enclosure}>" == repr(enclosure)
     ends = [Fraction(part) for part in str(enclosure).strip("[]").split(", ")]
     assert ends[0] <= enclosure.lower
     assert enclosure.upper <= ends[-1]

@@ -7,7 +7,7 @@ import secrets
 import threading
 from collections.abc import Callable
 from concurrent.futures import Executor, Future, wait
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cached_property
 from typing import Any, Final, TypeAlias
 
@@ -218,7 +218,7 @@ def _death(trial: _Trial) -> str:
 def _evidence_on(executor: Executor | None, progress: Callable[[Progress], None] | None = None) -> str:
     """Run a small audit; return its evidence, every float written to its last bit."""
     report = audit(_NAME, runs=_RUNS, seed=5, executor=executor, progress=progress)
-    return repr((report.settings, report.results))
+    return repr((report.settings, [asdict(result) for result in report.results]))
 
 
 _CHECKS: Final[dict[str, _Check]] = {

@@ -4,6 +4,7 @@ import math
 import os
 import signal
 from concurrent.futures import BrokenExecutor, Future, ProcessPoolExecutor, ThreadPoolExecutor
+from dataclasses import asdict
 from functools import partial
 from multiprocessing import get_context
 
@@ -75,7 +76,7 @@ def mortals(fatal):
 
 def evidence(executor, **options):
     report = audit(TARGETS, runs=RUNS, seed=11, executor=executor, **options)
-    return repr((report.settings, report.results))
+    return repr((report.settings, [asdict(result) for result in report.results]))
 
 
 @pytest.fixture(scope="module")
