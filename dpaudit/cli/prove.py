@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -16,6 +14,7 @@ from dpaudit.cli import VERBS
 from dpaudit.cli.completion import file_paths
 from dpaudit.cli.console import emit, emit_json, json_option, results_only, say
 from dpaudit.cli.folders import make_folder
+from dpaudit.cli.progress import program_counter
 from dpaudit.errors import DpauditError, TargetFailure
 from dpaudit.extras import require
 from dpaudit.own_packages import require_own
@@ -92,7 +91,7 @@ def prove(
         make_folder(Path(output))
     how = _How(recheck=recheck, quick=quick, folder=certificates, anything=bool(programs))
     outcomes: list[Outcome] = []
-    with results_only(), _progress() as tell:
+    with results_only(), program_counter() as tell:
         for name in programs or ("proofs", SUITE):
             try:
                 outcomes += _outcomes(name, how, tell)
@@ -254,29 +253,6 @@ def _unread(program: str, published: str, error: DpauditError, function: str = "
     """A function, or all of a name, that could not be read."""
     document = json.dumps({"name": function or program, "error": str(error)})
     return Outcome(program, published, "unsupported", (f"{program}: unsupported", f"  {error}"), document)
-
-
-@contextmanager
-def _progress() -> Iterator[Callable[[str], None]]:
-    """A function to name the one that is being worked on; nothing on stderr where nobody would see it."""
-    if not sys.stderr.isatty():
-        yield lambda _: None
-        return
-    from rich.console import Console
-    from rich.progress import Progress, TextColumn, TimeElapsedColumn
-
-    columns = (TextColumn("{task.description}", markup=False), TextColumn("{task.completed} done"), TimeElapsedColumn())
-    # No thread refreshes it: files of the user's are loaded in processes that are forked from this one.
-    with Progress(
-        *columns, console=Console(stderr=True), transient=True, redirect_stdout=False, redirect_stderr=False, auto_refresh=False
-    ) as display:
-        line = display.add_task("loading", total=None, completed=-1)
-
-        def tell(name: str) -> None:
-            display.update(line, advance=1, description=name.rpartition(".")[2][:32])
-            display.refresh()
-
-        yield tell
 
 
 def _write(outcome: Outcome, output: str | None) -> None:
