@@ -21,12 +21,12 @@ STEPS = ("lint", "docs", "test")
 
 
 @pytest.mark.parametrize("code", [0, 1, 3, 6])
-def test_audit_runs_the_quick_profile_and_passes_its_exit_code_through(fake, monkeypatch, code):
+def test_audit_runs_the_story_and_passes_its_exit_code_through(fake, monkeypatch, code):
     verbs.prepare(fake.checkout)
     fake.program("dpaudit", code)
     monkeypatch.chdir(fake.checkout.root)
     assert code == verbs.main(["audit", "--jobs", "2"])
-    expected = "audit --profile quick --alpha 1e-3 --seed 1 --report report --jobs 2"
+    expected = "audit --jobs 2 --seed 1 --report report --jobs 2"
     assert [f"dpaudit in {fake.checkout.root}: {expected}"] == fake.calls
 
 

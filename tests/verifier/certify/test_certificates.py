@@ -217,10 +217,10 @@ def test_kernel_and_evaluation_agree_where_everything_is_given(formula, values):
     pins = [equal(symbol, value) for symbol, value in symbols.items()]
     obligation = implies(conjunction(*pins), formula)
     found = certificate(obligation, seconds=5)
-    if expected is not TRUE:
-        assert found is None
-    elif found is not None:
+    if found is not None:
+        # Also where a division by zero leaves the formula open: then it holds whatever that quotient is.
+        assert expected is not FALSE
         check(obligation, found)
-    else:
+    elif expected is TRUE:
         # Products beyond the fourth degree are not looked for.
         assert Answer.UNSAT is satisfiable([*pins, negation(formula)]).answer

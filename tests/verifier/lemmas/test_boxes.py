@@ -75,7 +75,7 @@ def test_what_is_no_number_is_never_shown():
 
 
 def test_a_box_turned_around_is_refused():
-    with pytest.raises(ValueError, match="least values first"):
+    with pytest.raises(ValueError, match="smaller value first"):
         positive_on(lambda at: at[0], ((Fraction(2), Fraction(1)),))
 
 
