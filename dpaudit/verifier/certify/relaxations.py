@@ -80,7 +80,7 @@ class Relaxation:
     def values(self) -> dict[Monomial, Fraction]:
         """The values of the monomials after a question that was answered by a model; none where z3 broke off without one."""
         values: dict[Monomial, Fraction] = {}
-        # z3 5.4 now and then fails an assertion of its own inside `check`. Values only guide the search; the kernel checks the outcome.
+        # z3 5.4 now and then fails an assertion of its own inside `check`. Values only guide the search; the kernel checks its end.
         try:
             model = self._solver.model()
         except self._z3.Z3Exception:
