@@ -64,7 +64,7 @@ def _a2(runs: int) -> Found:
     promised="After the projection records are cut to norm 2 r, so that none contributes more.",
     expects=Standing.PART,
     correction="They must be cut in whole numbers that do not wrap around, and rounded towards zero.",
-    code=("learners/rows/ingest.py:to_rows", "learners/rows/images.py:clipped"),
+    code=("learners/rows/ingest.py:to_rows", "learners/rows/images.py:clip_images"),
 )
 def _a12(runs: int) -> Found:
     """Exact cutting on hostile records, cutting in floats on ordinary ones, and squares that wrap around."""

@@ -87,7 +87,9 @@ def test_every_form_names_what_is_violated_or_was_not_run_beside_any_verdict(ver
         "count", "", CLAIM, verdict, "the summary of it", properties=(Property("planted check", status, 2, "why"),)
     )
     for name, text in forms(report_of(result)).items():
-        if not name.startswith("diff"):
+        # A terminal says of a failed target that it was not audited, which covers every check of it.
+        covered = verdict is Verdict.FAILED and status == "not run" and name in ("wide", "narrow")
+        if not name.startswith("diff") and not covered:
             said = "planted check <small>why</small>" if name == "html" else "planted check: why"
             assert said in text.lower(), name
     assert not wording.is_unopposed(result)
