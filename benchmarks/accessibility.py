@@ -2,7 +2,7 @@
 
     npm install --prefix /tmp/axe axe-core
     python benchmarks/accessibility.py --axe /tmp/axe/node_modules/axe-core/axe.min.js --output benchmarks/results
-    python benchmarks/accessibility.py --picture docs/report.png       the picture in README.md, no axe
+    python benchmarks/accessibility.py --picture build/report.png      a picture of the first page, no axe
 
 Three pages: reports of three targets, of which one is refuted, and of one with every verdict, and the page of `dpaudit diff` on
 reports in which verdicts rise and fall and targets come and go. axe runs inside frames of the widths that are asked for, since a
