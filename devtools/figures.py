@@ -159,16 +159,6 @@ def _ledgers() -> list[str]:
     ]
 
 
-def _sizes() -> list[str]:
-    """Sizes of what is installed."""
-    megabytes = {name: size for name, (_, size, _) in _results("install")["sizes"].items()}
-    return [
-        f"takes {_bars('install')['core, MB']['figure']:.0f} MB",
-        f"scikit-learn ({megabytes['scikit-learn']:.1f} MB)",
-        f"cryptography ({megabytes['cryptography']:.1f} MB)",
-    ]
-
-
 def _extras() -> list[str]:
     """Sizes of the core and of each extra, beyond what is there before."""
     sums: Counter[str] = Counter()
@@ -203,7 +193,6 @@ FIGURES: Final[list[tuple[str, Callable[[], list[str]]]]] = [
     ("docs/executors.md", _two_processes),
     ("docs/kernels.md", _kernels),
     ("docs/ledger.md", _ledgers),
-    ("docs/decisions/0013-what-came-out-otherwise.md", _sizes),
     ("docs/maps_and_experiments.md", _choices_of_points),
     ("docs/papers_and_code.md", _paper_claims),
     ("docs/faq.md", lambda: [f"[{_results('install')['milliseconds']['import dpaudit']:.0f} milliseconds]"]),
