@@ -136,7 +136,7 @@ def rechecked(*arguments: str) -> Row:
 
 def tight(name: str) -> Row:
     """How much of a claim is needed: the smallest multiple that is proven, the largest loss that is certified."""
-    found = tightness(parse(CASES[name].function), seconds=5)
+    found = tightness(parse(CASES[name].program), seconds=5)
     proven, refuted = found.proven, found.refuted
     return {
         "name": name,

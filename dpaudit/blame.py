@@ -12,7 +12,7 @@ import traceback
 from collections.abc import Iterable
 from contextvars import ContextVar
 from pathlib import Path
-from types import CodeType, FrameType, TracebackType
+from types import FrameType, TracebackType
 from typing import Final
 
 from dpaudit.errors import class_name, origin_of
@@ -29,6 +29,10 @@ _UNKNOWN: Final = re.compile(r"[\w.<>]+\(\) got an unexpected keyword argument '
 _MISSING: Final = re.compile(r"[\w.<>]+\(\) missing \d+ required (positional|keyword-only) arguments?: ['\w, ]+")
 _TOO_MANY: Final = re.compile(r"[\w.<>]+\(\) takes [\w ]+ but \d+ (was|were) given")
 _NOT_EXPORTED: Final = re.compile(r"cannot import name '(?P<word>\w+)' from '(?P<module>[\w.]+)'.*", re.DOTALL)
+_SUBSCRIPTS: Final = ("BINARY_SUBSCR", "BINARY_OP")
+_ATTRIBUTES: Final = ("LOAD_ATTR", "LOAD_METHOD")
+_BEFORE: Final = ("LOAD_CONST", "KW_NAMES", "PRECALL")
+"""What stands between a constant argument and the call or subscript that takes it, in Python 3.11 to 3.14."""
 _USUAL: Final = {"np": "import numpy as np", "pd": "import pandas as pd", "math": "import math", "random": "import random"}
 
 
@@ -60,25 +64,29 @@ def said(error: BaseException) -> str:
         return error.msg if error.filename and Path(error.filename).is_file() else ""
     if found is None or last is None or (found is last and _operation(last) == "RAISE_VARARGS"):
         return ""  # the text of a `raise` of the user's may hold anything
-    return _in_words_of(found.tb_frame, error, _operation(last))
+    return _in_words_of(found, error, _operation(last))
 
 
-def _in_words_of(frame: FrameType, error: BaseException, operation: str) -> str:
-    """The text of an error that arose in a frame at an instruction, if all its words stand in the frame's source."""
-    code = frame.f_code
+def _in_words_of(place: TracebackType, error: BaseException, raised_by: str) -> str:
+    """The text of an error, if each word of it is written out in the instruction of the user's that it arose from.
+
+    That a word stands elsewhere in the source is not enough: a value of a record may be equal to it.
+    """
+    frame, operation = place.tb_frame, _operation(place)
+    constants, name = _written_at(place)
     match error:
-        case KeyError() if _has_text(code, error.args[0] if error.args else None):
+        case KeyError() if error.args and error.args[0] in constants and operation in _SUBSCRIPTS:
             return f"there is no key {error.args[0]!r}"
-        case OSError() if error.errno is not None and _has_text(code, error.filename):
+        case OSError() if error.errno is not None and error.filename in constants:
             return f"{os.strerror(error.errno)}: {error.filename!r}"
-        case AttributeError() if error.name in code.co_names:
+        case AttributeError() if error.name == name and operation in _ATTRIBUTES:
             return _missing_attribute(error)
-        case NameError() if error.name in (*code.co_names, *code.co_varnames, *code.co_freevars):
-            return _missing_name(error.name, frame)
+        case NameError() if error.name == name:
+            return _missing_name(name, frame)
         case ImportError():
             return _missing_export(str(error))
-        case TypeError() if operation not in ("RAISE_VARARGS", "CALL_FUNCTION_EX"):
-            return _wrong_call(str(error), frame)
+        case TypeError() if raised_by not in ("RAISE_VARARGS", "CALL_FUNCTION_EX"):
+            return _wrong_call(str(error), frame, constants)
     return ""
 
 
@@ -118,10 +126,21 @@ def _operation(trace: TracebackType) -> str:
     return dis.opname[trace.tb_frame.f_code.co_code[trace.tb_lasti]] if trace.tb_lasti >= 0 else ""
 
 
-def _has_text(code: CodeType, text: object) -> bool:
-    """True if a text stands in the source of this code as it is."""
-    constants = (one for value in code.co_consts for one in (value if isinstance(value, tuple) else (value,)))
-    return isinstance(text, str) and any(isinstance(one, str) and one == text for one in constants)
+def _written_at(place: TracebackType) -> tuple[list[str], str]:
+    """The texts that the instructions just before a failed one load as constants, and the name that it looks up itself."""
+    code = place.tb_frame.f_code
+    instructions = list(dis.get_instructions(code))
+    at = next((number for number, one in enumerate(instructions) if one.offset == place.tb_lasti), 0)
+    constants = []
+    for one in reversed(instructions[:at]):
+        if one.opname not in _BEFORE:
+            break
+        # Python 3.11 gives no value for the names of arguments, only their place among the constants.
+        value = code.co_consts[one.arg] if one.opname == "KW_NAMES" and one.arg is not None else one.argval
+        found = value if isinstance(value, tuple) else (value,)
+        constants += [text for text in found if isinstance(text, str)]
+    name = instructions[at].argval if instructions else ""
+    return constants, name if isinstance(name, str) else ""
 
 
 def _missing_attribute(error: AttributeError) -> str:
@@ -152,11 +171,11 @@ def _missing_export(text: str) -> str:
     return f"{found['module']} has no {found['word']!r}{meant(found['word'], dir(module))}" if found and module else ""
 
 
-def _wrong_call(text: str, frame: FrameType) -> str:
+def _wrong_call(text: str, frame: FrameType, written: list[str]) -> str:
     """What a call lacks or has too much, as the signature says it; "" for other texts."""
     name = text.partition("(")[0].removesuffix(".__init__")
     called = frame.f_globals.get(name, frame.f_locals.get(name))
-    if found := _UNKNOWN.fullmatch(text):
+    if (found := _UNKNOWN.fullmatch(text)) and found["word"] in written:
         known = list(inspect.signature(called).parameters) if inspect.isfunction(called) or inspect.isclass(called) else []
         listed = f". It has {', '.join(known)}" if known else ""
         return f"{name} has no argument {found['word']!r}{meant(found['word'], known) or listed}"

@@ -42,6 +42,8 @@ _SIGNS: Final = {"<=": "at most", ">=": "at least", "<": "below", "=": "exactly"
 _RECORD: Final = re.compile(r"record (\d+) (removed|replaced|differs)")
 _MOST_DIGITS: Final = 4
 _LONGEST: Final = 60
+_LEAST_EXCESS: Final = 1e-3
+"""No audit is asked to find violations closer to a claim than this."""
 _HOPELESS: Final = 10.0
 """A power this far from the claim says that the event was too rare, not that there were too few runs."""
 
@@ -122,7 +124,8 @@ def seen(result: TargetResult) -> str:
     counts = (bound.counts.zeros, bound.counts.ones) if bound.direction == "forward" else (bound.counts.ones, bound.counts.zeros)
     told = sorted(zip(counts, _sides(attack), strict=True), reverse=True, key=lambda one: one[0])
     (often, here), (rarely, there) = ((_share(count, bound), side) for count, side in told)
-    runs = f"{wording.thousands(bound.counts.runs // 2)} runs"
+    # Each run was made on either dataset with probability 1/2, and only the number of both together is known.
+    runs = f"about {wording.thousands(bound.counts.runs // 2)} runs"
     return f"{wording.sentence(here)[:-1]}, {event_in_words(attack.event)} in {often} of {runs}; {there}, in {rarely}."
 
 
@@ -182,8 +185,8 @@ def _refuted(result: TargetResult) -> str:
     if result.rejected_in_family:
         if bound is not None and bound.epsilon is not None and _exceeds(bound, result):
             return f"{false}: the true epsilon is at least {wording.lower(bound.epsilon)}{_at(bound)}."
-        odds = "" if result.attack is None else f" by odds of more than 10^{math.floor(result.attack.sequential.log10_peak)} to 1"
-        return f"{false}: outputs tell the two datasets apart better than {_promised_point(result)} allows{odds}."
+        sure = "" if result.attack is None else f" (p-value {wording.probability(result.attack.p_value)})"
+        return f"{false}: outputs tell the two datasets apart better than {_promised_point(result)} allows{sure}."
     price = result.price
     if price is not None and price.status == "above" and price.value is not None:
         return f"{false}: the noise that was logged costs {price.quantity} = {wording.lower(price.value.lower)}."
@@ -232,30 +235,36 @@ def _would_have_found(result: TargetResult) -> str:
 
 def _repair_refuted(result: TargetResult) -> str:
     """What to change in a function whose claim is false: the most specific advice that the evidence supports."""
-    statuses = {check.name: check for check in result.properties}
     for check in result.properties:
         if check.status == "violated" and "sensitivity" in check.name:
             return "Declare the sensitivity that was measured, or clip what one record can add, and scale the noise to it."
     bound, attack = result.lower_bound, result.attack
-    constant = next((one for name, one in statuses.items() if "random" in name and one.status in ("violated", "note")), None)
-    if attack is not None and any(attack.event.startswith(shape) for shape in _SHAPES):
+    constant = any("random" in check.name and check.status in ("violated", "note") for check in result.properties)
+    if attack is not None and attack.event.partition(" ")[0] in _SHAPES:
         return "Fix keys, length and types of the output before looking at the data; fill them with noisy values."
-    if constant is not None:
+    if constant:
         return "Add noise on every dataset (on some, all runs give one output), of a scale that no data decide."
     if bound is not None and not min(bound.counts.ones, bound.counts.zeros) and max(bound.counts.ones, bound.counts.zeros):
         return (
             "One of the datasets gives outputs that the other never gave. Look for a value that is released without noise, for "
             "bounds or a scale taken from the data, and for rounding or clipping after the noise."
         )
-    least = bound.epsilon if bound is not None and bound.epsilon is not None else None
-    price = result.price
-    if price is not None and price.status == "above" and price.value is not None and isinstance(price.value.lower, Fraction):
-        least = max(least or Fraction(0), price.value.lower)
-    tested = result.claim.tested_epsilon
-    if least is None or not tested or least <= tested:
-        return "Look at which step the two datasets part, and at the sensitivity that the noise is scaled to."
-    times = outward(least / tested, digits=2, up=True).replace("E", "e")
-    claim = f"a claim of epsilon >= {wording.upper(least)}"
+    return _least_change(result) or "Look at which step the two datasets part, and at the sensitivity that the noise is scaled to."
+
+
+def _least_change(result: TargetResult) -> str:
+    """The least noise or claim that the evidence leaves possible, rounded down: more may be needed; empty where it says neither."""
+    bound, price, tested = result.lower_bound, result.price, result.claim.tested_epsilon
+    found = [] if bound is None or bound.epsilon is None else [bound.epsilon]
+    if price is not None and price.status == "above" and price.quantity == "epsilon" and price.value is not None:
+        found += [price.value.lower] if isinstance(price.value.lower, Fraction) else []
+    if not tested or not found or max(found) <= tested:
+        return ""
+    claim = f"a claim of epsilon >= {wording.lower(max(found))}"
+    if result.claim.tested_delta:
+        return f"More noise, or at this delta {claim}. See how far a record moves the value."
+    # Only where no delta is spent does epsilon fall in proportion to the scale of additive noise.
+    times = outward(max(found) / tested, digits=2, up=False).replace("E", "e")
     return f"At least {times} times the noise or {claim}. See how far a record moves the value."
 
 
@@ -264,13 +273,15 @@ def _repair_undecided(result: TargetResult, wanted: Fraction) -> str:
     for check in result.properties:
         if check.status == "violated":
             return f"Mend this first: {wording.checked(check)}."
+    if result.price is not None and result.price.status == "above":
+        return _least_change(result) or "Add noise, or claim what the certified price allows."
     attack, power = result.attack, result.power
     if attack is not None and attack.unread is not None:
         return "Release numbers, texts or containers of them, or give score= to say what to look at."
     if attack is None or power is None or power.factor is None or not 1 < power.factor < _HOPELESS:
         return "More runs alone may not decide it: give neighbours= on which the outputs differ as much as they can."
     # What a bound can show beyond the claim falls with the square root of the runs.
-    needed = attack.runs * max(2.0, ((power.factor - 1) / nearest(wanted - 1)) ** 2)
+    needed = attack.runs * max(2.0, ((power.factor - 1) / max(nearest(wanted - 1), _LEAST_EXCESS)) ** 2)
     step = 10 ** math.floor(math.log10(needed))
     runs = step * math.ceil(needed / step)
     return f"About {wording.thousands(runs)} runs would decide it: --runs {runs}."

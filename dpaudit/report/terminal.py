@@ -220,7 +220,9 @@ def _last(report: Report, results: tuple[TargetResult, ...], path: str | None, *
     first = results[0] if results else None
     if first is None or first.verdict is Verdict.CONSISTENT:
         return f"Exit code {report.exit_code}: {said}."
-    if in_full:
+    if first.verdict is Verdict.FAILED:
+        again = answers(report, first, path).next_step or "mend it and repeat the command"
+    elif in_full:
         again = _repeat(first, path)
     elif path is not None:
         again = f"dpaudit report {shlex.quote(f'{path}#{first.name}')}"
