@@ -7,6 +7,7 @@ import platform
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, Final
@@ -107,16 +108,17 @@ def test_check(root: Path, *, quick: bool) -> Callable[[str], str]:
     there = are_installed(root)
     kept, folders = (record.files, (*PACKAGES, "tests")) if there else (record.packages, PACKAGES)
     same = quick and bool(kept) and kept == files_digest(root, folders)
+    source = cache(lambda: reach_of(root))  # one state of the files for all tests
 
     def check(name: str) -> str:
         result = record.tests.get(name)
         if result is not None and same:
             return _why_not(result, result.cited, name)
         if there or not quick:
-            return _why_not(result, read_cited(reach_of(root), name), name)
+            return _why_not(result, read_cited(source(), name), name)
         if result is None:
             return _why_not(None, Cited("", "", ()), name)
-        now = Cited(result.cited.test, code_digest(reach_of(root), result.cited.reaches), result.cited.reaches)
+        now = Cited(result.cited.test, code_digest(source(), result.cited.reaches), result.cited.reaches)
         return _why_not(result, now, name)
 
     return check

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any, Final
 
@@ -108,11 +108,12 @@ def staleness(root: Path, *, quick: bool) -> Callable[[str], str]:
     """Return a check that says why the source at a place is not what was reviewed, with an empty text where it is."""
     reviewed = read_reviewed(root)
     same = quick and reviewed.packages == files_digest(root, PACKAGES)
+    source = cache(lambda: reach_of(root))  # one state of the files for all places: to hash them takes longer than most answers
 
     def changed(place: str) -> str:
         if same and place in reviewed.stamps:
             return ""
-        reach = reach_of(root)
+        reach = source()
         stamp = reach.stamp(place)
         if not stamp or stamp == reviewed.stamps.get(place):
             return "" if stamp else f"{place} is not there"
