@@ -59,10 +59,7 @@ TERMS: Final = {
 }
 """What stands beside a verdict."""
 
-NOT_COVERED: Final = (
-    "datasets and outputs other than those that were tried, and what the functions do beside their outputs: time, memory, files, "
-    "network traffic."
-)
+NOT_COVERED: Final = "datasets and outputs not tried, and all besides the output: time, memory, files, network traffic."
 """What no audit looks at, in a sentence."""
 
 EXIT_MEANINGS: Final = {
@@ -207,11 +204,8 @@ def family_rule(report: Report) -> str:
 
 def power_target(report: Report) -> str:
     """What a consistent verdict promises at least."""
-    factor = decimal(report.settings.power_target)
-    return (
-        f"Consistent is no proof of privacy. It says that on the tested pair of datasets a true epsilon of at most {factor} times "
-        "the claimed one (the number is given with each claim) would have been found with probability 0.9."
-    )
+    times = decimal(report.settings.power_target)
+    return f"Consistent is no proof of privacy: on the tested datasets, 9 of 10 audits find a true epsilon of {times} times the claim."
 
 
 def disclosures(report: Report) -> list[str]:
