@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import signal
 import tomllib
+import zlib
 from fractions import Fraction
 from pathlib import Path
 
@@ -17,7 +18,9 @@ pytest_plugins = ["pytester"]
 
 TIERS = tomllib.loads(Path(__file__).with_name("tiers.toml").read_text(encoding="utf-8"))
 
-settings.register_profile("dpaudit", derandomize=True, database=None, deadline=None)
+SAMPLED = TIERS.pop("sampled")
+settings.register_profile("full", derandomize=True, database=None, deadline=None)
+settings.register_profile("dpaudit", settings.get_profile("full"), max_examples=40)
 settings.load_profile("dpaudit")
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
@@ -42,13 +45,22 @@ def full_size(pytestconfig) -> bool:
     return pytestconfig.getoption("--full-size")
 
 
+def pytest_configure(config):
+    """Draw as many examples as the tier asks for."""
+    settings.load_profile("full" if config.getoption("--full-size") else "dpaudit")
+
+
 # Before the hook that leaves out what `-m` does not ask for.
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items):
     """Mark what a tier leaves out, and refuse names that hold a memory address: workers would collect different tests."""
     for item in items:
-        for tier in (tier for tier, tests in TIERS.items() if f"{item.location[0]}::{item.originalname}" in tests):
+        name = f"{item.location[0]}::{item.originalname}"
+        for tier in (tier for tier, tests in TIERS.items() if name in tests):
             item.add_marker(tier)
+        # By the name of a case and not by its place, so that choosing some tests of a file leaves out the same ones.
+        if zlib.crc32(item.name.encode()) % SAMPLED.get(name, 1):
+            item.add_marker("campaign")
     if changing := [item.nodeid for item in items if " at 0x" in item.nodeid]:
         raise pytest.UsageError(f"test names differ from process to process: {changing[:3]}; give the parameters ids.")
 
