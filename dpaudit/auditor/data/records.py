@@ -13,6 +13,8 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from dpaudit.auditor.data.tables import is_table
+
 Dataset: TypeAlias = list[Any] | tuple[Any, ...] | NDArray[Any]
 
 _MOST_COLUMNS: Final = 256
@@ -99,7 +101,12 @@ def same(first: Any, second: Any) -> bool:
         return len(first) == len(second) and all(map(same, first, second))
     if isinstance(first, Mapping) and isinstance(second, Mapping):
         return first.keys() == second.keys() and all(same(first[key], second[key]) for key in first)
-    return bool(first == second)
+    if is_table(first) or is_table(second):
+        return type(first) is type(second) and bool(first.equals(second))
+    try:
+        return bool(first == second)
+    except (TypeError, ValueError):  # a missing value of pandas is not equal, and not unequal
+        return False
 
 
 def changed_places(first: Dataset, second: Dataset) -> tuple[int, int, int]:

@@ -90,7 +90,8 @@ def _check_records(data: Any, adjacency: Adjacency) -> None:
     if not is_dataset(data):
         raise InvalidArgument(
             "DPA105",
-            f"data= must be a list, tuple or array of records, not {class_name(type(data))}. For other inputs give neighbours=.",
+            f"data= must be a list, tuple, array or table of records, not {class_name(type(data))}. "
+            "For other inputs give neighbours=.",
         )
     if len(data) == 0:
         raise InvalidArgument("DPA109", "data= holds no record, so it has no neighbour to make. Give at least one record.")

@@ -6,7 +6,8 @@ A new kind of dataset is one more entry of `KINDS`; a new edit is one more funct
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Final
 
@@ -14,12 +15,14 @@ import numpy as np
 
 from dpaudit.auditor.data.distance import estimate_change
 from dpaudit.auditor.data.records import copy_of, fingerprint, is_labelled
+from dpaudit.auditor.data.tables import is_table
 from dpaudit.auditor.pairs.edits import label_edits, record_edits, user_edits
 from dpaudit.auditor.pairs.graphs import graph_edits, graph_parts, graph_pieces, graphs_apart
 from dpaudit.auditor.pairs.parts import label_parts, record_parts, user_parts
 from dpaudit.auditor.pairs.random_pairs import Recipe, draw_graphs, draw_records, draw_users, draw_vectors
 from dpaudit.auditor.pairs.relations import Edit, Pair, Part, Pieces, labels_apart, records_apart, users_apart
 from dpaudit.auditor.pairs.simplifying import keep_pair, label_pieces, record_pieces, simplify_records, simplify_vectors
+from dpaudit.auditor.pairs.tables import simplify_tables, table_edits, table_parts, table_pieces, tables_apart
 from dpaudit.auditor.pairs.vectors import vector_edits, vector_parts, vector_pieces, vectors_apart
 from dpaudit.claims import KINDS as ALLOWED
 from dpaudit.claims import Adjacency
@@ -33,6 +36,7 @@ _REMEDY: Final = (
     'Give neighbours, or claim the adjacency that they have; for vectors of query answers claim Adjacency("norm_ball", norm=..., '
     "radius=...)."
 )
+_WITHOUT_RECORDS: Final = ("norm_ball", "edge", "node")
 _MOST_RANKED: Final = 256
 _MOST_NUMBERS: Final = 10_000_000
 """Numbers in all datasets together on which a declared query is tried to rank edits: some seconds of a fast query."""
@@ -75,8 +79,22 @@ KINDS: Final[tuple[tuple[Callable[[Adjacency, tuple[Any, ...]], bool], Operation
 
 
 def operations_of(adjacency: Adjacency, *datasets: Any) -> Operations:
-    """Find the operations on some datasets under an adjacency."""
+    """Find the operations on some datasets under an adjacency; on tables those on their rows."""
+    if datasets and all(map(is_table, datasets)) and adjacency.kind not in _WITHOUT_RECORDS:
+        return _of_tables(operations_of(adjacency))
     return next(operations for fits, operations in KINDS if fits(adjacency, datasets))
+
+
+def _of_tables(of_rows: Operations) -> Operations:
+    """The operations on tables that those on their rows make."""
+    return replace(
+        of_rows,
+        apart=partial(tables_apart, of_rows.apart),
+        edits=partial(table_edits, of_rows.edits),
+        parts=partial(table_parts, of_rows.parts),
+        pieces=partial(table_pieces, of_rows.pieces),
+        simplify=partial(simplify_tables, of_rows.simplify),
+    )
 
 
 def check_neighbours(pair: Pair, adjacency: Adjacency, name: str = "the pair") -> None:

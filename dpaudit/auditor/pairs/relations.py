@@ -8,6 +8,7 @@ from typing import Any, Final, TypeAlias
 
 from dpaudit.auditor.data.fields import label_of, places_by_user, relabel_record
 from dpaudit.auditor.data.records import changed_places, count_exchanged, is_dataset, is_labelled, same
+from dpaudit.auditor.data.tables import is_table, rows_of
 from dpaudit.claims import Adjacency
 from dpaudit.errors import class_name
 from dpaudit.exact import rational
@@ -102,6 +103,8 @@ def describe(first: Any, second: Any) -> str:
         return f"graphs of {sizes[0]} and of {sizes[1]}"
     if is_labelled(first) and is_labelled(second) and len(first[1]) == len(second[1]) and same(first[0], second[0]):
         return describe(first[1], second[1]).replace("record", "label")
+    if is_table(first) and is_table(second):
+        return describe(rows_of(first), rows_of(second))
     if not (is_dataset(first) and is_dataset(second)):
         kinds = class_name(type(first)), class_name(type(second))
         return f"two inputs of type {kinds[0]}" if kinds[0] == kinds[1] else f"inputs of type {kinds[0]} and {kinds[1]}"
