@@ -205,7 +205,9 @@ def family_rule(report: Report) -> str:
 def power_target(report: Report) -> str:
     """What a consistent verdict promises at least."""
     times = decimal(report.settings.power_target)
-    return f"Consistent is no proof of privacy: on the tested datasets, 9 of 10 audits find a true epsilon of {times} times the claim."
+    return (
+        f"Consistent is no proof of privacy: on the tested datasets, 9 of 10 audits find a true epsilon of {times} times the claim."
+    )
 
 
 def disclosures(report: Report) -> list[str]:
