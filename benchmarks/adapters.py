@@ -28,7 +28,7 @@ from measuring import Bar, bars_table, table, versions, write
 from dpaudit import audit
 from dpaudit.errors import DpauditError
 from dpaudit.interop import from_dp_accounting, from_opacus
-from dpaudit.targets import load_targets
+from dpaudit.loading import load_targets
 
 ROOT: Final = Path(__file__).resolve().parent.parent
 PACKAGES: Final = {"dp_accounting": "dp-accounting", "sklearn": "scikit-learn"}

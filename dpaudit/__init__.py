@@ -8,6 +8,7 @@ from dpaudit.lazy import lazily
 
 if TYPE_CHECKING:
     from dpaudit.auditor import audit as audit
+    from dpaudit.claiming import claim as claim
     from dpaudit.claims import GDP as GDP
     from dpaudit.claims import RDP as RDP
     from dpaudit.claims import ZCDP as ZCDP
@@ -27,6 +28,7 @@ __version__ = "0.1.0"
 
 _HOMES: Final = {
     "audit": "auditor",
+    "claim": "claiming",
     **dict.fromkeys(("Adjacency", "ApproxDP", "Claim", "Curve", "GDP", "PureDP", "RDP", "ZCDP"), "claims"),
     "DpauditError": "errors",
     "Enclosure": "exact",

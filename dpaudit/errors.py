@@ -200,13 +200,14 @@ CODES: Final[dict[str, Explanation]] = {
     ),
     "DPA403": Explanation(
         "not a target",
-        "The name was found but holds something else than a Target or a sequence of Targets.",
-        "Build `dpaudit.Target(run=..., claim=..., ...)` at module level and name it.",
+        "The name was found but holds neither a Target, nor a list of them, nor a function whose claim is known.",
+        "Name a function with its claim, `dpaudit audit FILE.py:NAME --epsilon 1 --data FILE.csv`, or write @claim above it.",
     ),
     "DPA404": Explanation(
         "incomplete target",
-        "A Target lacks what an audit needs, or its parts contradict each other; the message says which.",
-        "Give exactly one of run= and sample=, a claim, and neighbours= or data=.",
+        "A Target or a function lacks what an audit needs, or parts contradict each other; the message says which.",
+        "A Target has exactly one of run= and sample=, a claim, and neighbours= or data=; a function gets its arguments "
+        "from the data, from the claim and from --arg NAME=VALUE.",
     ),
     "DPA405": Explanation(
         "target failed to run",
@@ -216,7 +217,7 @@ CODES: Final[dict[str, Explanation]] = {
     ),
     "DPA406": Explanation(
         "unreadable data",
-        "The data file could not be read as comma-separated values with a header line and rows of equal length.",
+        "The data file could not be read by its ending: CSV with a header and equal rows, JSON lines, Parquet or .npy.",
         "Check path, encoding (UTF-8), header and row lengths; the message gives the line number, never the content.",
     ),
     "DPA407": Explanation(

@@ -6,12 +6,10 @@ import ast
 import inspect
 from contextlib import suppress
 from pathlib import Path
-from types import ModuleType
+from types import FunctionType, ModuleType
 
 from dpaudit.blame import meant
 from dpaudit.errors import TargetFailure
-
-_EXAMPLE = "claim=Claim(PureDP(epsilon=1)), data=[1, 2, 3]"
 
 
 def what_is_there(name: str) -> str:
@@ -52,12 +50,18 @@ def place_in(module: ModuleType, name: str) -> str:
     return f"{Path(str(file)).name}:{lines[-1]}" if lines else Path(str(file)).name
 
 
-def how_to_make_one(module: ModuleType, value: object = None) -> str:
-    """Say how a target is made of a function, or of the first one that a module defines."""
-    own = [one for one in vars(module).values() if inspect.isfunction(one) and one.__module__ == module.__name__]
-    function = value if inspect.isfunction(value) else next(iter(own), None)
-    name = "release" if function is None else function.__name__
-    return f"Add to it: from dpaudit import Claim, PureDP, Target; target = Target(run={name}, {_EXAMPLE})."
+def own_functions(module: ModuleType) -> list[FunctionType]:
+    """Return the functions that a module itself defines, but those for its own use."""
+    held = [one for name, one in vars(module).items() if isinstance(one, FunctionType) and not name.startswith("_")]
+    return [one for one in held if one.__module__ == module.__name__]
+
+
+def how_to_make_one(module: ModuleType, place: str, value: object = None) -> str:
+    """Say how a function is audited: the given one, or the first that a module defines."""
+    function = value if isinstance(value, FunctionType) else next(iter(own_functions(module)), None)
+    if function is None:
+        return "Write a function that releases something, and name it: dpaudit audit FILE.py:NAME --epsilon 1 --data FILE.csv"
+    return f"To audit a function of it, write: dpaudit audit {place}:{function.__name__} --epsilon 1 --data FILE.csv"
 
 
 def near_in(module: ModuleType, name: str) -> str:

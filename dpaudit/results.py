@@ -10,6 +10,7 @@ from importlib import import_module
 from typing import Final
 
 from dpaudit.exact import Enclosure
+from dpaudit.plain.asked import Asked
 
 
 class Verdict(StrEnum):
@@ -285,7 +286,8 @@ class TargetResult:
 class Settings:
     """What an audit is asked to do; together with the targets it determines the evidence bit for bit.
 
-    `runs` is for each target; it is 0 where `seconds` is given for the whole audit, and each attack's `plan` has the runs.
+    `runs` is for each target; it is 0 where `seconds` is given for the whole audit, and each attack's `plan` has the runs. `asked`
+    is what the command said of functions without a Target.
     """
 
     alpha: Fraction
@@ -296,6 +298,7 @@ class Settings:
     data: str | None = None
     seconds: Fraction | None = None
     show_values: bool = False
+    asked: Asked | None = field(default=None, metadata={"left out": True})
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""What is audited: a function that releases something, its claim, and neighbouring inputs; loaded by name."""
+"""What is audited: a function that releases something, its claim, and neighbouring inputs."""
 
 from __future__ import annotations
 
@@ -7,33 +7,18 @@ import re
 import reprlib
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
-from types import ModuleType
 from typing import TYPE_CHECKING, Any, Final, get_args
 
-from dpaudit.blame import meant
 from dpaudit.claims import Adjacency, Claim, Guarantee
-from dpaudit.errors import DpauditError, ForeignPackage, InvalidArgument, TargetFailure
+from dpaudit.errors import InvalidArgument
 from dpaudit.exact import Exact, integer, kind_of, positive, word
-from dpaudit.extras import left_out_of
-from dpaudit.importing import module_at
-from dpaudit.misnamed import how_to_make_one, near_in, place_in, what_is_there
 
 if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
     from numpy.random import Generator
     from numpy.typing import NDArray
-
-ENTRY_POINT_GROUP: Final = "dpaudit.targets"
-ZOO: Final = {"zoo": "dpaudit.catalogue:TARGETS", "zoo_published": "dpaudit.catalogue:PUBLISHED"}
-"""Specimens to try an auditor on: audited when they are named, never as part of everything that is bundled."""
-
-STORY: Final = ("mechanisms.targets.story:TARGETS", "learners.targets.story:TARGETS")
-"""What an audit without any name shows: everyday releases of real records and broken twins of them.
-
-Named here and not by entry points, since what a newcomer meets first is not for other packages to add to.
-"""
 
 FEWEST_RUNS: Final = 500
 """Fewer runs than this cannot say anything worth reading."""
@@ -223,174 +208,3 @@ def _pairs(neighbours: object) -> tuple[tuple[Any, Any], ...]:
 def _is_strategy(value: object) -> bool:
     """True if a value is a Hypothesis strategy, judged by its methods, since importing Hypothesis is slow."""
     return all(callable(getattr(value, method, None)) for method in ("example", "filter", "map", "flatmap"))
-
-
-@dataclass(frozen=True)
-class Reference:
-    """Where a target can be loaded again, in any process: the user's `text`, its place, and the file for its `data`, if any."""
-
-    text: str
-    position: int = 0
-    data: str | None = None
-
-    @property
-    def address(self) -> str:
-        """Return text and place as a report keeps them; `reference_at` reads it."""
-        return f"{self.text}#{self.position}" if self.position else self.text
-
-    def load(self) -> Target:
-        """Load the target; TargetFailure (DPA401 to DPA406) where that fails."""
-        targets = each_target(self.text, data=self.data)
-        if self.position >= len(targets):
-            raise TargetFailure("DPA401", f"{self.text} holds {len(targets)} targets, asked for number {self.position}.")
-        found = targets[self.position]
-        if isinstance(found, TargetFailure):
-            raise found
-        return found
-
-
-def reference_at(address: str, data: str | None) -> Reference:
-    """Return the reference whose `address` this is."""
-    text, mark, position = address.rpartition("#")
-    return Reference(text, int(position), data) if mark and position.isdecimal() else Reference(address, 0, data)
-
-
-def load_targets(text: str, *, data: str | None = None) -> tuple[Target, ...]:
-    """Load the targets that a name stands for, at least one; TargetFailure (DPA401 to DPA406) where one is none."""
-    return _only_targets(each_target(text, data=data))
-
-
-def each_target(text: str, *, data: str | None = None) -> tuple[Target | TargetFailure, ...]:
-    """Load the targets that a name stands for, with an error in the place of each part of a list that is none."""
-    found = _all_of(text) if text.endswith(".py") else _from_code(text) if ":" in text else _from_bundle(text)
-    if data is None:
-        return found
-    from dpaudit.records import read_csv
-
-    records = read_csv(data)
-    return tuple(
-        replace(one, data=records, neighbours=None, public_data=False) if isinstance(one, Target) else one for one in found
-    )
-
-
-def bundle_locations() -> dict[str, bool]:
-    """Return MODULE:ATTRIBUTE of every entry point for targets, and whether it is this distribution's own; own ones come first."""
-    from importlib.metadata import entry_points
-
-    own = {point.value: point.dist is not None and point.dist.name == "dpaudit" for point in entry_points(group=ENTRY_POINT_GROUP)}
-    return dict(sorted(own.items(), key=lambda one: (not one[1], one[0])))
-
-
-def bundled_targets(locations: Iterable[str] | None = None) -> dict[str, tuple[str, int]]:
-    """Return the names of targets that load from some or all `bundle_locations`, each with its MODULE:ATTRIBUTE and place there."""
-    names: dict[str, tuple[str, int]] = {}
-    for location, targets in _bundles(locations)[0].items():
-        for position, target in enumerate(targets):
-            names.setdefault(target.name, (location, position))
-    return names
-
-
-def broken_bundles(locations: Iterable[str] | None = None) -> dict[str, DpauditError]:
-    """Return the entry points that fail to load, each with its error; `locations` as for `bundled_targets`."""
-    return _bundles(locations)[1]
-
-
-def _bundles(locations: Iterable[str] | None) -> tuple[dict[str, tuple[Target, ...]], dict[str, DpauditError]]:
-    """Load targets by location, and return the errors of the others by location."""
-    loaded: dict[str, tuple[Target, ...]] = {}
-    broken: dict[str, DpauditError] = {}
-    for location in bundle_locations() if locations is None else locations:
-        try:
-            loaded[location] = _only_targets(_from_code(location))
-        except DpauditError as error:
-            broken[location] = error
-    return loaded, broken
-
-
-def _only_targets(found: Iterable[Target | TargetFailure]) -> tuple[Target, ...]:
-    """Return the targets; raise the first error among them."""
-    targets = []
-    for one in found:
-        if isinstance(one, TargetFailure):
-            raise one
-        targets.append(one)
-    return tuple(targets)
-
-
-def _from_bundle(name: str) -> tuple[Target | TargetFailure, ...]:
-    """Load a bundled target or a specimen by its name, or all targets of the entry point or group of that name."""
-    from importlib.metadata import entry_points
-
-    if name in ZOO:
-        return _from_code(ZOO[name])
-    if name.startswith("zoo_") and (found := [one for one in _only_targets(_from_code(ZOO["zoo"])) if one.name == name]):
-        return tuple(found)
-    for point in entry_points(group=ENTRY_POINT_GROUP):
-        if point.name == name:
-            return _from_code(point.value)
-    for location in (*STORY, *bundle_locations()):  # one at a time, own ones first: others are not loaded for our names
-        names = bundled_targets([location])
-        if name in names:
-            return (_from_code(location)[names[name][1]],)
-    if there := what_is_there(name):
-        raise TargetFailure("DPA401", there)
-    near = meant(name, (*ZOO, *bundled_targets([*STORY, *bundle_locations()])))
-    broken = broken_bundles()
-    for error in broken.values():
-        if isinstance(error, ForeignPackage):
-            raise error
-    unseen = "".join(f" Not looked at: {one}." for one in left_out_of(broken))
-    raise TargetFailure(
-        "DPA401",
-        f"no bundled target is called {name!r}{near}.{unseen} `dpaudit targets` lists all; for your own, "
-        "write FILE.py:NAME or MODULE:NAME.",
-    )
-
-
-def _from_code(text: str) -> tuple[Target | TargetFailure, ...]:
-    """Load the targets at MODULE:ATTRIBUTE or FILE.py:ATTRIBUTE."""
-    place, _, attribute = text.rpartition(":")
-    if not place or not attribute:
-        raise TargetFailure("DPA401", f"{text!r} is not of the form MODULE:ATTRIBUTE or FILE.py:ATTRIBUTE.")
-    module = module_at(place)
-    if not hasattr(module, attribute):
-        raise TargetFailure(
-            "DPA401", f"{place} has no attribute {attribute!r}{near_in(module, attribute)}.{_targets_within(module)}"
-        )
-    found = getattr(module, attribute)
-    targets = _targets_of(found, module, attribute)
-    if not any(isinstance(one, Target) for one in targets):
-        where, within = place_in(module, attribute), _targets_within(module, found)
-        raise TargetFailure(
-            "DPA403", f"{attribute} at {where} is {kind_of(found)}, not a Target or a non-empty list of them.{within}"
-        )
-    return targets
-
-
-def _all_of(file: str) -> tuple[Target | TargetFailure, ...]:
-    """Load every target that a file holds by a name of its own or in a list, once each, in the order of the names."""
-    module = module_at(file)
-    listed = [one for name, value in list(vars(module).items()) for one in _targets_of(value, module, name)]
-    targets = tuple({id(one): one for one in listed}.values())
-    if not targets:
-        raise TargetFailure("DPA403", f"{file} holds no Target at module level. {how_to_make_one(module)}")
-    return targets
-
-
-def _targets_within(module: ModuleType, value: object = None) -> str:
-    """Name the targets that a module holds, for an error message, or say how to make one, of the value if that is a function."""
-    names = [name for name, one in vars(module).items() if _targets_of(one, module, name)]
-    return f" It has {', '.join(names)}." if names else f" It has no Target at module level. {how_to_make_one(module, value)}"
-
-
-def _targets_of(value: Any, module: ModuleType, name: str) -> tuple[Target | TargetFailure, ...]:
-    """Return the target that a value is, or those that it lists, with an error for each other part; () where none is a target."""
-    listed = tuple(value) if isinstance(value, (list, tuple)) else (value,)
-    if not any(isinstance(one, Target) for one in listed):
-        return ()
-    return tuple(
-        one
-        if isinstance(one, Target)
-        else TargetFailure("DPA403", f"{place_in(module, name)}: {name}[{place}] is {kind_of(one)}, not a Target. Take it out.")
-        for place, one in enumerate(listed)
-    )

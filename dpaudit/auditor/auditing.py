@@ -19,6 +19,7 @@ from dpaudit.auditor.supervision.audits import examine_apart, jobs_of, maker_of,
 from dpaudit.auditor.verdict.proof_lookup import ProofFinding, find_proofs
 from dpaudit.errors import InvalidArgument
 from dpaudit.exact import Exact
+from dpaudit.plain.asked import Asked
 from dpaudit.results import Report, Settings, TargetResult
 
 Examination: TypeAlias = tuple[str, Callable[[int, int, Mapping[str, ProofFinding]], Examined]]
@@ -36,6 +37,7 @@ def audit(  # noqa: PLR0913 - every argument but the first is an option given by
     power_target: Exact = "1.25",
     family: str = "holm",
     data: str | None = None,
+    asked: Asked | None = None,
     show_values: bool = False,
     progress: Listener | None = None,
     supervised: bool = False,
@@ -45,7 +47,8 @@ def audit(  # noqa: PLR0913 - every argument but the first is an option given by
     """Audit privacy claims: a certified price, an attack on neighbouring datasets, property checks, proofs, and a verdict for each.
 
     Args:
-      targets: a Target, a name that `dpaudit.targets.load_targets` knows, a Reference, or a sequence of them; one claim each.
+      targets: a Target, a name that `dpaudit.loading.load_targets` knows, a function with `@claim`, a Reference,
+        or a sequence of them; one claim each.
       alpha: probability of refuting any true claim, over all targets together, exact, from 1e-100 to below 1; 0.001 unless given,
         as on the command line.
       runs: all calls of each target, checks and both datasets of all pairs included, 500 to 2**40; 1,000,000 unless given.
@@ -55,7 +58,8 @@ def audit(  # noqa: PLR0913 - every argument but the first is an option given by
       seed: root of all randomness, an integer from 0 on.
       power_target: a surviving claim is consistent if a violation by this factor would have been found, else inconclusive.
       family: "holm" or "bonferroni", how the claims share alpha.
-      data: path of a CSV file whose records replace the data of targets given by name.
+      data: path of a file (CSV, JSON lines, Parquet or .npy) whose records replace the data of targets given by name.
+      asked: claim and arguments for functions that are given by name without a Target, as the command line collects them.
       show_values: whether the report may show values of datasets and outputs although the data are private.
       progress: called with a `Progress` after every chunk of runs.
       supervised: whether every target is loaded and run in a forked process of its own, so that an exit, a crash or a hang makes
@@ -90,6 +94,7 @@ def audit(  # noqa: PLR0913 - every argument but the first is an option given by
         family=family,
         data=data,
         show_values=show_values,
+        asked=asked,
     )
     if progress is not None and not callable(progress):
         raise InvalidArgument("DPA105", f"progress must be a function of a Progress, got a {type(progress).__name__}.")

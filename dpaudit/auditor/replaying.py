@@ -21,8 +21,9 @@ from dpaudit.auditor.supervision.limits import Limits
 from dpaudit.codec import decode, encode
 from dpaudit.errors import InvalidArgument, TargetFailure, Unsupported
 from dpaudit.exact import Exact, instance_of
+from dpaudit.loading import reference_at
 from dpaudit.results import Attack, Report, Settings, TargetResult
-from dpaudit.targets import Target, reference_at
+from dpaudit.targets import Target
 
 _NO_RUNS: Final = "the report holds no runs of it"
 _NO_TARGET: Final = "it was given as an object; give it again in targets="
@@ -144,7 +145,7 @@ def _repeat_runs(
     recorded = result.attack
     if recorded is None:
         return ReplayResult(result.name, settings.seed, None, None, reason=_NO_RUNS)
-    reference = None if result.reference is None else reference_at(result.reference, settings.data)
+    reference = None if result.reference is None else reference_at(result.reference, settings.data, settings.asked)
     if reference is not None:
         target = reference.load()
     if target is None:

@@ -18,8 +18,11 @@ from dpaudit.auditor.statistics.bounds import ClaimPoint
 from dpaudit.auditor.statistics.family import FAMILIES
 from dpaudit.errors import InvalidArgument
 from dpaudit.exact import Exact, in_range, instance_of, integer, kind_of, word
+from dpaudit.loading import Reference, load_targets
+from dpaudit.plain.asked import Asked
+from dpaudit.plain_targets import target_of
 from dpaudit.results import Settings
-from dpaudit.targets import FEWEST_RUNS, MOST_RUNS, MOST_SECONDS, Reference, Target, load_targets
+from dpaudit.targets import FEWEST_RUNS, MOST_RUNS, MOST_SECONDS, Target
 
 Given: TypeAlias = Target | Reference | str
 
@@ -41,7 +44,7 @@ class Entry:
     plan: Plan | None
 
 
-def settings_of(
+def settings_of(  # noqa: PLR0913 - one argument for each field
     *,
     alpha: Exact,
     runs: int | None,
@@ -51,6 +54,7 @@ def settings_of(
     family: str,
     data: str | None,
     show_values: bool = False,
+    asked: Asked | None = None,
 ) -> Settings:
     """Return the settings, exact and checked."""
     if runs is not None and seconds is not None:
@@ -67,26 +71,29 @@ def settings_of(
         data=None if data is None else instance_of(data, str, "data"),
         seconds=None if seconds is None else in_range(seconds, "seconds", lower=0, upper=MOST_SECONDS, lower_open=True),
         show_values=instance_of(show_values, bool, "show_values"),
+        asked=None if asked is None else instance_of(asked, Asked, "asked"),
     )
 
 
 def check_given(targets: Given | Sequence[Given], settings: Settings) -> list[Given]:
     """Return what is to be audited as a list, after its kinds are checked (DPA105, DPA109)."""
-    listed = [targets] if isinstance(targets, (Target, Reference, str)) else targets
+    claimed = target_of(targets) if callable(targets) else None
+    listed = [claimed or targets] if claimed or isinstance(targets, (Target, Reference, str)) else targets
     if not isinstance(listed, Sequence):
         raise InvalidArgument(
             "DPA105",
             f"targets must be a Target, a name, or a sequence of them, got {kind_of(targets)}. "
             "Wrap a function: Target(run=..., claim=...).",
         )
-    for one in listed:
+    given = [(target_of(one) if callable(one) else None) or one for one in listed]
+    for one in given:
         if not isinstance(one, (Target, Reference, str)):
             raise InvalidArgument("DPA105", f"a target must be a Target, a Reference or a name, got {kind_of(one)}.")
         if isinstance(one, Target) and settings.data is not None:
             raise InvalidArgument("DPA105", f"data= replaces the data of targets given by name; {one.name} was given as an object.")
-    if not listed:
+    if not given:
         raise InvalidArgument("DPA109", "there is no target to audit. Give at least one.")
-    return list(listed)
+    return given
 
 
 def require_executor(executor: object) -> Executor | None:
@@ -99,7 +106,7 @@ def require_executor(executor: object) -> Executor | None:
 
 def entries_of(given: Sequence[Given], settings: Settings, executor: Executor | None) -> list[Entry]:
     """Load every target, and prepare its pairs, tested points, plan and workload."""
-    loaded = [pair for one in given for pair in _load(one, settings.data)]
+    loaded = [pair for one in given for pair in _load(one, settings)]
     names = make_names_distinct([target.name for target, _ in loaded])
     return [
         entry_of(target if name == target.name else replace(target, name=name), reference, settings, executor)
@@ -107,13 +114,16 @@ def entries_of(given: Sequence[Given], settings: Settings, executor: Executor | 
     ]
 
 
-def _load(given: Given, data: str | None) -> list[tuple[Target, Reference | None]]:
+def _load(given: Given, settings: Settings) -> list[tuple[Target, Reference | None]]:
     """Load the targets that one argument stands for, each with where it can be loaded again."""
     if isinstance(given, Target):
         return [(given, None)]
     if isinstance(given, Reference):
         return [(given.load(), given)]
-    return [(target, Reference(given, place, data)) for place, target in enumerate(load_targets(given, data=data))]
+    data, asked = settings.data, settings.asked
+    return [
+        (target, Reference(given, place, data, asked)) for place, target in enumerate(load_targets(given, data=data, asked=asked))
+    ]
 
 
 def make_names_distinct(given: Sequence[str]) -> list[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
@@ -15,16 +15,23 @@ from dpaudit.cli.dossiers import decide, is_dossier
 from dpaudit.cli.folders import make_folder
 from dpaudit.cli.limits import limits
 from dpaudit.cli.outputs import forms, write_forms
+from dpaudit.cli.plain import plain_options, read_asked
 from dpaudit.cli.settings import strongest
 from dpaudit.cli.workers import maker
 from dpaudit.errors import InvalidArgument
 from dpaudit.results import EXIT_CODES, Report, Settings, Verdict
+
+if TYPE_CHECKING:
+    from dpaudit.plain.asked import Asked
 
 PROFILES: Final = {"quick": 200_000, "standard": 1_000_000, "thorough": 10_000_000}
 """Runs for each target by profile."""
 
 _STORY_RUNS: Final = 100_000
 """Runs for each target of an audit without any name: enough for its verdicts, so that a newcomer need not wait."""
+
+_FIRST_SECONDS: Final = "12"
+"""Seconds for plain functions, of whose pace nothing is known, unless something else bounds the audit."""
 
 _EXAMPLES: Final = {"alpha": "--alpha 0.001", "runs": "--runs 200000", "seconds": "--time-budget 60", "seed": "--seed 1"}
 """For each parameter that an option sets, how that option is written."""
@@ -36,8 +43,12 @@ DOCUMENT: Final = "report.json"
 @click.command("audit", short_help=VERBS["audit"])
 @click.argument("targets", nargs=-1, metavar="[TARGET]...", shell_complete=target_names)
 @click.option(
-    "--data", metavar="FILE.csv", shell_complete=file_paths, help="Audit the functions on these records instead of their own data."
+    "--data",
+    metavar="FILE",
+    shell_complete=file_paths,
+    help="Audit the functions on these records (CSV, JSON lines, Parquet, .npy) instead of their own data.",
 )
+@plain_options
 @click.option("--all", "everything", is_flag=True, help="Audit every bundled target, instead of a dozen to begin with.")
 @click.option("--alpha", default="0.001", metavar="P", show_default=True, help="Probability of refuting any claim that holds.")
 @click.option("--runs", type=int, metavar="N", help="Runs for each target.")
@@ -55,6 +66,7 @@ DOCUMENT: Final = "report.json"
 @click.pass_context
 def audit(  # noqa: PLR0913 - one argument for each option
     ctx: click.Context,
+    /,
     *,
     targets: tuple[str, ...],
     data: str | None,
@@ -75,23 +87,21 @@ def audit(  # noqa: PLR0913 - one argument for each option
     github: bool,
     show_values: bool,
     allow_skips: bool,
+    **plain: Any,
 ) -> None:
     """Audit privacy claims: proof, certified price, attack, property checks and a verdict for each.
 
-    TARGET is the name of a bundled target, FILE.py:NAME or MODULE:NAME, where NAME holds a dpaudit.Target or a list of them, or
-    FILE.py for all that it holds. Without one, a dozen releases of real records are audited, sound ones and broken ones; with --all
-    every bundled target. `papers` decides the privacy claims of the papers
-    that the learners are from, one by one; exit code 1 means that some fail as written.
+    TARGET is a bundled target, FILE.py:NAME or MODULE:NAME for a function, a dpaudit.Target or a list of them, or FILE.py for all
+    Targets and functions with @claim that it holds; a plain function needs --epsilon and --data. Without one, a dozen releases of
+    real records are audited. `papers` decides the privacy claims of the papers that the learners are from; exit code 1 means that
+    some fail as written.
     """
-    bounds = strongest(ctx, ("runs", "profile", "time_budget"))
-    if sum(choice is not None for choice in bounds.values()) > 1:
-        raise click.UsageError("--runs, --profile and --time-budget all bound the audit; give one of them.")
     if data is not None and not targets:
         raise click.UsageError("--data replaces the records of the targets that are named; name one.")
     if everything and targets:
         raise click.UsageError("--all audits every bundled target; name none beside it.")
-    if not targets and not everything and all(choice is None for choice in bounds.values()):
-        bounds["runs"] = _STORY_RUNS
+    asked = read_asked(plain)
+    bounds = _bounds(ctx, asked, is_story=not targets and not everything)
     if is_dossier(ctx, targets):
         if folder is not None:
             make_folder(Path(folder))
@@ -99,7 +109,13 @@ def audit(  # noqa: PLR0913 - one argument for each option
         code = decide(targets[0], runs=chosen, jobs=jobs, factory=executor, folder=folder, as_json=as_json)
         ctx.exit(code)
     settings = _settings(
-        alpha=alpha, runs=_runs(**bounds), seconds=bounds["time_budget"], seed=seed, data=data, show_values=show_values
+        alpha=alpha,
+        runs=_runs(**bounds),
+        seconds=bounds["time_budget"],
+        seed=seed,
+        data=data,
+        show_values=show_values,
+        asked=asked,
     )
     for place in (folder, *(Path(file).parent for file in (junit, sarif) if file is not None)):
         if place is not None:
@@ -113,6 +129,19 @@ def audit(  # noqa: PLR0913 - one argument for each option
     if code == EXIT_CODES["survived"] and len(report.results) < len(set(targets)):
         raise RuntimeError("there are fewer verdicts than targets")  # an internal error: never a success
     ctx.exit(code)
+
+
+def _bounds(ctx: click.Context, asked: Asked | None, *, is_story: bool) -> dict[str, Any]:
+    """What bounds the audit: what is given in the strongest way, else what suits a newcomer or a plain function."""
+    bounds = strongest(ctx, ("runs", "profile", "time_budget"))
+    given = sum(choice is not None for choice in bounds.values())
+    if given > 1:
+        raise click.UsageError("--runs, --profile and --time-budget all bound the audit; give one of them.")
+    if given == 0 and is_story:
+        return bounds | {"runs": _STORY_RUNS}
+    if given == 0 and asked is not None and asked.epsilon is not None:
+        return bounds | {"time_budget": _FIRST_SECONDS}
+    return bounds
 
 
 def _settings(**given: Any) -> Settings:
@@ -159,11 +188,11 @@ def _audited(
     if not can_supervise():
         say("targets are not supervised here: they share this process, which one that exits or hangs takes with it.")
     if settings.data is not None:
+        from dpaudit.datafiles import read_data
         from dpaudit.misnamed import require_file
-        from dpaudit.records import read_csv
 
         require_file(settings.data)
-        read_csv(settings.data)
+        read_data(settings.data)
     make = maker(jobs, factory)
     found = Bundled(list(names), [], ()) if names else bundled(everything=everything)
     for one in found.left_out:
@@ -180,6 +209,7 @@ def _audited(
                     executor=make,
                     seed=settings.seed,
                     data=settings.data,
+                    asked=settings.asked,
                     show_values=settings.show_values,
                     power_target=settings.power_target,
                     family=settings.family,

@@ -14,7 +14,7 @@ def file_paths(_ctx: click.Context, _parameter: click.Parameter, incomplete: str
 def target_names(ctx: click.Context, parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """Bundled targets and groups of them that begin so; files where none does."""
     from dpaudit.dossier import DOSSIERS
-    from dpaudit.targets import ZOO, bundled_targets
+    from dpaudit.loading import ZOO, bundled_targets
 
     named = [name for name in (*DOSSIERS, *ZOO, *bundled_targets()) if name.startswith(incomplete)]
     return [CompletionItem(name) for name in named] or file_paths(ctx, parameter, incomplete)

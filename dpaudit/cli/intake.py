@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from dpaudit.errors import InvalidArgument, MissingExtra, TargetFailure
 from dpaudit.extras import left_out_of
+from dpaudit.loading import STORY, broken_bundles, bundle_locations, bundled_targets
 from dpaudit.results import TargetResult, Verdict
-from dpaudit.targets import STORY, broken_bundles, bundle_locations, bundled_targets
 
 if TYPE_CHECKING:
     from dpaudit.auditor.supervision.child import Json, Send

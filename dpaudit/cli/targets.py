@@ -30,7 +30,7 @@ def targets(*, as_json: bool) -> None:
 
 def _listed(_: object) -> list[list[dict[str, Any]]]:
     """Targets and bundles that do not load, as plain data; run in a process of its own, since packages of others are loaded."""
-    from dpaudit.targets import broken_bundles
+    from dpaudit.loading import broken_bundles
 
     failures = [{"location": place, "code": error.code, "message": error.message} for place, error in broken_bundles().items()]
     return [_bundled(), failures]
@@ -38,7 +38,7 @@ def _listed(_: object) -> list[list[dict[str, Any]]]:
 
 def _bundled() -> list[dict[str, Any]]:
     """Every bundled target as plain data."""
-    from dpaudit.targets import bundled_targets, load_targets
+    from dpaudit.loading import bundled_targets, load_targets
 
     loaded = {name: load_targets(name)[0] for name in bundled_targets()}
     return [

@@ -25,6 +25,7 @@ _COLOURS: Final = {
     Verdict.PROVEN: "bold green",
 }
 _MARGIN: Final = 14
+_LONGEST_IN_HEADING: Final = 90
 """Columns before a text, the longest verdict and two spaces."""
 _IN_FULL: Final = 3
 """So many claims are shown in full; of more, only what was found and what to do."""
@@ -129,7 +130,7 @@ def _described(result: TargetResult, width: int) -> str:
     room = width - _MARGIN - len(result.name) - 2
     source = "" if result.source is None else f"  {result.source[0]}:{result.source[1]}"
     text = printable(result.description)
-    if text and len(text) + len(source) <= room:
+    if text and len(text) <= _LONGEST_IN_HEADING and len(text) + len(source) <= room:
         return f"  {text}{source}"
     return source if len(source) <= room else ""
 
@@ -155,6 +156,8 @@ def _details(
     report: Report, result: TargetResult, answer: Answers, path: str | None, *, ascii_only: bool
 ) -> Iterator[tuple[str, str]]:
     """Label and text of each line about a claim that is shown in full."""
+    if len(result.description) > _LONGEST_IN_HEADING:
+        yield "about", result.description
     yield "claimed", answer.claimed
     yield from _picture(result, ascii_only=ascii_only)
     yield from (("note", text) for status, text in wording.remarks(result) if status == "note")

@@ -15,7 +15,7 @@ from devtools.site import TABLES
 from dpaudit.catalogue import SPECIMENS, specimens
 from dpaudit.cli import main
 from dpaudit.errors import TargetFailure
-from dpaudit.targets import Reference, bundled_targets, load_targets
+from dpaudit.loading import Reference, bundled_targets, load_targets
 
 ROOT = Path(__file__).resolve().parents[2]
 CLAIMS = {"zoo": "1/2", "zoo_published": "1/10"}

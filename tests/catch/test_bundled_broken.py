@@ -11,7 +11,7 @@ import pytest
 from scipy.stats import beta, binom
 
 from dpaudit.claims import ApproxDP, PureDP
-from dpaudit.targets import load_targets
+from dpaudit.loading import load_targets
 from mechanisms.laplace import LaplaceMechanism
 from mechanisms.laws import DiscreteLaplace
 from mechanisms.noisy_max import NoisyMax

@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 from dpaudit.claims import Claim, PureDP
 from dpaudit.errors import InvalidArgument, TargetFailure
 from dpaudit.importing import module_at
-from dpaudit.targets import METRICS, Reference, Sensitivity, Target, bundled_targets, load_targets
+from dpaudit.loading import Reference, bundled_targets, load_targets
+from dpaudit.targets import METRICS, Sensitivity, Target
 
 CLAIM = Claim(PureDP(epsilon=1))
 GOOD = """

@@ -17,8 +17,8 @@ import pytest
 from dpaudit.accounting import price_releases
 from dpaudit.claims import GDP, ZCDP, ApproxDP, PureDP
 from dpaudit.importing import module_at
+from dpaudit.loading import Reference, load_targets
 from dpaudit.releases import recording
-from dpaudit.targets import Reference, load_targets
 from mechanisms.targets import TARGETS, programs
 from mechanisms.targets.queries import CLINICS
 

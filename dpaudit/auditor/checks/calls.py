@@ -30,9 +30,10 @@ _BY_HAND: Final = (
 def why_no_output(target: Target, pairs: Sequence[Neighbours], outputs: Sequence[Any], where: str = "every run") -> str:
     """Say why there is nothing to test where no run gave an output; "" otherwise. `where` says which runs these are."""
     place = "" if target.source is None else f"{target.source[0]}:{target.source[1]}: "
-    if inspect.isgeneratorfunction(target.function):
+    written = getattr(target.function, "func", target.function)
+    if inspect.isgeneratorfunction(written):
         return f"DPA405 {place}the function yields, so that a run gives no output but a generator. Write return [...] instead."
-    if all(output is None for output in outputs) and _lacks_return(target.function):
+    if all(output is None for output in outputs) and _lacks_return(written):
         return f"DPA405 {place}every run gave None, since the function has no return. End it with a line such as: return result."
     if not all(isinstance(output, Failure) for output in outputs):
         return ""

@@ -264,7 +264,7 @@ def _repeatable(features: FeatureMap, twice: Sequence[tuple[Any, Any]], target: 
     for first, again in given:
         rows = features.matrix([first, again], target.score)
         if (rows[0] != rows[1]).any():
-            return Property(_REPEATS, "note", 1, "randomness other than the rng given; the report cannot be replayed exactly")
+            return Property(_REPEATS, "note", 1, "randomness that the audit cannot seed; a replay cannot make the same runs again")
     return Property(_REPEATS, "holds", 1)
 
 

@@ -11,7 +11,8 @@ from functools import lru_cache
 from dpaudit.auditor.pairs.candidates import Neighbours, candidate_pairs
 from dpaudit.auditor.runs.renewal import ForkedWorkers
 from dpaudit.errors import TargetFailure, class_name
-from dpaudit.targets import Reference, Target
+from dpaudit.loading import Reference
+from dpaudit.targets import Target
 
 
 @dataclass(frozen=True)

@@ -25,9 +25,10 @@ from dpaudit.auditor.verdict.proof_lookup import ProofFinding, find_proofs
 from dpaudit.codec import decode, encode
 from dpaudit.errors import CODES, DpauditError, InvalidArgument, MissingExtra, TargetFailure, Unsupported
 from dpaudit.exact import Exact
+from dpaudit.loading import Reference, bundle_locations
 from dpaudit.own_packages import require_own
 from dpaudit.results import Settings, TargetResult
-from dpaudit.targets import Reference, Target, bundle_locations
+from dpaudit.targets import Target
 
 _SHARED: Final = (
     "dpaudit.accounting.engines.evaluate",
@@ -125,7 +126,7 @@ def examine_apart(
     def work(send: Send) -> Json:
         with executor_of(make) as executor:
             candidate = job.candidate
-            reference = Reference(candidate.text, candidate.place, settings.data) if job.target is None else None
+            reference = Reference(candidate.text, candidate.place, settings.data, settings.asked) if job.target is None else None
             target = job.target if reference is None else reference.load()
             assert target is not None, "an object or a reference"  # noqa: S101
             entry = entry_of(replace(target, name=candidate.name), reference, settings, executor)

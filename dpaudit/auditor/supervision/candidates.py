@@ -15,8 +15,9 @@ from dpaudit.auditor.supervision.limits import Limits
 from dpaudit.auditor.verdict.verdicts import summary_of
 from dpaudit.codec import decode, encode
 from dpaudit.errors import DpauditError, InvalidArgument, TargetFailure
+from dpaudit.loading import Reference, each_target
 from dpaudit.results import ClaimSummary, Settings, TargetResult, Verdict
-from dpaudit.targets import Reference, Target, each_target
+from dpaudit.targets import Target
 
 NO_CLAIM: Final = ClaimSummary(kind="unknown", parameters=(), adjacency="", text="unknown")
 _TARGET_CODES: Final = "DPA4"
@@ -109,17 +110,17 @@ def _describe_apart(names: Sequence[tuple[int, str]], settings: Settings, limits
 def _describe(name: str, settings: Settings) -> Iterator[Candidate]:
     """Load the targets of one name, which runs the user's code, and check each as the audit will."""
     try:
-        targets = each_target(name, data=settings.data)
+        targets = each_target(name, data=settings.data, asked=settings.asked)
     except DpauditError as error:
         yield _refused_candidate(name, error, name, 0)
         return
     for place, target in enumerate(targets):
         if isinstance(target, TargetFailure):
-            yield _refused_candidate(f"{name}[{place}]", target, name, place)
+            yield _refused_candidate(name if len(targets) == 1 else f"{name}[{place}]", target, name, place)
             continue
         candidate = candidate_of(target, name, place)
         try:
-            entry_of(target, Reference(name, place, settings.data), settings, None)
+            entry_of(target, Reference(name, place, settings.data, settings.asked), settings, None)
         except DpauditError as error:
             candidate = replace(candidate, refusal=(error.code, error.message))
         yield candidate

@@ -13,7 +13,7 @@ from dpaudit.auditor.checks.replay import LOGGED_SENSITIVITY, MEASURED_PRICE, SA
 from dpaudit.auditor.pairs.candidates import candidate_pairs
 from dpaudit.auditor.pairs.strategies import neighbours
 from dpaudit.errors import InvalidArgument
-from dpaudit.targets import bundled_targets, load_targets
+from dpaudit.loading import bundled_targets, load_targets
 from mechanisms import (
     AboveThreshold,
     ExponentialMechanism,

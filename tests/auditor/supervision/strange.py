@@ -118,7 +118,7 @@ IMPORTS: Final = {
     "forks while imported": "os.fork()",
     "closes everything while imported": "os.closerange(0, 256)",
     "registers an exit while imported": "atexit.register(os._exit, 0); raise SystemExit",
-    "replaces load_targets while imported": "import dpaudit.targets; dpaudit.targets.load_targets = None; raise ValueError",
+    "replaces load_targets while imported": "import dpaudit.loading; dpaudit.loading.load_targets = None; raise ValueError",
 }
 """Lines that stand before a target in its file."""
 
