@@ -160,12 +160,28 @@ class Unread:
 
 
 @dataclass(frozen=True)
+class Screening:
+    """The screening of wide outputs: `numbers` of each, seen in `runs` runs on `pairs` pairs of datasets.
+
+    The attack tested `chosen` of them one by one, the others in sums, norms and learned scores. Every two numbers among `paired` of
+    them were compared.
+    """
+
+    numbers: int
+    runs: int
+    chosen: int
+    paired: int
+    pairs: int
+
+
+@dataclass(frozen=True)
 class Attack:
     """The statistical attack on neighbouring datasets: the pair, the event, counts and errors.
 
     `plan` divides the runs into pilot (all pairs together), betting and bound; with the settings it determines the evidence, also
     where a time budget set it. `seed_path` is the target's place in the seed tree and the chosen pair. `unread` is None where all
-    of every output was read; reports leave it out then, as older ones do.
+    of every output was read, `screening` where outputs were not too wide to test every number; reports leave them out then, as
+    older ones do.
     """
 
     pair: Pair
@@ -181,6 +197,7 @@ class Attack:
     plan: tuple[int, int, int] = (0, 0, 0)
     minimal: Minimal | None = None
     unread: Unread | None = field(default=None, metadata={"left out": True})
+    screening: Screening | None = field(default=None, metadata={"left out": True})
 
 
 PROPERTY_STATUSES: Final = ("violated", "not run", "note", "holds", "not applicable")

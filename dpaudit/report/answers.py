@@ -317,6 +317,14 @@ def _unseen(result: TargetResult) -> Iterator[str]:
     if unread is not None:
         counts = f"{wording.thousands(unread.runs)} of {wording.thousands(unread.of)}"
         yield f"{counts} outputs hold what is not read: {', '.join(unread.kinds)}."
+    screening = None if result.attack is None else result.attack.screening
+    if screening is not None:
+        wide, chosen, runs = wording.thousands(screening.numbers), screening.chosen, wording.thousands(screening.runs)
+        among = f", and every two only among {wording.thousands(screening.paired)}" if screening.paired < screening.numbers else ""
+        yield (
+            f"Of the {wide} numbers of an output the {chosen} that differed most in {runs} runs were tested one by one, "
+            f"the others in sums, norms and learned scores alone{among}."
+        )
 
 
 def _next_step(result: TargetResult, path: str | None) -> str:

@@ -12,6 +12,7 @@ from dpaudit.auditor.attack.course import Case, Course, join_runs, late_chunks
 from dpaudit.auditor.attack.minimal import minimal_pair
 from dpaudit.auditor.attack.pilot import Pilot, run_pilot, teach_bankroll
 from dpaudit.auditor.attack.plans import RUNS_AFTER_REFUTATION, Plan
+from dpaudit.auditor.attack.screening import screen_outputs
 from dpaudit.auditor.attack.second_look import WIDE, best_event, runs_to_look
 from dpaudit.auditor.betting.bankroll import Bankroll
 from dpaudit.auditor.checks.independence import check_independence
@@ -76,7 +77,9 @@ def try_claim(case: Case) -> Trial:
 
 def _attack(case: Case) -> Trial:
     """Attack the candidate pairs of a case."""
+    case, screening = screen_outputs(case)
     course, pairs, start = Course(case), case.subject.pairs, first_line(case.lines)
+    course.runs += 0 if screening is None else screening.runs
     bankroll = Bankroll(start, case.manner.features.groups)
     for place in case.attacked:
         bankroll.open(place, 1 / len(case.attacked))
@@ -111,6 +114,7 @@ def _attack(case: Case) -> Trial:
         seed_path=(case.position, choice.pair),
         plan=(plan.pilot, plan.betting, plan.bound),
         unread=unread,
+        screening=screening,
     )
     independence = check_independence(*pilot)
     if independence.status == "not run":

@@ -21,6 +21,9 @@ _TAIL_PLACES: Final = 60
 _REPEATED: Final = 64
 _MOST_OUTPUTS: Final = 2**17
 _FEWEST_REPEATS: Final = 0.01
+_MOST_SINGLE: Final = 0.25
+"""Share of the rows whose output may be seen only once where an event lists outputs."""
+
 _ROWS_TO_REPEAT: Final = 2**16
 """Rows among which none repeats where there are too many different outputs: of `_MOST_OUTPUTS` ones hundreds would repeat."""
 
@@ -147,11 +150,13 @@ def _score_thresholds(features: Floats, labels: Labels, score: FittedScore) -> l
 
 
 def _outputs(features: Floats, scores: Floats, score: FittedScore) -> tuple[Floats, Floats] | None:
-    """List the outputs that differ in the columns of the score, with their scores; None where they are too many."""
+    """List the outputs that differ in the columns of the score, with their scores; None where they hardly repeat."""
     columns = list(score.table.columns)
     used = features[:, columns]
-    _, first = np.unique(row_codes(used), return_index=True)
-    return None if first.size > MOST_PATTERNS else (used[first], scores[first])
+    _, first, counts = np.unique(row_codes(used), return_index=True, return_counts=True)
+    # Where most outputs were seen once, most later ones are new, and no list of seen ones holds them.
+    known = first.size <= MOST_PATTERNS and np.count_nonzero(counts == 1) <= _MOST_SINGLE * len(used)
+    return (used[first], scores[first]) if known else None
 
 
 def _repeated_outputs(features: Floats, labels: Labels, score: FittedScore) -> list[Family]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import pairwise
 from typing import Any, Final, NamedTuple, TypeAlias
 
@@ -15,13 +15,14 @@ from numpy.typing import NDArray
 from dpaudit.auditor.reading.leaves import LARGEST, OWN, Path, stable_code
 from dpaudit.auditor.reading.outputs import Group, Matrix, Outputs, groups, parse_output
 from dpaudit.auditor.reading.shapes import shape_of
+from dpaudit.auditor.reading.wide import NORMS, Couple, Lens, norms
 
 MAX_ITEMS: Final = 32
-"""Outputs with more numbers than this are read as sums of that many contiguous blocks."""
+"""Outputs with more numbers than this are read as sums of that many blocks, less one for each number with a column of its own."""
 
 ITEMS: Final = 0
 DERIVED: Final = (1, 2)
-"""Groups of columns: the items of an output, and what follows from them (differences; sum, largest and its position)."""
+"""Groups of columns: items of an output, and what follows from them (differences; sum, largest and its position, norms)."""
 
 Places: TypeAlias = slice
 """Neighbouring columns within one part of the matrix."""
@@ -62,6 +63,9 @@ class FeatureMap:
       open: patterns of places that some outputs of a type have and others lack, such as the items of lists of varying length;
         numbers at further places like these are read through sum, largest and length.
       further: places that the map was widened by, except those like others.
+      norms: whether there are columns for the measures of wide outputs.
+      chosen: places that a screening of wide outputs gave columns of their own.
+      lens: learned scores and couples of numbers of wide outputs, None before a screening.
     """
 
     kinds: tuple[str, ...]
@@ -78,6 +82,9 @@ class FeatureMap:
     show_keys: bool = False
     open: frozenset[Path] = frozenset()
     further: frozenset[Path] = frozenset()
+    norms: bool = False
+    chosen: frozenset[Path] = frozenset()
+    lens: Lens | None = None
 
     @cached_property
     def known(self) -> dict[Path, int]:
@@ -88,7 +95,7 @@ class FeatureMap:
     def groups(self) -> tuple[int, ...]:
         """Group of each column: items, differences, other summaries, and one for each further column."""
         items = max(self.blocks, default=-1) + 1
-        sizes = (items, items - 1 if self.differences else 0, 3 if self.summaries else 0)
+        sizes = (items, items - 1 if self.differences else 0, 3 * self.summaries + len(NORMS) * self.norms)
         known = [group for group, size in zip((ITEMS, *DERIVED), sizes, strict=True) for _ in range(size)]
         place = items + (1 if self.parity else 0) + (3 if self.bits else 0)
         rest = len(self.names) - len(known)
@@ -127,16 +134,21 @@ class FeatureMap:
 
     def _fill(self, matrix: Matrix, group: Group, wanted: NDArray[np.bool_]) -> None:
         """Write the rows of outputs that share one form; columns that are not wanted are not computed."""
-        values, items = group.values, self._items(group)
+        values, width = group.values, max(self.blocks, default=-1) + 1
+        items = self._items(group, wanted[:width])
         plain = group.paths == ((),)
+        scores, couples = self._learned(group)
         parts: list[tuple[bool, int, Callable[[Places], Matrix | float]]] = [
             (True, items.shape[1], lambda places: items[:, places]),
             (self.parity, 1, lambda _: _parity(values) if plain else 0.0),
             (self.bits, 3, lambda places: _bits(values)[:, places] if plain else 0.0),
             (self.differences, items.shape[1] - 1, lambda places: items[:, 1:][:, places] - items[:, :-1][:, places]),
             (self.summaries, 3, lambda places: _summaries(group.summed, places)),
+            (self.norms, len(NORMS), lambda places: norms(group.summed, places)),
             (self.length, 1, lambda _: float(values.shape[1])),
             (True, 1, lambda _: self.kind_code(group.kind)),
+            (bool(scores), len(scores), lambda places: np.column_stack([score() for score in scores[places]])),
+            (bool(couples), len(couples), lambda places: np.column_stack([couple() for couple in couples[places]])),
         ]
         first = 0
         for present, width, part in parts:
@@ -145,17 +157,49 @@ class FeatureMap:
                     matrix[group.rows, first + places.start : first + places.stop] = part(places)
                 first += width
 
-    def _items(self, group: Group) -> Matrix:
+    def _items(self, group: Group, wanted: NDArray[np.bool_]) -> Matrix:
         """Columns of items, or of sums of blocks of items; places that the map does not know are left out."""
-        width = max(self.blocks, default=-1) + 1
+        if group.paths == self.paths and len(wanted) == len(self.paths):
+            return group.values
+        items = np.zeros((len(group.values), len(wanted)), order="F")
         if group.paths == self.paths:
-            starts = np.searchsorted(self.blocks, np.arange(width))
-            return group.values if width == len(self.paths) else np.add.reduceat(group.values, starts, axis=1)
-        items = np.zeros((len(group.values), width))
+            starts, owners = self._segments
+            segments = np.add.reduceat(group.values, starts, axis=1) if wanted.all() and len(starts) else None
+            for number, owner in enumerate(owners.tolist()):
+                if segments is not None:
+                    items[:, owner] += segments[:, number]
+                elif wanted[owner]:
+                    part = group.values[:, starts[number] : starts[number + 1] if number + 1 < len(starts) else None]
+                    items[:, owner] += np.add.reduceat(part, [0], axis=1)[:, 0]
+            return items
         for position, path in enumerate(group.paths):
-            if path in self.known:
+            if path in self.known and wanted[self.known[path]]:
                 items[:, self.known[path]] += group.values[:, position]
         return items
+
+    @cached_property
+    def _segments(self) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+        """Where the places of one column begin that stand next to each other, and which column that is."""
+        owners = np.array(self.blocks, dtype=np.intp)
+        starts = np.flatnonzero(np.diff(owners, prepend=-1))
+        return starts, owners[starts]
+
+    def aligned(self, group: Group) -> Matrix:
+        """Numbers of outputs of one form, a column for each place that the map knows, NaN where an output has none."""
+        if group.paths == self.paths:
+            return group.values
+        places = {path: place for place, path in enumerate(self.paths)}
+        values = np.full((len(group.values), len(self.paths)), np.nan)
+        known = [position for position, path in enumerate(group.paths) if path in places]
+        values[:, [places[group.paths[position]] for position in known]] = group.values[:, known]
+        return values
+
+    def _learned(self, group: Group) -> tuple[list[Callable[[], Matrix]], list[Callable[[], Matrix]]]:
+        """Return functions for the columns of scores and couples that a screening found."""
+        if self.lens is None:
+            return [], []
+        lens, values = self.lens, self.aligned(group)
+        return lens.scores(values), [partial(couple.of, values, lens) for couple in lens.couples]
 
 
 def fit_features(outputs: Sequence[Any], *, score: bool = False, show_keys: bool = False, bits: bool = False) -> FeatureMap:
@@ -181,6 +225,11 @@ def widen_map(features: FeatureMap, forms: Iterable[Form]) -> FeatureMap:
     return replace(wider, further=features.further.union(path for path in added if pattern_of(path) not in features.open))
 
 
+def screened_map(features: FeatureMap, chosen: Iterable[int], lens: Lens) -> FeatureMap:
+    """Give the chosen places of wide outputs columns of their own, and add those of a lens."""
+    return _map_of(replace(features, chosen=frozenset(features.paths[place] for place in chosen), lens=lens), [])
+
+
 def limit_forms(forms: Iterable[Form], most: int) -> tuple[Form, ...]:
     """Keep at most so many forms, chosen by their codes: if the first were kept, early runs would look different from late ones."""
     found = tuple(dict.fromkeys(forms))
@@ -193,23 +242,31 @@ def _map_of(features: FeatureMap, forms: Iterable[Form]) -> FeatureMap:
     shapes = dict(zip(features.kinds, features.shapes, strict=True))
     for form in forms:
         shapes.setdefault(form.kind, form.shape)
-    paths = tuple(sorted({*features.paths, *(path for form in forms for path in form.paths)}, key=_order))
+    met = {path for form in forms for path in form.paths}.difference(features.paths)
+    paths = tuple(sorted({*features.paths, *met}, key=_order)) if met else features.paths
     width = min(len(paths), MAX_ITEMS)
-    blocks = tuple(position * width // len(paths) for position in range(len(paths)))
+    blocks = _blocks_of(paths, features.chosen)
+    lens, before = features.lens, features.paths
+    if lens is not None and before != paths:
+        places = {path: place for place, path in enumerate(paths)}
+        lens = lens.moved([places[path] for path in before], len(paths))
     lengths = {len(form.paths) for form in forms if form.paths != ((),)}
     plain = [form.kind for form in forms if form.paths == ((),)]
     parity = features.parity or any(kind.startswith(("int", "float", "uint")) for kind in plain)
     summaries = features.summaries or max(lengths, default=0) >= 2
+    wide = summaries and len(paths) > width
     differences = summaries and len(paths) == width and all(path and isinstance(path[-1], int) for path in paths)
     length = features.length or len(lengths) > 1 or bool(features.paths and lengths)
     bits = features.bits and any(kind.startswith("float") for kind in (*features.kinds, *plain))
-    names = [_block_name(paths, blocks, block, show_keys=features.show_keys) for block in range(width)]
+    names = _block_names(paths, blocks, show_keys=features.show_keys)
     names += ["parity"] if parity else []
     names += ["exponent", "lowest bit", "last 8 bits"] if bits else []
     names += [f"{after} - {before}" for before, after in pairwise(names[:width])] if differences else []
     names += ["sum", "largest", "position of largest"] if summaries else []
+    names += NORMS if wide else []
     names += ["length"] if length else []
     names += ["kind"]
+    names += [] if lens is None else [*lens.names, *(_couple_name(paths, couple, features.show_keys) for couple in lens.couples)]
     names += ["score"] if features.score else []
     return replace(
         features,
@@ -224,7 +281,23 @@ def _map_of(features: FeatureMap, forms: Iterable[Form]) -> FeatureMap:
         bits=bits,
         shapes=tuple(shapes.values()),
         open=features.open | _open_patterns(forms) if summaries else frozenset(),
+        norms=wide,
+        lens=lens,
     )
+
+
+def _blocks_of(paths: tuple[Path, ...], chosen: frozenset[Path]) -> tuple[int, ...]:
+    """Return the column of each place: its own if it is chosen or all have one, else that of a block of its neighbours."""
+    others = len(paths) - len(chosen)
+    width, own, seen, blocks = min(len(paths), MAX_ITEMS) - len(chosen), 0, 0, []
+    for path in paths:
+        if path in chosen:
+            blocks.append(own)
+            own += 1
+        else:
+            blocks.append(len(chosen) + seen * width // others)
+            seen += 1
+    return tuple(blocks)
 
 
 def pattern_of(path: Path) -> Path:
@@ -254,12 +327,28 @@ def _order(path: Path) -> tuple[tuple[int, int, str], ...]:
     return tuple((0, part, "") if isinstance(part, int) else (1, 0, part) for part in path)
 
 
-def _block_name(paths: tuple[Path, ...], blocks: tuple[int, ...], block: int, *, show_keys: bool) -> str:
-    """Name a column of items by index, by key where keys may be shown, else by position."""
-    members = [position for position, owner in enumerate(blocks) if owner == block]
-    if len(members) > 1:
-        return f"items {members[0]} to {members[-1]}"
-    path = paths[members[0]]
+def _block_names(paths: tuple[Path, ...], blocks: tuple[int, ...], *, show_keys: bool) -> list[str]:
+    """Name the columns of items, by their first and last place where they have several."""
+    last = {block: place for place, block in enumerate(blocks)}
+    first = {block: place for place, block in reversed(list(enumerate(blocks)))}
+    return [
+        _place_name(paths, first[block], show_keys=show_keys)
+        if first[block] == last[block]
+        else f"items {first[block]} to {last[block]}"
+        for block in range(len(first))
+    ]
+
+
+def _couple_name(paths: tuple[Path, ...], couple: Couple, show_keys: bool) -> str:  # noqa: FBT001 - one call
+    """Name a column of two numbers."""
+    one, other = (_place_name(paths, place, show_keys=show_keys) for place in (couple.first, couple.second))
+    sign = {"difference": "-", "sum": "+", "product": "times"}[couple.kind]
+    return f"{other} {sign} {one}"
+
+
+def _place_name(paths: tuple[Path, ...], place: int, *, show_keys: bool) -> str:
+    """Name a place by index, by key where keys may be shown, else by position."""
+    path = paths[place]
     if not path:
         return "value"
     if show_keys or all(isinstance(part, int) or part.startswith(OWN) for part in path):
@@ -267,7 +356,7 @@ def _block_name(paths: tuple[Path, ...], blocks: tuple[int, ...], block: int, *,
         parts = [" ".join(map(str, path[own:]))] if path[own:] else []
         parts += ["item " + ", ".join(map(str, path[:own]))] if own else []
         return " of ".join(parts)
-    return f"item number {members[0]}"
+    return f"item number {place}"
 
 
 def _parity(values: Matrix) -> Matrix:

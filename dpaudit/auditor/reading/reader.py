@@ -13,6 +13,7 @@ from datetime import date, time, timedelta
 from decimal import Decimal
 from enum import Enum, Flag
 from fractions import Fraction
+from functools import lru_cache
 from itertools import islice
 from types import MemberDescriptorType
 from typing import Any, Final, TypeAlias
@@ -331,6 +332,7 @@ def array_kind(name: str, shape: tuple[int, ...]) -> str:
     return f"array({name},{'x'.join(map(str, shape))})"
 
 
+@lru_cache(maxsize=8)
 def array_paths(shape: tuple[int, ...]) -> tuple[Path, ...]:
     """Indices of the entries of an array, in C order."""
     return tuple(tuple(map(int, index)) for index in np.ndindex(*shape))

@@ -98,6 +98,23 @@ def account_of(features: FeatureMap, grouped: Sequence[Group], runs: int) -> Acc
     )
 
 
+def join_accounts(accounts: Iterable[Account]) -> Account:
+    """Join the accounts of the parts of a chunk."""
+    whole, late = Tally(), dict[Form, None]()
+    for account in accounts:
+        whole.add(account, math.inf)
+        late.update(dict.fromkeys(account.late))
+    return Account(
+        runs=whole.runs,
+        unread=whole.unread,
+        reasons=tuple(sorted(whole.reasons.items())),
+        new_keys=whole.new_keys,
+        further=tuple(sorted(whole.further.items())),
+        contents=tuple((place, tuple(sorted(found.items()))) for place, found in sorted(whole.contents.items())),
+        late=limit_forms(late, _MOST_FORMS),
+    )
+
+
 def _has_key(path: Path) -> bool:
     """True if a place is under a key of a mapping or a name."""
     return any(isinstance(part, str) and pattern_of((part,)) == ("*",) for part in path)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import reduce
+from operator import add
 from typing import Any, Final, TypeAlias
 
 import numpy as np
@@ -14,15 +16,20 @@ from dpaudit.auditor.events.predicates import hits_of
 from dpaudit.auditor.events.ranking import Event
 from dpaudit.auditor.reading.features import FeatureMap
 from dpaudit.auditor.reading.outputs import Failure, Matrix, Outputs, groups, keep_output
-from dpaudit.auditor.reading.unread import NOTHING, Account, account_of
+from dpaudit.auditor.reading.unread import NOTHING, Account, account_of, join_accounts
 from dpaudit.auditor.runs import pulse
 from dpaudit.auditor.runs.workload import Subject, Workload, subject_of
+from dpaudit.auditor.scoring.screening import Gauge, Measures
 from dpaudit.errors import CODES, DpauditError, TargetFailure, class_name
 from dpaudit.results import Counts
 from dpaudit.targets import Target
 
 SMALLEST_CHUNK: Final = 32
 LARGEST_CHUNK: Final = 2**14
+
+MOST_NUMBERS: Final = 2**22
+FEWEST_AT_ONCE: Final = 8
+"""Outputs of a chunk are drawn and read so many at a time that they have about `MOST_NUMBERS` numbers together."""
 
 CHECKS: Final = 0
 PILOT: Final = 1
@@ -31,6 +38,7 @@ BOUND: Final = 3
 PRICE: Final = 4
 SHRINKING: Final = 5
 SECOND_LOOK: Final = 6
+SCREENING: Final = 7
 """Stages of an audit, by their numbers in the seed tree."""
 
 Labels: TypeAlias = NDArray[np.uint8]
@@ -69,13 +77,15 @@ class Manner:
 
 @dataclass(frozen=True)
 class Task:
-    """A chunk to run; with events only their hits come back."""
+    """A chunk to run; with events only their hits come back, with a gauge only what it measures, with `raw` all numbers."""
 
     work: Workload
     root: int
     chunk: Chunk
     manner: Manner
     events: tuple[Event, ...] = ()
+    gauge: Gauge | None = None
+    raw: bool = False
 
 
 @dataclass(frozen=True)
@@ -96,13 +106,20 @@ class ChunkHits:
 
 
 @dataclass(frozen=True)
+class ChunkMeasures:
+    """What a gauge measured of the runs of a chunk."""
+
+    measures: Measures
+
+
+@dataclass(frozen=True)
 class Broken:
     """A failed call for many outputs, which hides what single runs would have given; `reason` says how it failed."""
 
     reason: str
 
 
-Outcome: TypeAlias = ChunkRuns | ChunkHits | Broken
+Outcome: TypeAlias = ChunkRuns | ChunkHits | ChunkMeasures | Broken
 
 
 def chunk_sizes(total: int | None, *, first: int = SMALLEST_CHUNK, largest: int = LARGEST_CHUNK) -> Iterator[int]:
@@ -118,14 +135,30 @@ def chunk_sizes(total: int | None, *, first: int = SMALLEST_CHUNK, largest: int 
 
 def perform(task: Task) -> Outcome:
     """Run a chunk: a pure function of the task, in whatever process."""
-    subject = subject_of(task.work)
-    chunk = task.chunk
+    subject, chunk = subject_of(task.work), task.chunk
     labels = chunk.generator(task.root, 0).integers(0, 2, size=chunk.size, dtype=np.uint8)
-    outputs = draw(subject, chunk.pair, labels, chunk.generator(task.root, 1), task.manner)
-    if isinstance(outputs, Broken):
-        return outputs
-    features, score = task.manner.features, subject.target.score
-    grouped = list(groups(outputs))
+    rng, parts = chunk.generator(task.root, 1), list[Outcome]()
+    # Outputs of millions of numbers are read a few at a time.
+    step = max(FEWEST_AT_ONCE, MOST_NUMBERS // max(1, len(task.manner.features.paths)))
+    for start in range(0, chunk.size, step):
+        part = labels[start : start + step]
+        outputs = draw(subject, chunk.pair, part, rng, task.manner)
+        if isinstance(outputs, Broken):
+            return outputs
+        parts.append(_read(task, outputs, part, subject.target.score))
+        if len(parts) == 2 and task.gauge is not None:
+            parts = [_join(parts)]  # counts of every number are large
+    return parts[0] if len(parts) == 1 else _join(parts)
+
+
+def _read(task: Task, outputs: Outputs, labels: Labels, score: Callable[[Any], float] | None) -> Outcome:
+    """Read outputs as a task asks."""
+    features, grouped = task.manner.features, list(groups(outputs))
+    if task.raw or task.gauge is not None:
+        values = np.empty((len(outputs), len(features.paths)))
+        for group in grouped:
+            values[group.rows] = features.aligned(group)
+        return ChunkRuns(values, labels) if task.gauge is None else ChunkMeasures(task.gauge.measure(values, labels))
     account = account_of(features, grouped, len(outputs))
     if not task.events:
         return ChunkRuns(features.matrix_of(grouped, outputs, score), labels, account)
@@ -133,6 +166,23 @@ def perform(task: Task) -> Outcome:
     matrix = features.matrix_of(grouped, outputs, score, tuple(columns))
     found = ((np.count_nonzero(hits & labels.view(np.bool_)), np.count_nonzero(hits)) for hits in hits_of(task.events, matrix))
     return ChunkHits(tuple(Counts(ones=int(ones), zeros=int(hits - ones), runs=len(labels)) for ones, hits in found), account)
+
+
+def _join(parts: Sequence[Outcome]) -> Outcome:
+    """Join what was read of the parts of a chunk."""
+    measured = [part.measures for part in parts if isinstance(part, ChunkMeasures)]
+    if measured:
+        return ChunkMeasures(reduce(add, measured))
+    runs = [part for part in parts if isinstance(part, ChunkRuns)]
+    if runs:
+        features = np.asfortranarray(np.concatenate([part.features for part in runs]))
+        return ChunkRuns(features, np.concatenate([part.labels for part in runs]), join_accounts(part.account for part in runs))
+    hits = [part for part in parts if isinstance(part, ChunkHits)]
+    counts = tuple(
+        Counts(ones=sum(one.ones for one in ones), zeros=sum(one.zeros for one in ones), runs=sum(one.runs for one in ones))
+        for ones in zip(*(part.counts for part in hits), strict=True)
+    )
+    return ChunkHits(counts, join_accounts(part.account for part in hits))
 
 
 def draw(subject: Subject, pair: int, labels: Labels, rng: np.random.Generator, manner: Manner) -> Outputs | Broken:
