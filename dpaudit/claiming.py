@@ -54,7 +54,7 @@ def claim(  # noqa: PLR0913 - what a Target takes, by name
       columns: the columns of a data file that the function takes; all unless given.
       arguments: values of further arguments by name.
       public_data: whether reports may show values of the data.
-      most_runs: most runs of it in an audit for a number of runs, at least 500.
+      most_runs: most runs of it, at least 500.
       name: its name in reports; the function's name unless given.
     Returns:
       A decorator that gives back the function unchanged but for the note of its claim.

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import inspect
+import sys
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
+from functools import reduce
 from types import ModuleType
 from typing import Any, Final, TypeAlias
 
@@ -215,8 +217,10 @@ def _from_code(text: str) -> tuple[Found, ...]:
 
 def _plain(found: Callable[..., Any], owner: Any, module: ModuleType, name: str, text: str) -> Plain:
     """Return a function that is no Target; a method of a class is bound to an object of it in every run."""
-    method = name.rpartition(".")[2]
-    of_class = inspect.isclass(owner) and inspect.isfunction(inspect.getattr_static(owner, method))
+    if owner is None and inspect.isfunction(found):
+        *path, _ = found.__qualname__.split(".")
+        owner = reduce(lambda holder, part: getattr(holder, part, None), path, sys.modules.get(found.__module__)) if path else None
+    of_class = inspect.isclass(owner) and inspect.isfunction(inspect.getattr_static(owner, found.__name__, None))
     return Plain(found, owner if of_class else None, module, name, claimed_of(found), text)
 
 
@@ -247,6 +251,8 @@ def _targets_of(value: Any, module: ModuleType, name: str, place: str) -> tuple[
     if inspect.isclass(value) and value.__module__ == module.__name__:
         methods = [one for one, function in vars(value).items() if claimed_of(function)]
         return tuple(_plain(getattr(value, one), value, module, f"{name}.{one}", f"{place}:{name}.{one}") for one in methods)
+    if claimed_of(value):
+        return (_plain(value, None, module, name, f"{place}:{name}"),)
     listed = tuple(value) if isinstance(value, (list, tuple)) else (value,)
     if not any(isinstance(one, Target) or claimed_of(one) for one in listed):
         return ()

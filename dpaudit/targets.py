@@ -84,8 +84,8 @@ class Target:
         "proofs.chain#LaplaceMechanism.claim", or "MODULE:FUNCTION(name=value, ...)", a function with `@spec` that the audited one
         calls or resembles, and its public parameters at this claim; "" for none.
       public_data: whether reports may show values of datasets and outputs; False unless they are synthetic or public.
-      most_runs: most runs of this target in an audit for a number of runs, at least 500, for slow functions such as the training
-        of a model; None for no such limit.
+      most_runs: most runs of this target, at least 500, for slow functions such as the training of a model; None for no such
+        limit.
       name: its name in reports; the function's name unless given.
       description: the question it answers, one line for the report.
     Raises:

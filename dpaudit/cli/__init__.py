@@ -22,11 +22,11 @@ VERBS: Final = {
     "diff": "Say what changed from one report to the next.",
     "executors": "Check whether an executor does what an audit needs.",
     "explain": "Say what an error code means and what to do.",
+    "init": "Draft a file of claims from functions that look like releases.",
     "ledger": "Keep privacy budgets that programs share.",
     "prove": "Prove or refute claims from the source of functions.",
     "replay": "Make the recorded runs of a report again and compare.",
     "report": "Show a report again, or write it in another form.",
-    "samples": "Audit a claim by two files of outputs.",
     "targets": "List the bundled targets.",
 }
 """Every verb with its line in the help; its module has its name and holds a command of its name."""
@@ -136,8 +136,8 @@ dpaudit audit                                       a dozen releases of real rec
 dpaudit audit --all                                 every bundled target
 dpaudit audit zoo                                   known mechanisms, broken and sound
 dpaudit audit papers                                claims of published papers, decided one by one
-dpaudit audit release.py:target                     a function of your own
-dpaudit audit release.py:target --data people.csv   on your own records
+dpaudit audit release.py:mean --epsilon 1 --data people.csv   a function of your own on your own records
+dpaudit init release.py                             a file of claims, drafted from its functions
 
 \b
 Exit codes: 0 every claim survives, 1 a claim is refuted, 2 wrong usage,

@@ -10,11 +10,11 @@ import click
 
 from dpaudit.cli import VERBS
 from dpaudit.cli.completion import file_paths, target_names
-from dpaudit.cli.console import json_option, results_only, say
+from dpaudit.cli.console import emit, json_option, results_only, say, text_style
 from dpaudit.cli.dossiers import decide, is_dossier
 from dpaudit.cli.folders import make_folder
 from dpaudit.cli.limits import limits
-from dpaudit.cli.outputs import DOCUMENT, PAGE, forms, print_report, write_folder, write_forms
+from dpaudit.cli.outputs import forms, write_forms
 from dpaudit.cli.plain import plain_options, read_asked
 from dpaudit.cli.settings import strongest
 from dpaudit.cli.workers import maker
@@ -36,6 +36,9 @@ _FIRST_SECONDS: Final = "12"
 _EXAMPLES: Final = {"alpha": "--alpha 0.001", "runs": "--runs 200000", "seconds": "--time-budget 60", "seed": "--seed 1"}
 """For each parameter that an option sets, how that option is written."""
 
+PAGE: Final = "index.html"
+DOCUMENT: Final = "report.json"
+
 
 @click.command("audit", short_help=VERBS["audit"])
 @click.argument("targets", nargs=-1, metavar="[TARGET]...", shell_complete=target_names)
@@ -56,6 +59,7 @@ _EXAMPLES: Final = {"alpha": "--alpha 0.001", "runs": "--runs 200000", "seconds"
 @click.option("--executor", metavar="MODULE:FACTORY", help="An executor of your own, instead of --jobs.")
 @limits
 @click.option("--report", "folder", metavar="DIR", help=f"Write {PAGE} and {DOCUMENT} to this folder.")
+@click.option("--reuse", is_flag=True, help="Show the last report again if source, data, settings and versions are the same.")
 @json_option
 @forms
 @click.option("--show-values", is_flag=True, help="Show values of private data in the report, which then says so.")
@@ -78,6 +82,7 @@ def audit(  # noqa: PLR0913 - one argument for each option
     time_limit: str | None,
     memory_limit: str | None,
     folder: str | None,
+    reuse: bool,
     as_json: bool,
     junit: str | None,
     sarif: str | None,
@@ -117,11 +122,18 @@ def audit(  # noqa: PLR0913 - one argument for each option
     for place in (folder, *(Path(file).parent for file in (junit, sarif) if file is not None)):
         if place is not None:
             make_folder(Path(place))
+    from dpaudit.cli.reuse import keep_report, kept_report
+
     with results_only():
-        report = _audited(targets, settings, jobs, executor, time_limit, memory_limit, everything=everything)
-    path = None if folder is None else write_folder(report, Path(folder))
+        digest = _digest(targets, settings, everything=everything) if reuse else ""
+        report = (kept_report(digest) if digest else None) or _audited(
+            targets, settings, jobs, executor, time_limit, memory_limit, everything=everything
+        )
+    if digest and "reused" not in dict(report.env):
+        keep_report(digest, report)
+    path = None if folder is None else _written(report, Path(folder))
     write_forms(report, junit=junit, sarif=sarif, github=github)
-    print_report(report, path, as_json=as_json)
+    _print(report, path, as_json=as_json)
     code = exit_code_of(report, allow_skips=allow_skips)
     if code == EXIT_CODES["survived"] and len(report.results) < len(set(targets)):
         raise RuntimeError("there are fewer verdicts than targets")  # an internal error: never a success
@@ -150,6 +162,13 @@ def _settings(**given: Any) -> Settings:
     except InvalidArgument as error:
         examples = (f" For instance {option}." for name, option in _EXAMPLES.items() if error.message.startswith(f"{name} "))
         raise InvalidArgument(error.code, f"{error.message}{next(examples, '')}") from error
+
+
+def _digest(names: tuple[str, ...], settings: Settings, *, everything: bool) -> str:
+    """The digest under which the report is kept."""
+    from dpaudit.cli.reuse import digest_of
+
+    return digest_of([*names, f"everything: {everything}"], settings)
 
 
 def _runs(*, runs: int | None, profile: str | None, time_budget: str | None) -> int | None:
@@ -218,3 +237,22 @@ def _audited(
         except AuditInterrupted as interruption:
             report = interruption.report
     return replace(report, results=(*report.results, *found.broken), left_out=found.left_out)
+
+
+def _written(report: Report, folder: Path) -> str:
+    """Write the report's files; the path of its JSON."""
+    from dpaudit.report import write_html, write_json
+
+    write_json(report, folder / DOCUMENT)
+    write_html(report, folder / PAGE)
+    say(f"written: {folder / PAGE} and {folder / DOCUMENT}")
+    return str(folder / DOCUMENT)
+
+
+def _print(report: Report, path: str | None, *, as_json: bool) -> None:
+    """The report on stdout, in the form asked for."""
+    from dpaudit.report import to_json, to_text
+
+    emit(to_json(report) if as_json else to_text(report, path=path, **text_style()))
+    if not report.complete:
+        say("interrupted; the report holds what was finished.")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import io
+import reprlib
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -209,6 +210,23 @@ def _try(run: PlainRun, data: Any, own: Sequence[tuple[str, Any]]) -> tuple[str,
     return None if output is None else tuple(drawn)
 
 
+def _shown(value: Any) -> str:
+    """Write a constant; of what has no short text its type, since a text may hold the place of an object in memory."""
+    return reprlib.repr(value) if isinstance(value, (str, int, float, tuple, list, dict, set, type(None))) else type(value).__name__
+
+
+def _repeats(run: PlainRun, data: Any) -> bool:
+    """True if two calls from one seed give the same, as far as their outputs can be written down."""
+    import numpy as np
+
+    try:
+        with _silence():
+            first, again = (repr(run(data, np.random.default_rng(0))) for _ in range(2))
+    except Exception:  # noqa: BLE001 - the audit itself says why a function fails
+        return True
+    return first == again
+
+
 @contextlib.contextmanager
 def _silence() -> Iterator[None]:
     """Drop what a trial call prints and warns."""
@@ -225,7 +243,7 @@ def _words(run: PlainRun, form: Form, own: Sequence[tuple[str, Any]], moved: tup
     given = [
         *(f"{name}={form.words}" for name in call.data[:1]),
         *call.data[1:],
-        *(f"{name}={value!r}" for name, value in call.constants),
+        *(f"{name}={_shown(value)}" for name, value in call.constants),
     ]
     if call.source is not None and run.source is not None:
         given.append(f"{call.source}={_SOURCE_WORDS[run.source]}")
@@ -235,7 +253,10 @@ def _words(run: PlainRun, form: Form, own: Sequence[tuple[str, Any]], moved: tup
     if others:
         said += f"; its randomness from {' and '.join(others)} is seeded by the audit"
     elif moved is not None and call.source is None:
-        said += "; no source of randomness was noticed"
+        same = _repeats(run, form.data)
+        said += (
+            "; no source of randomness was noticed" if same else "; its randomness cannot be seeded, so that no replay repeats it"
+        )
     if call.default_source:
         value = parameters_of(run.func)[call.default_source].default
         said += (

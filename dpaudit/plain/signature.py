@@ -29,6 +29,9 @@ _LABELS: Final = {"y", "labels", "targets", "target", "label", "outcomes", "y_tr
 _SCALARS: Final = re.compile(
     r"(builtins\.)?(int|float|bool|str|complex|Fraction|Decimal)( ?\| ?None)?|Optional\[(int|float|bool|str)\]"
 )
+_SEEDED: Final = {"default_rng", "RandomState", "Random", "seed", "SeedSequence", "check_random_state", "PRNGKey", "manual_seed"}
+"""Calls that make a generator of a seed, or seed one."""
+
 _SOURCES: Final = (
     (re.compile(r"RandomState"), "RandomState"),
     (re.compile(r"BitSource|\bSource\b"), "source"),
@@ -87,7 +90,7 @@ def call_of(
     for name, one in parameters.items():
         if one.kind in (one.VAR_POSITIONAL, one.VAR_KEYWORD):
             continue
-        role = _budget_role(name)
+        role = is_budget(name)
         if name in given:
             constants[name] = given[name]
         elif source is None and _is_source(one):
@@ -109,7 +112,7 @@ def call_of(
         )
     _refuse_missing([name for name in left if name not in data and parameters[name].default is inspect.Parameter.empty], place)
     kinds = () if source is None else sources_of(parameters[source], usage_of(function, source))
-    fixed = "" if source is None or parameters[source].default in (inspect.Parameter.empty, None) else source
+    fixed = source if source is not None and type(parameters[source].default) is int else ""
     return Call(data, source, kinds, tuple(constants.items()), fixed)
 
 
@@ -131,8 +134,8 @@ def refuse_unknown(names: Iterable[str], functions: Iterable[Callable[..., Any]]
             raise TargetFailure("DPA404", f"{place} has no argument {name!r}{meant(name, known)}. It has {listed}.")
 
 
-def _budget_role(name: str) -> str:
-    """Return "epsilon" or "delta" for the parameters that take one."""
+def is_budget(name: str) -> str:
+    """Return "epsilon" or "delta" for the parameters that take one, "" for others."""
     plain = name.lower().strip("_")
     return "epsilon" if plain in _EPSILONS else "delta" if plain in _DELTAS else ""
 
@@ -144,7 +147,17 @@ def _is_source(one: inspect.Parameter) -> bool:
         return False
     if any(pattern.search(noted) for pattern, _ in _SOURCES):
         return True
-    return one.name.lower().strip("_") in _GENERATORS and not isinstance(one.default, (str, bool))
+    return is_source_name(one.name) and not isinstance(one.default, (str, bool))
+
+
+def is_source_name(name: str) -> bool:
+    """True if a parameter of this name takes a source of randomness."""
+    return name.lower().strip("_") in _GENERATORS
+
+
+def looks_like_data(name: str) -> bool:
+    """True if a parameter of this name takes data."""
+    return name.lower().strip("_") in _DATA
 
 
 def sources_of(one: inspect.Parameter, usage: Usage) -> tuple[str, ...]:
@@ -159,25 +172,17 @@ def sources_of(one: inspect.Parameter, usage: Usage) -> tuple[str, ...]:
             return (kind,)
     if re.search(r"\bint\b", noted) or isinstance(one.default, int):
         return ("seed",)
+    likely: list[str] = []
+    if usage.passed & _SEEDED or "seed" in name:
+        likely.append("seed")
     if usage.attributes:
         kinds = {"Generator": np.random.Generator, "RandomState": np.random.RandomState, "Random": random.Random}
-        fitting = [kind for kind, made in kinds.items() if usage.attributes <= set(dir(made))]
-        return tuple(fitting[:1]) or ("Generator",)
+        likely += [kind for kind, made in kinds.items() if usage.attributes <= set(dir(made))][:1]
     if name == "source":
-        return ("source", "Generator")
-    made = usage.passed & {
-        "default_rng",
-        "RandomState",
-        "Random",
-        "seed",
-        "SeedSequence",
-        "check_random_state",
-        "PRNGKey",
-        "manual_seed",
-    }
-    if made or "seed" in name or name == "random_state":
-        return ("seed", "Generator")
-    return ("Generator", "seed", "RandomState", "Random", "source")
+        likely.append("source")
+    if name == "random_state":
+        likely.append("seed")
+    return tuple(dict.fromkeys([*likely, "Generator", "seed", "RandomState", "Random", "source"]))
 
 
 def _data_of(parameters: Mapping[str, inspect.Parameter], left: list[str], columns: list[str]) -> tuple[str, ...]:

@@ -221,9 +221,10 @@ def disclosures(report: Report) -> list[str]:
 
 
 def warnings(report: Report) -> list[str]:
-    """What the report does not cover: targets after an interruption, and bundled targets that lack an extra."""
+    """What the report does not cover: targets after an interruption, new runs where it is reused, targets that lack an extra."""
     interrupted = [] if report.complete else ["The audit was interrupted; only the targets that were finished are listed."]
-    return [*interrupted, *left_out(report)]
+    reused = dict(report.env).get("reused", "")
+    return [*interrupted, *([f"This report is reused: {reused}."] if reused else []), *left_out(report)]
 
 
 def left_out(report: Report) -> list[str]:

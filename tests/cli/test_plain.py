@@ -206,3 +206,94 @@ def test_a_plain_function_is_audited_by_one_line_and_replayed(dpaudit, folder, v
     (found,) = from_json(result.stdout).results
     assert (verdict, "plain.py:f", ("plain.py", 1)) == (found.verdict, found.reference, found.source)
     assert 0 == dpaudit("replay", "out/report.json").exit_code
+
+
+DRAFTED = """
+import numpy as np
+
+
+class Stats:
+    def noisy_total(self, ages, lower, rng):
+        return sum(ages) + lower + rng.laplace()
+
+
+def noisy_count(ages, epsilon=0.5):
+    return len(ages) + np.random.laplace(scale=1 / epsilon)
+
+
+def gaussian_count(ages, epsilon, delta):
+    return len(ages) + np.random.normal(scale=5 / epsilon)
+
+
+def read(path):
+    raise SystemExit("run by mistake")
+
+
+raise_if_run = open("was_run", "w") if __name__ != "to_be_drafted" else None
+"""
+
+
+def test_a_draft_is_made_without_running_anything_and_is_audited_when_filled_in(dpaudit, folder):
+    (folder / "to_be_drafted.py").write_text(DRAFTED)
+    result = dpaudit("init", "to_be_drafted.py")
+    assert (0, False) == (result.exit_code, (folder / "was_run").exists())
+    assert ["Stats.noisy_total", "noisy_count", "gaussian_count"] == [line.split("  ")[1] for line in result.stdout.splitlines()]
+    written = folder / "audit_to_be_drafted.py"
+    found = {target.name: target for target in load_targets_of(written)}
+    assert ["noisy_count", "gaussian_count"] == list(found)
+    assert "epsilon = 1/2" in str(found["noisy_count"].claim)
+    refused = dpaudit("audit", written.name, "--data", "people.csv", "--runs", "2000")
+    assert "Stats_noisy_total at audit_to_be_drafted.py:14 needs lower. Fill in a value in its claim." in " ".join(
+        refused.stdout.split()
+    )
+    written.write_text(written.read_text().replace('"lower": ...', '"lower": 3'))
+    assert 3 == len(load_targets_of(written))
+
+
+def load_targets_of(path):
+    """Load the targets of a drafted file that are filled in."""
+    from dpaudit.loading import each_target
+    from dpaudit.targets import Target
+
+    return [one for one in each_target(str(path), data="people.csv") if isinstance(one, Target)]
+
+
+def test_a_draft_overwrites_nothing_and_needs_something_to_draft(dpaudit, folder):
+    (folder / "plain.py").write_text(BROKEN)
+    (folder / "nothing.py").write_text("def helper(path):\n    return path\n")
+    assert 0 == dpaudit("init", "plain.py").exit_code
+    before = (folder / "audit_plain.py").read_text()
+    again = dpaudit("init", "plain.py")
+    assert (2, "DPA503" in again.stderr, before) == (again.exit_code, True, (folder / "audit_plain.py").read_text())
+    for name, says in (("nothing.py", "no function that looks like a release"), ("plian.py", "did you mean 'plain.py'?")):
+        refused = dpaudit("init", name)
+        assert (2, True) == (refused.exit_code, says in refused.stderr)
+
+
+@pytest.mark.parametrize("change", ["", "plain.py", "helper.py", "people.csv", "extra.txt", "--seed"])
+def test_a_report_is_reused_until_something_that_it_depends_on_changes(dpaudit, folder, change):
+    (folder / "helper.py").write_text("SCALE = 1\n")
+    (folder / "extra.txt").write_text("1")
+    (folder / "plain.py").write_text(f"from helper import SCALE\n\nFILE = 'extra.txt'\n\n\n{BROKEN.replace('0.3', 'SCALE')}")
+    command = ("audit", "plain.py:f", "--epsilon", "1", "--data", "people.csv", "--runs", "2000", "--reuse")
+    first = dpaudit(*command)
+    if change.endswith(("py", "csv", "txt")):
+        (folder / change).write_text((folder / change).read_text() + ("\n" if change.endswith("py") else "\n44,Ann\n"))
+    second = dpaudit(*command, *(("--seed", "1") if change == "--seed" else ()))
+    assert "This report is reused" not in first.stdout
+    assert (change == "") == ("This report is reused" in second.stdout)
+    assert first.exit_code == second.exit_code
+
+
+def test_failed_audits_are_not_kept(dpaudit, folder):
+    (folder / "plain.py").write_text("def f(rows):\n    return 1 / 0\n")
+    command = ("audit", "plain.py:f", "--epsilon", "1", "--data", "people.csv", "--runs", "2000", "--reuse")
+    assert [4, 4] == [dpaudit(*command).exit_code for _ in range(2)]
+    assert not list(folder.glob(".dpaudit/*.json"))
+
+
+def test_a_time_budget_keeps_the_most_runs_of_slow_functions(dpaudit, folder):
+    (folder / "plain.py").write_text(BROKEN.replace("0.3", "1"))
+    result = dpaudit("audit", "plain.py:f", "--epsilon", "1", "--data", "people.csv", "--most-runs", "6000", "--json")
+    (found,) = from_json(result.stdout).results
+    assert found.attack.runs <= 6000

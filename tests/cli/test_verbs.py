@@ -37,7 +37,7 @@ def test_what_is_not_a_report_is_refused(dpaudit, name):
 
 
 def test_bundled_targets_are_listed_with_their_claims(dpaudit, monkeypatch):
-    from dpaudit import targets
+    from dpaudit import loading as targets
 
     loaded = targets.load_targets("releases.py:everything")
     monkeypatch.setattr(targets, "bundled_targets", lambda: {target.name: ("releases.py:everything", 0) for target in loaded})

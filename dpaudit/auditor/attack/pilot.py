@@ -84,7 +84,7 @@ def run_pilot(course: Course, bankroll: Bankroll, rank: Ranking) -> Pilot:
             alive = sorted(sorted(alive, key=lambda pair: (-merit[pair], not case.subject.pairs[pair].is_part, pair))[:kept])
             for pair in merit.keys() - set(alive):
                 seen[pair].clear()  # much memory, not read again
-    return Pilot(alive[0], seen[alive[0]], bankroll, case.plan or with_pilot(course.runs, clock.affordable()))
+    return Pilot(alive[0], seen[alive[0]], bankroll, case.plan or with_pilot(course.runs, _affordable(course, clock)))
 
 
 def teach_bankroll(course: Course, point: ClaimPoint, seen: Mapping[int, Sequence[ChunkRuns]]) -> Bankroll:
@@ -127,7 +127,14 @@ def _is_over(course: Course, clock: Clock) -> bool:
     if course.stopped_at is not None and course.runs >= ENOUGH_TO_CHOOSE:
         return True
     share = _PILOT_TIME if course.runs >= FEWEST_PILOT_RUNS else _LONGEST_PILOT_TIME
-    return course.case.plan is None and (clock.share >= share or course.runs >= MOST_PILOT)
+    most = course.case.subject.target.most_runs or math.inf
+    return course.case.plan is None and (clock.share >= share or course.runs >= min(MOST_PILOT, most / 2))
+
+
+def _affordable(course: Course, clock: Clock) -> int:
+    """Return the runs after the pilot that the time left and the target's limit allow."""
+    most = course.case.subject.target.most_runs
+    return clock.affordable() if most is None else max(0, min(clock.affordable(), most - course.runs - course.case.checked))
 
 
 def _estimate_promises(

@@ -1,1 +1,0 @@
-"""Audits of two samples of outputs that were collected elsewhere, in any language."""
