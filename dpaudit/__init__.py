@@ -8,6 +8,7 @@ from dpaudit.lazy import lazily
 
 if TYPE_CHECKING:
     from dpaudit.auditor import audit as audit
+    from dpaudit.auditor import audit_samples as audit_samples
     from dpaudit.claiming import claim as claim
     from dpaudit.claims import GDP as GDP
     from dpaudit.claims import RDP as RDP
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _HOMES: Final = {
-    "audit": "auditor",
+    **dict.fromkeys(("audit", "audit_samples"), "auditor"),
     "claim": "claiming",
     **dict.fromkeys(("Adjacency", "ApproxDP", "Claim", "Curve", "GDP", "PureDP", "RDP", "ZCDP"), "claims"),
     "DpauditError": "errors",

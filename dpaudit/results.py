@@ -259,10 +259,20 @@ class Proof:
 
 
 @dataclass(frozen=True)
+class Samples:
+    """Two samples in the place of a function: their names, how many rows each has, and how many of these were used."""
+
+    names: tuple[str, str]
+    rows: tuple[int, int]
+    used: tuple[int, int]
+
+
+@dataclass(frozen=True)
 class TargetResult:
     """Everything found about one target.
 
-    `reference` loads it again (None for an object); `source` is file and line of its function; `failure` says why a target FAILED.
+    `reference` loads it again (None for an object); `source` is file and line of its function; `failure` says why a target FAILED;
+    `samples` is None where a function was run.
     """
 
     name: str
@@ -280,6 +290,7 @@ class TargetResult:
     rejected_in_family: bool = False
     proof: Proof | None = None
     values: Values = Values.HIDDEN
+    samples: Samples | None = field(default=None, metadata={"left out": True})
 
     @property
     def lower_bound(self) -> Bound | None:

@@ -5,7 +5,9 @@ from __future__ import annotations
 import signal
 import tomllib
 import zlib
+from collections import defaultdict
 from fractions import Fraction
+from math import ceil
 from pathlib import Path
 
 import pytest
@@ -54,12 +56,17 @@ def pytest_configure(config):
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items):
     """Mark what a tier leaves out, and refuse names that hold a memory address: workers would collect different tests."""
+    cases = defaultdict(list)
     for item in items:
         name = f"{item.location[0]}::{item.originalname}"
         for tier in (tier for tier, tests in TIERS.items() if name in tests):
             item.add_marker(tier)
-        # By the name of a case and not by its place, so that choosing some tests of a file leaves out the same ones.
-        if zlib.crc32(item.name.encode()) % SAMPLED.get(name, 1):
+        if name in SAMPLED:
+            cases[name].append(item)
+    for name, alike in cases.items():
+        # By the names of cases and not by their places, so that a new one changes nothing for the others.
+        alike.sort(key=lambda item: zlib.crc32(item.name.encode()))
+        for item in alike[ceil(len(alike) / SAMPLED[name]) :]:
             item.add_marker("campaign")
     if changing := [item.nodeid for item in items if " at 0x" in item.nodeid]:
         raise pytest.UsageError(f"test names differ from process to process: {changing[:3]}; give the parameters ids.")

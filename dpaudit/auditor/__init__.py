@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from dpaudit.auditor.progress import Progress as Progress
     from dpaudit.auditor.replaying import ReplayResult as ReplayResult
     from dpaudit.auditor.replaying import replay as replay
+    from dpaudit.auditor.samples.auditing import audit_samples as audit_samples
 
 _HOMES: Final = {
     "AuditInterrupted": "progress",
@@ -23,6 +24,7 @@ _HOMES: Final = {
     "Progress": "progress",
     "ReplayResult": "replaying",
     "audit": "auditing",
+    "audit_samples": "samples.auditing",
     "boundary_values": "pairs.boundary",
     "check_properties": "checks.checking",
     "neighbours": "pairs.strategies",

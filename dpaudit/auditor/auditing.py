@@ -135,7 +135,7 @@ def _examine_all(
         return Report(
             settings=settings,
             results=tuple(result for result in results if result is not None),
-            env=tuple(sorted((*_environment(), ("supervised", supervised)))),
+            env=tuple(sorted((*environment(), ("supervised", supervised)))),
             seconds=tuple(sorted((*times, ("total", time.monotonic() - began)))),
             complete=len(found) == len(work),
             version=_version("dpaudit"),
@@ -152,7 +152,7 @@ def _examine_all(
     return report()
 
 
-def _environment() -> tuple[tuple[str, str], ...]:
+def environment() -> tuple[tuple[str, str], ...]:
     """Return the versions that the numbers may depend on."""
     names = ("dpaudit", "numpy", "scipy", "python-flint", "hypothesis")
     platforms = ("python", platform.python_version()), ("platform", f"{platform.system()} {platform.machine()}")

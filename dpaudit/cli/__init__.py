@@ -27,6 +27,7 @@ VERBS: Final = {
     "prove": "Prove or refute claims from the source of functions.",
     "replay": "Make the recorded runs of a report again and compare.",
     "report": "Show a report again, or write it in another form.",
+    "samples": "Audit a claim by two files of outputs.",
     "targets": "List the bundled targets.",
 }
 """Every verb with its line in the help; its module has its name and holds a command of its name."""

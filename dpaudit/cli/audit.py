@@ -10,11 +10,11 @@ import click
 
 from dpaudit.cli import VERBS
 from dpaudit.cli.completion import file_paths, target_names
-from dpaudit.cli.console import emit, json_option, results_only, say, text_style
+from dpaudit.cli.console import json_option, results_only, say
 from dpaudit.cli.dossiers import decide, is_dossier
 from dpaudit.cli.folders import make_folder
 from dpaudit.cli.limits import limits
-from dpaudit.cli.outputs import forms, write_forms
+from dpaudit.cli.outputs import DOCUMENT, PAGE, forms, print_report, write_folder, write_forms
 from dpaudit.cli.plain import plain_options, read_asked
 from dpaudit.cli.settings import strongest
 from dpaudit.cli.workers import maker
@@ -35,9 +35,6 @@ _FIRST_SECONDS: Final = "12"
 
 _EXAMPLES: Final = {"alpha": "--alpha 0.001", "runs": "--runs 200000", "seconds": "--time-budget 60", "seed": "--seed 1"}
 """For each parameter that an option sets, how that option is written."""
-
-PAGE: Final = "index.html"
-DOCUMENT: Final = "report.json"
 
 
 @click.command("audit", short_help=VERBS["audit"])
@@ -131,9 +128,9 @@ def audit(  # noqa: PLR0913 - one argument for each option
         )
     if digest and "reused" not in dict(report.env):
         keep_report(digest, report)
-    path = None if folder is None else _written(report, Path(folder))
+    path = None if folder is None else write_folder(report, Path(folder))
     write_forms(report, junit=junit, sarif=sarif, github=github)
-    _print(report, path, as_json=as_json)
+    print_report(report, path, as_json=as_json)
     code = exit_code_of(report, allow_skips=allow_skips)
     if code == EXIT_CODES["survived"] and len(report.results) < len(set(targets)):
         raise RuntimeError("there are fewer verdicts than targets")  # an internal error: never a success
@@ -237,22 +234,3 @@ def _audited(
         except AuditInterrupted as interruption:
             report = interruption.report
     return replace(report, results=(*report.results, *found.broken), left_out=found.left_out)
-
-
-def _written(report: Report, folder: Path) -> str:
-    """Write the report's files; the path of its JSON."""
-    from dpaudit.report import write_html, write_json
-
-    write_json(report, folder / DOCUMENT)
-    write_html(report, folder / PAGE)
-    say(f"written: {folder / PAGE} and {folder / DOCUMENT}")
-    return str(folder / DOCUMENT)
-
-
-def _print(report: Report, path: str | None, *, as_json: bool) -> None:
-    """The report on stdout, in the form asked for."""
-    from dpaudit.report import to_json, to_text
-
-    emit(to_json(report) if as_json else to_text(report, path=path, **text_style()))
-    if not report.complete:
-        say("interrupted; the report holds what was finished.")

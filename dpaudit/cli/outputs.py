@@ -9,11 +9,14 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from dpaudit.cli.console import say
+from dpaudit.cli.console import emit, say, text_style
 from dpaudit.errors import InvalidArgument
 
 if TYPE_CHECKING:
     from dpaudit.results import Report
+
+PAGE: Final = "index.html"
+DOCUMENT: Final = "report.json"
 
 SUMMARY: Final = "GITHUB_STEP_SUMMARY"
 """The variable by which a job of GitHub's names the file of its summary."""
@@ -51,3 +54,22 @@ def annotate(commands: str, summary: str) -> None:
                 file.write(summary)
         except OSError as error:
             raise InvalidArgument("DPA503", f"the file of {SUMMARY} cannot be written ({error.strerror}).") from error
+
+
+def write_folder(report: Report, folder: Path) -> str:
+    """Write the report's files; the path of its JSON."""
+    from dpaudit.report import write_html, write_json
+
+    write_json(report, folder / DOCUMENT)
+    write_html(report, folder / PAGE)
+    say(f"written: {folder / PAGE} and {folder / DOCUMENT}")
+    return str(folder / DOCUMENT)
+
+
+def print_report(report: Report, path: str | None, *, as_json: bool) -> None:
+    """The report on stdout, in the form asked for."""
+    from dpaudit.report import to_json, to_text
+
+    emit(to_json(report) if as_json else to_text(report, path=path, **text_style()))
+    if not report.complete:
+        say("interrupted; the report holds what was finished.")

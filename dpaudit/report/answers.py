@@ -279,11 +279,15 @@ def _repair_undecided(result: TargetResult, wanted: Fraction) -> str:
     if attack is not None and attack.unread is not None:
         return "Release numbers, texts or containers of them, or give score= to say what to look at."
     if attack is None or power is None or power.factor is None or not 1 < power.factor < _HOPELESS:
+        if result.samples is not None:
+            return "More rows alone may not decide it: collect samples on two datasets whose outputs differ as much as they can."
         return "More runs alone may not decide it: give neighbours= on which the outputs differ as much as they can."
     # What a bound can show beyond the claim falls with the square root of the runs.
     needed = attack.runs * max(2.0, ((power.factor - 1) / max(nearest(wanted - 1), _LEAST_EXCESS)) ** 2)
     step = 10 ** math.floor(math.log10(needed))
     runs = step * math.ceil(needed / step)
+    if result.samples is not None:
+        return f"Two samples of about {wording.thousands(runs // 2)} rows each would decide it."
     return f"About {wording.thousands(runs)} runs would decide it: --runs {runs}."
 
 

@@ -168,7 +168,8 @@ def _details(
         yield from zip(("first", "second"), map(_cut, _shortest(attack)), strict=False)
         if attack.bound is not None:
             yield "counts", f"{attack.event}: {wording.counted(attack.bound)}"
-        yield "bets", wording.evidence(attack)
+        if attack.sequential.runs:
+            yield "bets", wording.evidence(attack)
         yield "seed", wording.stream(report, attack)
     if answer.sure:
         yield "how sure", answer.sure
@@ -260,6 +261,8 @@ def _cut(text: str) -> str:
 
 def _repeat(result: TargetResult, path: str | None) -> str:
     """How to draw the same runs again."""
+    if result.samples is not None:
+        return "the same call on the same two samples, with this seed"
     if result.reference is None:
         return "call dpaudit.auditor.replay with this report and the Target object"
     if path is None:

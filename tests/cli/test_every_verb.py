@@ -12,6 +12,7 @@ from importlib.resources import files
 
 import click
 import jsonschema
+import numpy as np
 import pytest
 from click.testing import CliRunner
 
@@ -37,6 +38,7 @@ SUCCESSES = {
     "prove": [COUNT],
     "replay": ["out/report.json"],
     "report": ["out/report.json"],
+    "samples": ["first.csv", "second.csv", "--epsilon", "1"],
     "targets": [],
 }
 """A call of every verb that ends with exit code 0."""
@@ -59,6 +61,7 @@ FAILURES = {
     "prove": (["missing.py:f"], 4, "DPA401"),
     "replay": (["people.csv"], 2, "DPA501"),
     "report": (["out/report.json", "--html", "missing/page.html"], 2, "DPA503"),
+    "samples": (["first.csv", "people.csv", "--epsilon", "1"], 2, "DPA105"),
     "targets": ([], 2, "DPA507"),
 }
 """A call of every verb that does not get what it needs, its exit code, and the code of its error; None where there is a report."""
@@ -111,6 +114,9 @@ def prepared(dpaudit, folder, made):
     """The command line in a folder of its own, with a copy of that report and of that ledger."""
     shutil.copytree(made / "out", folder / "out")
     shutil.copy(made / LEDGER, folder)
+    rng = np.random.default_rng(1)
+    for name, chance in (("first.csv", 0.3), ("second.csv", 0.7)):
+        np.savetxt(folder / name, rng.random(8000) < chance, fmt="%d")
     return dpaudit
 
 

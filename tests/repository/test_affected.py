@@ -108,12 +108,27 @@ def test_in_this_project_a_law_reaches_its_own_tests_but_not_those_of_unrelated_
 
 def test_every_test_that_a_tier_leaves_out_is_there():
     tiers = tomllib.loads((ROOT / "tests" / "tiers.toml").read_text(encoding="utf-8"))
-    assert {"campaign", "slow"} == set(tiers)
+    assert {"campaign", "sampled", "slow"} == set(tiers)
     for name in {name for tests in tiers.values() for name in tests}:
         file, _, function = name.partition("::")
         tree = ast.parse((ROOT / file).read_text(encoding="utf-8"))
         assert function in {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}, name
-    assert not set(tiers["campaign"]) & set(tiers["slow"])
+    assert not set(tiers["campaign"]) & {*tiers["slow"], *tiers["sampled"]}
+
+
+def test_of_a_sampled_test_the_same_cases_are_run_whatever_their_order(pytester):
+    table = "[campaign]\n[slow]\n[sampled]\n'test_cases.py::test_case' = 4\n"
+    body = "import pytest\n@pytest.mark.parametrize('case', {})\ndef test_case(case): pass\n"
+    collected = []
+    for order in (range(10), range(9, -1, -1)):
+        pytester.makepyfile(test_cases=body.format(list(order)))
+        pytester.makefile(".toml", tiers=table)
+        pytester.makeconftest((ROOT / "tests" / "conftest.py").read_text(encoding="utf-8"))
+        pytester.makeini("[pytest]\nmarkers =\n  campaign: once a night\n  slow: not in a hurry\n")
+        found = pytester.runpytest_subprocess("-m", "not campaign", "--collect-only", "-q", "-p", "no:cacheprovider")
+        collected.append(sorted(line for line in found.outlines if "::" in line))
+    assert collected[0] == collected[1]
+    assert 3 == len(collected[0])
 
 
 def test_named_files_come_first_and_after_the_time_tests_are_left_out_aloud(pytester):

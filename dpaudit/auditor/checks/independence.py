@@ -7,6 +7,7 @@ from typing import Final
 
 import numpy as np
 
+from dpaudit.auditor.events.predicates import Hits
 from dpaudit.auditor.reading.outputs import Matrix
 from dpaudit.auditor.runs.chunks import Labels
 from dpaudit.results import Property
@@ -32,7 +33,8 @@ def check_independence(features: Matrix, labels: Labels) -> Property:
         for column in range(features.shape[1]):
             if len(rows) == 0:
                 continue
-            gap, allowed, largest = _dependence(rows[:, column], LEVEL / tests)
+            above = rows[:, column] > np.median(rows[:, column])
+            gap, allowed, largest = dependence(above[0::2], above[1::2], LEVEL / tests)
             if gap > allowed:
                 detail = f"successive outputs on one dataset depend on each other (column {column}); such runs cannot be tested"
                 return Property(INDEPENDENT, "violated", pairs, detail)
@@ -43,10 +45,8 @@ def check_independence(features: Matrix, labels: Labels) -> Property:
     return Property(INDEPENDENT, "holds", pairs)
 
 
-def _dependence(values: Matrix, level: float) -> tuple[float, float, float]:
-    """Return by how much outputs above the median follow each other, how much of that is chance, and how much there could be."""
-    above = values > np.median(values)
-    first, second = above[0::2], above[1::2]
+def dependence(first: Hits, second: Hits, level: float) -> tuple[float, float, float]:
+    """Return by how much marks of the first and the second of pairs coincide, how much is chance, and how much there could be."""
     leading, share = int(first.sum()), float(second.mean())
     if leading == 0:
         return 0.0, math.inf, 0.0
