@@ -102,13 +102,13 @@ def _innermost(error: BaseException) -> TracebackType | None:
     """The innermost entry of an error's traceback that is in code of the user's."""
     found, trace = None, error.__traceback__
     while trace is not None:
-        if not _is_installed(trace.tb_frame.f_code.co_filename):
+        if not is_installed(trace.tb_frame.f_code.co_filename):
             found = trace
         trace = trace.tb_next
     return found
 
 
-def _is_installed(file: str) -> bool:
+def is_installed(file: str) -> bool:
     """True if code is Python's, an installed package's or this distribution's."""
     return file.startswith(("<", *_INSTALLED)) or "site-packages" in file
 

@@ -268,11 +268,26 @@ class Samples:
 
 
 @dataclass(frozen=True)
+class Diagnosis:
+    """Why a claim was refuted, where further runs on the refuting pair single out one `cause`; `why` and `repair` are sentences.
+
+    `source` is file and line at which runs with equal random numbers part, None where that was not seen; `runs` were made to find
+    all this, after the verdict and beside the runs of the attack.
+    """
+
+    cause: str
+    why: str
+    repair: str
+    source: tuple[str, int] | None = None
+    runs: int = 0
+
+
+@dataclass(frozen=True)
 class TargetResult:
     """Everything found about one target.
 
     `reference` loads it again (None for an object); `source` is file and line of its function; `failure` says why a target FAILED;
-    `samples` is None where a function was run.
+    `samples` is None where a function was run, `diagnosis` where no cause of a refutation was singled out.
     """
 
     name: str
@@ -291,6 +306,7 @@ class TargetResult:
     proof: Proof | None = None
     values: Values = Values.HIDDEN
     samples: Samples | None = field(default=None, metadata={"left out": True})
+    diagnosis: Diagnosis | None = field(default=None, metadata={"left out": True})
 
     @property
     def lower_bound(self) -> Bound | None:

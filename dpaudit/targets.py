@@ -168,10 +168,10 @@ class Target:
             file, (_, line) = inspect.getsourcefile(function), inspect.getsourcelines(function)
         except (TypeError, OSError):
             return None
-        return (_short_path(Path(file)), line) if file else None
+        return (short_path(Path(file)), line) if file else None
 
 
-def _short_path(file: Path) -> str:
+def short_path(file: Path) -> str:
     """Return a file's path from the current folder if it is inside, else from the innermost folder of the import path around it."""
     around = [folder for folder in map(Path, sys.path) if folder.is_absolute() and file.is_relative_to(folder)]
     if file.is_relative_to(Path.cwd()):

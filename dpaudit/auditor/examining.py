@@ -15,6 +15,7 @@ from dpaudit.auditor.checks.prices import Log, Logs, check_same_noise, loss_of, 
 from dpaudit.auditor.checks.properties import Checks, check_target
 from dpaudit.auditor.data.disclosure import values_of, without_values
 from dpaudit.auditor.data.records import copy_of
+from dpaudit.auditor.diagnosis.diagnosing import diagnose
 from dpaudit.auditor.progress import Progress
 from dpaudit.auditor.request import Entry
 from dpaudit.auditor.runs.chunks import PRICE, Chunk, sample_one
@@ -33,7 +34,7 @@ from dpaudit.auditor.verdict.proof_status import (
 from dpaudit.auditor.verdict.verdicts import summary_of, verdict_of
 from dpaudit.errors import TargetFailure, origin_of
 from dpaudit.releases import recording
-from dpaudit.results import Attack, Price, ProfilePoint, Proof, Property, Settings, TargetResult, Verdict
+from dpaudit.results import Attack, Diagnosis, Price, ProfilePoint, Proof, Property, Settings, TargetResult, Verdict
 
 PRICE_RUNS: Final = 4
 
@@ -60,6 +61,7 @@ class Evidence:
     profile: tuple[ProfilePoint, ...] = ()
     proof: Proof | None = None
     failure: str = ""
+    diagnosis: Diagnosis | None = None
 
     @property
     def p_value(self) -> float:
@@ -137,8 +139,24 @@ def _collect_evidence(
     except TargetFailure as failure:
         return Evidence(properties, proof=unseen, failure=str(failure))
     evidence = _gather_evidence(entry, trial, checks, _watch_runs(case, trial.attack.pair.index, finding), finding)
+    if _may_be_refuted(evidence, settings):
+        tell("diagnosis", trial.attack.runs, trial.attack.runs, trial.attack.sequential.log10_wealth * math.log(10))
+        evidence = replace(evidence, diagnosis=_explain(trial.case, trial.attack))
     tell("done", trial.attack.runs, trial.attack.runs, trial.attack.sequential.log10_wealth * math.log(10))
     return evidence
+
+
+def _may_be_refuted(evidence: Evidence, settings: Settings) -> bool:
+    """True if the joint decision may refute the claim, or if it is refuted whatever that decision is."""
+    return evidence.p_value <= settings.alpha or _verdict(evidence, settings, rejects=False)[0] is Verdict.REFUTED
+
+
+def _explain(case: Case, attack: Attack) -> Diagnosis | None:
+    """Diagnose a refutation; whatever goes wrong in doing so must not take the refutation away."""
+    try:
+        return diagnose(case, attack)
+    except Exception:  # noqa: BLE001 - a function that has changed since may give anything
+        return None
 
 
 def _gather_evidence(
@@ -188,14 +206,17 @@ def _watch_runs(case: Case, pair: int, finding: ProofFinding | None) -> tuple[Lo
     return logs, all(shown), next(iter(outside), "")
 
 
+def _verdict(evidence: Evidence, settings: Settings, *, rejects: bool) -> tuple[Verdict, str]:
+    """Return verdict and summary, given whether the joint decision rejects the claim."""
+    if evidence.attack is None:
+        return Verdict.FAILED, f"The target failed to run: {evidence.failure.rstrip('.')}."
+    return verdict_of(evidence.attack, evidence.properties, evidence.price, rejected=rejects, power_target=settings.power_target)
+
+
 def _judge(entry: Entry, evidence: Evidence, settings: Settings, *, rejects: bool) -> TargetResult:
     """Return one target's result, with its verdict."""
     target = entry.target
-    verdict, summary = Verdict.FAILED, f"The target failed to run: {evidence.failure.rstrip('.')}."
-    if evidence.attack is not None:
-        verdict, summary = verdict_of(
-            evidence.attack, evidence.properties, evidence.price, rejected=rejects, power_target=settings.power_target
-        )
+    verdict, summary = _verdict(evidence, settings, rejects=rejects)
     return TargetResult(
         name=target.name,
         description=target.description,
@@ -212,4 +233,5 @@ def _judge(entry: Entry, evidence: Evidence, settings: Settings, *, rejects: boo
         rejected_in_family=rejects,
         proof=doubt_proof(evidence.proof, verdict),
         values=values_of(target, settings),
+        diagnosis=evidence.diagnosis if verdict is Verdict.REFUTED else None,
     )

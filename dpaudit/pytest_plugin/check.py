@@ -114,7 +114,9 @@ def describe(result: TargetResult) -> str:
 
     lines = [f"dpaudit: {result.name} is {result.verdict}. {answers.found(result)}"]
     repair = answers.repair(result)
-    lines += [f"  {text}" for text in (answers.seen(result), f"Repair: {repair}" if repair else "") if text]
+    why = answers.why(result)
+    told = (answers.seen(result), f"Why: {why}" if why else "", f"Repair: {repair}" if repair else "")
+    lines += [f"  {text}" for text in told if text]
     lines.append(f"  claim:    {answers.claimed(result)}")
     lines.append(f"  values:   {result.values}")
     if result.source is not None:

@@ -48,16 +48,21 @@ _HOPELESS: Final = 10.0
 """A power this far from the claim says that the event was too rare, not that there were too few runs."""
 
 
+_OF_SCALE: Final = ("replacement", "each", "norm", "narrow")
+"""Causes that more noise would mend."""
+
+
 @dataclass(frozen=True)
 class Answers:
     """The answers about one target, each a sentence or more, empty where there is nothing to say.
 
-    `found` is the verdict in words, `repair` what to do about it, `claimed` the promise, `seen` the outputs that give a violation
-    away, `where` the two datasets, `sure` what may be wrong with that and how likely, `unseen` what was not looked at, a sentence
-    each, and `next_step` a command.
+    `found` is the verdict in words, `why` its cause where one was singled out, `repair` what to do about it, `claimed` the promise,
+    `seen` the outputs that give a violation away, `where` the two datasets, `sure` what may be wrong with that and how likely,
+    `unseen` what was not looked at, a sentence each, and `next_step` a command.
     """
 
     found: str
+    why: str
     repair: str
     claimed: str
     seen: str
@@ -71,6 +76,7 @@ def answers(report: Report, result: TargetResult, path: str | None = None) -> An
     """Answer a reader's questions about one result; `path` is where the report's JSON is, for commands."""
     return Answers(
         found=found(result),
+        why=why(result),
         repair=repair(result, report.settings.power_target),
         claimed=claimed(result),
         seen=seen(result),
@@ -96,6 +102,17 @@ def found(result: TargetResult) -> str:
         case _:
             proven = f"Proven from the source code: {wording.promised(result)}."
             return proven if wording.is_unopposed(result) else "A proof of the claim holds, and something speaks against it."
+
+
+def why(result: TargetResult) -> str:
+    """The cause of a refutation, and the line at which runs on the two datasets part; empty where none was singled out."""
+    diagnosis = result.diagnosis
+    if diagnosis is None:
+        return ""
+    if diagnosis.source is None:
+        return diagnosis.why
+    file, line = diagnosis.source
+    return f"{diagnosis.why} Runs with equal random numbers part at {file}:{line}."
 
 
 def repair(result: TargetResult, wanted: Fraction = Settings.power_target) -> str:
@@ -235,6 +252,9 @@ def _would_have_found(result: TargetResult) -> str:
 
 def _repair_refuted(result: TargetResult) -> str:
     """What to change in a function whose claim is false: the most specific advice that the evidence supports."""
+    if result.diagnosis is not None:
+        least = _least_change(result) if result.diagnosis.cause in _OF_SCALE else ""
+        return f"{result.diagnosis.repair} {least}".strip()
     for check in result.properties:
         if check.status == "violated" and "sensitivity" in check.name:
             return "Declare the sensitivity that was measured, or clip what one record can add, and scale the noise to it."

@@ -104,6 +104,6 @@ def _witnesses(result: TargetResult) -> Iterator[tuple[str, str, str]]:
 
 
 def _repair(result: TargetResult) -> str:
-    """What to do, where the evidence says it."""
-    advice = answers.repair(result)
-    return f"Repair: {advice}" if advice else ""
+    """Why a claim fails and what to do, where the evidence says it."""
+    told = (("Why", answers.why(result)), ("Repair", answers.repair(result)))
+    return " ".join(f"{word}: {text}" for word, text in told if text)

@@ -79,7 +79,7 @@ def to_summary(report: Report) -> str:
 def _told(report: Report, result: TargetResult) -> list[str]:
     """What is said below the table: of a refuted or undecided claim everything, of others what checks say."""
     answer = answers(report, result)
-    repair = [f"Repair: {answer.repair}"] if answer.repair else []
+    repair = [f"{word}: {text}" for word, text in (("Why", answer.why), ("Repair", answer.repair)) if text]
     told = [answer.seen, *repair] if result.verdict not in (Verdict.CONSISTENT, Verdict.PROVEN) else []
     checks = [wording.sentence(f"{status}: {text}") for status, text in wording.remarks(result)]
     return [" ".join(filter(None, told))] * any(told) + checks

@@ -66,6 +66,7 @@ def _case(suite: ET.Element, result: TargetResult, outcome: str, seconds: float,
     lines = (
         answers.found(result),
         answers.seen(result),
+        f"Why: {cause}" if (cause := answers.why(result)) else "",
         repair,
         meaning,
         result.summary,

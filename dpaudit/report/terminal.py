@@ -117,6 +117,8 @@ def _found(result: TargetResult, answer: Answers, width: int) -> Iterator[Render
     told = [f"{answer.found} {answer.seen}".strip(), *_beside(result)]
     if result.verdict is Verdict.CONSISTENT:
         told = [" ".join(told)]
+    if answer.why:
+        told.append(f"Why: {answer.why}")
     if answer.repair:
         told.append(f"Repair: {answer.repair}")
     elif answer.next_step and result.verdict is Verdict.FAILED:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from causes import CAUSES, SILENT
 from defects import DEFECTS
 from defects.budgets import BATCHES, EPOCHS, SIGMA
 from defects.defect import witnesses
@@ -68,12 +69,16 @@ def named(defects):
 def test_a_broken_release_is_refuted(defect):
     (result,) = audit(defect.mutant, alpha=ALPHA, runs=RUNS, seed=1).results
     assert Verdict.REFUTED == result.verdict
+    cause = None if result.diagnosis is None else result.diagnosis.cause
+    assert (cause is None) == (defect.name in SILENT)
+    assert cause is None or cause in CAUSES[defect.name]
 
 
 @pytest.mark.parametrize("defect", named(DEFECTS))
 def test_its_sound_twin_is_not_flagged_by_any_part_of_an_audit(defect, full_size):
     (result,) = audit(defect.twin, alpha=ALPHA, runs=RUNS if full_size else TWIN_RUNS, seed=1).results
     assert result.verdict in {Verdict.CONSISTENT, Verdict.INCONCLUSIVE}
+    assert result.diagnosis is None
     assert () == witnesses(result)
 
 
@@ -95,6 +100,11 @@ def test_few_runs_are_enough_for_the_parts_of_an_audit_that_use_no_statistics(na
     (defect,) = (defect for defect in DEFECTS if defect.name == name)
     (result,) = audit(defect.mutant, alpha=ALPHA, runs=500, seed=1).results
     assert witness in witnesses(result)
+
+
+def test_four_in_five_causes_are_named():
+    assert {defect.name for defect in DEFECTS} == set(CAUSES)
+    assert 5 * len(SILENT) <= len(CAUSES)
 
 
 def test_the_list_covers_every_published_class():

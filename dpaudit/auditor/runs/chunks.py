@@ -39,6 +39,7 @@ PRICE: Final = 4
 SHRINKING: Final = 5
 SECOND_LOOK: Final = 6
 SCREENING: Final = 7
+DIAGNOSIS: Final = 8
 """Stages of an audit, by their numbers in the seed tree."""
 
 Labels: TypeAlias = NDArray[np.uint8]
