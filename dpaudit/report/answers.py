@@ -222,12 +222,6 @@ def _exceeds(bound: Bound, result: TargetResult) -> bool:
     return tested is not None and bound.epsilon is not None and bound.epsilon > tested
 
 
-def _allowed(result: TargetResult) -> str:
-    """What the claim allows at the tested delta, as a number."""
-    tested = result.claim.tested_epsilon
-    return wording.promised(result) if tested is None else wording.upper(tested)
-
-
 def _promised_point(result: TargetResult) -> str:
     """The point of the claim that was tested."""
     tested, delta = result.claim.tested_epsilon, result.claim.tested_delta
@@ -247,7 +241,7 @@ def _would_have_found(result: TargetResult) -> str:
     if power is None or power.epsilon is None:
         return ""
     least = f"{power.epsilon:.{_MOST_DIGITS}g}"
-    return f"; a true epsilon of {least} (claimed: {_allowed(result)}) would have been found with probability {power.probability:g}"
+    return f"; epsilon {least} would have been with probability {power.probability:g}"
 
 
 def _repair_refuted(result: TargetResult) -> str:

@@ -148,10 +148,8 @@ def _beside(result: TargetResult) -> Iterator[str]:
     if proof is not None and proof.status in ("refuted", "stale", "unknown"):
         yield f"Proof {_proof(proof)}."
     elif result.verdict in (Verdict.CONSISTENT, Verdict.INCONCLUSIVE, Verdict.PROVEN) and result.price is not None:
-        shown = "" if proof is None else f"; proof {proof.status}" + (f", {steps}" if (steps := wording.proof_steps(proof)) else "")
-        unlogged = "no certified price, since no noise was logged"
-        priced = unlogged if result.price.value is None else f"certified price {wording.priced(result.price)}"
-        yield wording.sentence(f"{priced}{shown}")
+        shown = "" if proof is None else f", proof {proof.status}"
+        yield wording.sentence(f"{'no price' if result.price.value is None else f'price {wording.priced(result.price)}'}{shown}")
 
 
 def _details(
@@ -195,7 +193,7 @@ def _picture(result: TargetResult, *, ascii_only: bool) -> Iterator[tuple[str, s
     else:
         yield "price", wording.sentence(wording.price_status(result.price)).rstrip(".").lower()
     yield "attack", f"{bar(attack or 0, attack or 0)} {wording.attacked(result.attack)}, a lower bound on the true value"
-    yield "proof", wording.proof_status(result.proof)
+    yield "proof", ", ".join(filter(None, (wording.proof_status(result.proof), wording.proof_steps(result.proof))))
 
 
 def _shortest(attack: Attack) -> tuple[str, ...]:
@@ -251,9 +249,11 @@ def _grid(lines: Iterable[tuple[str, str]]) -> RenderableType:
 
 
 def _proof(proof: Proof) -> str:
-    """What a proof found against the claim, or what is in its way."""
+    """What a proof found against the claim, or the first of the things in its way; the report as JSON lists all."""
     found = proof.reason or " ".join(step.statement for step in proof.steps if step.word == "certified")
-    return f"{proof.status}, {proof.name}: {found}".removesuffix(".")
+    first, *others = found.split("; ")
+    more = f"; and {len(others)} more" if others else ""
+    return f"{proof.status}, {proof.name}: {first.removesuffix('.')}{more}"
 
 
 def _cut(text: str) -> str:
