@@ -17,7 +17,8 @@ from dpaudit.verifier.stamps.reach import Reach
 PACKAGES: Final = ("dpaudit", "mechanisms", "learners", "proofs")
 """The packages that ship, the lowest layer first."""
 ASIDE: Final = (
-    *(f"dpaudit/{name}/" for name in ("auditor", "catalogue", "cli", "interop", "ledger", "plain", "pytest_plugin", "report", "verifier")),
+    *(f"dpaudit/{name}/" for name in ("auditor", "catalogue", "cli", "interop", "ledger", "plain", "pytest_plugin", "report")),
+    "dpaudit/verifier/",
     *("learners/targets/", "mechanisms/targets/", "proofs/"),
 )
 """Code that checks, charges and shows: no mechanism or learner gets an object of these packages from any other code."""
