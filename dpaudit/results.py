@@ -287,7 +287,8 @@ class TargetResult:
     """Everything found about one target.
 
     `reference` loads it again (None for an object); `source` is file and line of its function; `failure` says why a target FAILED;
-    `samples` is None where a function was run, `diagnosis` where no cause of a refutation was singled out.
+    `samples` is None where a function was run, `diagnosis` where no cause of a refutation was singled out, `most_runs` where no
+    limit of the target's own ended the runs.
     """
 
     name: str
@@ -307,6 +308,7 @@ class TargetResult:
     values: Values = Values.HIDDEN
     samples: Samples | None = field(default=None, metadata={"left out": True})
     diagnosis: Diagnosis | None = field(default=None, metadata={"left out": True})
+    most_runs: int | None = field(default=None, metadata={"left out": True})
 
     @property
     def lower_bound(self) -> Bound | None:

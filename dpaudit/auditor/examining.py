@@ -35,8 +35,10 @@ from dpaudit.auditor.verdict.verdicts import summary_of, verdict_of
 from dpaudit.errors import TargetFailure, origin_of
 from dpaudit.releases import recording
 from dpaudit.results import Attack, Diagnosis, Price, ProfilePoint, Proof, Property, Settings, TargetResult, Verdict
+from dpaudit.targets import Target
 
 PRICE_RUNS: Final = 4
+_NEARLY: Final = 0.9
 
 Listener: TypeAlias = Callable[[Progress], None]
 
@@ -234,4 +236,14 @@ def _judge(entry: Entry, evidence: Evidence, settings: Settings, *, rejects: boo
         proof=doubt_proof(evidence.proof, verdict),
         values=values_of(target, settings),
         diagnosis=evidence.diagnosis if verdict is Verdict.REFUTED else None,
+        most_runs=_limit_reached(target, evidence.attack, settings),
     )
+
+
+def _limit_reached(target: Target, attack: Attack | None, settings: Settings) -> int | None:
+    """Return the target's own limit of runs where it, and not what was asked for, ended the runs."""
+    if attack is None or target.most_runs is None or attack.sequential.stopped_at is not None:
+        return None
+    # What a time allows is planned with a margin.
+    ended = attack.runs >= _NEARLY * target.most_runs if settings.seconds is not None else settings.runs > target.most_runs
+    return target.most_runs if ended else None

@@ -302,6 +302,9 @@ def _repair_undecided(result: TargetResult, wanted: Fraction) -> str:
     runs = step * math.ceil(needed / step)
     if result.samples is not None:
         return f"Two samples of about {wording.thousands(runs // 2)} rows each would decide it."
+    if result.most_runs is not None:
+        limit = f"the target's own limit ended them at {wording.thousands(result.most_runs)}"
+        return f"About {wording.thousands(runs)} runs would decide it, but {limit}: most_runs={runs}, and --runs {runs} or more."
     return f"About {wording.thousands(runs)} runs would decide it: --runs {runs}."
 
 

@@ -82,6 +82,13 @@ def test_a_target_that_takes_long_is_run_no_more_often_than_it_says():
     slow, quick = (pair_target(sample=laplace(1.0), most_runs=most) for most in (600, None))
     (first, second) = audit([slow, quick], runs=1000, seed=1).results
     assert first.attack.runs <= 600 < second.attack.runs <= 1000
+    assert (600, None) == (first.most_runs, second.most_runs)
+
+
+def test_a_limit_of_its_own_that_is_not_reached_is_not_said_to_end_the_runs():
+    targets = [pair_target(sample=laplace(scale), most_runs=most) for scale, most in ((1.0, 1000), (0.1, 9000))]
+    assert [None, None] == [result.most_runs for result in audit(targets, runs=1000, seed=1).results]
+    assert None is audit(targets[1], runs=10_000, seed=1).results[0].most_runs
 
 
 @pytest.mark.parametrize(("most", "code"), [(499, "DPA103"), (1e4, "DPA105"), ("600", "DPA105")])

@@ -191,7 +191,7 @@ TABLES = {
     "polars": pl.DataFrame,
     "Arrow": pa.table,
     "records": lambda columns: np.rec.fromarrays(list(columns.values()), names=list(columns)),
-    "rows": lambda columns: list(zip(*(column.tolist() for column in columns.values()), strict=True)),
+    "a list of rows": lambda columns: list(zip(*(column.tolist() for column in columns.values()), strict=True)),
 }
 
 
@@ -201,6 +201,11 @@ def test_tables_are_read_by_rows(library, scale, refuted):
     noise = np.random.default_rng(5)
     tables = [TABLES[library]({"mean": part, "size": noise.integers(0, 9, ROWS)}) for part in two(laplace(scale))]
     assert refuted == (result_of(tables).verdict is Verdict.REFUTED)
+
+
+@pytest.mark.parametrize("made", [pd.Series, pl.Series, pa.array, np.ndarray.tolist])
+def test_a_column_of_a_table_is_a_sample(made):
+    assert Verdict.REFUTED is result_of(tuple(map(made, two(laplace(0.4))))).verdict
 
 
 def test_a_column_that_numbers_the_rows_is_left_out_and_named():

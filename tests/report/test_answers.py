@@ -21,6 +21,7 @@ from dpaudit.results import (
     Price,
     Property,
     Report,
+    Samples,
     Sequential,
     Settings,
     TargetResult,
@@ -117,6 +118,14 @@ def test_a_refutation_without_a_bound_above_the_claim_gives_the_p_value():
     [
         ({"attack": attack(power=Power(1.5, 1.5), runs=10_000)}, "About 40,000 runs would decide it: --runs 40000."),
         ({"attack": attack(power=Power(1.3, 1.3), runs=10_000)}, "About 20,000 runs would decide it: --runs 20000."),
+        (
+            {"attack": attack(power=Power(1.5, 1.5), runs=10_000), "most_runs": 10_000},
+            "About 40,000 runs would decide it, but the target's own limit ended them at 10,000: most_runs=40000,",
+        ),
+        (
+            {"attack": attack(power=Power(1.5, 1.5), runs=10_000), "samples": Samples(("a", "b"), (5000, 5000), (5000, 5000))},
+            "Two samples of about 20,000 rows each would decide it.",
+        ),
         ({"attack": attack(power=Power(None, None))}, "More runs alone may not decide it"),
         ({"attack": attack(unread=Unread(3, 10, ("bytes",)))}, "Release numbers, texts or containers of them"),
         ({"properties": (Property("law", "violated", 1, "off"),)}, "Mend this first: law: off."),

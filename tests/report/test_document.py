@@ -126,6 +126,7 @@ results = st.builds(
     failure=words,
     rejected_in_family=st.booleans(),
     proof=st.none() | proofs,
+    most_runs=st.none() | counts,
     samples=st.none() | st.builds(Samples, st.tuples(words, words), st.tuples(counts, counts), st.tuples(counts, counts)),
 )
 reports = st.builds(

@@ -31,11 +31,11 @@ def sample_of(given: Any, name: str) -> Sample:
         return read_sample(given)
     if (columns := columns_of(given)) is not None:
         return of_columns(columns, name)
-    if isinstance(given, np.ndarray):
-        return of_array(given, name)
+    if hasattr(given, "__array__"):
+        return of_array(np.asarray(given), name)
     if not isinstance(given, Sequence) or isinstance(given, (bytes, bytearray)):
         raise InvalidArgument("DPA105", f"{name} must be an array, a list, a table or a path, got {kind_of(given)}.")
-    return Sample(given, name=name)
+    return Sample(given, ("list",), name)
 
 
 def read_sample(path: str | os.PathLike[str]) -> Sample:
