@@ -29,6 +29,7 @@ _FEW: Final = 20
 """Coincidences that are added to those seen, so that luck does not make rows look as if they never repeated."""
 
 _SORTED: Final = "rows are in sorted order, which hides whether they depended on each other"
+_FOLLOWS: Final = "successive rows of one sample depend on each other, or their law drifts"
 _SEEDS: Final = "rows at the same place of both samples depend on each other, as runs with the same seeds do"
 _BLOCKS: Final = (
     "the same rows come again in the same order, as in a file that was written or given twice, or with seeds used again"
@@ -45,6 +46,7 @@ def check_order(samples: Pair, features: FeatureMap) -> Property:
         return Property(INDEPENDENT, "violated" if twice else "not run", len(first) // 2, _BLOCKS if twice else _SORTED)
     labels = np.repeat(np.arange(2, dtype=np.uint8), [len(first), len(second)])
     found = check_independence(np.concatenate([first, second]), labels)
+    found = replace(found, detail=_FOLLOWS) if found.status == "violated" else found
     if _are_paired(first, second):
         found = replace(found, status="violated", detail=_SEEDS)
     return replace(found, status="violated", detail=_BLOCKS) if _repeat_blocks(samples) else found

@@ -19,6 +19,7 @@ from dpaudit.auditor.samples.drawing import KEPT, Pair, Runs
 from dpaudit.auditor.samples.order import check_order
 from dpaudit.auditor.statistics.bounds import ClaimPoint, epsilon_lower_bound, p_value
 from dpaudit.auditor.statistics.power import detectable_epsilon
+from dpaudit.exact import float_outward
 from dpaudit.results import Attack, Bound, Counts, Power, Property, Sequential
 from dpaudit.results import Pair as TestedPair
 
@@ -88,14 +89,14 @@ def _count_hits(samples: Pair, runs: Runs, features: FeatureMap, ranked: RankedE
 
 def _bound(counts: Counts, point: ClaimPoint, ranked: RankedEvent, alpha: Fraction) -> Bound:
     """Compute the bound of the deciding runs; what throwing coins again may cost is taken off its level."""
-    p = p_value(counts, point=point)
+    tested = Fraction(p_value(counts, point=point)) / KEPT
     return Bound(
         epsilon=epsilon_lower_bound(counts, delta=point.delta, alpha=alpha * KEPT),
         delta=point.delta,
         confidence=1 - alpha,
         counts=counts,
         direction="reverse" if ranked.reverse else "forward",
-        p_value=min(1.0, math.nextafter(p / float(KEPT), math.inf) if p < 1 else 1.0),
+        p_value=min(1.0, float_outward(tested, up=True)),
     )
 
 
