@@ -2,6 +2,7 @@
 
 import json
 from concurrent.futures import ProcessPoolExecutor
+from threading import Lock
 
 import numpy as np
 import pytest
@@ -25,6 +26,7 @@ LEAKS = {
     "log line": lambda data, rng: f"debug: {len(data)} rows at {rng.random():.3f}",
     "bytes": lambda data, rng: bytes([200, len(data)]) + rng.bytes(60),
     "function": lambda data, rng: lambda: data,
+    "lock": lambda data, rng: Lock(),
     "unique text": lambda data, rng: f"{rng.bytes(6).hex()}{len(data)}",
 }
 
@@ -164,8 +166,8 @@ def test_words_of_a_fixed_list_are_read_and_words_that_never_come_again_are_not(
 
 
 def test_the_share_that_was_not_read_reaches_every_kind_of_report():
-    report = audit(target_of(Sometimes("function", 0.2)), runs=3000, seed=1)
-    said = "of the outputs hold something that is not looked into: function."
+    report = audit(target_of(Sometimes("lock", 0.2)), runs=3000, seed=1)
+    said = "of the outputs hold something that is not looked into: object."
 
     assert said in report.results[0].summary
     for written in (to_json(report), to_junit(report), to_sarif(report), to_html(report), to_annotations(report)):
@@ -173,7 +175,7 @@ def test_the_share_that_was_not_read_reaches_every_kind_of_report():
 
 
 def test_a_report_keeps_what_was_not_read_and_leaves_it_out_where_there_is_nothing():
-    report = audit(target_of(Sometimes("function", 0.2)), runs=3000, seed=1)
+    report = audit(target_of(Sometimes("lock", 0.2)), runs=3000, seed=1)
     plain = audit(target_of(lambda data, rng: rng.laplace()), runs=3000, seed=1)
 
     assert report.results == from_json(to_json(report)).results
@@ -184,16 +186,13 @@ def test_a_report_keeps_what_was_not_read_and_leaves_it_out_where_there_is_nothi
 @pytest.mark.parametrize(
     ("output", "names"),
     [
-        (lambda: 0, ["function"]),
-        (iter(()), ["tuple_iterator"]),
-        ((open, 1), ["builtin_function_or_method"]),
+        (Lock(), ["object"]),
         ([[[[[[[[[[[[[[[[[[3.0]]]]]]]]]]]]]]]]]], ["what lies more than 16 levels deep"]),
         (" " * 200_000, ["the end of a str of more than 100,000 letters"]),
-        (np.random.default_rng(0), ["Generator"]),
         ({Leaves: 1}, ["type as a key"]),
         (type("Odd", (), {"__array__": lambda self, *_, **__: np.zeros(2)})(), ["object but for its numbers"]),
     ],
-    ids=["function", "iterator", "built-in", "depth", "length", "rng", "key", "array-like"],
+    ids=["lock", "depth", "length", "key", "array-like"],
 )
 def test_what_cannot_be_looked_into_is_named_by_its_type(output, names):
     assert names == parse_output(output).leaves.unread

@@ -20,6 +20,9 @@ from dpaudit.auditor.reading.wide import NORMS, Couple, Lens, norms
 MAX_ITEMS: Final = 32
 """Outputs with more numbers than this are read as sums of that many blocks, less one for each number with a column of its own."""
 
+_MOST_OWN: Final = 28
+"""Places of wide outputs that get columns of their own because they varied at first."""
+
 ITEMS: Final = 0
 DERIVED: Final = (1, 2)
 """Groups of columns: items of an output, and what follows from them (differences; sum, largest and its position, norms)."""
@@ -64,7 +67,7 @@ class FeatureMap:
         numbers at further places like these are read through sum, largest and length.
       further: places that the map was widened by, except those like others.
       norms: whether there are columns for the measures of wide outputs.
-      chosen: places that a screening of wide outputs gave columns of their own.
+      chosen: places of wide outputs that have columns of their own, since they varied at first or a screening chose them.
       lens: learned scores and couples of numbers of wide outputs, None before a screening.
     """
 
@@ -205,10 +208,17 @@ class FeatureMap:
 def fit_features(outputs: Sequence[Any], *, score: bool = False, show_keys: bool = False, bits: bool = False) -> FeatureMap:
     """Fit the feature map of a target to the few outputs that are read before the statistical test begins."""
     forms: dict[Form, None] = {}
-    for output in outputs:
+    values: dict[Path, set[float | None]] = {}
+    for number, output in enumerate(outputs):
         reading = parse_output(output)
         forms.setdefault(Form(reading.kind, reading.paths, shape_of(output)))
-    start = FeatureMap((), (), (), (), score=score, show_keys=show_keys, bits=bits)
+        missing = values.keys() - set(reading.paths)
+        for path, value in (*zip(reading.paths, reading.leaves.values, strict=True), *((path, None) for path in missing)):
+            values.setdefault(path, {None} if number else set()).add(value)
+    # Places that stay the same so far share blocks, where a change of one still shows.
+    varying = [path for path, found in values.items() if len(found) > 1]
+    chosen = frozenset(varying if len(varying) <= _MOST_OWN < MAX_ITEMS < len(values) else ())
+    start = FeatureMap((), (), (), (), score=score, show_keys=show_keys, bits=bits, chosen=chosen)
     return _map_of(start, forms)
 
 
@@ -227,7 +237,9 @@ def widen_map(features: FeatureMap, forms: Iterable[Form]) -> FeatureMap:
 
 def screened_map(features: FeatureMap, chosen: Iterable[int], lens: Lens) -> FeatureMap:
     """Give the chosen places of wide outputs columns of their own, and add those of a lens."""
-    return _map_of(replace(features, chosen=frozenset(features.paths[place] for place in chosen), lens=lens), [])
+    own = {features.paths[place] for place in chosen}
+    both = own | features.chosen
+    return _map_of(replace(features, chosen=frozenset(both if len(both) <= _MOST_OWN else own), lens=lens), [])
 
 
 def limit_forms(forms: Iterable[Form], most: int) -> tuple[Form, ...]:

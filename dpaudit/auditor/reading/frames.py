@@ -1,10 +1,13 @@
-"""Tables, series, sparse matrices and masked arrays of other libraries, known by module and name, never imported."""
+"""Tables, series and indices of pandas and sparse matrices of scipy, known by module and name, never imported."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
 from typing import Any, Final, TypeAlias
+
+from dpaudit.auditor.reading.leaves import Label
+from dpaudit.auditor.reading.tables import PARTS
 
 _DENSE: Final = 4096
 """Cells of a sparse matrix that are all read, zeros too; of larger ones only what is stored."""
@@ -14,7 +17,7 @@ Parts: TypeAlias = list[tuple[str, Any]]
 
 
 def parts_of(output: Any) -> tuple[str, Parts] | None:
-    """The form of an object of pandas or scipy.sparse and all that it holds, by the name of each part; None for others."""
+    """The form of an object of another library and all that it holds, by the name of each part; None for unknown ones."""
     for kind in type(output).__mro__:
         if known := _PARTS.get(f"{kind.__module__.partition('.')[0]}.{kind.__name__}"):
             return known(output)
@@ -22,17 +25,21 @@ def parts_of(output: Any) -> tuple[str, Parts] | None:
 
 
 def _frame(frame: Any) -> tuple[str, Parts]:
-    """The parts of a table: names of columns, labels of rows, types in the form, and values by position of the column."""
-    types = ",".join(map(str, frame.dtypes.tolist()))
-    columns = [(f"the column {place}", _values(frame.iloc[:, place])) for place in range(frame.shape[1])]
-    labels: Parts = [("the columns", frame.columns), ("the labels", frame.index)]
-    return f"DataFrame {types}", [*labels, *columns, *_attributes(frame)]
+    """The parts of a table: names of columns, labels of rows, types, and values by position of the column."""
+    types = [str(kind) for kind in frame.dtypes.tolist()]
+    columns = [part for place in range(frame.shape[1]) for part in _column(f"the column {place}", frame.iloc[:, place])]
+    labels: Parts = [("the types", Label(",".join(types))), ("the columns", frame.columns), ("the labels", frame.index)]
+    return f"DataFrame {','.join(types)}", [*labels, *columns, *_attributes(frame)]
 
 
-def _values(series: Any) -> Any:
-    """The values of a column: an array where they are numbers, else a list."""
+def _column(name: str, series: Any) -> Iterator[tuple[str, Any]]:
+    """The values of a column or an index: an array where they are numbers, else a list; with its levels where it has any."""
     values = series.to_numpy()
-    return values if values.dtype.kind in "fiub" else series.tolist()
+    yield name, values if values.dtype.kind in "fiub" else series.tolist()
+    levels = getattr(series.dtype, "categories", None)
+    if levels is not None:
+        yield f"{name} has levels", levels
+        yield f"{name} has order", bool(series.dtype.ordered)
 
 
 def _attributes(output: Any) -> Iterator[tuple[str, Any]]:
@@ -45,8 +52,32 @@ def _attributes(output: Any) -> Iterator[tuple[str, Any]]:
 
 def _series(series: Any) -> tuple[str, Parts]:
     """The parts of a series."""
-    labels: Parts = [("the name", series.name), ("the labels", series.index), ("the values", _values(series))]
-    return f"Series {series.dtype}", [*labels, *_attributes(series)]
+    labels: Parts = [("the type", Label(str(series.dtype))), *_name(series), ("the labels", series.index)]
+    return f"Series {series.dtype}", [*labels, *_column("the values", series), *_attributes(series)]
+
+
+def _name(labelled: Any) -> Parts:
+    """The name of a series or an index, where it has one."""
+    return [] if labelled.name is None else [("the name", labelled.name)]
+
+
+def _index(index: Any) -> tuple[str, Parts]:
+    """The parts of an index; of a regular one its ends and its step only."""
+    name = f"{type(index).__name__} {index.dtype}"
+    if type(index).__name__ == "RangeIndex":
+        return name, [*_name(index), ("the range", range(index.start, index.stop, index.step))]
+    step = getattr(index, "freq", None)
+    return name, [*_name(index), *([("the step", Label(str(step)))] if step is not None else []), *_column("the values", index)]
+
+
+def _many_levels(index: Any) -> tuple[str, Parts]:
+    """The parts of an index of several levels."""
+    return type(index).__name__, [("the names", list(index.names)), ("the values", index.tolist())]
+
+
+def _extension(array: Any) -> tuple[str, Parts]:
+    """The parts of an array of a type of pandas' own."""
+    return f"{type(array).__name__} {array.dtype}", list(_column("the values", array))
 
 
 def _sparse(matrix: Any) -> tuple[str, Parts] | None:
@@ -65,14 +96,13 @@ def _sparse(matrix: Any) -> tuple[str, Parts] | None:
 _PARTS: Final[dict[str, Callable[[Any], tuple[str, Parts] | None]]] = {
     "pandas.DataFrame": _frame,
     "pandas.Series": _series,
-    "pandas.MultiIndex": lambda index: (type(index).__name__, [("the names", list(index.names)), ("the values", index.tolist())]),
-    "pandas.Index": lambda index: (
-        f"{type(index).__name__} {index.dtype}",
-        [("the name", index.name), ("the values", _values(index))],
-    ),
-    "pandas.NAType": lambda nothing: (type(nothing).__name__, []),
-    "pandas.NaTType": lambda nothing: (type(nothing).__name__, []),
+    "pandas.MultiIndex": _many_levels,
+    "pandas.Index": _index,
+    "pandas.ExtensionArray": _extension,
+    "pandas.NAType": lambda nothing: (type(nothing).__name__, [("the gap", 1)]),
+    "pandas.Period": lambda period: (f"Period {period.freqstr}", [("the count", period.ordinal)]),
     "scipy.sparray": _sparse,
     "scipy.spmatrix": _sparse,
+    **PARTS,
 }
 """Readers of objects of other libraries, by library and name of a type, its own or one it is derived from."""

@@ -22,6 +22,12 @@ Path: TypeAlias = tuple[int | str, ...]
 """Place of a number inside an output: indices and keys from the outside in, empty for a plain number."""
 
 
+class Label(str):
+    """A text that the reading itself made, of use only as a whole."""
+
+    __slots__ = ()
+
+
 def stable_code(text: str | bytes) -> int:
     """Code a text as a number below 2**32, the same in every process and on every machine."""
     data = text.encode("utf-8", "surrogatepass") if isinstance(text, str) else text
@@ -35,7 +41,8 @@ class Leaves:
     `codes` maps positions among `values` that code a whole text to the kind of that content: such a code is of use only where it
     repeats. `detail` separates outputs of one form that differ in their paths. `unread` names the types, never the values, of what
     could not be read. `order` describes the order of keys that are not sorted; `mixed` is whether items of one list differ in form;
-    `apart` are positions of values so large that sums of them with others would show nothing else.
+    `apart` are positions of values that no
+    sum of others contains; `negative_zeros` is whether there is a zero with a sign.
     """
 
     paths: list[Path] = field(default_factory=list)
@@ -48,6 +55,7 @@ class Leaves:
     visits: int = 0
     mixed: bool = False
     apart: list[int] = field(default_factory=list)
+    negative_zeros: bool = False
 
     def add(self, path: Path, value: float, detail: str = "") -> None:
         """Append a number; `detail` where the form does not imply that there is one."""

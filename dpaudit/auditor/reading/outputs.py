@@ -12,7 +12,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpaudit.auditor.reading.leaves import LARGEST, Path, stable_code
-from dpaudit.auditor.reading.reader import Failure, Reading, array_kind, array_paths, keep_output, limit_of, parse_output
+from dpaudit.auditor.reading.reader import (
+    Failure,
+    Reading,
+    array_kind,
+    array_paths,
+    has_negative_zero,
+    keep_output,
+    limit_of,
+    parse_output,
+)
 from dpaudit.auditor.reading.scalars import dtype_name, number_name
 from dpaudit.auditor.reading.shapes import shape_of
 
@@ -49,7 +58,9 @@ class Group:
         """Numbers that sum and largest are taken of."""
         if not self.apart:
             return self.values
-        return self.values[:, [place for place in range(self.values.shape[1]) if place not in self.apart]]
+        kept = sorted({*range(self.values.shape[1])}.difference(self.apart))
+        # In rows, since a sum of columns adds in another order where there is one row only.
+        return np.ascontiguousarray(self.values[:, kept])
 
 
 def groups(outputs: Outputs) -> Iterator[Group]:
@@ -61,10 +72,10 @@ def groups(outputs: Outputs) -> Iterator[Group]:
     group, limit = uniform
     # NaN fails the comparison too, and is read one by one.
     held = np.abs(group.values) <= limit
-    if held.all():
+    if held.all() and not has_negative_zero(group.values):
         yield group
         return
-    plain = held.all(axis=1)
+    plain = held.all(axis=1) & ~(np.signbit(group.values) & (group.values == 0)).any(axis=1)
     rows = np.flatnonzero(plain)
     yield Group(rows, group.kind, group.paths, group.values[rows])
     yield from _slow_groups(outputs, np.flatnonzero(~plain))

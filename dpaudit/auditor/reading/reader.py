@@ -8,47 +8,58 @@ import os
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence, ValuesView
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, field, fields, is_dataclass
+from dataclasses import dataclass, field
 from datetime import date, time, timedelta
 from decimal import Decimal
 from enum import Enum, Flag
 from fractions import Fraction
 from functools import lru_cache
 from itertools import islice
-from types import MemberDescriptorType
 from typing import Any, Final, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from dpaudit.auditor.reading.binary import MOST_NUMBERS, array_in, bits, decoded, halves_in, unpacked, windows
 from dpaudit.auditor.reading.frames import parts_of
-from dpaudit.auditor.reading.leaves import LARGEST, Leaves, Path
-from dpaudit.auditor.reading.scalars import EXACT, dtype_name, number_name, visit_number, visit_numpy_time, visit_time
-from dpaudit.auditor.reading.texts import json_value, visit_bytes, visit_text
-from dpaudit.errors import class_name
+from dpaudit.auditor.reading.json_texts import Numeral, json_document
+from dpaudit.auditor.reading.leaves import LARGEST, Label, Leaves, Path
+from dpaudit.auditor.reading.objects import call_parts, error_parts, object_parts, shown_name, state_of
+from dpaudit.auditor.reading.scalars import (
+    EXACT,
+    dtype_name,
+    number_name,
+    visit_gap,
+    visit_number,
+    visit_numpy_time,
+    visit_payload,
+    visit_time,
+)
+from dpaudit.auditor.reading.texts import visit_numeral, visit_text
 
+NEGATIVE_ZEROS: Final = " with negative zeros"
 _MAX_DEPTH: Final = 16
+_MOST_ORDERED: Final = 32
+_BREAKS: Final = str.maketrans("", "", "\n\t\r")
 _MOST_DRAWN: Final = 10_000
 _PLAIN: Final = {float, int, bool, complex, str, bytes, bytearray, list, tuple, dict, set, frozenset, deque}
 _PLAIN_KEYS: Final = (str, bytes, int, float, bool, tuple, type(None), np.generic, Decimal, Fraction, date, time, timedelta)
 _ARRAYS: Final = ("torch", "jax", "jaxlib", "tensorflow", "cupy", "numpy")
 _WITHOUT_MORE: Final = ("builtins", "numpy", "numpy.ma", "fractions", "decimal", "collections", "_io")
 _ADDRESS: Final = " at 0x"
-_HEAP: Final = 1 << 9
-"""The flag of types that are made while the program runs."""
-
-_WORD: Final = object.__basicsize__ // 2
 
 
 @dataclass(frozen=True)
 class Failure:
-    """The output of a run that gave none, without the text of an exception, which may hold data.
+    """The output of a run that gave none.
 
-    `kind` says what happened; `shown` says it without the name of a class made at run time, which may be data.
+    `kind` says what happened; `shown` says it without the name of a class made at run time, which may be data; `parts` are those of
+    an exception, which are read and never shown, since they may hold data.
     """
 
     kind: str
     shown: str = field(default="gave no output", compare=False)
+    parts: tuple[tuple[str, Any], ...] = field(default=(), compare=False, repr=False)
 
 
 @dataclass(frozen=True)
@@ -74,7 +85,7 @@ class Reading:
         return tuple(self.leaves.paths)
 
 
-_WHOLE: Final = (Enum, Drawn, os.PathLike, type, date, time, timedelta, np.datetime64, np.timedelta64)
+_WHOLE: Final = (Enum, Drawn, Failure, os.PathLike, type, date, time, timedelta, np.datetime64, np.timedelta64)
 """Types that are read whole, also where an object is of a type derived from them."""
 
 
@@ -83,17 +94,18 @@ def keep_output(output: Any) -> Any:
     if type(output) in _PLAIN or not isinstance(output, Iterator) or isinstance(output, io.IOBase):
         return output
     items = tuple(islice(output, _MOST_DRAWN))
-    return Drawn(type(output).__name__, items, next(output, output) is output, _shown_name(type(output)))
+    return Drawn(type(output).__name__, items, next(output, output) is output, shown_name(type(output)))
 
 
 def parse_output(output: Any) -> Reading:
     """Read the form of an output as text, and the numbers inside it with their places."""
     leaves = Leaves()
     try:
-        return Reading(_visit(output, (), leaves), leaves)
+        kind = _visit(output, (), leaves)
+        return Reading(f"{kind}{NEGATIVE_ZEROS}" if leaves.negative_zeros else kind, leaves)
     except Exception:  # noqa: BLE001 - an object that cannot be looked into is an output too
         leaves = Leaves()
-        leaves.leave_out(_shown_name(type(output)))
+        leaves.leave_out(shown_name(type(output)))
         return Reading(f"unreadable {type(output).__name__}", leaves)
 
 
@@ -104,8 +116,9 @@ def _visit(output: Any, path: Path, leaves: Leaves) -> str:
     # First, since most outputs are numbers. To numpy a duration is an integer.
     if name is not None or (isinstance(output, (numbers.Real, Decimal)) and kind is not np.timedelta64):
         return visit_number(output, name or kind.__name__, path, leaves) + _visit_more(output, path, leaves)
-    if output is None or isinstance(output, Failure):
-        return "None" if output is None else output.kind
+    if output is None:
+        visit_gap(None, path, leaves)
+        return "None"
     if not leaves.has_room("output"):
         return "..."
     for kinds, visit in _CONTENTS:
@@ -132,23 +145,81 @@ def _visit_inside(output: Any, path: Path, leaves: Leaves) -> str:
     if not hasattr(output, "__array__"):
         return _visit_object(output, path, leaves)
     if type(output).__module__.partition(".")[0] not in _ARRAYS:
-        leaves.leave_out(f"{_shown_name(type(output))} but for its numbers")
+        leaves.leave_out(f"{shown_name(type(output))} but for its numbers")
     return f"{type(output).__name__} {_visit(np.asarray(output), path, leaves)}"
 
 
+def _visit_failure(failure: Failure, path: Path, leaves: Leaves) -> str:
+    """Append what an exception held."""
+    return _visit_pairs(failure.kind, failure.parts, path, leaves) if failure.parts else failure.kind
+
+
+def _visit_label(text: Label, path: Path, leaves: Leaves) -> str:
+    """Append a text as a whole."""
+    leaves.add_code(path, text, "str")
+    return "label"
+
+
+def _visit_numeral(text: Numeral, path: Path, leaves: Leaves) -> str:
+    """Append a number of a text."""
+    visit_numeral(text, path, leaves)
+    return "int" if text.lstrip("-").isdigit() else "float"
+
+
 def _visit_str(text: str, path: Path, leaves: Leaves) -> str:
-    """Append a text, as its value where it is JSON."""
-    found = json_value(text, path, leaves)
-    if found is None:
-        visit_text(text, path, leaves, _shown_name(type(text)))
-        return type(text).__name__
-    return f"{type(text).__name__} of JSON {_visit(found[0], (*path, 'the JSON'), leaves)}"
+    """Append a text, as its value where it is JSON, as its bytes where it stands for some."""
+    name = type(text).__name__
+    document = json_document(text)
+    if document is not None:
+        if isinstance(document.layout, str):
+            leaves.add((*path, "the length"), float(len(text)), "layout")
+            leaves.add_code((*path, "the layout"), document.layout, shown_name(type(text)))
+        else:
+            leaves.add(path, document.layout)
+        return f"{name} of JSON {_visit(document.value, (*path, 'the JSON'), leaves)}"
+    found = decoded(text)
+    if found is not None:
+        return f"{name} in {found[0]} of {_visit(found[1], (*path, 'the bytes'), leaves)}"
+    visit_text(text, path, leaves, shown_name(type(text)))
+    return name
 
 
-def _visit_bytes(data: bytes | bytearray | memoryview, path: Path, leaves: Leaves) -> str:
-    """Append bytes, wherever they are held."""
-    visit_bytes(bytes(data), path, leaves, _shown_name(type(data)))
-    return type(data).__name__
+def _visit_bytes(held: bytes | bytearray | memoryview, path: Path, leaves: Leaves) -> str:
+    """Append bytes, wherever they are held: as what they are packed from, as text, or as numbers."""
+    data, name = bytes(held), type(held).__name__
+    if len(leaves.inside) < _MAX_DEPTH and (found := unpacked(data)) is not None:
+        leaves.inside.append(id(found))
+        form = _visit_pairs(f"{name} of {found[0]}", found[1], path, leaves)
+        leaves.inside.pop()
+        return form
+    try:
+        text = data.decode()
+    except UnicodeDecodeError:
+        text = "\0"
+    if text.translate(_BREAKS).isprintable():
+        return f"{name} of {_visit_str(text, path, leaves)}"
+    return f"{name}{_visit_raw(data, path, leaves, shown_name(type(held)))}"
+
+
+def _visit_raw(data: bytes, path: Path, leaves: Leaves, name: str) -> str:
+    """Append bytes that are no text: their length and the numbers that they hold; of a few also fields at any place, and bits."""
+    leaves.apart.append(len(leaves.values))
+    leaves.add((*path, "the length"), float(len(data)))
+    array = array_in(data)
+    if len(array) > MOST_NUMBERS:
+        leaves.add_code(path, data, name, "bytes")
+        return ""
+    form = f" of {array.dtype}"
+    leaves.detail.append(f"{form}{len(array)}")
+    _visit_array(array, (*path, "the halves" if array.dtype.name == "float32" else "the numbers"), leaves)
+    if (halves := halves_in(array)) is not None:
+        leaves.detail.append("halves")
+        _visit_array(halves, (*path, "the halves"), leaves)
+    if array.dtype == np.uint8:
+        for part, values in (("the fields", windows(data)), ("the bits", bits(data))):
+            for place, value in enumerate(values):
+                leaves.add((*path, part, place), value)
+    return form
 
 
 def _visit_record(record: np.void, path: Path, leaves: Leaves) -> str:
@@ -195,6 +266,7 @@ def _visit_array(array: NDArray[Any], path: Path, leaves: Leaves) -> str:
     flat = clip_numbers(array.reshape(-1))
     extreme = np.flatnonzero(~(np.abs(array.reshape(-1).astype(np.float64)) <= limit_of(name)))
     finite = np.isfinite(flat)
+    leaves.negative_zeros = leaves.negative_zeros or has_negative_zero(flat)
     places = [(*path, *place) for place in array_paths(array.shape)]
     leaves.paths.extend(places)
     leaves.values.extend(np.where(finite, flat, 0.0).tolist())
@@ -204,6 +276,9 @@ def _visit_array(array: NDArray[Any], path: Path, leaves: Leaves) -> str:
             visit_number(array.reshape(-1)[place].item(), name, places[place], rest)
             for position, value in zip(rest.paths[1:], rest.values[1:], strict=True):
                 leaves.add(position, value, "more")
+    for place in np.flatnonzero(~finite).tolist():
+        visit_gap(float(flat[place]), places[place], leaves)
+        visit_payload(flat[place], places[place], leaves)
     kind = array_kind(name, array.shape)
     return kind if finite.all() else f"{kind} with " + ",".join(f"{flat[i]}@{i}" for i in np.flatnonzero(~finite).tolist())
 
@@ -219,13 +294,28 @@ def _visit_keyed(output: Any, path: Path, leaves: Leaves) -> str:
         items = [(_key_text(element, leaves), 1) for element in output]
     order = sorted(range(len(items)), key=lambda place: items[place][0])
     if isinstance(output, Mapping) and order != list(range(len(items))):
-        leaves.order.append(",".join(map(str, order)))
+        _visit_order(order, path, leaves)
     return _visit_pairs(name, [items[place] for place in order], path, leaves)
+
+
+def _visit_order(order: list[int], path: Path, leaves: Leaves) -> None:
+    """Append an order of keys other than the sorted one: as a whole, and of a few keys the place of each."""
+    leaves.apart.append(len(leaves.values))
+    leaves.add_code((*path, "the order"), ",".join(map(str, order)), "orders of keys", f"order {len(order)}")
+    if len(order) > _MOST_ORDERED:
+        return
+    # The places determine the order, so that it need not repeat.
+    del leaves.codes[len(leaves.values) - 1]
+    leaves.apart += range(len(leaves.values), len(leaves.values) + len(order))
+    for number, place in enumerate(order):
+        leaves.add((*path, "the order", number), float(place))
 
 
 _Visit: TypeAlias = Callable[[Any, Path, Leaves], str]
 
 _CONTENTS: Final[tuple[tuple[Any, _Visit], ...]] = (
+    (Numeral, _visit_numeral),
+    (Label, _visit_label),
     (str, _visit_str),
     ((bytes, bytearray, memoryview), _visit_bytes),
     ((date, time, timedelta), visit_time),
@@ -253,7 +343,8 @@ _CONTAINERS: Final[tuple[tuple[Any, _Visit], ...]] = (
     ((Sequence, deque, ValuesView), lambda items, path, leaves: _visit_items(items, type(items).__name__, path, leaves)),
     (os.PathLike, lambda place, path, leaves: _visit_one(place, os.fspath(place), path, leaves)),
     ((io.BytesIO, io.StringIO), lambda stream, path, leaves: _visit_one(stream, stream.getvalue(), path, leaves)),
-    (BaseException, lambda error, path, leaves: _visit_pairs(type(error).__name__, [("the arguments", error.args)], path, leaves)),
+    (BaseException, lambda error, path, leaves: _visit_pairs(type(error).__name__, error_parts(error), path, leaves)),
+    (Failure, _visit_failure),
     (type, lambda kind, _path, _leaves: f"class {kind.__module__}.{kind.__qualname__}"),
 )
 """Readers of what holds other values, by type; the first that fits. Types of other libraries are in `frames`, by name."""
@@ -261,15 +352,15 @@ _CONTAINERS: Final[tuple[tuple[Any, _Visit], ...]] = (
 
 def _visit_object(output: Any, path: Path, leaves: Leaves) -> str:
     """Append what a plain object holds; objects with a state that Python does not show are named and left out."""
+    if (known := call_parts(output)) is not None:
+        return _visit_pairs(*known, path, leaves)
     name = type(output).__name__
-    items = [(field.name, getattr(output, field.name)) for field in fields(output)] if is_dataclass(output) else []
-    known = {field for field, _ in items}
-    items += [(key, value) for key, value in _state(output) if key not in known]
-    if not _is_open(type(output)):
-        leaves.leave_out(_shown_name(type(output)))
+    items, whole = object_parts(output)
+    if not whole:
+        leaves.leave_out(shown_name(type(output)))
     if not items and not hasattr(output, "__dict__"):
         return name
-    return _visit_pairs(name, sorted(items, key=lambda item: item[0]), path, leaves)
+    return _visit_pairs(name, items, path, leaves)
 
 
 def _visit_more(output: Any, path: Path, leaves: Leaves) -> str:
@@ -277,38 +368,15 @@ def _visit_more(output: Any, path: Path, leaves: Leaves) -> str:
     kind = type(output)
     if kind in _PLAIN or kind.__module__ in _WITHOUT_MORE or isinstance(output, _WHOLE):
         return ""
-    items = _state(output)
+    items = state_of(output)
     return _visit_pairs(" and ", sorted(items, key=lambda item: item[0]), path, leaves) if items else ""
-
-
-def _shown_name(kind: type) -> str:
-    """The name of a type for a report: built-in types have fixed names, others may have been made at run time from data."""
-    return class_name(kind) if kind.__flags__ & _HEAP else kind.__name__
-
-
-def _state(output: Any) -> list[tuple[str, Any]]:
-    """Attributes of an object, in its dictionary and in the slots of its classes."""
-    items = list(getattr(output, "__dict__", {}).items())
-    for kind in type(output).__mro__:
-        for name, member in vars(kind).items():
-            # Members with two underscores are the interpreter's: some are addresses, different in every process.
-            if isinstance(member, MemberDescriptorType) and not name.startswith("__") and hasattr(output, name):
-                items.append((name, getattr(output, name)))
-    return items
-
-
-def _is_open(kind: type) -> bool:
-    """True if dictionary and slots are all that objects of a type hold, as their size shows; copying relies on the same."""
-    slots = [member for base in kind.__mro__ for member in vars(base).values() if isinstance(member, MemberDescriptorType)]
-    hidden = sum(_WORD for offset in (kind.__dictoffset__, kind.__weakrefoffset__) if offset > 0)
-    return kind.__itemsize__ == 0 and kind.__basicsize__ <= object.__basicsize__ + hidden + _WORD * len(slots)
 
 
 def _key_text(key: Any, leaves: Leaves) -> str:
     """A key as text; objects whose text would hold their address are named by type, and what they hold is not looked into."""
     text = repr(key) if isinstance(key, _PLAIN_KEYS) else f"{type(key).__name__}.{key.name}" if isinstance(key, Enum) else _ADDRESS
     if _ADDRESS in text:
-        leaves.leave_out(f"{_shown_name(type(key))} as a key")
+        leaves.leave_out(f"{shown_name(type(key))} as a key")
         return type(key).__name__
     return text
 
@@ -320,6 +388,11 @@ def clip_numbers(array: NDArray[Any]) -> NDArray[np.float64]:
     if values.size == 0 or (values.min() >= -LARGEST and values.max() <= LARGEST):
         return values
     return np.where(np.isfinite(values), np.clip(values, -LARGEST, LARGEST), values)
+
+
+def has_negative_zero(array: NDArray[np.float64]) -> bool:
+    """True if a zero among numbers has a sign, which no comparison shows."""
+    return bool((np.signbit(array) & (array == 0)).any())
 
 
 def limit_of(name: str) -> float:

@@ -19,6 +19,9 @@ _LAST_BITS: Final = 50
 _BITS_READ: Final = 100
 """Bits of an integer that are read: the first 53 in its float and the last 50; longer ones have a code of all digits too."""
 
+_COMMON: Final = {np.float64(np.nan).tobytes(), np.float64(-np.float64(np.nan)).tobytes()}
+"""NaN as constants and processors make it."""
+
 _NAMES: Final = {"float64": "float", "int64": "int", "bool": "bool"}
 _FAMILIES: Final = "fiub"
 
@@ -48,9 +51,13 @@ def visit_number(number: Any, name: str, path: Path, leaves: Leaves) -> str:
     if not math.isfinite(value):
         if not isinstance(number, np.longdouble) or not np.isfinite(number):
             leaves.add(path, 0.0)
+            visit_gap(value, path, leaves)
+            visit_payload(number, path, leaves)
             return f"{name} {value}"
         value = math.copysign(LARGEST, value)
     leaves.add(path, min(max(value, -LARGEST), LARGEST))
+    if value == 0 and math.copysign(1, value) < 0:
+        leaves.negative_zeros = True
     if isinstance(number, (int, np.integer)):
         if abs(value) >= EXACT:
             _visit_bits(int(number), path, leaves)
@@ -59,6 +66,21 @@ def visit_number(number: Any, name: str, path: Path, leaves: Leaves) -> str:
     elif not isinstance(number, (float, np.float32, np.float16, np.bool_)):
         _visit_rest(number, value, path, leaves)
     return name
+
+
+def visit_gap(value: float | None, path: Path, leaves: Leaves) -> None:
+    """Append which value that is no number stands in a place inside an output; where it is the whole output its form says so."""
+    if path:
+        leaves.apart.append(len(leaves.values))
+        leaves.add((*path, "the gap"), 1.0 if value is None else 2.0 if math.isnan(value) else 3.0 + (value < 0), "gap")
+
+
+def visit_payload(number: Any, path: Path, leaves: Leaves) -> None:
+    """Append the bits of a NaN other than the common one."""
+    if isinstance(number, (float, np.floating)) and number != number:  # noqa: PLR0124 - only a NaN is no equal of itself
+        bits = np.asarray(number, dtype=np.float64).tobytes()
+        if bits not in _COMMON:
+            leaves.add_code((*path, "the payload"), bits.hex(), "payloads", "payload")
 
 
 def _visit_bits(number: int, path: Path, leaves: Leaves) -> None:
@@ -94,6 +116,10 @@ def _visit_rest(number: Any, value: float, path: Path, leaves: Leaves) -> None:
 def visit_time(moment: date | time | timedelta, path: Path, leaves: Leaves) -> str:
     """Append a date, a time, both, or a duration, as days and microseconds."""
     name = type(moment).__name__
+    if moment != moment:  # noqa: PLR0124 - a missing time is no equal of itself
+        leaves.add(path, 0.0)
+        visit_gap(None, path, leaves)
+        return name
     if isinstance(moment, timedelta):
         leaves.add(path, float(moment.days))
         leaves.add((*path, "the microseconds"), float(moment.seconds * 1_000_000 + moment.microseconds))
@@ -102,6 +128,9 @@ def visit_time(moment: date | time | timedelta, path: Path, leaves: Leaves) -> s
     if isinstance(moment, (datetime, time)):
         clock = ((moment.hour * 60 + moment.minute) * 60 + moment.second) * 1_000_000 + moment.microsecond
         leaves.add((*path, "the microseconds"), float(clock))
+        leaves.add((*path, "the second"), moment.second + moment.microsecond / 1e6)
+        if isinstance(moment, date):
+            leaves.add((*path, "the moment"), 86400.0 * moment.toordinal() + clock / 1e6)
         name += " again" if moment.fold else ""
         offset = moment.utcoffset()
         if offset is not None:
@@ -120,6 +149,7 @@ def visit_numpy_time(moment: np.datetime64 | np.timedelta64, path: Path, leaves:
     name = str(moment.dtype)
     if np.isnat(moment):
         leaves.add(path, 0.0)
+        visit_gap(None, path, leaves)
         return f"{name} NaT"
     visit_number(int(moment.astype(np.int64)), name, path, leaves)
     return name

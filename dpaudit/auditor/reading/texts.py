@@ -1,88 +1,94 @@
-"""Texts and bytes as leaves: the text as a whole, the numbers in it, its wording without them, and its length."""
+"""Texts as leaves: their length, their wording as a whole and word by word, and the numbers, dates and identifiers in them."""
 
 from __future__ import annotations
 
-import json
 import re
-from collections.abc import Iterator
-from decimal import Decimal
-from typing import Any, Final
+from typing import Final
 
-from dpaudit.auditor.reading.leaves import Leaves, Path
+from dpaudit.auditor.reading.leaves import Leaves, Path, stable_code
 from dpaudit.auditor.reading.scalars import visit_number
+from dpaudit.auditor.reading.tokens import NUMBER, Token, numeral, pieces_of, tokens_of
 
 LONGEST: Final = 100_000
 """Letters of a text that are read; what follows is named as left out."""
 
-_NUMBER: Final = re.compile(r"[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?")
-_SURE_DIGITS: Final = 15
-_MOST_BYTES: Final = 32
-_STYLES: Final[tuple[dict[str, Any], ...]] = (
-    {},
-    {"separators": (",", ":")},
-    {"ensure_ascii": False},
-    {"separators": (",", ":"), "ensure_ascii": False},
-    {"indent": 2},
-    {"indent": 4},
-)
-"""Common layouts of JSON: of a text in one of them nothing is left to read but its value and the number of the layout."""
+_MOST_WORDS: Final = 48
+"""Words of a text that are read one by one; of longer texts the parts between numbers are, and of long ones with many the whole."""
 
+_MOST_PARTS: Final = 512
+_FEWEST_TO_COUNT: Final = 2
+_COUNTERS: Final = 16
+"""Words are counted in so many classes too, wherever they stand: a word that comes or goes shows there."""
 
-def json_value(text: str, path: Path, leaves: Leaves) -> tuple[Any] | None:
-    """Append the layout of a JSON text and return its value in a tuple of one; None where the layout may say more."""
-    if not text.startswith(("{", "[")) or len(text) > LONGEST:
-        return None
-    try:
-        value = json.loads(text)
-        styles = [place for place, style in enumerate(_STYLES) if json.dumps(value, **style) == text]
-    except (ValueError, RecursionError):
-        return None
-    if not styles:
-        return None
-    leaves.add(path, float(styles[0]))
-    return (value,)
+_SPACES: Final = re.compile(r"[ \t]+")
+_MADE_PLAIN: Final = re.compile(r"%[0-9A-F]{2}|(?<=[0-9]),(?=[0-9])")
 
 
 def visit_text(text: str, path: Path, leaves: Leaves, name: str) -> None:
-    """Append a text: where it holds no number its code, else code, wording, length and numbers."""
+    """Append a text: where it is one word its code, else its length, its wording and its numbers."""
     if len(text) > LONGEST:
         leaves.leave_out(f"the end of a {name} of more than {LONGEST:,} letters")
     shown = text[:LONGEST]
-    numbers = _NUMBER.findall(shown)
-    if not numbers:
-        leaves.add_code(path, text, name, "words")
-        return
-    leaves.apart += [len(leaves.values), len(leaves.values) + 2]
-    leaves.add_code(path, text, name, f"and {len(numbers)} numbers")
-    # Wording, numbers and length determine the text, so that only the wording has to repeat.
-    del leaves.codes[len(leaves.values) - 1]
-    leaves.add((*path, "the length"), float(len(text)))
-    leaves.add_code((*path, "the wording"), _NUMBER.sub("0", shown), name)
-    for place, (number, kind) in enumerate(_numbers(numbers)):
-        visit_number(number, kind, (*path, "the numbers", place), leaves)
-
-
-def visit_bytes(data: bytes, path: Path, leaves: Leaves, name: str) -> None:
-    """Append bytes: as text where they are printable, one by one where they are few, else as a whole."""
-    if data.isascii() and (text := data.decode("ascii")).replace("\n", "").replace("\t", "").replace("\r", "").isprintable():
-        visit_text(text, path, leaves, name)
+    tokens, parts = tokens_of(shown)
+    words = [word for part in parts for word in pieces_of(part)]
+    if not tokens and len(words) < _FEWEST_TO_COUNT:
+        leaves.add_code(path, text, name, "word")
         return
     leaves.apart.append(len(leaves.values))
-    leaves.add_code(path, data, name, f"bytes {min(len(data), _MOST_BYTES + 1)}")
-    leaves.add((*path, "the length"), float(len(data)))
-    if len(data) <= _MOST_BYTES:
-        del leaves.codes[len(leaves.values) - 2]
-        for place, byte in enumerate(data):
-            leaves.add((*path, "the bytes", place), float(byte))
-
-
-def _numbers(tokens: list[str]) -> Iterator[tuple[Any, str]]:
-    """The numbers of a text, as floats where these hold all their digits."""
+    leaves.add(path, float(len(text)), f"{len(tokens)} numbers")
+    if "%" in shown or "," in shown:
+        leaves.add_code((*path, "the escapes"), " ".join(sorted(set(_MADE_PLAIN.findall(shown)))), name, "escapes")
+    _visit_wording(tokens, parts, words, path, leaves, name)
+    place = 0
     for token in tokens:
-        if len(token) <= _SURE_DIGITS:
-            yield float(token), "float"
-        elif token.lstrip("+-").isdigit():
-            yield (int(token), "int") if len(token) < 4000 else (float(token), "float")
-        else:
-            value = float(token)
-            yield (value, "float") if repr(value) == token.lstrip("+") else (Decimal(token), "Decimal")
+        for value, kind in token.numbers:
+            visit_number(value, kind, (*path, "the numbers", place), leaves)
+            place += 1
+    for place, token in enumerate(tokens):
+        _add_style(token, (*path, "the digits", place), leaves)
+
+
+def visit_numeral(text: str, path: Path, leaves: Leaves) -> None:
+    """Append a number of a text that was read in parts: its value and how it is written."""
+    token = numeral(text)
+    for value, kind in token.numbers:
+        visit_number(value, kind, path, leaves)
+    _add_style(token, (*path, "the digits"), leaves)
+
+
+def _add_style(token: Token, path: Path, leaves: Leaves) -> None:
+    """Append how a number is written, which is no part of any sum."""
+    leaves.apart.append(len(leaves.values))
+    leaves.add(path, token.style)
+
+
+def _visit_wording(tokens: list[Token], parts: list[str], words: list[str], path: Path, leaves: Leaves, name: str) -> None:
+    """Append the wording of a text without its numbers: as a whole, and in parts that have to repeat."""
+    whole = parts[0] + "".join(token.template + part for token, part in zip(tokens, parts[1:], strict=True))
+    units, place = (words, "the words") if len(words) <= _MOST_WORDS else (parts, "the parts")
+    read = len(units) <= _MOST_PARTS
+    leaves.apart.append(len(leaves.values))
+    leaves.add_code((*path, "the wording"), whole, name)
+    if not read:
+        return
+    # The parts determine the wording, so that only they have to repeat.
+    del leaves.codes[len(leaves.values) - 1]
+    # What the tokens leave of themselves, such as the month of a date or the length of an identifier, is one part more.
+    left = " ".join(token.template for token in tokens if token.template != NUMBER)
+    units = [*units, left] if left else units
+    first = len(leaves.values)
+    for number, unit in enumerate(units):
+        leaves.add_code((*path, place, number), unit, name, f"{place}{len(units)}" if number == 0 else "")
+    leaves.apart += range(first, len(leaves.values))
+    if len(words) >= _FEWEST_TO_COUNT:
+        _count_words(words, path, leaves)
+
+
+def _count_words(words: list[str], path: Path, leaves: Leaves) -> None:
+    """Append how many words fall into each of a few classes, by their codes."""
+    counts = [0] * _COUNTERS
+    for word in words:
+        counts[stable_code(word.strip().rstrip(".,;:!?").lower()) % _COUNTERS] += 1
+    leaves.apart += range(len(leaves.values), len(leaves.values) + _COUNTERS)
+    for place, count in enumerate(counts):
+        leaves.add((*path, "the counts", place), float(count), "counts" if place == 0 else "")

@@ -15,6 +15,7 @@ from dpaudit.auditor.data.records import copy_of
 from dpaudit.auditor.events.predicates import hits_of
 from dpaudit.auditor.events.ranking import Event
 from dpaudit.auditor.reading.features import FeatureMap
+from dpaudit.auditor.reading.objects import error_parts
 from dpaudit.auditor.reading.outputs import Failure, Matrix, Outputs, groups, keep_output
 from dpaudit.auditor.reading.unread import NOTHING, Account, account_of, join_accounts
 from dpaudit.auditor.runs import pulse
@@ -235,7 +236,7 @@ def _run_each(run: Callable[..., Any], datasets: tuple[Any, ...], labels: Labels
             raise TargetFailure("DPA415", "a run of it ended for want of memory; see --memory-limit.") from error
         except BaseException as error:  # noqa: BLE001 - whatever else the target raises is an output
             # Told apart by the whole name of its class, shown by what source code names.
-            outputs.append(Failure(_name_error(error, type(error).__name__), _name_error(error)))
+            outputs.append(Failure(_name_error(error, type(error).__name__), _name_error(error), tuple(error_parts(error))))
         finally:
             end_call(mark)
     return outputs

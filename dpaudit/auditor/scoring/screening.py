@@ -218,7 +218,8 @@ def _couples(measures: Measures, gauge: Gauge) -> list[tuple[float, Couple]]:
     # In the units of the output, where noise that two numbers share cancels.
     covariances = (measures.products / runs[:, None, None] - means[:, :, None] * means[:, None, :]) * np.outer(scale, scale)
     pooled, shift = covariances.mean(axis=0), (means[1] - means[0]) * scale
-    variance, count = np.maximum(np.diagonal(pooled), 1e-300), runs.mean() / 2
+    # A floor beside the shift, since the square of a large one over a variance of nothing is no number.
+    variance, count = np.maximum(np.diagonal(pooled), np.maximum(1e-30, 1e-12 * shift**2)), runs.mean() / 2
     alone = shift**2 / variance * count
     alone = alone[:, None] + alone[None, :]
     found: list[tuple[float, Couple]] = []
