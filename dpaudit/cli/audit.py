@@ -30,7 +30,7 @@ PROFILES: Final = {"quick": 200_000, "standard": 1_000_000, "thorough": 10_000_0
 _STORY_RUNS: Final = 100_000
 """Runs for each target of an audit without any name: enough for its verdicts, so that a newcomer need not wait."""
 
-_FIRST_SECONDS: Final = "12"
+_FIRST_SECONDS: Final = "10"
 """Seconds for plain functions, of whose pace nothing is known, unless something else bounds the audit."""
 
 _EXAMPLES: Final = {"alpha": "--alpha 0.001", "runs": "--runs 200000", "seconds": "--time-budget 60", "seed": "--seed 1"}

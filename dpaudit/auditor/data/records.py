@@ -21,6 +21,10 @@ _MOST_COLUMNS: Final = 256
 """Columns that are searched for extreme records: each is worth a pass over the data, and only a few pairs are made of them."""
 
 
+_PLAIN: Final = frozenset({int, float, str, bool, bytes, type(None)})
+"""Types whose values need no copy."""
+
+
 def is_dataset(data: object) -> bool:
     """True if `data` is plainly a sequence of records: an array, or a list or tuple of numbers, texts, mappings or rows."""
     if isinstance(data, np.ndarray):
@@ -36,6 +40,12 @@ def is_dataset(data: object) -> bool:
 
 def copy_of(data: Any) -> Any:
     """Return a deep copy of an input, or the input itself where it cannot be copied."""
+    if type(data) is dict and _PLAIN.issuperset(map(type, data.values())):
+        return dict(data)  # a tenth of the time of a deep copy, which data of many records take
+    if type(data) is list and all(type(one) is dict and _PLAIN.issuperset(map(type, one.values())) for one in data):
+        # Records that are one object in the data stay one in the copy, as in a deep copy.
+        made = {id(one): one.copy() for one in data}
+        return [made[id(one)] for one in data]
     try:
         return copy.deepcopy(data)
     except Exception:  # noqa: BLE001 - open files, locks and the like are shared by all runs
@@ -89,8 +99,10 @@ def replace_records(data: Dataset, changes: Mapping[int, Any]) -> Dataset:
 
 def same(first: Any, second: Any) -> bool:
     """True if two records are equal; NaN equals NaN, and arrays are compared entry by entry."""
-    if first is second:
-        return True
+    if first is second or (
+        type(first) is dict is type(second) and _PLAIN.issuperset(map(type, first.values())) and first == second
+    ):
+        return True  # records of numbers and texts, which equality compares at once
     if isinstance(first, np.ndarray) or isinstance(second, np.ndarray):
         first, second = np.asarray(first), np.asarray(second)
         # NaN is looked for in numbers only, since numpy refuses to look for it in objects.
