@@ -27,6 +27,7 @@ from dpaudit.results import Attack, Report, Settings, TargetResult
 from dpaudit.targets import Target
 
 _NO_RUNS: Final = "the report holds no runs of it"
+_NO_FUNCTION: Final = "its outputs were collected elsewhere; audit the same two samples with the same seed again"
 _NO_TARGET: Final = "it was given as an object; give it again in targets="
 
 
@@ -147,6 +148,8 @@ def _repeat_runs(
     recorded = result.attack
     if recorded is None:
         return ReplayResult(result.name, settings.seed, None, None, reason=_NO_RUNS)
+    if result.samples is not None:
+        return ReplayResult(result.name, settings.seed, recorded, None, reason=_NO_FUNCTION)
     reference = None if result.reference is None else reference_at(result.reference, settings.data, settings.asked)
     if reference is not None:
         target = reference.load()

@@ -27,6 +27,7 @@ WRITERS = {
     "npy": np.save,
     "npz": lambda path, part: np.savez(path, part=part, size=np.zeros((len(part), 2))),
     "csv": lambda path, part: _lines(path, ["run,mean,unit", *(f"{run},{one},years" for run, one in enumerate(part))]),
+    "semicolons.csv": lambda path, part: _lines(path, ["mean;unit", *(f"{one:.4f}; years".replace(".", ",") for one in part)]),
     "tsv": lambda path, part: _lines(path, (f"{one}\t1" for one in part)),
     "parquet": lambda path, part: pd.DataFrame({"mean": part, "unit": "years"}).to_parquet(path),
     "json": lambda path, part: path.write_text(json.dumps(part.tolist())),
@@ -70,7 +71,7 @@ def test_every_form_of_report_is_written_and_shown_again(dpaudit, folder, values
     again = dpaudit("report", "out/report.json#samples")
     assert 0 == again.exit_code
     assert "the rows of first.npy against those of second.npy" in again.stdout.lower()
-    assert "not repeated" in dpaudit("replay", "out/report.json").stdout
+    assert "its outputs were collected elsewhere" in dpaudit("replay", "out/report.json").stdout
 
 
 REFUSED = {
@@ -103,3 +104,11 @@ def test_headers_must_agree_and_are_not_quoted(dpaudit, folder):
     assert 2 == found.exit_code
     assert "part 2 of the rows" in found.stderr
     assert "secret" not in found.stderr
+
+
+@pytest.mark.parametrize("content", ["", "only,a,header\n"])
+def test_a_file_without_outputs_is_refused(dpaudit, folder, content):
+    (folder / "first.csv").write_text(content)
+    found = dpaudit("samples", "first.csv", "first.csv", "--epsilon", 1)
+    assert 2 == found.exit_code
+    assert "DPA109 first.csv holds no outputs" in found.stderr

@@ -90,24 +90,31 @@ def _text(path: Path) -> str:
 
 def _read_table(path: Path) -> Sample:
     """Read a table of cells, with a header unless its first row holds numbers alone."""
-    reader = csv.reader(io.StringIO(_text(path), newline=""), delimiter="\t" if path.suffix.lower() == ".tsv" else ",", strict=True)
-    rows: list[list[str]] = []
+    text = _text(path)
+    sign = "\t" if path.suffix.lower() == ".tsv" else ";" if ";" in text.partition("\n")[0] else ","
+    rows = _rows(path, text, sign)
+    # Where semicolons part cells, commas are decimal.
+    cells = [[cell_of(cell, "," if sign == ";" else ".") for cell in row] for row in rows]
+    bare = not rows or all(isinstance(cell, (int, float)) for cell in cells[0])
+    names = [str(place) if bare else name for place, name in enumerate(rows[0])] if rows else []
+    # Equal names are kept apart by their places.
+    columns = zip(*(cells if bare else cells[1:]), strict=True)
+    return of_columns(
+        {f"{place} {name}": column for place, (name, column) in enumerate(zip(names, columns, strict=False))}, path.name
+    )
+
+
+def _rows(path: Path, text: str, sign: str) -> list[list[str]]:
+    """Part the lines of a table into as many cells as the first one has."""
+    reader, rows = csv.reader(io.StringIO(text, newline=""), delimiter=sign, strict=True), list[list[str]]()
     try:
-        for row in reader:
-            if row and rows and len(row) != len(rows[0]):
+        for row in filter(None, reader):
+            if rows and len(row) != len(rows[0]):
                 _refuse(path, f"line {reader.line_num} has {len(row)} cells, the first line has {len(rows[0])}")
-            if row:
-                rows.append(row)
+            rows.append(row)
     except csv.Error as error:
         _refuse(path, f"line {reader.line_num} has a broken quote or a cell that is too long", error)
-    bare = all(isinstance(cell_of(cell), (int, float)) for cell in rows[0]) if rows else True
-    names = [str(place) for place in range(len(rows[0]))] if bare and rows else rows[0] if rows else []
-    body = rows if bare else rows[1:]
-    if not body:
-        return Sample([], tuple(names), path.name)
-    # Equal names are kept apart by their places.
-    columns = {f"{place} {name}": [cell_of(row[place]) for row in body] for place, name in enumerate(names)}
-    return of_columns(columns, path.name)
+    return rows
 
 
 def _read_lines(path: Path) -> Sample:

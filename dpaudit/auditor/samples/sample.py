@@ -62,14 +62,16 @@ def of_columns(columns: Mapping[str, Sequence[Any]], name: str) -> Sample:
     if len(lengths) > 1:
         raise InvalidArgument("DPA105", f"the columns of {name} differ in length. Give one entry for each output in all of them.")
     cells = [[_cell(cell) for cell in column] for column in columns.values()]
+    if not cells:
+        return Sample([], name=name)
     rows = cells[0] if len(cells) == 1 else list(zip(*cells, strict=True))
     return Sample(rows, tuple(columns), name)
 
 
-def cell_of(text: str) -> Any:
+def cell_of(text: str, point: str = ".") -> Any:
     """Return a cell of a text table: None where it is blank, a number where it reads as one, else the text."""
     # Each cell for itself: a type inferred from a whole column would depend on the rows that decide.
-    bare = text.strip()
+    bare = text.strip().replace(point, ".")
     if not bare:
         return None
     if not _NUMBER.fullmatch(bare):
@@ -125,4 +127,4 @@ def require_alike(first: Sample, second: Sample) -> None:
             )
 
 
-_SAVE: Final = "Save both by the same program, with the same columns and types."
+_SAVE: Final = "Save both by the same program, with the same header, columns and types."
