@@ -141,9 +141,9 @@ def _decode_fields(document: Any, kind: Any, where: str) -> Any:
     if not isinstance(document, dict):
         _refuse(where, "an object", document)
     hints = _field_hints(kind)
-    views = {name + VIEW for name, hint in hints.items() if _present(hint) is Fraction}
     absent = _left_out(kind) - document.keys()
-    check_names(document, (hints.keys() | views) - absent, where)
+    views = {name + VIEW for name, hint in hints.items() if _present(hint) is Fraction and name not in absent}
+    check_names(document, (hints.keys() - absent) | views, where)
     parts = {name: decode(document[name], hint, f"{where}.{name}") for name, hint in hints.items() if name not in absent}
     return _built(where, kind, parts)
 

@@ -105,6 +105,7 @@ class Sequential:
     """The e-process: bets on the label of every run from the first on.
 
     `stopped_at` is the run at which the wealth reached `log10_threshold`, which refutes, None if never; `p_value` is 1 / peak.
+    `rejected` is the largest epsilon that these bets refute, at the tested delta; None where they refute none.
     """
 
     log10_wealth: float
@@ -114,6 +115,7 @@ class Sequential:
     stopped_at: int | None
     p_value: float
     path: tuple[WealthPoint, ...] = ()
+    rejected: Fraction | None = field(default=None, metadata={"left out": True})
 
 
 @dataclass(frozen=True)
@@ -333,7 +335,8 @@ class Settings:
     """What an audit is asked to do; together with the targets it determines the evidence bit for bit.
 
     `runs` is for each target; it is 0 where `seconds` is given for the whole audit, and each attack's `plan` has the runs. `asked`
-    is what the command said of functions without a Target.
+    is what the command said of functions without a Target. Unless `stop_early` is False, a refuted claim gets 20,000 more runs for
+    its bound instead of all that are left; reports that lack it are from before there was a choice.
     """
 
     alpha: Fraction
@@ -345,6 +348,7 @@ class Settings:
     seconds: Fraction | None = None
     show_values: bool = False
     asked: Asked | None = field(default=None, metadata={"left out": True})
+    stop_early: bool | None = field(default=None, metadata={"left out": True})
 
 
 @dataclass(frozen=True)

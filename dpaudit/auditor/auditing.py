@@ -41,6 +41,7 @@ def audit(  # noqa: PLR0913 - every argument but the first is an option given by
     data: str | None = None,
     asked: Asked | None = None,
     show_values: bool = False,
+    stop_early: bool = False,
     progress: Listener | None = None,
     supervised: bool = False,
     time_limit: Exact | None = None,
@@ -63,6 +64,8 @@ def audit(  # noqa: PLR0913 - every argument but the first is an option given by
       data: path of a file (CSV, JSON lines, Parquet or .npy) whose records replace the data of targets given by name.
       asked: claim and arguments for functions that are given by name without a Target, as the command line collects them.
       show_values: whether the report may show values of datasets and outputs although the data are private.
+      stop_early: whether 20,000 runs are enough for the bound of a claim that bets have refuted; else all runs that are left
+        tighten it.
       progress: called with a `Progress` after every chunk of runs.
       supervised: whether every target is loaded and run in a forked process of its own, so that an exit, a crash or a hang makes
         one failed result; implied by either limit. Not the default, since forking is unsafe in programs with threads; `dpaudit
@@ -96,6 +99,7 @@ def audit(  # noqa: PLR0913 - every argument but the first is an option given by
         family=family,
         data=data,
         show_values=show_values,
+        stop_early=stop_early,
         asked=asked,
     )
     if progress is not None and not callable(progress):

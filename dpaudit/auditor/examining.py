@@ -109,6 +109,7 @@ def case_of(entry: Entry, settings: Settings, position: int, count: int, checks:
         executor=executor,
         checked=checks.runs + PRICE_RUNS,
         places=checks.places,
+        stops_early=settings.stop_early is not False,
     )
 
 

@@ -54,6 +54,7 @@ def settings_of(  # noqa: PLR0913 - one argument for each field
     family: str,
     data: str | None,
     show_values: bool = False,
+    stop_early: bool | None = None,
     asked: Asked | None = None,
 ) -> Settings:
     """Return the settings, exact and checked."""
@@ -71,6 +72,7 @@ def settings_of(  # noqa: PLR0913 - one argument for each field
         data=None if data is None else instance_of(data, str, "data"),
         seconds=None if seconds is None else in_range(seconds, "seconds", lower=0, upper=MOST_SECONDS, lower_open=True),
         show_values=instance_of(show_values, bool, "show_values"),
+        stop_early=None if stop_early is None else instance_of(stop_early, bool, "stop_early"),
         asked=None if asked is None else instance_of(asked, Asked, "asked"),
     )
 

@@ -60,6 +60,7 @@ _EXAMPLES: Final = {"alpha": "--alpha 0.001", "runs": "--runs 200000", "seconds"
 @json_option
 @forms
 @click.option("--show-values", is_flag=True, help="Show values of private data in the report, which then says so.")
+@click.option("--stop-early", is_flag=True, help="Make 20,000 runs, not all that are left, for the bound of a refuted claim.")
 @click.option("--allow-skips", is_flag=True, help="Targets that fail to load or run do not count for the exit code.")
 @click.pass_context
 def audit(  # noqa: PLR0913 - one argument for each option
@@ -85,6 +86,7 @@ def audit(  # noqa: PLR0913 - one argument for each option
     sarif: str | None,
     github: bool,
     show_values: bool,
+    stop_early: bool,
     allow_skips: bool,
     **plain: Any,
 ) -> None:
@@ -114,6 +116,7 @@ def audit(  # noqa: PLR0913 - one argument for each option
         seed=seed,
         data=data,
         show_values=show_values,
+        stop_early=stop_early,
         asked=asked,
     )
     for place in (folder, *(Path(file).parent for file in (junit, sarif) if file is not None)):
@@ -224,6 +227,7 @@ def _audited(
                     data=settings.data,
                     asked=settings.asked,
                     show_values=settings.show_values,
+                    stop_early=bool(settings.stop_early),
                     power_target=settings.power_target,
                     family=settings.family,
                     progress=tell,

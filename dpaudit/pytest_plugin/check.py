@@ -51,7 +51,7 @@ class Check:
 
         self.spend()
         chosen = limits_of_run(self.item.config) | ({} if runs is None else {"runs": runs}) | options
-        found = audit(target, alpha=self.alpha, seed=self.seed, supervised=True, **chosen)
+        found = audit(target, alpha=self.alpha, seed=self.seed, supervised=True, stop_early=True, **chosen)
         report = with_references(found, target, self.item)
         evidence = keep(report, self.item)
         self._note(report, evidence)

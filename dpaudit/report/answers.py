@@ -203,7 +203,11 @@ def _refuted(result: TargetResult) -> str:
         if bound is not None and bound.epsilon is not None and _exceeds(bound, result):
             return f"{false}: the true epsilon is at least {wording.lower(bound.epsilon)}{_at(bound)}."
         sure = "" if result.attack is None else f" (p-value {wording.probability(result.attack.p_value)})"
-        return f"{false}: outputs tell the two datasets apart better than {_promised_point(result)} allows{sure}."
+        rejected = None if result.attack is None else result.attack.sequential.rejected
+        bets = (
+            "" if rejected is None else f" Bets refute every epsilon up to {wording.lower(rejected)}, which no bound here exceeds."
+        )
+        return f"{false}: outputs tell the two datasets apart better than {_promised_point(result)} allows{sure}.{bets}"
     price = result.price
     if price is not None and price.status == "above" and price.value is not None:
         return f"{false}: the noise that was logged costs {price.quantity} = {wording.lower(price.value.lower)}."

@@ -72,7 +72,7 @@ def compared(before: Report, after: Report) -> list[Compared]:
 
 def of_the_audits(before: Report, after: Report) -> Iterator[Change]:
     """What differs in how the audits were made."""
-    for name in ("alpha", "runs", "seconds", "power_target", "family", "data", "show_values"):
+    for name in ("alpha", "runs", "seconds", "power_target", "family", "data", "show_values", "stop_early"):
         first, second = (getattr(instance_of(report, Report, "report").settings, name) for report in (before, after))
         if first != second:
             yield Change("", name.replace("_", " "), _setting(first), _setting(second))

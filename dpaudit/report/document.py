@@ -113,6 +113,7 @@ def audit_command(report: Report) -> str | None:
     budget = f"--runs {settings.runs}" if settings.seconds is None else f"--time-budget {settings.seconds}"
     data = [] if settings.data is None else ["--data", shlex.quote(settings.data)]
     shown = ["--show-values"] if settings.show_values else []
+    shown += ["--stop-early"] if settings.stop_early is not False else []
     targets = [shlex.quote(name) for name in dict.fromkeys(names)]
     return " ".join(["dpaudit audit", *targets, *data, *shown, f"--alpha {settings.alpha} {budget} --seed {settings.seed}"])
 

@@ -2,6 +2,7 @@
 
 import itertools
 import math
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -9,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpaudit import GDP, Claim, PureDP, Target
+from dpaudit import GDP, Claim, PureDP, Target, audit
 from dpaudit.auditor.attack.course import Case, Clock, Course, late_chunks
 from dpaudit.auditor.attack.plans import Plan, plan_of
 from dpaudit.auditor.attack.trial import try_claim
@@ -184,3 +185,38 @@ def test_the_line_before_the_pilot_is_one_of_the_claim():
 
     assert first_line(lines) in lines
     assert lines[0] == first_line(lines[:1])
+
+
+def count_of_integers(data, rng):
+    """A count with the noise of half of the scale that the claim needs."""
+    p = 1 - math.exp(-2)
+    return len(data) + int(rng.geometric(p)) - int(rng.geometric(p))
+
+
+def integers():
+    """A count that claims half of its epsilon."""
+    return Target(name="integers", run=count_of_integers, claim=Claim(PureDP(epsilon="1")), neighbours=[([1], [1, 2])])
+
+
+def test_a_larger_budget_gives_a_better_bound_on_integers():
+    bounds = [audit(integers(), runs=runs, seed=1).results[0].lower_bound for runs in (5_000, 50_000)]
+    assert bounds[0].epsilon < bounds[1].epsilon < 2
+
+
+@pytest.mark.parametrize("stop_early", [False, True])
+def test_all_runs_that_are_left_tighten_the_bound_of_a_refuted_claim_unless_it_is_to_stop_early(stop_early):
+    attack = audit(integers(), runs=60_000, seed=1, stop_early=stop_early).results[0].attack
+    assert attack.sequential.stopped_at is not None
+    assert (attack.bound.counts.runs == 20_000) == stop_early
+    assert (attack.runs > 59_000) == (not stop_early)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_an_early_refutation_does_not_pass_the_budget(seed):
+    target = replace(integers(), claim=Claim(PureDP(epsilon="3/2")))
+    assert 10_000 >= audit(target, runs=10_000, seed=seed, stop_early=True).results[0].attack.runs
+
+
+def test_bets_that_refute_say_up_to_which_epsilon():
+    attack = audit(integers(), runs=5_000, seed=1).results[0].attack
+    assert attack.sequential.rejected == 1

@@ -269,7 +269,7 @@ def test_the_command_that_repeats_a_result_survives_a_shell():
 
 
 def test_the_command_that_repeats_an_audit_names_each_source_once():
-    settings = replace(EMPTY.settings, data="my people.csv")
+    settings = replace(EMPTY.settings, data="my people.csv", stop_early=False)
     report = Report(settings, (RESULT, replace(RESULT, reference="count.py:target#1"), replace(RESULT, reference="laplace")))
     expected = "dpaudit audit count.py:target laplace --data 'my people.csv' --alpha 1/20 --runs 1000 --seed 0"
     assert expected == audit_command(report)

@@ -124,7 +124,7 @@ def _next_chunks(course: Course, alive: list[int], sizes: Iterator[tuple[int, in
 
 def _is_over(course: Course, clock: Clock) -> bool:
     """True if a refutation or the time ends the pilot."""
-    if course.stopped_at is not None and course.runs >= ENOUGH_TO_CHOOSE:
+    if course.stopped_at is not None and course.case.stops_early and course.runs >= ENOUGH_TO_CHOOSE:
         return True
     share = _PILOT_TIME if course.runs >= FEWEST_PILOT_RUNS else _LONGEST_PILOT_TIME
     most = course.case.subject.target.most_runs or math.inf

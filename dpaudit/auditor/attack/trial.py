@@ -31,6 +31,9 @@ from dpaudit.targets import Target
 
 POWER: Final = 0.9
 
+RUNS_FOR_SMALLER: Final = 150_000
+"""Runs that are kept for smaller pairs: as many as their search takes at most."""
+
 _ROWS_TO_RANK: Final = 2**17
 _ROWS_TO_SCREEN: Final = 2**15
 _ROWS_TO_SCREEN_MANY: Final = 2**13
@@ -91,12 +94,15 @@ def _attack(case: Case) -> Trial:
     case, plan, known = course.case, piloted.plan, list(piloted.seen)
     pilot = join_runs(known, _ROWS_TO_RANK)
     choice = _choose(case, piloted.pair, pilot, plan)
+    against = start if course.stopped_at is not None else choice.point
     if course.stopped_at is None and choice.events:
         known += _bet_on(course, choice, piloted)
-    runs = plan.bound if course.stopped_at is None else min(_left(case, plan), RUNS_AFTER_REFUTATION)
+    runs = plan.bound if course.stopped_at is None else _left(case, plan, course.runs)
     ranked, runs = _best_event(course, choice, known, runs, plan)
     bound = None if ranked is None else _bound(course, choice, ranked, runs, plan)
     sequential = course.sequential()
+    if course.stopped_at is not None and against == choice.point:
+        sequential = replace(sequential, rejected=against.epsilon)
     least = sequential.p_value if bound is None else min(sequential.p_value, bound.p_value)
     unread = _unread(course)
     # Nothing would have been found in what was not read.
@@ -128,10 +134,12 @@ def _unread(course: Course) -> Unread | None:
     return unread_in(*([tally for (stage, _), tally in parts if (stage == PILOT) == first] for first in (True, False)))
 
 
-def _left(case: Case, plan: Plan) -> int:
-    """Return the runs that the bound may take after an early refutation: half of them where a smaller pair is looked for."""
-    given = isinstance(case.subject.target.neighbours, Sequence)
-    return (plan.betting + plan.bound) // (1 if given else 2)
+def _left(case: Case, plan: Plan, done: int) -> int:
+    """Return the runs of the bound after an early refutation, at most half of the rest where a smaller pair is looked for."""
+    left, given = plan.total - done, isinstance(case.subject.target.neighbours, Sequence)
+    if case.stops_early:
+        return min((plan.betting + plan.bound) // (1 if given else 2), left, RUNS_AFTER_REFUTATION)
+    return left if given else max(left // 2, left - RUNS_FOR_SMALLER)
 
 
 def _choose(case: Case, pair: int, pilot: tuple[Matrix, Labels], plan: Plan) -> Choice:

@@ -36,6 +36,7 @@ also a share of the distance of log-odds around the limit from it, since bins hi
 
 _VALUE_HANDICAP: Final = 1.0
 _FITTED_HANDICAP: Final = 3.0
+_EXACT_HANDICAP: Final = 1.0
 _SCORE_MERIT: Final = 0.97
 """A score of several columns has more ways to be lucky than a threshold on one, and has to promise a little more."""
 
@@ -146,7 +147,8 @@ def _score_thresholds(features: Floats, labels: Labels, score: FittedScore) -> l
     curve = column_model(column, scored=True)
     # On a single column, thresholds are nearly as good as a fitted score and choose less freely.
     single = len(score.table.columns) == 1
-    return _thresholds(column, curve, threshold, _FITTED_HANDICAP if single else 0.0, 1.0 if single else _SCORE_MERIT)
+    handicap = _FITTED_HANDICAP if single else _EXACT_HANDICAP if score.exact else 0.0
+    return _thresholds(column, curve, threshold, handicap, 1.0 if single else _SCORE_MERIT)
 
 
 def _outputs(features: Floats, scores: Floats, score: FittedScore) -> tuple[Floats, Floats] | None:

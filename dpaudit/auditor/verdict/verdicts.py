@@ -88,6 +88,12 @@ def _refutation(attack: Attack) -> str:
         counted = f"{attack.event}: {bound.counts.ones:,} times on the {ones} dataset, {bound.counts.zeros:,} times on the {zeros}"
         parts.append(f"{counted}, in {bound.counts.runs:,} runs")
     found = "; ".join(parts) + "."
+    if attack.minimal is not None and attack.sequential.stopped_at is None:
+        found += f" The search for a smaller pair made {attack.minimal.runs:,} runs beyond the budget."
+    rejected = attack.sequential.rejected
+    if rejected is not None and (bound is None or bound.epsilon is None or bound.epsilon < rejected):
+        at = f" at delta = {outward(bound.delta, digits=3, up=True)}" if bound is not None and bound.delta else ""
+        found += f" The bets alone refute every epsilon{at} up to {outward(rejected, digits=4, up=False)}; the bound shows less."
     if bound is None or bound.epsilon is None or bound.epsilon <= 0:
         return found
     at = f" at delta = {outward(bound.delta, digits=3, up=True)}" if bound.delta else ""
