@@ -43,7 +43,7 @@ STUB = """
     from fractions import Fraction
     from dpaudit.results import ClaimSummary, Report, Settings, TargetResult, Verdict
 
-    def audit(target, *, alpha, seed, supervised, runs=100):
+    def audit(target, *, alpha, seed, supervised, stop_early, runs=100):
         result = TargetResult(
             name="stub", description="", claim=ClaimSummary("pure_dp", (), "add_remove", "epsilon = 1"),
             verdict=Verdict(target), summary="made up",
