@@ -295,7 +295,8 @@ def _repair_undecided(result: TargetResult, wanted: Fraction) -> str:
         return _least_change(result) or "Add noise, or claim what the certified price allows."
     attack, power = result.attack, result.power
     if attack is not None and attack.unread is not None:
-        return "Release numbers, texts or containers of them, or give score= to say what to look at."
+        score = "" if result.samples is not None else ", or give score= to say what to look at"
+        return f"Release numbers, texts or containers of them{score}."
     if attack is None or power is None or power.factor is None or not 1 < power.factor < _HOPELESS:
         if result.samples is not None:
             return "More rows alone may not decide it: collect samples on two datasets whose outputs differ as much as they can."

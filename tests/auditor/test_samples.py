@@ -284,3 +284,10 @@ def test_an_undecided_claim_is_told_how_many_rows_would_decide_it():
     text = to_text(audit_samples(*two(response(1), 400), claim=ONE), width=200)
     assert "rows each would decide it" in text
     assert "--runs" not in text
+
+
+def test_texts_that_never_repeat_are_not_called_consistent():
+    letters = np.random.default_rng(1).choice(list("abcdefgh"), (2, 3000, 40))
+    report = audit_samples(*(["".join(row) for row in part] for part in letters.tolist()), claim=ONE)
+    assert Verdict.INCONCLUSIVE is report.results[0].verdict
+    assert "score=" not in to_text(report)
