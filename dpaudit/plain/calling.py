@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 from dpaudit.errors import TargetFailure
 from dpaudit.plain.forms import Form, Table, form_of, kinds_for, table_of
 from dpaudit.plain.signature import Call, annotation_of, call_of, parameters_of, refuse_unknown
-from dpaudit.plain.streams import generators_of, run_seeded, states_of
+from dpaudit.plain.streams import generators_of, is_own_process, run_seeded, states_of
 from dpaudit.plain.usage import usage_of
 
 if TYPE_CHECKING:
@@ -251,7 +251,8 @@ def _words(run: PlainRun, form: Form, own: Sequence[tuple[str, Any]], moved: tup
     names = dict(own)
     others = [f"the generator {name} of its module" if name in names else name for name in moved or ()]
     if others:
-        said += f"; its randomness from {' and '.join(others)} is seeded by the audit"
+        seeded = "is seeded by the audit" if is_own_process() else "is not seeded in this process, so that no replay repeats it"
+        said += f"; its randomness from {' and '.join(others)} {seeded}"
     elif moved is not None and call.source is None:
         same = _repeats(run, form.data)
         said += (

@@ -28,6 +28,9 @@ _last: list[object] = [None]
 _taken: list[int] = [0]
 """Bytes that runs took in the place of the operating system's."""
 
+_owned: list[bool] = [False]
+"""Whether this process serves audits alone."""
+
 _real: Final[Callable[[int], bytes]] = os.urandom
 
 _undo: Final[dict[int, Callable[[], object]]] = {}
@@ -65,8 +68,23 @@ def _divert(source: Callable[[int], bytes]) -> None:
         random._urandom = source  # type: ignore[attr-defined]  # noqa: SLF001 - what SystemRandom and secrets read
 
 
+def own_process() -> None:
+    """Say that this process, and those that it forks, serve audits alone, so that all sources of randomness may be seeded.
+
+    Elsewhere nothing global is touched: noise that a user's program draws after an audit would follow from the audit's public seed.
+    """
+    _owned[0] = True
+
+
+def is_own_process() -> bool:
+    """True if this process serves audits alone."""
+    return _owned[0]
+
+
 def run_seeded(call: Callable[[], Any], rng: Generator, own: tuple[Any, ...]) -> Any:
     """Make one run with all that can be seeded seeded from `rng`; `own` are generators of the user's modules."""
+    if not _owned[0]:
+        return call()
     if _last[0] is not rng:
         _divert(_urandom)
         _seed_all(rng, own)

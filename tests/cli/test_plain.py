@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import random
 import sys
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from dpaudit import Verdict, audit, claim
 from dpaudit.datafiles import read_data
 from dpaudit.errors import TargetFailure
 from dpaudit.loading import load_targets
+from dpaudit.plain import streams
 from dpaudit.plain.asked import asked_of, read_literal
 from dpaudit.report import from_json
 
@@ -21,7 +23,9 @@ PEOPLE = "name,age,visits,ill\n" + "".join(f"p{place},{20 + place},{place % 7},{
 
 @pytest.fixture
 def plain(tmp_path, monkeypatch):
-    """Load the one target of a source text, with people as its data."""
+    """Load the one target of a source text, with people as its data, in a process that serves audits alone."""
+    monkeypatch.setattr(streams, "_owned", [True])
+    monkeypatch.setattr(os, "urandom", os.urandom)  # given back afterwards
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "path", list(sys.path))
     Path("people.csv").write_text(PEOPLE)
@@ -97,6 +101,18 @@ def test_runs_that_share_a_generator_differ_and_other_threads_keep_the_randomnes
     rng = np.random.default_rng(3)
     assert 50 == len({target.run(target.data, rng) for _ in range(50)})
     assert os.urandom(8) != os.urandom(8)
+
+
+def test_a_program_that_audits_itself_keeps_its_own_randomness(plain, monkeypatch):
+    monkeypatch.setattr(streams, "_owned", [False])
+    target = plain("import random\nimport numpy as np\ndef f(rows):\n    return random.random(), np.random.rand()")
+    assert "is not seeded in this process" in target.description
+    random.seed(5)
+    np.random.seed(5)  # noqa: NPY002 - the global one is meant, as below
+    expected = random.random(), np.random.rand()  # noqa: NPY002, S311
+    random.seed(5)
+    np.random.seed(5)  # noqa: NPY002
+    assert expected == target.run(target.data, np.random.default_rng(1))
 
 
 def test_the_claimed_budget_and_further_arguments_are_passed(plain):

@@ -12,6 +12,7 @@ from dpaudit.auditor.pairs.candidates import Neighbours, candidate_pairs
 from dpaudit.auditor.runs.renewal import ForkedWorkers
 from dpaudit.errors import TargetFailure, class_name
 from dpaudit.loading import Reference
+from dpaudit.plain.streams import own_process
 from dpaudit.targets import Target
 
 
@@ -73,5 +74,6 @@ def _load_subject(work: Workload) -> Subject:
     """Unpack the subject inside bytes; cached for the few targets whose chunks a worker gets in turn."""
     assert isinstance(work.content, bytes), "subject_of knows the others"  # noqa: S101
     source, pairs = pickle.loads(work.content)  # noqa: S301 - bytes that this program's own driver wrote for its workers
+    own_process()  # bytes come to processes that were made to be workers
     target = source.load() if isinstance(source, Reference) else source
     return Subject(target, candidate_pairs(target) if pairs is None else pairs)

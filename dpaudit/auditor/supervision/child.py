@@ -16,6 +16,7 @@ from typing import Any, Final, NoReturn, TypeAlias
 
 from dpaudit.auditor.supervision.processes import LINUX, die_with_parent, withheld
 from dpaudit.errors import DpauditError, origin_of
+from dpaudit.plain.streams import own_process
 
 Json: TypeAlias = Any
 Send: TypeAlias = Callable[[Json], None]
@@ -43,6 +44,7 @@ def live(work: Work, messages: int, output: int, memory: int) -> NoReturn:
 
     try:
         _isolate(output, memory)
+        own_process()
         done = work(lambda message: send("heard", message))
         if changed := _find_replaced(before):
             send("failed", ["DPA413", f"it replaced {changed}, which the auditor itself relies on."])
