@@ -16,7 +16,7 @@ from dpaudit.codec import nearest
 from dpaudit.exact import outward
 from dpaudit.report import wording
 from dpaudit.report.document import reproduce_command
-from dpaudit.results import Attack, Bound, Report, Settings, TargetResult, Verdict
+from dpaudit.results import Attack, Bound, Diagnosis, Report, Settings, TargetResult, Verdict
 
 _NAMED: Final = {
     "value": "the output",
@@ -48,6 +48,8 @@ _HOPELESS: Final = 10.0
 """A power this far from the claim says that the event was too rare, not that there were too few runs."""
 
 
+_NEAR: Final = Fraction(11, 10)
+_SEE: Final = " See how far a record moves the value."
 _OF_SCALE: Final = ("replacement", "each", "norm", "narrow")
 """Causes that more noise would mend."""
 
@@ -251,8 +253,7 @@ def _would_have_found(result: TargetResult) -> str:
 def _repair_refuted(result: TargetResult) -> str:
     """What to change in a function whose claim is false: the most specific advice that the evidence supports."""
     if result.diagnosis is not None:
-        least = _least_change(result) if result.diagnosis.cause in _OF_SCALE else ""
-        return f"{result.diagnosis.repair} {least}".strip()
+        return _repair_of(result, result.diagnosis)
     for check in result.properties:
         if check.status == "violated" and "sensitivity" in check.name:
             return "Declare the sensitivity that was measured, or clip what one record can add, and scale the noise to it."
@@ -270,6 +271,14 @@ def _repair_refuted(result: TargetResult) -> str:
     return _least_change(result) or "Look at which step the two datasets part, and at the sensitivity that the noise is scaled to."
 
 
+def _repair_of(result: TargetResult, diagnosis: Diagnosis) -> str:
+    """What mends a cause, and the least change that the evidence leaves possible where more noise would mend it too."""
+    least = _least_change(result) if diagnosis.cause in _OF_SCALE else ""
+    if least and diagnosis.cause == _OF_SCALE[-1]:
+        return least
+    return f"{diagnosis.repair} {least.removesuffix(_SEE)}".strip()
+
+
 def _least_change(result: TargetResult) -> str:
     """The least noise or claim that the evidence leaves possible, rounded down: more may be needed; empty where it says neither."""
     bound, price, tested = result.lower_bound, result.price, result.claim.tested_epsilon
@@ -280,10 +289,11 @@ def _least_change(result: TargetResult) -> str:
         return ""
     claim = f"a claim of epsilon >= {wording.lower(max(found))}"
     if result.claim.tested_delta:
-        return f"More noise, or at this delta {claim}. See how far a record moves the value."
+        return f"More noise, or at this delta {claim}.{_SEE}"
     # Only where no delta is spent does epsilon fall in proportion to the scale of additive noise.
-    times = outward(max(found) / tested, digits=2, up=False).replace("E", "e")
-    return f"At least {times} times the noise or {claim}. See how far a record moves the value."
+    ratio = max(found) / tested
+    times = outward(ratio, digits=2 if ratio > _NEAR else 3, up=False).replace("E", "e")
+    return f"At least {times} times the noise or {claim}.{_SEE}"
 
 
 def _repair_undecided(result: TargetResult, wanted: Fraction) -> str:

@@ -70,7 +70,7 @@ CAUSES: Final[dict[str, set[str]]] = {
     "noise_cut_off": {"cut"},
     "slack_larger_than_a_cost": {"narrow"},
     "stopped_on_the_private_loss": {"still"},
-    "best_result_free": {"best", "narrow"},
+    "best_result_free": {"one side", "narrow"},
     "closest_result_free": {"narrow"},
     "unanimous_teachers": {"still"},
     "classes_from_the_votes": {"still"},
@@ -89,5 +89,7 @@ SILENT: Final = {
     "batches_dealt_out_once",
     "sampled_once_counted_twice",
     "delta_of_one_key",
+    "unanimous_teachers",
+    "classes_from_the_votes",
 }
 """Defects for which no cause is named: fewer than one in five."""

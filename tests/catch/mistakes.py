@@ -203,7 +203,7 @@ MISTAKES: Final = (
     mistake(balance, {"order"}, ([1.0, 0.0, 1.0, 0.0, 1.0, 0.0], [0.0, 1.0, 0.0, 1.0, 0.0, 1.0, 0.0])),
     mistake(honest_answer, set(), ([0], [1]), REPLACED),
     mistake(preferred, set(), ([0, 1], [0, 1, 1])),
-    mistake(best_of_twenty, {"best", "narrow"}, ([0.5], [0.5, 1.0])),
+    mistake(best_of_twenty, {"one side", "narrow"}, ([0.5], [0.5, 1.0])),
     mistake(half_noise_for_words, {"narrow"}, ([1], [1, 1])),
 )
 """Targets, each with the causes that may be named for it; where there are none, the diagnosis has to be silent."""

@@ -14,9 +14,12 @@ from hypothesis import strategies as st
 from mistakes import MISTAKES
 
 from dpaudit import audit
+from dpaudit.auditor.diagnosis.diagnosing import diagnose
 from dpaudit.auditor.diagnosis.noise import fit, gaussian_delta, shift, step_of, stretch
 from dpaudit.auditor.diagnosis.parting import parting_line, traced
+from dpaudit.claims import Adjacency, Claim, PureDP
 from dpaudit.report import answers, from_json, to_json
+from dpaudit.targets import Target
 
 RUNS = 14_500
 UNNAMED = {"preferred", "honest_answer", "half_noise_for_words"}
@@ -45,6 +48,32 @@ def test_a_mistake_is_named_or_nothing_is(target, causes):
     if target.name in LINES:
         file, line = result.diagnosis.source
         assert LINES[target.name] in Path(file).read_text(encoding="utf-8").splitlines()[line - 1]
+
+
+ODD = {
+    "a number": (lambda data, rng: data + rng.laplace(), (0, 5)),
+    "a mapping": (lambda data, rng: {"sum": data["a"] + rng.laplace(), "words": "ab"[data["a"] % 2]}, ({"a": 1}, {"a": 6})),
+    "a set": (lambda data, rng: [len(data) + rng.laplace(), None, b"x"], ({1, 2}, {1, 2, 3})),
+    "words": (lambda data, rng: " ".join(data[: rng.integers(1, 3)]), (["a", "b"], ["a", "c"])),
+    "a matrix": (lambda data, rng: data.sum(axis=0) + rng.laplace(scale=0.1, size=(30, 30)), (np.ones((2, 30)), np.ones((3, 30)))),
+    "records of words": (lambda data, rng: len(data) + rng.laplace(scale=0.2), (["a"], ["a", "b"])),
+    "nothing": (lambda data, rng: rng.laplace() / 0 if len(data) > 1 else None, ([1], [1, 2])),
+    "ragged rows": (lambda data, rng: sum(map(sum, data)) + rng.laplace(), ([[1.0], [2.0, 3.0]], [[1.0], [2.0, 3.0], [30.0]])),
+    "an empty list": (lambda data, rng: sum(data) + rng.laplace(), ([], [7.0])),
+    "one output or another": (lambda data, rng: data[0] if rng.random() < 0.5 else [data[0]], ([1], [2])),
+}
+
+
+BALL = Adjacency("norm_ball", norm="l1", radius=9)
+
+
+@pytest.mark.parametrize(("run", "pair"), ODD.values(), ids=list(ODD))
+def test_any_dataset_and_any_output_can_be_diagnosed(monkeypatch, run, pair):
+    monkeypatch.setattr("dpaudit.auditor.examining._explain", diagnose)
+    sized = isinstance(pair[0], (list, set, np.ndarray)) and len(pair[0]) < len(pair[1])
+    claim = Claim(PureDP(epsilon="1/10"), adjacency="add_remove" if sized else BALL)
+    result = audit(Target(run=run, neighbours=[pair], claim=claim), runs=1500, seed=3).results[0]
+    assert "refuted" == result.verdict
 
 
 def test_a_diagnosis_changes_no_evidence_and_is_kept_in_json():

@@ -10,11 +10,11 @@ from typing import Final
 
 from dpaudit.auditor.attack.course import Case
 from dpaudit.auditor.diagnosis.forms import name_constant, name_form
-from dpaudit.auditor.diagnosis.moves import Scene, name_move, name_stretch
-from dpaudit.auditor.diagnosis.noise import allowed, fit, shift, together
+from dpaudit.auditor.diagnosis.moves import Scene, name_move, name_still, name_stretch
+from dpaudit.auditor.diagnosis.noise import allowed, fit, shift, step_of, together
 from dpaudit.auditor.diagnosis.parting import parting_line, traced
 from dpaudit.auditor.diagnosis.twins import Bench, run_once, run_twins
-from dpaudit.auditor.diagnosis.values import name_atom, name_digits, name_grid, name_shared
+from dpaudit.auditor.diagnosis.values import name_atom, name_digits, name_few, name_grid, name_shared
 from dpaudit.auditor.pairs.candidates import Neighbours
 from dpaudit.results import Attack, Diagnosis
 from dpaudit.targets import short_path
@@ -48,7 +48,8 @@ def diagnose(case: Case, attack: Attack) -> Diagnosis | None:
     twins = run_twins(bench, pair.first, pair.second, count=count)
     bound = attack.bound
     proven = float(bound.epsilon) if bound is not None and bound.epsilon is not None and not bound.delta else 0.0
-    coarse = case.subject.target.score is None and _FINE.search(attack.event) is None
+    stepped = twins.one_form and all(step_of(column) is not None for column in twins.first.T)
+    coarse = stepped or (case.subject.target.score is None and _FINE.search(attack.event) is None)
     hits = 0.0 if bound is None else (bound.counts.ones + bound.counts.zeros) / max(bound.counts.runs, 1)
     found = _name(Scene(bench, case.subject.target.claim, pair.first, pair.second, twins, proven, coarse, hits))
     return (
@@ -71,7 +72,7 @@ def _source(bench: Bench, pair: Neighbours, signs: Sequence[str]) -> tuple[str, 
 def _name(scene: Scene) -> Diagnosis | None:
     """Try the causes in order: what a form shows, then single values, then how the noise and the value move."""
     twins = scene.twins
-    found = name_form(twins) or name_constant(twins, scene.delta)
+    found = name_form(twins) or name_still(scene, name_constant(twins, scene.delta))
     if found is not None or not twins.one_form:
         return found
     moves = shift(twins.first, twins.second)
@@ -82,7 +83,13 @@ def _name(scene: Scene) -> Diagnosis | None:
         return name_stretch(scene)
     if not moves.any():
         return None
-    return name_shared(twins, moves) or name_grid(twins, moves) or _of_digits(scene, moves) or name_move(scene, moves)
+    return (
+        name_shared(twins, moves)
+        or name_grid(twins, moves)
+        or name_few(twins, moves)
+        or _of_digits(scene, moves)
+        or name_move(scene, moves)
+    )
 
 
 def _of_digits(scene: Scene, moves: object) -> Diagnosis | None:

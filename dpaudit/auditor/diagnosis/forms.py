@@ -81,11 +81,19 @@ def _last_key(path: Path) -> bool:
 def name_constant(twins: Twins, delta: float) -> Diagnosis | None:
     """Name the cause where the output of one dataset, or of both, never varies although the random numbers do.
 
-    A claim with a delta allows one dataset a single output that the other mostly gives too.
+    A claim with a delta allows one dataset a single output that the other mostly gives too, and a choice among a few outputs may
+    always be the same because the noise is narrow.
     """
     if not twins.one_form or len(twins) < FEWEST:
         return None
     still = [bool((side == side[0]).all()) for side in (twins.first, twins.second)]
+    bare = (np.ptp(twins.first, axis=0) == 0) & (np.ptp(twins.second, axis=0) == 0) & (twins.first[0] != twins.second[0])
+    if bare.any() and not any(still):
+        return Diagnosis(
+            "bare",
+            "Part of the output has no noise: some of its numbers are the same in every run, and others on the other dataset.",
+            "Add noise to every number of the output that depends on the data.",
+        )
     if all(still) and (twins.first[0] != twins.second[0]).any():
         return Diagnosis(
             "fixed",
@@ -94,7 +102,8 @@ def name_constant(twins: Twins, delta: float) -> Diagnosis | None:
             "Draw fresh noise from the generator in every run, of a scale above 0.",
         )
     constant, other = (twins.first[0], twins.second) if still[0] else (twins.second[0], twins.first)
-    if any(still) and not all(still) and (not delta or np.mean((other != constant).any(axis=1)) > _MOSTLY):
+    varied = len(np.unique(other, axis=0)) >= max(FEWEST, len(other) // 8)
+    if any(still) and not all(still) and varied and (not delta or np.mean((other != constant).any(axis=1)) > _MOSTLY):
         return Diagnosis(
             "still",
             "One of the two datasets gives one and the same output in every run, the other does not: on some data the noise has no "

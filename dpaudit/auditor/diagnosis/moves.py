@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -9,11 +10,15 @@ import numpy as np
 
 from dpaudit.auditor.data.records import take_records
 from dpaudit.auditor.diagnosis import variants
-from dpaudit.auditor.diagnosis.noise import Move, Vector, allowed, fit, gaussian_delta, shift, stretch, together
+from dpaudit.auditor.diagnosis.noise import Move, Vector, allowed, fit, gaussian_delta, shift, stretch, tails, together
 from dpaudit.auditor.diagnosis.twins import Bench, Twins, run_twins
 from dpaudit.claims import Claim, PureDP
 from dpaudit.results import Diagnosis
 
+_STRETCHES: Final = 24
+_FOR_TAILS: Final = 700
+_TAIL_ERROR: Final = 1.5
+"""Four standard errors of the mean excess of a tenth of so many runs."""
 _RUNS: Final = 8
 """Runs of a variant: with equal random numbers a move is seen exactly, and more of them only confirm that it is constant."""
 _SHARP: Final = 0.15
@@ -52,7 +57,7 @@ class Scene:
 def name_stretch(scene: Scene) -> Diagnosis | None:
     """Name the cause where the same random numbers give noise of another scale on the other dataset."""
     factor = stretch(scene.twins.first, scene.twins.second)
-    if factor is None or abs(factor - 1) < 1e-6:
+    if factor is None:
         return None
     if _follows_count(scene, factor):
         return Diagnosis(
@@ -60,6 +65,11 @@ def name_stretch(scene: Scene) -> Diagnosis | None:
             "The scale of the output follows the number of records, which this claim keeps private: it is divided by a true count.",
             "Divide by a public number, or by a noisy count that has its share of the budget.",
         )
+    return _scale()
+
+
+def _scale() -> Diagnosis:
+    """The noise follows the data."""
     return Diagnosis(
         "scale",
         "The scale of the noise follows the data: equal random numbers give wider noise on one of the two datasets.",
@@ -67,23 +77,28 @@ def name_stretch(scene: Scene) -> Diagnosis | None:
     )
 
 
+def name_still(scene: Scene, found: Diagnosis | None) -> Diagnosis | None:
+    """Name noise that follows the data where it vanishes on one dataset, and on the other is wider if all records are doubled."""
+    if found is None or found.cause != "still":
+        return found
+    data = scene.second if (scene.twins.first == scene.twins.first[0]).all() else scene.first
+    doubled = variants.scaled(data, 2.0)
+    made = None if doubled is None else run_twins(scene.bench, data, doubled, count=_STRETCHES, stream=1)
+    return _scale() if made is not None and made.one_form and stretch(made.first, made.second) is not None else found
+
+
 def _follows_count(scene: Scene, factor: float) -> bool:
     """True if the scale is proportional to 1 / records on this pair and when copies of a record are added to it."""
-    first, second = scene.first, scene.second
-    if not variants.changed(first, second) or len(first) == len(second):
+    sides = variants.by_size(scene.first, scene.second)
+    if sides is None or not len(sides[0]):
         return False
-    if not min(len(first), len(second)) or abs(abs(factor) - len(first) / len(second)) > 1e-6 * abs(factor):
+    longer = sides[1]
+    if abs(abs(factor) - len(scene.first) / len(scene.second)) > 1e-6 * abs(factor):
         return False
-    longer = second if len(second) > len(first) else first
     more = take_records(longer, [*range(len(longer)), 0, 0])
     made = run_twins(scene.bench, longer, more, count=_RUNS, stream=1)
     again = stretch(made.first, made.second) if made.one_form else None
     return again is not None and abs(abs(again) - len(longer) / len(more)) < 1e-6
-
-
-def _sized(first: Any, second: Any) -> bool:
-    """True if both datasets have a length."""
-    return hasattr(first, "__len__") and hasattr(second, "__len__")
 
 
 def name_move(scene: Scene, moves: Vector) -> Diagnosis | None:
@@ -93,7 +108,7 @@ def name_move(scene: Scene, moves: Vector) -> Diagnosis | None:
     if move is not None and move.law == "gaussian" and isinstance(scene.claim.guarantee, PureDP):
         return _of_tails(scene, move)
     if move is None or not limit:
-        return _of_place(scene, None) or _too_narrow(scene, None)
+        return _of_place(scene, None) or _of_one_side(scene, moves) or _too_narrow(scene, None)
     if together(move) < limit * (1 + move.error):
         return None
     budget = _Budget(move, limit, np.where(moves != 0, _spread(moves, move), float(np.median(move.scales))))
@@ -148,6 +163,25 @@ def _of_tails(scene: Scene, move: Move) -> Diagnosis | None:
     )
 
 
+def _of_one_side(scene: Scene, moves: Vector) -> Diagnosis | None:
+    """Name noise with one tail that is wide enough for the move of a single number, and one that is much thinner."""
+    if not isinstance(scene.claim.guarantee, PureDP) or np.count_nonzero(moves) != 1 or len(scene.twins) < _FOR_TAILS:
+        return None
+    column = int(np.flatnonzero(moves)[0])
+    if len(np.unique(scene.twins.first[:, column])) < len(scene.twins):
+        return None  # an end at which values pile up is no tail
+    costs = sorted(abs(float(moves[column])) / tail for tail in tails(scene.twins.first[:, column]))
+    limit = float(scene.claim.guarantee.epsilon)
+    if costs[0] > _TAIL_ERROR * limit or costs[1] < _TAIL_ERROR**2 * max(costs[0], limit):
+        return None
+    return Diagnosis(
+        "one side",
+        "The noise is wide enough on one side only, and falls off too fast on the other: so does noise of one sign, and the "
+        "largest of several noisy values of which one is paid for.",
+        "Use noise that is the same on both sides, and pay for every noisy value among which one is chosen.",
+    )
+
+
 def _of_replacement(scene: Scene, budget: _Budget) -> Diagnosis | None:
     """Name a replacement whose two halves, one record less and one more, each cost what the claim allows, and cost it together."""
     rest = variants.without_changed(scene.first, scene.second)
@@ -163,18 +197,19 @@ def _of_replacement(scene: Scene, budget: _Budget) -> Diagnosis | None:
         return None
     return Diagnosis(
         "replacement",
-        "The noise is made for one record more or less, and the claim is about replaced records: one leaves and one comes, which "
-        "moves the value twice as far.",
+        "The noise would do for one record more or less: taking the record away costs what the claim allows, and so does putting "
+        "the other one in. A replacement does both, and costs twice as much.",
         "Double the scale of the noise, or claim adjacency add_remove.",
     )
 
 
 def _of_place(scene: Scene, budget: _Budget | None) -> Diagnosis | None:
     """Name the order of records, where the same records in another order move the value by what the claim allows."""
-    if scene.claim.relation.kind != "add_remove" or not _sized(scene.first, scene.second):
+    sides = variants.by_size(scene.first, scene.second)
+    if scene.claim.relation.kind != "add_remove" or sides is None:
         return None
-    shorter = min(scene.first, scene.second, key=len)
-    for longer in variants.at_other_end(scene.first, scene.second):
+    shorter = sides[0]
+    for longer in variants.at_other_end(*sides[1:]):
         moves = scene.moved(shorter, longer)
         if moves is not None and (budget.keeps(moves) if budget is not None else not moves.any()):
             return Diagnosis(
@@ -201,9 +236,9 @@ def _of_each(scene: Scene, moves: Vector, budget: _Budget) -> Diagnosis | None:
 
 def _is_one_vector(scene: Scene, moves: Vector) -> bool:
     """True if half of the changed record moves all numbers less, by one factor: then they are parts of one vector, not queries."""
-    shorter, longer = sorted((scene.first, scene.second), key=len) if _sized(scene.first, scene.second) else (None, None)
-    less = None if longer is None else variants.scaled(longer, 0.5, _places(scene))
-    found = None if less is None else scene.moved(shorter, less)
+    sides = variants.by_size(scene.first, scene.second)
+    less = None if sides is None else variants.scaled(sides[1], 0.5, sides[2])
+    found = None if sides is None or less is None else scene.moved(sides[0], less)
     if found is None:
         return False
     factors = np.abs(found[moves != 0] / moves[moves != 0])
@@ -256,9 +291,10 @@ def _places(scene: Scene) -> list[int]:
 
 def _of_clip(scene: Scene, budget: _Budget) -> Diagnosis | None:
     """Name a missing clip: the changed record moves the value in proportion, and the noise is wide enough for all the others."""
-    places, (shorter, longer) = _places(scene), sorted((scene.first, scene.second), key=len)
-    if not places or len(shorter) == len(longer) or variants.size_of(longer, places) <= 1:
+    sides = variants.by_size(scene.first, scene.second)
+    if sides is None or not variants.is_outlier(*sides[1:]):
         return None
+    _, longer, places = sides
     grown = [scene.moved(longer, variants.scaled(longer, factor, places)) for factor in (2.0, 3.0)]
     if grown[0] is None or grown[1] is None or not grown[0].any() or not np.allclose(grown[1], 2 * grown[0], rtol=1e-6):
         return None
@@ -273,11 +309,17 @@ def _of_clip(scene: Scene, budget: _Budget) -> Diagnosis | None:
     )
 
 
+def _rounded(factor: float) -> str:
+    """A factor with two digits, and never with an exponent."""
+    digits = 1 - math.floor(math.log10(factor))
+    return f"{round(factor, digits):.{max(digits, 0)}f}"
+
+
 def _too_narrow(scene: Scene, budget: _Budget | None) -> Diagnosis | None:
     """Name noise that is too narrow, with the factor where the law of the noise shows it."""
     if budget is None and not scene.coarse:
         return None
-    times = f"about {budget.factor:.2g} times " if budget is not None else ""
+    times = f"about {_rounded(budget.factor)} times " if budget is not None else ""
     return Diagnosis(
         "narrow",
         f"The noise that reaches the output does not depend on the data, but the value moves {times}further than it is made for."

@@ -167,6 +167,12 @@ def _are_dependent(columns: Matrix) -> bool:
     return bool(found.max() > (ERRORS + 1) / math.sqrt(len(columns)))
 
 
+def tails(values: Vector) -> tuple[float, float]:
+    """Mean excess of a sample below its first and above its last tenth: the scale, where a tail is exponential."""
+    low, high = np.quantile(values, [0.1, 0.9])
+    return max(float((low - values[values < low]).mean()), 1e-300), max(float((values[values > high] - high).mean()), 1e-300)
+
+
 def is_cut(values: Vector, scale: float) -> bool:
     """True if Laplace noise of this scale would have reached further in so many runs, but for one case in 10^6."""
     reach = float(np.abs(values - np.median(values)).max()) / scale

@@ -16,6 +16,8 @@ _FEWEST: Final = 4
 """A value that comes this often, where the others come at most a third as often, was not drawn from continuous noise."""
 
 _ROUNDING: Final = 1e-9
+_REPEATED: Final = 0.8
+"""So many different outputs among the runs, or fewer, show that continuous noise was drawn from a short list."""
 
 
 @dataclass(frozen=True)
@@ -109,6 +111,17 @@ def name_grid(twins: Twins, moves: Vector) -> Diagnosis | None:
     return None
 
 
+def name_few(twins: Twins, moves: Vector) -> Diagnosis | None:
+    """Name the digits of the noise as the cause where it takes few values and the two datasets share none of their outputs.
+
+    What they have in common they miss by less than the noise moves an output, so that wide noise would have them meet.
+    """
+    x, y = ({row.tobytes() for row in side} for side in (twins.first, twins.second))
+    near = np.abs(moves) <= np.ptp(twins.first, axis=0) / 2
+    few = max(len(x), len(y)) <= _REPEATED * len(twins)
+    return _digits() if few and near.all() and not x & y and all(step_of(column) is None for column in twins.first.T) else None
+
+
 def name_digits(twins: Twins, moves: Vector, cost: float, scale: float, proven: float) -> Diagnosis | None:
     """Name the cause where the law of the noise keeps the claim, and what is proven is far beyond its cost."""
     if len(moves) != 1 or proven < 1.25 * cost or is_cut(twins.first[:, 0], scale):
@@ -116,9 +129,14 @@ def name_digits(twins: Twins, moves: Vector, cost: float, scale: float, proven: 
     x, y = twins.first[:, 0], twins.second[:, 0]
     if step_of(x) is not None or np.intersect1d(x, y).size:
         return None
+    return _digits()
+
+
+def _digits() -> Diagnosis:
+    """The noise is right in its leading digits only."""
     return Diagnosis(
         "digits",
-        "The noise is wide enough and follows the right law, but only in its leading digits: as floating-point numbers, the values "
-        "that one dataset can give are mostly out of reach of the other.",
+        "The noise is right in its leading digits only: of the floating-point numbers that one dataset can give, most are out "
+        "of reach of the other.",
         "Use integer or lattice noise, as the mechanisms of dpaudit do, or round the noisy value to a public grid.",
     )

@@ -32,12 +32,16 @@ def changed(first: Any, second: Any) -> list[int]:
     return list(range(start, start + max(taken, put))) if min(taken, put) == 0 and max(taken, put) <= _CHANGED else []
 
 
-def at_other_end(first: Any, second: Any) -> Iterator[Any]:
-    """The longer dataset with the records that the shorter one lacks put behind the others, then before them."""
-    shorter, longer = sorted((first, second), key=len)
-    places = changed(shorter, longer)
-    if not places or len(shorter) == len(longer):
-        return
+def by_size(first: Any, second: Any) -> tuple[Any, Any, list[int]] | None:
+    """The shorter and the longer of two datasets, and the places of what only the longer one has; None for datasets of one size."""
+    places = changed(first, second)
+    if not places or len(first) == len(second):
+        return None
+    return (first, second, places) if len(first) < len(second) else (second, first, places)
+
+
+def at_other_end(longer: Any, places: list[int]) -> Iterator[Any]:
+    """A dataset with some of its records put behind the others, then before them."""
     rest = [place for place in range(len(longer)) if place not in places]
     for order in ([*rest, *places], [*places, *rest]):
         if order != list(range(len(longer))):
@@ -70,16 +74,20 @@ def _times(record: Any, factor: float) -> Any | None:
     return type(record)(record * factor) if plain and float(record * factor).is_integer() >= isinstance(record, int) else None
 
 
-def size_of(data: Any, places: list[int]) -> float:
-    """The largest number of some records, 0 where they hold none."""
+def is_outlier(data: Any, places: list[int]) -> bool:
+    """True if some records hold a number at least twice as large, in size, as any of the others has in that field, and beyond 1."""
     try:
-        return float(np.abs(np.asarray([data[place] for place in places], dtype=np.float64)).max(initial=0))
+        table = np.abs(np.asarray(data, dtype=np.float64)).reshape(len(data), -1)
     except (TypeError, ValueError):
-        return 0.0
+        return False
+    others = np.delete(table, places, axis=0)
+    largest = table[places].max(axis=0)
+    return bool(((largest > 1) & (largest >= 2 * others.max(axis=0, initial=0)) & others.any(axis=0)).any())
 
 
 def without_each(data: Any, places: list[int]) -> Iterator[Any]:
-    """The dataset without one of a few records that both sides share and that are not all zero."""
-    others = [place for place in range(len(data)) if place not in places and size_of(data, [place]) > 0]
+    """The dataset without one of the largest of the records that both sides share."""
+    sizes = np.abs(np.asarray(data, dtype=np.float64)).reshape(len(data), -1).max(axis=1)
+    others = [place for place in np.argsort(-sizes).tolist() if place not in places]
     for place in others[:_OTHERS]:
         yield without(data, {place})
