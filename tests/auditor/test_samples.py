@@ -94,8 +94,8 @@ KINDS = {
 @pytest.mark.parametrize("kind", KINDS)
 def test_samples_of_a_broken_release_are_refuted_and_those_of_its_sound_twin_are_not(kind):
     broken, sound, claim = KINDS[kind]
-    assert Verdict.REFUTED is result_of(two(broken), claim).verdict
-    assert Verdict.REFUTED is not result_of(two(sound), claim).verdict
+    assert Verdict.REFUTED is result_of(two(broken, 3000), claim).verdict
+    assert Verdict.REFUTED is not result_of(two(sound, 3000), claim).verdict
 
 
 @pytest.mark.parametrize("kind", ["a number", "an integer", "a bit", "one of a hundred numbers"])
@@ -109,7 +109,7 @@ def test_the_bound_is_about_that_of_an_audit_with_as_many_runs(kind):
 def test_true_claims_are_refuted_no_more_often_than_alpha_allows():
     releases, refuted, tried, alpha = [geometric(np.exp(-1)), response(1), laplace(1)], 0, 300, Fraction(1, 20)
     for seed in range(tried):
-        samples = tuple(sample_of(given, "") for given in two(releases[seed % 3], rows=120 + seed % 7, seed=seed))
+        samples = tuple(sample_of(given, "") for given in two(releases[seed % 3], rows=90 + seed % 7, seed=seed))
         tested = try_samples(samples, draw_runs(samples, seed), lines_of(ONE), alpha=alpha, shown=False)
         refuted += Fraction(tested.attack.p_value) <= alpha
     tail = sum(comb(tried, count) * alpha**count * (1 - alpha) ** (tried - count) for count in range(refuted, tried + 1))
