@@ -6,9 +6,10 @@ from typing import Final
 
 import numpy as np
 
-from dpaudit.auditor.events.predicates import Atoms, Event, Threshold
+from dpaudit.auditor.events.predicates import Atoms, Event, ScoreThreshold, Threshold
 from dpaudit.auditor.events.ranking import RankedEvent
 from dpaudit.auditor.reading.features import UNSEEN, FeatureMap
+from dpaudit.auditor.reading.leaves import LARGEST
 
 _KIND: Final = "kind"
 _NEW: Final = "a form not seen at first"
@@ -54,10 +55,13 @@ def _outline(features: FeatureMap, event: Event, share: str) -> str:
 def _forms(features: FeatureMap, event: Event) -> str:
     """Name the forms of output inside an event of forms alone: by their shapes, numbered where these are equal."""
     codes = [float(code) for code in range(len(features.kinds))]
-    rows = np.zeros((len(codes) + 1, len(features.names)))
-    rows[:, event.columns[0]] = [*codes, UNSEEN]
+    # Codes of forms not seen at first differ from form to form: one at either end, and those at which the event begins or ends.
+    ends = [event.limit] if isinstance(event, Threshold) else event.table.cuts[0] if isinstance(event, ScoreThreshold) else ()
+    late = [UNSEEN, LARGEST, *(end for end in ends if end >= UNSEEN)]
+    rows = np.zeros((len(codes) + len(late), len(features.names)))
+    rows[:, event.columns[0]] = [*codes, *late]
     inside = event.hits(rows).tolist()
-    unseen = any(row[0] >= UNSEEN for row in event.values) if isinstance(event, Atoms) else inside[-1]
+    unseen = any(row[0] >= UNSEEN for row in event.values) if isinstance(event, Atoms) else any(inside[len(codes) :])
     found = [
         shape if features.shapes.count(shape) == 1 else f"{shape} (form {code} of those seen at first)"
         for code, shape in enumerate(features.shapes)
