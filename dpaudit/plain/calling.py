@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 from dpaudit.errors import TargetFailure
 from dpaudit.plain.forms import Form, Table, form_of, kinds_for, table_of
 from dpaudit.plain.signature import Call, annotation_of, call_of, parameters_of, refuse_unknown
-from dpaudit.plain.streams import generators_of, is_own_process, run_seeded, states_of
+from dpaudit.plain.streams import generators_of, is_own_process, run_seeded, seeding_line, states_of
 from dpaudit.plain.usage import usage_of
 
 if TYPE_CHECKING:
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 _HEAD: Final = 40
 """Records of a trial call: it shows whether a form is taken, in a moment also where the data are large."""
+
+_SEEDS_TRIED: Final = 8
 
 _WHOLE: Final = ("frame", "polars", "table")
 """Forms that hold all columns, as arrays do whose functions compute with whatever they get."""
@@ -216,15 +218,15 @@ def _shown(value: Any) -> str:
 
 
 def _repeats(run: PlainRun, data: Any) -> bool:
-    """True if two calls from one seed give the same, as far as their outputs can be written down."""
+    """True if calls from one seed give the same, as far as their outputs can be written down."""
     import numpy as np
 
     try:
-        with _silence():
-            first, again = (repr(run(data, np.random.default_rng(0))) for _ in range(2))
+        with _silence():  # several seeds, since outputs of few values are often alike by chance
+            pairs = [[repr(run(data, np.random.default_rng(seed))) for _ in range(2)] for seed in range(_SEEDS_TRIED)]
     except Exception:  # noqa: BLE001 - the audit itself says why a function fails
         return True
-    return first == again
+    return all(first == again for first, again in pairs)
 
 
 @contextlib.contextmanager
@@ -263,4 +265,6 @@ def _words(run: PlainRun, form: Form, own: Sequence[tuple[str, Any]], moved: tup
         said += (
             f"; by default {call.default_source}={value!r} repeats one and the same noise, which the audit replaces by fresh noise"
         )
+    if line := seeding_line(sys.modules.get(run.func.__module__)):
+        said += f"; line {line} of its file seeds a generator once, so that each start of the program repeats its noise"
     return said

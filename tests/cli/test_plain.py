@@ -156,6 +156,19 @@ def test_a_seed_by_default_is_named(plain):
     assert "by default seed=42 repeats" in plain("def f(rows, seed=42):\n    return seed").description
 
 
+@pytest.mark.parametrize(
+    ("words", "source"),
+    [
+        ("line 2 of its file seeds", "import random\nrandom.seed(7)\ndef f(rows):\n    return random.random()"),
+        ("line 2 of its file seeds", "import numpy as np\nR = np.random.default_rng(7)\ndef f(rows):\n    return R.random()"),
+        ("cannot be seeded", "import random\ndef f(rows):\n    return random.Random().random() < 0.5"),
+        ("no source of randomness was noticed", "def f(rows):\n    return len(rows)"),
+    ],
+)
+def test_randomness_that_differs_from_that_of_the_program_is_named(plain, words, source):
+    assert words in plain(source).description
+
+
 def test_claimed_functions_are_found_and_stay_as_they_are(plain, tmp_path):
     Path("claimed.py").write_text(
         "from dpaudit import claim\n\n@claim(epsilon=1, data=[1, 2, 3])\ndef count(ages, rng):\n    return len(ages)\n\n"
