@@ -171,7 +171,8 @@ def _gather_evidence(
     price = price_of(claim, logs, epsilons)
     shown = without_values(price, logs[1][0], checks.releases, entry.target)
     loss = loss_of(claim, logs[1][0]) if shown.value is not None else None
-    properties = (*checks.properties, trial.independence, check_same_noise(logs))
+    searched = () if trial.searched is None else (trial.searched,)
+    properties = (*checks.properties, *searched, trial.independence, check_same_noise(logs))
     return Evidence(
         properties=properties,
         attack=trial.attack,
@@ -203,7 +204,9 @@ def _watch_runs(case: Case, pair: int, finding: ProofFinding | None) -> tuple[Lo
 
     logs = (log(pair, 0, 0), log(pair, 0, 1)), (log(pair, 1, 0), log(pair, 1, 1))
     if asks_of_data(finding) and not outside:
-        for number in range(len(case.subject.pairs)):
+        for number, one in enumerate(case.subject.pairs):
+            if one.family:
+                break  # values that are made up are not among those that a proof assumes
             for label in (0, 1) if number != pair else ():
                 log(number, label, 0)
     return logs, all(shown), next(iter(outside), "")

@@ -8,12 +8,12 @@ from dataclasses import dataclass, replace
 from itertools import count
 from typing import Final, TypeAlias, cast
 
-from dpaudit.auditor.attack.plans import Plan, pairs_within, plan_of
+from dpaudit.auditor.attack.plans import FINALISTS, Plan, pairs_to_search, pairs_within, plan_of, runs_to_search
 from dpaudit.auditor.checks.properties import runs_of_checks
 from dpaudit.auditor.data.disclosure import apply_permission
 from dpaudit.auditor.events.points import lines_of
 from dpaudit.auditor.pairs.candidates import Neighbours, candidate_pairs
-from dpaudit.auditor.runs.workload import Subject, Workload, workload
+from dpaudit.auditor.runs.workload import Subject, Workload, with_searched, workload
 from dpaudit.auditor.statistics.bounds import ClaimPoint
 from dpaudit.auditor.statistics.family import FAMILIES
 from dpaudit.errors import InvalidArgument
@@ -142,8 +142,8 @@ def entry_of(target: Target, reference: Reference | None, settings: Settings, ex
     target = apply_permission(target, settings)
     pairs = candidate_pairs(target)
     kept, plan = (pairs, None) if settings.seconds is not None else _choose_plan(target, pairs, settings.runs)
-    work = workload(target, kept, reference, executor)
-    return Entry(target, reference, Subject(target, kept, len(pairs) - len(kept)), work, lines_of(target.claim), plan)
+    subject = with_searched(Subject(target, kept, len(pairs) - len(kept)), 0 if plan is None else pairs_to_search(plan.search))
+    return Entry(target, reference, subject, workload(subject, reference, executor), lines_of(target.claim), plan)
 
 
 def _choose_plan(target: Target, pairs: tuple[Neighbours, ...], runs: int) -> tuple[tuple[Neighbours, ...], Plan]:
@@ -152,4 +152,6 @@ def _choose_plan(target: Target, pairs: tuple[Neighbours, ...], runs: int) -> tu
     if wide:
         # Who gives pairs can give fewer of them; of those made from the data the last are left out, and the report says so.
         pairs = pairs[: pairs_within(runs, len(pairs), lambda count: runs_of_checks(pairs[:count]))]
-    return pairs, plan_of(runs, len(pairs), runs_of_checks(pairs), wide=wide)
+    search = runs_to_search(runs) if target.data is not None else 0
+    finalists = FINALISTS if search else 0
+    return pairs, replace(plan_of(runs - search, len(pairs) + finalists, runs_of_checks(pairs), wide=wide), search=search)

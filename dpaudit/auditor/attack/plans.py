@@ -20,12 +20,19 @@ ENOUGH_TO_CHOOSE: Final = 4000
 MOST_PILOT: Final = 2_000_000
 """Runs of the pilot of one pair, half of those of several, at most: like those of the bets they are kept in memory."""
 
+FINALISTS: Final = 12
+"""Searched pairs that join the attack."""
+
+_FEWEST_SEARCHED: Final = 48
 _BETTING_SHARE: Final = 6
 _LARGE_BETTING_SHARE: Final = 20
 _ENOUGH_TO_BET: Final = 25_000
 _LARGE_BUDGET: Final = 2_000_000
 _FEWEST_EACH: Final = 64
 _WIDE_SHARE: Final = 4
+_SEARCHING_SHARE: Final = 8
+_ENOUGH_TO_SEARCH: Final = 16_000
+_MOST_SEARCHING: Final = 2**19
 _WIDE_EACH: Final = 1024
 _SEARCH_SHARE: Final = Fraction(3, 10)
 _MOST_BETTING: Final = 1_000_000
@@ -34,16 +41,27 @@ _MOST_BETTING: Final = 1_000_000
 
 @dataclass(frozen=True)
 class Plan:
-    """Runs of the pilot (all pairs together), of the betting that follows it, and of the bound."""
+    """Runs of the pilot (all pairs together), of the betting that follows it, of the bound, and of the search before them."""
 
     pilot: int
     betting: int
     bound: int
+    search: int = 0
 
     @property
     def total(self) -> int:
-        """Runs of all stages, without the checks."""
+        """Runs of all stages, without the checks and the search."""
         return self.pilot + self.betting + self.bound
+
+
+def runs_to_search(runs: int) -> int:
+    """Return how many runs go to the search among datasets that do not stand in the data: an eighth, none of small budgets."""
+    return min(runs // _SEARCHING_SHARE, _MOST_SEARCHING) if runs >= _ENOUGH_TO_SEARCH else 0
+
+
+def pairs_to_search(runs: int) -> int:
+    """Return how many pairs so many runs are worth being spread over."""
+    return runs // _FEWEST_SEARCHED
 
 
 def plan_of(runs: int, pairs: int, aside: int = MOST_CHECK_RUNS, *, wide: bool = False) -> Plan:

@@ -13,6 +13,7 @@ from dpaudit.auditor.attack.minimal import minimal_pair
 from dpaudit.auditor.attack.pilot import Pilot, run_pilot, teach_bankroll
 from dpaudit.auditor.attack.plans import RUNS_AFTER_REFUTATION, Plan
 from dpaudit.auditor.attack.screening import screen_outputs
+from dpaudit.auditor.attack.searching import search_pairs
 from dpaudit.auditor.attack.second_look import WIDE, best_event, runs_to_look
 from dpaudit.auditor.betting.bankroll import Bankroll
 from dpaudit.auditor.checks.independence import check_independence
@@ -56,18 +57,20 @@ class Choice:
 
 @dataclass(frozen=True)
 class Trial:
-    """The attack, the point it tested, the check of independence, runs left over, and the case with its last feature map."""
+    """The attack, its point, the check of independence, runs left, the case with its last feature map, and what was searched."""
 
     attack: Attack
     point: ClaimPoint
     independence: Property
     spare: int
     case: Case
+    searched: Property | None = None
 
 
 def try_claim(case: Case) -> Trial:
     """Attack the claim of one target, and make the pair that refutes it smaller."""
-    trial = _attack(case)
+    case, searched = search_pairs(case)
+    trial = replace(_attack(case), searched=searched)
     if trial.independence.status == "violated":
         return trial
     found = minimal_pair(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 import numpy as np
@@ -78,7 +78,8 @@ def runs_of_checks(pairs: Sequence[Neighbours]) -> int:
 
 
 def check_target(subject: Subject, root: int, position: int) -> Checks:
-    """Run a target a few times on each dataset of its candidate pairs and see what it does."""
+    """Run a target a few times on each dataset of its candidate pairs but those searched among, and see what it does."""
+    subject = replace(subject, pairs=tuple(pair for pair in subject.pairs if not pair.family))
     target, pairs = subject.target, subject.pairs
     with recording() as log:
         trials = [_run_on_copy(target, pairs[0].side(label), _rng(root, position, 0, label * _MOST_EACH)) for label in (0, 1)]

@@ -54,6 +54,21 @@ def with_field(record: Any, field: Any, value: Any) -> Any:
     return type(record)([value if place == field else old for place, old in enumerate(record)])
 
 
+def fields_of(record: Any) -> list[Any]:
+    """The names or positions of a record's fields; None alone where it is one value."""
+    if isinstance(record, Mapping):
+        return list(record)
+    rows = isinstance(record, (list, tuple)) or (isinstance(record, np.ndarray) and record.ndim == 1)
+    return list(range(len(record))) if rows else [None]
+
+
+def value_at(record: Any, field: Any) -> Any:
+    """A field of a record, None where it has none."""
+    if field is None:
+        return record
+    return record.get(field) if isinstance(record, Mapping) else record[field] if field in fields_of(record) else None
+
+
 def user_field(record: Any, unit: str) -> Any:
     """Field with the user's key of a record under a unit "user:KEY": KEY in a mapping, that position in a row."""
     key = unit.removeprefix("user:")

@@ -7,13 +7,13 @@ import math
 import numbers
 import pickle
 from collections import Counter
-from collections.abc import Collection, Hashable, Mapping
+from collections.abc import Collection, Hashable, Mapping, Sequence
 from typing import Any, Final, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dpaudit.auditor.data.tables import is_table
+from dpaudit.auditor.data.tables import is_table, rows_of, table_like
 
 Dataset: TypeAlias = list[Any] | tuple[Any, ...] | NDArray[Any]
 
@@ -84,6 +84,24 @@ def take_records(data: Dataset, places: Collection[int]) -> Dataset:
         return data[list(places)]
     records = [data[place] for place in places]
     return records if isinstance(data, list) else tuple(records)
+
+
+def records_of(data: Any) -> list[Any]:
+    """The records of a dataset, or the rows of a table."""
+    return rows_of(data) if is_table(data) else list(data)
+
+
+def dataset_like(data: Any, own: Sequence[Any], records: Sequence[Any]) -> Any:
+    """A dataset of the type of `data` of other records; `own` are its own. Records that come again are copied."""
+    if is_table(data):
+        return table_like(data, own, records)
+    if isinstance(data, np.ndarray):
+        return np.array(records, dtype=data.dtype).reshape(len(records), *data.shape[1:])
+    made = list(records)
+    if len(set(map(id, made))) < len(made):
+        firsts = {id(record): place for place, record in reversed(list(enumerate(made)))}
+        made = [record if firsts[id(record)] == place else copy_of(record) for place, record in enumerate(made)]
+    return made if isinstance(data, list) else tuple(made)
 
 
 def replace_records(data: Dataset, changes: Mapping[int, Any]) -> Dataset:

@@ -21,6 +21,7 @@ from dpaudit.auditor.pairs.graphs import graph_edits, graph_parts, graph_pieces,
 from dpaudit.auditor.pairs.parts import label_parts, record_parts, user_parts
 from dpaudit.auditor.pairs.random_pairs import Recipe, draw_graphs, draw_records, draw_users, draw_vectors
 from dpaudit.auditor.pairs.relations import Edit, Pair, Part, Pieces, labels_apart, records_apart, users_apart
+from dpaudit.auditor.pairs.searched import Draft, search_nothing, search_records
 from dpaudit.auditor.pairs.simplifying import keep_pair, label_pieces, record_pieces, simplify_records, simplify_vectors
 from dpaudit.auditor.pairs.tables import simplify_tables, table_edits, table_parts, table_pieces, tables_apart
 from dpaudit.auditor.pairs.vectors import vector_edits, vector_parts, vector_pieces, vectors_apart
@@ -47,7 +48,8 @@ class Operations:
     """Functions that search for pairs among datasets of one kind.
 
     `apart` says what keeps two from being neighbours; `edits` and `parts` make neighbours of one dataset; `pieces` and `simplify`
-    make a pair smaller and plainer; `draw` draws a pair with Hypothesis; `most` edits are made; `is_ordered` where order matters.
+    make a pair smaller and plainer; `draw` draws a pair with Hypothesis; `search` drafts
+    datasets unlike the data; `most` edits are made; `is_ordered` where order matters.
     """
 
     apart: Callable[[Any, Any, Adjacency], str]
@@ -56,6 +58,7 @@ class Operations:
     pieces: Callable[[Any, Any], Pieces]
     simplify: Callable[[Pair, Adjacency, Any, Callable[[Pair], bool]], Pair]
     draw: Callable[[DrawFn, Recipe], Pair]
+    search: Callable[..., Iterator[Draft]] = search_nothing
     most: int = 8
     is_ordered: bool = False
 
@@ -66,7 +69,9 @@ _VECTORS: Final = Operations(
 _GRAPHS: Final = Operations(graphs_apart, graph_edits, graph_parts, graph_pieces, keep_pair, draw_graphs, is_ordered=True)
 _LABELLED: Final = Operations(labels_apart, label_edits, label_parts, label_pieces, keep_pair, draw_records)
 _USERS: Final = Operations(users_apart, user_edits, user_parts, record_pieces, simplify_records, draw_users)
-_RECORDS: Final = Operations(records_apart, record_edits, record_parts, record_pieces, simplify_records, draw_records)
+_RECORDS: Final = Operations(
+    records_apart, record_edits, record_parts, record_pieces, simplify_records, draw_records, search_records
+)
 
 KINDS: Final[tuple[tuple[Callable[[Adjacency, tuple[Any, ...]], bool], Operations], ...]] = (
     (lambda adjacency, _: adjacency.kind == "norm_ball", _VECTORS),

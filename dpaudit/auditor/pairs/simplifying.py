@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import numbers
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import islice
@@ -13,7 +13,7 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 
 from dpaudit.auditor.data.distance import numbers_in
-from dpaudit.auditor.data.fields import user_field, with_field
+from dpaudit.auditor.data.fields import fields_of, user_field, value_at, with_field
 from dpaudit.auditor.data.records import Dataset, is_dataset, is_labelled, replace_records, same, take_records
 from dpaudit.auditor.pairs.relations import Pair, Pieces
 from dpaudit.auditor.pairs.vectors import entries_of, is_finite, move_vector
@@ -42,7 +42,7 @@ class _Cell:
     def of(self, pair: Pair) -> Any:
         """The value in a pair."""
         side, place = self.places[0]
-        return _field(pair[side][place], self.field)
+        return value_at(pair[side][place], self.field)
 
     def put(self, pair: Pair, value: Any) -> Pair:
         """Return the pair with another value there."""
@@ -118,7 +118,7 @@ def simplify_records(pair: Pair, adjacency: Adjacency, data: Any, wanted: Wanted
     cells = list(islice(_cells(pair, adjacency), _MOST_CELLS + 1))
     if len(cells) > _MOST_CELLS:
         return pair
-    known = {field: _simple_values([_field(record, field) for record in data]) for field in {cell.field for cell in cells}}
+    known = {field: _simple_values([value_at(record, field) for record in data]) for field in {cell.field for cell in cells}}
     plain = pair
     for cell in cells:
         if len(cell.places) == 2:
@@ -191,29 +191,14 @@ def _cells(pair: Pair, adjacency: Adjacency) -> Iterator[_Cell]:
     """Every value of a pair, once where both sides share it."""
     for slot in align_records(*pair):
         records = [(side, place, pair[side][place]) for side, place in enumerate(slot) if place is not None]
-        fields = [_fields(record) for _, _, record in records]
+        fields = [fields_of(record) for _, _, record in records]
         owner = None if adjacency.unit == "record" else user_field(records[0][2], adjacency.unit)
         for field in dict.fromkeys(name for names in fields for name in names):
             if field is not None and field == owner:
                 continue
             held = [(side, place) for (side, place, _), names in zip(records, fields, strict=True) if field in names]
-            shared = len(held) == 2 and same(*(_field(pair[side][place], field) for side, place in held))
+            shared = len(held) == 2 and same(*(value_at(pair[side][place], field) for side, place in held))
             yield from [_Cell(tuple(held), field)] if shared else [_Cell((place,), field) for place in held]
-
-
-def _fields(record: Any) -> list[Any]:
-    """The names or positions of a record's fields; None alone where it is one value."""
-    if isinstance(record, Mapping):
-        return list(record)
-    rows = isinstance(record, (list, tuple)) or (isinstance(record, np.ndarray) and record.ndim == 1)
-    return list(range(len(record))) if rows else [None]
-
-
-def _field(record: Any, field: Any) -> Any:
-    """A field of a record, None where it has none."""
-    if field is None:
-        return record
-    return record.get(field) if isinstance(record, Mapping) else record[field] if field in _fields(record) else None
 
 
 def _simple_values(column: Sequence[Any]) -> _Simple:

@@ -41,6 +41,7 @@ SHRINKING: Final = 5
 SECOND_LOOK: Final = 6
 SCREENING: Final = 7
 DIAGNOSIS: Final = 8
+SEARCH: Final = 9
 """Stages of an audit, by their numbers in the seed tree."""
 
 Labels: TypeAlias = NDArray[np.uint8]

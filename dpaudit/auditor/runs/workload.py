@@ -8,7 +8,7 @@ from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
-from dpaudit.auditor.pairs.candidates import Neighbours, candidate_pairs
+from dpaudit.auditor.pairs.candidates import Neighbours, candidate_pairs, searched_pairs
 from dpaudit.auditor.runs.renewal import ForkedWorkers
 from dpaudit.errors import TargetFailure, class_name
 from dpaudit.loading import Reference
@@ -18,11 +18,21 @@ from dpaudit.targets import Target
 
 @dataclass(frozen=True)
 class Subject:
-    """A target and its candidate pairs, ready to run; for `left_out` more pairs made of its data there are too few runs."""
+    """A target and its candidate pairs, ready to run; for `left_out` more pairs made of its data there are too few runs.
+
+    After the pairs that are attacked in any case come those of a search, if there is one: at most `searched`, and ways.
+    """
 
     target: Target
     pairs: tuple[Neighbours, ...]
     left_out: int = 0
+    searched: int = 0
+
+
+def with_searched(subject: Subject, most: int) -> Subject:
+    """Return the subject with at most so many pairs that are searched among, and the ways between datasets, after its own pairs."""
+    found = searched_pairs(subject.target, subject.pairs, most) if most else ()
+    return replace(subject, pairs=(*subject.pairs, *found), searched=most)
 
 
 @dataclass(frozen=True)
@@ -37,20 +47,21 @@ _inherited: dict[str, Subject] = {}
 """Subjects that workers inherit, since they are forked from this process after it put them here."""
 
 
-def workload(target: Target, pairs: tuple[Neighbours, ...], reference: Reference | None, executor: Executor | None) -> Workload:
+def workload(subject: Subject, reference: Reference | None, executor: Executor | None) -> Workload:
     """Pack a target for the workers of an executor."""
+    target, pairs = subject.target, subject.pairs
     kind = getattr(executor, "current", executor)  # a renewable executor is as the one it holds
     if kind is None or isinstance(kind, ThreadPoolExecutor):
-        return Workload("", Subject(target, pairs))
+        return Workload("", subject)
     if isinstance(kind, ForkedWorkers):
         digest = str(len(_inherited))
-        _inherited[digest] = Subject(target, pairs)
+        _inherited[digest] = subject
         return Workload(digest, None)
     made = target.neighbours is None or isinstance(target.neighbours, tuple)
     given = tuple((pair.first, pair.second) for pair in pairs)
     source: Reference | Target = reference or replace(target, neighbours=given, data=None)
     try:
-        content = pickle.dumps((source, None if reference and made else pairs))
+        content = pickle.dumps((source, (_own(subject), subject.searched) if reference and made else pairs))
     except Exception as error:
         if isinstance(kind, ProcessPoolExecutor):
             raise TargetFailure(
@@ -58,7 +69,7 @@ def workload(target: Target, pairs: tuple[Neighbours, ...], reference: Reference
                 f"target {target.name} cannot be sent to worker processes ({class_name(type(error))}). "
                 "Give it by import string, MODULE:ATTRIBUTE or FILE.py:ATTRIBUTE, or define its functions at module level.",
             ) from error
-        return Workload("", Subject(target, pairs))
+        return Workload("", subject)
     return Workload(hashlib.sha256(content).hexdigest(), content)
 
 
@@ -76,4 +87,12 @@ def _load_subject(work: Workload) -> Subject:
     source, pairs = pickle.loads(work.content)  # noqa: S301 - bytes that this program's own driver wrote for its workers
     own_process()  # bytes come to processes that were made to be workers
     target = source.load() if isinstance(source, Reference) else source
-    return Subject(target, candidate_pairs(target) if pairs is None else pairs)
+    if pairs and isinstance(pairs[0], Neighbours):
+        return Subject(target, pairs)
+    own, most = pairs
+    return with_searched(Subject(target, candidate_pairs(target)[:own]), most)
+
+
+def _own(subject: Subject) -> int:
+    """Return how many pairs come before those of a search."""
+    return sum(not pair.family for pair in subject.pairs)

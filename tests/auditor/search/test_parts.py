@@ -101,7 +101,8 @@ def mean_by_true_count(data, n, rng):
 
 
 def mean_by_noisy_count(data, n, rng):
-    return (sum(data) + rng.laplace(scale=200, size=n)) / np.maximum(1, len(data) + rng.laplace(scale=2, size=n))
+    # A sum of what is not clipped is refuted on larger values than the data hold.
+    return (np.clip(data, 0, 100).sum() + rng.laplace(scale=200, size=n)) / np.maximum(1, len(data) + rng.laplace(scale=2, size=n))
 
 
 def exact_if_single(data, n, rng):
@@ -141,7 +142,7 @@ def test_a_defect_that_the_whole_table_hides_is_refuted_and_its_twin_is_not(name
     )
     assert Verdict.REFUTED == found.verdict
     assert Verdict.REFUTED != twin.verdict
-    assert "built from copies of record" in found.attack.pair.difference
+    assert any(few in found.attack.pair.difference for few in ("built from copies of record", "two records"))
 
 
 def needs(least):

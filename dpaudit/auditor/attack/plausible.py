@@ -1,0 +1,133 @@
+"""Searched datasets that a function is meant for: not those on whose new values it raises, or computes with missing ones."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+import numpy as np
+
+from dpaudit.auditor.attack.course import Case
+from dpaudit.auditor.data.domains import BLANK, EMPTY, LONG, MISSING, NAN, OTHER, UNSEEN, is_missing
+from dpaudit.auditor.data.records import copy_of
+from dpaudit.auditor.reading.features import Form
+from dpaudit.auditor.reading.outputs import Failure, parse_output
+from dpaudit.auditor.reading.shapes import shape_of
+from dpaudit.auditor.runs.chunks import SEARCH, Chunk, sample_one
+
+_EACH: Final = 4
+_OTHERS: Final = {EMPTY: {LONG, UNSEEN}, BLANK: {OTHER}}
+"""New texts that a function has to take before one that it refuses counts."""
+
+_VETTING: Final = 2**20
+"""Index of the chunks of these runs, beyond those of the search."""
+
+
+@dataclass(frozen=True)
+class Vetting:
+    """The searched pairs that are plausible, the runs that showed it, and outputs on both datasets by pair."""
+
+    plausible: tuple[int, ...]
+    runs: int
+    outputs: Mapping[int, tuple[list[Any], list[Any]]] = field(default_factory=dict, repr=False)
+
+    def forms(self, places: Iterable[int]) -> dict[Form, None]:
+        """Return the forms of the outputs on some pairs."""
+        found: dict[Form, None] = {}
+        for place in places:
+            for output in itertools.chain(*self.outputs.get(place, ())):
+                reading = parse_output(output)
+                found[Form(reading.kind, reading.paths, shape_of(output))] = None
+        return found
+
+
+def vet(case: Case, places: Sequence[int], most: int) -> Vetting:
+    """Run each dataset of some pairs a few times, within a number of runs, and keep the pairs that the function is meant for."""
+    pairs, outputs, runs, looked = case.subject.pairs, dict[int, list[Any]](), 0, list[int]()
+    for place in places:
+        new = [(label, side) for label in (0, 1) if id(side := pairs[place].side(label)) not in outputs]
+        if runs + _EACH * len(new) > most:
+            break
+        for label, side in new:
+            outputs[id(side)] = [_sample(case, side, place, _EACH * label + number) for number in range(_EACH)]
+            runs += _EACH
+        looked.append(place)
+    sides = {place: (outputs[id(pairs[place].first)], outputs[id(pairs[place].second)]) for place in looked}
+    taken = _taken({place: pairs[place].labels for place in looked}, sides)
+    least = _least_size(case)
+    kept = [
+        place
+        for place in looked
+        if len(pairs[place].second) >= least
+        and OTHER not in pairs[place].labels
+        and _is_plausible(pairs[place].labels, *sides[place], taken)
+    ]
+    return Vetting(tuple(kept), runs, sides)
+
+
+def _taken(labels: Mapping[int, AbstractSet[str]], sides: Mapping[int, tuple[list[Any], list[Any]]]) -> AbstractSet[str]:
+    """Return the labels of plain texts for which a function takes all other new texts."""
+    failed = {place: _fails(*sides[place]) for place in labels}
+    return {
+        label
+        for label, others in _OTHERS.items()
+        if (outcomes := [failed[place] for place, found in labels.items() if found and found <= others]) and not any(outcomes)
+    }
+
+
+def _sample(case: Case, data: Any, place: int, number: int) -> Any:
+    """Make one run."""
+    rng = Chunk(case.position, place, SEARCH, _VETTING + number, 1).generator(case.root, 1)
+    return sample_one(case.subject.target, copy_of(data) if case.manner.copies else data, rng)
+
+
+def _least_size(case: Case) -> int:
+    """Return one more than the records of the largest dataset among the pairs that the function was found not to be meant for."""
+    attacked = set(case.attacked)
+    refused = [pair for place, pair in enumerate(case.subject.pairs) if not pair.family and place not in attacked]
+    return max((1 + len(pair.second) for pair in refused), default=0)
+
+
+def _is_plausible(labels: frozenset[str], first: list[Any], second: list[Any], taken: AbstractSet[str]) -> bool:
+    """True if what a function made of a pair may count as what it gives out about such data."""
+    if _fails(first, second):
+        # An empty text refused by code that takes other new ones is a finding; numbers and categories may have a public domain.
+        one_side = all(isinstance(output, Failure) for output in first) and not _fails(second)
+        return one_side and bool(labels) and labels <= taken
+    if labels & {MISSING, NAN} and _differ(_holds_missing, first, second):
+        return False
+    return not (BLANK in labels and _differ(_echoes, first, second))
+
+
+def _differ(shows: Callable[[Any], bool], *sides: Sequence[Any]) -> bool:
+    """True if the outputs of one side alone show something."""
+    return len({any(map(shows, side)) for side in sides}) > 1
+
+
+def _fails(*sides: Sequence[Any]) -> bool:
+    """True if a run raised."""
+    return any(isinstance(output, Failure) for side in sides for output in side)
+
+
+def _holds_missing(output: Any) -> bool:
+    """True if a missing value is in an output, as where code for known values only computes with it."""
+    return any(is_missing(leaf) for leaf in _leaves(output))
+
+
+def _echoes(output: Any) -> bool:
+    """True if an output holds the empty text itself, as randomised response of public categories does that are given another."""
+    return any(isinstance(leaf, str) and not leaf for leaf in _leaves(output))
+
+
+def _leaves(output: Any) -> list[Any]:
+    """What an output holds in containers of Python and numpy."""
+    if isinstance(output, Mapping):
+        return [leaf for value in output.values() for leaf in _leaves(value)]
+    if isinstance(output, np.ndarray) or hasattr(output, "tolist"):
+        return _leaves(output.tolist())
+    if isinstance(output, (list, tuple, set, frozenset)):
+        return [leaf for value in output for leaf in _leaves(value)]
+    return [output]

@@ -1,0 +1,168 @@
+"""The search among datasets that do not stand in the data: many pairs on few runs each, fewer on more, the best join the attack.
+
+Runs of the search are apart from all others and decide nothing, so that a pair may be chosen by what they show.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Set as AbstractSet
+from contextlib import closing
+from dataclasses import dataclass, field, replace
+from typing import Final, TypeAlias
+
+import numpy as np
+
+from dpaudit.auditor.attack.contrast import contrast
+from dpaudit.auditor.attack.course import Case
+from dpaudit.auditor.attack.plans import FINALISTS
+from dpaudit.auditor.attack.plausible import vet
+from dpaudit.auditor.events.points import first_line
+from dpaudit.auditor.pairs.candidates import is_searchable
+from dpaudit.auditor.reading.features import Form, widen_map
+from dpaudit.auditor.reading.outputs import Matrix
+from dpaudit.auditor.runs.chunks import SEARCH, Chunk, ChunkRuns, Labels, Task
+from dpaudit.auditor.runs.dispatch import in_order
+from dpaudit.results import Property
+
+SEARCHED: Final = "datasets unlike the data are searched"
+
+_FIRST: Final = (32, 256)
+_SECOND_SHARE: Final = 4
+_PROBE: Final = 64
+_STRONG: Final = 1.0
+
+Rows: TypeAlias = tuple[Matrix, Labels]
+Merit: TypeAlias = tuple[float, float]
+
+
+@dataclass
+class _Search:
+    """Runs of the search so far, by pair, within a number of runs."""
+
+    case: Case
+    left: int
+    rows: dict[int, list[ChunkRuns]] = field(default_factory=dict)
+    made: int = 0
+
+    def look(self, pairs: Sequence[int], size: int) -> None:
+        """Run each pair so often again, as far as runs are left."""
+        chosen = pairs[: self.left // size]
+        self.left -= size * len(chosen)
+        self.made += size * len(chosen)
+        with closing(in_order(self.case.executor, self._tasks(chosen, size))) as outcomes:
+            for pair, outcome in zip(chosen, outcomes, strict=True):
+                if isinstance(outcome, ChunkRuns):
+                    self.rows.setdefault(pair, []).append(outcome)
+
+    def _tasks(self, pairs: Iterable[int], size: int) -> Iterator[Task]:
+        """Yield a task for each pair."""
+        case = self.case
+        for pair in pairs:
+            yield Task(case.work, case.root, Chunk(case.position, pair, SEARCH, len(self.rows.get(pair, ())), size), case.manner)
+
+    def sample(self, pair: int) -> Rows | None:
+        """Return what was seen of a pair."""
+        seen = self.rows.get(pair)
+        return (seen and (np.concatenate([one.features for one in seen]), np.concatenate([one.labels for one in seen]))) or None
+
+    def merit(self, pair: int) -> Merit:
+        """Return the contrast of a pair: of all columns first."""
+        sample = self.sample(pair)
+        if sample is None:
+            return 0.0, 0.0
+        few, found = contrast(*sample, float(first_line(self.case.lines).delta))
+        return found, few
+
+    def best(self, pairs: Iterable[int]) -> list[int]:
+        """Return pairs in the order of their merit."""
+        merits = {pair: self.merit(pair) for pair in pairs}
+        return sorted(merits, key=lambda pair: (*(-part for part in merits[pair]), pair))
+
+
+def search_pairs(case: Case) -> tuple[Case, Property | None]:
+    """Return the case with the searched pairs that look most different among those that it attacks, and what was searched."""
+    runs = 0 if case.plan is None else case.plan.search
+    pairs = case.subject.pairs
+    plain = [place for place, pair in enumerate(pairs) if pair.family and pair.way is None]
+    ways = _ways_of(case)
+    if not runs or not (plain or ways):
+        return case, _why_not(case)
+    vetting = vet(case, plain, most=runs // _SECOND_SHARE)
+    search = _Search(_widened(case, vetting.forms(vetting.plausible)), runs - vetting.runs)
+    size = min(max(_FIRST[0], search.left // 3 // max(1, len(vetting.plausible))), _FIRST[1])
+    search.look(vetting.plausible, size)
+    for way in ways:
+        _follow(search, way)
+    steps = [place for way in ways for place in way if place in search.rows]
+    steps = [place for place in search.best(steps)[: 2 * FINALISTS] if search.merit(place)[0] > 0]
+    stepped = vet(case, steps, most=search.left // 2)
+    search.left -= stepped.runs
+    known = search.best([*vetting.plausible, *stepped.plausible])
+    again = known[: max(2 * FINALISTS, len(known) // _SECOND_SHARE)]
+    if again:
+        search.look(again, max(1, search.left // len(again)))
+    chosen = sorted(search.best(again)[:FINALISTS])
+    spent = vetting.runs + stepped.runs + search.made
+    found = _account(case, search, [*plain, *steps], {*vetting.plausible, *stepped.plausible})
+    wider = _widened(case, vetting.forms(chosen) | stepped.forms(chosen))
+    return replace(wider, places=(*case.attacked, *chosen), checked=case.checked + spent), found
+
+
+def _widened(case: Case, forms: Iterable[Form]) -> Case:
+    """Return the case with columns for further forms of output."""
+    return replace(case, manner=replace(case.manner, features=widen_map(case.manner.features, forms)))
+
+
+def _why_not(case: Case) -> Property | None:
+    """Say why there was no search where records were given; None where there is nothing to search among."""
+    if not is_searchable(case.subject.target):
+        return None
+    why = "a time was given instead of a number of runs" if case.plan is None else "the runs do not suffice"
+    return Property(SEARCHED, "not run", 0, why)
+
+
+def _account(case: Case, search: _Search, pairs: Sequence[int], plausible: AbstractSet[int]) -> Property:
+    """Say how many pairs of which kinds were run, and which were left out."""
+    families = Counter(case.subject.pairs[place].family for place in sorted(search.rows))
+    looked = ", ".join(f"{count} of {family}" for family, count in sorted(families.items()))
+    strange = sum(place not in plausible for place in pairs)
+    left = (
+        f"; {strange} more are not attacked: the function raises or loses numbers there, or the runs do not suffice"
+        if strange
+        else ""
+    )
+    return Property(SEARCHED, "holds", len(search.rows), f"a few runs each on pairs: {looked}{left}")
+
+
+def _ways_of(case: Case) -> list[list[int]]:
+    """Return the places of the steps of each way."""
+    found: dict[int, list[int]] = {}
+    for place, pair in enumerate(case.subject.pairs):
+        if pair.way is not None:
+            found.setdefault(pair.way, []).append(place)
+    return list(found.values())
+
+
+def _follow(search: _Search, way: Sequence[int]) -> None:
+    """Halve a way between datasets with different outputs, towards the neighbours at which the output changes most."""
+    low, high = 0, len(way) - 1
+    search.look([way[low], way[high]] if high else [way[0]], _PROBE)
+    while high - low > 1:
+        middle = (low + high) // 2
+        search.look([way[middle]], _PROBE)
+        before, here, after = (search.sample(way[place]) for place in (low, middle, high))
+        if before is None or here is None or after is None:
+            return
+        first, second = _between(before, here, label=0), _between(here, after, label=1)
+        if max(*first, *second) < _STRONG:
+            return
+        low, high = (low, middle) if first >= second else (middle, high)
+
+
+def _between(one: Rows, other: Rows, *, label: int) -> Merit:
+    """Return the contrast of the datasets of one label of two steps, that of columns of few values first."""
+    sides = [features[labels == label] for features, labels in (one, other)]
+    labels = np.repeat(np.array([0, 1], dtype=np.uint8), [len(side) for side in sides])
+    return contrast(np.concatenate(sides), labels)

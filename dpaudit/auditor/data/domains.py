@@ -1,0 +1,97 @@
+"""Plausible values of a field that the data do not hold: zero, far beyond its ends, empty and long texts, missing ones."""
+
+from __future__ import annotations
+
+import math
+import numbers
+from collections.abc import Sequence
+from typing import Any, Final
+
+import numpy as np
+
+ZERO: Final = "zero"
+LOW: Final = "far below"
+HIGH: Final = "far above"
+HUGE: Final = "a thousand times the largest"
+EMPTY: Final = "an empty text"
+BLANK: Final = "an empty text among few categories"
+LONG: Final = "a long text"
+UNSEEN: Final = "a new text"
+OTHER: Final = "a new category"
+MISSING: Final = "a missing value"
+NAN: Final = "NaN"
+"""What is unlike the data about a value, in the words of a report."""
+
+LABELS: Final = (ZERO, HIGH, LOW, MISSING, EMPTY, BLANK, HUGE, LONG, UNSEEN, OTHER, NAN)
+
+_FAR: Final = 10
+_VERY_FAR: Final = 1000
+_LONG_TEXT: Final = 500
+_YES_OR_NO: Final = 2
+_CLOSED_RANGE: Final = 12
+"""Integers that repeat within so small a range are codes of categories: a release may rely on there being no others."""
+
+
+def values_beyond(column: Sequence[Any]) -> dict[str, Any]:
+    """Values that a field may plausibly hold, of the type that it has in the data, each by what is unlike the data about it.
+
+    A field of two values, of few integers, or of shares between -1 and 1 has its domain from what it means: it gets none beyond.
+    """
+    held = [value for value in column if not is_missing(value)]
+    if not held:
+        return {}
+    if all(isinstance(value, str) for value in held):
+        return {**_texts(held), MISSING: None}
+    if any(isinstance(value, (bool, np.bool_)) for value in held):
+        return {}
+    if all(isinstance(value, numbers.Real) for value in held):
+        return _numbers(held)
+    return {MISSING: None}
+
+
+def is_missing(value: Any) -> bool:
+    """True for None, NaN and what pandas puts in their place."""
+    if value is None or type(value).__name__ in {"NAType", "NaTType"}:
+        return True
+    return isinstance(value, numbers.Real) and math.isnan(value)
+
+
+def _texts(held: Sequence[str]) -> dict[str, Any]:
+    """Texts: of few categories an empty one, and one more that shows whether a function is meant for these alone."""
+    longest = max(held, key=len)
+    if 2 * len(set(held)) <= len(held):
+        return {BLANK: "", OTHER: f"{longest[:8][::-1]}z"}
+    long = (longest or "a") * (1 + max(_LONG_TEXT, _FAR * len(longest)) // max(1, len(longest)))
+    return {EMPTY: "", LONG: long, UNSEEN: f"{longest[:8][::-1]}z"}
+
+
+def _numbers(held: Sequence[Any]) -> dict[str, Any]:
+    """Numbers of the type of the first one: zero, and some far beyond the ends of the data."""
+    kind: Any = type(held[0])
+    low, high = (end.item() if isinstance(end, np.generic) else end for end in (min(held), max(held)))
+    few, whole = len(set(held)), all(isinstance(value, numbers.Integral) for value in held)
+    if not (math.isfinite(low) and math.isfinite(high)):
+        return {}
+    # Python's own integers have no limits, and a table finds out by itself what its columns hold.
+    missing: dict[str, Any] = {MISSING: None}
+    if isinstance(held[0], np.generic):
+        missing = dict.fromkeys([MISSING] if isinstance(held[0], np.floating) else [], math.nan)
+    elif isinstance(held[0], float):
+        missing |= {NAN: math.nan}
+    if whole and (few <= _YES_OR_NO or (high - low <= _CLOSED_RANGE and 3 * few <= 2 * len(held))):
+        return missing
+    size = max(abs(low), abs(high))
+    found = {ZERO: 0, HIGH: _FAR * size, LOW: -_FAR * size, HUGE: _VERY_FAR * size}
+    if size <= 1:
+        found = {ZERO: 0, HIGH: 1, **({LOW: -1} if low < 0 else {})}
+    return {**{label: made for label, value in found.items() if (made := _held_as(kind, value)) is not None}, **missing}
+
+
+def _held_as(kind: Any, value: Any) -> Any:
+    """The number in a type, None where the type does not hold it."""
+    try:
+        with np.errstate(all="ignore"):
+            made = kind(value)
+    except (OverflowError, ValueError, TypeError):
+        return None
+    return made if math.isfinite(made) and math.isclose(made, value, rel_tol=1e-3) else None

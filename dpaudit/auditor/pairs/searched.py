@@ -1,0 +1,190 @@
+"""Neighbouring datasets that do not stand in the data, among which an audit searches: of any size, order and tie, and beyond them.
+
+A draft is two lists of records. Drafts of all families come in turn, so that the first of them are of every kind, and then ways:
+datasets of which each is a neighbour of the next, for the search of the step at which an output changes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise, product
+from typing import Any, Final
+
+from dpaudit.auditor.data.domains import HIGH, HUGE, LOW, MISSING, ZERO
+from dpaudit.auditor.data.fields import null_record
+from dpaudit.auditor.data.records import extremes, same
+from dpaudit.auditor.pairs.strange import Strange, sort_key, strange_records
+from dpaudit.claims import Adjacency
+
+MOST_RECORDS: Final = 1000
+"""Where records come and go, searched datasets have at most so many; of larger ones only a record is replaced elsewhere."""
+
+_LONGEST_WAY: Final = 128
+_SIZES: Final = (1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 16, 17, 20, 21, 25, 26, 30, 31, 32, 33, 50, 51, 64, 65, 100, 101)
+_MOST_TIED: Final = 64
+_REAL: Final = frozenset[str]()
+
+
+@dataclass(frozen=True)
+class Draft:
+    """Two lists of records, their family, what is unlike the data about them, and the way that they are a step of."""
+
+    first: list[Any] = field(repr=False)
+    second: list[Any] = field(repr=False)
+    family: str
+    words: str = ""
+    labels: frozenset[str] = _REAL
+    way: int | None = None
+
+
+def search_nothing(rows: list[Any], adjacency: Adjacency, *, beyond: bool) -> Iterator[Draft]:  # noqa: ARG001 - like the other
+    """Make no draft."""
+    return iter(())
+
+
+def search_records(rows: list[Any], adjacency: Adjacency, *, beyond: bool) -> Iterator[Draft]:
+    """Make drafts from a list of records; without `beyond` no value is made up."""
+    if not rows or adjacency.kind == "label":
+        return
+    if adjacency.kind == "add_remove":
+        rows = rows[:MOST_RECORDS]
+    strange = strange_records(rows) if beyond else []
+    families = _added(rows, strange) if adjacency.kind == "add_remove" else _replaced(rows, strange, adjacency)
+    yield from _in_turn(families)
+    ways = _ways_of_size(rows, strange) if adjacency.kind == "add_remove" else _ways_of_values(rows, strange, adjacency)
+    for number, way in enumerate(ways):
+        for one, other in pairwise(way):
+            yield Draft(one, other, "a step on a way of neighbours", way=number)
+
+
+def _in_turn(families: Iterable[Iterator[Draft]]) -> Iterator[Draft]:
+    """Take one draft of each family in turn."""
+    left = list(families)
+    while left:
+        still = []
+        for family in left:
+            if (draft := next(family, None)) is not None:
+                yield draft
+                still.append(family)
+        left = still
+
+
+def _corners(rows: Sequence[Any]) -> list[Strange]:
+    """Records of the data at opposite extremes."""
+    rows = list(rows[:MOST_RECORDS])
+    places = dict.fromkeys(place for pair in extremes(rows) for place in pair)
+    found: list[Strange] = []
+    for place in [*places, 0, len(rows) - 1]:
+        if not any(same(rows[place], one.record) for one in found):
+            found.append(Strange(rows[place], _REAL))
+    return found[:4]
+
+
+def _numeric(strange: Sequence[Strange], *labels: str) -> list[Strange]:
+    """The records that have one of some labels in all fields."""
+    return [one for label in labels for one in strange if one.field is None and one.labels == {label}]
+
+
+def _chosen(rows: Sequence[Any], strange: Sequence[Strange]) -> list[Strange]:
+    """Records for datasets of few or tied ones: extreme ones of the data, zeros, far ones, and those of alternating ends."""
+    turned = [one for one in strange if len(one.labels) > 1]
+    return [
+        *_numeric(strange, ZERO, HIGH),
+        *_corners(rows)[:2],
+        *_numeric(strange, LOW, HUGE),
+        *turned,
+        *_numeric(strange, MISSING),
+    ]
+
+
+def _draft(first: Sequence[Strange | Any], second: Sequence[Strange | Any], family: str) -> Draft:
+    """A draft of records, some of them strange, whose words it takes."""
+    strange = [one for one in (*first, *second) if isinstance(one, Strange)]
+    labels = frozenset(label for one in strange for label in one.labels)
+    words = ", ".join(dict.fromkeys(one.words for one in strange if one.labels))
+    before, after = ([one.record if isinstance(one, Strange) else one for one in side] for side in (first, second))
+    return Draft(before, after, family, words, labels)
+
+
+def _arranged(rows: list[Any]) -> list[list[Any]]:
+    """The records in increasing and in decreasing order."""
+    try:
+        ordered = sorted(rows, key=sort_key)
+    except (TypeError, ValueError):
+        return []
+    return [ordered, ordered[::-1]]
+
+
+def _added(rows: list[Any], strange: list[Strange]) -> Iterator[Iterator[Draft]]:
+    """Families of drafts of which the second lacks one record of the first."""
+    chosen, size = _chosen(rows, strange), len(rows)
+    few, tied = chosen[:6], [*chosen[:1], *_corners(rows)[:2], *chosen[1:2]]
+    most = min(size, _MOST_TIED)
+    alone = [*chosen, *(one for one in strange if one not in chosen and one.field is None), *_corners(rows)[2:]]
+    yield (_draft([*rows, one], rows, "one record more than the data") for one in strange)
+    yield (_draft([one], [], "a record alone") for one in alone)
+    yield (_draft([one, other], [one], "two records") for one, other in product(few, chosen))
+    yield (_draft([one] * most + [other], [one] * most, "tied records") for one, other in product(tied, few) if one is not other)
+    yield (_draft([one, one, other], [one, one], "three records") for one, other in product(few, few) if one is not other)
+    yield (_draft(rows[:count], rows[: count - 1], "the first records") for count in _SIZES if count < size)
+    yield (_draft([*rows, copied], rows, "a record twice") for copied in (rows[0], rows[-1]))
+    yield (_draft([*one, one[end]], one, "records in order") for one in _arranged(rows) for end in (0, -1, size // 2))
+    yield (_draft([*rows, *rows], [*rows, *rows[1:]], "each record twice") for _ in range(2 * size <= MOST_RECORDS))
+
+
+def _replaced(rows: list[Any], strange: list[Strange], adjacency: Adjacency) -> Iterator[Iterator[Draft]]:
+    """Families of drafts of one size that differ in one record, which is null in the second where records are nulled."""
+    chosen, corners, place, size = _chosen(rows, strange), _corners(rows), len(rows) // 2, len(rows)
+    null = Strange(null_record(rows[place]), _REAL) if adjacency.kind == "zero_out" else None
+    tied = [*chosen[:1], *corners[:2], *chosen[1:2]]
+
+    def put(base: Sequence[Any], record: Any, at: int) -> list[Any]:
+        return [*base[:at], record, *base[at + 1 :]]
+
+    def swaps(base: list[Any], ones: Iterable[Strange], others: Iterable[Strange], at: int, family: str) -> Iterator[Draft]:
+        for one in ones:
+            for other in others if null is None else [null]:
+                if one is not other:
+                    yield _draft(put(base, one, at), put(base, other, at), family)
+
+    ends = _numeric(strange, LOW, ZERO, HIGH, HUGE)
+    yield swaps(rows, strange, [Strange(rows[place], _REAL)], place, "one record of the data replaced")
+    yield swaps(rows, ends, ends, place, "a record at one end replaced by one at the other")
+    if size > MOST_RECORDS:
+        return  # tied records are copies, and a pair of so many is slow to make and to run
+    for one in tied:
+        yield swaps([one] * size, [one], chosen[:6], size - 1, "tied records")
+    halves = [[one] * place + [other] * (size - place) for one, other in product(tied[:3], tied[:3]) if one is not other]
+    yield (_draft(half, put(half, half[0], place), "two halves of tied records") for half in halves if null is None and place)
+    for ordered in _arranged(rows):
+        yield swaps(ordered, [Strange(ordered[place], _REAL)], [*corners, *ends], place, "records in order")
+    yield swaps(
+        rows, [Strange(rows[0], _REAL)], [Strange(rows[at], _REAL) for at in {1 % size, place, size - 1}], 0, "a record twice"
+    )
+    # A size that is public may be any: one record more changes odd to even, and hardly what a mean may depend on one record.
+    yield swaps([*rows, rows[0]], [Strange(rows[0], _REAL), *ends[:2]], [*corners, *ends], size, "one record more than the data")
+
+
+def _ways_of_size(rows: list[Any], strange: list[Strange]) -> Iterator[list[list[Any]]]:
+    """From the data to no record, in several orders, and to as many records again that are all tied."""
+    base = rows[:_LONGEST_WAY]
+    for ordered in (base, *_arranged(base)):
+        yield [ordered[:count] for count in range(len(ordered), -1, -1)]
+    for one in (*_corners(base), *_numeric(strange, ZERO, HIGH)):
+        longer = [*base, *[one.record] * len(base)]
+        yield [longer[:count] for count in range(len(base), len(longer) + 1)]
+
+
+def _ways_of_values(rows: list[Any], strange: list[Strange], adjacency: Adjacency) -> Iterator[list[list[Any]]]:
+    """From the data to tied records, one record after the other."""
+    if len(rows) > _LONGEST_WAY:
+        return
+    ends = (
+        [Strange(null_record(rows[0]), _REAL)]
+        if adjacency.kind == "zero_out"
+        else [*_corners(rows), *_numeric(strange, ZERO, HIGH)]
+    )
+    for one in ends:
+        way = [[*[one.record] * count, *rows[count:]] for count in range(len(rows) + 1)]
+        yield [way[0], *(after for before, after in pairwise(way) if not same(before, after))]

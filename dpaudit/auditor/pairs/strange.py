@@ -1,0 +1,88 @@
+"""Records unlike those of a dataset, and still such as it might hold: one of its own with some of its values replaced."""
+
+from __future__ import annotations
+
+import math
+import numbers
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from dpaudit.auditor.data.domains import HIGH, HUGE, LABELS, LOW, ZERO, is_missing, values_beyond
+from dpaudit.auditor.data.fields import fields_of, value_at, with_field
+
+_MOST_FIELDS: Final = 8
+_MOST_LOOKED: Final = 1000
+_NUMBERS: Final = (ZERO, HIGH, LOW, HUGE)
+
+
+@dataclass(frozen=True, eq=False)
+class Strange:
+    """A record, by what it is unlike the data: one label, or those of alternating fields; `field` is None where all have it."""
+
+    record: Any
+    labels: frozenset[str]
+    field: int | None = None
+
+    @property
+    def words(self) -> str:
+        """What is unlike the data, in words that hold no value and no name."""
+        found = " and ".join(label for label in LABELS if label in self.labels)
+        return found if self.field is None else f"{found} in field {self.field}"
+
+
+def strange_records(rows: Sequence[Any]) -> list[Strange]:
+    """Records unlike the data: in all fields at once, in alternating ones, then in one."""
+    base, values = rows[len(rows) // 2], _values_by_field(rows[:_MOST_LOOKED])
+    found = [*_in_all_fields(base, values), *_in_turns(base, values)]
+    for field, known in list(values.items())[:_MOST_FIELDS] if len(values) > 1 else []:
+        place = list(values).index(field)
+        found += [Strange(put_values(base, {field: value}), frozenset({label}), place) for label, value in known.items()]
+    return found
+
+
+def put_values(record: Any, values: Mapping[Any, Any]) -> Any:
+    """Return the record with other values in some fields; a field None is the record itself."""
+    for field, value in values.items():
+        record = value if field is None else with_field(record, field, value)
+    return record
+
+
+def _values_by_field(rows: Sequence[Any]) -> dict[Any, dict[str, Any]]:
+    """Values beyond the data of each field that has some."""
+    fields = dict.fromkeys(field for record in rows for field in fields_of(record))
+    found = {field: values_beyond([value_at(record, field) for record in rows]) for field in fields}
+    if _is_in_ball(rows, list(fields)):
+        found = {field: {label: made for label, made in known.items() if label not in _NUMBERS} for field, known in found.items()}
+    return {field: known for field, known in found.items() if known}
+
+
+def _is_in_ball(rows: Sequence[Any], fields: Sequence[Any]) -> bool:
+    """True if the numbers of each record are a vector in the unit ball, as those that someone normalised."""
+    columns = [[value_at(record, field) for record in rows] for field in fields]
+    floats = [column for column in columns if all(isinstance(value, float) for value in column)]
+    return len(floats) > 1 and all(math.hypot(*values) <= 1 + 1e-6 for values in zip(*floats, strict=True))
+
+
+def _in_all_fields(base: Any, values: Mapping[Any, Mapping[str, Any]]) -> Iterator[Strange]:
+    """Records that are unlike the data in the same way in every field that can be."""
+    for label in LABELS:
+        changed = {field: known[label] for field, known in values.items() if label in known}
+        if changed:
+            yield Strange(put_values(base, changed), frozenset({label}))
+
+
+def _in_turns(base: Any, values: Mapping[Any, Mapping[str, Any]]) -> Iterator[Strange]:
+    """Records with numbers at opposite ends of neighbouring fields."""
+    ends = {field: (known.get(LOW, known[ZERO]), known[HIGH]) for field, known in values.items() if {ZERO, HIGH} <= known.keys()}
+    if len(ends) > 1:
+        for first in (0, 1):
+            turned = {field: pair[(number + first) % 2] for number, (field, pair) in enumerate(ends.items())}
+            yield Strange(put_values(base, turned), frozenset({LOW, HIGH}))
+
+
+def sort_key(record: Any) -> tuple[Any, ...]:
+    """Order records by their fields; missing values come first."""
+    values = [value_at(record, field) for field in fields_of(record)]
+    known = [isinstance(value, (numbers.Real, str)) and not is_missing(value) for value in values]
+    return tuple((is_known, value if is_known else 0) for is_known, value in zip(known, values, strict=True))

@@ -1,0 +1,224 @@
+"""The search among datasets that do not stand in the data: what it makes, what it takes for meant, and what it finds."""
+
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dpaudit import Adjacency, Claim, PureDP, Sensitivity, Target, audit
+from dpaudit.auditor.attack.contrast import contrast
+from dpaudit.auditor.data.domains import EMPTY, HIGH, LONG, LOW, MISSING, NAN, OTHER, ZERO, values_beyond
+from dpaudit.auditor.data.records import same
+from dpaudit.auditor.pairs.candidates import candidate_pairs, searched_pairs
+from dpaudit.auditor.pairs.kinds import check_neighbours
+from dpaudit.auditor.replaying import replay
+from dpaudit.auditor.runs.workload import Subject, with_searched, workload
+from dpaudit.auditor.verdict.verdicts import Verdict
+
+RUNS = 24_000
+AGES = [31, 47, 22, 65, 58, 39, 71, 26, 44, 53]
+ROWS = [{"town": "ABC"[number % 3], "pay": 20.5 + 3 * number} for number in range(9)]
+TABLE = np.array([[3.5, 20.0], [7.25, 31.0], [5.0, 28.0], [9.5, 44.0], [4.0, 23.0]])
+WORDS = ["good service", "too slow", "will come again", "nothing to say", "parking was hard to find"]
+
+
+def target(data, run=lambda data, rng: 0, adjacency="add_remove", **parts):
+    return Target(run=run, claim=Claim(PureDP(epsilon=1), adjacency=adjacency), data=data, **parts)
+
+
+def searched(data, adjacency="add_remove", **parts):
+    one = target(data, adjacency=adjacency, **parts)
+    return searched_pairs(one, candidate_pairs(one), 400)
+
+
+@pytest.mark.parametrize("adjacency", ["add_remove", "replace_one", "zero_out", Adjacency("hamming", radius=2)], ids=str)
+@pytest.mark.parametrize("data", [AGES, tuple(AGES), ROWS, TABLE, WORDS, pd.DataFrame(ROWS)], ids=lambda data: type(data).__name__)
+def test_every_searched_pair_is_of_neighbours_that_differ_and_of_the_type_of_the_data(data, adjacency):
+    pairs = searched(data, adjacency)
+
+    assert len({pair.family for pair in pairs}) > 4
+    for pair in pairs:
+        check_neighbours((pair.first, pair.second), Adjacency.of(adjacency))
+        assert not same(pair.first, pair.second)
+        assert type(data) is type(pair.first) is type(pair.second)
+    for way in {pair.way for pair in pairs} - {None}:
+        steps = [pair for pair in pairs if pair.way == way]
+        assert all(one.second is other.first for one, other in pairwise(steps))
+
+
+@given(data=st.lists(st.integers(-99, 99) | st.none() | st.text(max_size=2) | st.floats(), min_size=1, max_size=6))
+def test_any_list_of_records_is_searched(data):
+    pairs = searched([*data, 1, 2])
+
+    assert {(1, 0), (2, 1)} <= {(len(pair.first), len(pair.second)) for pair in pairs}
+
+
+def test_datasets_of_all_sizes_orders_ties_and_ends_are_searched():
+    sides = [side for pair in searched(AGES) for side in (pair.first, pair.second)]
+
+    assert [] in sides
+    assert [0] * 10 in sides
+    assert {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11} <= {len(side) for side in sides}
+    assert any(side[:10] == sorted(AGES) for side in sides)
+    assert any(710 in side for side in sides)
+    assert any(-710 in side for side in sides)
+    assert any(None in side for side in sides)
+    assert any(2 == max(Counter(map(str, side)).values()) for side in sides if len(side) == 11)
+
+
+def test_records_that_are_replaced_keep_the_size_or_add_one_to_it():
+    assert {10, 11} == {len(side) for pair in searched(AGES, "replace_one") for side in (pair.first, pair.second)}
+
+
+def test_a_field_gets_values_of_its_type_beyond_its_ends_unless_what_it_means_has_none():
+    assert {ZERO: 0, HIGH: 710, LOW: -710} == {label: values_beyond(AGES)[label] for label in (ZERO, HIGH, LOW)}
+    assert {EMPTY, LONG} < values_beyond(WORDS).keys()
+    assert {MISSING, NAN} == values_beyond([1.0, 0.0]).keys() - {ZERO, HIGH}
+    assert {MISSING} == values_beyond([0, 1, 1, 0]).keys()
+    assert {MISSING} == values_beyond([4, 5, 3, 4, 2, 5, 4, 4, 1]).keys()
+    assert OTHER in values_beyond(["yes", "no"] * 4)
+    assert not values_beyond([True, False])
+    assert 1.0 == max(values_beyond([0.1, 0.7, 0.3])[label] for label in (ZERO, HIGH))
+    assert LOW not in values_beyond(np.array([3, 200, 90, 4], dtype=np.uint8))
+
+
+def test_nothing_is_made_up_where_a_query_is_declared():
+    pairs = searched(AGES, sensitivity=Sensitivity(query=sum, bound=100))
+
+    assert pairs
+    assert all(set(AGES) >= {*pair.first, *pair.second} for pair in pairs)
+
+
+def test_users_labels_and_vectors_are_not_searched():
+    assert () == searched(ROWS, Adjacency("replace_one", unit="user:town"))
+    assert () == searched(AGES, Adjacency("norm_ball", norm="l1", radius=1))
+
+
+def test_a_worker_makes_the_pairs_of_its_driver():
+    subject = with_searched(Subject(target(AGES), candidate_pairs(target(AGES))[:5]), 30)
+
+    again = with_searched(Subject(subject.target, candidate_pairs(target(AGES))[:5]), subject.searched)
+
+    assert subject.pairs == again.pairs
+    assert 30 == sum(bool(pair.family) and pair.way is None for pair in subject.pairs)
+    assert subject is workload(subject, None, None).content
+
+
+def test_contrast_is_large_where_the_form_changes_and_small_where_nothing_does():
+    rng = np.random.default_rng(1)
+    labels = rng.integers(0, 2, 400).astype(np.uint8)
+    noise = rng.laplace(size=400)
+
+    assert contrast(np.column_stack([noise, noise * 0]), labels)[1] < 1
+    assert contrast(np.column_stack([noise, labels]), labels)[0] > 3
+    assert contrast(np.column_stack([noise + 9 * labels]), labels)[1] > 3
+    assert contrast(np.column_stack([noise * (1 + 9 * labels)]), labels)[1] > 1
+
+
+def noisy(value, scale, rng):
+    return float(value + rng.laplace(0, scale))
+
+
+def clipped(data, low=0, high=100):
+    return sum(min(max(float(value), low), high) for value in data if value is not None and value == value)  # noqa: PLR0124 - NaN
+
+
+def by_route(data, rng, *, fast):
+    """Skip the noise on datasets that are sorted."""
+    return clipped(data) if fast and data == sorted(data, key=lambda value: value or 0) else noisy(clipped(data), 100, rng)
+
+
+def lost_ones(data, rng, *, exact):
+    """Count the missing values."""
+    lost = sum(value is None for value in data)
+    return [noisy(clipped(data), 200, rng), float(lost) if exact else noisy(lost, 2, rng)]
+
+
+def enough(data, rng, *, exact):
+    """Suppress what is of fewer than seven records."""
+    count = noisy(len(data), 2, rng)
+    return None if (len(data) if exact else count) < 7 else count
+
+
+def most_towns(data, rng, *, exact):
+    """Name the town with the most rows."""
+    counts = {town: sum(row["town"] == town for row in data) for town in "ABC"}
+    return max("ABC", key=lambda town: counts[town] + (0 if exact else rng.laplace(0, 2)))
+
+
+def length(data, rng, *, whole):
+    """Add the lengths of texts."""
+    return noisy(sum(len(text or "") if whole else min(len(text or ""), 40) for text in data), 40, rng)
+
+
+def blanks(data, rng, *, strict):
+    """Count texts that start with a letter, and refuse empty ones."""
+    if strict and any(text is not None and not text for text in data):
+        raise ValueError
+    return noisy(sum((text or " ")[0].isalpha() for text in data), 1, rng)
+
+
+DEFECTS = {
+    "a sorted dataset": (AGES, "replace_one", lambda d, r: by_route(d, r, fast=True), lambda d, r: by_route(d, r, fast=False)),
+    "a missing value": (AGES, "add_remove", lambda d, r: lost_ones(d, r, exact=True), lambda d, r: lost_ones(d, r, exact=False)),
+    "a size": (AGES, "add_remove", lambda d, r: enough(d, r, exact=True), lambda d, r: enough(d, r, exact=False)),
+    "a rare tie": (ROWS * 2, "replace_one", lambda d, r: most_towns(d, r, exact=True), lambda d, r: most_towns(d, r, exact=False)),
+    "a long text": (WORDS, "replace_one", lambda d, r: length(d, r, whole=True), lambda d, r: length(d, r, whole=False)),
+    "an empty text": (WORDS, "add_remove", lambda d, r: blanks(d, r, strict=True), lambda d, r: blanks(d, r, strict=False)),
+    "no clipping": (AGES, "add_remove", lambda d, r: noisy(clipped(d, -1e9, 1e9), 100, r), lambda d, r: noisy(clipped(d), 100, r)),
+}
+
+
+@pytest.mark.parametrize("name", DEFECTS)
+def test_a_defect_at_datasets_unlike_the_data_is_refuted_and_its_twin_is_not(name):
+    data, adjacency, broken, sound = DEFECTS[name]
+    found, twin = (audit(target(data, one, adjacency), runs=RUNS, seed=5).results[0] for one in (broken, sound))
+
+    assert Verdict.REFUTED == found.verdict
+    assert Verdict.REFUTED != twin.verdict
+    assert found.attack.runs <= RUNS
+    assert any("datasets unlike the data" in check.name and check.cases > 20 for check in twin.properties)
+
+
+SOUND_ON_ITS_DOMAIN = {
+    "a table of known towns": (ROWS, lambda data, rng: noisy(sum({"A": 1, "B": 0, "C": 1}[row["town"]] for row in data), 1, rng)),
+    "numbers that are none": (TABLE, lambda data, rng: noisy(np.clip(data[:, 0], 0, 10).sum(), 10, rng)),
+    "a logarithm": (AGES, lambda data, rng: noisy(sum(min(5.0, np.log(value)) if value > 0 else 1 / 0 for value in data), 5, rng)),
+    "shares": ([0.25, 0.5, 0.75, 0.1], lambda data, rng: noisy(sum(data), 1, rng)),
+    "bits": ([0, 1, 1, 0, 1], lambda data, rng: noisy(sum(data), 1, rng)),
+    "randomised response": (
+        ["no", "yes"] * 4,
+        lambda data, rng: [t if rng.random() < 0.7 else ("no" if t == "yes" else "yes") for t in data[:1]],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", SOUND_ON_ITS_DOMAIN)
+def test_what_a_function_is_not_meant_for_is_not_held_against_it(name):
+    data, run = SOUND_ON_ITS_DOMAIN[name]
+    adjacency = "replace_one" if "response" in name else "add_remove"
+
+    (result,) = audit(target(data, run, adjacency), runs=RUNS, seed=5).results
+
+    assert Verdict.REFUTED != result.verdict
+
+
+def test_the_search_does_not_depend_on_workers_and_is_repeated_by_a_replay():
+    one = target(AGES, DEFECTS["a size"][2], name="size")
+    with ThreadPoolExecutor(2) as threads:
+        report, other = audit(one, runs=RUNS, seed=4), audit(one, runs=RUNS, seed=4, executor=threads)
+
+    assert report.results == other.results
+    assert replay(report, targets=[one])[0].same
+
+
+def test_a_budget_too_small_for_a_search_is_said():
+    (result,) = audit(target(AGES, DEFECTS["a size"][3]), runs=4000, seed=4).results
+
+    (said,) = [check for check in result.properties if "datasets unlike the data" in check.name]
+    assert ("not run", "the runs do not suffice") == (said.status, said.detail)
