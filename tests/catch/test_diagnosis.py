@@ -15,7 +15,7 @@ from mistakes import MISTAKES
 
 from dpaudit import audit
 from dpaudit.auditor.diagnosis.diagnosing import diagnose
-from dpaudit.auditor.diagnosis.noise import fit, gaussian_delta, shift, step_of, stretch
+from dpaudit.auditor.diagnosis.noise import ends_on_both_sides, fit, gaussian_delta, shift, step_of, stretch
 from dpaudit.auditor.diagnosis.parting import parting_line, traced
 from dpaudit.claims import Adjacency, Claim, PureDP
 from dpaudit.report import answers, from_json, to_json
@@ -118,6 +118,13 @@ def test_other_noise_has_no_law():
     rng = np.random.default_rng(5)
     noise = rng.laplace(size=(2000, 20)).max(axis=1), rng.uniform(size=2000), rng.exponential(size=2000)
     assert [None] * 3 == [fit(np.array([1.0]), sample[:, np.newaxis]) for sample in noise]
+
+
+def test_noise_with_ends_is_known_by_its_tails():
+    rng = np.random.default_rng(5)
+    laplace = rng.laplace(size=4000)
+    samples = laplace, rng.normal(size=2000), rng.uniform(size=2000), laplace[np.abs(laplace) < 2]
+    assert [False, False, True, True] == [ends_on_both_sides(sample) for sample in samples]
 
 
 def test_steps_of_a_grid_are_found():

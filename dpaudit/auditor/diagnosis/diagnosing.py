@@ -22,7 +22,7 @@ from dpaudit.targets import short_path
 MOST_TWINS: Final = 2000
 """Twin runs of a diagnosis: scales are then known to 2 percent."""
 _SHARE: Final = 20
-"""Of the runs of the attack a twentieth on each dataset, so that a slow function is not called much more often than was asked."""
+"""Of the runs that the attack made or might have made a twentieth on each dataset, so that a slow one is called little more."""
 _FEWEST: Final = 16
 _COMMON: Final = 0.05
 """An event as common as this that the law of the noise excludes is about digits, and not about rare values that were not seen."""
@@ -40,7 +40,7 @@ def diagnose(case: Case, attack: Attack) -> Diagnosis | None:
 
     The runs are made after the verdict, on random streams of their own, and decide nothing else.
     """
-    count = min(MOST_TWINS, attack.runs // _SHARE)
+    count = min(MOST_TWINS, max(attack.runs, sum(attack.plan)) // _SHARE)
     if count < _FEWEST:
         return None
     pair = case.subject.pairs[attack.pair.index]

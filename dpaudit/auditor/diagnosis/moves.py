@@ -10,15 +10,26 @@ import numpy as np
 
 from dpaudit.auditor.data.records import take_records
 from dpaudit.auditor.diagnosis import variants
-from dpaudit.auditor.diagnosis.noise import Move, Vector, allowed, fit, gaussian_delta, shift, stretch, tails, together
+from dpaudit.auditor.diagnosis.noise import (
+    ERRORS,
+    Move,
+    Vector,
+    allowed,
+    ends_on_both_sides,
+    fit,
+    gaussian_delta,
+    shift,
+    stretch,
+    tails,
+    together,
+)
 from dpaudit.auditor.diagnosis.twins import Bench, Twins, run_twins
+from dpaudit.auditor.diagnosis.values import name_ends
 from dpaudit.claims import Claim, PureDP
 from dpaudit.results import Diagnosis
 
 _STRETCHES: Final = 24
-_FOR_TAILS: Final = 700
-_TAIL_ERROR: Final = 1.5
-"""Four standard errors of the mean excess of a tenth of so many runs."""
+_FOR_TAILS: Final = 200
 _RUNS: Final = 8
 """Runs of a variant: with equal random numbers a move is seen exactly, and more of them only confirm that it is constant."""
 _SHARP: Final = 0.15
@@ -103,6 +114,8 @@ def _follows_count(scene: Scene, factor: float) -> bool:
 
 def name_move(scene: Scene, moves: Vector) -> Diagnosis | None:
     """Name the cause where noise that does not depend on the data is too narrow for how far the value moves."""
+    if found := _of_ends(scene, moves):
+        return found
     move = fit(moves, scene.twins.first)
     limit = None if move is None else allowed(scene.claim, move.law, int(np.count_nonzero(moves)))
     if move is not None and move.law == "gaussian" and isinstance(scene.claim.guarantee, PureDP):
@@ -163,6 +176,13 @@ def _of_tails(scene: Scene, move: Move) -> Diagnosis | None:
     )
 
 
+def _of_ends(scene: Scene, moves: Vector) -> Diagnosis | None:
+    """Name noise that ends on both sides under a claim without delta, where no value is so common that a clip may have made it."""
+    columns = scene.twins.first[:, moves != 0].T if isinstance(scene.claim.guarantee, PureDP) else np.zeros((0, 0))
+    ended = (len(np.unique(column)) == len(column) and ends_on_both_sides(column) for column in columns)
+    return name_ends() if len(scene.twins) >= _FOR_TAILS and any(ended) else None
+
+
 def _of_one_side(scene: Scene, moves: Vector) -> Diagnosis | None:
     """Name noise with one tail that is wide enough for the move of a single number, and one that is much thinner."""
     if not isinstance(scene.claim.guarantee, PureDP) or np.count_nonzero(moves) != 1 or len(scene.twins) < _FOR_TAILS:
@@ -170,9 +190,10 @@ def _of_one_side(scene: Scene, moves: Vector) -> Diagnosis | None:
     column = int(np.flatnonzero(moves)[0])
     if len(np.unique(scene.twins.first[:, column])) < len(scene.twins):
         return None  # an end at which values pile up is no tail
+    error = 1 + ERRORS / math.sqrt(len(scene.twins) / 10)  # of the mean excess of a tenth of the runs
     costs = sorted(abs(float(moves[column])) / tail for tail in tails(scene.twins.first[:, column]))
     limit = float(scene.claim.guarantee.epsilon)
-    if costs[0] > _TAIL_ERROR * limit or costs[1] < _TAIL_ERROR**2 * max(costs[0], limit):
+    if costs[0] > error * limit or costs[1] < error**2 * max(costs[0], limit):
         return None
     return Diagnosis(
         "one side",
@@ -317,7 +338,7 @@ def _rounded(factor: float) -> str:
 
 def _too_narrow(scene: Scene, budget: _Budget | None) -> Diagnosis | None:
     """Name noise that is too narrow, with the factor where the law of the noise shows it."""
-    if budget is None and not scene.coarse:
+    if budget is None and (not scene.coarse or len(scene.twins) < _FOR_TAILS):
         return None
     times = f"about {_rounded(budget.factor)} times " if budget is not None else ""
     return Diagnosis(

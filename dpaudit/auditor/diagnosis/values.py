@@ -58,10 +58,10 @@ def name_atom(twins: Twins, moves: Vector | None) -> Diagnosis | None:
         )
     if not all(atom.end for atom in atoms):
         return None
-    return _noise_ends() if moves is not None else _clamped()
+    return name_ends() if moves is not None else _clamped()
 
 
-def _noise_ends() -> Diagnosis:
+def name_ends() -> Diagnosis:
     """The noise itself has ends."""
     return Diagnosis(
         "cut",
