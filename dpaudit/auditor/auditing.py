@@ -20,14 +20,12 @@ from dpaudit.auditor.verdict.proof_lookup import ProofFinding, find_proofs
 from dpaudit.errors import InvalidArgument
 from dpaudit.exact import Exact
 from dpaudit.plain.asked import Asked
-from dpaudit.plain.streams import leaving_no_seeds
 from dpaudit.results import Report, Settings, TargetResult
 
 Examination: TypeAlias = tuple[str, Callable[[int, int, Mapping[str, ProofFinding]], Examined]]
 """The name of a target, and what examines it, given its position, the number of targets, and the proofs that were looked up."""
 
 
-@leaving_no_seeds()
 def audit(  # noqa: PLR0913 - every argument but the first is an option given by name
     targets: Given | Sequence[Given],
     *,

@@ -22,7 +22,6 @@ from dpaudit.codec import decode, encode
 from dpaudit.errors import InvalidArgument, TargetFailure, Unsupported
 from dpaudit.exact import Exact, instance_of
 from dpaudit.loading import reference_at
-from dpaudit.plain.streams import leaving_no_seeds
 from dpaudit.results import Attack, Report, Settings, TargetResult
 from dpaudit.targets import Target
 
@@ -61,7 +60,6 @@ class ReplayResult:
         return self.repeated is not None and self.repeated == self.recorded
 
 
-@leaving_no_seeds()
 def replay(
     report: Report,
     *,

@@ -11,10 +11,8 @@ import inspect
 import os
 import random
 import sys
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable
 from contextvars import ContextVar
-from functools import partial
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, Final
 
@@ -37,9 +35,6 @@ _owned: list[bool] = [False]
 
 _real: Final[Callable[[int], bytes]] = os.urandom
 
-_undo: Final[dict[int, Callable[[], object]]] = {}
-"""What gives each generator that was seeded its former state, by the generator's identity; the callable holds the generator."""
-
 
 def _urandom(size: int, /) -> bytes:
     """Return random bytes: of the audit inside a run, of the operating system elsewhere, other threads included."""
@@ -50,26 +45,11 @@ def _urandom(size: int, /) -> bytes:
     return stream.bytes(size)
 
 
-@contextmanager
-def leaving_no_seeds() -> Iterator[None]:
-    """Give every generator that was seeded inside its former state back at the end, and programs the system's own random bytes.
-
-    Without it a program that audits a function of its own would draw predictable numbers afterwards.
-    """
-    try:
-        yield
-    finally:
-        while _undo:
-            _undo.popitem()[1]()
-        _last[0] = None
-        _divert(_real)
-
-
-def _divert(source: Callable[[int], bytes]) -> None:
-    """Let `os.urandom`, `secrets`, `SystemRandom` and numpy's unseeded generators read from this function."""
-    if os.urandom is not source:
-        os.urandom = source
-        random._urandom = source  # type: ignore[attr-defined]  # noqa: SLF001 - what SystemRandom and secrets read
+def _divert() -> None:
+    """Let `os.urandom`, `secrets`, `SystemRandom` and numpy's unseeded generators read through `_urandom`."""
+    if os.urandom is not _urandom:
+        os.urandom = _urandom
+        random._urandom = _urandom  # type: ignore[attr-defined]  # noqa: SLF001 - what SystemRandom and secrets read
 
 
 def own_process() -> None:
@@ -90,7 +70,7 @@ def run_seeded(call: Callable[[], Any], rng: Generator, own: tuple[Any, ...]) ->
     if not _owned[0]:
         return call()
     if _last[0] is not rng:
-        _divert(_urandom)
+        _divert()
         _seed_all(rng, own)
         _last[0] = rng
     token = _entropy.set(rng)
@@ -104,8 +84,6 @@ def _seed_all(rng: Generator, own: Iterable[Any]) -> None:
     """Seed the global generators, and those of the user's modules."""
     import numpy as np
 
-    for one in (random, np.random, *own):
-        _undo.setdefault(id(one), _giver_back(one))
     random.seed(int(rng.integers(2**62)))
     np.random.seed(int(rng.integers(2**32)))  # noqa: NPY002 - the global one is what is seeded
     for one in own:
@@ -114,17 +92,7 @@ def _seed_all(rng: Generator, own: Iterable[Any]) -> None:
         else:
             one.seed(int(rng.integers(2**32)))
     if (torch := sys.modules.get("torch")) is not None:
-        _undo.setdefault(id(torch), partial(torch.set_rng_state, torch.get_rng_state()))
         torch.manual_seed(int(rng.integers(2**62)))
-
-
-def _giver_back(one: Any) -> Callable[[], object]:
-    """Return a function that gives a generator the state that it has now."""
-    if hasattr(one, "getstate"):
-        return partial(one.setstate, one.getstate())
-    if hasattr(one, "get_state"):  # asked first, since numpy.random has a module called bit_generator too
-        return partial(one.set_state, one.get_state())
-    return partial(setattr, one.bit_generator, "state", one.bit_generator.state)
 
 
 def generators_of(module: ModuleType | None) -> tuple[tuple[str, Any], ...]:

@@ -26,6 +26,7 @@ from dpaudit.auditor.runs.chunks import (
     Broken,
     Chunk,
     ChunkHits,
+    ChunkMeasures,
     ChunkRuns,
     Labels,
     Manner,
@@ -191,7 +192,8 @@ class Course:
                         f"sample(data, n, rng) {outcome.reason} in a call for several outputs, which hides the outcome of each. "
                         "Give run=(data, rng) instead.",
                     )
-                yield chunk, outcome
+                if not isinstance(outcome, ChunkMeasures):  # only tasks with a gauge are answered by measures
+                    yield chunk, outcome
 
 
 def late_chunks(case: Case, pair: int, stage: int, runs: int) -> Iterator[Chunk]:
