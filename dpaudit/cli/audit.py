@@ -116,7 +116,7 @@ def audit(  # noqa: PLR0913 - one argument for each option
         seed=seed,
         data=data,
         show_values=show_values,
-        stop_early=stop_early,
+        stop_early=stop_early or not (targets or everything),  # a first look wants verdicts soon
         asked=asked,
     )
     for place in (folder, *(Path(file).parent for file in (junit, sarif) if file is not None)):

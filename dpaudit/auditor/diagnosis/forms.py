@@ -61,8 +61,8 @@ def _of_places(twins: Twins) -> Diagnosis | None:
     if all(_last_key(path) for path in differing):
         return Diagnosis(
             "keys",
-            "The keys of the output depend on the data: a key shows that there is a record for it, whatever the noise.",
-            "Release the keys of a public list, each with its noisy value, or drop those below a threshold that delta pays for.",
+            "The keys of the output depend on the data: a key shows that there is a record for it.",
+            "Release a public list of keys, each with noise, or drop keys below a threshold that delta pays for.",
         )
     if not any(_last_key(path) for path in differing) and all(path for path in differing):
         return Diagnosis(
@@ -106,8 +106,7 @@ def name_constant(twins: Twins, delta: float) -> Diagnosis | None:
     if any(still) and not all(still) and varied and (not delta or np.mean((other != constant).any(axis=1)) > _MOSTLY):
         return Diagnosis(
             "still",
-            "One of the two datasets gives one and the same output in every run, the other does not: on some data the noise has no "
-            "effect.",
-            "Add the noise on every branch, also for empty, small and unanimous data, and choose among public candidates.",
+            "On some data the noise has no effect: one dataset gives the same output in every run.",
+            "Add noise on every branch, for empty, small and unanimous data too; choose among public candidates.",
         )
     return None

@@ -343,8 +343,8 @@ def _too_narrow(scene: Scene, budget: _Budget | None) -> Diagnosis | None:
     times = f"about {_rounded(budget.factor)} times " if budget is not None else ""
     return Diagnosis(
         "narrow",
-        f"The noise that reaches the output does not depend on the data, but the value moves {times}further than it is made for."
+        f"The noise does not depend on the data, but the value moves {times}further than it is made for."
         if times
-        else "The noise that reaches the output does not depend on the data, but it is too narrow for how far the value moves.",
+        else "The noise does not depend on the data, but it is too narrow for how far the value moves.",
         "Find out how far one record can move the value at most, clip it to that, and scale the noise to it.",
     )
