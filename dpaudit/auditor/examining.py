@@ -171,8 +171,7 @@ def _gather_evidence(
     price = price_of(claim, logs, epsilons)
     shown = without_values(price, logs[1][0], checks.releases, entry.target)
     loss = loss_of(claim, logs[1][0]) if shown.value is not None else None
-    searched = () if trial.searched is None else (trial.searched,)
-    properties = (*checks.properties, *searched, trial.independence, check_same_noise(logs))
+    properties = (*checks.properties, *trial.searched, trial.independence, check_same_noise(logs))
     return Evidence(
         properties=properties,
         attack=trial.attack,

@@ -28,11 +28,12 @@ _VETTING: Final = 2**20
 
 @dataclass(frozen=True)
 class Vetting:
-    """The searched pairs that are plausible, the runs that showed it, and outputs on both datasets by pair."""
+    """The searched pairs that are plausible, the runs that showed it, outputs on both datasets by pair, and what of None or NaN."""
 
     plausible: tuple[int, ...]
     runs: int
     outputs: Mapping[int, tuple[list[Any], list[Any]]] = field(default_factory=dict, repr=False)
+    shows_missing: bool = False
 
     def forms(self, places: Iterable[int]) -> dict[Form, None]:
         """Return the forms of the outputs on some pairs."""
@@ -65,7 +66,8 @@ def vet(case: Case, places: Sequence[int], most: int) -> Vetting:
         and OTHER not in pairs[place].labels
         and _is_plausible(pairs[place].labels, *sides[place], taken)
     ]
-    return Vetting(tuple(kept), runs, sides)
+    shown = any(_shows_missing(pairs[place].labels, *sides[place]) for place in looked)
+    return Vetting(tuple(kept), runs, sides, shown)
 
 
 def _taken(labels: Mapping[int, AbstractSet[str]], sides: Mapping[int, tuple[list[Any], list[Any]]]) -> AbstractSet[str]:
@@ -97,9 +99,12 @@ def _is_plausible(labels: frozenset[str], first: list[Any], second: list[Any], t
         # An empty text refused by code that takes other new ones is a finding; numbers and categories may have a public domain.
         one_side = all(isinstance(output, Failure) for output in first) and not _fails(second)
         return one_side and bool(labels) and labels <= taken
-    if labels & {MISSING, NAN} and _differ(_holds_missing, first, second):
-        return False
-    return not (BLANK in labels and _differ(_echoes, first, second))
+    return not (_shows_missing(labels, first, second) or (BLANK in labels and _differ(_echoes, first, second)))
+
+
+def _shows_missing(labels: AbstractSet[str], first: list[Any], second: list[Any]) -> bool:
+    """True if a missing value of one dataset comes through to its outputs."""
+    return bool(labels & {MISSING, NAN}) and _differ(_holds_missing, first, second)
 
 
 def _differ(shows: Callable[[Any], bool], *sides: Sequence[Any]) -> bool:

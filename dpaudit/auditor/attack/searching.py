@@ -81,7 +81,16 @@ class _Search:
         return sorted(merits, key=lambda pair: (*(-part for part in merits[pair]), pair))
 
 
-def search_pairs(case: Case) -> tuple[Case, Property | None]:
+_MISSING: Final = Property(
+    "missing values do not show",
+    "not run",
+    0,
+    "a None or NaN in the data, which have none, comes through to the output: where data may hold one the claim is false",
+)
+"""What is said instead of a refutation, since only the user knows whether data may hold missing values."""
+
+
+def search_pairs(case: Case) -> tuple[Case, tuple[Property, ...]]:
     """Return the case with the searched pairs that look most different among those that it attacks, and what was searched."""
     runs = 0 if case.plan is None else case.plan.search
     pairs = case.subject.pairs
@@ -106,8 +115,9 @@ def search_pairs(case: Case) -> tuple[Case, Property | None]:
     chosen = sorted(search.best(again)[:FINALISTS])
     spent = vetting.runs + stepped.runs + search.made
     found = _account(case, search, [*plain, *steps], {*vetting.plausible, *stepped.plausible})
+    missing = (_MISSING,) if vetting.shows_missing or stepped.shows_missing else ()
     wider = _widened(case, vetting.forms(chosen) | stepped.forms(chosen))
-    return replace(wider, places=(*case.attacked, *chosen), checked=case.checked + spent), found
+    return replace(wider, places=(*case.attacked, *chosen), checked=case.checked + spent), (*missing, found)
 
 
 def _widened(case: Case, forms: Iterable[Form]) -> Case:
@@ -115,12 +125,12 @@ def _widened(case: Case, forms: Iterable[Form]) -> Case:
     return replace(case, manner=replace(case.manner, features=widen_map(case.manner.features, forms)))
 
 
-def _why_not(case: Case) -> Property | None:
-    """Say why there was no search where records were given; None where there is nothing to search among."""
+def _why_not(case: Case) -> tuple[Property, ...]:
+    """Say why there was no search where records were given; nothing where there is nothing to search among."""
     if not is_searchable(case.subject.target):
-        return None
+        return ()
     why = "a time was given instead of a number of runs" if case.plan is None else "the runs do not suffice"
-    return Property(SEARCHED, "not run", 0, why)
+    return (Property(SEARCHED, "not run", 0, why),)
 
 
 def _account(case: Case, search: _Search, pairs: Sequence[int], plausible: AbstractSet[int]) -> Property:

@@ -64,7 +64,7 @@ class Trial:
     independence: Property
     spare: int
     case: Case
-    searched: Property | None = None
+    searched: tuple[Property, ...] = ()
 
 
 def try_claim(case: Case) -> Trial:

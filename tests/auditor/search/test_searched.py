@@ -222,3 +222,23 @@ def test_a_budget_too_small_for_a_search_is_said():
 
     (said,) = [check for check in result.properties if "datasets unlike the data" in check.name]
     assert ("not run", "the runs do not suffice") == (said.status, said.detail)
+
+
+def mean_weight(weights, rng, *, fills):
+    values = np.clip(np.asarray(weights, dtype=float), 0, 150)
+    return float(np.nan_to_num(values).sum() if fills else values.sum()) + rng.laplace(scale=300)
+
+
+@pytest.mark.parametrize("fills", [False, True])
+def test_a_missing_value_that_comes_through_is_said_beside_the_verdict(fills):
+    def released(weights, rng):
+        return mean_weight(weights, rng, fills=fills)
+
+    result = audit(target([61.5, 80.2, 55.0, 72.4, 90.1, 66.6], released), runs=RUNS, stop_early=True).results[0]
+    assert Verdict.REFUTED is not result.verdict
+    said = [check.detail for check in result.properties if check.name == "missing values do not show"]
+    assert said == (
+        []
+        if fills
+        else ["a None or NaN in the data, which have none, comes through to the output: where data may hold one the claim is false"]
+    )
