@@ -89,7 +89,7 @@ def test_an_audit_in_a_log_names_every_target_on_stderr_and_leaves_stdout_to_the
     assert "elapsed" not in quiet.stderr
     assert evidence_bytes(from_json(quiet.stdout)) == evidence_bytes(from_json(told.stdout))
     assert ["1 of 2, sound", "2 of 2, broken"] == list(dict.fromkeys(line["target"] for line in said))
-    assert {"checks", "pilot", "betting", "bound", "done"} >= {line["stage"] for line in said} > {"checks", "done"}
+    assert {"checks", "pilot", "betting", "bound", "diagnosis", "done"} >= {line["stage"] for line in said} > {"checks", "done"}
 
 
 def test_a_proof_in_a_log_counts_the_programs(monkeypatch, dpaudit, folder):

@@ -2,18 +2,10 @@
 
 from __future__ import annotations
 
-import os
-import random
-import secrets
 import subprocess
 import sys
 
-import numpy as np
-
-from dpaudit import audit, claim
-
-OWN = np.random.default_rng(5)
-DRAWN: list[float] = []
+import pytest
 
 SERVING = """
 import os, random, secrets
@@ -34,23 +26,31 @@ assert all(one != two for one, two in zip(once, other))
 assert os.urandom(8) != os.urandom(8)
 """
 
+OF_SOMEBODY_ELSE = """
+import os, random
+import numpy as np
+from dpaudit import audit, claim
+
+drawn, real = [], os.urandom
+
 
 @claim(epsilon=1, data=[1, 2, 3, 4])
 def noisy_count(records):
-    DRAWN.append(random.random())  # noqa: S311 (as people write it)
-    return len(records) + np.random.laplace() + OWN.normal() + secrets.randbelow(4)  # noqa: NPY002 (as people write it)
+    drawn.append(random.random())
+    return len(records) + np.random.laplace()
 
 
-def test_an_audit_in_a_program_of_its_own_seeds_nothing():
-    real = os.urandom
-    drawn = []
-    for _ in range(2):
-        DRAWN.clear()
-        assert not audit(noisy_count, runs=2000, seed=3).results[0].failure
-        drawn.append(DRAWN[:100])
-    assert drawn[0] != drawn[1]
-    assert real is os.urandom
+def first_draws():
+    drawn.clear()
+    assert not audit(noisy_count, runs=2000, seed=3).results[0].failure
+    return drawn[:100]
 
 
-def test_in_a_process_that_serves_audits_all_of_them_repeat():
-    subprocess.run([sys.executable, "-c", SERVING], check=True, timeout=60)
+assert first_draws() != first_draws()
+assert os.urandom is real
+"""
+
+
+@pytest.mark.parametrize("program", [SERVING, OF_SOMEBODY_ELSE], ids=["serving audits alone", "of somebody else"])
+def test_all_sources_repeat_where_a_process_serves_audits_alone_and_are_left_alone_elsewhere(program):
+    subprocess.run([sys.executable, "-c", program], check=True, timeout=60)

@@ -13,7 +13,7 @@ import pytest
 from scipy.stats import binom, hypergeom
 
 from dpaudit import GDP, Adjacency, Claim, PureDP, Target, audit
-from dpaudit.auditor.checks.independence import _dependence
+from dpaudit.auditor.checks.independence import dependence
 from dpaudit.auditor.runs.chunks import BETTING, BOUND, CHECKS, PILOT, PRICE, Chunk
 from dpaudit.auditor.statistics.bounds import (
     ClaimPoint,
@@ -192,7 +192,7 @@ def test_the_independence_test_keeps_every_level():
     ways = range(leading + 1)
     chance = hypergeom.pmf(ways, pairs, following, leading)
     for level in (0.5, 1e-2, 1e-4, 1e-8):
-        found = [_dependence(bits_in_pairs(pairs, leading, following, both), level) for both in ways]
+        found = [dependence(bits_in_pairs(pairs, leading, following, both), level) for both in ways]
         dependent = [gap > allowed for gap, allowed, _ in found]
         assert 0 < float(chance @ np.array(dependent)) <= level
 
