@@ -39,7 +39,7 @@ _RANK: Final = re.compile(r"(?P<name>.+) among the (?P<end>smallest|largest) (?P
 _SCORE: Final = re.compile(r"score of (?:\((?P<names>.+)\)|(?P<name>[^ ]+)) (?P<sign><=|>=) (?P<limit>[^ ]+)")
 _ITEM: Final = re.compile(r"item (\d+(?:, \d+)*)")
 _SIGNS: Final = {"<=": "at most", ">=": "at least", "<": "below", "=": "exactly"}
-_RECORD: Final = re.compile(r"record (\d+) (removed|replaced|differs)")
+_RECORD: Final = re.compile(r"record (\d+) (removed|added|replaced|differs)")
 _MOST_DIGITS: Final = 4
 _LONGEST: Final = 60
 _LEAST_EXCESS: Final = 1e-3
@@ -192,6 +192,8 @@ def _sides(attack: Attack) -> tuple[str, str]:
     known = _RECORD.match(attack.pair.difference)
     if known and known[2] == "removed":
         return f"with record {known[1]}", f"without record {known[1]}"
+    if known and known[2] == "added":
+        return f"without record {known[1]}", f"with record {known[1]}"
     if known:
         return f"with one value of record {known[1]}", f"with another value of record {known[1]}"
     return "on the first dataset", "on the second dataset"

@@ -55,7 +55,7 @@ def search_records(rows: list[Any], adjacency: Adjacency, *, beyond: bool) -> It
     ways = _ways_of_size(rows, strange) if adjacency.kind == "add_remove" else _ways_of_values(rows, strange, adjacency)
     for number, way in enumerate(ways):
         for one, other in pairwise(way):
-            yield Draft(one, other, "a step on a way of neighbours", way=number)
+            yield Draft(one, other, "a step towards fewer or equal records", way=number)
 
 
 def _in_turn(families: Iterable[Iterator[Draft]]) -> Iterator[Draft]:
