@@ -192,16 +192,16 @@ def test_the_independence_test_keeps_every_level():
     ways = range(leading + 1)
     chance = hypergeom.pmf(ways, pairs, following, leading)
     for level in (0.5, 1e-2, 1e-4, 1e-8):
-        found = [dependence(bits_in_pairs(pairs, leading, following, both), level) for both in ways]
+        found = [dependence(*bits_in_pairs(pairs, leading, following, both), level) for both in ways]
         dependent = [gap > allowed for gap, allowed, _ in found]
         assert 0 < float(chance @ np.array(dependent)) <= level
 
 
 def bits_in_pairs(pairs, leading, following, both):
-    """Zeros and ones in pairs, of which so many have a one first, second, and in both places."""
+    """Where first and second places hold a one, of which so many do so first, second, and in both places."""
     first = np.arange(pairs) < leading
     second = np.concatenate([np.arange(leading) < both, np.arange(pairs - leading) < following - both])
-    return np.column_stack([first, second]).astype(float).ravel()
+    return first, second
 
 
 # The absolute value of a statistic over both directions
