@@ -62,7 +62,7 @@ def _of_places(twins: Twins) -> Diagnosis | None:
         return Diagnosis(
             "keys",
             "The keys of the output depend on the data: a key shows that there is a record for it.",
-            "Release a public list of keys, each with noise, or drop keys below a threshold that delta pays for.",
+            "Release a public list of keys, each with noise, or drop keys below a threshold paid for by delta.",
         )
     if not any(_last_key(path) for path in differing) and all(path for path in differing):
         return Diagnosis(

@@ -83,7 +83,7 @@ def _scale() -> Diagnosis:
     """The noise follows the data."""
     return Diagnosis(
         "scale",
-        "The scale of the noise follows the data: equal random numbers give wider noise on one of the two datasets.",
+        "The scale of the noise follows the data: equal random numbers give wider noise on one dataset.",
         "Scale the noise to public bounds, to which every value is clipped first.",
     )
 
@@ -343,8 +343,8 @@ def _too_narrow(scene: Scene, budget: _Budget | None) -> Diagnosis | None:
     times = f"about {_rounded(budget.factor)} times " if budget is not None else ""
     return Diagnosis(
         "narrow",
-        f"The noise does not depend on the data, but the value moves {times}further than it is made for."
+        f"The value moves {times}further than the noise is made for."
         if times
-        else "The noise does not depend on the data, but it is too narrow for how far the value moves.",
+        else "The noise is too narrow for how far the value moves.",
         "Find out how far one record can move the value at most, clip it to that, and scale the noise to it.",
     )
