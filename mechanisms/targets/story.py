@@ -217,7 +217,7 @@ TARGETS: Final = (
         description="the two fullest bins and their counts, each at the whole epsilon",
         run=top_two_with_counts,
         claim=Claim(PureDP(epsilon=EPSILON)),
-        data=TUMOURS,
+        neighbours=[((TUMOURS[0], TUMOURS[19]), TUMOURS[19:20])],
         public_data=True,
     ),
 )
