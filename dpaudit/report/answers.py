@@ -249,7 +249,7 @@ def _would_have_found(result: TargetResult) -> str:
     if power is None or power.epsilon is None:
         return ""
     least = f"{power.epsilon:.{_MOST_DIGITS}g}"
-    return f"; epsilon {least} would be with probability {power.probability:g}"
+    return f"; epsilon {least} would be found with probability {power.probability:g}"
 
 
 def _repair_refuted(result: TargetResult) -> str:
