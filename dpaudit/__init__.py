@@ -9,7 +9,6 @@ from dpaudit.lazy import lazily
 if TYPE_CHECKING:
     from dpaudit.auditor import audit as audit
     from dpaudit.auditor import audit_samples as audit_samples
-    from dpaudit.claiming import claim as claim
     from dpaudit.claims import GDP as GDP
     from dpaudit.claims import RDP as RDP
     from dpaudit.claims import ZCDP as ZCDP
@@ -20,6 +19,7 @@ if TYPE_CHECKING:
     from dpaudit.claims import PureDP as PureDP
     from dpaudit.errors import DpauditError as DpauditError
     from dpaudit.exact import Enclosure as Enclosure
+    from dpaudit.plain.claiming import claim as claim
     from dpaudit.results import Verdict as Verdict
     from dpaudit.targets import Sensitivity as Sensitivity
     from dpaudit.targets import Target as Target
@@ -29,7 +29,7 @@ __version__ = "0.1.0"
 
 _HOMES: Final = {
     **dict.fromkeys(("audit", "audit_samples"), "auditor"),
-    "claim": "claiming",
+    "claim": "plain.claiming",
     **dict.fromkeys(("Adjacency", "ApproxDP", "Claim", "Curve", "GDP", "PureDP", "RDP", "ZCDP"), "claims"),
     "DpauditError": "errors",
     "Enclosure": "exact",

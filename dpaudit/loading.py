@@ -11,15 +11,15 @@ from types import ModuleType
 from typing import Any, Final, TypeAlias
 
 from dpaudit.blame import meant
-from dpaudit.claiming import claimed_of
-from dpaudit.datafiles import read_data
 from dpaudit.errors import DpauditError, ForeignPackage, TargetFailure
 from dpaudit.exact import kind_of
 from dpaudit.extras import left_out_of
 from dpaudit.importing import module_at
 from dpaudit.misnamed import how_to_make_one, near_in, own_functions, place_in, what_is_there
 from dpaudit.plain.asked import Asked
-from dpaudit.plain_targets import PROGRAM, Plain, make_target
+from dpaudit.plain.claiming import claimed_of
+from dpaudit.plain.datafiles import read_data
+from dpaudit.plain.making import PROGRAM, Plain, make_target
 from dpaudit.targets import Target
 
 ENTRY_POINT_GROUP: Final = "dpaudit.targets"

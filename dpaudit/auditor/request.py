@@ -20,7 +20,7 @@ from dpaudit.errors import InvalidArgument
 from dpaudit.exact import Exact, in_range, instance_of, integer, kind_of, word
 from dpaudit.loading import Reference, load_targets
 from dpaudit.plain.asked import Asked
-from dpaudit.plain_targets import target_of
+from dpaudit.plain.making import target_of
 from dpaudit.results import Settings
 from dpaudit.targets import FEWEST_RUNS, MOST_RUNS, MOST_SECONDS, Target
 

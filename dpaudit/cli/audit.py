@@ -204,8 +204,8 @@ def _audited(
     if not can_supervise():
         say("targets are not supervised here: they share this process, which one that exits or hangs takes with it.")
     if settings.data is not None:
-        from dpaudit.datafiles import read_data
         from dpaudit.misnamed import require_file
+        from dpaudit.plain.datafiles import read_data
 
         require_file(settings.data)
         read_data(settings.data)

@@ -23,7 +23,7 @@ def init(*, file: str, output: str | None, as_json: bool) -> None:
     overwritten.
     """
     from dpaudit.blame import meant
-    from dpaudit.drafting import candidates, draft
+    from dpaudit.plain.drafting import candidates, draft
 
     source = Path(file)
     if not source.is_file() or source.suffix != ".py":

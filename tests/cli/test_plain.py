@@ -11,11 +11,11 @@ import numpy as np
 import pytest
 
 from dpaudit import Verdict, audit, claim
-from dpaudit.datafiles import read_data
 from dpaudit.errors import TargetFailure
 from dpaudit.loading import load_targets
 from dpaudit.plain import streams
 from dpaudit.plain.asked import asked_of, read_literal
+from dpaudit.plain.datafiles import read_data
 from dpaudit.report import from_json
 
 PEOPLE = "name,age,visits,ill\n" + "".join(f"p{place},{20 + place},{place % 7},{place % 2}\n" for place in range(30))

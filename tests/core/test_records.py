@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dpaudit import records
 from dpaudit.errors import DpauditError, TargetFailure
-from dpaudit.records import read_csv
+from dpaudit.plain import records
+from dpaudit.plain.records import read_csv
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Final, NoReturn
 
 from dpaudit.errors import TargetFailure
-from dpaudit.records import LARGEST_FILE, read_csv
+from dpaudit.plain.records import LARGEST_FILE, read_csv
 
 _PARQUET: Final = ("pyarrow", "polars")
 """Libraries that read Parquet, the first that is installed."""

@@ -10,14 +10,14 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, Final
 
-from dpaudit.claiming import Claimed, claimed_of
 from dpaudit.claims import ApproxDP, Claim, PureDP
-from dpaudit.datafiles import read_data
 from dpaudit.errors import TargetFailure
 from dpaudit.exact import Exact, rational
 from dpaudit.misnamed import place_in
 from dpaudit.plain.asked import Asked
 from dpaudit.plain.calling import adapt
+from dpaudit.plain.claiming import Claimed, claimed_of
+from dpaudit.plain.datafiles import read_data
 from dpaudit.plain.signature import parameters_of
 from dpaudit.targets import Target
 
