@@ -101,7 +101,10 @@ def _failure(place: str, error: BaseException) -> TargetFailure:
         return TargetFailure("DPA402", f"{where} needs the module {error.name!r}, which is not installed{near}. {remedy}.")
     raised = f"{place} raised {blamed(error)} while it was imported"
     if isinstance(error, SystemExit):
-        return TargetFailure("DPA402", f'{raised}. Move what only a program does below the line: if __name__ == "__main__":')
+        return TargetFailure(
+            "DPA402",
+            f'{raised}, because importing it ends the program. Put what only a program does under: if __name__ == "__main__":',
+        )
     if text := said(error):
         return TargetFailure("DPA402", f"{raised}: {text}.")
     command = f"python {place}" if place.endswith(".py") else f"python -m {place}"

@@ -22,7 +22,7 @@ def what_is_there(name: str) -> str:
         )
     if path.is_dir():
         files = sorted(one.as_posix() for one in path.glob("*.py"))
-        return f"{name} is a folder. Name a file in it: dpaudit audit {files[0] if files else path.as_posix() + '/FILE.py'}."
+        return f"{name!r} is a folder. Name a file in it: dpaudit audit {files[0] if files else path.as_posix() + '/FILE.py'}."
     if Path(f"{name}.py").is_file():
         return f"no bundled target is called {name!r}, but there is a file of that name. Write: dpaudit audit {name}.py."
     if path.is_file():

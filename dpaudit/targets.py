@@ -118,11 +118,11 @@ class Target:
     def __post_init__(self) -> None:
         """Refuse incomplete or contradictory targets with the remedy."""
         if (self.run is None) == (self.sample is None):
-            got = "neither" if self.run is None else "both"
+            got = "got neither; write" if self.run is None else "got both; keep"
             raise InvalidArgument(
                 "DPA404",
-                f"a Target needs one function: run=f with f(data, rng), or sample=f with f(data, n, rng); got {got}. "
-                "Write run=FUNCTION for a function of a dataset and a numpy Generator.",
+                f"a Target needs exactly one of run= and sample=, {got} run=f if f(data, rng) makes one output, where rng is "
+                "a numpy Generator, or sample=f if f(data, n, rng) makes n.",
             )
         for role in ("run", "sample", "pmf", "score"):
             _require_function(role, getattr(self, role))

@@ -145,7 +145,8 @@ def _bounds(ctx: click.Context, asked: Asked | None, *, is_story: bool) -> dict[
     bounds = strongest(ctx, ("runs", "profile", "time_budget"))
     given = sum(choice is not None for choice in bounds.values())
     if given > 1:
-        raise click.UsageError("--runs, --profile and --time-budget all bound the audit; give one of them.")
+        given_options = " and ".join(f"--{name.replace('_', '-')}" for name, choice in bounds.items() if choice is not None)
+        raise click.UsageError(f"{given_options} each limit the audit; give one of them.")
     if given == 0 and is_story:
         return bounds | {"runs": _STORY_RUNS}
     if given == 0 and asked is not None and asked.epsilon is not None:

@@ -99,7 +99,9 @@ def call_of(
             constants[name] = budget[role]
         elif role == "delta" and one.default is one.empty:
             raise TargetFailure(
-                "DPA404", f"{place} takes {name}, and no delta is given. Write --delta 1e-6, or --arg {name}=VALUE."
+                "DPA404",
+                f"{place} takes {name}, and no delta is given. If the claim has a delta, write --delta VALUE; if {name} is only an "
+                f"argument of the function, write --arg {name}=VALUE.",
             )
         elif role and one.default is not one.empty:
             continue

@@ -236,5 +236,5 @@ def test_a_function_that_raises_in_every_run_has_no_property_of_outputs():
         raise KeyError(data[0])
 
     found = audit(Target(run=fails, claim=Claim(PureDP(epsilon=1)), data=[1, 2, 3, 4]), runs=2000).results[0]
-    assert "every run raised, the last one KeyError at test_properties.py" in found.failure
+    assert "every run raised; the last error was KeyError at test_properties.py" in found.failure
     assert {("not run", "no run gave an output")} == {(one.status, one.detail) for one in found.properties if "output" in one.name}

@@ -82,8 +82,8 @@ def test_where_a_function_stands_is_said_without_the_path_of_one_machine(monkeyp
 @pytest.mark.parametrize(
     ("says", "parts"),
     [
-        ("needs one function: run=f", {"claim": CLAIM}),
-        ("needs one function: run=f", {"claim": CLAIM, "run": release, "sample": release}),
+        ("needs exactly one of run= and sample=", {"claim": CLAIM}),
+        ("needs exactly one of run= and sample=", {"claim": CLAIM, "run": release, "sample": release}),
         ("run= must be a function, got an int", {"claim": CLAIM, "run": 3}),
         ("pmf= must be a function", {"claim": CLAIM, "run": release, "pmf": {}}),
         ("claim= must be a Claim, got a PureDP", {"claim": PureDP(1), "run": release}),

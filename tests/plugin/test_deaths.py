@@ -60,7 +60,7 @@ def test_only_their_own_tests_fail_with_name_file_line_and_reason(pytester, work
         "source:   test_strange.py:8",
         "dpaudit: sleeper is failed. Not audited: DPA414 it took longer than the limit of 1 seconds",
         "dpaudit: holder is failed. Not audited: DPA415",
-        "every run raised, the last one BaseException at test_strange.py:",
+        "every run raised; the last error was BaseException at test_strange.py:",
     ):
         assert line in shown
 

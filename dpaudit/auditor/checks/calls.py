@@ -23,8 +23,10 @@ _GENERATORS: Final = ("rng", "random", "generator", "gen", "random_state", "sour
 
 _BY_HAND: Final = (
     "Call the function by hand on one dataset, or repeat the command as `dpaudit --debug audit ...`, which prints the traceback; "
-    "that may quote data."
+    "the traceback may contain data."
 )
+
+_EXITS: Final = "That ends the program. A release must return its output: remove the call that exits."
 
 
 def why_no_output(target: Target, pairs: Sequence[Neighbours], outputs: Sequence[Any], where: str = "every run") -> str:
@@ -46,9 +48,10 @@ def why_no_output(target: Target, pairs: Sequence[Neighbours], outputs: Sequence
     except BaseException as error:  # noqa: BLE001 - the place is what we are after
         show_traceback(error)
         if isinstance(error, DpauditError):
-            return f"DPA405 {where} raised, the last one {blamed(error)} ({text_of(error, target)})"
+            return f"DPA405 {where} raised; the last error was {blamed(error)} ({text_of(error, target)})"
         text = said(error)
-        return f"DPA405 {where} raised, the last one {blamed(error)}{f': {text}' if text else f'. {_BY_HAND}'}"
+        advice = _EXITS if isinstance(error, SystemExit) else _BY_HAND
+        return f"DPA405 {where} raised; the last error was {blamed(error)}{f': {text}' if text else f'. {advice}'}"
     remedy = "" if target.sample is None else ". Return a sequence of n outputs, or give run= for a function of one output"
     return f"DPA405 {place}no run gave an output: the function {outputs[-1].shown}{remedy}"
 
@@ -73,8 +76,10 @@ def _reject_call(target: Target) -> str:
     head = f"lambda {call}: ..." if name == "<lambda>" else f"def {name}({call}):"
     remedy = f"Write {head} and draw all randomness from rng."
     if inspect.isclass(function):
-        remedy = f"It is a class; pass a function or a method, such as {role}={function.__name__}().METHOD."
-    elif names[:1] == ["self"]:
+        methods = (name for name, one in vars(function).items() if inspect.isfunction(one) and not name.startswith("_"))
+        remedy = f"pass a method of an object, such as {role}={function.__name__}().{next(methods, 'METHOD')}."
+        return f"{role}={function.__name__} is a class, not a function; {remedy}"
+    if names[:1] == ["self"]:
         owner, _, method = function.__qualname__.rpartition(".")
         remedy = f"It is a method; pass that of an object: {role}={owner.rpartition('.')[2]}().{method}."
     return f"the function takes ({_written(signature)}) and is called with ({call}). {remedy}"

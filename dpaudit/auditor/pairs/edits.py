@@ -91,7 +91,7 @@ def _check_records(data: Any, adjacency: Adjacency) -> None:
         raise InvalidArgument(
             "DPA105",
             f"data= must be a list, tuple, array or table of records, not {class_name(type(data))}. "
-            "For other inputs give neighbours=.",
+            "If the function takes something else, give pairs of inputs instead: neighbours=[(first, second)].",
         )
     if len(data) == 0:
         raise InvalidArgument("DPA109", "data= holds no record, so it has no neighbour to make. Give at least one record.")
