@@ -54,7 +54,10 @@ class Examined:
 
 @dataclass(frozen=True)
 class Evidence:
-    """What was found about one target before the claims are judged together."""
+    """What was found about one target before the claims are judged together.
+
+    `returned` says whether each watched run gave out what the program of its proof returned.
+    """
 
     properties: tuple[Property, ...] = ()
     attack: Attack | None = None
@@ -62,6 +65,7 @@ class Evidence:
     price: Price | None = None
     profile: tuple[ProfilePoint, ...] = ()
     proof: Proof | None = None
+    returned: bool = False
     failure: str = ""
     diagnosis: Diagnosis | None = None
 
@@ -179,6 +183,7 @@ def _gather_evidence(
         price=shown,
         profile=profile_of(claim, loss, trial.attack.bound, epsilons),
         proof=proof_of(entry.target.proof, finding, Observed(claim, logs, price, properties, returned, outside)),
+        returned=returned,
     )
 
 
@@ -215,7 +220,15 @@ def _verdict(evidence: Evidence, settings: Settings, *, rejects: bool) -> tuple[
     """Return verdict and summary, given whether the joint decision rejects the claim."""
     if evidence.attack is None:
         return Verdict.FAILED, f"The target failed to run: {evidence.failure.rstrip('.')}."
-    return verdict_of(evidence.attack, evidence.properties, evidence.price, rejected=rejects, power_target=settings.power_target)
+    return verdict_of(
+        evidence.attack,
+        evidence.properties,
+        evidence.price,
+        evidence.proof,
+        returned=evidence.returned,
+        rejected=rejects,
+        power_target=settings.power_target,
+    )
 
 
 def _judge(entry: Entry, evidence: Evidence, settings: Settings, *, rejects: bool) -> TargetResult:

@@ -18,6 +18,7 @@ from dpaudit.releases import Release
 from dpaudit.report import evidence_bytes, from_json, to_json
 from dpaudit.results import Price, ProofStep, Property, Verdict
 from mechanisms import LaplaceMechanism, source_from
+from mechanisms.targets.programs import noisy_max_with_value
 
 NOISY_MAX = "dpaudit.catalogue.programs.maximum:noisy_max(eps=1)"
 LAPLACE = "proofs.chain#LaplaceMechanism.claim"
@@ -208,6 +209,22 @@ def test_a_refuted_claim_takes_a_proof_that_stands_away():
     refuted = replace(stands, status="refuted")
     assert refuted == doubt_proof(refuted, Verdict.REFUTED)
     assert doubt_proof(None, Verdict.REFUTED) is None
+
+
+@pytest.mark.parametrize(
+    ("given_out", "verdict"), [(lambda pair: pair, Verdict.REFUTED), (lambda pair: pair[0], Verdict.INCONCLUSIVE)]
+)
+def test_a_certified_counterexample_refutes_only_a_function_that_gives_out_what_its_program_returns(given_out, verdict):
+    """The audit is too small to see the violation by itself."""
+
+    def run(scores, rng):
+        noise = {"discrete_laplace": lambda scale: int(rng.geometric(0.5) - rng.geometric(0.5))}
+        return given_out(noisy_max_with_value(list(scores), Fraction(1), **noise))
+
+    program, claim = "mechanisms.targets.programs:noisy_max_with_value(epsilon=1)", Claim(PureDP(1), adjacency=ball("linf"))
+    audited = Target(run=run, claim=claim, neighbours=[((0, 1), (1, 0))], proof=program, name="largest")
+    found = audit(audited, runs=600, seed=3).results[0]
+    assert (verdict, False) == (found.verdict, found.rejected_in_family), found.summary
 
 
 @pytest.mark.parametrize("status", ["stale", "unknown"])

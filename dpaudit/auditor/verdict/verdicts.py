@@ -14,7 +14,7 @@ from dpaudit.auditor.checks.replay import LOGGED_SENSITIVITY, MEASURED_PRICE, SA
 from dpaudit.auditor.statistics.bounds import ClaimPoint
 from dpaudit.claims import GDP, RDP, ZCDP, ApproxDP, Claim, PureDP
 from dpaudit.exact import outward, rational
-from dpaudit.results import Attack, ClaimSummary, Price, Property, Unread, Verdict
+from dpaudit.results import Attack, ClaimSummary, Price, Proof, Property, Unread, Verdict
 
 _KINDS_SHOWN: Final = 3
 
@@ -34,9 +34,16 @@ def summary_of(claim: Claim, point: ClaimPoint | None) -> ClaimSummary:
 
 
 def verdict_of(
-    attack: Attack, properties: Sequence[Property], price: Price | None, *, rejected: bool, power_target: Fraction
+    attack: Attack,
+    properties: Sequence[Property],
+    price: Price | None,
+    proof: Proof | None = None,
+    *,
+    returned: bool = False,
+    rejected: bool,
+    power_target: Fraction,
 ) -> tuple[Verdict, str]:
-    """Decide what may be said of a claim, and say why."""
+    """Decide what may be said of a claim, and say why; `returned` if the runs gave out what the program of the proof returned."""
     violated = {check.name: check for check in properties if check.status == "violated"}
     if INDEPENDENT in violated:
         return Verdict.INCONCLUSIVE, f"Not judged: {violated[INDEPENDENT].detail}."
@@ -45,8 +52,14 @@ def verdict_of(
     for name, said in _DISPROVED.items():
         if name in violated:
             return Verdict.REFUTED, f"{said}: {violated[name].detail}."
+    # Its status stays "refuted" only where the audited claim fails with the program's.
+    disproved = proof is not None and proof.status == "refuted"
+    if disproved and returned:
+        return Verdict.REFUTED, "Its program has a certified counterexample, which breaks the claim."
     found = " ".join((_survival(attack), *_list_not_run(properties)))
     reservation = _reservation(violated, price)
+    if disproved and not reservation:
+        reservation = "The program that the target names has a certified counterexample; no run gave out what it returned."
     if reservation:
         return Verdict.INCONCLUSIVE, f"{reservation} {found}"
     factor = attack.power.factor
