@@ -65,7 +65,8 @@ def standing(nodes: Sequence[Node] = NODES, root: Path = ROOT, *, quick: bool = 
 def remarks(nodes: Sequence[Node] = NODES, root: Path = ROOT) -> list[tuple[str, str, str]]:
     """Return what a reader must know of the evidence of nodes besides whether it holds."""
     record, names = read_record(root), cited_tests(nodes)
-    found = [(place, f"No stamp covers all that it reaches: {words}.", "open") for place, words in open_edges(root, nodes).items()]
+    edges = open_edges(root, nodes, quick=True)
+    found = [(place, f"No stamp covers all that it reaches: {words}.", "open") for place, words in edges.items()]
     if names and not are_installed(root):
         said = f"{len(names)} tests are not installed here. They are recorded as passed on {describe_runs(record, names)}."
         found.append(("recorded tests", said, "recorded"))

@@ -45,11 +45,13 @@ class Reviewed:
       packages: digest of all files of the packages at that time, so that an unchanged installation need not be read again.
       stamps: by bound place the stamp of the definition.
       definitions: by place the own digest of every definition that a bound one reaches.
+      is_covered: whether the stamps cover all that the bound source reached then.
     """
 
     packages: str
     stamps: Mapping[str, str]
     definitions: Mapping[str, str]
+    is_covered: bool = False
 
 
 @dataclass(frozen=True)
@@ -88,7 +90,8 @@ def read_reviewed(root: Path) -> Reviewed:
     """Read the record of the last review; an empty one where it cannot be read."""
     try:
         found: dict[str, Any] = json.loads((root / "proofs" / FILE).read_text(encoding="utf-8"))
-        return Reviewed(str(found["packages"]), dict(found["stamps"]), dict(found["definitions"]))
+        covered = found.get("covered") is True
+        return Reviewed(str(found["packages"]), dict(found["stamps"]), dict(found["definitions"]), covered)
     except (OSError, ValueError, KeyError, TypeError):
         return Reviewed("", {}, {})
 
@@ -99,6 +102,7 @@ def write_reviewed(root: Path, nodes: Sequence[Node]) -> None:
     bound = sorted({place for node in nodes for place in node.binds})
     text = {
         "packages": files_digest(root, PACKAGES),
+        "covered": not open_edges(root, nodes),
         "stamps": {place: reach.stamp(place) for place in bound},
         "definitions": dict(sorted(reach.digests(_reached(reach, bound)).items())),
     }
@@ -128,10 +132,14 @@ def staleness(root: Path, *, quick: bool) -> Callable[[str], str]:
     return changed
 
 
-def open_edges(root: Path, nodes: Sequence[Node]) -> dict[str, str]:
-    """Return what the bound source of nodes reaches in ways that no stamp covers."""
+def open_edges(root: Path, nodes: Sequence[Node], *, quick: bool = False) -> dict[str, str]:
+    """Return what the bound source of nodes reaches in ways that no stamp covers; `quick` trusts a review of the same files."""
+    bound = {place for node in nodes for place in node.binds}
+    reviewed = read_reviewed(root)
+    if quick and reviewed.is_covered and bound <= set(reviewed.stamps) and reviewed.packages == files_digest(root, PACKAGES):
+        return {}
     reach = reach_of(root)
-    found = reach.unresolved(_reached(reach, {place for node in nodes for place in node.binds}))
+    found = reach.unresolved(_reached(reach, bound))
     return {place: "; ".join(words) for place, words in sorted(found.items())}
 
 

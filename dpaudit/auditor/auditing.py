@@ -4,26 +4,23 @@ from __future__ import annotations
 
 import platform
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Generator, Sequence
 from concurrent.futures import Executor
-from functools import cache, partial
+from contextlib import closing
+from functools import cache
 from importlib.metadata import PackageNotFoundError, version
-from typing import TypeAlias
 
 from dpaudit.auditor.examining import Examined, Listener, examine_target
 from dpaudit.auditor.progress import AuditInterrupted
-from dpaudit.auditor.request import Given, check_given, entries_of, require_executor, settings_of
+from dpaudit.auditor.request import Entry, Given, check_given, entries_of, require_executor, settings_of
 from dpaudit.auditor.statistics.family import reject_claims
 from dpaudit.auditor.supervision.apart import can_supervise
-from dpaudit.auditor.supervision.audits import examine_apart, jobs_of, maker_of, proofs_of, supervision_limits
-from dpaudit.auditor.verdict.proof_lookup import ProofFinding, find_proofs
+from dpaudit.auditor.supervision.audits import Finished, examine_jobs, jobs_of, maker_of, supervision_limits
+from dpaudit.auditor.verdict.proof_lookup import find_proofs
 from dpaudit.errors import InvalidArgument
 from dpaudit.exact import Exact
 from dpaudit.plain.asked import Asked
 from dpaudit.results import Report, Settings, TargetResult
-
-Examination: TypeAlias = tuple[str, Callable[[int, int, Mapping[str, ProofFinding]], Examined]]
-"""The name of a target, and what examines it, given its position, the number of targets, and the proofs that were looked up."""
 
 
 def audit(  # noqa: PLR0913 - every argument but the first is an option given by name
@@ -55,7 +52,8 @@ def audit(  # noqa: PLR0913 - every argument but the first is an option given by
       runs: all calls of each target, checks and both datasets of all pairs included, 500 to 2**40; 1,000,000 unless given.
       seconds: time for the whole audit instead of `runs`, at most 10**9; turned into runs of each target at the end of its pilot.
       executor: an executor as of `concurrent.futures`; None runs in this thread. The evidence does not depend on it. With
-        `supervised`, a function that makes one, or a `RenewableExecutor`, since every target makes its own.
+        `supervised`, a function that makes one, or a `RenewableExecutor`, since every target makes its own. The workers of
+        `dpaudit audit --jobs` are shared: so many targets run side by side.
       seed: root of all randomness, an integer from 0 on.
       power_target: a surviving claim is consistent if a violation by this factor would have been found, else inconclusive.
       family: "holm" or "bonferroni", how the claims share alpha.
@@ -107,50 +105,63 @@ def audit(  # noqa: PLR0913 - every argument but the first is an option given by
     given = check_given(targets, settings)
     if limits is None:
         entries = entries_of(given, settings, workers)
-        here = partial(examine_target, settings=settings, executor=workers, progress=progress)
-        work = [(entry.target.name, partial(here, entry)) for entry in entries]
-        return _examine_all(work, lambda: find_proofs(entry.target.proof for entry in entries), settings, began)
+        return _judge_all([entry.target.name for entry in entries], _in_turn(entries, settings, workers, progress), settings, began)
     jobs = jobs_of(given, settings, limits)
     ready = [job for job in jobs if job.failure is None]
-    apart = partial(examine_apart, settings=settings, limits=limits, make=make, progress=progress)
-    work = [(job.candidate.name, partial(apart, job)) for job in ready]
-    return _examine_all(work, lambda: proofs_of(ready), settings, began, failures=[job.failure for job in jobs])
+    apart = examine_jobs(ready, settings=settings, limits=limits, make=make, progress=progress)
+    names = [job.candidate.name for job in ready]
+    return _judge_all(names, apart, settings, began, failures=[job.failure for job in jobs])
 
 
-def _examine_all(
-    work: Sequence[Examination],
-    look_up: Callable[[], Mapping[str, ProofFinding]],
+def _in_turn(
+    entries: Sequence[Entry], settings: Settings, executor: Executor | None, progress: Listener | None
+) -> Generator[Finished]:
+    """Look up proofs, and examine one target after the other in this process."""
+    proofs = find_proofs(entry.target.proof for entry in entries)
+    for position, entry in enumerate(entries):
+        start = time.monotonic()
+        found = examine_target(entry, position, len(entries), proofs, settings=settings, executor=executor, progress=progress)
+        yield position, found, time.monotonic() - start
+
+
+def _judge_all(
+    names: Sequence[str],
+    examined: Generator[Finished],
     settings: Settings,
     began: float,
     *,
     failures: Sequence[TargetResult | None] | None = None,
 ) -> Report:
-    """Look up proofs, examine one target after the other, and judge them together; `failures` are those of supervised targets."""
-    found: list[Examined] = []
+    """Judge targets together as all are examined, in whatever order they end; `failures` are those of supervised targets."""
+    found: dict[int, Examined] = {}
     times: list[tuple[str, float]] = []
 
     def report() -> Report:
         # Claims that were not finished count as not refuted.
-        p_values = [one.p_value for one in found] + [1.0] * (len(work) - len(found))
+        p_values = [found[place].p_value if place in found else 1.0 for place in range(len(names))]
         rejected = reject_claims(p_values, settings.alpha, settings.family)
-        judged = iter([one.refuted if rejects else one.survived for one, rejects in zip(found, rejected, strict=False)])
-        results = [failure or next(judged, None) for failure in failures or [None] * len(work)]
+        judged = iter(
+            [
+                (one.refuted if rejects else one.survived) if (one := found.get(place)) else None
+                for place, rejects in enumerate(rejected)
+            ]
+        )
+        results = [failure or next(judged) for failure in failures or [None] * len(names)]
         supervised = "yes" if failures is not None and can_supervise() else "no"
         return Report(
             settings=settings,
             results=tuple(result for result in results if result is not None),
             env=tuple(sorted((*environment(), ("supervised", supervised)))),
             seconds=tuple(sorted((*times, ("total", time.monotonic() - began)))),
-            complete=len(found) == len(work),
+            complete=len(found) == len(names),
             version=_version("dpaudit"),
         )
 
     try:
-        proofs = look_up()
-        for position, (name, examine) in enumerate(work):
-            start = time.monotonic()
-            found.append(examine(position, len(work), proofs))
-            times.append((name, time.monotonic() - start))
+        with closing(examined):
+            for place, one, seconds in examined:
+                found[place] = one
+                times.append((names[place], seconds))
     except KeyboardInterrupt as interruption:
         raise AuditInterrupted(report()) from interruption
     return report()

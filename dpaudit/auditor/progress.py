@@ -20,6 +20,7 @@ class Progress:
       planned: runs of this target in all; None while a time budget has not been turned into runs yet.
       log10_wealth: wealth of the bets against the claim, as a base-10 logarithm.
       log10_threshold: where it refutes the claim.
+      before: how many other targets are done, parts of them included; None where targets take turns, and all before this one are.
     Source: docs/auditing.md, "Stages".
     Example:
       >>> Progress("count", 0, 2, "pilot", 500, 1000, 0.1, 1.6).fraction
@@ -34,12 +35,17 @@ class Progress:
     planned: int | None
     log10_wealth: float
     log10_threshold: float
+    before: float | None = None
+
+    @property
+    def share(self) -> float:
+        """Share of this target that is done."""
+        return 1.0 if self.stage == "done" else min(1.0, self.done / self.planned) if self.planned else 0.0
 
     @property
     def fraction(self) -> float:
         """Share of the whole audit that is done, each target counted alike."""
-        within = 1.0 if self.stage == "done" else min(1.0, self.done / self.planned) if self.planned else 0.0
-        return (self.position + within) / self.count
+        return ((self.position if self.before is None else self.before) + self.share) / self.count
 
 
 class AuditInterrupted(KeyboardInterrupt):

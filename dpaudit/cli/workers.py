@@ -42,11 +42,11 @@ def maker(jobs: int | None, factory: str | None) -> Callable[[], Executor] | Non
         raise click.UsageError("--jobs and --executor both choose the workers; give one of them.")
     if factory is None and jobs in (None, 1):
         return None
-    from dpaudit.auditor.runs.renewal import ForkedWorkers
+    from dpaudit.auditor.runs.renewal import Workers
     from dpaudit.auditor.supervision.apart import can_supervise
 
     if factory is None:
-        return partial(ForkedWorkers if can_supervise() else _processes, jobs or 1)
+        return Workers(jobs or 1) if can_supervise() else partial(_processes, jobs or 1)
     make = partial(_named, factory)
     _try(make)
     return make

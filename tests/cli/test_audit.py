@@ -285,16 +285,16 @@ def test_a_given_executor_is_shut_down(dpaudit, folder, monkeypatch):
 
 
 def test_an_interrupted_audit_keeps_what_was_finished(dpaudit, folder, monkeypatch):
-    from dpaudit.auditor import auditing
+    from dpaudit.auditor.supervision import audits
 
-    examine = auditing.examine_apart
+    examine = audits.examine_apart
 
     def interrupted(job, *rest, **options):
         if job.candidate.name == "crash":
             raise KeyboardInterrupt
         return examine(job, *rest, **options)
 
-    monkeypatch.setattr(auditing, "examine_apart", interrupted)
+    monkeypatch.setattr(audits, "examine_apart", interrupted)
     result = dpaudit("audit", "releases.py:sound", "releases.py:crash", *QUICK, "--report", "out")
     assert 3 == result.exit_code
     report = read_report(folder / "out/report.json")

@@ -158,6 +158,26 @@ def test_a_definition_that_a_node_is_about_only_now_has_to_be_accepted_although_
     write_reviewed(root, GRAPH)
 
 
+def test_open_edges_are_taken_from_a_review_of_the_same_files_and_from_no_other(ran, monkeypatch):
+    root, _ = ran
+    file = root / "mechanisms" / "law.py"
+    hidden = CODE.replace("return LIMIT", "return eval('LIMIT')")
+    edges = {"mechanisms/law.py:draw"}
+    write_reviewed(root, GRAPH)
+    with monkeypatch.context() as patch:
+        patch.setattr("proofs.reviewed.reach_of", None)
+        assert {} == open_edges(root, GRAPH, quick=True)
+        with pytest.raises(TypeError):
+            open_edges(root, GRAPH)
+    file.write_text(hidden, encoding="utf-8")
+    assert edges == set(open_edges(root, GRAPH, quick=True))
+    write_reviewed(root, GRAPH)
+    assert edges == set(open_edges(root, GRAPH, quick=True))
+    file.write_text(CODE, encoding="utf-8")
+    assert {} == open_edges(root, GRAPH, quick=True)
+    write_reviewed(root, GRAPH)
+
+
 def test_what_ships_has_no_open_edge():
     assert {} == open_edges(ROOT, NODES)
 

@@ -40,8 +40,13 @@ def is_dataset(data: object) -> bool:
 
 def copy_of(data: Any) -> Any:
     """Return a deep copy of an input, or the input itself where it cannot be copied."""
+    # What follows gives what a deep copy gives, in a tenth of its time or less, which data of many records take.
+    if type(data) is tuple and _is_fixed(data):
+        return data
+    if type(data) is list and all(map(_is_fixed, data)):
+        return list(data)
     if type(data) is dict and _PLAIN.issuperset(map(type, data.values())):
-        return dict(data)  # a tenth of the time of a deep copy, which data of many records take
+        return dict(data)
     if type(data) is list and all(type(one) is dict and _PLAIN.issuperset(map(type, one.values())) for one in data):
         # Records that are one object in the data stay one in the copy, as in a deep copy.
         made = {id(one): one.copy() for one in data}
@@ -50,6 +55,11 @@ def copy_of(data: Any) -> Any:
         return copy.deepcopy(data)
     except Exception:  # noqa: BLE001 - open files, locks and the like are shared by all runs
         return data
+
+
+def _is_fixed(data: Any) -> bool:
+    """True if nothing in a value can change: plain values, and tuples of such."""
+    return type(data) in _PLAIN or (type(data) is tuple and all(map(_is_fixed, data)))
 
 
 def fingerprint(data: Any) -> bytes | None:

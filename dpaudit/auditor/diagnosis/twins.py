@@ -77,19 +77,21 @@ def _outputs(bench: Bench, data: Any, count: int, stream: int) -> Outputs:
             drawn = sample_many(bench.target, _given(bench, data), count, bench.generator(stream << 32))
         if not isinstance(drawn, Broken):
             return drawn  # type: ignore[no-any-return]
-    return [_one(bench, data, (stream << 32) + run) for run in range(count)]
+    with _seeded(0):
+        return [_one(bench, data, (stream << 32) + run) for run in range(count)]
 
 
 def _one(bench: Bench, data: Any, stream: int) -> Any:
-    """Make one run."""
-    with _seeded(stream):
-        return sample_one(bench.target, _given(bench, data), bench.generator(stream))
+    """Make one run; the caller puts the shared generators back."""
+    _seed(stream)
+    return sample_one(bench.target, _given(bench, data), bench.generator(stream))
 
 
 def run_once(bench: Bench, data: Any) -> None:
     """Make one run, to be traced."""
     bench.runs += 1
-    _one(bench, data, 2 << 32)
+    with _seeded(0):
+        _one(bench, data, 2 << 32)
 
 
 def _given(bench: Bench, data: Any) -> Any:
@@ -102,13 +104,18 @@ def _seeded(stream: int) -> Iterator[None]:
     """Seed the generators of Python and numpy that a whole program shares, and leave them as they were."""
     shared = sys.modules["numpy"].random
     before = random.getstate(), shared.get_state()
-    random.seed(stream)
-    shared.seed(stream % 2**32)
     try:
+        _seed(stream)
         yield
     finally:
         random.setstate(before[0])
         shared.set_state(before[1])
+
+
+def _seed(stream: int) -> None:
+    """Seed these generators."""
+    random.seed(stream)
+    sys.modules["numpy"].random.seed(stream % 2**32)
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ import signal
 import sys
 from collections.abc import Callable
 from concurrent.futures import Executor, Future, ProcessPoolExecutor
+from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -63,6 +64,17 @@ class ForkedWorkers(ProcessPoolExecutor):
     def __init__(self, workers: int) -> None:
         context = multiprocessing.get_context("fork")
         super().__init__(workers, mp_context=context, initializer=signal.signal, initargs=(signal.SIGINT, signal.SIG_IGN))
+
+
+@dataclass(frozen=True)
+class Workers:
+    """So many worker processes of this machine, which the targets of a supervised audit share; called, it makes them all."""
+
+    count: int
+
+    def __call__(self) -> ForkedWorkers:
+        """Make the workers of one target."""
+        return ForkedWorkers(self.count)
 
 
 def executor_factory(text: str) -> Callable[[], Executor]:

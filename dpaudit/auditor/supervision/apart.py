@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import json
 import os
-import selectors
 import signal
 import sys
 import time
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from mmap import mmap
@@ -19,6 +18,7 @@ from dpaudit.auditor.runs import pulse
 from dpaudit.auditor.supervision.child import Json, Work, describe_error
 from dpaudit.auditor.supervision.keeper import keep
 from dpaudit.auditor.supervision.limits import Limits
+from dpaudit.auditor.supervision.turns import Steps, finish
 from dpaudit.errors import CODES, TargetFailure
 
 SHOWN: Final = 2**16
@@ -30,9 +30,12 @@ _LONGEST: Final = 2**28
 _PIECE: Final = 2**18
 _TOO_LONG: Final = "DPA414"
 NO_RESULT: Final = "it wrote to the pipe of its results something that is none."
-_PAUSE: Final = 0.2
+_LONG_STEP: Final = 1.0
 _PATIENCE: Final = 10.0
 """Seconds that a keeper gets to end everything, before it is ended itself."""
+
+_ends: Final = set[int]()
+"""Descriptors by which this process hears and controls keepers; what it forks for one of them must not hold those of others."""
 
 
 def can_supervise() -> bool:
@@ -42,35 +45,28 @@ def can_supervise() -> bool:
 
 def run_apart(work: Work, limits: Limits, heard: Callable[[Json], None] | None = None) -> Json:
     """Do work in a process of its own, and return its result and nothing of what it did to that process."""
+    return finish(steps_apart(work, limits, heard))
+
+
+def steps_apart(work: Work, limits: Limits, heard: Callable[[Json], None] | None = None) -> Steps[Json]:
+    """Do the same in steps, so that one thread can follow several processes."""
     hear = heard or (lambda _: None)
     if not can_supervise():
         return _here(work, hear)
     with _start_keeper(work, limits) as kept:
         watch = _Watch(limits, kept.cell)
-        with selectors.DefaultSelector() as selector:
-            for descriptor in (kept.messages, kept.output, kept.account):
-                selector.register(descriptor, selectors.EVENT_READ)
-            while not kept.has_ended():
-                _read(selector, kept)
-                for message in kept.messages_heard():
-                    watch.reset()
-                    hear(message)
-                if reason := kept.flood() or watch.over():
-                    kept.stop(reason)
+        while not kept.has_ended():
+            kept.take_all((yield kept.unread))
+            for message in kept.messages_heard():
+                watch.reset()
+                hear(message)
+            if reason := kept.flood() or watch.over():
+                kept.stop(reason)
         kept.drain()
         for message in kept.messages_heard():
             hear(message)
         kept.report_output()
         return kept.result()
-
-
-def _read(selector: selectors.BaseSelector, kept: _Keeper) -> None:
-    """Read what the pipes hold, or wait for a moment."""
-    for key, _ in selector.select(_PAUSE):
-        data = os.read(key.fd, _PIECE)
-        if not data:
-            selector.unregister(key.fd)
-        kept.take(key.fd, data)
 
 
 def _here(work: Work, hear: Callable[[Json], None]) -> Json:
@@ -102,7 +98,7 @@ class _Watch:
         """Name the limit of time that is reached; "" where none is."""
         now = time.monotonic()
         # A long step means that this process was stopped, or the machine asleep: the target could not be heard meanwhile.
-        step, self.last = min(now - self.last, 5 * _PAUSE), now
+        step, self.last = min(now - self.last, _LONG_STEP), now
         self.total += step
         self.silent = 0.0 if self.cell[0] else self.silent + step
         self.cell[0] = 0
@@ -134,6 +130,19 @@ class _Keeper:
     gone: bool = False
     lines: bytearray = field(default_factory=bytearray)
     accounts: bytearray = field(default_factory=bytearray)
+    unread: set[int] = field(default_factory=set)
+
+    def __post_init__(self) -> None:
+        self.unread |= {self.messages, self.output, self.account}
+        _ends.update((*self.unread, self.control))
+
+    def take_all(self, ready: Collection[int]) -> None:
+        """Read what the pipes hold; one at its end is not waited for any more."""
+        for descriptor in ready:
+            data = os.read(descriptor, _PIECE)
+            if not data:
+                self.unread.discard(descriptor)
+            self.take(descriptor, data)
 
     def take(self, descriptor: int, data: bytes) -> None:
         """Keep what was read, as far as it is wanted."""
@@ -217,6 +226,7 @@ class _Keeper:
     def close(self) -> None:
         """End the keeper and with it everything it keeps, and let go of all descriptors."""
         self.stop("")
+        _ends.difference_update((self.messages, self.output, self.account, self.control))
         os.close(self.control)
         deadline = time.monotonic() + _PATIENCE
         with suppress(ChildProcessError):
@@ -248,8 +258,9 @@ def _start_keeper(work: Work, limits: Limits) -> Iterator[_Keeper]:
             warnings.simplefilter("ignore", DeprecationWarning)
             keeper = os.fork()
         if keeper == 0:
-            for descriptor in (messages, output, account, control):
+            for descriptor in (messages, output, account, control, *_ends):
                 os.close(descriptor)
+            _ends.clear()
             keep(work, limits, says, prints, hears, tells)
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, blocked)

@@ -5,29 +5,31 @@ from __future__ import annotations
 import math
 import os
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+import time
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, replace
 from importlib import import_module
 from pathlib import Path
-from typing import Final
+from typing import Any, Final, TypeAlias
 
 from dpaudit.auditor.examining import Examined, Listener, examine_target
 from dpaudit.auditor.progress import Progress
 from dpaudit.auditor.request import Given, entry_of, make_names_distinct
-from dpaudit.auditor.runs.renewal import RenewableExecutor
-from dpaudit.auditor.supervision.apart import NO_RESULT, can_supervise, run_apart
+from dpaudit.auditor.runs.renewal import RenewableExecutor, Workers
+from dpaudit.auditor.supervision.apart import NO_RESULT, can_supervise, steps_apart
 from dpaudit.auditor.supervision.candidates import Candidate, candidate_of, candidates_of, is_bundled
 from dpaudit.auditor.supervision.child import Json, Send
-from dpaudit.auditor.supervision.limits import Limits, limits_of
+from dpaudit.auditor.supervision.limits import MOST_MEMORY, Limits, limits_of
+from dpaudit.auditor.supervision.turns import Piece, Steps, side_by_side
 from dpaudit.auditor.verdict.proof_lookup import ProofFinding, find_proofs
 from dpaudit.codec import decode, encode
 from dpaudit.errors import CODES, DpauditError, InvalidArgument, MissingExtra, TargetFailure, Unsupported
 from dpaudit.exact import Exact
 from dpaudit.loading import Reference, bundle_locations
 from dpaudit.own_packages import require_own
-from dpaudit.results import Settings, TargetResult
+from dpaudit.results import ProofStep, Settings, TargetResult
 from dpaudit.targets import Target
 
 _SHARED: Final = (
@@ -42,6 +44,9 @@ _OWN: Final = ("dpaudit", "learners", "mechanisms", "proofs")
 """Packages of this distribution, which are loaded once, before the processes of the targets fork."""
 
 MakeExecutor = Callable[[], Executor]
+Finished: TypeAlias = tuple[int, Examined, float]
+"""The place of a target, what was found, and the seconds that it took."""
+_Findings: TypeAlias = tuple[tuple[str, str, str, str, tuple[ProofStep, ...], tuple[str, ...]], ...]
 
 
 @dataclass(frozen=True)
@@ -99,7 +104,48 @@ def jobs_of(given: Sequence[Given], settings: Settings, limits: Limits) -> list[
     return [replace(job, candidate=replace(job.candidate, name=name)) for job, name in zip(jobs, distinct, strict=True)]
 
 
-def proofs_of(jobs: Sequence[Job]) -> dict[str, ProofFinding]:
+def examine_jobs(
+    jobs: Sequence[Job], *, settings: Settings, limits: Limits, make: MakeExecutor | None, progress: Listener | None
+) -> Generator[Finished]:
+    """Examine targets, each in a process of its own, and yield each as it ends: with `Workers` side by side, else in turn.
+
+    Where a time is given they take turns with all workers, since each has its share of it.
+    """
+    side = make if isinstance(make, Workers) and settings.seconds is None and len(jobs) > 1 else None
+    apart, here = list[Job](), list[Job]()
+    for job in jobs:
+        (apart if side and _is_graph(job.candidate.proof) else here).append(job)
+    proofs = _look_up(here)
+    shares: dict[int, float] = {}
+    began: dict[int, float] = {}
+
+    def tell(one: Progress) -> None:
+        assert progress is not None, "nobody reports progress otherwise"  # noqa: S101
+        shares[one.position] = one.share
+        progress(replace(one, before=sum(shares.values()) - one.share))
+
+    def piece_of(position: int, job: Job) -> Piece[Any]:
+        def start(workers: int) -> Steps[Examined]:
+            began[position] = time.monotonic()
+            own = make if side is None else Workers(workers) if workers > 1 else None
+            told = None if progress is None else tell
+            return examine_apart(job, position, len(jobs), proofs, settings=settings, limits=limits, make=own, progress=told)
+
+        return Piece(start, waits=side is not None and _is_graph(job.candidate.proof))
+
+    first: list[Piece[Any]] = [Piece(lambda _: _look_up_apart(apart))] if apart else []
+    pieces = [*first, *(piece_of(position, job) for position, job in enumerate(jobs))]
+    with closing(side_by_side(pieces, 1 if side is None else side.count)) as ended:
+        for place, found in ended:
+            if place < len(first):
+                proofs.update(found)
+                continue
+            position = place - len(first)
+            shares[position] = 1.0
+            yield position, found, time.monotonic() - began[position]
+
+
+def _look_up(jobs: Iterable[Job]) -> dict[str, ProofFinding]:
     """Look up the proofs of this distribution that targets name, once for all; others are looked up where the target is run."""
     # The current folder comes last here: a lookup by name would put it first, and find a user's module in the place of ours.
     before, here = list(sys.path), str(Path.cwd())
@@ -108,6 +154,21 @@ def proofs_of(jobs: Sequence[Job]) -> dict[str, ProofFinding]:
         return find_proofs(job.candidate.proof for job in jobs if _is_own(job.candidate.proof))
     finally:
         sys.path[:] = before
+
+
+def _look_up_apart(jobs: Sequence[Job]) -> Steps[dict[str, ProofFinding]]:
+    """Look up claims of proof graphs in a process of its own, while targets without one are examined."""
+
+    def work(_: Send) -> Json:
+        found = _look_up(jobs).items()
+        return encode(tuple((name, one.status, one.claim, one.reason, one.steps, one.logged) for name, one in found), _Findings)
+
+    try:
+        # Only code of this distribution runs there, and a solver may take its time.
+        sent = yield from steps_apart(work, Limits(silence=math.inf, memory=MOST_MEMORY))
+    except TargetFailure as failure:
+        return {job.candidate.proof: ProofFinding("unknown", reason=f"not checked: {failure}") for job in jobs}
+    return {name: ProofFinding(*rest) for name, *rest in decode(sent, _Findings, "proofs")}
 
 
 def examine_apart(
@@ -120,7 +181,7 @@ def examine_apart(
     limits: Limits,
     make: MakeExecutor | None,
     progress: Listener | None,
-) -> Examined:
+) -> Steps[Examined]:
     """Examine one target in a process of its own."""
 
     def work(send: Send) -> Json:
@@ -142,7 +203,7 @@ def examine_apart(
             progress(decode(message, Progress, "progress"))
 
     try:
-        return _check_result(decode(run_apart(work, limits, hear), Examined, "result"), job.candidate)
+        return _check_result(decode((yield from steps_apart(work, limits, hear)), Examined, "result"), job.candidate)
     except TargetFailure as error:
         failure = error
     except DpauditError:
@@ -181,6 +242,11 @@ def load_shared(names: Iterable[str]) -> None:
                 with suppress(MissingExtra, TargetFailure):  # said where the target itself is loaded
                     require_own(location)
                     import_module(location.partition(":")[0])
+
+
+def _is_graph(proof: str) -> bool:
+    """True if a proof is a claim of a graph of this distribution: what is found of it is data alone, which a process can send."""
+    return "#" in proof and _is_own(proof)
 
 
 def _is_own(proof: str) -> bool:

@@ -78,9 +78,14 @@ def test_a_dead_target_alone_has_exit_code_4_with_name_and_reason(folder, kind, 
 def test_the_evidence_of_workers_is_the_evidence_without_them(folder):
     from functools import partial
 
-    from dpaudit.auditor.runs.renewal import ForkedWorkers
+    from dpaudit.auditor.runs.renewal import ForkedWorkers, Workers
 
-    names = ["honest.py:sound", "honest.py:broken"]
+    names = ["honest.py:sound", "honest.py:broken", "honest.py:sound"]
     alone = dpaudit.audit(names, runs=RUNS)
-    supervised = dpaudit.audit(names, runs=RUNS, supervised=True, executor=partial(ForkedWorkers, 2))
-    assert alone.results == supervised.results
+    for workers in (partial(ForkedWorkers, 2), Workers(2)):  # one target after the other, and two side by side
+        seen = []
+        supervised = dpaudit.audit(names, runs=RUNS, supervised=True, executor=workers, progress=seen.append)
+        assert alone.results == supervised.results
+        shares = [one.fraction for one in seen]
+        assert sorted(shares) == shares
+        assert 1.0 == shares[-1]
