@@ -26,6 +26,8 @@ _NAMED: Final = {
     "position of largest": "the position of the largest entry of the output",
     "kind": "the form of the output",
     "score": "the score of the output",
+    "precision": "the number of digits of the output (16: those of a single float, 17: all)",
+    "last bits": "the last four bits of the output (-1: not read)",
 }
 """The names of features that a reader may meet, in words."""
 
@@ -249,7 +251,7 @@ def _would_have_found(result: TargetResult) -> str:
     if power is None or power.epsilon is None:
         return ""
     least = f"{power.epsilon:.{_MOST_DIGITS}g}"
-    return f"; epsilon {least} would be found with probability {power.probability:g}"
+    return f"; epsilon {least} on the tested pair and event would be found with probability {power.probability:g}"
 
 
 def _repair_refuted(result: TargetResult) -> str:

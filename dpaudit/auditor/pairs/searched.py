@@ -127,6 +127,9 @@ def _added(rows: list[Any], strange: list[Strange]) -> Iterator[Iterator[Draft]]
     yield (_draft([one, other], [one], "two records") for one, other in product(few, chosen))
     yield (_draft([one] * most + [other], [one] * most, "tied records") for one, other in product(tied, few) if one is not other)
     yield (_draft([one, one, other], [one, one], "three records") for one, other in product(few, few) if one is not other)
+    yield (
+        _draft([one, other, one], [one, one], "a record between equal ones") for one, other in product(few, few) if one is not other
+    )
     yield (_draft(rows[:count], rows[: count - 1], "the first records") for count in _SIZES if count < size)
     yield (_draft([*rows, copied], rows, "a record twice") for copied in (rows[0], rows[-1]))
     yield (_draft([*one, one[end]], one, "records in order") for one in _arranged(rows) for end in (0, -1, size // 2))
