@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Callable, Mapping
 from concurrent.futures import Executor
 from dataclasses import dataclass, replace
 from typing import Final, TypeAlias
 
 from dpaudit.auditor.attack.course import Case
+from dpaudit.auditor.attack.plans import runs_to_search_within
 from dpaudit.auditor.attack.trial import Trial, try_claim
 from dpaudit.auditor.checks.independence import INDEPENDENT
 from dpaudit.auditor.checks.prices import Log, Logs, check_same_noise, loss_of, price_of
@@ -94,8 +96,11 @@ def examine_target(
     return Examined(evidence.p_value, refuted, survived)
 
 
-def case_of(entry: Entry, settings: Settings, position: int, count: int, checks: Checks, executor: Executor | None = None) -> Case:
-    """Return the case of one target among `count`."""
+def case_of(
+    entry: Entry, settings: Settings, position: int, count: int, checks: Checks, executor: Executor | None = None, pace: float = 0.0
+) -> Case:
+    """Return the case of one target among `count`; its `pace` in runs a second says how many a clock allows the search."""
+    seconds = math.inf if settings.seconds is None else float(settings.seconds / count)
     return Case(
         subject=entry.subject,
         work=entry.work,
@@ -105,11 +110,12 @@ def case_of(entry: Entry, settings: Settings, position: int, count: int, checks:
         alpha=settings.alpha / count,
         lines=entry.lines,
         plan=entry.plan,
-        seconds=math.inf if settings.seconds is None else float(settings.seconds / count),
+        seconds=seconds,
         executor=executor,
         checked=checks.runs + PRICE_RUNS,
         places=checks.places,
         stops_early=settings.stop_early is not False,
+        search=runs_to_search_within(seconds, pace) if entry.plan is None else entry.plan.search,
     )
 
 
@@ -125,12 +131,14 @@ def _collect_evidence(
     """Check and attack one target, and collect price, profile and proof."""
     unseen = proof_of(entry.target.proof, finding, None)
     properties: tuple[Property, ...] = ()
+    began = time.monotonic()
     try:
         checks = check_target(entry.subject, settings.seed, position)
         properties = checks.properties
         if checks.failure:
             return Evidence(properties, proof=unseen, failure=checks.failure)
-        case = case_of(entry, settings, position, count, checks, executor)
+        pace = checks.runs / max(time.monotonic() - began, 1e-6)
+        case = case_of(entry, settings, position, count, checks, executor, pace)
 
         def tell(stage: str, done: int, planned: int | None, log_wealth: float) -> None:
             if progress is not None:

@@ -5,6 +5,8 @@ Runs of the search are apart from all others and decide nothing, so that a pair 
 
 from __future__ import annotations
 
+import math
+import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
@@ -15,7 +17,7 @@ import numpy as np
 
 from dpaudit.auditor.attack.contrast import contrast
 from dpaudit.auditor.attack.course import Case
-from dpaudit.auditor.attack.plans import FINALISTS
+from dpaudit.auditor.attack.plans import FINALISTS, finalists_of
 from dpaudit.auditor.attack.plausible import vet
 from dpaudit.auditor.data.domains import HIGH, HUGE, LABELS, LOW, ZERO
 from dpaudit.auditor.events.points import first_line
@@ -102,8 +104,7 @@ _SHOWN: Final = 3
 
 def search_pairs(case: Case) -> tuple[Case, tuple[Property, ...]]:
     """Return the case with the searched pairs that look most different among those that it attacks, and what was searched."""
-    runs = 0 if case.plan is None else case.plan.search
-    pairs = case.subject.pairs
+    runs, pairs, began = case.search, case.subject.pairs, time.monotonic()
     plain = [place for place, pair in enumerate(pairs) if pair.family and pair.way is None]
     ways = _ways_of(case)
     if not runs or not (plain or ways):
@@ -122,13 +123,15 @@ def search_pairs(case: Case) -> tuple[Case, tuple[Property, ...]]:
     again = known[: max(2 * FINALISTS, len(known) // _SECOND_SHARE)]
     if again:
         search.look(again, max(1, search.left // len(again)))
-    chosen = sorted(search.best(again)[:FINALISTS])
+    chosen = sorted(search.best(again)[: FINALISTS if case.seconds == math.inf else finalists_of(runs)])
     spent = vetting.runs + stepped.runs + search.made
     found = _account(case, search, len(plain) - len(vetting.outputs))
     missing = (_MISSING,) if vetting.shows_missing or stepped.shows_missing else ()
     refused = _refusals(case, {**stepped.refused, **vetting.refused})
     wider = _widened(case, vetting.forms(chosen) | stepped.forms(chosen))
-    return replace(wider, places=(*case.attacked, *chosen), checked=case.checked + spent), (*missing, *refused, found)
+    seconds = max(case.seconds - (time.monotonic() - began), case.seconds / 2)
+    wider = replace(wider, places=(*case.attacked, *chosen), checked=case.checked + spent, seconds=seconds)
+    return wider, (*missing, *refused, found)
 
 
 def _widened(case: Case, forms: Iterable[Form]) -> Case:
@@ -140,7 +143,7 @@ def _why_not(case: Case) -> tuple[Property, ...]:
     """Say why there was no search where records were given; nothing where there is nothing to search among."""
     if not is_searchable(case.subject.target):
         return ()
-    why = "a time was given instead of a number of runs" if case.plan is None else "the runs do not suffice"
+    why = "the time does not suffice" if case.plan is None else "the runs do not suffice"
     return (Property(SEARCHED, "not run", 0, why),)
 
 

@@ -170,12 +170,12 @@ def _replaced(rows: list[Any], strange: list[Strange], adjacency: Adjacency) -> 
 
 
 def _ways_of_size(rows: list[Any], strange: list[Strange]) -> Iterator[list[list[Any]]]:
-    """From the data to no record, in several orders, and to as many records again that are all tied."""
+    """From the data to no record, in several orders, and to as many records again that are all tied, of few data to more."""
     base = rows[:_LONGEST_WAY]
     for ordered in (base, *_arranged(base)):
         yield [ordered[:count] for count in range(len(ordered), -1, -1)]
     for one in (*_corners(base), *_numeric(strange, ZERO, HIGH)):
-        longer = [*base, *[one.record] * len(base)]
+        longer = [*base, *[one.record] * max(len(base), _LONGEST_WAY // 2)]
         yield [longer[:count] for count in range(len(base), len(longer) + 1)]
 
 

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from dpaudit import Adjacency, Claim, PureDP, Sensitivity, Target, audit
 from dpaudit.auditor.attack.contrast import contrast
+from dpaudit.auditor.attack.plans import finalists_of, runs_to_search_within
 from dpaudit.auditor.data.domains import EMPTY, HIGH, LONG, LOW, MISSING, NAN, OTHER, ZERO, values_beyond
 from dpaudit.auditor.data.records import same
 from dpaudit.auditor.pairs.candidates import candidate_pairs, searched_pairs
@@ -289,3 +290,30 @@ def as_deviation(ages, rng):
 
 def test_an_error_at_equal_records_of_the_data_refutes():
     assert Verdict.REFUTED == audit(target(AGES, as_deviation), runs=RUNS, seed=5, stop_early=True).results[0].verdict
+
+
+def wrapped(rows, rng):
+    return noisy(np.array(rows, dtype=np.int8).sum(dtype=np.int8), 20, rng)
+
+
+def test_a_sum_that_wraps_around_is_found_beyond_the_size_of_the_data():
+    data = [1, 0, 2, 1, 3, 0, 1, 2, 0, 1, 4, 2]
+
+    assert Verdict.REFUTED == audit(target(data, wrapped), runs=3 * RUNS, seed=5, stop_early=True).results[0].verdict
+
+
+def test_a_time_budget_is_searched_too_and_replays(monkeypatch):
+    monkeypatch.setattr("dpaudit.auditor.examining.runs_to_search_within", lambda seconds, pace: 2**11)  # whatever the machine does
+    one = target(AGES, DEFECTS["a size"][2], name="size")
+    report = audit(one, seconds=2, seed=4, stop_early=True)
+
+    (result,) = report.results
+    assert 2**11 == result.attack.searched
+    assert ["holds"] == [check.status for check in result.properties if "datasets unlike the data" in check.name]
+    monkeypatch.undo()
+    assert replay(report, targets=[one])[0].same
+
+
+@pytest.mark.parametrize(("runs", "finalists", "pace"), [(0, 0, 100), (2**11, 2, 2000), (2**13, 8, 10_000), (2**14, 12, 1e6)])
+def test_a_clock_allows_the_search_an_eighth_of_the_time_in_powers_of_two(runs, finalists, pace):
+    assert (runs, finalists) == (runs_to_search_within(10, pace), finalists_of(runs))
