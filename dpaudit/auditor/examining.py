@@ -20,7 +20,7 @@ from dpaudit.auditor.data.records import copy_of
 from dpaudit.auditor.diagnosis.diagnosing import diagnose
 from dpaudit.auditor.progress import Progress
 from dpaudit.auditor.request import Entry
-from dpaudit.auditor.runs.chunks import PRICE, Chunk, sample_one
+from dpaudit.auditor.runs.chunks import PRICE, Chunk, Task, perform, sample_one
 from dpaudit.auditor.statistics.bounds import ClaimPoint
 from dpaudit.auditor.verdict.profiles import profile_epsilons, profile_of
 from dpaudit.auditor.verdict.proof_lookup import ProofFinding
@@ -41,6 +41,9 @@ from dpaudit.targets import Target
 
 PRICE_RUNS: Final = 4
 _NEARLY: Final = 0.9
+_PACE_RUNS: Final = 16
+_PACE_STREAM: Final = 2**16
+"""Index of the chunk that measures the pace, beyond those of the price."""
 
 Listener: TypeAlias = Callable[[Progress], None]
 
@@ -112,11 +115,23 @@ def case_of(
         plan=entry.plan,
         seconds=seconds,
         executor=executor,
-        checked=checks.runs + PRICE_RUNS,
+        checked=checks.runs + PRICE_RUNS + (_PACE_RUNS if _sets_pace(entry) else 0),
         places=checks.places,
         stops_early=settings.stop_early is not False,
         search=runs_to_search_within(seconds, pace) if entry.plan is None else entry.plan.search,
     )
+
+
+def _sets_pace(entry: Entry) -> bool:
+    """True if the search of a target gets as many runs as a clock allows."""
+    return entry.plan is None and entry.subject.searched > 0
+
+
+def _pace_of(entry: Entry, checks: Checks, root: int, position: int) -> float:
+    """Measure runs a second on a few of them, since the checks before do much else."""
+    began = time.monotonic()
+    perform(Task(entry.work, root, Chunk(position, 0, PRICE, _PACE_STREAM, _PACE_RUNS), checks.manner))
+    return _PACE_RUNS / max(time.monotonic() - began, 1e-6)
 
 
 def _collect_evidence(
@@ -131,13 +146,12 @@ def _collect_evidence(
     """Check and attack one target, and collect price, profile and proof."""
     unseen = proof_of(entry.target.proof, finding, None)
     properties: tuple[Property, ...] = ()
-    began = time.monotonic()
     try:
         checks = check_target(entry.subject, settings.seed, position)
         properties = checks.properties
         if checks.failure:
             return Evidence(properties, proof=unseen, failure=checks.failure)
-        pace = checks.runs / max(time.monotonic() - began, 1e-6)
+        pace = _pace_of(entry, checks, settings.seed, position) if _sets_pace(entry) else 0.0
         case = case_of(entry, settings, position, count, checks, executor, pace)
 
         def tell(stage: str, done: int, planned: int | None, log_wealth: float) -> None:

@@ -13,7 +13,7 @@ import warnings
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, Final, NoReturn, TypeAlias
+from typing import Any, Final, NoReturn, TextIO, TypeAlias
 
 from dpaudit.auditor.supervision.processes import LINUX, die_with_parent, withheld
 from dpaudit.errors import DpauditError, origin_of
@@ -85,10 +85,17 @@ def _show_warnings_once() -> None:
     """Print a warning of one line once: libraries that change filters in every call make Python forget that it printed it."""
     show, shown = warnings.showwarning, set[tuple[type[Warning], str, int]]()
 
-    def once(message: Warning | str, category: type[Warning], filename: str, lineno: int, *rest: Any) -> None:
+    def once(  # noqa: PLR0913 - as the one that it stands for
+        message: Warning | str,
+        category: type[Warning],
+        filename: str,
+        lineno: int,
+        file: TextIO | None = None,
+        line: str | None = None,
+    ) -> None:
         if (category, filename, lineno) not in shown:
             shown.add((category, filename, lineno))
-            show(message, category, filename, lineno, *rest)
+            show(message, category, filename, lineno, file, line)
 
     warnings.showwarning = once
 
