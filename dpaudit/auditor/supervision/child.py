@@ -85,7 +85,7 @@ def _show_warnings_once() -> None:
     """Print a warning of one line once: libraries that change filters in every call make Python forget that it printed it."""
     show, shown = warnings.showwarning, set[tuple[type[Warning], str, int]]()
 
-    def once(  # noqa: PLR0913 - as the one that it stands for
+    def once(
         message: Warning | str,
         category: type[Warning],
         filename: str,
