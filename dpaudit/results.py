@@ -182,8 +182,8 @@ class Attack:
 
     `plan` divides the runs into pilot (all pairs together), betting and bound; with the settings it determines the evidence, also
     where a time budget set it. `seed_path` is the target's place in the seed tree and the chosen pair. `unread` is None where all
-    of every output was read, `screening` where outputs were not too wide to test every number; reports leave them out then, as
-    older ones do.
+    of every output was read, `screening` where outputs were not too wide to test every number; `searched` is the number of runs
+    that a time budget allowed the search of datasets. Reports leave these out where they are None, as older ones do.
     """
 
     pair: Pair
@@ -200,6 +200,7 @@ class Attack:
     minimal: Minimal | None = None
     unread: Unread | None = field(default=None, metadata={"left out": True})
     screening: Screening | None = field(default=None, metadata={"left out": True})
+    searched: int | None = field(default=None, metadata={"left out": True})
 
 
 PROPERTY_STATUSES: Final = ("violated", "not run", "note", "holds", "not applicable")

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Callable, Mapping
 from concurrent.futures import Executor
 from dataclasses import dataclass, replace
 from typing import Final, TypeAlias
 
 from dpaudit.auditor.attack.course import Case
+from dpaudit.auditor.attack.plans import runs_to_search_within
 from dpaudit.auditor.attack.trial import Trial, try_claim
 from dpaudit.auditor.checks.independence import INDEPENDENT
 from dpaudit.auditor.checks.prices import Log, Logs, check_same_noise, loss_of, price_of
@@ -18,7 +20,7 @@ from dpaudit.auditor.data.records import copy_of
 from dpaudit.auditor.diagnosis.diagnosing import diagnose
 from dpaudit.auditor.progress import Progress
 from dpaudit.auditor.request import Entry
-from dpaudit.auditor.runs.chunks import PRICE, Chunk, sample_one
+from dpaudit.auditor.runs.chunks import PRICE, Chunk, Task, perform, sample_one
 from dpaudit.auditor.statistics.bounds import ClaimPoint
 from dpaudit.auditor.verdict.profiles import profile_epsilons, profile_of
 from dpaudit.auditor.verdict.proof_lookup import ProofFinding
@@ -39,6 +41,9 @@ from dpaudit.targets import Target
 
 PRICE_RUNS: Final = 4
 _NEARLY: Final = 0.9
+_PACE_RUNS: Final = 16
+_PACE_STREAM: Final = 2**16
+"""Index of the chunk that measures the pace, beyond those of the price."""
 
 Listener: TypeAlias = Callable[[Progress], None]
 
@@ -98,8 +103,11 @@ def examine_target(
     return Examined(evidence.p_value, refuted, survived)
 
 
-def case_of(entry: Entry, settings: Settings, position: int, count: int, checks: Checks, executor: Executor | None = None) -> Case:
-    """Return the case of one target among `count`."""
+def case_of(
+    entry: Entry, settings: Settings, position: int, count: int, checks: Checks, executor: Executor | None = None, pace: float = 0.0
+) -> Case:
+    """Return the case of one target among `count`; its `pace` in runs a second says how many a clock allows the search."""
+    seconds = math.inf if settings.seconds is None else float(settings.seconds / count)
     return Case(
         subject=entry.subject,
         work=entry.work,
@@ -109,12 +117,25 @@ def case_of(entry: Entry, settings: Settings, position: int, count: int, checks:
         alpha=settings.alpha / count,
         lines=entry.lines,
         plan=entry.plan,
-        seconds=math.inf if settings.seconds is None else float(settings.seconds / count),
+        seconds=seconds,
         executor=executor,
-        checked=checks.runs + PRICE_RUNS,
+        checked=checks.runs + PRICE_RUNS + (_PACE_RUNS if _sets_pace(entry) else 0),
         places=checks.places,
         stops_early=settings.stop_early is not False,
+        search=runs_to_search_within(seconds, pace) if entry.plan is None else entry.plan.search,
     )
+
+
+def _sets_pace(entry: Entry) -> bool:
+    """True if the search of a target gets as many runs as a clock allows."""
+    return entry.plan is None and entry.subject.searched > 0
+
+
+def _pace_of(entry: Entry, checks: Checks, root: int, position: int) -> float:
+    """Measure runs a second on a few of them, since the checks before do much else."""
+    began = time.monotonic()
+    perform(Task(entry.work, root, Chunk(position, 0, PRICE, _PACE_STREAM, _PACE_RUNS), checks.manner))
+    return _PACE_RUNS / max(time.monotonic() - began, 1e-6)
 
 
 def _collect_evidence(
@@ -134,7 +155,8 @@ def _collect_evidence(
         properties = checks.properties
         if checks.failure:
             return Evidence(properties, proof=unseen, failure=checks.failure)
-        case = case_of(entry, settings, position, count, checks, executor)
+        pace = _pace_of(entry, checks, settings.seed, position) if _sets_pace(entry) else 0.0
+        case = case_of(entry, settings, position, count, checks, executor, pace)
 
         def tell(stage: str, done: int, planned: int | None, log_wealth: float) -> None:
             if progress is not None:

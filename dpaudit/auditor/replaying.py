@@ -159,9 +159,8 @@ def _repeat_runs(
     if checks.failure:
         return ReplayResult(result.name, settings.seed, recorded, None, ("every run fails now",), checks.failure)
     case = case_of(entry, settings, position, 1, checks, executor)
-    repeated = try_claim(
-        replace(case, alpha=recorded.alpha, plan=Plan(*recorded.plan, search=0 if case.plan is None else case.plan.search))
-    ).attack
+    search = case.search if recorded.searched is None else recorded.searched
+    repeated = try_claim(replace(case, alpha=recorded.alpha, plan=Plan(*recorded.plan, search=search), search=search)).attack
     differences = () if fresh else _differences(recorded, repeated)
     return ReplayResult(result.name, settings.seed, recorded, repeated, differences)
 

@@ -8,7 +8,15 @@ from dataclasses import dataclass, replace
 from itertools import count
 from typing import Final, TypeAlias, cast
 
-from dpaudit.auditor.attack.plans import FINALISTS, Plan, pairs_to_search, pairs_within, plan_of, runs_to_search
+from dpaudit.auditor.attack.plans import (
+    FINALISTS,
+    SEARCHED_BY_A_CLOCK,
+    Plan,
+    pairs_to_search,
+    pairs_within,
+    plan_of,
+    runs_to_search,
+)
 from dpaudit.auditor.checks.properties import runs_of_checks
 from dpaudit.auditor.data.disclosure import apply_permission
 from dpaudit.auditor.events.points import lines_of
@@ -142,7 +150,8 @@ def entry_of(target: Target, reference: Reference | None, settings: Settings, ex
     target = apply_permission(target, settings)
     pairs = candidate_pairs(target)
     kept, plan = (pairs, None) if settings.seconds is not None else _choose_plan(target, pairs, settings.runs)
-    subject = with_searched(Subject(target, kept, len(pairs) - len(kept)), 0 if plan is None else pairs_to_search(plan.search))
+    search = plan.search if plan is not None else SEARCHED_BY_A_CLOCK if target.data is not None else 0
+    subject = with_searched(Subject(target, kept, len(pairs) - len(kept)), pairs_to_search(search))
     return Entry(target, reference, subject, workload(subject, reference, executor), lines_of(target.claim), plan)
 
 

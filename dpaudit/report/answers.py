@@ -26,6 +26,8 @@ _NAMED: Final = {
     "position of largest": "the position of the largest entry of the output",
     "kind": "the form of the output",
     "score": "the score of the output",
+    "precision": "the number of digits of the output (16: those of a single float, 17: all)",
+    "last bits": "the last four bits of the output (-1: not read)",
 }
 """The names of features that a reader may meet, in words."""
 
@@ -38,6 +40,13 @@ _RANGE: Final = re.compile(r"(?P<low>[^ <]+) <= (?P<name>[^<>=]+) < (?P<high>[^ 
 _RANK: Final = re.compile(r"(?P<name>.+) among the (?P<end>smallest|largest) (?P<share>[\d.e+-]+ %) of the outputs")
 _SCORE: Final = re.compile(r"score of (?:\((?P<names>.+)\)|(?P<name>[^ ]+)) (?P<sign><=|>=) (?P<limit>[^ ]+)")
 _ITEM: Final = re.compile(r"item (\d+(?:, \d+)*)")
+_IN_TEXT: Final = re.compile(r"the (numbers|words|digits|counts) (\d+)")
+_OF_TEXTS: Final = {
+    "numbers": "number {} of the text",
+    "words": "word {} of the text, as a code,",
+    "digits": "how number {} of the text is written, as a code,",
+    "counts": "how often the words of class {} occur in the text",
+}
 _SIGNS: Final = {"<=": "at most", ">=": "at least", "<": "below", "=": "exactly"}
 _RECORD: Final = re.compile(r"record (\d+) (removed|added|replaced|differs)")
 _MOST_DIGITS: Final = 4
@@ -47,6 +56,9 @@ _LEAST_EXCESS: Final = 1e-3
 _HOPELESS: Final = 10.0
 """A power this far from the claim says that the event was too rare, not that there were too few runs."""
 
+
+_FEW_RUNS: Final = 20_000
+"""Fewer runs than this choose pair and event badly."""
 
 _NEAR: Final = Fraction(11, 10)
 _SEE: Final = " See how far a record moves the value."
@@ -100,10 +112,19 @@ def found(result: TargetResult) -> str:
             start = "No violation found" if wording.is_unopposed(result) else "Not refuted by the attack"
             return f"{start}{_would_have_found(result)}."
         case Verdict.INCONCLUSIVE:
-            return f"Undecided. {wording.sentence(result.summary)}"
+            return f"Undecided. {wording.sentence(_without_repeats(result))}"
         case _:
             proven = f"Proven from the source code: {wording.promised(result)}."
             return proven if wording.is_unopposed(result) else "A proof of the claim holds, and something speaks against it."
+
+
+def _without_repeats(result: TargetResult) -> str:
+    """The summary without the checks that were not run, which stand beside it."""
+    summary = result.summary
+    for check in result.properties:
+        if check.status == "not run":
+            summary = summary.replace(f" Not run: {check.name} ({check.detail}).", "")
+    return summary
 
 
 def why(result: TargetResult) -> str:
@@ -174,6 +195,8 @@ def _cut(text: str) -> str:
 
 def _subject(name: str) -> str:
     """The feature that an event is about, in words or as Python writes it: "item 0, 1" is output[0][1]."""
+    if found := _IN_TEXT.fullmatch(name):
+        return _OF_TEXTS[found[1]].format(int(found[2]) + 1)
     if name.startswith("item "):
         return _ITEM.sub(lambda found: "output" + "".join(f"[{place}]" for place in found[1].split(", ")), name)
     return _NAMED.get(name, f"{name} of the output" if name.startswith("'") else name)
@@ -249,7 +272,7 @@ def _would_have_found(result: TargetResult) -> str:
     if power is None or power.epsilon is None:
         return ""
     least = f"{power.epsilon:.{_MOST_DIGITS}g}"
-    return f"; epsilon {least} would be found with probability {power.probability:g}"
+    return f"; epsilon {least} on the tested pair and event would be found with probability {power.probability:g}"
 
 
 def _repair_refuted(result: TargetResult) -> str:
@@ -310,9 +333,7 @@ def _repair_undecided(result: TargetResult, wanted: Fraction) -> str:
         score = "" if result.samples is not None else ", or give score= to say what to look at"
         return f"Release numbers, texts or containers of them{score}."
     if attack is None or power is None or power.factor is None or not 1 < power.factor < _HOPELESS:
-        if result.samples is not None:
-            return "More rows alone may not decide it: collect samples on two datasets whose outputs differ as much as they can."
-        return "More runs alone may not decide it: give neighbours= on which the outputs differ as much as they can."
+        return _repair_without_power(result, attack)
     # What a bound can show beyond the claim falls with the square root of the runs.
     needed = attack.runs * max(2.0, ((power.factor - 1) / max(nearest(wanted - 1), _LEAST_EXCESS)) ** 2)
     step = 10 ** math.floor(math.log10(needed))
@@ -323,6 +344,15 @@ def _repair_undecided(result: TargetResult, wanted: Fraction) -> str:
         limit = f"the target's own limit ended them at {wording.thousands(result.most_runs)}"
         return f"About {wording.thousands(runs)} runs would decide it, but {limit}: most_runs={runs}, and --runs {runs} or more."
     return f"About {wording.thousands(runs)} runs would decide it: --runs {runs}."
+
+
+def _repair_without_power(result: TargetResult, attack: Attack | None) -> str:
+    """What would decide a claim where no number of runs can be computed that would."""
+    if result.samples is not None:
+        return "More rows alone may not decide it: collect samples on two datasets whose outputs differ as much as they can."
+    if attack is not None and attack.runs < _FEW_RUNS and result.most_runs is None:
+        return f"Only {wording.thousands(attack.runs)} runs were made: allow more of them, such as --runs 200000, or more time."
+    return "More runs alone may not decide it: give neighbours= on which the outputs differ as much as they can."
 
 
 def _where(result: TargetResult) -> str:

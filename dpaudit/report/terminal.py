@@ -155,7 +155,9 @@ def _beside(result: TargetResult) -> Iterator[str]:
 def _details(
     report: Report, result: TargetResult, answer: Answers, path: str | None, *, ascii_only: bool
 ) -> Iterator[tuple[str, str]]:
-    """Label and text of each line about a claim that is shown in full."""
+    """Label and text of each line about a claim that is shown in full; nothing of one that was never known."""
+    if result.verdict is Verdict.FAILED and result.claim.kind == "unknown":
+        return
     if len(result.description) > _LONGEST_IN_HEADING:
         yield "about", result.description
     yield "claimed", answer.claimed

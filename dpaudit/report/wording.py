@@ -355,10 +355,10 @@ def power(found: Power | None) -> str:
     if found is None:
         return ""
     if found.epsilon is None:
-        return "not even the largest violation would have been found on the tested pair"
+        return "not even the largest violation would have been found on the tested pair and event"
     factor = "" if found.factor is None else f", {found.factor:.3g} times the claimed one,"
     return (
-        f"a true epsilon of {found.epsilon:.4g}{factor} on the tested pair would have been refuted with probability "
+        f"a true epsilon of {found.epsilon:.4g}{factor} on the tested pair and event would have been refuted with probability "
         f"{found.probability:g}"
     )
 

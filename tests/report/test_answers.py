@@ -126,7 +126,8 @@ def test_a_refutation_without_a_bound_above_the_claim_gives_the_p_value():
             {"attack": attack(power=Power(1.5, 1.5), runs=10_000), "samples": Samples(("a", "b"), (5000, 5000), (5000, 5000))},
             "Two samples of about 20,000 rows each would decide it.",
         ),
-        ({"attack": attack(power=Power(None, None))}, "More runs alone may not decide it"),
+        ({"attack": attack(power=Power(None, None), runs=50_000)}, "More runs alone may not decide it"),
+        ({"attack": attack(power=Power(None, None))}, "Only 2,000 runs were made: allow more of them"),
         ({"attack": attack(unread=Unread(3, 10, ("bytes",)))}, "Release numbers, texts or containers of them"),
         ({"properties": (Property("law", "violated", 1, "off"),)}, "Mend this first: law: off."),
     ],
@@ -171,3 +172,31 @@ def test_every_result_has_answers_that_are_sentences(found):
     assert told.found
     for text in (told.repair, told.seen, told.sure):
         assert not text or re.fullmatch(r"[A-Z0-9'\"].*\.( .*\.)?", text, re.DOTALL), text
+
+
+@pytest.mark.parametrize(
+    ("words", "event"),
+    [
+        ("number 2 of the text is at least 59.5", "the numbers 1 >= 59.5"),
+        ("how number 1 of the text is written, as a code, is exactly 2", "the digits 0 = 2"),
+        ("how often the words of class 6 occur in the text is at least 1", "the counts 5 >= 1"),
+        ("the number of digits of the output (16: those of a single float, 17: all) is at least 17", "precision >= 17"),
+    ],
+)
+def test_what_was_read_of_a_text_or_float_is_named_in_words(words, event):
+    assert words == answers.event_in_words(event)
+
+
+def test_an_undecided_claim_says_each_check_that_was_not_run_once():
+    unrun = Property("a check", "not run", 0, "the time does not suffice")
+    one = result(
+        verdict=Verdict.INCONCLUSIVE,
+        attack=attack(power=Power(None, None), runs=1500),
+        properties=(unrun,),
+        summary="Not refuted in 1500 runs. Not run: a check (the time does not suffice).",
+    )
+
+    answer = answers.answers(Report(Settings(alpha=Fraction(1, 1000), runs=1500, seed=0), (one,)), one)
+    assert "Undecided. Not refuted in 1500 runs." == answer.found
+    assert ("A check: the time does not suffice.",) == answer.unseen
+    assert "Only 1,500 runs were made: allow more of them, such as --runs 200000, or more time." == answer.repair

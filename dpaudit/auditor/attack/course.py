@@ -16,8 +16,9 @@ import numpy as np
 
 from dpaudit.auditor.attack.plans import Plan
 from dpaudit.auditor.events.ranking import Event
-from dpaudit.auditor.reading.features import Form, widen_map
+from dpaudit.auditor.reading.features import Form, finer_map, widen_map
 from dpaudit.auditor.reading.outputs import Matrix
+from dpaudit.auditor.reading.precision import Fine
 from dpaudit.auditor.reading.unread import Tally
 from dpaudit.auditor.runs.chunks import (
     LARGEST_CHUNK,
@@ -54,7 +55,8 @@ class Case:
     `alpha` is this claim's share of the error probability, half for the bets and half for the bound; `lines` are the points that
     may be tested; `plan` is None where `seconds` decides at the end of the pilot; `checked` runs were made before; `listener` hears
     stage, runs done, runs planned and the logarithm of the wealth; `places` are the pairs to attack, () for all but searched
-    ones; where it `stops_early`, not all runs are made for the bound of a claim that bets have refuted.
+    ones; where it `stops_early`, not all runs are made for the bound of a claim that bets have refuted; `search` runs look for
+    datasets that do not stand in the data, as a clock allows where there is no plan yet.
     """
 
     subject: Subject
@@ -71,6 +73,7 @@ class Case:
     listener: Callable[[str, int, int | None, float], None] | None = None
     places: tuple[int, ...] = ()
     stops_early: bool = True
+    search: int = 0
 
     @property
     def attacked(self) -> tuple[int, ...]:
@@ -159,9 +162,9 @@ class Course:
                     self.late.update(dict.fromkeys(outcome.account.late))
                 yield chunk, outcome
 
-    def read_again(self, chunks: Mapping[int, Sequence[Chunk]]) -> dict[int, list[ChunkRuns]]:
+    def read_again(self, chunks: Mapping[int, Sequence[Chunk]], fine: Sequence[Fine] = ()) -> dict[int, list[ChunkRuns]]:
         """Make pilot runs of some pairs again from their seeds, through a wider map: the same runs, not counted or bet on again."""
-        features = widen_map(self.case.manner.features, self.late)
+        features = finer_map(widen_map(self.case.manner.features, self.late), fine)
         self.case = replace(self.case, manner=replace(self.case.manner, features=features))
         self.late.clear()
         again: dict[int, list[ChunkRuns]] = {pair: [] for pair in chunks}

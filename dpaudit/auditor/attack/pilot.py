@@ -17,7 +17,9 @@ from dpaudit.auditor.attack.tallies import ROWS_TO_CUT, Cells, Tally, cells_of, 
 from dpaudit.auditor.betting.bankroll import Bankroll
 from dpaudit.auditor.events.points import first_line
 from dpaudit.auditor.events.ranking import RankedEvent
+from dpaudit.auditor.reading.features import single_places
 from dpaudit.auditor.reading.outputs import Matrix
+from dpaudit.auditor.reading.precision import Fine, find_fine
 from dpaudit.auditor.runs.chunks import PILOT, Chunk, ChunkRuns, Labels, chunk_sizes
 from dpaudit.auditor.statistics.bounds import ClaimPoint
 
@@ -27,6 +29,8 @@ FEWEST_EACH: Final = 2**12
 _PILOT_TIME: Final = 0.1
 _LONGEST_PILOT_TIME: Final = 0.4
 _BATCH: Final = 8
+_ROWS_FOR_PRECISION: Final = 2**15
+_MOST_FINE: Final = 4
 
 Ranking: TypeAlias = Callable[[tuple[Matrix, Labels], int], tuple[RankedEvent, ...]]
 """Events of a pair's runs, best first, for a bound on so many fresh runs."""
@@ -70,9 +74,10 @@ def run_pilot(course: Course, bankroll: Bankroll, rank: Ranking) -> Pilot:
                     if enough:
                         break
         ends_round = last or enough or case.plan is not None
-        if ends_round and course.late and course.stopped_at is None:
-            # Forms that the map had no columns for are read again through a wider one, before pairs are compared.
-            for pair, again in course.read_again({pair: made[pair] for pair in alive}).items():
+        fine = _find_fine(course, {pair: seen[pair] for pair in alive}) if ends_round and course.stopped_at is None else []
+        if ends_round and (course.late or fine) and course.stopped_at is None:
+            # What the map had no columns for is read again through a wider one, before pairs are compared.
+            for pair, again in course.read_again({pair: made[pair] for pair in alive}, fine).items():
                 seen[pair][:] = again
             clock.mark_repeat()
             tallies.clear()
@@ -97,6 +102,17 @@ def teach_bankroll(course: Course, point: ClaimPoint, seen: Mapping[int, Sequenc
             bankroll.observe(pair, runs.features, runs.labels)
     course.learned = bankroll.log_wealth - course.log_wealth
     return bankroll
+
+
+def _find_fine(course: Course, seen: Mapping[int, Sequence[ChunkRuns]]) -> list[Fine]:
+    """Return the places whose precision or last bits differ between the datasets of a pair."""
+    features, rows = course.case.manner.features, max(1, _ROWS_FOR_PRECISION // len(seen))
+    samples = [join_runs(parts, rows) for parts in seen.values()]
+    found = (
+        find_fine(path, [(columns[:, column], labels) for columns, labels in samples])
+        for path, column in single_places(features).items()
+    )
+    return list(islice((one for one in found if one is not None), max(0, _MOST_FINE - len(features.fine))))
 
 
 def _next_chunks(course: Course, alive: list[int], sizes: Iterator[tuple[int, int]]) -> tuple[list[Chunk], bool]:

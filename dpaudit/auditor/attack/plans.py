@@ -23,6 +23,13 @@ MOST_PILOT: Final = 2_000_000
 FINALISTS: Final = 12
 """Searched pairs that join the attack."""
 
+SEARCHED_BY_A_CLOCK: Final = 2**13
+"""The most runs of a search where a time bounds the audit."""
+
+_SHARE_OF_A_CLOCK: Final = 16
+"""The search costs more than its runs, and a pace measured on few runs may be too fast."""
+
+_RUNS_OF_A_FINALIST: Final = 2**9
 _FEWEST_SEARCHED: Final = 48
 _BETTING_SHARE: Final = 6
 _LARGE_BETTING_SHARE: Final = 20
@@ -52,6 +59,17 @@ class Plan:
     def total(self) -> int:
         """Runs of all stages, without the checks and the search."""
         return self.pilot + self.betting + self.bound
+
+
+def runs_to_search_within(seconds: float, pace: float) -> int:
+    """Return how many runs a time budget allows the search at a pace of runs a second: a power of two, so that few paces differ."""
+    affordable = min(int(pace * seconds / _SHARE_OF_A_CLOCK), SEARCHED_BY_A_CLOCK)
+    return 2 ** (affordable.bit_length() - 1) if affordable >= _ENOUGH_TO_SEARCH // _SEARCHING_SHARE else 0
+
+
+def finalists_of(search: int) -> int:
+    """Return how many searched pairs join an attack whose pilot a clock ends: few where runs are slow, since pairs share them."""
+    return min(FINALISTS, search // _RUNS_OF_A_FINALIST)
 
 
 def runs_to_search(runs: int) -> int:

@@ -28,12 +28,17 @@ _VETTING: Final = 2**20
 
 @dataclass(frozen=True)
 class Vetting:
-    """The searched pairs that are plausible, the runs that showed it, outputs on both datasets by pair, and what of None or NaN."""
+    """The searched pairs that are plausible, the runs that showed it, and the outputs on both datasets by pair.
+
+    `shows_missing` is whether None or NaN comes through; `refused` says by what is unlike the data about a record what the function
+    does where it is there, and not where it is not.
+    """
 
     plausible: tuple[int, ...]
     runs: int
     outputs: Mapping[int, tuple[list[Any], list[Any]]] = field(default_factory=dict, repr=False)
     shows_missing: bool = False
+    refused: Mapping[frozenset[str], str] = field(default_factory=dict)
 
     def forms(self, places: Iterable[int]) -> dict[Form, None]:
         """Return the forms of the outputs on some pairs."""
@@ -58,7 +63,10 @@ def vet(case: Case, places: Sequence[int], most: int) -> Vetting:
         looked.append(place)
     sides = {place: (outputs[id(pairs[place].first)], outputs[id(pairs[place].second)]) for place in looked}
     taken = _taken({place: pairs[place].labels for place in looked}, sides)
-    least = _least_size(case)
+    # Of the given records alone: where smaller datasets are taken, it is not their size at which a function raises.
+    known = [(pairs[place], sides[place]) for place in looked if not pairs[place].labels]
+    accepted = [len(pair.side(label)) for pair, both in known for label in (0, 1) if not _fails(both[label])]
+    least = max(_least_size(case), min(accepted, default=0))
     kept = [
         place
         for place in looked
@@ -67,7 +75,21 @@ def vet(case: Case, places: Sequence[int], most: int) -> Vetting:
         and _is_plausible(pairs[place].labels, *sides[place], taken)
     ]
     shown = any(_shows_missing(pairs[place].labels, *sides[place]) for place in looked)
-    return Vetting(tuple(kept), runs, sides, shown)
+    # An error at records of the data is attacked, and could be what pairs with a new value show.
+    raised = any(_fails(*both) for pair, both in known if len(pair.second) >= least)
+    others = {place: pairs[place].labels for place in looked if not raised and len(pairs[place].second) >= least}
+    return Vetting(tuple(kept), runs, sides, shown, _refused({place: others[place] for place in others.keys() - {*kept}}, sides))
+
+
+def _refused(labels: Mapping[int, frozenset[str]], sides: Mapping[int, tuple[list[Any], list[Any]]]) -> dict[frozenset[str], str]:
+    """Return what is unlike the data on the one side of a pair on which a function raises, each with what it does there."""
+    found: dict[frozenset[str], str] = {}
+    for place, words in sorted(labels.items()):
+        first, second = sides[place]
+        if words and _fails(first) != _fails(second):
+            failures = (output.shown for output in (*first, *second) if isinstance(output, Failure))
+            found.setdefault(words, next(failures))
+    return {words: shown for words, shown in found.items() if not any(other < words for other in found)}
 
 
 def _taken(labels: Mapping[int, AbstractSet[str]], sides: Mapping[int, tuple[list[Any], list[Any]]]) -> AbstractSet[str]:
@@ -96,9 +118,9 @@ def _least_size(case: Case) -> int:
 def _is_plausible(labels: frozenset[str], first: list[Any], second: list[Any], taken: AbstractSet[str]) -> bool:
     """True if what a function made of a pair may count as what it gives out about such data."""
     if _fails(first, second):
-        # An empty text refused by code that takes other new ones is a finding; numbers and categories may have a public domain.
-        one_side = all(isinstance(output, Failure) for output in first) and not _fails(second)
-        return one_side and bool(labels) and labels <= taken
+        # Records of the data are in its domain, and so is an empty text where other new ones are taken; numbers and categories may
+        # have a public domain.
+        return _fails(first) != _fails(second) and labels <= taken
     return not (_shows_missing(labels, first, second) or (BLANK in labels and _differ(_echoes, first, second)))
 
 

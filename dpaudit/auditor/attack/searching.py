@@ -5,9 +5,10 @@ Runs of the search are apart from all others and decide nothing, so that a pair 
 
 from __future__ import annotations
 
+import math
+import time
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
-from collections.abc import Set as AbstractSet
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from typing import Final, TypeAlias
@@ -16,8 +17,9 @@ import numpy as np
 
 from dpaudit.auditor.attack.contrast import contrast
 from dpaudit.auditor.attack.course import Case
-from dpaudit.auditor.attack.plans import FINALISTS
+from dpaudit.auditor.attack.plans import FINALISTS, finalists_of
 from dpaudit.auditor.attack.plausible import vet
+from dpaudit.auditor.data.domains import HIGH, HUGE, LABELS, LOW, ZERO
 from dpaudit.auditor.events.points import first_line
 from dpaudit.auditor.pairs.candidates import is_searchable
 from dpaudit.auditor.reading.features import Form, widen_map
@@ -89,11 +91,20 @@ _MISSING: Final = Property(
 )
 """What is said instead of a refutation, since only the user knows whether data may hold missing values."""
 
+ERRORS: Final = "errors at records unlike the data"
+
+_IN_WORDS: Final = {
+    ZERO: "a zero",
+    LOW: "a value far below the others",
+    HIGH: "a value far above the others",
+    HUGE: "a value a thousand times the largest",
+}
+_SHOWN: Final = 3
+
 
 def search_pairs(case: Case) -> tuple[Case, tuple[Property, ...]]:
     """Return the case with the searched pairs that look most different among those that it attacks, and what was searched."""
-    runs = 0 if case.plan is None else case.plan.search
-    pairs = case.subject.pairs
+    runs, pairs, began = case.search, case.subject.pairs, time.monotonic()
     plain = [place for place, pair in enumerate(pairs) if pair.family and pair.way is None]
     ways = _ways_of(case)
     if not runs or not (plain or ways):
@@ -112,12 +123,15 @@ def search_pairs(case: Case) -> tuple[Case, tuple[Property, ...]]:
     again = known[: max(2 * FINALISTS, len(known) // _SECOND_SHARE)]
     if again:
         search.look(again, max(1, search.left // len(again)))
-    chosen = sorted(search.best(again)[:FINALISTS])
+    chosen = sorted(search.best(again)[: FINALISTS if case.seconds == math.inf else finalists_of(runs)])
     spent = vetting.runs + stepped.runs + search.made
-    found = _account(case, search, [*plain, *steps], {*vetting.plausible, *stepped.plausible})
+    found = _account(case, search, len(plain) - len(vetting.outputs))
     missing = (_MISSING,) if vetting.shows_missing or stepped.shows_missing else ()
+    refused = _refusals(case, {**stepped.refused, **vetting.refused})
     wider = _widened(case, vetting.forms(chosen) | stepped.forms(chosen))
-    return replace(wider, places=(*case.attacked, *chosen), checked=case.checked + spent), (*missing, found)
+    seconds = max(case.seconds - (time.monotonic() - began), case.seconds / 2)
+    wider = replace(wider, places=(*case.attacked, *chosen), checked=case.checked + spent, seconds=seconds)
+    return wider, (*missing, *refused, found)
 
 
 def _widened(case: Case, forms: Iterable[Form]) -> Case:
@@ -129,21 +143,35 @@ def _why_not(case: Case) -> tuple[Property, ...]:
     """Say why there was no search where records were given; nothing where there is nothing to search among."""
     if not is_searchable(case.subject.target):
         return ()
-    why = "a time was given instead of a number of runs" if case.plan is None else "the runs do not suffice"
+    why = "the time does not suffice" if case.plan is None else "the runs do not suffice"
     return (Property(SEARCHED, "not run", 0, why),)
 
 
-def _account(case: Case, search: _Search, pairs: Sequence[int], plausible: AbstractSet[int]) -> Property:
-    """Say how many pairs of which kinds were run, and which were left out."""
+def _account(case: Case, search: _Search, left: int) -> Property:
+    """Say how many pairs of which kinds were run, and for how many more there were too few runs."""
     families = Counter(case.subject.pairs[place].family for place in sorted(search.rows))
     looked = ", ".join(f"{count} of {family}" for family, count in sorted(families.items()))
-    strange = sum(place not in plausible for place in pairs)
-    left = (
-        f"; {strange} more are not attacked: the function raises or loses numbers there, or the runs do not suffice"
-        if strange
-        else ""
+    more = f"; the runs do not suffice for {left} more" if left else ""
+    return Property(SEARCHED, "holds", len(search.rows), f"a few runs each on pairs: {looked}{more}")
+
+
+def _refusals(case: Case, refused: Mapping[frozenset[str], str]) -> tuple[Property, ...]:
+    """Say at which records the function raises and on their neighbours does not: only the user knows whether data may hold them."""
+    if not refused:
+        return ()
+    by_error: dict[str, list[str]] = {}
+    for labels, shown in refused.items():
+        by_error.setdefault(shown, []).append(" with ".join(_IN_WORDS.get(label, label) for label in LABELS if label in labels))
+    done = "; ".join(
+        f"{shown} at {' or '.join(words[:_SHOWN])}{f' and {len(words) - _SHOWN} more' if len(words) > _SHOWN else ''}"
+        for shown, words in by_error.items()
     )
-    return Property(SEARCHED, "holds", len(search.rows), f"a few runs each on pairs: {looked}{left}")
+    change = "without that record" if case.subject.target.claim.relation.kind == "add_remove" else "with another record"
+    detail = (
+        f"the function {done}, and gives an output {change}; if data may hold such a record, the error reveals it and the claim is "
+        "false: add one to the data to have it judged"
+    )
+    return (Property(ERRORS, "not run", len(refused), detail),)
 
 
 def _ways_of(case: Case) -> list[list[int]]:

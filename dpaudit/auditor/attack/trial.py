@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import reprlib
 from collections.abc import Sequence
 from contextlib import closing
@@ -71,6 +72,8 @@ def try_claim(case: Case) -> Trial:
     """Attack the claim of one target, and make the pair that refutes it smaller."""
     case, searched = search_pairs(case)
     trial = replace(_attack(case), searched=searched)
+    if case.seconds < math.inf and case.search:
+        trial = replace(trial, attack=replace(trial.attack, searched=case.search))
     if trial.independence.status == "violated":
         return trial
     found = minimal_pair(

@@ -30,6 +30,9 @@ from dpaudit.results import Diagnosis
 
 _STRETCHES: Final = 24
 _FOR_TAILS: Final = 200
+_MAY_END: Final = 0.01
+"""Chance at which noise without a known law is taken for one that ends: a wrong doubt costs silence only."""
+
 _RUNS: Final = 8
 """Runs of a variant: with equal random numbers a move is seen exactly, and more of them only confirm that it is constant."""
 _SHARP: Final = 0.15
@@ -134,6 +137,12 @@ def name_move(scene: Scene, moves: Vector) -> Diagnosis | None:
         or _of_clip(scene, budget)
         or _too_narrow(scene, budget)
     )
+
+
+def _may_end(scene: Scene) -> bool:
+    """True if the noise may end on both sides, as noise does that is drawn again until it is small: then it is not only narrow."""
+    columns = [column for column in scene.twins.first.T if len(np.unique(column)) == len(column)]
+    return isinstance(scene.claim.guarantee, PureDP) and any(ends_on_both_sides(column, _MAY_END) for column in columns)
 
 
 @dataclass(frozen=True)
@@ -338,7 +347,7 @@ def _rounded(factor: float) -> str:
 
 def _too_narrow(scene: Scene, budget: _Budget | None) -> Diagnosis | None:
     """Name noise that is too narrow, with the factor where the law of the noise shows it."""
-    if budget is None and (not scene.coarse or len(scene.twins) < _FOR_TAILS):
+    if budget is None and (not scene.coarse or len(scene.twins) < _FOR_TAILS or _may_end(scene)):
         return None
     times = f"about {_rounded(budget.factor)} times " if budget is not None else ""
     return Diagnosis(

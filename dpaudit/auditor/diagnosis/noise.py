@@ -173,15 +173,15 @@ def tails(values: Vector) -> tuple[float, float]:
     return max(float((low - values[values < low]).mean()), 1e-300), max(float((values[values > high] - high).mean()), 1e-300)
 
 
-def ends_on_both_sides(values: Vector) -> bool:
-    """True if exponential tails of the mean excess that a sample shows would have reached further, but for one case in 10^5 each.
+def ends_on_both_sides(values: Vector, chance: float = 1e-5) -> bool:
+    """True if exponential tails of the mean excess that a sample shows would have reached further, but for such a chance each.
 
     Gaussian tails fall off faster than exponential ones, and still reach twice as far as this asks.
     """
     low, high = np.quantile(values, [0.1, 0.9])
     below, above = tails(values)
     reaches = (low - values.min()) / below, (values.max() - high) / above
-    return all(len(values) / 10 * math.log1p(-math.exp(-reach)) < math.log(1e-5) for reach in reaches if reach > 0)
+    return all(len(values) / 10 * math.log1p(-math.exp(-reach)) < math.log(chance) for reach in reaches if reach > 0)
 
 
 def is_cut(values: Vector, scale: float) -> bool:

@@ -127,6 +127,9 @@ def _added(rows: list[Any], strange: list[Strange]) -> Iterator[Iterator[Draft]]
     yield (_draft([one, other], [one], "two records") for one, other in product(few, chosen))
     yield (_draft([one] * most + [other], [one] * most, "tied records") for one, other in product(tied, few) if one is not other)
     yield (_draft([one, one, other], [one, one], "three records") for one, other in product(few, few) if one is not other)
+    yield (
+        _draft([one, other, one], [one, one], "a record between equal ones") for one, other in product(few, few) if one is not other
+    )
     yield (_draft(rows[:count], rows[: count - 1], "the first records") for count in _SIZES if count < size)
     yield (_draft([*rows, copied], rows, "a record twice") for copied in (rows[0], rows[-1]))
     yield (_draft([*one, one[end]], one, "records in order") for one in _arranged(rows) for end in (0, -1, size // 2))
@@ -167,12 +170,12 @@ def _replaced(rows: list[Any], strange: list[Strange], adjacency: Adjacency) -> 
 
 
 def _ways_of_size(rows: list[Any], strange: list[Strange]) -> Iterator[list[list[Any]]]:
-    """From the data to no record, in several orders, and to as many records again that are all tied."""
+    """From the data to no record, in several orders, and to as many records again that are all tied, of few data to more."""
     base = rows[:_LONGEST_WAY]
     for ordered in (base, *_arranged(base)):
         yield [ordered[:count] for count in range(len(ordered), -1, -1)]
     for one in (*_corners(base), *_numeric(strange, ZERO, HIGH)):
-        longer = [*base, *[one.record] * len(base)]
+        longer = [*base, *[one.record] * max(len(base), _LONGEST_WAY // 2)]
         yield [longer[:count] for count in range(len(base), len(longer) + 1)]
 
 

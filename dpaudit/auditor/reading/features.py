@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
@@ -14,6 +15,8 @@ from numpy.typing import NDArray
 
 from dpaudit.auditor.reading.leaves import LARGEST, OWN, Path, stable_code
 from dpaudit.auditor.reading.outputs import Group, Matrix, Outputs, groups, parse_output
+from dpaudit.auditor.reading.precision import NAMES as FINE_NAMES
+from dpaudit.auditor.reading.precision import Fine, columns_of
 from dpaudit.auditor.reading.shapes import shape_of
 from dpaudit.auditor.reading.wide import NORMS, Couple, Lens, norms
 
@@ -69,6 +72,7 @@ class FeatureMap:
       norms: whether there are columns for the measures of wide outputs.
       chosen: places of wide outputs that have columns of their own, since they varied at first or a screening chose them.
       lens: learned scores and couples of numbers of wide outputs, None before a screening.
+      fine: places whose precision and last bits have columns.
     """
 
     kinds: tuple[str, ...]
@@ -88,6 +92,7 @@ class FeatureMap:
     norms: bool = False
     chosen: frozenset[Path] = frozenset()
     lens: Lens | None = None
+    fine: tuple[Fine, ...] = ()
 
     @cached_property
     def known(self) -> dict[Path, int]:
@@ -152,6 +157,7 @@ class FeatureMap:
             (True, 1, lambda _: self.kind_code(group.kind)),
             (bool(scores), len(scores), lambda places: np.column_stack([score() for score in scores[places]])),
             (bool(couples), len(couples), lambda places: np.column_stack([couple() for couple in couples[places]])),
+            (bool(self.fine), len(FINE_NAMES) * len(self.fine), lambda places: self._finely(group)[:, places]),
         ]
         first = 0
         for present, width, part in parts:
@@ -196,6 +202,13 @@ class FeatureMap:
         known = [position for position, path in enumerate(group.paths) if path in places]
         values[:, [places[group.paths[position]] for position in known]] = group.values[:, known]
         return values
+
+    def _finely(self, group: Group) -> Matrix:
+        """Columns of precision and last bits; those of 0 where an output has no such place."""
+        none = np.zeros(len(group.values))
+        places = {path: place for place, path in enumerate(group.paths)}
+        found = [group.values[:, places[fine.path]] if fine.path in places else none for fine in self.fine]
+        return np.column_stack([columns_of(values, fine) for values, fine in zip(found, self.fine, strict=True)])
 
     def _learned(self, group: Group) -> tuple[list[Callable[[], Matrix]], list[Callable[[], Matrix]]]:
         """Return functions for the columns of scores and couples that a screening found."""
@@ -242,6 +255,18 @@ def screened_map(features: FeatureMap, chosen: Iterable[int], lens: Lens) -> Fea
     return _map_of(replace(features, chosen=frozenset(both if len(both) <= _MOST_OWN else own), lens=lens), [])
 
 
+def finer_map(features: FeatureMap, fine: Iterable[Fine]) -> FeatureMap:
+    """Add columns for the precision of some places."""
+    return _map_of(replace(features, fine=(*features.fine, *fine)), [])
+
+
+def single_places(features: FeatureMap) -> dict[Path, int]:
+    """Return the columns of places that have one of their own and whose precision has none."""
+    fine = {one.path for one in features.fine}
+    shared = Counter(features.blocks)
+    return {path: block for path, block in features.known.items() if shared[block] == 1 and path not in fine}
+
+
 def limit_forms(forms: Iterable[Form], most: int) -> tuple[Form, ...]:
     """Keep at most so many forms, chosen by their codes: if the first were kept, early runs would look different from late ones."""
     found = tuple(dict.fromkeys(forms))
@@ -279,6 +304,7 @@ def _map_of(features: FeatureMap, forms: Iterable[Form]) -> FeatureMap:
     names += ["length"] if length else []
     names += ["kind"]
     names += [] if lens is None else [*lens.names, *(_couple_name(paths, couple, features.show_keys) for couple in lens.couples)]
+    names += [f"{name}{_of_place(paths, fine.path, features.show_keys)}" for fine in features.fine for name in FINE_NAMES]
     names += ["score"] if features.score else []
     return replace(
         features,
@@ -356,6 +382,11 @@ def _couple_name(paths: tuple[Path, ...], couple: Couple, show_keys: bool) -> st
     one, other = (_place_name(paths, place, show_keys=show_keys) for place in (couple.first, couple.second))
     sign = {"difference": "-", "sum": "+", "product": "times"}[couple.kind]
     return f"{other} {sign} {one}"
+
+
+def _of_place(paths: tuple[Path, ...], path: Path, show_keys: bool) -> str:  # noqa: FBT001 - one call
+    """Name the place of a column of precision; nothing where the output is a number."""
+    return f" of {_place_name(paths, paths.index(path), show_keys=show_keys)}" if path else ""
 
 
 def _place_name(paths: tuple[Path, ...], place: int, *, show_keys: bool) -> str:

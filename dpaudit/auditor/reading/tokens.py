@@ -109,6 +109,12 @@ def _hexadecimal(text: str) -> Token:
     return Token(f"<{case}{len(text)}>", ((int(digits, 16), "int"),))
 
 
+def _identifier(text: str) -> Token:
+    """An identifier with its version and variant, which stand in the middle of it."""
+    found = _hexadecimal(text)
+    return Token(found.template, (*found.numbers, (float(int(text[14], 16)), "float"), (float(int(text[19], 16)), "float")))
+
+
 def _moment(day: date, clock: str, template: str) -> Token:
     """A date, with its time of day where it has one: as seconds, and the seconds of the minute apart."""
     if not clock:
@@ -151,7 +157,7 @@ def _clock(text: str) -> Token:
 
 
 _READERS: Final[dict[str, Callable[[str], Token | None]]] = {
-    "identifier": _hexadecimal,
+    "identifier": _identifier,
     "date": _date,
     "day": _named_date,
     "month": _named_date,

@@ -9,10 +9,11 @@ import json
 import os
 import signal
 import sys
+import warnings
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, Final, NoReturn, TypeAlias
+from typing import Any, Final, NoReturn, TextIO, TypeAlias
 
 from dpaudit.auditor.supervision.processes import LINUX, die_with_parent, withheld
 from dpaudit.errors import DpauditError, origin_of
@@ -44,6 +45,7 @@ def live(work: Work, messages: int, output: int, memory: int) -> NoReturn:
 
     try:
         _isolate(output, memory)
+        _show_warnings_once()
         own_process()
         done = work(lambda message: send("heard", message))
         if changed := _find_replaced(before):
@@ -77,6 +79,25 @@ def _isolate(output: int, memory: int) -> None:
     for stream in ("stdin", "stdout", "stderr"):
         setattr(sys, f"__{stream}__", getattr(sys, stream))
     _bound_memory(memory)
+
+
+def _show_warnings_once() -> None:
+    """Print a warning of one line once: libraries that change filters in every call make Python forget that it printed it."""
+    show, shown = warnings.showwarning, set[tuple[type[Warning], str, int]]()
+
+    def once(
+        message: Warning | str,
+        category: type[Warning],
+        filename: str,
+        lineno: int,
+        file: TextIO | None = None,
+        line: str | None = None,
+    ) -> None:
+        if (category, filename, lineno) not in shown:
+            shown.add((category, filename, lineno))
+            show(message, category, filename, lineno, file, line)
+
+    warnings.showwarning = once
 
 
 def _open_unbuffered(number: int) -> io.TextIOWrapper:

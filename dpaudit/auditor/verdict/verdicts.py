@@ -130,7 +130,7 @@ def _survival(attack: Attack) -> str:
     factor = "" if power.factor is None else f", {power.factor:.3g} times the claim,"
     return (
         f"Not refuted in {attack.runs} runs; a true epsilon of {power.epsilon:.4g}{factor} "
-        f"would have been found with probability {power.probability:g} on the tested pair."
+        f"would have been found with probability {power.probability:g} on the tested pair and event."
     )
 
 

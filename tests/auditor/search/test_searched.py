@@ -1,5 +1,6 @@
 """The search among datasets that do not stand in the data: what it makes, what it takes for meant, and what it finds."""
 
+import math
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
@@ -12,6 +13,7 @@ from hypothesis import strategies as st
 
 from dpaudit import Adjacency, Claim, PureDP, Sensitivity, Target, audit
 from dpaudit.auditor.attack.contrast import contrast
+from dpaudit.auditor.attack.plans import finalists_of, runs_to_search_within
 from dpaudit.auditor.data.domains import EMPTY, HIGH, LONG, LOW, MISSING, NAN, OTHER, ZERO, values_beyond
 from dpaudit.auditor.data.records import same
 from dpaudit.auditor.pairs.candidates import candidate_pairs, searched_pairs
@@ -19,6 +21,7 @@ from dpaudit.auditor.pairs.kinds import check_neighbours
 from dpaudit.auditor.replaying import replay
 from dpaudit.auditor.runs.workload import Subject, with_searched, workload
 from dpaudit.auditor.verdict.verdicts import Verdict
+from dpaudit.report.answers import answers
 
 RUNS = 24_000
 AGES = [31, 47, 22, 65, 58, 39, 71, 26, 44, 53]
@@ -242,3 +245,75 @@ def test_a_missing_value_that_comes_through_is_said_beside_the_verdict(fills):
         if fills
         else ["a None or NaN in the data, which have none, comes through to the output: where data may hold one the claim is false"]
     )
+
+
+def with_root(ages, rng):
+    return sum(min(math.sqrt(age), 8) for age in ages) + rng.laplace(scale=8)
+
+
+def of_known_towns(rows, rng):
+    return sum({"A": 1, "B": 0, "C": 1}[row["town"]] for row in rows) + rng.laplace()
+
+
+@pytest.mark.parametrize(
+    ("data", "run", "words"),
+    [
+        (AGES, with_root, ["raised ValueError at a value far below the others", "raised TypeError at a missing value"]),
+        (ROWS, of_known_towns, ["raised KeyError at", "a new category"]),
+        (AGES, lambda ages, rng: noisy(clipped(ages), 100, rng), []),
+        (AGES, lambda ages, rng: noisy(len(ages), 1, rng) / (rng.random() > 0.3), []),
+    ],
+    ids=["a number", "a category", "none", "at random"],
+)
+def test_an_error_at_an_invented_record_stands_beside_the_verdict_as_not_checked(data, run, words):
+    report = audit(target(data, run), runs=RUNS, seed=5, stop_early=True)
+
+    (result,) = report.results
+    said = [check for check in result.properties if check.name == "errors at records unlike the data"]
+    assert Verdict.REFUTED != result.verdict
+    assert [True] * bool(words) == [all(word in check.detail for word in words) for check in said]
+    for check in said:
+        assert "not run" == check.status
+        assert check.detail in answers(report, result).unseen[-1]
+        assert "No violation found" not in answers(report, result).found
+
+
+@pytest.mark.parametrize("data", [[*AGES, -5], [*AGES, None]], ids=["below", "missing"])
+def test_a_record_at_which_the_function_raises_is_judged_once_it_is_in_the_data(data):
+    assert Verdict.REFUTED == audit(target(data, with_root), runs=RUNS, seed=5, stop_early=True).results[0].verdict
+
+
+def as_deviation(ages, rng):
+    width = 1 if len(ages) < 6 or len(set(ages)) > 1 else 0
+    return noisy(clipped(ages) / 100, 1 / width, rng)
+
+
+def test_an_error_at_equal_records_of_the_data_refutes():
+    assert Verdict.REFUTED == audit(target(AGES, as_deviation), runs=RUNS, seed=5, stop_early=True).results[0].verdict
+
+
+def wrapped(rows, rng):
+    return noisy(np.array(rows, dtype=np.int8).sum(dtype=np.int8), 20, rng)
+
+
+def test_a_sum_that_wraps_around_is_found_beyond_the_size_of_the_data():
+    data = [1, 0, 2, 1, 3, 0, 1, 2, 0, 1, 4, 2]
+
+    assert Verdict.REFUTED == audit(target(data, wrapped), runs=3 * RUNS, seed=5, stop_early=True).results[0].verdict
+
+
+def test_a_time_budget_is_searched_too_and_replays(monkeypatch):
+    monkeypatch.setattr("dpaudit.auditor.examining.runs_to_search_within", lambda seconds, pace: 2**11)  # whatever the machine does
+    one = target(AGES, DEFECTS["a size"][2], name="size")
+    report = audit(one, seconds=2, seed=4, stop_early=True)
+
+    (result,) = report.results
+    assert 2**11 == result.attack.searched
+    assert ["holds"] == [check.status for check in result.properties if "datasets unlike the data" in check.name]
+    monkeypatch.undo()
+    assert replay(report, targets=[one])[0].same
+
+
+@pytest.mark.parametrize(("runs", "finalists", "pace"), [(0, 0, 100), (2**11, 4, 4000), (2**12, 8, 8000), (2**13, 12, 1e6)])
+def test_a_clock_allows_the_search_a_sixteenth_of_the_time_in_powers_of_two(runs, finalists, pace):
+    assert (runs, finalists) == (runs_to_search_within(10, pace), finalists_of(runs))

@@ -1,0 +1,93 @@
+"""How finely floats are given out: their digits after the point, whether few bits hold them, and their last bits.
+
+Noise added to floats in the usual way shows in the last bits of small outputs, which only `float_bits` looks at. What is read here
+is alike for all usual ways to add noise: few digits or many, and the last bits of outputs too large to show what was rounded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Final, NamedTuple
+
+import numpy as np
+
+from dpaudit.auditor.reading.leaves import Path
+from dpaudit.auditor.statistics.binning import Floats, Labels
+
+_MOST_DIGITS: Final = 9
+_LARGEST: Final = 1e10
+"""Floats of at most ten digits are taken for decimals: among those of all digits one in a million looks like one."""
+
+_SHORT: Final = 16.0
+_FULL: Final = 17.0
+_BITS: Final = 4
+"""Last bits that are read."""
+
+_LEAST_RATIO: Final = 2.5
+"""A sum that is rounded from one bit more ends on 1 in half as many cases, since ties go to even numbers; a leak does more."""
+
+_LARGE: Final = 0.75
+"""Share of the outputs that are too small for their last bits to be looked at."""
+
+_STRONG: Final = 5.0
+"""Standard deviations by which a share has to differ before columns are added: that decides nothing, and costs a little power."""
+
+_FEWEST: Final = 64
+
+
+class Fine(NamedTuple):
+    """A place whose precision is read, and the size from which on its last bits are."""
+
+    path: Path
+    limit: float
+
+
+NAMES: Final = ("precision", "last bits")
+
+
+def precision(values: Floats) -> Floats:
+    """Digits after the point of decimals of few digits; 16 for other numbers that 24 bits hold, 17 for all others."""
+    with np.errstate(over="ignore"):
+        found = np.where(values.astype(np.float32) == values, _SHORT, _FULL)
+    for digits in range(_MOST_DIGITS, -1, -1):
+        scale = 10.0**digits
+        found[(np.abs(values) * scale < _LARGEST) & (np.rint(values * scale) / scale == values)] = digits
+    return found
+
+
+def last_bits(values: Floats, limit: float) -> Floats:
+    """The last four bits of the significands of large numbers of full precision, -1 for others."""
+    read = (np.abs(values) >= limit) & (precision(values) == _FULL)
+    return np.where(read, np.ascontiguousarray(values).view(np.int64) % 2**_BITS, -1).astype(np.float64)
+
+
+def columns_of(values: Floats, fine: Fine) -> Floats:
+    """The columns of a place."""
+    return np.column_stack([precision(values), last_bits(values, fine.limit)])
+
+
+def find_fine(path: Path, samples: Iterable[tuple[Floats, Labels]]) -> Fine | None:
+    """Return a place with its limit where precision or last bits differ clearly between the datasets of a pair."""
+    for values, labels in samples:
+        if len(values) < _FEWEST or (values == np.rint(values)).all():
+            continue
+        fine = Fine(path, float(np.quantile(np.abs(values), _LARGE)))
+        digits, last = columns_of(values, fine).T
+        read = last >= 0  # how many are large is no matter of precision
+        bits = [last[read] // 2**place % 2 for place in range(_BITS)]
+        if _differs(digits, labels, 1) or any(_differs(bit, labels[read], _LEAST_RATIO) for bit in bits):
+            return fine
+    return None
+
+
+def _differs(column: Floats, labels: Labels, least: float) -> bool:
+    """True if the share of a value differs between the labels by such a factor, and by far more than by chance."""
+    if not column.size:
+        return False
+    values, codes = np.unique(column, return_inverse=True)
+    counts = np.stack([np.bincount(codes[labels == label], minlength=values.size) for label in (0, 1)]) + 0.5
+    shares = counts / counts.sum(axis=1, keepdims=True)
+    pooled = counts.sum(axis=0) / counts.sum()
+    spread = np.sqrt(pooled * (1 - pooled) * (1 / counts.sum(axis=1)).sum())
+    low, high = np.sort(shares, axis=0)
+    return bool(((high - low > _STRONG * spread) & (high >= least * low)).any())
