@@ -7,12 +7,15 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
+from sklearn.utils.metaestimators import available_if
 
 from dpaudit.exact import positive
 from learners.estimator import PrivateEstimator, Public
 from learners.public_data.plans import map_rows, solver_of, subspace_facts, subspace_of
-from learners.solvers.gradient import WEIGHT_BITS, solve
+from learners.rows.labels import checked_classes, class_weights
+from learners.solvers.gradient import WEIGHT_BITS, linear_rule, solve
 from learners.solvers.plans import SolverPlan, default_plan
+from learners.solvers.slopes import likely_classes
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -22,6 +25,13 @@ if TYPE_CHECKING:
     from learners.rows.ingest import Features
     from learners.rows.rows import Rows
     from mechanisms.sampling.random import BitSource
+
+
+def _suits_link(model: Any) -> bool:
+    """True, or an error that says why scores have no probabilities: a learner of the user's own has a loss of its own."""
+    if getattr(model, "learner", None) is not None:
+        raise AttributeError("probabilities belong to the loss of the default learner; learner=... has another. Use its scores.")
+    return True
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -43,6 +53,8 @@ class PrivateClassifier(PrivateEstimator):
       n_nominal: under add_remove, a public number that stands for the number of records.
       public_X: public records without labels, an array or sparse matrix of shape (m, d), or a function of d that gives them; None
         for none. They must not depend on the private records: the guarantee holds for each choice of them.
+      class_weight: a public positive weight for every class by name, such as {0: 1, 1: 10}, of which only ratios matter, down to
+        1/4096; None for equal ones. Scores and probabilities are then those of records so weighted.
     Source: Bassily, Smith, Thakurta 2014; docs/linear_learners.md, "The default rule"; docs/public_data.md.
     Example:
       >>> import numpy as np
@@ -58,6 +70,22 @@ class PrivateClassifier(PrivateEstimator):
     delta: Exact = field()
     n_nominal: int | None = None
     public_X: Any = None  # noqa: N815 - features, as in scikit-learn
+    class_weight: Mapping[Any, Exact] | None = None
+
+    @available_if(_suits_link)  # type: ignore[untyped-decorator]
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:  # noqa: N803 - scikit-learn's name
+        """Probabilities of the classes, of shape (n, K), for which the released scores would be best; they cost nothing.
+
+        They are calibrated as far as the records follow a linear model and noise is small, and rank records as the scores do.
+        """
+        scores = self._scored(X)
+        return np.ones((len(scores), 1)) if self.plan_ is None else likely_classes(scores)
+
+    @available_if(_suits_link)  # type: ignore[untyped-decorator]
+    def predict_log_proba(self, X: Any) -> NDArray[np.float64]:  # noqa: N803 - scikit-learn's name
+        """Logarithms of the probabilities of `predict_proba`."""
+        with np.errstate(divide="ignore"):
+            return np.asarray(np.log(self.predict_proba(X)))
 
     @property
     def coef_(self) -> NDArray[np.float64]:
@@ -88,7 +116,18 @@ class PrivateClassifier(PrivateEstimator):
             return default_plan(public)
         from learners.public_data.default_rule import public_plan
 
-        return public_plan(self.public_X, public)
+        return public_plan(self.public_X, public, self._weights_of_classes())
+
+    def _kinds(self, labels: NDArray[Any]) -> NDArray[Any]:
+        """The classes, each with a weight if there are any."""
+        kinds = super()._kinds(labels)
+        if self.class_weight is not None:
+            class_weights(self.class_weight, kinds)
+        return kinds
+
+    def _weights_of_classes(self) -> tuple[int, ...] | None:
+        """The weights of the classes in their order; they name every class."""
+        return None if self.class_weight is None else class_weights(self.class_weight, checked_classes(list(self.class_weight)))
 
     def _rows(self, features: Features, labels: NDArray[np.int64], plan: AnyPlan) -> Rows:  # type: ignore[override]
         """Records, or their images under the map of the public records."""
@@ -97,7 +136,7 @@ class PrivateClassifier(PrivateEstimator):
     def _learn(self, rows: Rows, plan: AnyPlan, source: BitSource | None) -> Mapping[str, Any]:  # type: ignore[override]
         """The planned sums; everything else is computed from them."""
         if isinstance(plan, SolverPlan):
-            return {"weights_": solve(rows, plan, source)}
+            return {"weights_": solve(rows, plan, source, linear_rule(plan.outputs, self._weights_of_classes()))}
         return {"weights_": plan.learner.learn(rows, plan.inner, source)}
 
     def _scores(self, rows: Rows) -> NDArray[np.float64]:
@@ -105,5 +144,6 @@ class PrivateClassifier(PrivateEstimator):
         return rows.margins(self.weights_) / float(1 << (WEIGHT_BITS + solver_of(self.plan_).lattice_bits))
 
     def _plan_facts(self, _public: Public, plan: AnyPlan | None) -> dict[str, Any]:
-        """The directions that records are projected on."""
-        return subspace_facts(plan)
+        """The directions that records are projected on, and the weights of the classes."""
+        weights = self._weights_of_classes()
+        return subspace_facts(plan) | ({} if weights is None else {"class_weight": list(weights)})

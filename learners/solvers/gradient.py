@@ -9,14 +9,14 @@ import numpy as np
 
 from dpaudit.errors import InvalidArgument
 from learners.solvers.quasi_newton import preconditioner
-from learners.solvers.slopes import LOGISTIC, SOFTMAX, UNIT, SlopeRule
+from learners.solvers.slopes import LOGISTIC, SOFTMAX, UNIT, SlopeRule, weighted_rule
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from learners.rows.rows import Rows
+    from learners.solvers.newton import Move
     from learners.solvers.plans import SolverPlan
-    from learners.solvers.quasi_newton import Move
     from mechanisms.sampling.random import BitSource
 
 WEIGHT_BITS: Final = 16
@@ -34,10 +34,16 @@ def solve(rows: Rows, plan: SolverPlan, source: BitSource | None = None, loss: S
             "DPA103",
             f"rows may have {rows.bound} steps, the plan allows {plan.bound}. Use the plan's lattice and intercept.",
         )
-    used = loss or (SOFTMAX if plan.outputs > 1 else LOGISTIC)
+    used = loss or linear_rule(plan.outputs)
     if plan.moment is not None:
         return _descend(rows, plan, source, used, preconditioner(rows, plan, source, used))
     return _descend(rows, plan, source, used, _paced(plan, careful=used.careful))
+
+
+def linear_rule(outputs: int, weights: tuple[int, ...] | None = None) -> SlopeRule:
+    """The loss of the default rule, with public weights of the classes if there are any."""
+    rule = SOFTMAX if outputs > 1 else LOGISTIC
+    return rule if weights is None else weighted_rule(rule, weights)
 
 
 def _paced(plan: SolverPlan, *, careful: bool) -> Move:

@@ -10,11 +10,14 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
 
     from learners.solvers.plans import SolverPlan
-    from learners.solvers.quasi_newton import Axes, Move
     from learners.solvers.slopes import Bend, SlopeRule
+
+    Move = Callable[[NDArray[np.float64], NDArray[np.float64]], NDArray[np.float64]]
 
 _PACE: Final = 0.85
 """Part of a Newton step that is taken: less than all, since every step carries noise of its own."""
@@ -25,6 +28,24 @@ _LEAST: Final = 0.3
 _PLACES: Final = np.linspace(-6, 6, 49)
 _SHARES: Final = np.exp(-(_PLACES**2) / 2) / np.exp(-(_PLACES**2) / 2).sum()
 """Places of a standard normal law, and their shares; for smooth functions even spacing errs by less than the tails beyond 6."""
+
+
+@dataclass(frozen=True, eq=False)
+class Axes:
+    """The axes of a noisy second moment of rows in units of the largest norm, and what is needed to take steps along them."""
+
+    values: NDArray[np.float64]  # eigenvalues, raised to the floor
+    vectors: NDArray[np.float64]  # eigenvectors, one a column
+    floor: float  # the part of the spectral norm of the noise that the loss asks for
+    noise: float  # deviation of a gradient's noise in one direction, times the root of the number of steps
+
+    def inward(self, vectors: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Coordinates along the axes; sums of einsum's own loops, which no number of threads changes."""
+        return np.asarray(np.einsum("ij,i...->j...", self.vectors, vectors))
+
+    def outward(self, parts: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The vector of these coordinates, summed in the same way."""
+        return np.asarray(np.einsum("ij,j...->i...", self.vectors, parts))
 
 
 @dataclass(frozen=True, eq=False)

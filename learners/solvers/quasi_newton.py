@@ -3,47 +3,26 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from learners.solvers.newton import Axes, newton_steps
 from learners.solvers.plans import DIAGONAL, OFF_DIAGONAL
 from learners.solvers.slopes import LOGISTIC, UNIT, SlopeRule
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from numpy.typing import NDArray
 
     from learners.rows.rows import Rows
+    from learners.solvers.newton import Move
     from learners.solvers.plans import SolverPlan
     from mechanisms.sampling.random import BitSource
 
-    Move = Callable[[NDArray[np.float64], NDArray[np.float64]], NDArray[np.float64]]
-
 _CAREFUL: Final = 4.0
 """A careful loss wants no margin of a longest record to move by more than a quarter, by the noise of all its gradients."""
-
-
-@dataclass(frozen=True, eq=False)
-class Axes:
-    """The axes of a noisy second moment of rows in units of the largest norm, and what is needed to take steps along them."""
-
-    values: NDArray[np.float64]  # eigenvalues, raised to the floor
-    vectors: NDArray[np.float64]  # eigenvectors, one a column
-    floor: float  # the part of the spectral norm of the noise that the loss asks for
-    noise: float  # deviation of a gradient's noise in one direction, times the root of the number of steps
-
-    def inward(self, vectors: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Coordinates along the axes; sums of einsum's own loops, which no number of threads changes."""
-        return np.asarray(np.einsum("ij,i...->j...", self.vectors, vectors))
-
-    def outward(self, parts: NDArray[np.float64]) -> NDArray[np.float64]:
-        """The vector of these coordinates, summed in the same way."""
-        return np.asarray(np.einsum("ij,j...->i...", self.vectors, parts))
 
 
 def preconditioner(rows: Rows, plan: SolverPlan, source: BitSource | None, loss: SlopeRule = LOGISTIC) -> Move:
@@ -63,8 +42,6 @@ def preconditioner(rows: Rows, plan: SolverPlan, source: BitSource | None, loss:
     axes = Axes(np.maximum(values, floor), vectors, floor, noise)
     if loss.bend is None:
         return _constant(axes, loss)
-    from learners.solvers.newton import newton_steps
-
     return newton_steps(axes, plan, loss)
 
 

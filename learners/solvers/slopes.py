@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from learners.rows.labels import WEIGHT_UNIT
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -26,9 +28,6 @@ Slopes = Callable[["NDArray[np.int64]", "NDArray[np.int64]", int], "NDArray[np.i
 
 Bend = Callable[["NDArray[np.float64]"], "NDArray[np.float64]"]
 """From margins to the mean second derivative of a loss, over the labels for which those margins would be best."""
-
-WEIGHT_UNIT: Final = 2**12
-"""The largest weight of a class, in steps."""
 
 
 @dataclass(frozen=True)

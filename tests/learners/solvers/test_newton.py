@@ -13,9 +13,8 @@ from dpaudit.claims import Adjacency
 from learners.estimator import Public
 from learners.rows.ingest import checked_features, to_rows
 from learners.solvers.gradient import solve
-from learners.solvers.newton import NormalModel, newton_steps
+from learners.solvers.newton import Axes, NormalModel, newton_steps
 from learners.solvers.plans import default_plan
-from learners.solvers.quasi_newton import Axes
 from learners.solvers.slopes import LOGISTIC, expected_bend
 from mechanisms import source_from
 
