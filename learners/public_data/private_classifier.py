@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from sklearn.utils.metaestimators import available_if
 
-from dpaudit.exact import positive
+from dpaudit.errors import InvalidArgument, Unsupported
+from dpaudit.exact import positive, rational
 from learners.estimator import PrivateEstimator, Public
 from learners.public_data.plans import map_rows, solver_of, subspace_facts, subspace_of
 from learners.rows.labels import checked_classes, class_weights
+from learners.rows.ranges import read_ranges
 from learners.solvers.gradient import WEIGHT_BITS, linear_rule, solve
 from learners.solvers.plans import SolverPlan, default_plan
 from learners.solvers.slopes import likely_classes
@@ -55,6 +57,8 @@ class PrivateClassifier(PrivateEstimator):
         for none. They must not depend on the private records: the guarantee holds for each choice of them.
       class_weight: a public positive weight for every class by name, such as {0: 1, 1: 10}, of which only ratios matter, down to
         1/4096; None for equal ones. Scores and probabilities are then those of records so weighted.
+      feature_ranges: a public pair (low, high) for every column: entries are cut to it and become numbers from -1 to 1, and
+        `feature_norm` bounds these; None takes columns in their own units, where one of far larger values drowns the others.
     Source: Bassily, Smith, Thakurta 2014; docs/linear_learners.md, "The default rule"; docs/public_data.md.
     Example:
       >>> import numpy as np
@@ -71,6 +75,7 @@ class PrivateClassifier(PrivateEstimator):
     n_nominal: int | None = None
     public_X: Any = None  # noqa: N815 - features, as in scikit-learn
     class_weight: Mapping[Any, Exact] | None = None
+    feature_ranges: Any = None
 
     @available_if(_suits_link)  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> NDArray[np.float64]:  # noqa: N803 - scikit-learn's name
@@ -96,7 +101,8 @@ class PrivateClassifier(PrivateEstimator):
         weights, image = self._weights(), subspace_of(self.plan_)
         if image is not None:
             return np.asarray(image.transpose(weights[:, : image.dimension_out].T).T)
-        return weights[:, : self.n_features_in_] / float(positive(self.feature_norm, "feature_norm"))
+        own = weights[:, : self.n_features_in_] / float(positive(self.feature_norm, "feature_norm"))
+        return own if self.feature_ranges is None else own / read_ranges(self.feature_ranges, self.n_features_in_).halves
 
     @property
     def intercept_(self) -> NDArray[np.float64]:
@@ -104,7 +110,11 @@ class PrivateClassifier(PrivateEstimator):
         weights, image, plan = self._weights(), subspace_of(self.plan_), solver_of(self.plan_)
         width = self.n_features_in_ if image is None else image.dimension_out
         constants = weights[:, width:].sum(axis=1) * (plan.intercept / 2**plan.lattice_bits)
-        return np.asarray(constants if image is None else constants - image.centre_scores(weights[:, :width].T))
+        if image is not None:
+            return np.asarray(constants - image.centre_scores(weights[:, :width].T))
+        if self.feature_ranges is None:
+            return np.asarray(constants)
+        return np.asarray(constants - self.coef_ @ read_ranges(self.feature_ranges, width).centres)
 
     def _weights(self) -> NDArray[np.float64]:
         """The released weights, one class a row, for rows in units of the largest norm."""
@@ -112,6 +122,8 @@ class PrivateClassifier(PrivateEstimator):
 
     def _plan(self, public: Public) -> AnyPlan:
         """The default rule."""
+        if self.feature_ranges is not None:
+            self._require_ranges(public)
         if self.public_X is None:
             return default_plan(public)
         from learners.public_data.default_rule import public_plan
@@ -131,7 +143,19 @@ class PrivateClassifier(PrivateEstimator):
 
     def _rows(self, features: Features, labels: NDArray[np.int64], plan: AnyPlan) -> Rows:  # type: ignore[override]
         """Records, or their images under the map of the public records."""
+        if self.feature_ranges is not None:
+            features = read_ranges(self.feature_ranges, features.shape[1]).scale(features)
         return map_rows(super()._rows(features, labels, plan), plan)
+
+    def _require_ranges(self, public: Public) -> None:
+        """Refuse ranges that are none, or that go with nothing else that was given."""
+        read_ranges(self.feature_ranges, public.features)
+        if self.public_X is not None:
+            raise InvalidArgument("DPA105", "feature_ranges and public_X are both given. Scale both tables by the ranges first.")
+        if public.adjacency.kind == "zero_out":
+            raise Unsupported(
+                "DPA604", "under zero_out the null record must stay all zeros; feature_ranges move it. Scale columns first."
+            )
 
     def _learn(self, rows: Rows, plan: AnyPlan, source: BitSource | None) -> Mapping[str, Any]:  # type: ignore[override]
         """The planned sums; everything else is computed from them."""
@@ -144,6 +168,9 @@ class PrivateClassifier(PrivateEstimator):
         return rows.margins(self.weights_) / float(1 << (WEIGHT_BITS + solver_of(self.plan_).lattice_bits))
 
     def _plan_facts(self, _public: Public, plan: AnyPlan | None) -> dict[str, Any]:
-        """The directions that records are projected on, and the weights of the classes."""
+        """The directions that records are projected on, the weights of the classes, and the ranges of the columns."""
         weights = self._weights_of_classes()
-        return subspace_facts(plan) | ({} if weights is None else {"class_weight": list(weights)})
+        facts = subspace_facts(plan) | ({} if weights is None else {"class_weight": list(weights)})
+        if self.feature_ranges is not None:
+            facts["feature_ranges"] = [[str(rational(end, "an end of a range")) for end in pair] for pair in self.feature_ranges]
+        return facts
