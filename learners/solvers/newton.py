@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
@@ -10,14 +11,13 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from numpy.typing import NDArray
 
     from learners.solvers.plans import SolverPlan
     from learners.solvers.slopes import Bend, SlopeRule
 
-    Move = Callable[[NDArray[np.float64], NDArray[np.float64]], NDArray[np.float64]]
+Move = Callable[["NDArray[np.float64]", "NDArray[np.float64]"], "NDArray[np.float64]"]
+"""From a noisy gradient and the weights that it was released at to a step."""
 
 _PACE: Final = 0.85
 """Part of a Newton step that is taken: less than all, since every step carries noise of its own."""
@@ -39,7 +39,6 @@ class Axes:
 
     values: NDArray[np.float64]  # eigenvalues, raised to the floor
     vectors: NDArray[np.float64]  # eigenvectors, one a column
-    floor: float  # the part of the spectral norm of the noise that the loss asks for
     noise: float  # deviation of a gradient's noise in one direction, times the root of the number of steps
 
     def inward(self, vectors: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -39,7 +39,7 @@ def preconditioner(rows: Rows, plan: SolverPlan, source: BitSource | None, loss:
     values, vectors = _eigen(matrix.T)
     floor = loss.floor * 2 * math.sqrt(len(values)) * deviation
     noise = float(plan.gradient.parameter("sigma")) / float(UNIT << plan.lattice_bits) * math.sqrt(plan.steps)
-    axes = Axes(np.maximum(values, floor), vectors, floor, noise)
+    axes = Axes(np.maximum(values, floor), vectors, noise)
     if loss.bend is None:
         return _constant(axes, loss)
     return newton_steps(axes, plan, loss)

@@ -31,7 +31,7 @@ def normal_rows(count=200_000, seed=0):
 def axes_of(moment, noise=1e-9):
     """The axes of a second moment without noise."""
     values, vectors = np.linalg.eigh(moment)
-    return Axes(np.maximum(values, 1e-9), vectors, 0.0, noise)
+    return Axes(np.maximum(values, 1e-9), vectors, noise)
 
 
 @pytest.mark.parametrize("length", [0.5, 3, 8])
