@@ -14,7 +14,7 @@ from dpaudit.exact import positive, rational
 from learners.estimator import PrivateEstimator, Public
 from learners.public_data.plans import map_rows, solver_of, subspace_facts, subspace_of
 from learners.rows.labels import checked_classes, class_weights
-from learners.rows.ranges import read_ranges
+from learners.rows.ranges import read_ranges, require_dense
 from learners.solvers.gradient import WEIGHT_BITS, linear_rule, solve
 from learners.solvers.plans import SolverPlan, default_plan
 from learners.solvers.slopes import likely_classes
@@ -122,13 +122,14 @@ class PrivateClassifier(PrivateEstimator):
 
     def _plan(self, public: Public) -> AnyPlan:
         """The default rule."""
+        weights = self._weights_of_classes(public.classes)
         if self.feature_ranges is not None:
             self._require_ranges(public)
         if self.public_X is None:
             return default_plan(public)
         from learners.public_data.default_rule import public_plan
 
-        return public_plan(self.public_X, public, self._weights_of_classes())
+        return public_plan(self.public_X, public, weights)
 
     def _kinds(self, labels: NDArray[Any]) -> NDArray[Any]:
         """The classes, each with a weight if there are any."""
@@ -137,9 +138,23 @@ class PrivateClassifier(PrivateEstimator):
             class_weights(self.class_weight, kinds)
         return kinds
 
-    def _weights_of_classes(self) -> tuple[int, ...] | None:
+    def _weights_of_classes(self, classes: int) -> tuple[int, ...] | None:
         """The weights of the classes in their order; they name every class."""
-        return None if self.class_weight is None else class_weights(self.class_weight, checked_classes(list(self.class_weight)))
+        if self.class_weight is None:
+            return None
+        named = self.classes if self.classes is not None or not isinstance(self.class_weight, Mapping) else list(self.class_weight)
+        weights = class_weights(self.class_weight, checked_classes(range(classes) if named is None else named))
+        if len(weights) != classes:
+            raise InvalidArgument(
+                "DPA103", f"class_weight must name each of the {classes} classes and no other. Give all a weight."
+            )
+        return weights
+
+    def _public(self, features: Features, classes: int) -> Public:
+        """The public quantities; under ranges features have to be dense."""
+        if self.feature_ranges is not None:
+            require_dense(features)
+        return super()._public(features, classes)
 
     def _rows(self, features: Features, labels: NDArray[np.int64], plan: AnyPlan) -> Rows:  # type: ignore[override]
         """Records, or their images under the map of the public records."""
@@ -160,16 +175,18 @@ class PrivateClassifier(PrivateEstimator):
     def _learn(self, rows: Rows, plan: AnyPlan, source: BitSource | None) -> Mapping[str, Any]:  # type: ignore[override]
         """The planned sums; everything else is computed from them."""
         if isinstance(plan, SolverPlan):
-            return {"weights_": solve(rows, plan, source, linear_rule(plan.outputs, self._weights_of_classes()))}
+            return {
+                "weights_": solve(rows, plan, source, linear_rule(plan.outputs, self._weights_of_classes(max(2, plan.outputs))))
+            }
         return {"weights_": plan.learner.learn(rows, plan.inner, source)}
 
     def _scores(self, rows: Rows) -> NDArray[np.float64]:
         """Margins, exact up to their division by the units."""
         return rows.margins(self.weights_) / float(1 << (WEIGHT_BITS + solver_of(self.plan_).lattice_bits))
 
-    def _plan_facts(self, _public: Public, plan: AnyPlan | None) -> dict[str, Any]:
+    def _plan_facts(self, public: Public, plan: AnyPlan | None) -> dict[str, Any]:
         """The directions that records are projected on, the weights of the classes, and the ranges of the columns."""
-        weights = self._weights_of_classes()
+        weights = self._weights_of_classes(public.classes)
         facts = subspace_facts(plan) | ({} if weights is None else {"class_weight": list(weights)})
         if self.feature_ranges is not None:
             facts["feature_ranges"] = [[str(rational(end, "an end of a range")) for end in pair] for pair in self.feature_ranges]

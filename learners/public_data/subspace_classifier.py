@@ -75,7 +75,7 @@ class PublicSubspaceClassifier(PrivateClassifier):
             raise Unsupported(
                 "DPA604", "under zero_out the null record must stay all zeros; centring moves it. Give centred=False."
             )
-        weights = self._weights_of_classes()
+        weights = self._weights_of_classes(public.classes)
         if weights is not None and self.learner is not None:
             raise InvalidArgument(
                 "DPA105", "class_weight is for the default learner, and learner=... has its own loss. Give one of both."

@@ -14,8 +14,6 @@ from dpaudit.exact import kind_of, rational
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from learners.rows.ingest import Features
-
 _WRITE: Final = "Write one pair (low, high) for each column in their order, such as feature_ranges=[(17, 90), (0, 99999)]."
 
 
@@ -26,13 +24,18 @@ class Ranges:
     centres: NDArray[np.float64]
     halves: NDArray[np.float64]
 
-    def scale(self, features: Features) -> NDArray[np.float64]:
+    def scale(self, features: Any) -> NDArray[np.float64]:
         """Entries as parts of half their range from its centre, cut to -1 and 1; what is not a number stays so."""
-        if not isinstance(features, np.ndarray):
-            raise Unsupported("DPA604", "feature_ranges move zeros, so a sparse matrix would not stay sparse. Scale its columns.")
+        require_dense(features)
         with np.errstate(all="ignore"):
             moved = (features.astype(np.float64) - self.centres) / self.halves
         return np.asarray(np.clip(moved, -1.0, 1.0))
+
+
+def require_dense(features: Any) -> None:
+    """DPA604 for a sparse matrix, by its type."""
+    if not isinstance(features, np.ndarray):
+        raise Unsupported("DPA604", "feature_ranges move zeros, so a sparse matrix would not stay sparse. Scale its columns.")
 
 
 def read_ranges(given: Any, columns: int) -> Ranges:

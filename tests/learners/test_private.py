@@ -16,7 +16,7 @@ from sklearn.utils.estimator_checks import check_estimator
 
 from dpaudit.claims import ApproxDP
 from dpaudit.errors import BudgetExceeded, DpauditError
-from learners import Budget, PrivateClassifier
+from learners import Budget, PrivateClassifier, PrivateGridSearchCV
 
 
 def data(records=600, features=4, seed=0):
@@ -207,6 +207,13 @@ def test_other_weights_are_refused(weights, code):
     with pytest.raises(DpauditError) as caught:
         model(class_weight=weights).fit(*data(40))
     assert code == caught.value.code
+
+
+@pytest.mark.parametrize("weights", [{0: 1, 2: 1}, {0: 1, 1: 1, 2: 1}])
+def test_weights_of_a_search_are_refused_before_a_label_is_read(weights):
+    search = PrivateGridSearchCV(model(), {"class_weight": [weights]})
+    with pytest.raises(DpauditError, match="class_weight"):
+        search.fit(*data(40))
 
 
 def test_scikit_learn_moves_the_threshold_and_calibrates():

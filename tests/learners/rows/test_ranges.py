@@ -8,8 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
+from dpaudit.claims import ApproxDP
 from dpaudit.errors import DpauditError, Unsupported
-from learners import PrivateClassifier
+from learners import Budget, PrivateClassifier
 from learners.rows.ranges import read_ranges
 
 RANGES = [(0, 10), ("-1/2", "1/2"), (-1e6, 1e6)]
@@ -76,5 +77,7 @@ def test_ranges_are_refused_with_what_they_do_not_go_with(changed):
 
 def test_ranges_are_refused_for_a_sparse_matrix():
     rows, labels = problem(40)
+    budget = Budget(ApproxDP(epsilon="5/4", delta="1e-5"))
     with pytest.raises(Unsupported, match="sparse"):
-        model(feature_ranges=WIDE).fit(csr_array(rows), labels)
+        model(feature_ranges=WIDE, budget=budget).fit(csr_array(rows), labels)
+    model(feature_ranges=WIDE, budget=budget).fit(rows, labels)  # nothing was spent before
