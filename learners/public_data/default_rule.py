@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Final
 
 from learners.margins.mapped import MappedPlan, NoisyDescent, mapped_plan
 from learners.public_data.subspace import MOST_DIRECTIONS, public_subspace
-from learners.solvers.gradient import solve
+from learners.solvers.gradient import linear_rule, solve
 from learners.solvers.plans import SolverPlan, default_plan
-from learners.solvers.slopes import SlopeRule, logistic_slopes
 
 if TYPE_CHECKING:
     import numpy as np
@@ -25,7 +24,7 @@ _RECORDS_EACH: Final = 25
 """Records for each direction, at mu = 1."""
 
 _WHITENING: Final = Fraction(1, 2)
-_LOGISTIC: Final = SlopeRule(logistic_slopes, 0.5, floor=2)
+_FLOOR: Final = 2.0
 """Public records chose directions of which each matters less than noise may suggest."""
 
 
@@ -33,9 +32,12 @@ _LOGISTIC: Final = SlopeRule(logistic_slopes, 0.5, floor=2)
 class SpanDescent(NoisyDescent):
     """The default rule of `PrivateClassifier` for images, as a `Learner`: two classes trust a noisy second moment less there."""
 
+    weights: tuple[int, ...] | None = None  # of the classes, in steps of 1/4096 of the largest
+
     def learn(self, rows: Rows, plan: SolverPlan, source: BitSource | None) -> NDArray[np.int64]:
         """The planned sums, and weights from them."""
-        return solve(rows, plan, source, _LOGISTIC if plan.outputs == 1 else None)
+        rule = linear_rule(plan.outputs, self.weights)
+        return solve(rows, plan, source, replace(rule, floor=_FLOOR) if plan.outputs == 1 else rule)
 
 
 def directions_for(public: Public) -> int:
@@ -45,7 +47,7 @@ def directions_for(public: Public) -> int:
     return max(1, round(public.records * math.sqrt(squares) / _RECORDS_EACH))
 
 
-def public_plan(public_X: Any, public: Public) -> MappedPlan | SolverPlan:  # noqa: N803 - as the estimators name it
+def public_plan(public_X: Any, public: Public, weights: tuple[int, ...] | None = None) -> MappedPlan | SolverPlan:  # noqa: N803 - as the estimators name it
     """The default plan of a classifier with public records: that of `PrivateClassifier` on their leading directions."""
     wanted = directions_for(public)
     found = public_subspace(
@@ -56,4 +58,4 @@ def public_plan(public_X: Any, public: Public) -> MappedPlan | SolverPlan:  # no
         centred=public.adjacency.kind != "zero_out",  # whose null record, all zeros, stays there under linear maps only
         whitening=_WHITENING,
     )
-    return default_plan(public) if wanted >= public.features else mapped_plan(found, SpanDescent(), public)
+    return default_plan(public) if wanted >= public.features else mapped_plan(found, SpanDescent(weights), public)

@@ -7,12 +7,17 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
+from sklearn.utils.metaestimators import available_if
 
-from dpaudit.exact import positive
+from dpaudit.errors import InvalidArgument, Unsupported
+from dpaudit.exact import positive, rational
 from learners.estimator import PrivateEstimator, Public
 from learners.public_data.plans import map_rows, solver_of, subspace_facts, subspace_of
-from learners.solvers.gradient import WEIGHT_BITS, solve
+from learners.rows.labels import checked_classes, class_weights
+from learners.rows.ranges import read_ranges, require_dense
+from learners.solvers.gradient import WEIGHT_BITS, linear_rule, solve
 from learners.solvers.plans import SolverPlan, default_plan
+from learners.solvers.slopes import likely_classes
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -22,6 +27,13 @@ if TYPE_CHECKING:
     from learners.rows.ingest import Features
     from learners.rows.rows import Rows
     from mechanisms.sampling.random import BitSource
+
+
+def _suits_link(model: Any) -> bool:
+    """True, or an error that says why scores have no probabilities: a learner of the user's own has a loss of its own."""
+    if getattr(model, "learner", None) is not None:
+        raise AttributeError("probabilities belong to the loss of the default learner; learner=... has another. Use its scores.")
+    return True
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -43,6 +55,10 @@ class PrivateClassifier(PrivateEstimator):
       n_nominal: under add_remove, a public number that stands for the number of records.
       public_X: public records without labels, an array or sparse matrix of shape (m, d), or a function of d that gives them; None
         for none. They must not depend on the private records: the guarantee holds for each choice of them.
+      class_weight: a public positive weight for every class by name, such as {0: 1, 1: 10}, of which only ratios matter, down to
+        1/4096; None for equal ones. Scores and probabilities are then those of records so weighted.
+      feature_ranges: a public pair (low, high) for every column: entries are cut to it and become numbers from -1 to 1, and
+        `feature_norm` bounds these; None takes columns in their own units, where one of far larger values drowns the others.
     Source: Bassily, Smith, Thakurta 2014; docs/linear_learners.md, "The default rule"; docs/public_data.md.
     Example:
       >>> import numpy as np
@@ -58,6 +74,23 @@ class PrivateClassifier(PrivateEstimator):
     delta: Exact = field()
     n_nominal: int | None = None
     public_X: Any = None  # noqa: N815 - features, as in scikit-learn
+    class_weight: Mapping[Any, Exact] | None = None
+    feature_ranges: Any = None
+
+    @available_if(_suits_link)  # type: ignore[untyped-decorator]
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:  # noqa: N803 - scikit-learn's name
+        """Probabilities of the classes, of shape (n, K), for which the released scores would be best; they cost nothing.
+
+        They are calibrated as far as the records follow a linear model and noise is small, and rank records as the scores do.
+        """
+        scores = self._scored(X)
+        return np.ones((len(scores), 1)) if self.plan_ is None else likely_classes(scores)
+
+    @available_if(_suits_link)  # type: ignore[untyped-decorator]
+    def predict_log_proba(self, X: Any) -> NDArray[np.float64]:  # noqa: N803 - scikit-learn's name
+        """Logarithms of the probabilities of `predict_proba`."""
+        with np.errstate(divide="ignore"):
+            return np.asarray(np.log(self.predict_proba(X)))
 
     @property
     def coef_(self) -> NDArray[np.float64]:
@@ -68,7 +101,8 @@ class PrivateClassifier(PrivateEstimator):
         weights, image = self._weights(), subspace_of(self.plan_)
         if image is not None:
             return np.asarray(image.transpose(weights[:, : image.dimension_out].T).T)
-        return weights[:, : self.n_features_in_] / float(positive(self.feature_norm, "feature_norm"))
+        own = weights[:, : self.n_features_in_] / float(positive(self.feature_norm, "feature_norm"))
+        return own if self.feature_ranges is None else own / read_ranges(self.feature_ranges, self.n_features_in_).halves
 
     @property
     def intercept_(self) -> NDArray[np.float64]:
@@ -76,7 +110,11 @@ class PrivateClassifier(PrivateEstimator):
         weights, image, plan = self._weights(), subspace_of(self.plan_), solver_of(self.plan_)
         width = self.n_features_in_ if image is None else image.dimension_out
         constants = weights[:, width:].sum(axis=1) * (plan.intercept / 2**plan.lattice_bits)
-        return np.asarray(constants if image is None else constants - image.centre_scores(weights[:, :width].T))
+        if image is not None:
+            return np.asarray(constants - image.centre_scores(weights[:, :width].T))
+        if self.feature_ranges is None:
+            return np.asarray(constants)
+        return np.asarray(constants - self.coef_ @ read_ranges(self.feature_ranges, width).centres)
 
     def _weights(self) -> NDArray[np.float64]:
         """The released weights, one class a row, for rows in units of the largest norm."""
@@ -84,26 +122,72 @@ class PrivateClassifier(PrivateEstimator):
 
     def _plan(self, public: Public) -> AnyPlan:
         """The default rule."""
+        weights = self._weights_of_classes(public.classes)
+        if self.feature_ranges is not None:
+            self._require_ranges(public)
         if self.public_X is None:
             return default_plan(public)
         from learners.public_data.default_rule import public_plan
 
-        return public_plan(self.public_X, public)
+        return public_plan(self.public_X, public, weights)
+
+    def _kinds(self, labels: NDArray[Any]) -> NDArray[Any]:
+        """The classes, each with a weight if there are any."""
+        kinds = super()._kinds(labels)
+        if self.class_weight is not None:
+            class_weights(self.class_weight, kinds)
+        return kinds
+
+    def _weights_of_classes(self, classes: int) -> tuple[int, ...] | None:
+        """The weights of the classes in their order; they name every class."""
+        if self.class_weight is None:
+            return None
+        named = self.classes if self.classes is not None or not isinstance(self.class_weight, Mapping) else list(self.class_weight)
+        weights = class_weights(self.class_weight, checked_classes(range(classes) if named is None else named))
+        if len(weights) != classes:
+            raise InvalidArgument(
+                "DPA103", f"class_weight must name each of the {classes} classes and no other. Give all a weight."
+            )
+        return weights
+
+    def _public(self, features: Features, classes: int) -> Public:
+        """The public quantities; under ranges features have to be dense."""
+        if self.feature_ranges is not None:
+            require_dense(features)
+        return super()._public(features, classes)
 
     def _rows(self, features: Features, labels: NDArray[np.int64], plan: AnyPlan) -> Rows:  # type: ignore[override]
         """Records, or their images under the map of the public records."""
+        if self.feature_ranges is not None:
+            features = read_ranges(self.feature_ranges, features.shape[1]).scale(features)
         return map_rows(super()._rows(features, labels, plan), plan)
+
+    def _require_ranges(self, public: Public) -> None:
+        """Refuse ranges that are none, or that go with nothing else that was given."""
+        read_ranges(self.feature_ranges, public.features)
+        if self.public_X is not None:
+            raise InvalidArgument("DPA105", "feature_ranges and public_X are both given. Scale both tables by the ranges first.")
+        if public.adjacency.kind == "zero_out":
+            raise Unsupported(
+                "DPA604", "under zero_out the null record must stay all zeros; feature_ranges move it. Scale columns first."
+            )
 
     def _learn(self, rows: Rows, plan: AnyPlan, source: BitSource | None) -> Mapping[str, Any]:  # type: ignore[override]
         """The planned sums; everything else is computed from them."""
         if isinstance(plan, SolverPlan):
-            return {"weights_": solve(rows, plan, source)}
+            return {
+                "weights_": solve(rows, plan, source, linear_rule(plan.outputs, self._weights_of_classes(max(2, plan.outputs))))
+            }
         return {"weights_": plan.learner.learn(rows, plan.inner, source)}
 
     def _scores(self, rows: Rows) -> NDArray[np.float64]:
         """Margins, exact up to their division by the units."""
         return rows.margins(self.weights_) / float(1 << (WEIGHT_BITS + solver_of(self.plan_).lattice_bits))
 
-    def _plan_facts(self, _public: Public, plan: AnyPlan | None) -> dict[str, Any]:
-        """The directions that records are projected on."""
-        return subspace_facts(plan)
+    def _plan_facts(self, public: Public, plan: AnyPlan | None) -> dict[str, Any]:
+        """The directions that records are projected on, the weights of the classes, and the ranges of the columns."""
+        weights = self._weights_of_classes(public.classes)
+        facts = subspace_facts(plan) | ({} if weights is None else {"class_weight": list(weights)})
+        if self.feature_ranges is not None:
+            facts["feature_ranges"] = [[str(rational(end, "an end of a range")) for end in pair] for pair in self.feature_ranges]
+        return facts

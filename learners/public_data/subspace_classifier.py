@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from dpaudit.errors import Unsupported
+from dpaudit.errors import InvalidArgument, Unsupported
 from learners.margins.mapped import Learner, MappedPlan, mapped_plan
 from learners.public_data.default_rule import SpanDescent
 from learners.public_data.private_classifier import PrivateClassifier
@@ -43,6 +43,7 @@ class PublicSubspaceClassifier(PrivateClassifier):
       whitening: 0 to 1, by how much directions in which public records vary more are shortened.
       reach: the norm that images are clipped to, over the median norm of the public images.
       learner: a `learners.margins.mapped.Learner` for the images, such as `ProjectedDescent`; None takes the default rule.
+      class_weight: a public positive weight for every class by name, for the default rule alone; None for equal ones.
     Source: Ullah, Menart, Bassily, Guzman, Arora 2024, Algorithm 1; docs/public_data.md, "In the span".
     Example:
       >>> import numpy as np
@@ -74,7 +75,12 @@ class PublicSubspaceClassifier(PrivateClassifier):
             raise Unsupported(
                 "DPA604", "under zero_out the null record must stay all zeros; centring moves it. Give centred=False."
             )
-        return mapped_plan(found, SpanDescent() if self.learner is None else self.learner, public)
+        weights = self._weights_of_classes(public.classes)
+        if weights is not None and self.learner is not None:
+            raise InvalidArgument(
+                "DPA105", "class_weight is for the default learner, and learner=... has its own loss. Give one of both."
+            )
+        return mapped_plan(found, SpanDescent(weights) if self.learner is None else self.learner, public)
 
     def _scores(self, rows: Rows) -> NDArray[np.float64]:
         """The learner's scores of images."""

@@ -6,7 +6,7 @@ Also the number of scores for so many classes, and the refusal of more than two.
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Mapping
 from fractions import Fraction
 from numbers import Real
 from typing import TYPE_CHECKING, Any, Final
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from dpaudit.errors import InvalidArgument
-from dpaudit.exact import kind_of
+from dpaudit.exact import kind_of, positive
 from learners.rows.schema import as_numbers, read_or
 from mechanisms.entries import name_contents
 
@@ -25,6 +25,9 @@ _NAME_THEM: Final = "Name every label that there may be once, such as classes=[0
 
 TARGET_UNIT: Final = 2**12
 """Steps of the largest label that a regressor keeps."""
+
+WEIGHT_UNIT: Final = 2**12
+"""Steps of the largest weight of a class."""
 
 
 def checked_classes(classes: Any) -> NDArray[Any]:
@@ -44,6 +47,21 @@ def checked_classes(classes: Any) -> NDArray[Any]:
     if result.dtype == object or result.tolist() != sorted(listed):
         raise InvalidArgument("DPA103", "classes must be numbers of one dtype: integers of 64 bits, or floats.")
     return result
+
+
+def class_weights(weights: Any, classes: NDArray[Any]) -> tuple[int, ...]:
+    """Public weights of the classes, in their order, in steps of 1 / 4096 of the largest, each at least one step."""
+    if not isinstance(weights, Mapping):
+        raise InvalidArgument(
+            "DPA105",
+            f"class_weight must be a mapping from every class to a public weight, got {kind_of(weights)}. How often classes occur "
+            "is private, so weights do not follow from the labels. Write for instance class_weight={0: 1, 1: 10}.",
+        )
+    named = classes.tolist()
+    if set(weights) != set(named):
+        raise InvalidArgument("DPA103", f"class_weight must name each of the {len(named)} classes and no other. Give all a weight.")
+    exact = [positive(weights[name], "a weight of class_weight") for name in named]
+    return tuple(max(1, round(weight / max(exact) * WEIGHT_UNIT)) for weight in exact)
 
 
 def read_classes(labels: Any) -> NDArray[Any]:

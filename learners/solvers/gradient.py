@@ -9,14 +9,13 @@ import numpy as np
 
 from dpaudit.errors import InvalidArgument
 from learners.solvers.quasi_newton import preconditioner
-from learners.solvers.slopes import LOGISTIC, SOFTMAX, UNIT, SlopeRule
+from learners.solvers.slopes import LOGISTIC, SOFTMAX, UNIT, SlopeRule, weighted_rule
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from numpy.typing import NDArray
 
     from learners.rows.rows import Rows
+    from learners.solvers.newton import Move
     from learners.solvers.plans import SolverPlan
     from mechanisms.sampling.random import BitSource
 
@@ -35,19 +34,25 @@ def solve(rows: Rows, plan: SolverPlan, source: BitSource | None = None, loss: S
             "DPA103",
             f"rows may have {rows.bound} steps, the plan allows {plan.bound}. Use the plan's lattice and intercept.",
         )
-    used = loss or (SOFTMAX if plan.outputs > 1 else LOGISTIC)
+    used = loss or linear_rule(plan.outputs)
     if plan.moment is not None:
         return _descend(rows, plan, source, used, preconditioner(rows, plan, source, used))
     return _descend(rows, plan, source, used, _paced(plan, careful=used.careful))
 
 
-def _paced(plan: SolverPlan, *, careful: bool) -> Callable[[NDArray[np.float64]], NDArray[np.float64]]:
+def linear_rule(outputs: int, weights: tuple[int, ...] | None = None) -> SlopeRule:
+    """The loss of the default rule, with public weights of the classes if there are any."""
+    rule = SOFTMAX if outputs > 1 else LOGISTIC
+    return rule if weights is None else weighted_rule(rule, weights)
+
+
+def _paced(plan: SolverPlan, *, careful: bool) -> Move:
     """Steps of one length; if careful, half as long from where a noisy gradient turns against the last one by more than noise."""
     pace, before = float(plan.travel) / (plan.steps * plan.records), np.zeros(plan.gradient.dimension * careful, dtype=np.float32)
     variance = (float(plan.gradient.parameter("sigma")) / float(UNIT << plan.lattice_bits)) ** 2
     usual = _DEVIATIONS * variance * math.sqrt(plan.gradient.dimension)
 
-    def move(slope: NDArray[np.float64]) -> NDArray[np.float64]:
+    def move(slope: NDArray[np.float64], _weights: NDArray[np.float64]) -> NDArray[np.float64]:
         """The step, in place."""
         nonlocal pace, before
         if careful:
@@ -68,13 +73,7 @@ def on_lattice(weights: NDArray[np.float64]) -> NDArray[np.int64]:
     return np.rint(steps, out=steps).astype(np.int64)
 
 
-def _descend(
-    rows: Rows,
-    plan: SolverPlan,
-    source: BitSource | None,
-    loss: SlopeRule,
-    move: Callable[[NDArray[np.float64]], NDArray[np.float64]],
-) -> NDArray[np.int64]:
+def _descend(rows: Rows, plan: SolverPlan, source: BitSource | None, loss: SlopeRule, move: Move) -> NDArray[np.int64]:
     """The planned steps from zero, each a function of a released sum; the later half of the weights averaged."""
     shape = (rows.steps.shape[1], plan.outputs) if plan.outputs > 1 else rows.steps.shape[1:]
     weights, later = np.zeros(shape), np.zeros(shape)
@@ -84,7 +83,7 @@ def _descend(
         slope = noise.release(rows.weighted_sum(slopes), source) / float(UNIT << plan.lattice_bits)
         if plan.outputs > 1:
             slope -= slope.mean(axis=1, keepdims=True)  # a record's slopes sum to zero, but for roundings: this is noise
-        weights += move(slope)
+        weights += move(slope, weights)
         if 2 * step >= plan.steps:
             later += weights
     return on_lattice(later / (plan.steps // 2))

@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from learners.solvers.newton import Axes, newton_steps
 from learners.solvers.plans import DIAGONAL, OFF_DIAGONAL
 from learners.solvers.slopes import LOGISTIC, UNIT, SlopeRule
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from numpy.typing import NDArray
 
     from learners.rows.rows import Rows
+    from learners.solvers.newton import Move
     from learners.solvers.plans import SolverPlan
     from mechanisms.sampling.random import BitSource
 
@@ -25,10 +25,8 @@ _CAREFUL: Final = 4.0
 """A careful loss wants no margin of a longest record to move by more than a quarter, by the noise of all its gradients."""
 
 
-def preconditioner(
-    rows: Rows, plan: SolverPlan, source: BitSource | None, loss: SlopeRule = LOGISTIC
-) -> Callable[[NDArray[np.float64]], NDArray[np.float64]]:
-    """Releases the second moment of the rows, and gives the map from gradients to steps that its curvature suggests."""
+def preconditioner(rows: Rows, plan: SolverPlan, source: BitSource | None, loss: SlopeRule = LOGISTIC) -> Move:
+    """Releases the second moment of the rows, and gives the map from gradients and weights to steps that its curvature suggests."""
     if plan.moment is None:
         raise ValueError("the plan has no second moment")
     upper = np.triu_indices(rows.steps.shape[1])
@@ -40,17 +38,23 @@ def preconditioner(
     deviation = float(plan.moment.parameter("sigma") / Fraction(OFF_DIAGONAL)) / unit
     values, vectors = _eigen(matrix.T)
     floor = loss.floor * 2 * math.sqrt(len(values)) * deviation
-    if loss.careful:
-        noise = float(plan.gradient.parameter("sigma")) / float(UNIT << plan.lattice_bits) * math.sqrt(plan.steps)
-        floor = max(floor, _CAREFUL * noise)
-    scales = 1.0 / (loss.curvature * np.maximum(values, floor))
+    noise = float(plan.gradient.parameter("sigma")) / float(UNIT << plan.lattice_bits) * math.sqrt(plan.steps)
+    axes = Axes(np.maximum(values, floor), vectors, noise)
+    if loss.bend is None:
+        return _constant(axes, loss)
+    return newton_steps(axes, plan, loss)
 
-    def turn(slope: NDArray[np.float64]) -> NDArray[np.float64]:
-        """The step; sums of einsum's own loops, which no number of threads changes."""
-        parts = np.einsum("ij,i...->j...", vectors, slope)
-        return np.asarray(np.einsum("ij,j...->i...", vectors, (scales * parts.T).T))
 
-    return turn
+def _constant(axes: Axes, loss: SlopeRule) -> Move:
+    """Steps for the largest curvature of a loss, wherever the weights are."""
+    least = _CAREFUL * axes.noise if loss.careful else 0.0
+    scales = 1.0 / (loss.curvature * np.maximum(axes.values, least))
+
+    def move(slope: NDArray[np.float64], _weights: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The step."""
+        return axes.outward((scales * axes.inward(slope).T).T)
+
+    return move
 
 
 def _eigen(lower: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

@@ -9,10 +9,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
+
+from learners.rows.labels import WEIGHT_UNIT
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -23,6 +26,9 @@ UNIT: Final = 2**12
 Slopes = Callable[["NDArray[np.int64]", "NDArray[np.int64]", int], "NDArray[np.int64]"]
 """From margins, labels and the fineness of margins to downhill slopes, none longer than `UNIT`, record by record."""
 
+Bend = Callable[["NDArray[np.float64]"], "NDArray[np.float64]"]
+"""From margins to the mean second derivative of a loss, over the labels for which those margins would be best."""
+
 
 @dataclass(frozen=True)
 class SlopeRule:
@@ -32,6 +38,7 @@ class SlopeRule:
     curvature: float  # its largest second derivative, in units where the largest slope is 1; it decides steps, never noise
     floor: float = 0.5  # eigenvalues of a noisy second moment count for no less than this part of its noise's spectral norm
     careful: bool = False  # whether plain gradient steps are halved once noisy gradients turn round: then they are too long
+    bend: Bend | None = None  # its second derivative to expect at a margin, which Newton steps use; None for its largest
 
 
 _CELLS_PER_MARGIN: Final = 8
@@ -74,5 +81,48 @@ def _root_above(squares: NDArray[np.int64]) -> NDArray[np.int64]:
     return roots + (roots * roots < squares)
 
 
-LOGISTIC: Final = SlopeRule(logistic_slopes, 0.5)
+def expected_bend(margins: NDArray[np.float64], weights: tuple[int, ...] = (WEIGHT_UNIT, WEIGHT_UNIT)) -> NDArray[np.float64]:
+    """Mean second derivative of the cut logistic loss at margins that are best for the labels there, whose classes have weights."""
+    # Only labels that the margin is right about bend the loss. At the margin f their part of the weight is (1 + e^f) / (3 + e^f):
+    # there the pull 1 of the wrong ones balances the pull 2 / (1 + e^f) of the right ones.
+    decay = np.exp(-np.abs(margins))
+    other = 2 * decay / (1 + 3 * decay)
+    first, second = (weight / WEIGHT_UNIT for weight in weights)
+    here, there = np.where(margins > 0, second, first), np.where(margins > 0, first, second)
+    likely = (1 - other) / ((1 - other) / here + other / there)
+    return np.asarray(likely * 2 * decay / (1 + decay) ** 2)
+
+
+def weigh_classes(slopes: NDArray[np.int64], labels: NDArray[np.int64], weights: tuple[int, ...]) -> NDArray[np.int64]:
+    """Slopes times the weights of their classes, of at most `WEIGHT_UNIT`, rounded toward zero: none gets longer."""
+    times = np.array(weights, dtype=np.int64)[labels]
+    sizes = np.abs(slopes) * (times if slopes.ndim == 1 else times[:, np.newaxis]) // WEIGHT_UNIT
+    return np.asarray(np.sign(slopes) * sizes)
+
+
+def weighted_rule(rule: SlopeRule, weights: tuple[int, ...]) -> SlopeRule:
+    """The same loss with every record's part times the public weight of its class."""
+    if set(weights) == {WEIGHT_UNIT}:
+        return rule
+
+    def slopes(margins: NDArray[np.int64], labels: NDArray[np.int64], margin_bits: int) -> NDArray[np.int64]:
+        """Slopes of the loss, weighted."""
+        return weigh_classes(rule.slopes(margins, labels, margin_bits), labels, weights)
+
+    return replace(rule, slopes=slopes, bend=partial(expected_bend, weights=weights) if rule.bend else None)
+
+
+def likely_classes(scores: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Probabilities of the classes for which these scores are best: shape (n, 2) for scores of shape (n,), else (n, K)."""
+    # At the best scores the slopes of a population sum to zero. With p the softmax of the scores and c_y <= 1 what the residual
+    # e_y - p is cut by, sum_y P(y) c_y (e_y - p) = 0 says that P(y) is in proportion to p_y / c_y.
+    table = np.column_stack([np.zeros_like(scores), scores]) if scores.ndim == 1 else scores
+    parts = np.exp(table - table.max(axis=1, keepdims=True))
+    parts /= parts.sum(axis=1, keepdims=True)
+    lengths = np.sqrt(np.maximum(1 - 2 * parts + np.square(parts).sum(axis=1, keepdims=True), 0))
+    parts *= np.maximum(1, math.sqrt(2) * lengths)
+    return np.asarray(parts / parts.sum(axis=1, keepdims=True))
+
+
+LOGISTIC: Final = SlopeRule(logistic_slopes, 0.5, bend=expected_bend)
 SOFTMAX: Final = SlopeRule(softmax_slopes, 0.5)

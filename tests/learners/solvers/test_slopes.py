@@ -8,7 +8,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from learners.solvers.slopes import UNIT, _root_above, logistic_slopes, softmax_slopes
+from learners.rows.labels import WEIGHT_UNIT
+from learners.solvers.slopes import (
+    LOGISTIC,
+    SOFTMAX,
+    UNIT,
+    _root_above,
+    likely_classes,
+    logistic_slopes,
+    softmax_slopes,
+    weighted_rule,
+)
 
 MARGINS = st.integers(-(2**62), 2**62) | st.integers(-(2**20), 2**20)
 
@@ -73,3 +83,47 @@ def test_both_losses_are_one_for_two_classes_up_to_a_factor():
     both = softmax_slopes(np.column_stack([np.zeros_like(margins), margins]), labels, 20)
     single = logistic_slopes(margins, labels, 20)
     assert np.abs(both[:, 1] * np.sqrt(2) - single).max() < 20
+
+
+@given(
+    arrays(np.int64, (6, 3), elements=MARGINS),
+    st.lists(st.integers(0, 2), min_size=6, max_size=6),
+    st.tuples(*[st.integers(1, WEIGHT_UNIT)] * 3),
+)
+def test_weights_of_classes_lengthen_no_slope(margins, labels, weights):
+    labels = np.array(labels)
+    plain, weighted = (rule.slopes(margins, labels, 20) for rule in (SOFTMAX, weighted_rule(SOFTMAX, weights)))
+    assert np.all(np.abs(weighted) <= np.abs(plain))
+    assert np.all(weighted * plain >= 0)
+    exact = plain * np.array(weights)[labels][:, np.newaxis] / WEIGHT_UNIT
+    assert np.abs(weighted - exact).max() < 1
+    two = [rule.slopes(margins[:, 0], labels % 2, 20) for rule in (LOGISTIC, weighted_rule(LOGISTIC, weights[:2]))]
+    assert np.all(np.abs(two[1]) <= np.abs(two[0]))
+
+
+def test_equal_weights_change_nothing():
+    assert weighted_rule(LOGISTIC, (WEIGHT_UNIT, WEIGHT_UNIT)) is LOGISTIC
+
+
+@pytest.mark.parametrize("classes", [2, 3, 10])
+def test_scores_are_best_for_the_probabilities_that_they_stand_for(classes):
+    scores = np.random.default_rng(classes).normal(size=(200, classes)) * 3
+    likely = likely_classes(scores)
+    margins = np.rint(scores * 2**28).astype(np.int64)
+    pulls = sum(likely[:, [label]] * softmax_slopes(margins, np.full(200, label), 28) for label in range(classes))
+    assert np.abs(pulls).max() < 0.02 * UNIT
+    assert np.array_equal(scores.argmax(axis=1), likely.argmax(axis=1))
+
+
+@given(arrays(np.float64, (4, 5), elements=st.floats(-1e6, 1e6)))
+def test_probabilities_keep_the_order_of_scores(scores):
+    likely = likely_classes(scores)
+    assert np.isfinite(likely).all()
+    order = np.argsort(scores, axis=1)
+    assert np.all(np.diff(np.take_along_axis(likely, order, axis=1), axis=1) >= -1e-12)
+
+
+def test_probabilities_of_two_classes_follow_one_score():
+    scores = np.linspace(-8, 8, 33)
+    expected = np.where(scores > 0, (1 + np.exp(scores)) / (3 + np.exp(scores)), 2 / (3 + np.exp(-scores)))
+    assert likely_classes(scores)[:, 1] == pytest.approx(expected)
