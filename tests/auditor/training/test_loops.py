@@ -54,7 +54,7 @@ def test_sound_loops_are_flagged_by_no_seed():
 
 @pytest.mark.campaign
 def test_every_broken_loop_is_found_with_other_seeds_too():
-    for seed in range(2, 12):
+    for seed in range(2, 5):
         for broken, twin, expected, sampling in LOOPS.values():
             assert expected & names_violated(broken, sampling, seed)
             assert set() == names_violated(twin, sampling, seed)
