@@ -24,6 +24,7 @@ VERBS: Final = {
     "explain": "Say what an error code means and what to do.",
     "init": "Draft a file of claims from functions that look like releases.",
     "ledger": "Keep privacy budgets that programs share.",
+    "membership": "Bound privacy by scores of canaries.",
     "prove": "Prove or refute claims from the source of functions.",
     "replay": "Make the recorded runs of a report again and compare.",
     "report": "Show a report again, or write it in another form.",

@@ -35,6 +35,7 @@ SUCCESSES = {
     "ledger show": [LEDGER],
     "ledger spend": [LEDGER, "survey/person/report", "pure_dp('1/2')"],
     "ledger verify": [LEDGER],
+    "membership": ["canaries.csv", "--delta", "0"],
     "prove": [COUNT],
     "replay": ["out/report.json"],
     "report": ["out/report.json"],
@@ -58,6 +59,7 @@ FAILURES = {
     "ledger show": (["missing.ledger"], 2, "DPA801"),
     "ledger spend": ([LEDGER, "survey/person/report", "pure_dp(2)"], 5, "DPA810"),
     "ledger verify": (["people.csv"], 5, "DPA805"),
+    "membership": (["people.csv", "--delta", "0"], 4, "DPA406"),
     "prove": (["missing.py:f"], 4, "DPA401"),
     "replay": (["people.csv"], 2, "DPA501"),
     "report": (["out/report.json", "--html", "missing/page.html"], 2, "DPA503"),
@@ -117,6 +119,7 @@ def prepared(dpaudit, folder, made):
     rng = np.random.default_rng(1)
     for name, chance in (("first.csv", 0.3), ("second.csv", 0.7)):
         np.savetxt(folder / name, rng.random(8000) < chance, fmt="%d")
+    (folder / "canaries.csv").write_text("included,score\n" + "1,0.5\n0,0.25\n" * 20)
     return dpaudit
 
 

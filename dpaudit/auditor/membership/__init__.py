@@ -31,6 +31,11 @@ if TYPE_CHECKING:
     from dpaudit.auditor.membership.rates import OperatingPoint as OperatingPoint
     from dpaudit.auditor.membership.rates import operating_point as operating_point
     from dpaudit.auditor.membership.rates import threshold_at_false_positive_rate as threshold_at_false_positive_rate
+    from dpaudit.auditor.membership.score_files import read_scores as read_scores
+    from dpaudit.auditor.membership.scores import DPSGD as DPSGD
+    from dpaudit.auditor.membership.scores import FamilyBound as FamilyBound
+    from dpaudit.auditor.membership.scores import ScoreAudit as ScoreAudit
+    from dpaudit.auditor.membership.scores import audit_scores as audit_scores
 
 _MODULES: Final = {
     "canaries": ("CanaryAudit", "audit_canaries", "canary_target"),
@@ -40,6 +45,8 @@ _MODULES: Final = {
     "likelihood": ("LikelihoodRatio", "fit_likelihood_ratio"),
     "profile_guesses": ("canary_mu_bound", "guesses_p_value_under_claim"),
     "public_data": ("AccuracyTest", "least_squared_distance", "refute_by_accuracy"),
+    "score_files": ("read_scores",),
+    "scores": ("DPSGD", "FamilyBound", "ScoreAudit", "audit_scores"),
     "rates": ("OperatingPoint", "operating_point", "threshold_at_false_positive_rate"),
 }
 _HOMES: Final = {name: module for module, names in _MODULES.items() for name in names}

@@ -10,10 +10,12 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 
 from dpaudit.auditor.events.points import claimed_delta, stated_point
+from dpaudit.auditor.membership.experiments import SLACK, sampled_gaussian_experiment
 from dpaudit.auditor.membership.guesses import CanaryGuesses, p_value_at
+from dpaudit.auditor.membership.independent_guesses import independent_p_value
 from dpaudit.auditor.statistics.bounds import ClaimPoint
 from dpaudit.claims import GDP, Claim
-from dpaudit.exact import Exact, ball, ball_endpoints, float_outward, in_range, instance_of, working_precision
+from dpaudit.exact import Exact, ball, float_outward, in_range, instance_of, working_precision
 
 POINTS: Final = 20
 """Points of the claimed curve that are used, in equal steps of epsilon."""
@@ -29,7 +31,12 @@ _MARGINS: Final = (1e-12, 1e-9, 1e-6)
 whichever level is returned, for these very guesses, so that trying several costs no error probability."""
 _LARGEST_MU: Final = 16
 _LARGEST_EPSILON: Final = 256
-_MU_STEPS: Final = 14
+_MU_GRID: Final = 1024
+_FIRST_TRY: Final = Fraction(3, 4)
+"""Where the linear program is solved first, as a share of the bound for independent canaries."""
+
+_ROUNDS: Final = 5
+_CLOSE: Final = Fraction(1, 200)
 
 Prices: TypeAlias = Sequence[float]
 
@@ -80,12 +87,50 @@ def canary_mu_bound(guesses: CanaryGuesses, *, alpha: Exact) -> Fraction:
       True
     """
     level = in_range(alpha, "alpha", lower=0, upper=1, lower_open=True, upper_open=True)
-    low, high = Fraction(0), Fraction(_LARGEST_MU)
-    for _ in range(_MU_STEPS):
-        middle = (low + high) / 2
-        refuted = Fraction(guesses_p_value_under_claim(guesses, Claim(GDP(mu=middle)))) <= level
-        low, high = (middle, high) if refuted else (low, middle)
-    return low
+    if instance_of(guesses, CanaryGuesses, "guesses").correct == 0:
+        return Fraction(0)
+    # Canaries that may depend on one another bound less than independent ones, which are quick to ask.
+    top = _largest_mu(lambda mu: _is_refuted_if_independent(guesses, mu, level), Fraction(0), Fraction(_LARGEST_MU))
+    top = min(Fraction(_LARGEST_MU), top + Fraction(2, _MU_GRID))
+    best, at = Fraction(0), top * _FIRST_TRY
+    for _ in range(_ROUNDS if at else 0):
+        found = _largest_mu(_refuter(guesses, at, level), Fraction(0), top)
+        best = max(best, found)
+        if abs(found - at) <= _CLOSE:
+            break
+        at = found or at / 2
+    return best
+
+
+def _largest_mu(is_refuted: Callable[[Fraction], bool], low: Fraction, high: Fraction) -> Fraction:
+    """Return the largest refuted mu between the ends, or `low`, on the grid of 1/1024."""
+    first, last = int(low * _MU_GRID), math.ceil(high * _MU_GRID)
+    while last - first > 1:
+        middle = (first + last) // 2
+        first, last = (middle, last) if is_refuted(Fraction(middle, _MU_GRID)) else (first, middle)
+    return Fraction(first, _MU_GRID)
+
+
+def _is_refuted_if_independent(guesses: CanaryGuesses, mu: Fraction, level: Fraction) -> bool:
+    """True if independent canaries refute mu, or nearly: an upper end for canaries that may depend on one another."""
+    experiment = sampled_gaussian_experiment(1.0, 1, 1 / float(mu))
+    return independent_p_value(guesses.correct, guesses.guessed, guesses.canaries, experiment) - 2 * SLACK <= level
+
+
+def _refuter(guesses: CanaryGuesses, at: Fraction, level: Fraction) -> Callable[[Fraction], bool]:
+    """Return a test of any mu, with the places and prices that are best for one: the level they support does not depend on mu."""
+    points = curve_points(Claim(GDP(mu=at)), guesses.canaries)
+    if guesses.guessed > MOST_GUESSES:
+        return lambda mu: Fraction(p_value_on(guesses, curve_points(Claim(GDP(mu=mu)), guesses.canaries))) <= level
+    prices = _propose_prices(guesses, points)
+    supported = _supported_level(guesses, points, prices)
+
+    def is_refuted(mu: Fraction) -> bool:
+        delta = claimed_delta(Claim(GDP(mu=mu)))
+        paid = sum((Fraction(price) * delta(point.epsilon) for price, point in zip(prices, points, strict=True)), Fraction(0))
+        return Fraction(supported) + guesses.canaries * paid <= level
+
+    return is_refuted
 
 
 def curve_points(claim: Claim, canaries: int) -> tuple[ClaimPoint, ...]:
@@ -135,7 +180,14 @@ def _propose_prices(guesses: CanaryGuesses, points: Sequence[ClaimPoint]) -> Pri
 
 
 def _certify_level(guesses: CanaryGuesses, points: Sequence[ClaimPoint], prices: Prices) -> float:
-    """Prove in ball arithmetic the least level that the prices support, and add the budgets at their prices."""
+    """Add the budgets at their prices to the level that the prices support."""
+    supported = _supported_level(guesses, points, prices)
+    paid = sum((Fraction(price) * point.delta for price, point in zip(prices, points, strict=True)), Fraction(0))
+    return min(1.0, float_outward(Fraction(supported) + guesses.canaries * paid, up=True))
+
+
+def _supported_level(guesses: CanaryGuesses, points: Sequence[ClaimPoint], prices: Prices) -> float:
+    """Find the least level that the prices support, proved in ball arithmetic; 1 where the proof fails."""
     odds = [math.exp(float(point.epsilon)) for point in points]
     low, high = 0.0, 1.0
     for _ in range(_BISECTIONS):
@@ -147,10 +199,7 @@ def _certify_level(guesses: CanaryGuesses, points: Sequence[ClaimPoint], prices:
         for margin in _MARGINS:
             level = min(1.0, high * (1 + margin) + 1e-15)
             if _is_supported(guesses, ball(Fraction(level)), exact, balls, lambda need: need.upper()):
-                paid = sum(
-                    (price * ball(guesses.canaries * point.delta) for price, point in zip(exact, points, strict=True)), ball(0)
-                )
-                return min(1.0, float_outward(ball_endpoints(ball(Fraction(level)) + paid)[1], up=True))
+                return level
     return 1.0
 
 

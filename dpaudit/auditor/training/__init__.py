@@ -1,0 +1,28 @@
+"""Checks of a private training loop as it runs: clipping, noise, sampling, divisor, and numbers that must be public."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from dpaudit.lazy import lazily
+
+if TYPE_CHECKING:
+    from dpaudit.auditor.training.findings import LoopCheck as LoopCheck
+    from dpaudit.auditor.training.promises import TrainingClaim as TrainingClaim
+    from dpaudit.auditor.training.twins import audit_loop as audit_loop
+    from dpaudit.auditor.training.twins import compare_trainings as compare_trainings
+    from dpaudit.auditor.training.watching import TrainingWatch as TrainingWatch
+    from dpaudit.auditor.training.watching import audit_training as audit_training
+
+_HOMES: Final = {
+    "LoopCheck": "findings",
+    "TrainingClaim": "promises",
+    "TrainingWatch": "watching",
+    "audit_loop": "twins",
+    "audit_training": "watching",
+    "compare_trainings": "twins",
+}
+
+__all__ = sorted(_HOMES)
+
+__getattr__, __dir__ = lazily(__name__, _HOMES)

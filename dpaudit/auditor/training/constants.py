@@ -1,0 +1,81 @@
+"""Numbers of a loop that must be public, against what was told and from step to step, and the update they lead to."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from dpaudit.auditor.training.findings import LoopCheck, holds, not_judged
+from dpaudit.auditor.training.observed import Step
+from dpaudit.auditor.training.promises import TrainingClaim, as_float
+
+DIVISOR: Final = "divisor"
+CLIP: Final = "clip"
+STEPS: Final = "steps"
+UPDATE: Final = "update"
+
+_ROUNDING: Final = 1e-6
+_STRAYED: Final = 1e-3
+
+
+def check_constants(steps: Sequence[Step], claim: TrainingClaim) -> list[LoopCheck]:
+    """Check divisor, clip and number of steps against the claim, and parameters against the noisy gradient."""
+    return [_divisor(steps, claim), _clip(steps, claim), _number(steps, claim), _update(steps)]
+
+
+def _divisor(steps: Sequence[Step], claim: TrainingClaim) -> LoopCheck:
+    """The public divisor, in every step; the actual size of the batch is the usual mistake."""
+    told = as_float(claim.divisor)
+    for number, step in enumerate(steps):
+        seen = step.public.get("divisor")
+        if seen is None:
+            return not_judged(DIVISOR, "the loop did not say by what it divides. Give divisor= to step.")
+        if not _is_close(seen, told):
+            actual = all(_is_close(one.public.get("divisor", 0.0), max(1, len(one.batch))) for one in steps)
+            detail = "it is the actual size of the batch" if actual else f"it is {seen:.6g}, {told:.6g} was told"
+            remedy = "Divide by one public number, such as the expected size of a batch for a public number of records."
+            return LoopCheck(DIVISOR, "violated", len(steps), detail, remedy, number)
+    return holds(DIVISOR, len(steps))
+
+
+def _clip(steps: Sequence[Step], claim: TrainingClaim) -> LoopCheck:
+    """The clip in use."""
+    told = as_float(claim.clip)
+    for number, step in enumerate(steps):
+        seen = step.public.get("clip")
+        if seen is not None and not _is_close(seen, told):
+            detail = f"the loop clips at {seen:.4g}, {told:.4g} was told"
+            return LoopCheck(
+                CLIP, "violated", len(steps), detail, "Fix the clip before looking at records, or pay for choosing it.", number
+            )
+    if not any("clip" in step.public for step in steps):
+        return not_judged(CLIP, "the loop did not say at what it clips. Give clip= to step.")
+    return holds(CLIP, len(steps))
+
+
+def _number(steps: Sequence[Step], claim: TrainingClaim) -> LoopCheck:
+    """How many sums were released; a skipped step shows that its batch was empty."""
+    if len(steps) == claim.steps:
+        return holds(STEPS, len(steps))
+    detail = f"{len(steps)} sums were released, {claim.steps} were told"
+    remedy = "Release noise for an empty batch too, and fix the number of steps in advance."
+    return LoopCheck(STEPS, "violated", len(steps), detail, remedy)
+
+
+def _update(steps: Sequence[Step]) -> LoopCheck:
+    """Parameters move by the noisy gradient alone, or a layer learns beside it."""
+    seen = [(number, step.strayed) for number, step in enumerate(steps) if step.strayed is not None]
+    if not seen:
+        return not_judged(UPDATE, "give parameters=, updated=, learning_rate= and divisor= to step, for plain gradient descent.")
+    for number, strayed in seen:
+        if strayed > _STRAYED:
+            detail = f"{strayed:.2g} of the move is not the noisy gradient"
+            return LoopCheck(
+                UPDATE, "violated", len(seen), detail, "Let every parameter move by the noisy gradient and nothing else.", number
+            )
+    return holds(UPDATE, len(seen))
+
+
+def _is_close(seen: float, told: float) -> bool:
+    """True up to rounding."""
+    return abs(seen - told) <= _ROUNDING * abs(told)

@@ -1,0 +1,135 @@
+"""Clipping and noise of the observed sums: exact tests of what is left when the clipped gradients are taken away."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Final
+
+import numpy as np
+
+from dpaudit.auditor.training.findings import FALSE_ALARM, LoopCheck, holds, not_judged
+from dpaudit.auditor.training.observed import Array, Step
+
+CLIPPING: Final = "clipping"
+NOISE: Final = "noise"
+FRESH: Final = "fresh noise"
+
+_ROUNDING: Final = 1e-5
+_CLEAR: Final = 10.0
+"""Standard deviations by which a mistake has to stand out for its absence to be reported: six for the level, the rest for power."""
+
+_WEAKEST: Final = 0.25
+_CLIP_EACH: Final = "Multiply the gradient of each example, over all layers together, by min(1, clip / its norm); then add them up."
+_ADD_NOISE: Final = "Add noise_multiplier * clip * normal(size of the sum) once to the sum, to every coordinate, before dividing."
+_DRAW_ANEW: Final = "Draw from one generator that goes on from step to step, and seed it once."
+
+
+def check_clipping(steps: Sequence[Step]) -> LoopCheck:
+    """Check that each gradient was clipped: exactly where clipped ones were given, else by what is left of the sums."""
+    for number, step in enumerate(steps):
+        if step.longest is not None and step.longest > 1 + _ROUNDING:
+            return LoopCheck(
+                CLIPPING, "violated", number + 1, f"a clipped gradient has {step.longest:.3g} times the clip", _CLIP_EACH, number
+            )
+    if not any(step.clipped for step in steps):
+        return not_judged(
+            CLIPPING, "no gradient was longer than the clip. Use a smaller clip, or add a record with a long gradient."
+        )
+    for name, said in (("excess", "what clipping should have taken away"), ("sum", "the sum of the clipped gradients")):
+        scores = [step.scores[name] for step in steps if name in step.scores]
+        if scores and _tail(scores) <= FALSE_ALARM / 2:
+            detail = f"beside noise, the sums hold {'more' if sum(scores) > 0 else 'less'} along {said}"
+            if name == "excess" and _is_plausible(steps, bare=True):
+                detail += "; they are the sums of gradients that were not clipped"
+            first = next((number for number, step in enumerate(steps) if abs(step.scores.get(name, 0.0)) > 6), None)
+            return LoopCheck(CLIPPING, "violated", len(steps), detail, _CLIP_EACH, first)
+    exact = all(step.longest is not None or not len(step.batch) for step in steps)
+    if not exact and sum(step.excess for step in steps) < _CLEAR * math.sqrt(len(steps)):
+        return not_judged(CLIPPING, "the noise hides whether gradients were clipped. Watch more steps, or give clipped= to step.")
+    return holds(CLIPPING, sum(step.clipped for step in steps))
+
+
+def check_noise(steps: Sequence[Step], by_coordinate: Array, clipping: LoopCheck, fresh: LoopCheck) -> LoopCheck:
+    """Check the scale of the noise: of all sums, of each sum, of each coordinate, and that coordinates differ."""
+    from scipy.special import chdtr, chdtrc
+
+    bare = clipping.status == "violated"
+    if fresh.status == "violated":  # the first step alone, since the tests of several need independent noise
+        steps, by_coordinate = steps[:1], steps[0].noise ** 2
+    if bare and not _is_plausible(steps, bare=True):
+        return not_judged(NOISE, "the sums are not those of the reported gradients, so that their noise is unknown")
+    energies = [step.bare_energy if bare else step.energy for step in steps]
+    freedom = sum(step.size for step in steps)
+    scale, level = math.sqrt(sum(energies) / freedom), FALSE_ALARM / 8
+    if chdtr(freedom, sum(energies)) <= level:
+        return LoopCheck(NOISE, "violated", len(steps), f"its deviation is {scale:.3g} times the claimed one", _ADD_NOISE)
+    for number, (step, energy) in enumerate(zip(steps, energies, strict=True)):
+        if chdtr(step.size, energy) <= level / len(steps):
+            seen = math.sqrt(energy / step.size)
+            return LoopCheck(
+                NOISE, "violated", len(steps), f"its deviation is {seen:.3g} times the claimed one", _ADD_NOISE, number
+            )
+    if not bare and chdtr(len(steps), by_coordinate.min()) <= level / len(by_coordinate):
+        quiet = int(np.count_nonzero(chdtr(len(steps), by_coordinate) <= level / len(by_coordinate)))
+        return LoopCheck(
+            NOISE, "violated", len(steps), f"{quiet} of {len(by_coordinate)} coordinates have too little of it", _ADD_NOISE
+        )
+    equal = [step.scores["equal"] for step in steps if "equal" in step.scores]
+    # Not where a direction could be the gradient's own.
+    if not bare and equal and max(map(abs, equal)) > 6 and _sum_of_squares_tail(equal) <= level:
+        return LoopCheck(NOISE, "violated", len(steps), "coordinates of a step share their noise", _ADD_NOISE)
+    if not bare and chdtrc(freedom, sum(energies)) <= level:
+        detail = (
+            f"the sums are {scale:.3g} times as far from the clipped gradients as the claimed noise: more noise, or other gradients"
+        )
+        return LoopCheck(
+            NOISE, "violated", len(steps), detail, "Claim the noise that is added, and report every gradient that is summed."
+        )
+    seen = 1 - _CLEAR / math.sqrt(2 * freedom)
+    if seen < _WEAKEST:
+        return not_judged(NOISE, f"{freedom} numbers show little of a deviation. Watch more steps.")
+    return holds(NOISE, len(steps), f"its deviation is {scale:.4g} times the claimed one; below {seen:.3g} would have been found")
+
+
+def check_fresh_noise(steps: Sequence[Step], clipping: LoopCheck) -> LoopCheck:
+    """Check that the noise of different steps is independent: reused seeds repeat it."""
+    from scipy.special import stdtr
+
+    if clipping.status == "violated":
+        return not_judged(FRESH, "the sums are not those of clipped gradients, so that their noise is unknown")
+    noise = np.array([step.noise for step in steps])
+    if len(steps) < 2 or noise.shape[1] < 2:
+        return not_judged(FRESH, "two steps of two coordinates are needed")
+    lengths = np.linalg.norm(noise, axis=1)
+    if not lengths.all():
+        return not_judged(FRESH, "a step has no noise at all")
+    cosines = np.clip(noise @ noise.T / np.outer(lengths, lengths), -1, 1)
+    first, second = np.triu_indices(len(steps), 1)
+    pairs, freedom = cosines[first, second], noise.shape[1] - 1
+    ratios = np.abs(pairs) * np.sqrt(freedom / np.maximum(1e-300, 1 - pairs**2))
+    worst = int(np.argmax(ratios))
+    if 2 * stdtr(freedom, -ratios[worst]) * len(pairs) <= FALSE_ALARM:
+        detail = f"the noise of steps {first[worst]} and {second[worst]} is the same, or nearly"
+        return LoopCheck(FRESH, "violated", len(steps), detail, _DRAW_ANEW, int(second[worst]))
+    return holds(FRESH, len(steps))
+
+
+def _tail(scores: Sequence[float]) -> float:
+    """Two-sided tail of a sum of standard normal numbers."""
+    return math.erfc(abs(sum(scores)) / math.sqrt(2 * len(scores)))
+
+
+def _sum_of_squares_tail(scores: Sequence[float]) -> float:
+    """Upper tail of a sum of squares of standard normal numbers."""
+    from scipy.special import chdtrc
+
+    return float(chdtrc(len(scores), sum(score**2 for score in scores)))
+
+
+def _is_plausible(steps: Sequence[Step], *, bare: bool) -> bool:
+    """True if the noise left of the sums is at most that of the claim."""
+    from scipy.special import chdtrc
+
+    energy = sum(step.bare_energy if bare else step.energy for step in steps)
+    return bool(chdtrc(sum(step.size for step in steps), energy) > FALSE_ALARM)
