@@ -11,7 +11,7 @@ from fractions import Fraction
 from itertools import product
 from typing import Any, Final, TypeAlias
 
-from dpaudit.verifier.alignment.templates import templates
+from dpaudit.verifier.alignment.templates import baseline, templates
 from dpaudit.verifier.frontend import expression
 from dpaudit.verifier.fuel import spend
 from dpaudit.verifier.ir import Draw, For, ListOf, Program
@@ -91,6 +91,10 @@ class Search:
         if not shapes:
             yield dict(self.given)
             return
+        hiding = {**baseline(self.program, self.pairs), **self.given}
+        rounds = ROUNDS if loops(self.program) else ROUNDS[:1]
+        if all(self.defeated(self.bounded(hiding, number), {}) is None for number in rounds):
+            yield hiding
         unknowns = [one for shape in shapes for piece in shape.unknowns() for one in piece]
         alignment = dict(self.given) | {shape.site: shape.shift() for shape in shapes}
         stages: dict[int, Bounded] = {}
@@ -98,7 +102,6 @@ class Search:
         for one in unknowns:
             solver.add(less_equal(constant(-LARGEST), one), less_equal(one, constant(LARGEST)))
         count = add(*(choose(equal(one, ZERO), ZERO, ONE) for one in unknowns))
-        rounds = ROUNDS if loops(self.program) else ROUNDS[:1]
         size = 0
         while size <= len(unknowns):
             spend()
