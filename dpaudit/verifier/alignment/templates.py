@@ -30,8 +30,6 @@ from dpaudit.verifier.product.laws import FINITE, NORMAL
 from dpaudit.verifier.product.runs import OTHER
 from dpaudit.verifier.product.walk import assigned_names
 from dpaudit.verifier.terms import (
-    ONE,
-    ZERO,
     Op,
     Sort,
     Term,
@@ -40,6 +38,7 @@ from dpaudit.verifier.terms import (
     constant,
     divide,
     equal,
+    linear_in,
     multiply,
     negative,
     number_of,
@@ -205,7 +204,7 @@ class Uses:
             term = waiting.pop(0)
             if term is self.noise or self.noise not in variables(term):
                 continue
-            linear = _linear(term, self.noise) if term.sort is not Sort.BOOL else None
+            linear = linear_in(term, self.noise) if term.sort is not Sort.BOOL else None
             if linear is None:
                 waiting = [*term.args, *waiting]
             else:
@@ -244,7 +243,7 @@ class Uses:
 
     def _ends(self, value: Term) -> None:
         """The noise ends in a value."""
-        linear = _linear(value, self.noise)
+        linear = linear_in(value, self.noise)
         factor = None if linear is None else number_of(linear[1])
         if linear is not None and factor:
             known = self._at_draw(linear[0])
@@ -277,25 +276,3 @@ def _terms(statement: Statement) -> tuple[Term, ...]:
         case Draw(args=args) | Invoke(args=args):
             return tuple(argument for argument in args if isinstance(argument, Term))
     return ()
-
-
-def _linear(term: Term, noise: Term) -> tuple[Term, Term] | None:
-    """A term as `rest + factor * noise`; None where it is none."""
-    if noise not in variables(term):
-        return term, ZERO
-    if term is noise:
-        return constant(0, noise.sort), ONE
-    if term.op is Op.ADD:
-        parts = [_linear(part, noise) for part in term.args]
-        if any(part is None for part in parts):
-            return None
-        return add(*(part[0] for part in parts if part)), add(*(part[1] for part in parts if part))
-    if term.op is Op.MULTIPLY:
-        holding = [part for part in term.args if noise in variables(part)]
-        inner = _linear(holding[0], noise) if len(holding) == 1 else None
-        others = multiply(*(part for part in term.args if part is not holding[0]))
-        return None if inner is None else (multiply(others, inner[0]), multiply(others, inner[1]))
-    if term.op is Op.DIVIDE and noise not in variables(term.args[1]):
-        inner = _linear(term.args[0], noise)
-        return None if inner is None else (divide(inner[0], term.args[1]), divide(inner[1], term.args[1]))
-    return None
