@@ -6,7 +6,7 @@ Loops are run a few rounds and parameters of scales and claims are fixed, so tha
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from itertools import product
 from typing import Any, Final, TypeAlias
@@ -92,7 +92,7 @@ class Search:
             yield dict(self.given)
             return
         hiding = {**baseline(self.program, self.pairs), **self.given}
-        rounds = ROUNDS if loops(self.program) else ROUNDS[:1]
+        rounds = self.rounds()
         if all(self.defeated(self.bounded(hiding, number), {}) is None for number in rounds):
             yield hiding
         unknowns = [one for shape in shapes for piece in shape.unknowns() for one in piece]
@@ -121,6 +121,12 @@ class Search:
                 yield {site: substitute(shift, values) for site, shift in alignment.items()}
                 # Not this alignment again: whoever asks for the next one could not prove it.
                 solver.add(negation(conjunction(*(equal(one, value) for one, value in values.items()))))
+
+    def rounds(self) -> tuple[int, ...]:
+        """Numbers of rounds to look at; loops in loops are run less often, since their rounds multiply."""
+        found = loops(self.program)
+        nested = any(loops(replace(self.program, body=one.body)) for one in found)
+        return ROUNDS[:1] if not found else ROUNDS[:2] if nested else ROUNDS
 
     def _output(self) -> Term | None:
         """The ghost of a discrete output, where there is one."""

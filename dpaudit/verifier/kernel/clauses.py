@@ -78,8 +78,8 @@ class Clauses:
         differences.append({(one,): Fraction(1), (other,): Fraction(-1)})
         for difference in differences:
             self.clauses.append((self.compared("=", difference), self.compared("<", difference), -self.compared("<=", difference)))
-        *arguments, values = (self.compared("=", difference) for difference in differences)
-        self.clauses.append((*(-literal for literal in arguments), values))
+        *same, values = (self.compared("=", difference) for difference in differences)
+        self.clauses.append((*(-literal for literal in same), values))
         return True
 
     def _is_alike(self, one: int, other: int) -> bool:
@@ -172,11 +172,7 @@ class Clauses:
             case Op.VARIABLE | Op.APPLY | Op.DIVIDE | Op.CHOOSE:
                 value, fresh = self._variable((term.op, term.value, self._names(term, args)), term.sort)
                 if fresh and term.op is Op.APPLY and all(argument.sort is not Sort.BOOL for argument in term.args):
-                    self._applied[self._variables[(term.op, term.value, self._names(term, args)), term.sort]] = (
-                        term.value,
-                        term.sort,
-                        args,
-                    )
+                    self._applied[len(self.integer) - 1] = term.value, term.sort, args
                 if fresh and term.op is Op.CHOOSE:
                     test, then, otherwise = args
                     self.clauses.append((-test, self.compared("=", plus(value, then, -1))))
