@@ -11,7 +11,7 @@ from fractions import Fraction
 from itertools import product
 from typing import Any, Final, TypeAlias
 
-from dpaudit.verifier.alignment.templates import baseline, templates
+from dpaudit.verifier.alignment.templates import Template, baseline, templates
 from dpaudit.verifier.frontend import expression
 from dpaudit.verifier.fuel import spend
 from dpaudit.verifier.ir import Draw, For, ListOf, Program
@@ -52,6 +52,8 @@ LARGEST: Final = 2
 """The largest coefficient."""
 ROUNDS: Final = (2, 3, 5)
 """Numbers of rounds for which loops are run, few first."""
+_MOST_TESTS: Final = 3
+"""Tests of one draw that may have a piece each, where one piece on each side of the first test does not do."""
 _BY_FORM: Final = ("triangular", "piecewise", "lattice", "prefix")
 """Kinds of obligation that say nothing while coefficients are unknown."""
 
@@ -87,14 +89,19 @@ class Search:
 
     def found(self) -> Iterator[Alignment]:
         """Alignments that no example defeats, with few non-zero coefficients first."""
-        shapes = [shape for shape in templates(self.program, self.pairs, self._output()) if shape.site not in self.given]
-        if not shapes:
-            yield dict(self.given)
-            return
         hiding = {**baseline(self.program, self.pairs), **self.given}
         rounds = self.rounds()
         if all(self.defeated(self.bounded(hiding, number), {}) is None for number in rounds):
             yield hiding
+        earlier: list[Template] = []
+        for most in (1, _MOST_TESTS):
+            shapes = [one for one in templates(self.program, self.pairs, self._output(), most) if one.site not in self.given]
+            if shapes and shapes != earlier:
+                yield from self.fitted(shapes, rounds)
+            earlier = shapes
+
+    def fitted(self, shapes: list[Template], rounds: tuple[int, ...]) -> Iterator[Alignment]:
+        """Alignments of these shapes."""
         unknowns = [one for shape in shapes for piece in shape.unknowns() for one in piece]
         alignment = dict(self.given) | {shape.site: shape.shift() for shape in shapes}
         stages: dict[int, Bounded] = {}

@@ -35,11 +35,13 @@ from dpaudit.verifier.terms import (
     Term,
     add,
     choose,
+    conjunction,
     constant,
     divide,
     equal,
     linear_in,
     multiply,
+    negation,
     negative,
     number_of,
     rename_symbols,
@@ -78,11 +80,11 @@ class Template:
         return found
 
 
-def templates(program: Program, pairs: Neighbours, output: Term | None) -> tuple[Template, ...]:
-    """A template for each draw whose noise can be moved."""
+def templates(program: Program, pairs: Neighbours, output: Term | None, most: int = 1) -> tuple[Template, ...]:
+    """A template for each draw whose noise can be moved, with a piece for each of its first tests."""
     found = []
     for draw, loops, uses in _followed(program):
-        tests = [] if draw.law in NORMAL else uses.tests[:1]
+        tests = [] if draw.law in NORMAL else uses.tests[:most]
         if output is not None:
             tests = [equal(variable(name, Sort.INT), output) for name in loops] or tests
         found.append(Template(draw.site, tuple(tests), tuple(_basis(program, pairs, uses))))
@@ -171,6 +173,7 @@ class Uses:
     tests: list[Term] = field(default_factory=list)  # tests that it is in, over names at the draw, in their order
     # What it is added to in tests and outputs, and the factor that it has there.
     rests: list[tuple[Term, int | Fraction]] = field(default_factory=list)
+    path: tuple[Term, ...] = ()  # tests without the noise on the way from the draw, over names at the draw
     first: tuple[Term, Term] | None = None  # the same of the first expression that is linear in it, whatever is around that
 
     def follow(self, block: Block, names: dict[Term, Term]) -> None:
@@ -230,13 +233,15 @@ class Uses:
         """Both branches; what they assign is a choice after it."""
         if self.noise in variables(test):
             if self._known(test):
-                self.tests.append(test)
+                self.tests.append(conjunction(*self.path, test))
             for part in subterms(test):
                 if part.op in (Op.LESS, Op.LESS_EQUAL, Op.EQUAL) and part.args[0].sort is not Sort.BOOL:
                     self._ends(subtract(*part.args))
-        sides = [dict(names), dict(names)]
-        self.follow(then, sides[0])
-        self.follow(otherwise, sides[1])
+        sides, path = [dict(names), dict(names)], self.path
+        for side, block, taken in zip(sides, (then, otherwise), (test, negation(test)), strict=True):
+            self.path = (*path, taken) if self._known(test) and self.noise not in variables(test) else path
+            self.follow(block, side)
+        self.path = path
         for name in {**sides[0], **sides[1]}:
             one, other = (side.get(name, name) for side in sides)
             names[name] = choose(test, one, other)

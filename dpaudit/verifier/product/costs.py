@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from dpaudit.verifier.ir import Block, Draw, Invoke, Law, ListOf, Program
 from dpaudit.verifier.product.ledger import FAILED, cuts, tail
+from dpaudit.verifier.product.normal import half_square
 from dpaudit.verifier.product.rational import at_most
 from dpaudit.verifier.product.walk import assigned_names, draws
 from dpaudit.verifier.terms import ONE, ZERO, Op, Sort, Term, add, choose, conjunction, constant, multiply, subterms, variables
@@ -37,6 +38,8 @@ class Meter:
         scalars = (one.name for one in self.program.parameters if not isinstance(one.sort, ListOf))
         lengths = (f"len({one.name})" for one in self.program.parameters if isinstance(one.sort, ListOf))
         self.cuts = cuts(self.program)
+        # With a number here the counters hold squares of shifts, as for zCDP.
+        self.squares = half_square(self.program, self.pairs.contract, cut=bool(self.cuts))
         self.fixed = frozenset((*(name for name in scalars if name not in changed), *lengths))
 
     def name(self, draw: Draw | Invoke) -> str:
@@ -81,7 +84,8 @@ class Meter:
         contract = self.pairs.contract
         parts = [multiply(counters[name], rate) for name, rate in self.rates.items()]
         total = add(*parts, counters.get(SPENT, ZERO)) if parts or SPENT in counters else ZERO
-        cost = at_most(total, contract.claim, self.is_entry)
+        claim = contract.claim if self.squares is None else constant(self.squares)
+        cost = at_most(total, claim, self.is_entry)
         if ODDS not in counters:
             return cost
         return conjunction(cost, at_most(counters[ODDS], contract.odds, self.is_entry))

@@ -63,13 +63,21 @@ FINITE: Final = (Law.EXPONENTIAL_CHOICE, Law.UNIFORM_INT, *TWO_VALUED)
 
 
 def draw_conditions(
-    draw: Draw, args: Sequence[Pair], noise: Term, shift: Term, pairs: Neighbours, cut: Fraction | None = None
+    draw: Draw,
+    args: Sequence[Pair],
+    noise: Term,
+    shift: Term,
+    pairs: Neighbours,
+    cut: Fraction | None = None,
+    *,
+    squares: bool = False,
 ) -> DrawConditions:
     """The conditions and the cost of a draw, from its parameters in both runs, its noise and the shift of the noise in run 2.
 
-    With a `cut`, noise further than so many scales from 0 fails, and the cost of a normal law is bounded on the rest.
+    With a `cut`, noise further than so many scales from 0 fails, and the cost of a normal law is bounded on the rest. With `squares`
+    an (epsilon, delta) claim is one about the sum of squared shifts, which is for Gaussian noise on the real line alone.
     """
-    zcdp = pairs.contract.cost == "zcdp"
+    priced = (Law.GAUSSIAN,) if squares else NORMAL if pairs.contract.cost == "zcdp" else ()
     first = [one for one, _ in args]
     same = conjunction(*(equal(one, other) for one, other in args))
     still = equal(shift, ZERO) if noise.sort is not Sort.BOOL else TRUE
@@ -105,7 +113,7 @@ def draw_conditions(
             valid = less_equal(ONE, first[0])
             fact = conjunction(less_equal(ZERO, noise), less(noise, first[0]))
             support = conjunction(less_equal(ZERO, add(noise, shift)), less(add(noise, shift), first[0]))
-    if zcdp is not (draw.law in NORMAL) and not (draw.law is Law.GAUSSIAN and cut is not None):
+    if bool(priced) is not (draw.law in (priced or NORMAL)) and not (draw.law is Law.GAUSSIAN and cut is not None):
         # The theorem at hand prices only one kind of noise; the other kind may occur, unmoved and with equal parameters.
         support = conjunction(support, still, equal(units, ZERO), equal(odds, ONE))
         units, rate, odds = ZERO, ONE, ONE

@@ -49,7 +49,8 @@ def run_draw(execution: Execution, statement: Draw, runs: tuple[Run, Run]) -> No
     book.prove("sync", line, equal(here, runs[1].path))
     shift = shift_of(execution, statement, noise, runs)
     cut = execution.meter.cuts.get(statement.site)
-    needs = draw_conditions(statement, args, noise, shift, execution.pairs, cut)
+    squares = execution.meter.squares is not None
+    needs = draw_conditions(statement, args, noise, shift, execution.pairs, cut, squares=squares)
     book.prove("sync", line, implies(here, needs.same))
     book.prove("valid", line, implies(here, needs.valid))
     book.form("triangular", line, constant(value=is_earlier(execution, shift, noise)))
