@@ -114,6 +114,8 @@ class Search:
             spend()
             outcome = solver.check(less_equal(count, constant(size)))
             if outcome.answer is not Answer.SAT or outcome.model is None:
+                if solver.check().answer is Answer.UNSAT:
+                    break
                 size += 1
                 continue
             values = {one: constant(outcome.model.value(one)) for one in unknowns}

@@ -73,7 +73,7 @@ class Head:
             if counter.value not in (ODDS, FAILED):
                 yield from self.turn.potentials(counter)
                 yield from self.budgets(counter)
-                for count in self.turn.keys():
+                for count in self.turn.meetings():
                     yield from (less_equal(counter, multiply(unit, count)) for unit in self.units())
         yield from self.kept()
 
@@ -108,8 +108,12 @@ class Head:
                 yield negation(variable(name, sort))
                 if self.index is None:
                     yield variable(name, sort)
-            if sort is Sort.REAL and not name.startswith("$"):
+            elif sort is Sort.BOOL and not name.startswith("$"):
+                yield variable(name, sort)
+                yield negation(variable(name, sort))
+            elif sort is Sort.REAL and not name.startswith("$"):
                 yield negation(equal(variable(name, sort), variable(OTHER + name, sort)))
+        yield from self.turn.phases()
         for place in dict.fromkeys((*(self._numbers() if self.index is None else [self.index]), *self.outer, *self.turn.places())):
             yield from self._sides(place)
 

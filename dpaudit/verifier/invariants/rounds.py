@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
+from typing import Final
 
 from dpaudit.verifier.ir import Append, Assign, Block, Break, Check, Continue, For, If, Program, Relation, Return, While
 from dpaudit.verifier.product.adjacency import Neighbours
@@ -79,8 +80,7 @@ class Round:
     def potentials(self, counter: Term) -> Iterator[Term]:
         """What was spent and what is still hidden together, for names that keep a part of themselves in each round."""
         for name, value in self.after.items():
-            kept, fresh = linear_in(value, name) or (value, ONE)
-            kept, fresh = fresh, kept
+            fresh, kept = linear_in(value, name) or (value, ONE)
             numbers = number_of(kept)
             if kept in (ZERO, ONE) or any(part.op is Op.APPLY or str(part.value) in self.changed for part in subterms(kept)):
                 continue
@@ -95,7 +95,7 @@ class Round:
                     yield less_equal(add(multiply(lost, counter), multiply(kept, apart)), most)
                     yield less_equal(add(multiply(lost, counter), apart), most)
 
-    def keys(self) -> Iterator[Term]:
+    def meetings(self) -> Iterator[Term]:
         """How many of the two elements at the place of the difference are below the loop's index, where elements meet it."""
         index = self.index()
         found: dict[Term, None] = {}
@@ -105,7 +105,7 @@ class Round:
             element = part.args[part.args[0] is index]
             if element.op is Op.APPLY:
                 for private in self._privates():
-                    own = element.value == private and not self._is_free(element.args[0])
+                    own = element.value == private and number_of(element.args[0]) is not None
                     place = element.args[0] if own else self.pairs.position(private)
                     found[apply(str(element.value), (place,), element.sort)] = None
         for element in found:
@@ -113,6 +113,15 @@ class Round:
             yield count
             if self.pairs.relation(str(element.value)) is not None:
                 yield add(count, choose(less(_other(element), index or ZERO), ONE, ZERO))
+
+    def phases(self) -> Iterator[Term]:
+        """Tests whether an integer that the loop changes has a value that the program gives it."""
+        found: dict[Term, None] = {}
+        for statement in statements(self.loop.body):
+            if isinstance(statement, Assign) and statement.value.sort is Sort.INT and number_of(statement.value) is not None:
+                name = variable(statement.name, Sort.INT)
+                found |= {equal(name, constant(int(number_of(statement.value) or 0) - back)): None for back in (0, 1)}
+        yield from list(found)[:_MOST_PHASES]
 
     def places(self) -> Iterator[Term]:
         """The indices of private elements that are read, over the names at the head: indices of inner loops at their start."""
@@ -122,13 +131,9 @@ class Round:
             for part in subterms(*_terms(statement)):
                 if part.op is Op.APPLY and part.value in self._privates():
                     place = substitute(part.args[0], inner)
-                    if number_of(place) is None and not any(one.op is Op.APPLY for one in subterms(place)):
-                        if not {str(one.value) for one in variables(place)} & names:
-                            yield place
-
-    def _is_free(self, place: Term) -> bool:
-        """True if an index changes with the rounds of any loop."""
-        return number_of(place) is None
+                    whole = not any(one.op is Op.APPLY for one in subterms(place))
+                    if whole and number_of(place) is None and not {str(one.value) for one in variables(place)} & names:
+                        yield place
 
     def _privates(self) -> list[str]:
         """The lists that differ at one place."""
@@ -171,7 +176,8 @@ def bounds(program: Program) -> tuple[Term, ...]:
     return tuple(_without_sorts(found))[:_MOST_BOUNDS]
 
 
-_MOST_BOUNDS = 4
+_MOST_BOUNDS: Final = 4
+_MOST_PHASES: Final = 4
 
 
 def widths(limits: tuple[Term, ...]) -> tuple[Term, ...]:

@@ -1,7 +1,8 @@
 """Checks that a certificate shows an obligation: lemmas by exact arithmetic, then a tree of cases closed by unit propagation.
 
 A certificate is `{"keep", "atoms", "lemmas", "tree"}`. `keep` lists the conjuncts of the negated obligation that are used; `pairs`,
-which may be left out, are variables that are values of one function, so that they are equal where its arguments are. `atoms` are polynomials p whose comparison `p <= 0` is a literal too. A lemma is a list of literals that cannot hold together, with terms
+which may be left out, are variables that are values of one function, so that they are equal where its arguments are. `atoms` are
+polynomials p whose comparison `p <= 0` is a literal too. A lemma is a list of literals that cannot hold together, with terms
 `[multiplier, rows]` or `[multiplier, rows, square]` that add up to a contradiction. `tree` lists the nodes as they are met: 0 for a
 closed one, else the literal that is assumed first and denied then.
 """
