@@ -29,6 +29,8 @@ TIME_IS_UP: Final = "time is up"
 NO_FLIPS: Final = "values of bernoulli draws are not moved, and "
 _UNREADABLE, _EXHAUSTED, _ATTEMPTED = range(3)
 """The stage that the search for a proof reached in one mode: the alignment does not fit it, none was found, or one did not do."""
+_BY_INVARIANTS: Final = ("out", "cost", "prefix", "sync", "trip", "divisor", "contract", "support", "ledger")
+"""Kinds of obligations that more candidates may help with."""
 _MOST_EXAMPLES: Final = 8
 """Neighbours of one mode that are handed over."""
 
@@ -172,10 +174,18 @@ def attempt(
     try:
         plain = Execution(program, pairs, alignment, {}, pointwise)
         execute(plain)
-        guesses = candidates(plain)
-        houdini = Houdini(Execution(program, pairs, alignment, guesses, pointwise, switched=True))
-        houdini.settle()
-        invariants = houdini.needed()
+        invariants: Invariants | Obligation = {}
+        earlier: Invariants | None = None
+        for deep in (False, True):
+            guesses = candidates(plain, deep=deep)
+            if guesses == earlier:
+                break
+            earlier = guesses
+            houdini = Houdini(Execution(program, pairs, alignment, guesses, pointwise, switched=True))
+            houdini.settle()
+            invariants = houdini.needed()
+            if not isinstance(invariants, Obligation) or invariants.kind not in _BY_INVARIANTS:
+                break
         if isinstance(invariants, Obligation):
             return Failed("an obligation does not follow", invariants.id, invariants.line)
         made = obligations(program, pairs, alignment, invariants, pointwise=pointwise)

@@ -68,6 +68,10 @@ class Head:
             for premise in premises:
                 yield implies(premise, conclusion)
         yield from self.ranges()
+        yield from self.kept()
+
+    def rounds(self) -> Iterator[Term]:
+        """Candidates from what one round does, which cost more and are seldom needed."""
         yield from self.turn.folds()
         for counter in self.counters:
             if counter.value not in (ODDS, FAILED):
@@ -75,7 +79,6 @@ class Head:
                 yield from self.budgets(counter)
                 for count in self.turn.meetings():
                     yield from (less_equal(counter, multiply(unit, count)) for unit in self.units())
-        yield from self.kept()
 
     def budgets(self, counter: Term) -> Iterator[Term]:
         """What a program has noted as spent covers what it has spent."""
@@ -295,8 +298,8 @@ def _nested(block: Block, around: tuple[str, ...] = ()) -> Iterator[tuple[For | 
                 yield from _nested((*then, *otherwise), around)
 
 
-def candidates(execution: Execution) -> Invariants:
-    """Candidates for each loop of an execution that has been run with none."""
+def candidates(execution: Execution, *, deep: bool = False) -> Invariants:
+    """Candidates for each loop of an execution that has been run with none; with `deep` also those from what a round does."""
     whole = [length(one.name) for one in execution.program.parameters if isinstance(one.sort, ListOf)]
     whole += [variable(one.name, Sort.INT) for one in execution.program.parameters if one.sort is Sort.INT]
     counters = (*(variable(name, value.sort) for name, value in execution.counters.items()), *_weighted(execution.meter.rates))
@@ -320,6 +323,6 @@ def candidates(execution: Execution) -> Invariants:
             execution.pairs, changed, index, counters, tuple(whole), outputs, places, chances, falling,
             turn, around, bounds(execution.program), execution.meter.rates, execution.meter.fixed,
         )  # fmt: skip
-        guesses = (*head.guesses(), *_ended(loop, number, names))
+        guesses = (*head.guesses(), *(head.rounds() if deep else ()), *_ended(loop, number, names))
         found[number] = tuple(dict.fromkeys(one for one in guesses if one is not TRUE))
     return found
