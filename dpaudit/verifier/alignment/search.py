@@ -5,6 +5,7 @@ Loops are run a few rounds and parameters of scales and claims are fixed, so tha
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
@@ -14,7 +15,7 @@ from typing import Any, Final, TypeAlias
 from dpaudit.verifier.alignment.templates import Template, baseline, templates
 from dpaudit.verifier.frontend import expression
 from dpaudit.verifier.fuel import spend
-from dpaudit.verifier.ir import Draw, For, ListOf, Program
+from dpaudit.verifier.ir import For, ListOf, Program
 from dpaudit.verifier.product.adjacency import Neighbours
 from dpaudit.verifier.product.costs import Meter
 from dpaudit.verifier.product.execution import Execution
@@ -22,7 +23,7 @@ from dpaudit.verifier.product.ledger import WITHIN
 from dpaudit.verifier.product.obligations import Obligation
 from dpaudit.verifier.product.runs import OTHER, Alignment, Misused
 from dpaudit.verifier.product.statements import execute
-from dpaudit.verifier.product.walk import draws, loops, statements
+from dpaudit.verifier.product.walk import draw_names, draws, loops, statements
 from dpaudit.verifier.solving import Answer, Model, Session
 from dpaudit.verifier.terms import (
     FALSE,
@@ -222,8 +223,10 @@ def user_alignment(program: Program, pairs: Neighbours, *, pointwise: bool) -> A
     lists |= {OTHER + name: sort for name, sort in lists.items()}
     ghosts = Execution(program, pairs, {}, {}, pointwise).ghosts()
     symbols |= {str(ghost.value): ghost.sort for ghost in ghosts}
-    sites = {draw.name: draw.site for draw in draws(program.body) if isinstance(draw, Draw)}
-    sites |= {f"{draw.law.value}.{draw.site}": draw.site for draw in draws(program.body) if isinstance(draw, Draw)}
+    named = [(name, draw.site) for draw in draws(program.body) for name in draw_names(draw)]
+    # A line with several draws names none of them.
+    often = Counter(name for name, _ in named if name.startswith("line "))
+    sites = {name: site for name, site in named if often[name] < 2}
     found: dict[int, Term] = {}
     for name, text in pairs.contract.align:
         if name.endswith(WITHIN):

@@ -74,8 +74,8 @@ def draw_conditions(
 ) -> DrawConditions:
     """The conditions and the cost of a draw, from its parameters in both runs, its noise and the shift of the noise in run 2.
 
-    With a `cut`, noise further than so many scales from 0 fails, and the cost of a normal law is bounded on the rest. With `squares`
-    an (epsilon, delta) claim is one about the sum of squared shifts, which is for Gaussian noise on the real line alone.
+    With a `cut`, noise further than so many scales from 0 fails, and the cost of a normal law is bounded on the rest. With
+    `squares` an (epsilon, delta) claim is one about the sum of squared shifts, for Gaussian noise on the real line alone.
     """
     priced = (Law.GAUSSIAN,) if squares else NORMAL if pairs.contract.cost == "zcdp" else ()
     first = [one for one, _ in args]
