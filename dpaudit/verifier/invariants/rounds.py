@@ -219,14 +219,14 @@ def _follow(block: Block, after: dict[Term, Term | None]) -> None:
                 _follow(then, sides[0])
                 _follow(otherwise, sides[1])
                 now = _now(test, after)
-                for name in {**sides[0], **sides[1]}:
-                    one, other = (side.get(name, name) for side in sides)
-                    after[name] = None if now is None or one is None or other is None else _either(now, one, other)
+                for known in (*sides[0], *(other for other in sides[1] if other not in sides[0])):
+                    one, two = (side.get(known, known) for side in sides)
+                    after[known] = None if now is None or one is None or two is None else _either(now, one, two)
             case Append() | Check() | Break() | Continue() | Return():
                 pass
             case _:
-                for name in assigned_names((statement,)):
-                    after |= {variable(name, sort): None for sort in Sort}
+                for changed in assigned_names((statement,)):
+                    after |= {variable(changed, sort): None for sort in Sort}
 
 
 def _either(test: Term, one: Term, other: Term) -> Term:
