@@ -16,6 +16,7 @@ from dpaudit.verifier.ir import ON_LATTICE, TWO_VALUED, Draw, Law, Relation
 from dpaudit.verifier.product.adjacency import Neighbours
 from dpaudit.verifier.product.rational import at_most, reduce_ratio
 from dpaudit.verifier.terms import (
+    FALSE,
     ONE,
     TRUE,
     ZERO,
@@ -35,6 +36,7 @@ from dpaudit.verifier.terms import (
     less,
     less_equal,
     multiply,
+    negation,
     number_of,
     subtract,
     variables,
@@ -56,6 +58,7 @@ class DrawConditions:
     units: Term  # the part of the cost that adds up over requests
     rate: Term  # the cost of one unit
     odds: Term  # the factor by which the density may fall, for laws on two values
+    differs: Term  # whether it may fall at all, for those
 
 
 NORMAL: Final = (Law.GAUSSIAN, Law.DISCRETE_GAUSSIAN)
@@ -82,7 +85,7 @@ def draw_conditions(
     same = conjunction(*(equal(one, other) for one, other in args))
     still = equal(shift, ZERO) if noise.sort is not Sort.BOOL else TRUE
     valid = support = fact = TRUE
-    units, rate, odds = ZERO, ONE, ONE
+    units, rate, odds, differs = ZERO, ONE, ONE, FALSE
     match draw.law:
         case Law.LAPLACE | Law.DISCRETE_LAPLACE:
             valid, units, rate = _positive(first[0]), absolute(shift), divide(ONE, first[0])
@@ -108,6 +111,7 @@ def draw_conditions(
             probability = first[1]
             valid = _inside(probability)
             same = equal(*args[1])
+            differs = negation(equal(*args[0]))
             odds = choose(equal(*args[0]), ONE, _odds(probability))
         case Law.UNIFORM_INT:
             valid = less_equal(ONE, first[0])
@@ -116,10 +120,10 @@ def draw_conditions(
     if bool(priced) is not (draw.law in (priced or NORMAL)) and not (draw.law is Law.GAUSSIAN and cut is not None):
         # The theorem at hand prices only one kind of noise; the other kind may occur, unmoved and with equal parameters.
         support = conjunction(support, still, equal(units, ZERO), equal(odds, ONE))
-        units, rate, odds = ZERO, ONE, ONE
+        units, rate, odds, differs = ZERO, ONE, ONE, FALSE
         same = conjunction(*(equal(one, other) for one, other in args))
     piecewise = constant(value=_piecewise(draw.law, noise, shift))
-    return DrawConditions(valid, same, support, _on_lattice(draw, shift), piecewise, fact, units, rate, odds)
+    return DrawConditions(valid, same, support, _on_lattice(draw, shift), piecewise, fact, units, rate, odds, differs)
 
 
 def _positive(term: Term) -> Term:
@@ -193,7 +197,12 @@ def _spread(draw: Draw, scores: Sequence[Pair], pairs: Neighbours) -> Term:
     return subtract(high, low)
 
 
+def odds_ratio(probability: Term) -> Term:
+    """The ratio p / (1 - p)."""
+    return reduce_ratio(divide(probability, subtract(ONE, probability)))
+
+
 def _odds(probability: Term) -> Term:
     """The larger of p / (1 - p) and its inverse."""
-    ratio = reduce_ratio(divide(probability, subtract(ONE, probability)))
+    ratio = odds_ratio(probability)
     return choose(less_equal(ONE, ratio), ratio, reduce_ratio(divide(ONE, ratio)))
