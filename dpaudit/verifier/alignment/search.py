@@ -90,14 +90,18 @@ class Search:
 
     def found(self) -> Iterator[Alignment]:
         """Alignments that no example defeats, with few non-zero coefficients first."""
-        hiding = {**baseline(self.program, self.pairs), **self.given}
+        hiding = baseline(self.program, self.pairs)
+        if set(hiding) <= set(self.given):
+            yield dict(self.given)
+            return
+        hiding |= self.given
         rounds = self.rounds()
         if all(self.defeated(self.bounded(hiding, number), {}) is None for number in rounds):
             yield hiding
         earlier: list[Template] = []
         for most in (1, _MOST_TESTS):
             shapes = [one for one in templates(self.program, self.pairs, self._output(), most) if one.site not in self.given]
-            if shapes and shapes != earlier:
+            if shapes != earlier:
                 yield from self.fitted(shapes, rounds)
             earlier = shapes
 

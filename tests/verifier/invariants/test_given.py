@@ -41,7 +41,12 @@ def test_a_false_invariant_proves_nothing():
 
 @pytest.mark.parametrize(
     ("line", "text", "reason"),
-    [(4, "s == other.s", "no loop begins"), (3, "spent('eta') <= 1", "names no draw"), (3, "s + 1", "truth value"), (3, "x > 0", "x")],
+    [
+        (4, "s == other.s", "no loop begins"),
+        (3, "spent('eta') <= 1", "names no draw"),
+        (3, "s + 1", "truth value"),
+        (3, "x > 0", "x"),
+    ],
 )
 def test_what_cannot_be_read_is_said(line, text, reason):
     found = verify(SUM, invariants={line: [text]}, **PROMISE)

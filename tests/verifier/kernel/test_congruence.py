@@ -8,8 +8,8 @@ from dpaudit.verifier.certify import certificate
 from dpaudit.verifier.kernel import KernelRejects, check
 from dpaudit.verifier.terms import Sort, add, apply, conjunction, constant, implies, less_equal, variable
 
-I, K = (variable(name, Sort.INT) for name in "ik")
-SAME = conjunction(less_equal(I, K), less_equal(K, I))
+N, K = (variable(name, Sort.INT) for name in "nk")
+SAME = conjunction(less_equal(N, K), less_equal(K, N))
 
 
 def q(place, name="q", sort=Sort.REAL):
@@ -17,7 +17,7 @@ def q(place, name="q", sort=Sort.REAL):
     return apply(name, (place,), sort)
 
 
-EQUAL = implies(SAME, less_equal(q(I), q(K)))
+EQUAL = implies(SAME, less_equal(q(N), q(K)))
 
 
 def test_equal_arguments_give_equal_values():
@@ -29,11 +29,11 @@ def test_equal_arguments_give_equal_values():
 @pytest.mark.parametrize(
     "false",
     [
-        less_equal(q(I), q(K)),
-        implies(less_equal(I, K), less_equal(q(I), q(K))),
-        implies(SAME, less_equal(q(I), q(K, "p"))),
-        implies(SAME, less_equal(q(I), q(add(K, constant(1))))),
-        implies(SAME, less_equal(q(I), q(K, sort=Sort.INT))),
+        less_equal(q(N), q(K)),
+        implies(less_equal(N, K), less_equal(q(N), q(K))),
+        implies(SAME, less_equal(q(N), q(K, "p"))),
+        implies(SAME, less_equal(q(N), q(add(K, constant(1))))),
+        implies(SAME, less_equal(q(N), q(K, sort=Sort.INT))),
     ],
     ids=str,
 )

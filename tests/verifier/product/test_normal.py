@@ -72,5 +72,6 @@ def test_a_discrete_law_is_not_priced_by_it():
 def test_a_call_with_a_price_of_its_own_is_not_priced_by_it():
     helper = "def h(q: list[Fraction]) -> Fraction: return q[0] + laplace(1)"
     source = "def f(q: list[Fraction]) -> tuple[Fraction, Fraction]: return h(q), q[0] + gaussian(10**3)"
-    one = Spec(claim="1", adjacency="one", requires=["len(q) >= 1"])
-    assert "proven" != verify(source, claim=("1/2", "9/10"), adjacency="one", requires=["len(q) >= 1"], helpers={"h": (helper, one)}).status
+    common = {"adjacency": "one", "requires": ["len(q) >= 1"]}
+    found = verify(source, claim=("1/2", "9/10"), helpers={"h": (helper, Spec(claim="1", **common))}, **common)
+    assert "proven" != found.status
