@@ -7,7 +7,7 @@ import pytest
 from dpaudit import verify
 from tests.verifier.reach.cases import cases
 
-QUICK = ("A1", "A8", "B7", "B8", "C1 ", "D5", "D9", "G5", "H2", "I1", "P1", "P7")
+QUICK = ("A1 ", "A8", "B8", "C1 ", "D6", "G5", "H2", "I1", "P7")
 EVERY = cases()
 SOME = [case for case in EVERY if case.name.startswith(QUICK)]
 
