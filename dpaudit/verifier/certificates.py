@@ -16,6 +16,8 @@ from dpaudit.verifier.confirming import Confirmations, text_hash
 from dpaudit.verifier.ir import Contract, Draw, ListOf, Program
 from dpaudit.verifier.notation import Table
 from dpaudit.verifier.product.adjacency import Neighbours, directions
+from dpaudit.verifier.product.ledger import cuts
+from dpaudit.verifier.product.normal import half_square
 from dpaudit.verifier.product.walk import statements
 from dpaudit.verifier.proving import Direction, Proof
 from dpaudit.verifier.terms import TRUE, Term
@@ -25,6 +27,7 @@ THEOREMS: Final[Mapping[str, str]] = {
     "pure": "alignment, for all outputs or for each discrete output",
     "approx": "alignment with a ledger of failures",
     "zcdp": "alignment of Gaussian noise",
+    "normal": "alignment of Gaussian noise, by the sum of its squared shifts",
 }
 """The theorem that a proof applies, by the cost of its claim; docs/verification.md proves them."""
 LAW_VERSIONS: Final = "1"
@@ -91,9 +94,17 @@ def _claimed(program: Program) -> list[Any]:
         [[name, f"list of {sort.element.value}" if isinstance(sort, ListOf) else sort.value] for name, sort in parameters],
         sorted([name, type(value).__name__, str(value)] for name, value in program.constants),
         _promised(program.contract),
-        [laws, LAW_VERSIONS, THEOREMS[program.contract.cost] if program.contract else ""],
+        [laws, LAW_VERSIONS, _theorem(program)],
         [[name, _claimed(helper)] for name, helper in program.helpers],
     ]
+
+
+def _theorem(program: Program) -> str:
+    """The theorem that a proof of this program applies."""
+    if program.contract is None:
+        return ""
+    squares = half_square(program, program.contract, cut=bool(cuts(program)))
+    return THEOREMS[program.contract.cost if squares is None else "normal"]
 
 
 def _promised(contract: Contract | None) -> list[Any]:

@@ -11,6 +11,7 @@ from dpaudit.verifier.alignment.search import Inputs, Search, user_alignment
 from dpaudit.verifier.confirming import Confirmations
 from dpaudit.verifier.fuel import OutOfFuel, clock, seconds_left, time_limit
 from dpaudit.verifier.invariants.candidates import candidates
+from dpaudit.verifier.invariants.given import Stated
 from dpaudit.verifier.invariants.houdini import Houdini
 from dpaudit.verifier.ir import Draw, Law, Program, While
 from dpaudit.verifier.product.adjacency import Neighbours, directions
@@ -29,6 +30,8 @@ TIME_IS_UP: Final = "time is up"
 NO_FLIPS: Final = "values of bernoulli draws are not moved, and "
 _UNREADABLE, _EXHAUSTED, _ATTEMPTED = range(3)
 """The stage that the search for a proof reached in one mode: the alignment does not fit it, none was found, or one did not do."""
+_BY_INVARIANTS: Final = ("out", "cost", "prefix", "sync", "trip", "divisor", "contract", "support", "ledger")
+"""Kinds of obligations that more candidates may help with."""
 _MOST_EXAMPLES: Final = 8
 """Neighbours of one mode that are handed over."""
 
@@ -72,22 +75,24 @@ def obligations(
     return tuple(execute(Execution(program, pairs, alignment, invariants, pointwise)).obligations)
 
 
-def prove(program: Program, *, seconds: float = 60.0, confirmations: Confirmations | None = None) -> Proof | Failed:
-    """Look for a proof of what a program promises."""
+def prove(
+    program: Program, *, seconds: float = 60.0, confirmations: Confirmations | None = None, stated: Stated | None = None
+) -> Proof | Failed:
+    """Look for a proof of what a program promises, with the invariants that a user stated among the candidates."""
     started = clock()
     try:
         with time_limit(seconds):
-            found = _prove_directions(program, confirmations or Confirmations())
+            found = _prove_directions(program, confirmations or Confirmations(), stated or Stated())
     except OutOfFuel:
         found = Failed(TIME_IS_UP)
     return found if isinstance(found, Failed) else Proof(program, found, clock() - started)
 
 
-def _prove_directions(program: Program, confirmations: Confirmations) -> tuple[Direction, ...] | Failed:
+def _prove_directions(program: Program, confirmations: Confirmations, stated: Stated) -> tuple[Direction, ...] | Failed:
     """A proof for each direction, and those of helpers."""
     found: list[Direction] = []
     for _, helper in program.helpers:
-        inner = _prove_directions(helper, confirmations)
+        inner = _prove_directions(helper, confirmations, Stated())
         if isinstance(inner, Failed):
             return replace(inner, reason=f"helper {helper.name}: {inner.reason}", examples=(), vacuous=False)
         found += inner
@@ -95,7 +100,7 @@ def _prove_directions(program: Program, confirmations: Confirmations) -> tuple[D
     if isinstance(real, Empty) and real.certain:
         return Failed(real.reason, vacuous=True)
     for pairs in directions(program):
-        result = _prove_direction(program, pairs, confirmations)
+        result = _prove_direction(program, pairs, confirmations, stated)
         if isinstance(result, Failed):
             return result
         found.append(result)
@@ -105,7 +110,7 @@ def _prove_directions(program: Program, confirmations: Confirmations) -> tuple[D
     return tuple(found)
 
 
-def _prove_direction(program: Program, pairs: Neighbours, confirmations: Confirmations) -> Direction | Failed:
+def _prove_direction(program: Program, pairs: Neighbours, confirmations: Confirmations, stated: Stated) -> Direction | Failed:
     """A proof for one direction: one alignment for all outputs, or else one for each discrete output."""
     try:
         ways = modes(program, pairs)
@@ -120,7 +125,7 @@ def _prove_direction(program: Program, pairs: Neighbours, confirmations: Confirm
             failures.append((_UNREADABLE, Failed(str(error))))
             continue
         search = Search(program, pairs, pointwise, given)
-        result = _prove_by_search(search, confirmations)
+        result = _prove_by_search(search, confirmations, stated)
         if isinstance(result, Direction):
             return result
         failures.append(result)
@@ -130,12 +135,12 @@ def _prove_direction(program: Program, pairs: Neighbours, confirmations: Confirm
     return replace(last, examples=tuple(examples))
 
 
-def _prove_by_search(search: Search, confirmations: Confirmations) -> Direction | tuple[int, Failed]:
+def _prove_by_search(search: Search, confirmations: Confirmations, stated: Stated) -> Direction | tuple[int, Failed]:
     """A proof with one of the alignments that a search finds, or how far it came and what stood in the way."""
     last: tuple[int, Failed] | None = None
     try:
         for alignment in search.found():
-            result = attempt(search.program, search.pairs, alignment, confirmations, pointwise=search.pointwise)
+            result = attempt(search.program, search.pairs, alignment, confirmations, pointwise=search.pointwise, stated=stated)
             if isinstance(result, Direction):
                 return result
             last = (_ATTEMPTED if result.obligation else _EXHAUSTED, result)
@@ -166,20 +171,37 @@ def modes(program: Program, pairs: Neighbours) -> tuple[bool, ...]:
 
 
 def attempt(
-    program: Program, pairs: Neighbours, alignment: Alignment, confirmations: Confirmations, *, pointwise: bool
+    program: Program,
+    pairs: Neighbours,
+    alignment: Alignment,
+    confirmations: Confirmations,
+    *,
+    pointwise: bool,
+    stated: Stated | None = None,
 ) -> Direction | Failed:
     """A proof with a given alignment: invariants are looked for, and then every obligation is made and checked again."""
+    stated = stated or Stated()
     try:
         plain = Execution(program, pairs, alignment, {}, pointwise)
         execute(plain)
-        guesses = candidates(plain)
-        houdini = Houdini(Execution(program, pairs, alignment, guesses, pointwise, switched=True))
-        houdini.settle()
-        invariants = houdini.needed()
+        invariants: Invariants | Obligation = {}
+        earlier: Invariants | None = None
+        for deep in (False, True):
+            given = stated.candidates(plain)
+            guesses = {loop: (*given[loop], *found) for loop, found in candidates(plain, deep=deep).items()}
+            if guesses == earlier:
+                break
+            earlier = guesses
+            houdini = Houdini(Execution(program, pairs, alignment, guesses, pointwise, switched=True))
+            houdini.settle()
+            stated.judge(plain, houdini)
+            invariants = houdini.needed()
+            if not isinstance(invariants, Obligation) or invariants.kind not in _BY_INVARIANTS:
+                break
         if isinstance(invariants, Obligation):
             return Failed("an obligation does not follow", invariants.id, invariants.line)
         made = obligations(program, pairs, alignment, invariants, pointwise=pointwise)
-    except Misused as error:
+    except (Misused, Unsupported) as error:
         return Failed(str(error))
     unproven = confirmations.first_unproven(made)
     if unproven is not None:

@@ -332,6 +332,28 @@ def rename_symbols(term: Term, name: Callable[[str], str]) -> Term:
     return done[term]
 
 
+def linear_in(term: Term, symbol: Term) -> tuple[Term, Term] | None:
+    """A term as `rest + factor * symbol`, the rest first; None where it is none."""
+    if symbol not in subterms(term):
+        return term, ZERO
+    if term is symbol:
+        return constant(0, symbol.sort), ONE
+    if term.op is Op.ADD:
+        parts = [linear_in(part, symbol) for part in term.args]
+        if any(part is None for part in parts):
+            return None
+        return add(*(part[0] for part in parts if part)), add(*(part[1] for part in parts if part))
+    if term.op is Op.MULTIPLY:
+        holding = [part for part in term.args if symbol in subterms(part)]
+        inner = linear_in(holding[0], symbol) if len(holding) == 1 else None
+        others = multiply(*(part for part in term.args if part is not holding[0]))
+        return None if inner is None else (multiply(others, inner[0]), multiply(others, inner[1]))
+    if term.op is Op.DIVIDE and symbol not in subterms(term.args[1]):
+        inner = linear_in(term.args[0], symbol)
+        return None if inner is None else (divide(inner[0], term.args[1]), divide(inner[1], term.args[1]))
+    return None
+
+
 BUILDERS: Final[Mapping[Op, Callable[..., Term]]] = {
     Op.ADD: add,
     Op.MULTIPLY: multiply,

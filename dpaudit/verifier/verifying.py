@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any, Final
@@ -17,6 +17,7 @@ from dpaudit.verifier.certificates import certificate_document
 from dpaudit.verifier.confirming import Confirmations, is_linear
 from dpaudit.verifier.frontend import parse
 from dpaudit.verifier.fuel import OutOfFuel, time_limit
+from dpaudit.verifier.invariants.given import Stated
 from dpaudit.verifier.ir import Draw, ListOf, Program, contract_of
 from dpaudit.verifier.notation import format_term
 from dpaudit.verifier.outcomes import Checked, ProofResult
@@ -49,6 +50,7 @@ def verify(  # noqa: PLR0913 - the parts of a specification
     cost: Cost | None = None,
     laws: Mapping[str, str] | None = None,
     align: Mapping[str, Expression] | None = None,
+    invariants: Mapping[int, Sequence[str]] | None = None,
     helpers: Mapping[str, tuple[str, Spec | None]] | None = None,
     seconds: float = SECONDS,
 ) -> ProofResult:
@@ -64,6 +66,9 @@ def verify(  # noqa: PLR0913 - the parts of a specification
       cost: as for `spec`.
       laws: as for `spec`.
       align: as for `spec`.
+      invariants: what holds at the head of a loop, by the loop's line: over the names there, those of the second run behind
+        "other.", the ghosts `ghost.k` and `ghost.d` (where the data differ, and by how much) and `spent("eta")`, the units that a
+        draw has cost so far. They are tried like those that are searched for; a false one is dropped, and the reason says why.
       helpers: for a text, texts of the functions that it calls, by name, with their specifications, None for pure ones.
       seconds: processor time for the whole call, above 0; the search for a proof takes at most six sevenths of it, the search for
         a counterexample at most 10 seconds.
@@ -99,15 +104,18 @@ def verify(  # noqa: PLR0913 - the parts of a specification
     require("proofs")
     began = time.monotonic()
     with time_limit(seconds):
-        found = _decide(program, seconds)
+        stated = Stated({line: tuple(texts) for line, texts in (invariants or {}).items()})
+        found = _decide(program, seconds, stated)
+        if stated.dropped and found.status != "refuted":
+            found = replace(found, reason="; ".join([*([found.reason] if found.reason else []), *stated.dropped.values()]))
     return replace(found, seconds=time.monotonic() - began)
 
 
-def _decide(program: Program, seconds: float) -> ProofResult:
+def _decide(program: Program, seconds: float, stated: Stated) -> ProofResult:
     """The verdict on a program: a proof, or else a counterexample, or else what stood in the way of a proof."""
     confirmations = Confirmations()
     common: dict[str, Any] = {"name": program.name, "claim": claim_words(program), "assumptions": _assumptions(program)}
-    found = prove(program, seconds=float(seconds * _SHARE), confirmations=confirmations)
+    found = prove(program, seconds=float(seconds * _SHARE), confirmations=confirmations, stated=stated)
     if isinstance(found, Proof):
         try:
             return _report_proof(found, confirmations, common)

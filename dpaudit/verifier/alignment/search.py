@@ -5,16 +5,17 @@ Loops are run a few rounds and parameters of scales and claims are fixed, so tha
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from itertools import product
 from typing import Any, Final, TypeAlias
 
-from dpaudit.verifier.alignment.templates import templates
+from dpaudit.verifier.alignment.templates import Template, baseline, templates
 from dpaudit.verifier.frontend import expression
 from dpaudit.verifier.fuel import spend
-from dpaudit.verifier.ir import Draw, For, ListOf, Program
+from dpaudit.verifier.ir import For, ListOf, Program
 from dpaudit.verifier.product.adjacency import Neighbours
 from dpaudit.verifier.product.costs import Meter
 from dpaudit.verifier.product.execution import Execution
@@ -22,7 +23,7 @@ from dpaudit.verifier.product.ledger import WITHIN
 from dpaudit.verifier.product.obligations import Obligation
 from dpaudit.verifier.product.runs import OTHER, Alignment, Misused
 from dpaudit.verifier.product.statements import execute
-from dpaudit.verifier.product.walk import draws, loops, statements
+from dpaudit.verifier.product.walk import draw_names, draws, loops, statements
 from dpaudit.verifier.solving import Answer, Model, Session
 from dpaudit.verifier.terms import (
     FALSE,
@@ -52,6 +53,8 @@ LARGEST: Final = 2
 """The largest coefficient."""
 ROUNDS: Final = (2, 3, 5)
 """Numbers of rounds for which loops are run, few first."""
+_MOST_TESTS: Final = 3
+"""Tests of one draw that may have a piece each, where one piece on each side of the first test does not do."""
 _BY_FORM: Final = ("triangular", "piecewise", "lattice", "prefix")
 """Kinds of obligation that say nothing while coefficients are unknown."""
 
@@ -87,10 +90,23 @@ class Search:
 
     def found(self) -> Iterator[Alignment]:
         """Alignments that no example defeats, with few non-zero coefficients first."""
-        shapes = [shape for shape in templates(self.program, self.pairs, self._output()) if shape.site not in self.given]
-        if not shapes:
+        hiding = baseline(self.program, self.pairs)
+        if set(hiding) <= set(self.given):
             yield dict(self.given)
             return
+        hiding |= self.given
+        rounds = self.rounds()
+        if all(self.defeated(self.bounded(hiding, number), {}) is None for number in rounds):
+            yield hiding
+        earlier: list[Template] = []
+        for most in (1, _MOST_TESTS):
+            shapes = [one for one in templates(self.program, self.pairs, self._output(), most) if one.site not in self.given]
+            if shapes != earlier:
+                yield from self.fitted(shapes, rounds)
+            earlier = shapes
+
+    def fitted(self, shapes: list[Template], rounds: tuple[int, ...]) -> Iterator[Alignment]:
+        """Alignments of these shapes."""
         unknowns = [one for shape in shapes for piece in shape.unknowns() for one in piece]
         alignment = dict(self.given) | {shape.site: shape.shift() for shape in shapes}
         stages: dict[int, Bounded] = {}
@@ -98,12 +114,13 @@ class Search:
         for one in unknowns:
             solver.add(less_equal(constant(-LARGEST), one), less_equal(one, constant(LARGEST)))
         count = add(*(choose(equal(one, ZERO), ZERO, ONE) for one in unknowns))
-        rounds = ROUNDS if loops(self.program) else ROUNDS[:1]
         size = 0
         while size <= len(unknowns):
             spend()
             outcome = solver.check(less_equal(count, constant(size)))
             if outcome.answer is not Answer.SAT or outcome.model is None:
+                if solver.check().answer is Answer.UNSAT:
+                    break
                 size += 1
                 continue
             values = {one: constant(outcome.model.value(one)) for one in unknowns}
@@ -118,6 +135,12 @@ class Search:
                 yield {site: substitute(shift, values) for site, shift in alignment.items()}
                 # Not this alignment again: whoever asks for the next one could not prove it.
                 solver.add(negation(conjunction(*(equal(one, value) for one, value in values.items()))))
+
+    def rounds(self) -> tuple[int, ...]:
+        """Numbers of rounds to look at; loops in loops are run less often, since their rounds multiply."""
+        found = loops(self.program)
+        nested = any(loops(replace(self.program, body=one.body)) for one in found)
+        return ROUNDS[:1] if not found else ROUNDS[:2] if nested else ROUNDS
 
     def _output(self) -> Term | None:
         """The ghost of a discrete output, where there is one."""
@@ -204,8 +227,10 @@ def user_alignment(program: Program, pairs: Neighbours, *, pointwise: bool) -> A
     lists |= {OTHER + name: sort for name, sort in lists.items()}
     ghosts = Execution(program, pairs, {}, {}, pointwise).ghosts()
     symbols |= {str(ghost.value): ghost.sort for ghost in ghosts}
-    sites = {draw.name: draw.site for draw in draws(program.body) if isinstance(draw, Draw)}
-    sites |= {f"{draw.law.value}.{draw.site}": draw.site for draw in draws(program.body) if isinstance(draw, Draw)}
+    named = [(name, draw.site) for draw in draws(program.body) for name in draw_names(draw)]
+    # A line with several draws names none of them.
+    often = Counter(name for name, _ in named if name.startswith("line "))
+    sites = {name: site for name, site in named if often[name] < 2}
     found: dict[int, Term] = {}
     for name, text in pairs.contract.align:
         if name.endswith(WITHIN):

@@ -8,9 +8,23 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from fractions import Fraction
 from typing import Final
 
-from dpaudit.verifier.ir import Append, Assign, Block, Draw, For, If, Invoke, Program, Return, Statement, While
+from dpaudit.verifier.ir import (
+    ON_LATTICE,
+    Append,
+    Assign,
+    Block,
+    Draw,
+    For,
+    If,
+    Invoke,
+    Program,
+    Return,
+    Statement,
+    While,
+)
 from dpaudit.verifier.product.adjacency import Neighbours
 from dpaudit.verifier.product.laws import FINITE, NORMAL
 from dpaudit.verifier.product.runs import OTHER
@@ -21,10 +35,14 @@ from dpaudit.verifier.terms import (
     Term,
     add,
     choose,
+    conjunction,
     constant,
     divide,
     equal,
+    linear_in,
     multiply,
+    negation,
+    negative,
     number_of,
     rename_symbols,
     substitute,
@@ -62,19 +80,49 @@ class Template:
         return found
 
 
-def templates(program: Program, pairs: Neighbours, output: Term | None) -> tuple[Template, ...]:
-    """A template for each draw whose noise can be moved."""
+def templates(program: Program, pairs: Neighbours, output: Term | None, most: int = 1) -> tuple[Template, ...]:
+    """A template for each draw whose noise can be moved, with a piece for each of its first tests."""
     found = []
-    for draw, after, loops in _draws(program.body, (), ()):
-        if draw.law in FINITE:
-            continue
-        uses = Uses(variable(draw.name, dict(program.sorts)[draw.name]))
-        uses.follow(after, {})
-        tests = [] if draw.law in NORMAL else uses.tests[:1]
+    for draw, loops, uses in _followed(program):
+        tests = [] if draw.law in NORMAL else uses.tests[:most]
         if output is not None:
             tests = [equal(variable(name, Sort.INT), output) for name in loops] or tests
         found.append(Template(draw.site, tuple(tests), tuple(_basis(program, pairs, uses))))
     return tuple(found)
+
+
+def baseline(program: Program, pairs: Neighbours) -> dict[int, Term]:
+    """The alignment that hides each difference where noise first meets it, so that what comes after is equal in both runs."""
+    differing = _differing(program, pairs)
+    return {draw.site: _hiding(draw, uses.first, differing) for draw, _, uses in _followed(program)}
+
+
+def _hiding(draw: Draw, met: tuple[Term, Term] | None, differing: frozenset[str]) -> Term:
+    """The shift by which `rest + factor * noise` stays what it is."""
+    if met is None:
+        return constant(0, Sort.INT)
+    rest, factor = met
+    distance = _distance(rest, differing)
+    number = number_of(factor)
+    if number is None:
+        # A factor that differs too would have to be hidden otherwise.
+        known = not any(part.op is Op.APPLY or str(part.value) in differing for part in subterms(factor))
+        return divide(negative(distance), factor) if known and draw.law not in ON_LATTICE else constant(0, Sort.INT)
+    return negative(distance) if number == 1 else multiply(constant(Fraction(-1) / number), distance)
+
+
+def _followed(program: Program) -> Iterator[tuple[Draw, tuple[str, ...], Uses]]:
+    """Each draw whose noise can be moved, with the names of the loops around it and the places where its noise ends."""
+    for draw, after, loops in _draws(program.body, (), ()):
+        if draw.law not in FINITE:
+            uses = Uses(variable(draw.name, dict(program.sorts)[draw.name]))
+            uses.follow(after, {})
+            yield draw, loops, uses
+
+
+def _differing(program: Program, pairs: Neighbours) -> frozenset[str]:
+    """The names that may differ between the runs."""
+    return frozenset((*assigned_names(program.body), *(name for name, _ in pairs.contract.changes)))
 
 
 def _draws(block: Block, after: Block, loops: tuple[str, ...]) -> Iterator[tuple[Draw, Block, tuple[str, ...]]]:
@@ -96,12 +144,15 @@ def _draws(block: Block, after: Block, loops: tuple[str, ...]) -> Iterator[tuple
 def _basis(program: Program, pairs: Neighbours, uses: Uses) -> Iterator[Term]:
     """One unit, and the distances of what the noise is added to, each once."""
     units = dict.fromkeys(change.bound for _, change in pairs.contract.changes)
-    differing = frozenset((*assigned_names(program.body), *(name for name, _ in pairs.contract.changes)))
+    differing = _differing(program, pairs)
     distances: dict[Term, None] = {}
-    for rest, factor in uses.rests:
+    rests = [*uses.rests]
+    if uses.first is not None and (number := number_of(uses.first[1])) is not None:
+        rests.append((uses.first[0], number))
+    for rest, factor in rests:
         distance = _distance(rest, differing)
         distances[distance if factor in (-1, 1) else divide(distance, constant(factor))] = None
-    for rest, _ in uses.rests:
+    for rest, _ in rests:
         for part in subterms(rest):
             if part.op in (Op.VARIABLE, Op.APPLY) and part.sort is not Sort.BOOL:
                 distances[_distance(part, differing)] = None
@@ -121,7 +172,9 @@ class Uses:
     noise: Term  # the name of the noise
     tests: list[Term] = field(default_factory=list)  # tests that it is in, over names at the draw, in their order
     # What it is added to in tests and outputs, and the factor that it has there.
-    rests: list[tuple[Term, int]] = field(default_factory=list)
+    rests: list[tuple[Term, int | Fraction]] = field(default_factory=list)
+    path: tuple[Term, ...] = ()  # tests without the noise on the way from the draw, over names at the draw
+    first: tuple[Term, Term] | None = None  # the same of the first expression that is linear in it, whatever is around that
 
     def follow(self, block: Block, names: dict[Term, Term]) -> None:
         """Go through the statements after the draw."""
@@ -130,6 +183,7 @@ class Uses:
 
     def _statement(self, statement: Statement, names: dict[Term, Term]) -> None:
         """One statement."""
+        self._meets(statement, names)
         match statement:
             case Assign(name=name, value=value):
                 names[variable(name, value.sort)] = substitute(value, names)
@@ -145,6 +199,20 @@ class Uses:
                 self._loop(statement, names)
             case Draw(name=name) | Invoke(name=name):
                 self._forget(name, names)
+
+    def _meets(self, statement: Statement, names: dict[Term, Term]) -> None:
+        """Look for the first expression that adds the noise to something."""
+        waiting = [substitute(term, names) for term in _terms(statement)] if self.first is None else []
+        while waiting and self.first is None:
+            term = waiting.pop(0)
+            if term is self.noise or self.noise not in variables(term):
+                continue
+            linear = linear_in(term, self.noise) if term.sort is not Sort.BOOL else None
+            if linear is None:
+                waiting = [*term.args, *waiting]
+            else:
+                known = self._at_draw(linear[0])
+                self.first = None if known is None or not self._known(linear[1]) else (known, linear[1])
 
     def _loop(self, loop: For | While, names: dict[Term, Term]) -> None:
         """A loop after the draw: what it changes is not followed from round to round."""
@@ -165,46 +233,51 @@ class Uses:
         """Both branches; what they assign is a choice after it."""
         if self.noise in variables(test):
             if self._known(test):
-                self.tests.append(test)
+                self.tests.append(conjunction(*self.path, test))
             for part in subterms(test):
                 if part.op in (Op.LESS, Op.LESS_EQUAL, Op.EQUAL) and part.args[0].sort is not Sort.BOOL:
                     self._ends(subtract(*part.args))
-        sides = [dict(names), dict(names)]
-        self.follow(then, sides[0])
-        self.follow(otherwise, sides[1])
+        sides, path = [dict(names), dict(names)], self.path
+        for side, block, taken in zip(sides, (then, otherwise), (test, negation(test)), strict=True):
+            self.path = (*path, taken) if self._known(test) and self.noise not in variables(test) else path
+            self.follow(block, side)
+        self.path = path
         for name in {**sides[0], **sides[1]}:
             one, other = (side.get(name, name) for side in sides)
             names[name] = choose(test, one, other)
 
     def _ends(self, value: Term) -> None:
         """The noise ends in a value."""
-        linear = _linear(value, self.noise)
-        if linear is not None and linear[1] != 0:
-            rest, factor = linear
-            # Distances of what is drawn or read later are not there yet, and need not be hidden by this noise.
-            later = (part for part in subterms(rest) if part.op in (Op.VARIABLE, Op.APPLY) and not self._known(part))
-            known = substitute(rest, {part: constant(0, part.sort) for part in later if part.sort is not Sort.BOOL})
-            if self.noise not in variables(known):
+        linear = linear_in(value, self.noise)
+        factor = None if linear is None else number_of(linear[1])
+        if linear is not None and factor:
+            known = self._at_draw(linear[0])
+            if known is not None:
                 self.rests.append((known, factor))
+
+    def _at_draw(self, rest: Term) -> Term | None:
+        """What is known at the draw of what noise is added to.
+
+        Distances of what is drawn or read later are not there yet, and need not be hidden by this noise.
+        """
+        later = (part for part in subterms(rest) if part.op in (Op.VARIABLE, Op.APPLY) and not self._known(part))
+        known = substitute(rest, {part: constant(0, part.sort) for part in later if part.sort is not Sort.BOOL})
+        return None if self.noise in variables(known) else known
 
     def _known(self, term: Term) -> bool:
         """True if a term is about names at the draw only."""
         return not any(str(one.value).startswith(UNKNOWN) for one in variables(term))
 
 
-def _linear(term: Term, noise: Term) -> tuple[Term, int] | None:
-    """A term as `rest + factor * noise`; None where it is none."""
-    if noise not in variables(term):
-        return term, 0
-    if term is noise:
-        return constant(0, noise.sort), 1
-    if term.op is Op.ADD:
-        parts = [_linear(part, noise) for part in term.args]
-        if any(part is None for part in parts):
-            return None
-        return add(*(part[0] for part in parts if part)), sum(part[1] for part in parts if part)
-    factor = number_of(term.args[0]) if term.op is Op.MULTIPLY else None
-    if factor is not None and int(factor) == factor:
-        inner = _linear(multiply(*term.args[1:]), noise)
-        return None if inner is None else (multiply(term.args[0], inner[0]), int(factor) * inner[1])
-    return None
+def _terms(statement: Statement) -> tuple[Term, ...]:
+    """The expressions that a statement itself evaluates."""
+    match statement:
+        case Assign(value=value) | Append(value=value):
+            return (value,)
+        case Return(values=values):
+            return tuple(value for value in values if isinstance(value, Term))
+        case If(test=test):
+            return (test,)
+        case Draw(args=args) | Invoke(args=args):
+            return tuple(argument for argument in args if isinstance(argument, Term))
+    return ()

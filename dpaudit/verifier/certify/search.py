@@ -20,6 +20,8 @@ _PATIENCE: Final = 2.0
 """Seconds for one question to z3."""
 _MOST_SPLITS: Final = 40
 """The most integer splits in one certificate."""
+_MOST_PAIRS: Final = 60
+"""The most values of functions that are compared, two and two."""
 
 
 class _GivenUp(Exception):
@@ -52,12 +54,17 @@ def certificate(obligation: Term, *, seconds: float = 20.0) -> dict[str, Any] | 
     context = z3.Context()
     try:
         with time_limit(seconds):
-            kept = _sufficient(parts, seconds, context)
-            if kept is None:
-                return None
-            search = _Search(Clauses([parts[index] for index in kept]), context)
-            search.close()
-            return {"keep": kept, "atoms": search.atoms, **search.proof()}
+            for congruent in (False, True):
+                kept = _sufficient(parts, seconds, context, congruent=congruent)
+                if kept is not None:
+                    problem = Clauses([parts[index] for index in kept])
+                    pairs = [list(pair) for pair in problem.pairs()] if congruent else []
+                    for one, other in pairs:
+                        problem.congruent(one, other)
+                    search = _Search(problem, context)
+                    search.close()
+                    return {"keep": kept, **({"pairs": pairs} if pairs else {}), "atoms": search.atoms, **search.proof()}
+            return None
     except _GivenUp:
         return None
     except OutOfFuel:
@@ -66,13 +73,18 @@ def certificate(obligation: Term, *, seconds: float = 20.0) -> dict[str, Any] | 
         return None
 
 
-def _sufficient(parts: Sequence[Term], seconds: float, context: Any) -> list[int] | None:
+def _sufficient(parts: Sequence[Term], seconds: float, context: Any, *, congruent: bool) -> list[int] | None:
     """The places of formulas that cannot hold together, as few as z3 says, under the weakest reading under which they cannot."""
     problem = Clauses(parts)
-    tops = len(problem.clauses) - len(parts)
+    tops, every = len(problem.clauses) - len(parts), len(problem.clauses)
+    pairs = problem.pairs() if congruent else []
+    if congruent and not 0 < len(pairs) <= _MOST_PAIRS:
+        return None
+    for one, other in pairs:
+        problem.congruent(one, other)
     for kind in ("linear", "integer", "products"):
         relaxation = Relaxation(problem, kind, min(seconds, 2 * _PATIENCE), context)
-        relaxation.extend(problem.clauses[:tops], problem.clauses[tops:])
+        relaxation.extend(problem.clauses[:tops] + problem.clauses[every:], problem.clauses[tops:every])
         core = relaxation.core([f"t{index}" for index in range(len(parts))])
         if core is not None:
             return sorted(int(name[1:]) for name in core)

@@ -6,12 +6,13 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
+from dpaudit.verifier.invariants.rounds import Round, bounds, round_of, widths
 from dpaudit.verifier.ir import Append, Assign, Block, Draw, For, If, ListOf, Program, Relation, While
 from dpaudit.verifier.product.adjacency import Neighbours
 from dpaudit.verifier.product.costs import ODDS, SPENT
 from dpaudit.verifier.product.execution import Execution
 from dpaudit.verifier.product.ledger import FAILED, tail
-from dpaudit.verifier.product.rational import proportion
+from dpaudit.verifier.product.rational import at_most, proportion
 from dpaudit.verifier.product.runs import OTHER, RETURNED, Invariants, broken_name
 from dpaudit.verifier.product.walk import assigned_names, draws, loops, statements
 from dpaudit.verifier.terms import (
@@ -54,6 +55,11 @@ class Head:
     places: tuple[Term, ...]  # indices at which the program reads that are plain numbers
     chances: tuple[Fraction, ...]  # probabilities with which single draws fail
     falling: tuple[Term, ...]  # integers that the loop counts down
+    turn: Round  # what one round does
+    outer: tuple[Term, ...]  # the indices of the loops around it
+    bounds: tuple[Term, ...]  # public terms that elements are clipped to, or that names start from
+    rates: Mapping[str, Term]  # the cost of a unit of each counter
+    parameters: frozenset[str]  # names that never change
 
     def guesses(self) -> Iterator[Term]:
         """All candidates, plain ones first."""
@@ -62,6 +68,40 @@ class Head:
             for premise in premises:
                 yield implies(premise, conclusion)
         yield from self.ranges()
+        yield from self.kept()
+
+    def rounds(self) -> Iterator[Term]:
+        """Candidates from what one round does, which cost more and are seldom needed."""
+        yield from self.turn.folds()
+        for counter in self.counters:
+            if counter.value not in (ODDS, FAILED):
+                yield from self.turn.potentials(counter)
+                yield from self.budgets(counter)
+                for count in self.turn.meetings():
+                    yield from (less_equal(counter, multiply(unit, count)) for unit in self.units())
+
+    def budgets(self, counter: Term) -> Iterator[Term]:
+        """What a program has noted as spent covers what it has spent."""
+        rate = ONE if counter.value == SPENT else self.rates.get(str(counter.value))
+        for name, sort in self.changed:
+            if sort is Sort.REAL and not name.startswith("$") and rate is not None:
+                for unit in self.units():
+                    yield at_most(multiply(counter, rate), multiply(unit, variable(name, sort)), self._is_entry)
+
+    def _is_entry(self, symbol: Term) -> bool:
+        """True if a symbol is public and never changes."""
+        return symbol in self.whole or (symbol.op is Op.VARIABLE and str(symbol.value) in self.parameters)
+
+    def kept(self) -> Iterator[Term]:
+        """Bounds that names keep in both runs."""
+        for name, sort in self.changed:
+            if sort is Sort.REAL and not name.startswith("$"):
+                for run in ("", OTHER):
+                    one = variable(run + name, sort)
+                    yield less_equal(ZERO, one)
+                    for bound in (*self.bounds, self.pairs.contract.claim):
+                        yield less_equal(one, bound)
+                        yield less_equal(bound, one)
 
     def premises(self) -> Iterator[Term]:
         """Where the loop is: left or not, before or after the place where neighbours differ, or that of the output."""
@@ -71,9 +111,13 @@ class Head:
                 yield negation(variable(name, sort))
                 if self.index is None:
                     yield variable(name, sort)
-            if sort is Sort.REAL and not name.startswith("$"):
+            elif sort is Sort.BOOL and not name.startswith("$"):
+                yield variable(name, sort)
+                yield negation(variable(name, sort))
+            elif sort is Sort.REAL and not name.startswith("$"):
                 yield negation(equal(variable(name, sort), variable(OTHER + name, sort)))
-        for place in self._numbers() if self.index is None else [self.index]:
+        yield from self.turn.phases()
+        for place in dict.fromkeys((*(self._numbers() if self.index is None else [self.index]), *self.outer, *self.turn.places())):
             yield from self._sides(place)
 
     def _sides(self, index: Term) -> Iterator[Term]:
@@ -83,6 +127,8 @@ class Head:
                 place = self.pairs.position(name)
                 yield less_equal(index, place)
                 yield less(place, index)
+                if index in self.outer:
+                    yield less(index, place)
         for output in self.outputs:
             if output.sort is Sort.INT:
                 yield less_equal(index, output)
@@ -125,6 +171,9 @@ class Head:
                         yield less_equal(bound, apart) if factor > 0 else less_equal(apart, bound)
             yield less_equal(apart, ZERO)
             yield less_equal(ZERO, apart)
+            for width in widths(self.bounds) if sort is Sort.REAL else ():
+                yield less_equal(apart, width)
+                yield less_equal(negative(width), apart)
             for private, _ in self.pairs.contract.changes:
                 if self.pairs.relation(private) is Relation.ONE:
                     for index in (self.pairs.position(private), *self.places):
@@ -153,6 +202,11 @@ class Head:
                     for name in growing:
                         yield less_equal(counter, multiply(step, name))
                         yield less_equal(counter, multiply(step, add(name, ONE)))
+                    yield from (
+                        less_equal(counter, multiply(step, name))
+                        for name in self.whole
+                        if name.op is Op.VARIABLE and "(" not in str(name.value)
+                    )
 
     def _failing(self, counter: Term, growing: list[Term]) -> Iterator[Term]:
         """Bounds on the probability of having failed: one draw's, or one's for each round or step."""
@@ -230,8 +284,22 @@ def _fixed_places(program: Program) -> Iterator[Term]:
                     yield part.args[0]
 
 
-def candidates(execution: Execution) -> Invariants:
-    """Candidates for each loop of an execution that has been run with none."""
+def _nested(block: Block, around: tuple[str, ...] = ()) -> Iterator[tuple[For | While, tuple[str, ...]]]:
+    """Each loop with the indices of the loops around it."""
+    for statement in block:
+        match statement:
+            case For(name=name, body=body):
+                yield statement, around
+                yield from _nested(body, (*around, name))
+            case While(before=before, body=body):
+                yield statement, around
+                yield from _nested((*before, *body), around)
+            case If(then=then, otherwise=otherwise):
+                yield from _nested((*then, *otherwise), around)
+
+
+def candidates(execution: Execution, *, deep: bool = False) -> Invariants:
+    """Candidates for each loop of an execution that has been run with none; with `deep` also those from what a round does."""
     whole = [length(one.name) for one in execution.program.parameters if isinstance(one.sort, ListOf)]
     whole += [variable(one.name, Sort.INT) for one in execution.program.parameters if one.sort is Sort.INT]
     counters = (*(variable(name, value.sort) for name, value in execution.counters.items()), *_weighted(execution.meter.rates))
@@ -240,6 +308,7 @@ def candidates(execution: Execution) -> Invariants:
     sites = (one for one in draws(execution.program.body) if isinstance(one, Draw) and one.site in cut)
     chances = tuple(tail(one.law, cut[one.site]) for one in sites)
     places = tuple(dict.fromkeys(_fixed_places(execution.program)))
+    outer = {id(loop): around for loop, around in _nested(execution.program.body)}
     found: dict[int, tuple[Term, ...]] = {}
     for number, loop in enumerate(loops(execution.program), 1):
         names = execution.heads.get(number, {})
@@ -248,7 +317,12 @@ def candidates(execution: Execution) -> Invariants:
         changed = tuple((name, names[name]) for name in (*assigned_names(body), *flags) if name in names)
         index = variable(loop.name, Sort.INT) if isinstance(loop, For) else None
         falling = tuple(_falling(body))
-        head = Head(execution.pairs, changed, index, counters, tuple(whole), outputs, places, chances, falling)
-        guesses = (*head.guesses(), *_ended(loop, number, names))
+        around = tuple(variable(name, Sort.INT) for name in outer[id(loop)])
+        turn = round_of(loop, execution.pairs)
+        head = Head(
+            execution.pairs, changed, index, counters, tuple(whole), outputs, places, chances, falling,
+            turn, around, bounds(execution.program), execution.meter.rates, execution.meter.fixed,
+        )  # fmt: skip
+        guesses = (*head.guesses(), *(head.rounds() if deep else ()), *_ended(loop, number, names))
         found[number] = tuple(dict.fromkeys(one for one in guesses if one is not TRUE))
     return found

@@ -1,7 +1,8 @@
 """Checks that a certificate shows an obligation: lemmas by exact arithmetic, then a tree of cases closed by unit propagation.
 
-A certificate is `{"keep", "atoms", "lemmas", "tree"}`. `keep` lists the conjuncts of the negated obligation that are used. `atoms`
-are polynomials p whose comparison `p <= 0` is a literal too. A lemma is a list of literals that cannot hold together, with terms
+A certificate is `{"keep", "atoms", "lemmas", "tree"}`. `keep` lists the conjuncts of the negated obligation that are used; `pairs`,
+which may be left out, are variables that are values of one function, so that they are equal where its arguments are. `atoms` are
+polynomials p whose comparison `p <= 0` is a literal too. A lemma is a list of literals that cannot hold together, with terms
 `[multiplier, rows]` or `[multiplier, rows, square]` that add up to a contradiction. `tree` lists the nodes as they are met: 0 for a
 closed one, else the literal that is assumed first and denied then.
 """
@@ -39,10 +40,13 @@ def check(obligation: Term, certificate: Mapping[str, Any]) -> None:
     """
     if obligation.sort is not Sort.BOOL:
         raise KernelRejects("an obligation must be a truth value")
-    if type(certificate) is not dict or set(certificate) != _FIELDS:
-        raise KernelRejects("a certificate must have exactly the fields keep, atoms, lemmas and tree")
+    if type(certificate) is not dict or set(certificate) - {"pairs"} != _FIELDS:
+        raise KernelRejects("a certificate must have exactly the fields keep, atoms, lemmas and tree, and may have pairs")
     parts = conjuncts(obligation)
     problem = Clauses([parts[index(kept, len(parts))] for kept in items(certificate["keep"])])
+    for pair in items(certificate.get("pairs", [])):
+        if not problem.congruent(*(index(place, len(problem.integer)) for place in items(pair, range(2, 3)))):
+            raise KernelRejects("a pair is not of two values of one function")
     for atom in items(certificate["atoms"]):
         problem.compared("<=", polynomial(atom, len(problem.integer)))
     for lemma in items(certificate["lemmas"]):

@@ -42,6 +42,7 @@ class Clauses:
         self._variables: dict[Any, int] = {}
         self._literals: dict[Any, int] = {}
         self._meanings: dict[Term, Any] = {}
+        self._applied: dict[int, tuple[Any, Sort, list[Polynomial]]] = {}
         # A disjunction is a clause already.
         clauses = [formula.args if formula.op is Op.OR else (formula,) for formula in formulas]
         for term in subterms(*(part for parts in clauses for part in parts)):
@@ -62,6 +63,31 @@ class Clauses:
                 return -self.compared("<" if relation == "<=" else "<=", opposite)
             polynomial = opposite
         return self._literal((relation, polynomial_key(polynomial)), (relation, polynomial))
+
+    def pairs(self) -> list[tuple[int, int]]:
+        """The variables, two and two, that are values of one function at other arguments."""
+        return [(one, other) for one in self._applied for other in self._applied if one < other and self._is_alike(one, other)]
+
+    def congruent(self, one: int, other: int) -> bool:
+        """Add that a function has one value at equal arguments; False where these variables are not values of one function."""
+        if not self._is_alike(one, other):
+            return False
+        differences = [
+            plus(first, second, -1) for first, second in zip(self._applied[one][2], self._applied[other][2], strict=True)
+        ]
+        differences.append({(one,): Fraction(1), (other,): Fraction(-1)})
+        for difference in differences:
+            self.clauses.append((self.compared("=", difference), self.compared("<", difference), -self.compared("<=", difference)))
+        *same, values = (self.compared("=", difference) for difference in differences)
+        self.clauses.append((*(-literal for literal in same), values))
+        return True
+
+    def _is_alike(self, one: int, other: int) -> bool:
+        """True if two variables are values of one function of numbers."""
+        if one == other or one not in self._applied or other not in self._applied:
+            return False
+        (name, sort, args), (name_2, sort_2, args_2) = self._applied[one], self._applied[other]
+        return name == name_2 and sort is sort_2 and len(args) == len(args_2)
 
     def row(self, literal: int) -> Row | None:
         """The comparison that holds where the literal does; None for a negated equality, which is not one comparison."""
@@ -145,6 +171,8 @@ class Clauses:
                 return self._division(*args)[term.op is Op.REMAINDER]
             case Op.VARIABLE | Op.APPLY | Op.DIVIDE | Op.CHOOSE:
                 value, fresh = self._variable((term.op, term.value, self._names(term, args)), term.sort)
+                if fresh and term.op is Op.APPLY and all(argument.sort is not Sort.BOOL for argument in term.args):
+                    self._applied[len(self.integer) - 1] = term.value, term.sort, args
                 if fresh and term.op is Op.CHOOSE:
                     test, then, otherwise = args
                     self.clauses.append((-test, self.compared("=", plus(value, then, -1))))

@@ -16,6 +16,7 @@ from dpaudit.verifier.ir import ON_LATTICE, TWO_VALUED, Draw, Law, Relation
 from dpaudit.verifier.product.adjacency import Neighbours
 from dpaudit.verifier.product.rational import at_most, reduce_ratio
 from dpaudit.verifier.terms import (
+    FALSE,
     ONE,
     TRUE,
     ZERO,
@@ -35,6 +36,7 @@ from dpaudit.verifier.terms import (
     less,
     less_equal,
     multiply,
+    negation,
     number_of,
     subtract,
     variables,
@@ -56,6 +58,7 @@ class DrawConditions:
     units: Term  # the part of the cost that adds up over requests
     rate: Term  # the cost of one unit
     odds: Term  # the factor by which the density may fall, for laws on two values
+    differs: Term  # whether it may fall at all, for those
 
 
 NORMAL: Final = (Law.GAUSSIAN, Law.DISCRETE_GAUSSIAN)
@@ -63,18 +66,26 @@ FINITE: Final = (Law.EXPONENTIAL_CHOICE, Law.UNIFORM_INT, *TWO_VALUED)
 
 
 def draw_conditions(
-    draw: Draw, args: Sequence[Pair], noise: Term, shift: Term, pairs: Neighbours, cut: Fraction | None = None
+    draw: Draw,
+    args: Sequence[Pair],
+    noise: Term,
+    shift: Term,
+    pairs: Neighbours,
+    cut: Fraction | None = None,
+    *,
+    squares: bool = False,
 ) -> DrawConditions:
     """The conditions and the cost of a draw, from its parameters in both runs, its noise and the shift of the noise in run 2.
 
-    With a `cut`, noise further than so many scales from 0 fails, and the cost of a normal law is bounded on the rest.
+    With a `cut`, noise further than so many scales from 0 fails, and the cost of a normal law is bounded on the rest. With
+    `squares` an (epsilon, delta) claim is one about the sum of squared shifts, for Gaussian noise on the real line alone.
     """
-    zcdp = pairs.contract.cost == "zcdp"
+    priced = (Law.GAUSSIAN,) if squares else NORMAL if pairs.contract.cost == "zcdp" else ()
     first = [one for one, _ in args]
     same = conjunction(*(equal(one, other) for one, other in args))
     still = equal(shift, ZERO) if noise.sort is not Sort.BOOL else TRUE
     valid = support = fact = TRUE
-    units, rate, odds = ZERO, ONE, ONE
+    units, rate, odds, differs = ZERO, ONE, ONE, FALSE
     match draw.law:
         case Law.LAPLACE | Law.DISCRETE_LAPLACE:
             valid, units, rate = _positive(first[0]), absolute(shift), divide(ONE, first[0])
@@ -100,18 +111,19 @@ def draw_conditions(
             probability = first[1]
             valid = _inside(probability)
             same = equal(*args[1])
+            differs = negation(equal(*args[0]))
             odds = choose(equal(*args[0]), ONE, _odds(probability))
         case Law.UNIFORM_INT:
             valid = less_equal(ONE, first[0])
             fact = conjunction(less_equal(ZERO, noise), less(noise, first[0]))
             support = conjunction(less_equal(ZERO, add(noise, shift)), less(add(noise, shift), first[0]))
-    if zcdp is not (draw.law in NORMAL) and not (draw.law is Law.GAUSSIAN and cut is not None):
+    if bool(priced) is not (draw.law in (priced or NORMAL)) and not (draw.law is Law.GAUSSIAN and cut is not None):
         # The theorem at hand prices only one kind of noise; the other kind may occur, unmoved and with equal parameters.
         support = conjunction(support, still, equal(units, ZERO), equal(odds, ONE))
-        units, rate, odds = ZERO, ONE, ONE
+        units, rate, odds, differs = ZERO, ONE, ONE, FALSE
         same = conjunction(*(equal(one, other) for one, other in args))
     piecewise = constant(value=_piecewise(draw.law, noise, shift))
-    return DrawConditions(valid, same, support, _on_lattice(draw, shift), piecewise, fact, units, rate, odds)
+    return DrawConditions(valid, same, support, _on_lattice(draw, shift), piecewise, fact, units, rate, odds, differs)
 
 
 def _positive(term: Term) -> Term:
@@ -185,7 +197,12 @@ def _spread(draw: Draw, scores: Sequence[Pair], pairs: Neighbours) -> Term:
     return subtract(high, low)
 
 
+def odds_ratio(probability: Term) -> Term:
+    """The ratio p / (1 - p)."""
+    return reduce_ratio(divide(probability, subtract(ONE, probability)))
+
+
 def _odds(probability: Term) -> Term:
     """The larger of p / (1 - p) and its inverse."""
-    ratio = reduce_ratio(divide(probability, subtract(ONE, probability)))
+    ratio = odds_ratio(probability)
     return choose(less_equal(ONE, ratio), ratio, reduce_ratio(divide(ONE, ratio)))

@@ -203,7 +203,10 @@ def state_invariants(execution: Execution, number: int, names: Sequence[Names]) 
 
 
 def read_ghost(execution: Execution, name: str, index: Term) -> Term:
-    """Read the only function of an index that invariants may name: the sum of the changes before it."""
+    """Read what invariants may name by an index: elements in either run, and the sum of the changes before it."""
+    run, plain = (2, name.removeprefix(OTHER)) if name.startswith(OTHER) else (1, name)
+    if plain in dict(execution.pairs.elements):
+        return execution.reader(run)(plain, index)
     for private, _ in execution.pairs.contract.changes:
         if name == execution.pairs.ghost("s", private):
             execution.book.know(*execution.pairs.at(private, index))

@@ -7,12 +7,13 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TypeAlias
 
-from dpaudit.verifier.ir import Contract, Draw, Invoke, ListOf, Place, Program, Relation, While
+from dpaudit.verifier.ir import Contract, Draw, Invoke, Law, ListOf, Place, Program, Relation, While
 from dpaudit.verifier.product.adjacency import Neighbours, substitute_run_terms
 from dpaudit.verifier.product.costs import SPENT
 from dpaudit.verifier.product.execution import Execution
 from dpaudit.verifier.product.laws import draw_conditions
 from dpaudit.verifier.product.ledger import FAILED
+from dpaudit.verifier.product.rational import at_most
 from dpaudit.verifier.product.runs import OTHER, Misused, Run
 from dpaudit.verifier.product.walk import draws, statements
 from dpaudit.verifier.terms import (
@@ -49,9 +50,13 @@ def run_draw(execution: Execution, statement: Draw, runs: tuple[Run, Run]) -> No
     book.prove("sync", line, equal(here, runs[1].path))
     shift = shift_of(execution, statement, noise, runs)
     cut = execution.meter.cuts.get(statement.site)
-    needs = draw_conditions(statement, args, noise, shift, execution.pairs, cut)
+    squares = execution.meter.squares is not None
+    needs = draw_conditions(statement, args, noise, shift, execution.pairs, cut, squares=squares)
     book.prove("sync", line, implies(here, needs.same))
     book.prove("valid", line, implies(here, needs.valid))
+    if statement.law is Law.RANDOMIZED_RESPONSE and execution.meter.power is not None:
+        # A power of the factor bounds smaller powers only if the factor is not below 1.
+        book.prove("valid", line, implies(here, at_most(ONE, execution.meter.power[0], execution.meter.is_entry)))
     book.form("triangular", line, constant(value=is_earlier(execution, shift, noise)))
     book.form("piecewise", line, needs.piecewise)
     book.form("lattice", line, needs.lattice)

@@ -30,6 +30,11 @@ def draws(block: Block) -> tuple[Draw | Invoke, ...]:
     return tuple(one for one in statements(block) if isinstance(one, (Draw, Invoke)))
 
 
+def draw_names(draw: Draw | Invoke) -> tuple[str, ...]:
+    """The names by which users refer to a draw: its own, its law with its number, and its line."""
+    return (draw.name, f"{draw.law.value}.{draw.site}", f"line {draw.place.line}") if isinstance(draw, Draw) else ()
+
+
 def assigned_names(block: Block) -> tuple[str, ...]:
     """The scalar names that a block may change, each once; a loop's own name is none, it is dead after the loop."""
     return tuple(dict.fromkeys(one.name for one in statements(block) if isinstance(one, (Assign, Draw, Invoke))))

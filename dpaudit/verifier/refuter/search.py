@@ -26,6 +26,8 @@ LONGEST: Final = 10
 """Most elements of a list that are tried."""
 
 _CENTRES: Final = tuple(Fraction(centre) for centre in (0, 1, -1, 4, -4, -16))
+_OPPOSITE: Final = ((3, 4), (4, 3))
+"""Centres by their place, one far on either side."""
 _HALF_WIDTH: Final = Fraction(1, 16)
 _LEVELS: Final = (((),), ((0,), (1,), (-5,), (3,)), ((0, 0), (0, -5), (3, -5), (0, 3)))
 """Values of the elements by their number."""
@@ -33,7 +35,10 @@ _LEVELS: Final = (((),), ((0,), (1,), (-5,), (3,)), ((0, 0), (0, -5), (3, -5), (
 _EPSILONS: Final = (Fraction(1), Fraction(1, 10), Fraction(4))
 _WHOLE: Final = (1, 2, 0, 3, -2, -1)
 _REAL: Final = (Fraction(0), Fraction(1), Fraction(2), Fraction(1, 2))
+_FILLS: Final = (Fraction(0), None, Fraction(1), Fraction(1, 2))
+"""Elements of public lists: all alike, or each its own place."""
 _ASSIGNMENTS: Final = 3
+_ONE: Final = Fraction(1)
 _BEAM: Final = 16
 _PER_SIGNS: Final = 2
 _MOST_PLACES: Final = 50_000
@@ -216,6 +221,21 @@ def _with_events(course: _Search, scalars: Inputs, columns: tuple[Column, ...]) 
             parts = [tuple(_turned(_options(leaf, path), turn) for leaf in part) for part in leaves]
             event = tuple(part if isinstance(value, tuple) else part[0] for part, value in zip(parts, path.values, strict=True))
             yield Candidate(scalars, columns, Event(event))
+        # Or in turns: what leaves one number may enter the next.
+        if sum(isinstance(leaf, Form) for part in leaves for leaf in part) > 1:
+            for turns in _OPPOSITE:
+                yield Candidate(scalars, columns, Event(tuple(_alternating(leaves, path, turns))))
+
+
+def _alternating(leaves: list[tuple[Any, ...]], path: Path, turns: tuple[int, int]) -> Iterator[Any]:
+    """Leaves that take one option and another in turns."""
+    place = 0
+    for part, value in zip(leaves, path.values, strict=True):
+        found = []
+        for leaf in part:
+            found.append(_turned(_options(leaf, path), turns[place % 2]))
+            place += 1
+        yield tuple(found) if isinstance(value, tuple) else found[0]
 
 
 def _turned(options: tuple[Leaf, ...], turn: int) -> Leaf:
@@ -297,7 +317,13 @@ def _argument(parameter: Parameter, candidate: Candidate, names: list[str], *, m
         return len(candidate.columns) if value is None else value
     make = int if parameter.sort.element is Sort.INT else Fraction if parameter.sort.element is Sort.REAL else bool
     if parameter.name not in names:
-        return tuple(make(0) for _ in candidate.columns)
+        fill = candidate.scalars.get(parameter.name, 0)
+        if isinstance(fill, tuple):
+            # The list of the data that the search began from.
+            return tuple(fill[min(place, len(fill) - 1)] for place in range(len(candidate.columns) if fill else 0))
+        # Indices into a list may need one element more than there are columns.
+        places = range(max(len(candidate.columns), 2 if fill is None else 0))
+        return tuple(make(place if fill is None else fill) for place in places)
     index = names.index(parameter.name)
     return tuple(make(column.levels[index] + (column.moves[index] if moved else 0)) for column in candidate.columns)
 
@@ -316,7 +342,12 @@ def _screened(contract: Contract) -> Iterator[tuple[Column, ...]]:
         for levels in _LEVELS[length]:
             for signs in product((1, -1, 0), repeat=length):
                 if any(signs) or not length:
-                    yield _columns(contract, levels, signs)
+                    full = _columns(contract, levels, signs)
+                    yield full
+                    # Where much may change, what is next to it may be what a program looks for.
+                    small = tuple(replace(one, moves=tuple(max(-_ONE, min(move, _ONE)) for move in one.moves)) for one in full)
+                    if small != full:
+                        yield small
 
 
 def _columns(contract: Contract, levels: tuple[int, ...], signs: tuple[int, ...]) -> tuple[Column, ...]:
@@ -355,10 +386,14 @@ def _scalars(program: Program, epsilon: Fraction) -> list[Inputs]:
             choices[name] = (None, *_WHOLE) if name in tied else (*_WHOLE, None)
         elif parameter.sort is Sort.REAL:
             choices[name] = (epsilon,) if name in in_claim else _REAL
+    # Last, so that they are varied first.
+    sorts = {one.name: one.sort.element for one in program.parameters if isinstance(one.sort, ListOf)}
+    choices |= {name: _FILLS if sorts[name] is Sort.REAL else _FILLS[:3] for name in contract.public}
     # Combinations by how far they are from the first of all choices, so that no parameter is varied before the others.
     places = sorted(islice(product(*(range(len(values)) for values in choices.values())), _MOST_PLACES), key=sum)
     found = ({name: values[at] for (name, values), at in zip(choices.items(), place, strict=True)} for place in places)
-    return list(islice((scalars for scalars in found if _is_possible(program, contract, scalars)), _ASSIGNMENTS))
+    most = _ASSIGNMENTS + 2 * len(contract.public)
+    return list(islice((scalars for scalars in found if _is_possible(program, contract, scalars)), most))
 
 
 def _names(*terms: Term) -> set[str]:

@@ -120,11 +120,13 @@ def z3_values(model: Any) -> Values | None:
     for declared in model.decls():
         if declared.arity() == 0:
             value, name = model[declared], f"|{declared.name()}|"
-            if z3.is_algebraic_value(value):
+            # By the kind of the sort: models have a thousand truth values, and z3's own predicates look at each several times.
+            kind = declared.range().kind()
+            if kind == z3.Z3_BOOL_SORT:
+                values[name] = value.decl().kind() == z3.Z3_OP_TRUE
+            elif z3.is_algebraic_value(value):
                 return None
-            if z3.is_bool(value):
-                values[name] = z3.is_true(value)
-            elif z3.is_int_value(value):
+            elif kind == z3.Z3_INT_SORT:
                 values[name] = value.as_long()
             else:
                 values[name] = Fraction(value.numerator_as_long(), value.denominator_as_long())
