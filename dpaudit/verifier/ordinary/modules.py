@@ -1,0 +1,137 @@
+"""The text of a file: which function is meant, and what the names around it stand for."""
+
+from __future__ import annotations
+
+import ast
+import warnings
+from dataclasses import dataclass, field
+
+from dpaudit.errors import Unsupported
+from dpaudit.verifier.ordinary.refusing import refuse
+from dpaudit.verifier.ordinary.state import State
+from dpaudit.verifier.ordinary.statements import imports
+from dpaudit.verifier.ordinary.values import Class, Fixed, Function, Generator, Record, Scalar, Scope, Value
+
+
+@dataclass
+class Source:
+    """A file, and the function in it that is meant."""
+
+    text: str
+    tree: ast.Module
+    function: ast.FunctionDef
+    name: str
+    owner: str = ""  # the class that it is a method of
+    names: list[ast.stmt] = field(default_factory=list)  # what stands around it
+
+
+def find(text: str, wanted: str | None) -> Source:
+    """The function of a file: the one that is named, or else the last."""
+    try:
+        tree = ast.parse(text)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            compile(tree, "<source>", "exec", dont_inherit=True)
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        line = getattr(error, "lineno", None) or 1
+        raise Unsupported("DPA702", f"line {line}: this is not Python source ({type(error).__name__}); repair it first.") from error
+    functions = {one.name: (one, "") for one in tree.body if isinstance(one, ast.FunctionDef)}
+    for kind in (one for one in tree.body if isinstance(one, ast.ClassDef)):
+        functions |= {f"{kind.name}.{one.name}": (one, kind.name) for one in kind.body if isinstance(one, ast.FunctionDef)}
+    plain = [name for name in functions if "." not in name] or list(functions)
+    name = wanted or (plain[-1] if plain else "")
+    if name not in functions:
+        raise Unsupported("DPA702", f"there is no function {name or ''!r} here; the functions are {', '.join(functions) or 'none'}.")
+    found, owner = functions[name]
+    return Source(text, tree, found, name, owner, [one for one in tree.body if one is not found])
+
+
+def scope_of(state: State, source: Source) -> Scope:
+    """What the names of the file stand for: imports, constants, functions, frozen classes; others mean nothing."""
+    stores: dict[str, int] = {}
+    for one in ast.walk(source.tree):
+        if isinstance(one, ast.Global):
+            raise refuse(one, "global", "pass the value as a parameter")
+    for one in source.tree.body:
+        for part in ast.walk(one) if not isinstance(one, (ast.FunctionDef, ast.ClassDef)) else ():
+            if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store):
+                stores[part.id] = stores.get(part.id, 0) + 1
+        if isinstance(one, (ast.FunctionDef, ast.ClassDef)):
+            stores[one.name] = stores.get(one.name, 0) + 1
+    scope = Scope({})
+    state.scope = scope
+    for one in source.tree.body:
+        state.at(one)
+        match one:
+            case ast.Import() | ast.ImportFrom():
+                if isinstance(one, ast.ImportFrom) and one.module == "__future__":
+                    continue
+                scope.names.update({name: value for name, value in imports(one).items() if name not in stores})
+            case ast.FunctionDef() if stores[one.name] == 1 and not one.decorator_list:
+                scope.names[one.name] = Function(one, scope)
+            case ast.ClassDef() if stores[one.name] == 1:
+                made = _class(one, scope)
+                if made is not None:
+                    scope.names[one.name] = made
+            case ast.Assign(targets=[ast.Name(id=name)], value=value) | ast.AnnAssign(target=ast.Name(id=name), value=ast.expr() as value):
+                if stores.get(name) == 1:
+                    found = _constant(state, value)
+                    if found is not None:
+                        scope.names[name] = found
+    return scope
+
+
+def _constant(state: State, node: ast.expr) -> Value | None:
+    """The value of a global name that never changes: a number, a text, a tuple or list of these, or a generator of noise."""
+    found: list[Value] = []
+    texts, drawn, _ = state.tried(lambda: found.append(state.value(node)) if _simple(node) else None)
+    if not found or texts or drawn:
+        return None
+    return found[0] if _is_constant(found[0]) else None
+
+
+def _simple(node: ast.expr) -> bool:
+    """True for an expression that may be evaluated when the file is read: literals, names, arithmetic, and new generators."""
+    for part in ast.walk(node):
+        if isinstance(part, ast.Call) and not ast.unparse(part.func).endswith(("default_rng", "SystemRandom", "Random", "Fraction", "RandomState", "range", "list")):
+            return False
+        if isinstance(part, (ast.Lambda, ast.ListComp, ast.GeneratorExp, ast.DictComp, ast.SetComp, ast.Dict, ast.Await, ast.JoinedStr)):
+            return False
+        if isinstance(part, (ast.Subscript, ast.Starred)):
+            return False
+    return True
+
+
+def _is_constant(found: Value) -> bool:
+    """True for what cannot change."""
+    if isinstance(found, Fixed):
+        return all(_is_constant(one) for one in found.items)
+    return (isinstance(found, Scalar) and found.is_known) or isinstance(found, (Generator, Record))
+
+
+def _class(node: ast.ClassDef, scope: Scope) -> Class | None:
+    """A frozen dataclass or a named tuple with plain fields; others are not read."""
+    named = [ast.unparse(one) for one in node.bases] in (["NamedTuple"], ["typing.NamedTuple"])
+    frozen = any(
+        isinstance(one, ast.Call)
+        and ast.unparse(one.func) in ("dataclass", "dataclasses.dataclass")
+        and any(part.arg == "frozen" and isinstance(part.value, ast.Constant) and part.value.value is True for part in one.keywords)
+        and all(part.arg in ("frozen", "slots") for part in one.keywords)
+        for one in node.decorator_list
+    )
+    if not ((named and not node.decorator_list) or (frozen and not node.bases and len(node.decorator_list) == 1)) or node.keywords:
+        return None
+    fields: list[tuple[str, ast.expr, ast.expr | None]] = []
+    for one in node.body:
+        match one:
+            case ast.AnnAssign(target=ast.Name(id=name), annotation=kind, value=default):
+                if default is not None and not isinstance(default, (ast.Constant, ast.UnaryOp)):
+                    return None
+                fields.append((name, kind, default))
+            case ast.FunctionDef(name=name) if not name.startswith("__"):
+                pass
+            case ast.Expr(value=ast.Constant()) | ast.Pass():
+                pass
+            case _:
+                return None
+    return Class(node, tuple(fields), scope, named)
