@@ -21,13 +21,14 @@ from dpaudit.verifier.ir import Draw, ListOf, Place, Program, contract_of
 from dpaudit.verifier.notation import format_term
 from dpaudit.verifier.ordinary.answering import in_own_terms, seeds
 from dpaudit.verifier.ordinary.entering import read_function
+from dpaudit.verifier.ordinary.loops import counts_up
 from dpaudit.verifier.ordinary.reading import Reading, read
 from dpaudit.verifier.outcomes import Checked, ProofResult
 from dpaudit.verifier.product.walk import statements
 from dpaudit.verifier.proving import TIME_IS_UP, Direction, Failed, Proof, prove
 from dpaudit.verifier.refuter.neighbours import InputPair
 from dpaudit.verifier.refuter.reproducing import is_reproduced
-from dpaudit.verifier.refuter.search import search
+from dpaudit.verifier.refuter.search import search, witness_on
 from dpaudit.verifier.refuter.witness import recheck
 from dpaudit.verifier.solving import Answer
 from dpaudit.verifier.telling import witness_words
@@ -123,7 +124,7 @@ def _understood(
     """The program of a source: read as it stands where it is in the subset, else as people write."""
     assert promise is not None  # noqa: S101 - for the type checker: `verify` checked it
     records = any(change.relation in ("add_remove", "replace_one") for _, change in promise.changes)
-    if not (records or function or data):
+    if not (records or function or data or (isinstance(source, str) and counts_up(source))):
         try:
             return parse(source, promise, helpers=helpers), None
         except OutsideSubset:
@@ -132,7 +133,9 @@ def _understood(
         except Unsupported as error:
             if helpers or error.code not in ("DPA702", "DPA723"):
                 raise
-    reading = read(source, promise, function=function, data=data) if isinstance(source, str) else read_function(source, promise, data)
+    reading = (
+        read(source, promise, function=function, data=data) if isinstance(source, str) else read_function(source, promise, data)
+    )
     try:
         return parse(reading.text, reading.promise), reading
     except OutsideSubset as error:
@@ -161,7 +164,9 @@ def _decide(program: Program, seconds: float, seeds: Sequence[InputPair] = ()) -
 
 def _refute(program: Program, failed: Failed, common: dict[str, Any], seeds: Sequence[InputPair]) -> ProofResult:
     """The verdict where no proof was found: that of a counterexample, if one is."""
-    witness = search(program, seconds=REFUTATION_SECONDS, seeds=[*seeds, *(InputPair(*pair) for pair in failed.examples)])
+    witness = witness_on(program, seeds, seconds=REFUTATION_SECONDS / 3) if seeds else None
+    if witness is None:
+        witness = search(program, seconds=REFUTATION_SECONDS, seeds=[*seeds, *(InputPair(*pair) for pair in failed.examples)])
     if witness is None or not recheck(program, witness):
         return _unknown(failed, common)
     if is_reproduced(program, witness):

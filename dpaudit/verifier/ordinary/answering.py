@@ -1,4 +1,4 @@
-"""Verdicts about a core program in terms of the function that people wrote; where Python disagrees with a reading, there is none."""
+"""Verdicts about a core program in terms of the function that people wrote; there is none where Python disagrees."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any, Final
 from dpaudit.promise import violation
 from dpaudit.verifier.ir import ListOf, Program, contract_of
 from dpaudit.verifier.ordinary.reading import Reading
-from dpaudit.verifier.ordinary.replaying import Differs, compare, random_inputs, random_noise
+from dpaudit.verifier.ordinary.replaying import Differs, compare, constants, random_inputs, random_noise
 from dpaudit.verifier.ordinary.telling import REAL_NUMBERS, assumptions, claim_of, understood
 from dpaudit.verifier.outcomes import ProofResult
 from dpaudit.verifier.product.witness import Empty, witnesses
@@ -41,7 +41,9 @@ def in_own_terms(program: Program, reading: Reading, found: ProofResult) -> Proo
         return _withdrawn(found, f"Python does not agree with what was read: {error}")
     if found.status == "refuted":
         if reading.forgets:
-            return _withdrawn(found, "what is released before rounding breaks the claim; whether the rounded release does is not known")
+            return _withdrawn(
+                found, "what is released before rounding breaks the claim; whether the rounded release does is not known"
+            )
         assert found.witness is not None  # noqa: S101 - for the type checker: refutations have one
         return replace(found, words=_words(program, reading, found))
     if compared == 0:
@@ -51,7 +53,9 @@ def in_own_terms(program: Program, reading: Reading, found: ProofResult) -> Proo
 
 def _withdrawn(found: ProofResult, reason: str) -> ProofResult:
     """An unknown result for a reason."""
-    return replace(found, status="unknown", reason=reason, witness=None, words=(), scope="", alignment=(), obligations=(), certificate=None)
+    return replace(
+        found, status="unknown", reason=reason, witness=None, words=(), scope="", alignment=(), obligations=(), certificate=None
+    )
 
 
 def agrees(program: Program, reading: Reading, found: ProofResult) -> int:
@@ -80,7 +84,9 @@ def _words(program: Program, reading: Reading, found: ProofResult) -> tuple[str,
     assert found.witness is not None  # noqa: S101 - for the type checker: refutations have one
     first, second = (reading.back(side) for side in (found.witness.pair.first, found.witness.pair.second))
     same = [f"{name} = {_shown(value)}" for name, value in first.items() if second[name] == value]
-    one, other = (", ".join(f"{name} = {_shown(side[name])}" for name in side if first[name] != second[name]) for side in (first, second))
+    one, other = (
+        ", ".join(f"{name} = {_shown(side[name])}" for name in side if first[name] != second[name]) for side in (first, second)
+    )
     rest = witness_words(program, found.witness)[3:]
     return (f"with {', '.join(same)}" if same else "for all parameters", f"dataset 1: {one}", f"dataset 2: {other}", *rest)
 
@@ -102,14 +108,12 @@ def seeds(program: Program, reading: Reading) -> list[InputPair]:
 
 def _seeds(program: Program, reading: Reading) -> Iterator[InputPair]:
     """Such neighbours, those with fewest records first."""
-    import ast
-
-    numbers = [one.value for one in ast.walk(reading.source.tree) if isinstance(one, ast.Constant) and type(one.value) in (int, float)]
-    values = list(dict.fromkeys([0, 1, *(Fraction(str(one)) for one in numbers if abs(one) < 10**6), 1000, -1000]))[:10]
+    values = list(dict.fromkeys([Fraction(0), Fraction(1), *constants(reading), Fraction(1000), Fraction(-1000)]))[:10]
     scalars: dict[str, Any] = {}
     for one in program.parameters:
         if not isinstance(one.sort, ListOf):
-            scalars[one.name] = {Sort.BOOL: True, Sort.INT: 2000 if one.name.endswith("__spread") else 1}.get(one.sort, Fraction(2000 if one.name.endswith("__spread") else 1))
+            size = 2000 if one.name.endswith("__spread") else 1
+            scalars[one.name] = True if one.sort is Sort.BOOL else size if one.sort is Sort.INT else Fraction(size)
     lists = [(one.name, one.sort.element) for one in program.parameters if isinstance(one.sort, ListOf)]
     private = dict(contract_of(program).changes)
     for before in (0, 1, 2):
@@ -117,13 +121,13 @@ def _seeds(program: Program, reading: Reading) -> Iterator[InputPair]:
             first: dict[str, Any] = dict(scalars)
             second: dict[str, Any] = dict(scalars)
             for name, sort in lists:
-                one, other = (Fraction(value), Fraction(0)) if sort is Sort.REAL else (int(value), 0)
+                new, old = (value, Fraction(0)) if sort is Sort.REAL else (int(value), 0)
                 if name.endswith(("__here", "__which")) and name in private:
                     first[name], second[name] = (*(1,) * before, 0), (*(1,) * before, 1)
                 elif name in private:
-                    first[name], second[name] = (other,) * (before + 1), (*(other,) * before, one)
+                    first[name], second[name] = (old,) * (before + 1), (*(old,) * before, new)
                 else:
-                    first[name] = second[name] = (*(other,) * before, one)
+                    first[name] = second[name] = (*(old,) * before, new)
             pair = InputPair(first, second)
             if first != second and is_admissible(program, pair):
                 yield pair

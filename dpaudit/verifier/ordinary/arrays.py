@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from fractions import Fraction
+from itertools import pairwise
 from typing import Any, Final
 
 from dpaudit.verifier.ordinary import builtins, numbers, sequences
@@ -52,7 +54,9 @@ def _same(what: int) -> Callable[..., Value]:
 
     def read(state: State, node: ast.AST, args: list[Value], named: Named) -> Value:
         given = _given(node, args, named, "shape", "dtype")
-        whole = isinstance(node, ast.Call) and any(ast.unparse(one) == "int" for one in [*node.args[1:], *(k.value for k in node.keywords)])
+        whole = isinstance(node, ast.Call) and any(
+            ast.unparse(one) == "int" for one in [*node.args[1:], *(k.value for k in node.keywords)]
+        )
         size = numbers.as_scalar(state, node, given["shape"])
         if not size.is_known or not 0 < size.known <= sequences.MOST_UNROLLED:
             raise refuse(node, "an array of this size", "use a list comprehension", "DPA706")
@@ -204,29 +208,31 @@ def _histogram(state: State, node: ast.AST, args: list[Value], named: Named) -> 
         if not (low.is_known and high.is_known and low.known < high.known and 0 < bins.known <= sequences.MOST_UNROLLED):
             raise refuse(node, "a histogram whose range is not written out", "write `bins=[...]`", "DPA706")
         state.real("edges computed by numpy")
-        edges = [numbers.constant(state, low.known + (high.known - low.known) * k / numbers.Fraction(bins.known)) for k in range(bins.known + 1)]
+        edges = [
+            numbers.constant(state, low.known + (high.known - low.known) * k / Fraction(bins.known)) for k in range(bins.known + 1)
+        ]
     elif isinstance(bins, Fixed) and "range" not in given:
         edges = [numbers.as_scalar(state, node, one) for one in bins.items]
     else:
         raise refuse(node, "a histogram whose edges come from the data", "write `bins=[...]` with public edges", "DPA706")
-    if len(edges) < 2 or not all(edge.is_known for edge in edges) or any(a.known >= b.known for a, b in zip(edges, edges[1:], strict=False)):
+    if len(edges) < 2 or not all(edge.is_known for edge in edges) or any(a.known >= b.known for a, b in pairwise(edges)):
         raise refuse(node, "edges that are no growing constants", "write them out in order", "DPA706")
     counts = []
     for place in range(len(edges) - 1):
         low, high = edges[place], edges[place + 1]
         last = "<=" if place == len(edges) - 2 else "<"
-        counts.append(_count(state, node, found, lambda x, low=low, high=high, last=last: f"{low.code} <= {x} and {x} {last} {high.code}"))
+        counts.append(_count(state, node, found, f"{low.code} <= {{0}} and {{0}} {last} {high.code}"))
     return Fixed((Fixed(tuple(counts), "array"), Fixed(tuple(edges), "array")), "tuple")
 
 
-def _count(state: State, node: ast.AST, found: Value, test: Callable[[str], str]) -> Scalar:
+def _count(state: State, node: ast.AST, found: Value, test: str) -> Scalar:
     """The number of elements that pass a test."""
     name = state.fresh("bin")
     state.store(node, name, Scalar("0", "int"))
 
     def look(one: Value) -> None:
         value = numbers.number(state, node, numbers.as_scalar(state, node, one))
-        with sequences.branch(state, f"if {test(value.code)}:"):
+        with sequences.branch(state, f"if {test.format(value.code)}:"):
             state.store(node, name, Scalar(f"{name} + 1", "int"))
 
     sequences.go(state, node, found, look)
@@ -270,7 +276,7 @@ def _linspace(state: State, node: ast.AST, args: list[Value], named: Named) -> V
         raise refuse(node, "linspace of what is not constant", "write the numbers out", "DPA706")
     low, high, count = (part.known for part in parts)
     state.real("numbers computed by numpy")
-    step = numbers.Fraction(high - low) / (count - 1)
+    step = Fraction(high - low) / (count - 1)
     return Fixed(tuple(numbers.constant(state, low + step * k) for k in range(count)), "array")
 
 
@@ -286,7 +292,8 @@ _FUNCTIONS: Final[Mapping[str, Callable[..., Any]]] = {
     "abs": builtins.absolute, "absolute": builtins.absolute, "amax": _extreme("max"), "amin": _extreme("min"), "arange": _arange,
     "argmax": _argument(False), "argmin": _argument(True), "array": _array, "asarray": _array, "clip": _clip,
     "count_nonzero": _count_nonzero, "histogram": _histogram, "linspace": _linspace, "max": _extreme("max"),
-    "maximum": _pair(False), "mean": _mean, "min": _extreme("min"), "minimum": _pair(True), "ones": _same(1), "round": builtins.opaque,
+    "maximum": _pair(False), "mean": _mean, "min": _extreme("min"), "minimum": _pair(True), "ones": _same(1),
+    "round": builtins.opaque,
     "rint": builtins.opaque, "sqrt": builtins.opaque, "exp": builtins.opaque, "log": builtins.opaque, "floor": builtins.opaque,
     "sum": _sum, "where": _where, "zeros": _same(0), "float64": builtins.BUILTINS["float"], "any": builtins.BUILTINS["any"],
     "all": builtins.BUILTINS["all"],

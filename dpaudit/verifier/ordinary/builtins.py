@@ -52,7 +52,9 @@ def _sum(state: State, node: ast.AST, args: list[Value], named: Named) -> Value:
             numbers.release(state, node, one)
         return Opaque()
     first = None if start is None else numbers.number(state, node, numbers.as_scalar(state, node, start))
-    return sequences.total(state, node, "sum", args[0], lambda one: numbers.number(state, node, numbers.as_scalar(state, node, one)), first)
+    return sequences.total(
+        state, node, "sum", args[0], lambda one: numbers.number(state, node, numbers.as_scalar(state, node, one)), first
+    )
 
 
 def _extreme(least: bool) -> Callable[..., Value]:  # noqa: FBT001 - the table says which
@@ -251,7 +253,7 @@ def _enumerate(state: State, node: ast.AST, args: list[Value], named: Named) -> 
 
         sequences.go(state, node, found, step)
 
-    return Sequence(Base(each, None, base.private), shape="iterator")
+    return Sequence(Base(each, None, private=base.private), shape="iterator")
 
 
 def _through(state: State, node: ast.AST, found: Value) -> Fixed | Sequence:
@@ -277,13 +279,15 @@ def _indexed(state: State, node: ast.AST, found: list[Sequence], length: Scalar,
         with sequences.loop_over(state, name, length.code, private=False):
             use(elements(Scalar(name, "int")))
 
-    return Sequence(Base(each, length, False, lambda _, place: elements(place)))
+    return Sequence(Base(each, length, private=False, at=lambda _, place: elements(place)))
 
 
 def _zip(state: State, node: ast.AST, args: list[Value], named: Named) -> Value:
     """`zip`: as many as the shortest list has."""
     named = dict(named)
-    named.pop("strict", None) if isinstance(named.get("strict"), Scalar) and named["strict"].known is False else None
+    strict = named.get("strict")
+    if isinstance(strict, Scalar) and strict.known is False:
+        del named["strict"]
     _only(node, args, named, 1, 8)
     found = [_through(state, node, one) for one in args]
     if all(isinstance(one, Fixed) for one in found):
@@ -347,7 +351,9 @@ def _sorted(state: State, node: ast.AST, args: list[Value], named: Named) -> Val
     if isinstance(found, (Output, Opaque)) or (isinstance(found, Fixed) and not named):
         return opaque(state, node, [found], {})
     if isinstance(found, Sequence):
-        raise teach(node, "sorted", "sorted data", ast.unparse(node.args[0]) if isinstance(node, ast.Call) and node.args else "data")
+        raise teach(
+            node, "sorted", "sorted data", ast.unparse(node.args[0]) if isinstance(node, ast.Call) and node.args else "data"
+        )
     raise refuse(node, f"`{ast.unparse(node)}`", "sort released values", "DPA706")
 
 
@@ -398,7 +404,12 @@ def _counter(state: State, node: ast.AST, args: list[Value], named: Named) -> Va
 
 def _defaultdict(state: State, node: ast.AST, args: list[Value], named: Named) -> Value:
     """`defaultdict(int)`."""
-    wanted = isinstance(node, ast.Call) and len(node.args) == 1 and isinstance(node.args[0], ast.Name) and node.args[0].id in ("int", "float")
+    wanted = (
+        isinstance(node, ast.Call)
+        and len(node.args) == 1
+        and isinstance(node.args[0], ast.Name)
+        and node.args[0].id in ("int", "float")
+    )
     if not wanted or named:
         raise refuse(node, "this default dictionary", "write `defaultdict(int)`", "DPA706")
     return Counts([], total=True, block=(state.depth, state.loops))
@@ -431,11 +442,6 @@ def _math(name: str) -> Callable[..., Value]:
     return read
 
 
-def _type(name: str) -> Callable[..., Value]:
-    """A type as a value, which only `defaultdict` takes; otherwise it is called."""
-    return BUILTINS[name]
-
-
 BUILTINS: Final[dict[str, Callable[..., Any]]] = {
     "Fraction": _fraction, "abs": absolute, "all": _quantified(True), "any": _quantified(False), "bool": _bool, "dict": _dict,
     "enumerate": _enumerate, "filter": _filter, "float": _float, "format": opaque, "int": _int, "len": _len,
@@ -452,6 +458,9 @@ FUNCTIONS: Final[Mapping[str, Callable[..., Any]]] = {
     "math.fsum": _sum,
     "statistics.fmean": _mean,
     "statistics.mean": _mean,
-    **{f"math.{name}": _math(name) for name in ("ceil", "exp", "fabs", "floor", "isnan", "log", "log1p", "log2", "log10", "sqrt", "trunc")},
+    **{
+        f"math.{name}": _math(name)
+        for name in ("ceil", "exp", "fabs", "floor", "isnan", "log", "log1p", "log2", "log10", "sqrt", "trunc")
+    },
 }
 """Functions of modules, by their dotted names."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 from dpaudit.verifier.ordinary import builtins, draws, numbers, sequences, statements
@@ -45,7 +45,7 @@ def read_call(state: State, node: ast.Call) -> Value:
         made = builtins.BUILTINS.get(name)
         if made is None:
             raise refuse(node, f"a call of {name}", "call functions of this file, of Python, numpy, math or random", "DPA706")
-        return made(state, node, *_arguments(state, node))
+        return made(state, node, *_arguments(state, node))  # type: ignore[no-any-return]
     called = state.value(node.func)
     return call(state, node, called, *_arguments(state, node))
 
@@ -95,7 +95,9 @@ def call(state: State, node: ast.AST, called: Value, args: list[Value], named: M
         case Module(name=name):
             known: Any = draws.LAWS.get(name) or ARRAYS.get(name) or builtins.FUNCTIONS.get(name)
             if known is None:
-                raise refuse(node, f"a call of {name}", "use what the verifier reads of numpy, math, random and mechanisms", "DPA706")
+                raise refuse(
+                    node, f"a call of {name}", "use what the verifier reads of numpy, math, random and mechanisms", "DPA706"
+                )
             return known(state, node, args, named)  # type: ignore[no-any-return]
         case Method(owner=owner, name=name):
             return _method(state, node, owner, name, args, named)
@@ -119,7 +121,8 @@ def _method(state: State, node: ast.AST, owner: Value, name: str, args: list[Val
         case Table(cells=cells) if not args and name in ("items", "keys", "values"):
             keys = [numbers.constant(state, key) for key in cells]
             items = [Fixed(pair, "tuple") for pair in zip(keys, cells.values(), strict=True)]
-            return Fixed(tuple({"items": items, "keys": keys, "values": list(cells.values())}[name]), "view")
+            chosen: Mapping[str, Sequence[Value]] = {"items": items, "keys": keys, "values": list(cells.values())}
+            return Fixed(tuple(chosen[name]), "view")
         case Table(cells=cells) if name == "get" and args and isinstance(args[0], Scalar) and args[0].is_known:
             return cells.get(args[0].known, args[1] if len(args) == 2 else Nothing())
         case Scalar(kind="str") | Opaque():
@@ -136,7 +139,7 @@ def _method(state: State, node: ast.AST, owner: Value, name: str, args: list[Val
     made = METHODS.get(name)
     if made is None:
         raise teach(node, "mutation", f"a call of the method {name}")
-    return made(state, node, [owner, *args], named)
+    return made(state, node, [owner, *args], named)  # type: ignore[no-any-return]
 
 
 def _stores(body: list[ast.stmt], parameters: list[str]) -> dict[str, int]:
@@ -198,7 +201,9 @@ def inlined(state: State, node: ast.AST, function: Function, args: list[Value], 
     if state.call_depth > _DEEPEST:
         raise refuse(node, "a call that may call itself", "write a loop", "DPA706")
     parameters = parameters_of(tree)
-    static = isinstance(tree, ast.FunctionDef) and any(isinstance(one, ast.Name) and one.id == "staticmethod" for one in tree.decorator_list)
+    static = isinstance(tree, ast.FunctionDef) and any(
+        isinstance(one, ast.Name) and one.id == "staticmethod" for one in tree.decorator_list
+    )
     given = args if function.bound is None or static else [function.bound, *args]
     values = dict(zip([one.arg for one in parameters[: len(tree.args.args)]], given, strict=False))
     defaults = defaults_of(tree)

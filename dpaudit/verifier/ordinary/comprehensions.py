@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dpaudit.verifier.ordinary import numbers, sequences
 from dpaudit.verifier.ordinary.refusing import refuse, teach
 from dpaudit.verifier.ordinary.state import State
-from dpaudit.verifier.ordinary.values import Base, Counts, Fixed, Scalar, Scope, Sequence, Table, Value
+from dpaudit.verifier.ordinary.values import Base, Counts, Fixed, Function, Method, Scalar, Scope, Sequence, Table, Value
 
 
 def comprehension(state: State, node: ast.ListComp | ast.GeneratorExp, *, once: bool) -> Value:
@@ -48,6 +48,10 @@ def comprehension(state: State, node: ast.ListComp | ast.GeneratorExp, *, once: 
                 return _nested(state, node, shape)
             if test.known:
                 found = sequences.settle(state, node, under(inner(one), lambda: state.value(node.elt)))
+                if isinstance(found, (Function, Method)):
+                    raise refuse(
+                        node, "functions made in a comprehension", "they all see its last round; define each one", "DPA706"
+                    )
                 chosen.append(state.temporary(node, "item", found) if isinstance(found, Scalar) and not found.is_known else found)
         return Fixed(tuple(chosen), "list")
     if not isinstance(source, Sequence):
@@ -103,7 +107,7 @@ def _nested(state: State, node: ast.ListComp | ast.GeneratorExp, shape: str) -> 
 
         level(0, scope)
 
-    return sequences.deferred(state, node, Sequence(Base(each, None, True), shape=shape))
+    return sequences.deferred(state, node, Sequence(Base(each, None, private=True), shape=shape))
 
 
 def dict_comprehension(state: State, node: ast.DictComp) -> Value:

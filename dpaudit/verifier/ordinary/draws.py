@@ -34,7 +34,12 @@ def _law(name: str) -> Callable[..., Value]:
     """The reader of a call of a sampler by the name of its law."""
 
     def read(state: State, node: ast.AST, args: list[Value], named: Mapping[str, Value]) -> Value:
-        parts = {"laplace": ("scale",), "exponential": ("scale",), "gaussian": ("sigma",), "bernoulli": ("probability",)}
+        parts: dict[str, tuple[str, ...]] = {
+            "laplace": ("scale",),
+            "exponential": ("scale",),
+            "gaussian": ("sigma",),
+            "bernoulli": ("probability",),
+        }
         parts |= {"discrete_laplace": ("scale", "lattice"), "geometric": ("scale", "lattice"), "uniform_int": ("size",)}
         parts |= {"discrete_gaussian": ("sigma", "lattice"), "randomized_response": ("bit", "probability")}
         if name not in parts:
@@ -109,8 +114,8 @@ _RANDOM: Final[Mapping[str, _Drawn]] = {
     "expovariate": _Drawn((("rate", 1),), _expovariate),
     "randint": _Drawn((("low", None), ("high", None)), lambda state, node, given: _between(state, node, given, closed=True)),
 }
-_RENAMED: Final = {"mu": "loc", "sigma": "scale", "lambd": "rate", "a": "low", "b": "high"}
-_SCIPY: Final = {"laplace": "laplace", "norm": "gaussian", "expon": "exponential"}
+RENAMED: Final = {"mu": "loc", "sigma": "scale", "lambd": "rate", "a": "low", "b": "high"}
+SCIPY: Final = {"laplace": "laplace", "norm": "gaussian", "expon": "exponential"}
 
 
 def generated(state: State, node: ast.AST, family: str, name: str, args: list[Value], named: Mapping[str, Value]) -> Value:
@@ -120,7 +125,7 @@ def generated(state: State, node: ast.AST, family: str, name: str, args: list[Va
         return Uniform()
     if known is None:
         raise teach(node, "noise by hand", f"a draw by `{name}`")
-    named = {_RENAMED.get(key, key): value for key, value in named.items()}
+    named = {RENAMED.get(key, key): value for key, value in named.items()}
     size = named.pop("size", None)
     names = tuple(part for part, _ in known.parts)
     if size is None and len(args) == len(names) + 1 and family == "numpy":
@@ -131,7 +136,9 @@ def generated(state: State, node: ast.AST, family: str, name: str, args: list[Va
         one = given.get(part)
         if one is None and default is None:
             raise refuse(node, f"a draw without {part}", "pass it", "DPA706")
-        values[part] = numbers.constant(state, default) if one is None else numbers.number(state, node, numbers.as_scalar(state, node, one))
+        values[part] = (
+            numbers.constant(state, default) if one is None else numbers.number(state, node, numbers.as_scalar(state, node, one))
+        )
     return _many(state, node, size, family, lambda: known.make(state, node, values))
 
 
@@ -253,17 +260,28 @@ def released(state: State, node: ast.AST, owner: Mechanism, name: str, args: lis
     return noisy
 
 
+def _of_module(name: str, family: str) -> Callable[..., Value]:
+    """The reader of a draw by a function of a module."""
+    return lambda state, node, args, named: generated(state, node, family, name, args, named)
+
+
+_MECHANISMS: Final = {
+    "LaplaceMechanism": "laplace",
+    "GaussianMechanism": "gaussian",
+    "DiscreteGaussianMechanism": "discrete_gaussian",
+}
+
 LAWS: Final[Mapping[str, Callable[..., Value]]] = {
     **{f"law.{name}": _law(name) for name in LAW_NAMES},
     **{
-        f"{module}.{name}": (lambda name, family: lambda state, node, args, named: generated(state, node, family, name, args, named))(name, family)
+        f"{module}.{name}": _of_module(name, family)
         for module, family, names in (
             ("numpy.random", "numpy", (*_NUMPY, "random", "geometric", "gumbel", "uniform", "choice", "poisson")),
             ("random", "random", (*_RANDOM, "random", "uniform", "choice", "shuffle", "sample")),
         )
         for name in names
     },
-    **{f"scipy.stats.{name}.rvs": _scipy(law) for name, law in _SCIPY.items()},
+    **{f"scipy.stats.{name}.rvs": _scipy(law) for name, law in SCIPY.items()},
     "numpy.random.default_rng": _generator("numpy"),
     "numpy.random.RandomState": _generator("numpy"),
     "numpy.random.seed": _seeded,
@@ -273,7 +291,7 @@ LAWS: Final[Mapping[str, Callable[..., Value]]] = {
     "secrets.SystemRandom": _generator("random"),
     **{
         f"mechanisms{place}.{name}": _mechanism(name)
-        for name, home in (("LaplaceMechanism", "laplace"), ("GaussianMechanism", "gaussian"), ("DiscreteGaussianMechanism", "discrete_gaussian"))
+        for name, home in _MECHANISMS.items()
         for place in ("", f".{home}")
     },
 }  # fmt: skip

@@ -64,4 +64,6 @@ def _same(text: str, file: str, known: Mapping[str, Any], function: FunctionType
                     if known.get(bound) is not getattr(home, part.name, sys.modules.get(f"{origin}.{part.name}")):
                         changed = bound
     if changed is not None:
-        raise Unsupported("DPA702", f"the name {changed} does not mean what its file says; reload the module, and do not patch names.")
+        raise Unsupported(
+            "DPA702", f"the name {changed} does not mean what its file says; reload the module, and do not patch names."
+        )

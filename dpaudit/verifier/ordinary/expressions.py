@@ -95,7 +95,11 @@ def binary(state: State, node: ast.AST, op: ast.operator, left: Value, right: Va
     for one, other, first in ((left, right, True), (right, left, False)):
         if isinstance(one, Noises):
             return sequences.with_noise(
-                state, node, other, one, lambda a, b: numbers.arithmetic(state, node, op, *((b, a) if first else (a, b)))
+                state,
+                node,
+                other,
+                one,
+                _ordered(state, node, op, first=first),
             )
     if isinstance(left, Fixed) and isinstance(right, Fixed) and "array" not in (left.shape, right.shape):
         if isinstance(op, ast.Add) and left.shape == right.shape:
@@ -114,6 +118,11 @@ def binary(state: State, node: ast.AST, op: ast.operator, left: Value, right: Va
             numbers.release(state, node, one)
         return Opaque()
     return sequences.elementwise(state, node, [left, right], lambda a, b: numbers.arithmetic(state, node, op, a, b))
+
+
+def _ordered(state: State, node: ast.AST, op: ast.operator, *, first: bool) -> Callable[[Scalar, Scalar], Scalar]:
+    """An operation on a value and noise, in the order of the source."""
+    return lambda one, noise: numbers.arithmetic(state, node, op, *((noise, one) if first else (one, noise)))
 
 
 def _both(node: ast.AST, word: str, left: Scalar, right: Scalar) -> Scalar:
@@ -167,6 +176,8 @@ def _member(state: State, node: ast.AST, op: ast.In | ast.NotIn, left: Value, ri
         items = list(right.items)
     elif isinstance(right, Sequence) and right.base.at is None and isinstance(right.base, sequences.Range):
         span = right.base
+        assert span.start is not None  # noqa: S101 - for the type checker: ranges have ends
+        assert span.stop is not None  # noqa: S101 - as before
         one = numbers.whole(state, node, one, "in a range")
         if span.step != 1:
             raise refuse(node, "`in` of a range with a step", "compare with its ends")
@@ -176,7 +187,9 @@ def _member(state: State, node: ast.AST, op: ast.In | ast.NotIn, left: Value, ri
         raise refuse(node, "`in` of something that the source does not write out", "list the values: `x in (1, 2, 3)`")
     links = [numbers.link(state, node, ast.Eq(), one, numbers.as_scalar(state, node, item)) for item in items]
     found = numbers.connected(node, "or", links) if links else numbers.constant(state, known=False)
-    return found if isinstance(op, ast.In) else Scalar(f"(not {found.code})", "bool", not found.known if found.is_known else UNKNOWN)
+    return (
+        found if isinstance(op, ast.In) else Scalar(f"(not {found.code})", "bool", not found.known if found.is_known else UNKNOWN)
+    )
 
 
 def _connective(state: State, node: ast.BoolOp) -> Value:
@@ -192,7 +205,11 @@ def _connective(state: State, node: ast.BoolOp) -> Value:
 
 def _writes(state: State, node: ast.expr) -> bool:
     """True if an expression needs statements before it."""
-    return bool(state.tried(lambda: state.value(node) and None)[0])
+
+    def write() -> None:
+        state.value(node)
+
+    return bool(state.tried(write)[0])
 
 
 def _conditional(state: State, node: ast.IfExp) -> Value:
@@ -350,7 +367,17 @@ def _attribute(state: State, node: ast.Attribute) -> Value:
     return Method(owner, node.attr)
 
 
-GENERATOR_METHODS: Final = ("laplace", "normal", "exponential", "geometric", "standard_normal", "gauss", "integers", "gumbel", "expovariate")
+GENERATOR_METHODS: Final = (
+    "laplace",
+    "normal",
+    "exponential",
+    "geometric",
+    "standard_normal",
+    "gauss",
+    "integers",
+    "gumbel",
+    "expovariate",
+)
 ARRAY_METHODS: Final = ("sum", "mean", "max", "min", "clip", "tolist", "count", "std", "var", "items", "append", "copy", "astype")
 
 
@@ -375,4 +402,3 @@ READERS: Final[Mapping[type[ast.expr], Callable[[State, Any], Value]]] = {
     ast.Tuple: _items("tuple"),
     ast.UnaryOp: _unary,
 }
-

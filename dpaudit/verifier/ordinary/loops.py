@@ -84,9 +84,9 @@ def _after(state: State, node: ast.For | ast.While, before: dict[str, Value]) ->
     for name in list(names):
         found = names[name]
         variable = isinstance(found, Scalar) and found.code == core_name(state, name, state.scope)
-        if name not in before and (name in gone or not variable):
-            del names[name]
-        elif name in before and before[name] is not found and not variable:
+        if (name not in before and (name in gone or not variable)) or (
+            name in before and before[name] is not found and not variable
+        ):
             del names[name]
         elif isinstance(found, Scalar) and variable and before.get(name) is not found:
             names[name] = replace(found, known=UNKNOWN, now=UNKNOWN, released=False)
@@ -113,7 +113,9 @@ def _by_element(state: State, node: ast.For) -> ast.For:
     match node:
         case ast.For(
             target=ast.Name(id=index),
-            iter=ast.Call(func=ast.Name(id="range"), args=[ast.Call(func=ast.Name(id="len"), args=[ast.Name(id=name)])], keywords=[]),
+            iter=ast.Call(
+                func=ast.Name(id="range"), args=[ast.Call(func=ast.Name(id="len"), args=[ast.Name(id=name)])], keywords=[]
+            ),
         ):
             found = state.scope.find(name)
             if not isinstance(found, Sequence) or not found.base.private or index in _stored(node.body):
@@ -127,7 +129,7 @@ def _over_records(node: ast.stmt, body: list[ast.stmt], index: str, name: str) -
     element = f"{name}_{index}"
 
     class Elements(ast.NodeTransformer):
-        def visit_Subscript(self, part: ast.Subscript) -> ast.AST:  # noqa: N802 - the name that ast asks for
+        def visit_Subscript(self, part: ast.Subscript) -> ast.AST:
             match part:
                 case ast.Subscript(value=ast.Name(id=owner), slice=ast.Name(id=place)) if (owner, place) == (name, index):
                     return ast.copy_location(ast.Name(element, part.ctx), part)
@@ -239,12 +241,19 @@ def _evaluated_later(
         finally:
             state.scope, state.hook, state.frames = saved
 
-    both = Sequence(Base(lambda use: each(lambda key, one: (use(key), use(one))[0]), None, True))
+    def both_parts(use: Callable[[Value], None]) -> None:
+        def parts(key: Value, one: Value) -> None:
+            use(key)
+            use(one)
+
+        each(parts)
+
+    both = Sequence(Base(both_parts, None, private=True))
     if state.tried(lambda: sequences.go(state, node, both, lambda one: sequences.mention(state, one)))[1]:
         return None
     sequences.deferred(state, node, both)
     if isinstance(owner, Fixed):
-        return Sequence(Base(lambda use: each(lambda _, one: use(one)), None, True))
+        return Sequence(Base(lambda use: each(lambda _, one: use(one)), None, private=True))
 
     def part(use: Callable[[Value, Scalar], None]) -> None:
         each(lambda key, one: use(key, numbers.as_scalar(state, node, one)))
@@ -282,9 +291,9 @@ def _effects(body: list[ast.stmt]) -> tuple[str, str, bool] | None:
             elif isinstance(one, ast.For) and not one.orelse:
                 if not look(one.body):
                     return False
-            elif not (isinstance(one, ast.Assign) and isinstance(one.targets[0], ast.Name) and len(one.targets) == 1) and not isinstance(
-                one, (ast.Pass, ast.Continue)
-            ):
+            elif not (
+                isinstance(one, ast.Assign) and isinstance(one.targets[0], ast.Name) and len(one.targets) == 1
+            ) and not isinstance(one, (ast.Pass, ast.Continue)):
                 return False
             guarded = ""
         return True
@@ -328,7 +337,9 @@ def _effect(node: ast.stmt, name: str) -> tuple[ast.expr | None, ast.expr | None
         case ast.Assign(
             targets=[ast.Subscript(value=ast.Name(id=owner), slice=key)],
             value=ast.BinOp(
-                left=ast.Call(func=ast.Attribute(value=ast.Name(id=again), attr="get"), args=[same, ast.Constant(value=0)], keywords=[]),
+                left=ast.Call(
+                    func=ast.Attribute(value=ast.Name(id=again), attr="get"), args=[same, ast.Constant(value=0)], keywords=[]
+                ),
                 op=ast.Add(),
                 right=one,
             ),
@@ -355,27 +366,41 @@ def read_while(state: State, node: ast.While, block: Block, target: Target) -> N
         raise refuse(node.test, "a loop condition that draws or sums", "compute it in the loop, and `break`", "DPA706")
     before = _poisoned(state, node.body)
     test = numbers.truth(state, node.test)
-    with sequences._Loop(state, f"while {test.code if not test.is_known else test.known}:", private=False):
+    with sequences.Loop(state, f"while {test.code if not test.is_known else test.known}:", private=False):
         block(state, node.body)
     _after(state, node, before)
 
 
-def _counted(state: State, node: ast.While, block: Block, target: Target) -> bool:
-    """A `while` that counts: read as a loop over a range, with what the index is afterwards."""
+def counts_up(text: str) -> bool:
+    """True for a text with a `while` that counts, which is read as a loop over a range."""
+    try:
+        tree = ast.parse(text)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return False
+    return any(isinstance(node, ast.While) and _is_counted(node) for node in ast.walk(tree))
+
+
+def _is_counted(node: ast.While) -> bool:
+    """True for `while i < limit:` whose last statement is `i += 1`, and which changes neither before."""
     match node:
         case ast.While(
             test=ast.Compare(left=ast.Name(id=index), ops=[ast.Lt()], comparators=[limit]),
             body=[*body, ast.AugAssign(target=ast.Name(id=again), op=ast.Add(), value=ast.Constant(value=1))],
-        ) if index == again and type(node.body[-1].value.value) is int and body:  # type: ignore[attr-defined]
-            pass
-        case _:
-            return False
-    stored = _stored(body)
-    parts = [part for one in body for part in ast.walk(one)]
-    names = {part.id for part in ast.walk(limit) if isinstance(part, ast.Name)}
-    first = state.scope.find(index)
-    if index in stored or names & stored or any(isinstance(part, (ast.Break, ast.Continue, ast.Return)) for part in parts):
+            orelse=[],
+        ) if index == again and body:
+            stored, parts = _stored(body), [part for one in body for part in ast.walk(one)]
+            names = {part.id for part in ast.walk(limit) if isinstance(part, ast.Name)}
+            jumps = any(isinstance(part, (ast.Break, ast.Continue, ast.Return)) for part in parts)
+            return type(node.body[-1].value.value) is int and index not in stored and not names & {*stored, index} and not jumps  # type: ignore[attr-defined]
+    return False
+
+
+def _counted(state: State, node: ast.While, block: Block, target: Target) -> bool:
+    """A `while` that counts: read as a loop over a range, with what the index is afterwards."""
+    if not _is_counted(node):
         return False
+    index, limit, body = node.test.left.id, node.test.comparators[0], node.body[:-1]  # type: ignore[attr-defined]
+    first = state.scope.find(index)
     if not isinstance(first, Scalar) or first.kind != "int":
         return False
     match limit:

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from dpaudit.verifier.ordinary.refusing import refuse, teach
 from dpaudit.verifier.ordinary.state import Again, State, is_public_value
-from dpaudit.verifier.ordinary.values import UNKNOWN, Fixed, Nothing, Opaque, Output, Scalar, Value
+from dpaudit.verifier.ordinary.values import UNKNOWN, Fixed, Kind, Nothing, Opaque, Output, Scalar, Value
 
 SHOWN: Final = "shown"
 """The output list of values of which the source releases a function."""
@@ -94,10 +94,10 @@ def _folded(op: ast.operator, left: Any, right: Any) -> Any:
     return None
 
 
-def arithmetic(state: State, node: ast.AST, op: ast.operator, left: Scalar, right: Scalar) -> Scalar:  # noqa: C901
+def arithmetic(state: State, node: ast.AST, op: ast.operator, left: Scalar, right: Scalar) -> Scalar:
     """An operation on two numbers."""
     left, right = number(state, node, left), number(state, node, right)
-    kind = "real" if "real" in (left.kind, right.kind) else "int"
+    kind: Kind = "real" if "real" in (left.kind, right.kind) else "int"
     noisy = left.noisy or right.noisy
     counts = (left.counts_records or right.counts_records) and not noisy
     released = left.released and right.released
@@ -106,9 +106,9 @@ def arithmetic(state: State, node: ast.AST, op: ast.operator, left: Scalar, righ
             state.real("division of whole numbers")
         return constant(state, folded)
     if type(op) in _SYMBOLS:
-        if isinstance(op, ast.Mult) and kind == "real" and 0 in (left.known, right.known):
-            kind = "real"
-        return Scalar(f"({left.code} {_SYMBOLS[type(op)]} {right.code})", kind, counts_records=counts, noisy=noisy, released=released)
+        return Scalar(
+            f"({left.code} {_SYMBOLS[type(op)]} {right.code})", kind, counts_records=counts, noisy=noisy, released=released
+        )
     if isinstance(op, ast.Div):
         if right.counts_records:
             raise teach(node, "private length", "a division by a private number of records", "data")

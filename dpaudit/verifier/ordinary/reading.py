@@ -9,14 +9,14 @@ from fractions import Fraction
 from typing import Any, Final
 
 from dpaudit.errors import Unsupported
-from dpaudit.spec import Spec
+from dpaudit.spec import LAWS, Spec
 from dpaudit.verifier.frontend import OutsideSubset
 from dpaudit.verifier.ordinary import calls, comprehensions, expressions, records, shapes, statements
 from dpaudit.verifier.ordinary.modules import Source, find, scope_of
 from dpaudit.verifier.ordinary.refusing import refuse, teach
 from dpaudit.verifier.ordinary.state import Again, Learned, State
 from dpaudit.verifier.ordinary.types import Type, read_annotation
-from dpaudit.verifier.ordinary.values import Class, Generator, Nothing, Record, Scalar, Scope, Value
+from dpaudit.verifier.ordinary.values import Class, Generator, Module, Nothing, Record, Scalar, Scope, Value
 
 _MOST_READINGS: Final = 80
 _CORE: Final = {"int": "int", "real": "Fraction", "bool": "bool", "str": "int"}
@@ -159,12 +159,8 @@ def _read(source: Source, claimed: Spec, declared: dict[str, str], learned: Lear
 
 def _samplers(tree: ast.FunctionDef, claimed: Spec) -> list[tuple[str, Value]]:
     """Keyword-only parameters that are samplers of a law."""
-    from dpaudit.verifier.ordinary.values import Module
-
     laws = dict(claimed.laws)
     found: list[tuple[str, Value]] = []
-    from dpaudit.spec import LAWS
-
     for one in tree.args.kwonlyargs:
         law = laws.get(one.arg, one.arg)
         if law in LAWS:
@@ -263,7 +259,7 @@ def _scalar(state: State, name: str, kind: Type, scalars: list[tuple[str, str]])
     return Scalar(name, kind.form, origin=origin, released=True)  # type: ignore[arg-type]
 
 
-def _finished(  # noqa: PLR0913 - the parts of a reading
+def _finished(
     state: State,
     source: Source,
     claimed: Spec,
@@ -280,8 +276,8 @@ def _finished(  # noqa: PLR0913 - the parts of a reading
     written = [(0, head, source.function.lineno)] + [(1, f"{name} = []", source.function.lineno) for name in outputs]
     written += state.lines
     text = "\n".join("    " * depth + line for depth, line, _ in written) + "\n"
-    fixed = {name: f"self__{name}" for name in ()}
-    requires = [*_inferred(claimed, types, state), *map(str, claimed.requires)]
+    fixed: dict[str, str] = {}
+    requires = [*_inferred(claimed, types), *map(str, claimed.requires)]
     if "self" in types:
         owner = types["self"].owner
         fixed = {} if owner is None else {one: f"self__{one}" for one, _, _ in owner.fields}
@@ -291,23 +287,22 @@ def _finished(  # noqa: PLR0913 - the parts of a reading
 
     promise = Spec(
         claim=tuple(clause(str(part))[0] for part in claimed.claim),  # type: ignore[union-attr]
-        adjacency={name: change for name, change in data.adjacency.items()},
+        adjacency=dict(data.adjacency),
         requires=[*data.requires, *(part for one in requires for part in clause(one))],
         domain=[*data.domain, *(part for one in claimed.domain for part in clause(str(one)) if "unread" not in part)],
         public=data.public,
         cost=claimed.cost,
         align={},
     )
-    order = {"proven for real numbers": tuple(learned.reals)}
     return Reading(
         source=source,
         text=text,
         promise=promise,
         claimed=replace(claimed, requires=tuple(requires)),
         lines=tuple(line for _, _, line in written),
-        inputs=tuple((name, _shown(kind, name, data), kind.why) for name, kind in types.items()),
+        inputs=tuple((name, _shown(kind), kind.why) for name, kind in types.items()),
         draws=tuple((line, one) for _, one, line in state.lines if one.startswith("noise_") and " = " in one),
-        reals=order["proven for real numbers"],
+        reals=tuple(learned.reals),
         forgets=learned.rounded,
         notes=tuple(dict.fromkeys(learned.notes)),
         data=data,
@@ -317,7 +312,7 @@ def _finished(  # noqa: PLR0913 - the parts of a reading
     )
 
 
-def _shown(kind: Type, name: str, data: records.Data) -> str:
+def _shown(kind: Type) -> str:
     """A type as people write it."""
     words = {"int": "int", "real": "float" if kind.floats else "Fraction", "bool": "bool", "str": "str"}
     if kind.form != "list":
@@ -328,10 +323,14 @@ def _shown(kind: Type, name: str, data: records.Data) -> str:
     return f"list of records ({inner or 'nothing of them is read'})"
 
 
-def _inferred(claimed: Spec, types: dict[str, Type], state: State) -> list[str]:
-    """What is required of parameters that the claim is, or that a scale is divided by, where the specification says nothing of them."""
+def _inferred(claimed: Spec, types: dict[str, Type]) -> list[str]:
+    """Parameters that the claim is made of are above 0, where the specification says nothing of them."""
     texts = " ".join(map(str, (*claimed.requires,)))
-    said = {part.id for part in ast.walk(ast.parse(f"[{','.join(map(str, claimed.requires))}]")) if isinstance(part, ast.Name)} if texts else set()
+    said = (
+        {part.id for part in ast.walk(ast.parse(f"[{','.join(map(str, claimed.requires))}]")) if isinstance(part, ast.Name)}
+        if texts
+        else set()
+    )
     names = {part.id for one in claimed.claim for part in ast.walk(ast.parse(str(one))) if isinstance(part, ast.Name)}  # type: ignore[union-attr]
     found = [f"{name} > 0" for name, kind in types.items() if name in names and name not in said and kind.form in ("real", "int")]
     own = types.get("self")
@@ -346,7 +345,7 @@ def _renamed(text: str, names: Mapping[str, str]) -> str:
         return text
 
     class Names(ast.NodeTransformer):
-        def visit_Name(self, node: ast.Name) -> ast.Name:  # noqa: N802 - the name that ast asks for
+        def visit_Name(self, node: ast.Name) -> ast.Name:
             return ast.Name(names.get(node.id, node.id), ast.Load())
 
     return ast.unparse(Names().visit(ast.parse(text, mode="eval").body))

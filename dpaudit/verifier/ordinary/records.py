@@ -16,7 +16,7 @@ from typing import Any, Final
 from dpaudit.errors import Unsupported
 from dpaudit.spec import Change, Spec
 from dpaudit.verifier.ordinary import sequences
-from dpaudit.verifier.ordinary.state import State
+from dpaudit.verifier.ordinary.state import Again, State
 from dpaudit.verifier.ordinary.types import Type
 from dpaudit.verifier.ordinary.values import Base, Record, Scalar, Sequence, Value
 
@@ -38,7 +38,7 @@ class Data:
 
     def back(self, inputs: Mapping[str, Any], name: str, texts: Mapping[int, str]) -> list[Any]:
         """The list of the source that core inputs stand for."""
-        columns, kind = self.fields[name]
+        _, kind = self.fields[name]
         relation = self.relations[name]
         if relation == "add_remove":
             places = [place for place, here in enumerate(inputs[f"{name}__here"]) if here == 1]
@@ -139,17 +139,17 @@ def _base(state: State, data: Data, name: str, kind: Type, mark: str, *, private
     def missing(one: str, node: ast.AST) -> Value:
         known = state.learned.fields.setdefault(name, [])
         known.append(one)
-        raise sequences.Again
+        raise Again
 
     if private:
 
         def each(use: Callable[[Value], None]) -> None:
             place = state.fresh("i")
-            with sequences.loop_over(state, place, f"len({mark})", private=True):
-                with sequences.branch(state, f"if {mark}[{place}] == 1:"):
-                    use(value(place))
+            loop = sequences.loop_over(state, place, f"len({mark})", private=True)
+            with loop, sequences.branch(state, f"if {mark}[{place}] == 1:"):
+                use(value(place))
 
-        return Base(each, None, True)
+        return Base(each, None, private=True)
     core = data.lengths[name]
 
     def every(use: Callable[[Value], None]) -> None:
@@ -157,7 +157,7 @@ def _base(state: State, data: Data, name: str, kind: Type, mark: str, *, private
         with sequences.loop_over(state, place, f"len({core})", private=False):
             use(value(place))
 
-    return Base(every, Scalar(f"len({core})", "int", released=True), False, lambda _, place: value(place.code))
+    return Base(every, Scalar(f"len({core})", "int", released=True), private=False, at=lambda _, place: value(place.code))
 
 
 def translated(text: str, data: Data) -> list[str]:
@@ -168,7 +168,7 @@ def translated(text: str, data: Data) -> list[str]:
         def __init__(self, suffix: str) -> None:
             self.suffix, self.touched = suffix, False
 
-        def visit_Call(self, node: ast.Call) -> ast.AST:  # noqa: N802 - the name that ast asks for
+        def visit_Call(self, node: ast.Call) -> ast.AST:
             match node:
                 case ast.Call(func=ast.Name(id="len"), args=[ast.Name(id=name)]) if name in lists:
                     if data.relations[name] == "add_remove":
@@ -176,7 +176,7 @@ def translated(text: str, data: Data) -> list[str]:
                     return ast.Call(ast.Name("len", ast.Load()), [ast.Name(data.lengths[name], ast.Load())], [])
             return self.generic_visit(node)
 
-        def visit_Attribute(self, node: ast.Attribute) -> ast.AST:  # noqa: N802 - the name that ast asks for
+        def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
             match node.value:
                 case ast.Name(id=name) if name in lists:
                     return self._column(name, node.attr)
@@ -184,16 +184,18 @@ def translated(text: str, data: Data) -> list[str]:
                     return ast.Subscript(self._column(name, node.attr), place, ast.Load())
             return self.generic_visit(node)
 
-        def visit_Subscript(self, node: ast.Subscript) -> ast.AST:  # noqa: N802 - the name that ast asks for
+        def visit_Subscript(self, node: ast.Subscript) -> ast.AST:
             match node:
-                case ast.Subscript(value=ast.Subscript(value=ast.Name(id=name), slice=place), slice=ast.Constant(value=one)) if name in lists:
+                case ast.Subscript(value=ast.Subscript(value=ast.Name(id=name), slice=place), slice=ast.Constant(value=one)) if (
+                    name in lists
+                ):
                     return ast.Subscript(self._column(name, str(one)), place, ast.Load())
                 case ast.Subscript(value=ast.Name(id=name)) if name in lists:
                     node = ast.Subscript(self._column(name, ""), node.slice, ast.Load())
             return self.generic_visit(node)
 
         def _column(self, name: str, one: str) -> ast.Name:
-            columns, kind = lists[name]
+            _, kind = lists[name]
             if one not in kind.fields:
                 if one == "" and not kind.fields:
                     return ast.Name("unread", ast.Load())
@@ -216,10 +218,12 @@ def relations(spec: Spec, names: list[str]) -> dict[str, Change]:
     """The change of each private list."""
     private = [name for name in names if name not in spec.public]
     found: dict[str, Change] = {}
+    listed = ", ".join(private) or "none"
     for name, change in spec.changes:
         if name is None and len(private) != 1:
             raise Unsupported(
-                "DPA723", f"adjacency names no list, and {len(private)} are private: {', '.join(private) or 'none'}; name it, or public=[...]."
+                "DPA723",
+                f"adjacency names no list, and {len(private)} are private: {listed}; name it, or public=[...].",
             )
         found[private[0] if name is None else name] = change
     for name in found:
@@ -227,7 +231,9 @@ def relations(spec: Spec, names: list[str]) -> dict[str, Change]:
             raise Unsupported("DPA723", f"adjacency names {name}, which is no list; the lists are {', '.join(names) or 'none'}.")
     left = [name for name in private if name not in found]
     if left:
-        raise Unsupported("DPA723", f"nothing says how {left[0]} differs between neighbours; name it in adjacency= or public=[...].")
+        raise Unsupported(
+            "DPA723", f"nothing says how {left[0]} differs between neighbours; name it in adjacency= or public=[...]."
+        )
     records = [name for name, change in found.items() if change.relation in ("add_remove", "replace_one")]
     if records and len(found) > 1:
         raise Unsupported("DPA723", "records of several lists do not come and go together; pass one list of tuples.")

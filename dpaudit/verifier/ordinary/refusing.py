@@ -77,4 +77,4 @@ def teach(node: ast.AST, key: str, construct: str, name: str = "data", line: int
 
 def refuse(node: ast.AST, construct: str, hint: str, code: str = "DPA701", line: int | None = None) -> OutsideSubset:
     """The refusal of a construct, to be raised."""
-    return OutsideSubset(code, Place(line or getattr(node, "lineno", 1), getattr(node, "col_offset", 0) + 1), construct, hint)
+    return OutsideSubset(code, Place(line or int(getattr(node, "lineno", 1)), getattr(node, "col_offset", 0) + 1), construct, hint)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import builtins
 import collections
+import copy
 import dataclasses
 import fractions
 import importlib
@@ -24,13 +25,14 @@ from dpaudit.spec import LAWS
 from dpaudit.verifier.interpreter import Halt, TooLong, Undefined, run
 from dpaudit.verifier.ir import Program
 from dpaudit.verifier.ordinary import draws
-from dpaudit.verifier.ordinary.modules import _simple
+from dpaudit.verifier.ordinary.modules import is_simple
 from dpaudit.verifier.ordinary.reading import Reading
 
 _REAL: Final = {"math": math, "collections": collections, "fractions": fractions, "dataclasses": dataclasses, "typing": typing}
 _LOADED: Final = ("numpy", "statistics")
 _ALIKE: Final = {"KeyError": "LookupError", "IndexError": "LookupError", "AssertionError": "RuntimeError"}
 _CLOSE: Final = 1e-6
+_HUGE: Final = 10**6
 
 
 class Differs(RuntimeError):
@@ -44,6 +46,10 @@ class _Tape:
     drawn: list[tuple[str, tuple[Any, ...], Any]]
     exact: bool
     place: int = field(default=0)
+
+    def sampler(self, law: str) -> Callable[..., Any]:
+        """The function that draws from a law."""
+        return lambda *args, **named: self.next(law, *args, *named.values())
 
     def next(self, law: str, *args: Any) -> Any:
         """The next value, which must be of this law with these arguments."""
@@ -87,10 +93,10 @@ class _Stub:
         if method in ("Random", "SystemRandom"):
             return _Stub("random", self._tape)
         if family.startswith("scipy.stats."):
-            return self._spread(draws._SCIPY[family.rpartition(".")[2]], ("loc", "scale", "size"), args, named)
+            return self._spread(draws.SCIPY[family.rpartition(".")[2]], ("loc", "scale", "size"), args, named)
         if self._name.startswith("mechanisms"):
             return _Mechanism(method, named, self._tape)
-        renamed = {draws._RENAMED.get(key, key): value for key, value in named.items()}
+        renamed = {draws.RENAMED.get(key, key): value for key, value in named.items()}
         match method:
             case "laplace":
                 return self._spread("laplace", ("loc", "scale", "size"), args, renamed)
@@ -115,10 +121,10 @@ class _Stub:
         given = {"loc": 0, "scale": 1, "size": None, **dict(zip(parts, args, strict=False)), **named}
         if given["size"] is None:
             return given["loc"] + self._tape.next(law, given["scale"])
-        import numpy
+        import numpy as np
 
         size = given["size"][0] if isinstance(given["size"], tuple) else given["size"]
-        return numpy.array([given["loc"] + self._tape.next(law, given["scale"]) for _ in range(size)])
+        return np.array([given["loc"] + self._tape.next(law, given["scale"]) for _ in range(size)])
 
 
 @dataclass
@@ -178,10 +184,20 @@ def run_source(reading: Reading, arguments: Mapping[str, Any], drawn: list[tuple
 
 def _namespace(reading: Reading, tape: _Tape) -> dict[str, Any]:
     """The names of the file, of what was read alone."""
-    allowed = {name: value for name, value in vars(builtins).items() if isinstance(value, type) and issubclass(value, BaseException)}
-    names = "abs all any bool dict enumerate filter float format int isinstance len list map max min print property range repr reversed"
-    allowed |= {name: getattr(builtins, name) for name in (*names.split(), *"round set sorted staticmethod str sum super tuple zip object type".split())}
-    allowed |= {"print": lambda *_, **__: None, "__build_class__": builtins.__build_class__, "__name__": "source"}
+    allowed: dict[str, Any] = {
+        name: value for name, value in vars(builtins).items() if isinstance(value, type) and issubclass(value, BaseException)
+    }
+    names = (
+        "abs all any bool dict enumerate filter float format int isinstance len list map max min print property range repr reversed"
+    )
+    allowed |= {
+        name: getattr(builtins, name)
+        for name in (
+            *names.split(),
+            *["round", "set", "sorted", "staticmethod", "str", "sum", "super", "tuple", "zip", "object", "type"],
+        )
+    }
+    allowed |= {"print": lambda *_, **__: None, "__build_class__": builtins.__build_class__, "__name__": "dataclasses"}
 
     def load(name: str, _: Any = None, __: Any = None, parts: Any = (), ___: int = 0) -> Any:
         if parts:
@@ -189,15 +205,16 @@ def _namespace(reading: Reading, tape: _Tape) -> dict[str, Any]:
         return resolved(name.partition(".")[0], tape)
 
     allowed["__import__"] = load
-    scope: dict[str, Any] = {name: (lambda law: lambda *args, **named: tape.next(law, *args, *named.values()))(name) for name in LAWS}
-    scope |= {"__builtins__": allowed, "Fraction": Fraction, "__name__": "source"}
-    for one in reading.source.tree.body:
-        keep = isinstance(one, (ast.Import, ast.FunctionDef, ast.ClassDef)) or (isinstance(one, ast.ImportFrom) and one.module != "__future__")
-        keep = keep or (isinstance(one, (ast.Assign, ast.AnnAssign)) and one.value is not None and _simple(one.value))
+    scope: dict[str, Any] = {name: tape.sampler(name) for name in LAWS}
+    scope |= {"__builtins__": allowed, "Fraction": Fraction, "__name__": "dataclasses"}
+    for node in reading.source.tree.body:
+        one = _bare(node) if isinstance(node, ast.FunctionDef) else node
+        keep = isinstance(one, (ast.Import, ast.FunctionDef, ast.ClassDef)) or (
+            isinstance(one, ast.ImportFrom) and one.module != "__future__"
+        )
+        keep = keep or (isinstance(one, (ast.Assign, ast.AnnAssign)) and one.value is not None and is_simple(one.value))
         if not keep:
             continue
-        if isinstance(one, ast.FunctionDef):
-            one = _bare(one)
         code = compile(ast.Module([one], []), "<source>", "exec", flags=_ANNOTATIONS, dont_inherit=True)
         try:
             exec(code, scope)  # noqa: S102 - of what was read, with nothing around it
@@ -226,9 +243,9 @@ class _Parts:
 
 def _bare(node: ast.FunctionDef) -> ast.FunctionDef:
     """A function without decorators: `@spec` returns it unchanged."""
-    return ast.copy_location(
-        ast.FunctionDef(node.name, node.args, node.body, [], node.returns, node.type_comment, type_params=[]), node
-    )
+    made = copy.copy(node)
+    made.decorator_list = []
+    return made
 
 
 class _Row(dict[str, Any]):
@@ -250,13 +267,13 @@ def _argument(reading: Reading, scope: dict[str, Any], name: str, form: str, giv
         return scope[kind](**{key: _plain(one, exact=tape.exact) for key, one in value.items()})
     if form != "list":
         return _plain(value, exact=tape.exact)
-    kind = reading.data.fields[name][1]
-    items = [_item(one, kind.owner.tree.name if kind.owner else "", scope, exact=tape.exact) for one in value]
-    arrays = kind.shape == "array" or (kind.shape == "any" and "numpy" in reading.source.text)
-    if arrays and set(kind.fields) <= {""} and "str" not in kind.fields.values():
-        import numpy
+    held = reading.data.fields[name][1]
+    items = [_item(one, held.owner.tree.name if held.owner else "", scope, exact=tape.exact) for one in value]
+    arrays = held.shape == "array" or (held.shape == "any" and "numpy" in reading.source.text)
+    if arrays and set(held.fields) <= {""} and "str" not in held.fields.values():
+        import numpy as np
 
-        return numpy.array(items, dtype=None if items else float)
+        return np.array(items, dtype=None if items else float)
     return items
 
 
@@ -265,7 +282,11 @@ def _item(value: Any, owner: str, scope: dict[str, Any], *, exact: bool) -> Any:
     if isinstance(value, dict):
         parts = {key: _plain(one, exact=exact) for key, one in value.items()}
         if owner:
-            known = [one.name for one in dataclasses.fields(scope[owner])] if dataclasses.is_dataclass(scope[owner]) else scope[owner]._fields
+            known = (
+                [one.name for one in dataclasses.fields(scope[owner])]
+                if dataclasses.is_dataclass(scope[owner])
+                else scope[owner]._fields
+            )
             return scope[owner](**{key: parts.get(key, 0) for key in known})
         return _Row(parts)
     if isinstance(value, tuple):
@@ -317,7 +338,9 @@ def _alike(found: Any, wanted: Any) -> bool:
     if hasattr(found, "tolist"):
         found = found.tolist()
     if isinstance(wanted, dict):
-        return isinstance(found, dict) and list(found) == list(wanted) and all(_alike(found[key], one) for key, one in wanted.items())
+        return (
+            isinstance(found, dict) and list(found) == list(wanted) and all(_alike(found[key], one) for key, one in wanted.items())
+        )
     if isinstance(wanted, (list, tuple)):
         fits = isinstance(found, (list, tuple)) and len(found) == len(wanted)
         return fits and all(_alike(one, other) for one, other in zip(found, wanted, strict=True))
@@ -333,7 +356,7 @@ def random_noise(source: random.Random) -> Callable[[str, tuple[Any, ...]], Any]
 
     def noise(law: str, args: tuple[Any, ...]) -> Any:
         if law in ("bernoulli", "randomized_response"):
-            return source.random() < 0.5  # noqa: PLR2004 - a fair choice
+            return source.random() < 0.5
         if law == "uniform_int":
             return source.randrange(max(1, int(args[0])))
         if law in ("discrete_laplace", "discrete_gaussian", "geometric"):
@@ -344,18 +367,24 @@ def random_noise(source: random.Random) -> Callable[[str, tuple[Any, ...]], Any]
     return noise
 
 
+def constants(reading: Reading) -> list[Fraction]:
+    """The numbers that the source names, but for huge ones."""
+    found = [one.value for one in ast.walk(reading.source.tree) if isinstance(one, ast.Constant)]
+    return [Fraction(str(one)) for one in found if isinstance(one, (int, float)) and not isinstance(one, bool) and abs(one) < _HUGE]
+
+
 def random_inputs(reading: Reading, program: Program, source: random.Random) -> dict[str, Any]:
     """Core inputs: short lists and small numbers, among them those that the program compares with."""
     from dpaudit.verifier.ir import ListOf
     from dpaudit.verifier.terms import Sort
 
     length = source.randint(0, 4)
-    named = [int(one.value) for one in ast.walk(reading.source.tree) if isinstance(one, ast.Constant) and type(one.value) in (int, float) and abs(one.value) < 10**6]
+    named = [int(one) for one in constants(reading)]
 
     def number(sort: Sort) -> Any:
         if sort is Sort.BOOL:
-            return source.random() < 0.5  # noqa: PLR2004 - a fair choice
-        base = source.choice(named) if named and source.random() < 0.5 else source.randint(-3, 6)  # noqa: PLR2004
+            return source.random() < 0.5
+        base = source.choice(named) if named and source.random() < 0.5 else source.randint(-3, 6)
         return base if sort is Sort.INT else Fraction(base) + Fraction(source.randint(-2, 2), 4)
 
     found: dict[str, Any] = {}
@@ -366,12 +395,14 @@ def random_inputs(reading: Reading, program: Program, source: random.Random) -> 
             found[one.name] = tuple(source.randint(0, 1) if mark else number(sort) for _ in range(length))
         else:
             found[one.name] = number(one.sort)
-            if one.sort is Sort.REAL and source.random() < 0.7:  # noqa: PLR2004 - mostly positive
+            if one.sort is Sort.REAL and source.random() < 0.7:
                 found[one.name] = Fraction(source.randint(1, 8), source.choice((1, 2, 4)))
-    for name, kind in ((name, kind) for name, (_, kind) in reading.data.fields.items()):
-        for part, sort in kind.fields.items():
-            for core in (key for key in found if key.startswith(f"{name}__{part}" if part else name) and isinstance(found[key], Sequence)):
-                if sort in ("bool", "str") and not core.endswith(("__here", "__which")):
-                    most = 1 if sort == "bool" else len(reading.texts)
+    for name, (_, kind) in reading.data.fields.items():
+        for part, form in kind.fields.items():
+            for core in (
+                key for key in found if key.startswith(f"{name}__{part}" if part else name) and isinstance(found[key], Sequence)
+            ):
+                if form in ("bool", "str") and not core.endswith(("__here", "__which")):
+                    most = 1 if form == "bool" else len(reading.texts)
                     found[core] = tuple(source.randint(0, most) for _ in found[core])
     return found

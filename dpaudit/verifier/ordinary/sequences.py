@@ -10,7 +10,6 @@ from typing import Final
 
 from dpaudit.verifier.ordinary import numbers
 from dpaudit.verifier.ordinary.refusing import refuse, teach
-from dpaudit.verifier.ordinary.state import Again as Again
 from dpaudit.verifier.ordinary.state import State
 from dpaudit.verifier.ordinary.values import (
     UNKNOWN,
@@ -40,8 +39,8 @@ _PARTIAL: Final = re.compile(r"[/%]|Fraction\([^()]*,(?! \d+\))|\[(?!\w+\])|rais
 class Range(Base):
     """The whole numbers from `start` on, below `stop`."""
 
-    start: Scalar = Scalar("0", "int", 0)
-    stop: Scalar = Scalar("0", "int", 0)
+    start: Scalar | None = None
+    stop: Scalar | None = None
     step: int = 1
 
 
@@ -76,7 +75,9 @@ def go(state: State, node: ast.AST, found: Value, use: Callable[[Value], None]) 
             state.assume(found.origin, "list", "a loop over it")
             raise refuse(node, f"a loop over `{ast.unparse(node)}`", "annotate it as a list", "DPA703")
         case _:
-            raise refuse(node, f"a loop over `{ast.unparse(node)}`", "loop over a list parameter, range, or a list written out", "DPA706")
+            raise refuse(
+                node, f"a loop over `{ast.unparse(node)}`", "loop over a list parameter, range, or a list written out", "DPA706"
+            )
 
 
 class branch:  # noqa: N801 - a context manager
@@ -93,12 +94,12 @@ class branch:  # noqa: N801 - a context manager
         self.state.dead = self.dead
 
 
-def loop_over(state: State, name: str, stop: str, *, private: bool, start: str = "0") -> "_Loop":
+def loop_over(state: State, name: str, stop: str, *, private: bool, start: str = "0") -> Loop:
     """A for loop of the core program."""
-    return _Loop(state, f"for {name} in range({start}, {stop}):", private=private)
+    return Loop(state, f"for {name} in range({start}, {stop}):", private=private)
 
 
-class _Loop:
+class Loop:
     """A loop of the core program, as a context."""
 
     def __init__(self, state: State, head: str, *, private: bool) -> None:
@@ -121,9 +122,9 @@ class _Loop:
 def range_of(state: State, start: Scalar, stop: Scalar, step: int) -> Value:
     """What `range` gives: written out where it is short and constant."""
     if start.is_known and stop.is_known:
-        numbers = range(start.known, stop.known, step)
-        if len(numbers) <= 8:
-            return Fixed(tuple(numbers.constant(state, one) for one in numbers), "range")
+        written = range(start.known, stop.known, step)
+        if len(written) <= 8:
+            return Fixed(tuple(numbers.constant(state, one) for one in written), "range")
     count = stop.code if start.code == "0" else f"({stop.code} - {start.code})"
     if step != 1:
         up = f"({count} + {step - 1})" if step > 0 else f"({start.code} - {stop.code} + {-step - 1})"
@@ -139,7 +140,7 @@ def range_of(state: State, start: Scalar, stop: Scalar, step: int) -> Value:
                 use(Scalar(f"({start.code} + {name} * {step})", "int"))
 
     length = Scalar(f"max(0, {count})", "int") if start.code != "0" else Scalar(count, "int")
-    base = Range(each, length, False, None, start, stop, step)
+    base = Range(each, length, private=False, at=None, start=start, stop=stop, step=step)
     return Sequence(base, shape="range")
 
 
@@ -169,7 +170,9 @@ def total(
         result = first
         for item in found.items:
             one = amount(item)
-            result = one if result.code == "0" and result.kind == one.kind else numbers.arithmetic(state, node, ast.Add(), result, one)
+            result = (
+                one if result.code == "0" and result.kind == one.kind else numbers.arithmetic(state, node, ast.Add(), result, one)
+            )
         return result
     name = state.fresh(stem)
     state.store(node, name, replace(first, known=UNKNOWN))
@@ -183,7 +186,9 @@ def total(
     return Scalar(name, state.learned.kinds[name])
 
 
-def extreme(state: State, node: ast.AST, found: Value, *, least: bool, default: Scalar | None, key: Callable[[Value], Scalar]) -> Scalar:
+def extreme(
+    state: State, node: ast.AST, found: Value, *, least: bool, default: Scalar | None, key: Callable[[Value], Scalar]
+) -> Scalar:
     """The least or greatest element, as a loop."""
     sign = "<" if least else ">"
     if isinstance(found, Fixed):
@@ -424,7 +429,7 @@ def item(state: State, node: ast.Subscript, owner: Value, index: Scalar) -> Valu
             if place.is_known:
                 if not -len(items) <= place.known < len(items):
                     raise refuse(node, "an index outside the list", "use an index inside it", "DPA706")
-                return items[place.known]
+                return items[int(place.known)]
             keys = [(f"({place.code} == {k} or {place.code} == {k - len(items)})", one) for k, one in enumerate(items)]
             return _looked_up(state, node, keys, "IndexError")
         case Table(cells=cells):
@@ -461,8 +466,8 @@ def _looked_up(state: State, node: ast.AST, keys: list[tuple[str, Value]], error
     with branch(state, f"if not ({' or '.join(test for test, _ in keys)}):"):
         state.emit(f"raise {error}")
     result = parts[-1]
-    for (test, _), part in zip(reversed(keys[:-1]), reversed(parts[:-1]), strict=True):
-        part, result = numbers.same_kind(state, node, part, result)
+    for (test, _), one in zip(reversed(keys[:-1]), reversed(parts[:-1]), strict=True):
+        part, result = numbers.same_kind(state, node, one, result)
         result = Scalar(f"({part.code} if {test} else {result.code})", part.kind)
     return result
 

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from dpaudit.verifier.ordinary import numbers, sequences
 from dpaudit.verifier.ordinary.refusing import refuse, teach
-from dpaudit.verifier.ordinary.state import State
+from dpaudit.verifier.ordinary.state import Again, State
 from dpaudit.verifier.ordinary.values import Counts, Fixed, Nothing, Opaque, Output, Record, Scalar, Sequence, Table, Value
 
 _ORDER: Final = ("bool", "int", "real", "str")
@@ -30,7 +30,7 @@ def put_out(state: State, node: ast.AST, found: Value) -> None:
                 known.append(form)
             else:
                 known[known.index(same)] = _widest(same, form)
-        raise sequences.Again
+        raise Again
     kinds = _kinds(fitting)
     coerced = [state.as_real(one) if kind == "real" and one.kind != "real" else one for one, kind in zip(slots, kinds, strict=True)]
     if any(one.kind != old.kind for one, old in zip(coerced, slots, strict=True)):
@@ -78,7 +78,12 @@ def _form(state: State, node: ast.AST, found: Value, slots: list[Scalar]) -> tup
             return _form(state, node, sequences.materialized(state, node, found), slots)
         case Counts():
             raise teach(node, "private keys", "a dictionary over keys that are found in the data")
-    raise refuse(node, f"a return of `{ast.unparse(getattr(node, 'value', node))}`", "return numbers, texts, lists and dictionaries", "DPA705")
+    raise refuse(
+        node,
+        f"a return of `{ast.unparse(getattr(node, 'value', node))}`",
+        "return numbers, texts, lists and dictionaries",
+        "DPA705",
+    )
 
 
 def _kinds(form: tuple[Any, ...]) -> list[str]:
@@ -116,14 +121,14 @@ def _widest(one: Any, other: Any) -> Any:
 def rebuilt(known: list[Any], texts: dict[str, int], outputs: tuple[str, ...], values: tuple[Any, ...]) -> Any:
     """The value that the source returns, from those that the core program returned; `...` for what is not computed."""
     lists = dict(zip(outputs, values[len(values) - len(outputs) :], strict=True))
-    numbers_ = list(values[: len(values) - len(outputs)])
+    rest = list(values[: len(values) - len(outputs)])
     form = known[0]
     if len(known) > 1:
-        form = known[numbers_.pop(0)]
+        form = known[rest.pop(0)]
         by_kind: dict[str, list[Any]] = {}
         for kind, size in sizes(known).items():
-            by_kind[kind] = [numbers_.pop(0) for _ in range(size)]
-        numbers_ = [by_kind[kind].pop(0) for kind in _kinds(form)]
+            by_kind[kind] = [rest.pop(0) for _ in range(size)]
+        rest = [by_kind[kind].pop(0) for kind in _kinds(form)]
     words = {number: text for text, number in texts.items()}
 
     def build(one: tuple[Any, ...]) -> Any:
@@ -143,8 +148,8 @@ def rebuilt(known: list[Any], texts: dict[str, int], outputs: tuple[str, ...], v
             case "tuple" | "record":
                 return tuple(build(part) for part in one[1:])
             case "str":
-                return words.get(numbers_.pop(0))
-        return numbers_.pop(0)
+                return words.get(rest.pop(0))
+        return rest.pop(0)
 
     return build(form)
 

@@ -18,7 +18,7 @@ _NAME: Final = re.compile(r"[^\W\d]\w*")
 _RESERVED: Final = {*STANDARD, *LAWS, "and", "or", "not", "if", "else", "True", "False", "other", "ghost", "each"}
 
 
-class Again(Exception):  # noqa: N818 - no error: the reading starts over with what was learned
+class Again(Exception):
     """Something was learned that changes what was written before: read again from the start."""
 
 
@@ -128,7 +128,14 @@ class State:
         """A number where a real one is wanted."""
         if value.kind == "real":
             return value
-        return Scalar(f"Fraction({value.code})", "real", value.known, counts_records=value.counts_records, noisy=value.noisy, released=value.released)
+        return Scalar(
+            f"Fraction({value.code})",
+            "real",
+            value.known,
+            counts_records=value.counts_records,
+            noisy=value.noisy,
+            released=value.released,
+        )
 
     def real(self, why: str) -> None:
         """Note that the proof is about real numbers."""
@@ -152,7 +159,7 @@ class State:
             self.learned.why[origin] = why
             raise Again
 
-    def tried(self, write: Callable[[], None]) -> tuple[list[str], int, set[str]]:
+    def tried(self, write: Callable[[], object]) -> tuple[list[str], int, set[str]]:
         """Write into nothing: the texts, the number of draws, and the core names that are read but not assigned there."""
         saved = self.lines, self.draws, self.depth, dict(self.captured), self.dead
         self.lines, self.dead = [], False

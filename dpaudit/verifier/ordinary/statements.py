@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any, Final
 
 from dpaudit.verifier.ordinary import loops, numbers, sequences, shapes
 from dpaudit.verifier.ordinary.refusing import refuse, teach
-from dpaudit.verifier.ordinary.state import State, core_name, names_in
+from dpaudit.verifier.ordinary.state import Again, State, core_name, names_in
 from dpaudit.verifier.ordinary.values import (
     UNKNOWN,
     Counts,
     Fixed,
     Function,
-    Method,
     Module,
+    Noises,
     Nothing,
     Opaque,
     Output,
@@ -78,8 +78,6 @@ def target(state: State, node: ast.expr, found: Value) -> None:
     """One target of an assignment."""
     match node:
         case ast.Name(id=name):
-            if name in _globals(state):
-                raise refuse(node, f"an assignment to {name}, a global name", "use another name", "DPA702")
             assign(state, node, name, found)
         case ast.Tuple(elts=parts) | ast.List(elts=parts):
             if any(isinstance(part, ast.Starred) for part in parts):
@@ -95,11 +93,6 @@ def target(state: State, node: ast.expr, found: Value) -> None:
             raise teach(node, "mutation", f"an assignment to `{ast.unparse(node)}`")
         case _:
             raise refuse(node, f"the target `{ast.unparse(node)}`", "assign to names", "DPA705")
-
-
-def _globals(state: State) -> frozenset[str]:
-    """Names that the function says are global: none, since `global` is refused."""
-    return frozenset()
 
 
 def _held(state: State, node: ast.AST, found: Value) -> Value:
@@ -171,7 +164,7 @@ def _augmented(state: State, node: ast.AugAssign) -> None:
                 _extended(state, node, left)
                 return
             right = state.value(node.value)
-            if isinstance(right, sequences.Noises):
+            if isinstance(right, Noises):
                 raise refuse(node, "an array of noise added in place", "write `x = x + noise`", "DPA706")
             assign(state, node, node.target.id, BINARY[0](state, node, node.op, left, right))
         case ast.Subscript():
@@ -231,7 +224,7 @@ def append(state: State, node: ast.AST, owner_node: ast.expr, found: Value) -> N
         raise refuse(node, "an append to something other than a list of this function", "start with `out = []`", "DPA705")
     if owner.block != (state.depth, state.loops):
         state.learned.grown.add(owner.place)
-        raise sequences.Again
+        raise Again
     item = sequences.settle(state, node, found)
     item = state.temporary(node, "item", item) if isinstance(item, Scalar) and not item.is_known else item
     replaced(state, node, owner, replace(owner, items=(*owner.items, item)))
@@ -338,7 +331,7 @@ def _raised(state: State, node: ast.Raise) -> None:
 def _asserted(state: State, node: ast.Assert) -> None:
     """`assert`: an exception where it is false; Python must not run with -O."""
     test = numbers.truth(state, node.test)
-    state.learned.notes.append("asserts are checked: Python does not run with -O") if not state.learned.notes else None
+    state.learned.notes.append("asserts are checked: Python does not run with -O")
     if test.is_known and test.known:
         return
     with sequences.branch(state, f"if not {test.code}:"):
@@ -415,12 +408,6 @@ def _while(state: State, node: ast.While) -> None:
     loops.read_while(state, node, block, target)
 
 
-def walked(nodes: list[ast.stmt]) -> Iterator[ast.AST]:
-    """Every node of statements."""
-    for node in nodes:
-        yield from ast.walk(node)
-
-
 _READERS: Final[Mapping[type[ast.stmt], Callable[[State, Any], None]]] = {
     ast.AnnAssign: _annotated,
     ast.Assert: _asserted,
@@ -439,5 +426,3 @@ _READERS: Final[Mapping[type[ast.stmt], Callable[[State, Any], None]]] = {
     ast.Return: _returned,
     ast.While: _while,
 }
-
-__all__ = ["Method", "assign", "block", "divided", "imports"]

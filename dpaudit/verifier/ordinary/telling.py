@@ -1,9 +1,9 @@
-"""Words about a function that was read as people wrote it: its claim, what was understood, and what a proof about it leaves open."""
+"""Words about a function as people wrote it: its claim, what was understood, and what a proof leaves open."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Final
+from typing import Any, Final
 
 from dpaudit.verifier.ordinary.reading import Reading
 
@@ -11,8 +11,8 @@ REAL_NUMBERS: Final = "proven (real numbers)"
 """The status of a proof about real numbers, which is no proof about the floats that run."""
 
 FLOATS: Final = (
-    "the proof is about real numbers. Floats round, may overflow to infinity or be NaN, and noise made of floats has low digits that "
-    "can tell the data apart; none of this is covered"
+    "the proof is about real numbers. Floats round, may overflow to infinity or be NaN, and noise made of floats has low digits "
+    "that can tell the data apart; none of this is covered"
 )
 
 
@@ -56,8 +56,8 @@ def understood(reading: Reading) -> Iterator[str]:
         role = {"public": "public", None: "public"}.get(relation, f"private, {relation}")
         yield f"input {name}: {kind} ({why}), {role}"
     for line, text in reading.draws:
-        law = text.partition(" = ")[2]
-        yield f"draw on line {line}: {law}"
+        name, _, law = text.partition(" = ")
+        yield f"draw {name} on line {line}: {law}"
     if not reading.draws:
         yield "nothing is drawn"
     forms = [_form(one) for one in reading.learned.shapes]
@@ -72,7 +72,8 @@ def _form(form: tuple[object, ...]) -> str:
         case ("text", text):
             return repr(text)
         case ("dict", *parts):
-            return "{" + ", ".join(f"{key!r}: {_form(part)}" for key, part in parts) + "}"  # type: ignore[misc]
+            pairs: list[Any] = list(parts)
+            return "{" + ", ".join(f"{key!r}: {_form(part)}" for key, part in pairs) + "}"
         case ("list" | "tuple" | "record", *parts):
             inner = ", ".join(_form(part) for part in parts)  # type: ignore[arg-type]
             return f"[{inner}]" if form[0] == "list" else f"({inner})"

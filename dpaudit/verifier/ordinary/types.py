@@ -55,7 +55,9 @@ def read_annotation(node: ast.expr, classes: Mapping[str, Class]) -> Type:
         if isinstance(element, ast.Tuple) and len(element.elts) == 2 and ast.unparse(element.elts[1]) == "...":
             element = element.elts[0]
         return _list_of(node, element, classes)
-    raise refuse(node, f"the type {text}", "write int, float, Fraction, bool, str, or a list of these, of tuples or of dataclasses", "DPA702")
+    raise refuse(
+        node, f"the type {text}", "write int, float, Fraction, bool, str, or a list of these, of tuples or of dataclasses", "DPA702"
+    )
 
 
 def _list_of(node: ast.expr, element: ast.expr | None, classes: Mapping[str, Class]) -> Type:
@@ -70,7 +72,11 @@ def _list_of(node: ast.expr, element: ast.expr | None, classes: Mapping[str, Cla
         made.fields[""], made.floats = _SCALARS[text], "float" in text
         return made
     parts: list[tuple[str, ast.expr]] = []
-    if isinstance(element, ast.Subscript) and ast.unparse(element.value) in ("tuple", "Tuple", "typing.Tuple") and isinstance(element.slice, ast.Tuple):
+    if (
+        isinstance(element, ast.Subscript)
+        and ast.unparse(element.value) in ("tuple", "Tuple", "typing.Tuple")
+        and isinstance(element.slice, ast.Tuple)
+    ):
         parts = [(str(place), one) for place, one in enumerate(element.slice.elts)]
     elif text in classes:
         made.owner = classes[text]

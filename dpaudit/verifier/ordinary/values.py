@@ -191,6 +191,6 @@ class Sequence:
 
 
 Value: TypeAlias = (
-    Scalar | Nothing | Opaque | Fixed | Record | Output | Module | Function | Class | Generator | Mechanism | Method | Noises | Uniform | Table
-    | Counts | Sequence
+    Scalar | Nothing | Opaque | Fixed | Record | Output | Module | Function | Class | Generator | Mechanism | Method | Noises
+    | Uniform | Table | Counts | Sequence
 )  # fmt: skip

@@ -206,8 +206,14 @@ def _with_events(course: _Search, scalars: Inputs, columns: tuple[Column, ...]) 
     pair = _pair(course.program, Candidate(scalars, columns, Event()))
     if pair is None:
         return
+    for event in _events(course.program, pair):
+        yield Candidate(scalars, columns, event)
+
+
+def _events(program: Program, pair: InputPair) -> Iterator[Event]:
+    """Every event that the first dataset can give, boxes for continuous outputs."""
     try:
-        outputs = {_shape(path.values): path for path in paths_of(course.program, pair.first) if not path.exception}
+        outputs = {_shape(path.values): path for path in paths_of(program, pair.first) if not path.exception}
     except (Undecided, ArithmeticError, IndexError):
         return
     for path in outputs.values():
@@ -215,7 +221,23 @@ def _with_events(course: _Search, scalars: Inputs, columns: tuple[Column, ...]) 
         for turn in range(max((len(_options(leaf, path)) for part in leaves for leaf in part), default=1)):
             parts = [tuple(_turned(_options(leaf, path), turn) for leaf in part) for part in leaves]
             event = tuple(part if isinstance(value, tuple) else part[0] for part, value in zip(parts, path.values, strict=True))
-            yield Candidate(scalars, columns, Event(event))
+            yield Event(event)
+
+
+def witness_on(program: Program, pairs: Iterable[InputPair], *, seconds: float) -> Witness | None:
+    """Look for an event that breaks a program's claim on given neighbours, in either order, whatever their public lists hold."""
+    deadline = time.process_time() + seconds
+    for pair in (one for given in pairs for one in (given, given.reversed())):
+        if time.process_time() > deadline:
+            return None
+        for event in _events(program, pair) if is_admissible(program, pair) else ():
+            try:
+                found = measure_event(program, pair, event).witness
+            except (Undecided, ArithmeticError, IndexError):
+                continue
+            if found is not None:
+                return found
+    return None
 
 
 def _turned(options: tuple[Leaf, ...], turn: int) -> Leaf:
