@@ -84,13 +84,11 @@ def prove(  # noqa: C901, PLR0913 - the options of the command
 ) -> None:
     """Prove or refute the privacy claims of Python functions from their source, for every length and every parameter.
 
-    PROGRAM is MODULE:FUNCTION or FILE.py:FUNCTION, or MODULE or FILE.py for every function with @spec in it, or `suite` for the
-    published programs. Without one, everything that is installed is proven: the package proofs and the suite. Functions without
-    @spec are read from FILE.py or FILE.py:FUNCTION with the claim of --epsilon; the file is not loaded.
+    PROGRAM is MODULE:FUNCTION or FILE.py:FUNCTION, or MODULE or FILE.py for all with @spec, or `suite`; without one, everything
+    installed. With --epsilon, functions of FILE.py without @spec are read with that claim, and the file is not loaded.
 
-    Exit code 0 says that everything is proven (or, in the suite, as published), 1 that a claim is refuted, 3 that one stays
-    unknown, is proven for real numbers only, or has a stale certificate, 4 that a function does not load or is outside the
-    verified subset.
+    Exit code 0 says that everything is proven (or, in the suite, as published), 1 that a claim is refuted, 3 that one is unknown,
+    stale or proven for real numbers only, 4 that a function does not load or is outside the verified subset.
     """
     if (quick or certificates is not None) and not recheck:
         raise click.UsageError("--quick and --certificates belong to --recheck.")

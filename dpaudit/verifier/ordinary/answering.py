@@ -108,7 +108,8 @@ def seeds(program: Program, reading: Reading) -> list[InputPair]:
 
 def _seeds(program: Program, reading: Reading) -> Iterator[InputPair]:
     """Such neighbours, those with fewest records first."""
-    values = list(dict.fromkeys([Fraction(0), Fraction(1), *constants(reading), Fraction(1000), Fraction(-1000)]))[:10]
+    near = [one + step for one in constants(reading) for step in (0, 1, -1)]
+    values = list(dict.fromkeys([Fraction(0), Fraction(1), Fraction(1000), Fraction(-1000), *near]))[:14]
     scalars: dict[str, Any] = {}
     for one in program.parameters:
         if not isinstance(one.sort, ListOf):

@@ -7,10 +7,10 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
-from dpaudit.verifier.ordinary import builtins, draws, numbers, sequences, statements
+from dpaudit.verifier.ordinary import builtins, draws, lookups, numbers, sequences, statements
 from dpaudit.verifier.ordinary.arrays import ARRAYS, METHODS
 from dpaudit.verifier.ordinary.refusing import refuse, teach
-from dpaudit.verifier.ordinary.state import State
+from dpaudit.verifier.ordinary.state import State, is_bound
 from dpaudit.verifier.ordinary.values import (
     Class,
     Counts,
@@ -37,7 +37,7 @@ def read_call(state: State, node: ast.Call) -> Value:
     """A call."""
     if isinstance(node.func, ast.Name) and state.scope.find(node.func.id) is None:
         name = node.func.id
-        if _is_local(state.scope, name):
+        if is_bound(state.scope, name):
             raise refuse(node, f"a call of {name}, which may have no value here", "define it first", "DPA704")
         law = draws.LAWS.get(f"law.{name}")
         if law is not None:
@@ -48,11 +48,6 @@ def read_call(state: State, node: ast.Call) -> Value:
         return made(state, node, *_arguments(state, node))  # type: ignore[no-any-return]
     called = state.value(node.func)
     return call(state, node, called, *_arguments(state, node))
-
-
-def _is_local(scope: Scope | None, name: str) -> bool:
-    """True if a function around assigns to a name."""
-    return scope is not None and (name in scope.stores or _is_local(scope.outer, name))
 
 
 def _arguments(state: State, node: ast.Call) -> tuple[list[Value], dict[str, Value]]:
@@ -115,7 +110,7 @@ def _method(state: State, node: ast.AST, owner: Value, name: str, args: list[Val
             default = numbers.as_scalar(state, node, args[1]) if len(args) == 2 else None
             if default is None:
                 raise refuse(node, "get without a default", "write `.get(key, 0)`", "DPA706")
-            return sequences.entry(state, node, owner, numbers.as_scalar(state, node, args[0]), default)
+            return lookups.entry(state, node, owner, numbers.as_scalar(state, node, args[0]), default)
         case Counts():
             raise teach(node, "private keys", f"`.{name}()` of keys that are found in the data")
         case Table(cells=cells) if not args and name in ("items", "keys", "values"):

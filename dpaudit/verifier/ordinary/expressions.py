@@ -9,9 +9,9 @@ from itertools import pairwise
 from typing import Any, Final
 
 from dpaudit.exact import rational
-from dpaudit.verifier.ordinary import draws, numbers, sequences
+from dpaudit.verifier.ordinary import draws, lookups, numbers, sequences
 from dpaudit.verifier.ordinary.refusing import refuse, teach
-from dpaudit.verifier.ordinary.state import State
+from dpaudit.verifier.ordinary.state import State, is_bound
 from dpaudit.verifier.ordinary.values import (
     UNKNOWN,
     Fixed,
@@ -47,6 +47,8 @@ def _literal(state: State, node: ast.Constant) -> Value:
 def _name(state: State, node: ast.Name) -> Value:
     """A name."""
     found = state.scope.find(node.id)
+    if found is None and node.id in ("int", "float", "bool", "str") and not is_bound(state.scope, node.id):
+        return Module(f"builtins.{node.id}")
     if found is None:
         raise refuse(node, f"the name {node.id}", "it has no value here that the verifier knows", "DPA702")
     return found
@@ -301,7 +303,7 @@ def _subscript(state: State, node: ast.Subscript) -> Value:
     """An element, a part of a row, an entry of a dictionary, or a slice of what is written out."""
     owner = state.value(node.value)
     if isinstance(node.slice, ast.Slice):
-        return sequences.sliced(state, node, owner, [None if p is None else numbers.scalar(state, p) for p in _ends(node.slice)])
+        return lookups.sliced(state, node, owner, [None if p is None else numbers.scalar(state, p) for p in _ends(node.slice)])
     if isinstance(owner, Record):
         key = numbers.scalar(state, node.slice)
         return _part(state, node, owner, key)
@@ -310,8 +312,8 @@ def _subscript(state: State, node: ast.Subscript) -> Value:
         state.assume(owner.origin, "row", "a part that is read")
     index = state.value(node.slice)
     if isinstance(index, Sequence) or (isinstance(index, Fixed) and isinstance(owner, Fixed)):
-        return sequences.masked(state, node, owner, index)
-    return sequences.item(state, node, owner, numbers.as_scalar(state, node.slice, index, "as an index"))
+        return lookups.masked(state, node, owner, index)
+    return lookups.item(state, node, owner, numbers.as_scalar(state, node.slice, index, "as an index"))
 
 
 def _ends(node: ast.Slice) -> list[ast.expr | None]:

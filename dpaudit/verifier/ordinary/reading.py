@@ -78,17 +78,7 @@ class Reading:
 
 
 def read(text: str, claimed: Spec, *, function: str | None = None, data: Mapping[str, str] | None = None) -> Reading:
-    """Read a function of a file.
-
-    Args:
-      text: the file.
-      claimed: what the function promises.
-      function: its name; the last function of the file unless given.
-      data: types of parameters that the file does not say.
-    Raises:
-      OutsideSubset: a construct that is not read, with line, reason and rewrite.
-      Unsupported: the specification does not fit the function.
-    """
+    """Read a function of a file: the one that is named, or else its last; `data` types what the file does not say."""
     source = find(text, function)
     learned = Learned()
     for _ in range(_MOST_READINGS):

@@ -184,6 +184,11 @@ def core_name(state: State, name: str, scope: Scope) -> str:
     return f"{wanted}_" if wanted in _RESERVED or wanted.startswith("_") else wanted
 
 
+def is_bound(scope: Scope | None, name: str) -> bool:
+    """True if a block around assigns to a name, which then means no builtin."""
+    return scope is not None and (name in scope.stores or is_bound(scope.outer, name))
+
+
 def names_in(code: str) -> set[str]:
     """The names in a text of the core program."""
     return set(_NAME.findall(code)) - _RESERVED
