@@ -100,7 +100,7 @@ def _examine(function: object, path: tuple[object, ...]) -> Examined:
         tree, code = _compile(text, function.__code__)
     except (OSError, TypeError, SyntaxError, ValueError) as error:
         raise _not_bindable(name, f"its source cannot be read ({type(error).__name__})", "Define it in a file.") from error
-    if not _is_same_code(function.__code__, code) or function.__name__ != tree.name:
+    if not is_same_code(function.__code__, code) or function.__name__ != tree.name:
         raise _not_bindable(name, "its code is not what its source compiles to", "Reload its module; do not patch functions.")
     defaults = tuple(_literal(name, default) for default in tree.args.defaults)
     given = function.__defaults__ or ()
@@ -135,14 +135,14 @@ def _compile(text: str, code: CodeType) -> tuple[ast.FunctionDef, CodeType]:
     return body[0], found[0]
 
 
-def _is_same_code(one: object, other: object) -> bool:
+def is_same_code(one: object, other: object) -> bool:
     """True if two code objects, or constants of theirs, are the same but for places in the file."""
     if type(one) is not type(other):
         return False
     if isinstance(one, CodeType) and isinstance(other, CodeType):
-        return all(_is_same_code(getattr(one, part), getattr(other, part)) for part in _PARTS)
+        return all(is_same_code(getattr(one, part), getattr(other, part)) for part in _PARTS)
     if isinstance(one, tuple) and isinstance(other, tuple):
-        return len(one) == len(other) and all(map(_is_same_code, one, other))
+        return len(one) == len(other) and all(map(is_same_code, one, other))
     # A frozen set of constants, and 0.0 against -0.0, are told apart by their text.
     return one == other and repr(one) == repr(other)
 

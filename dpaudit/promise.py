@@ -176,6 +176,8 @@ _CHANGES: Final[Mapping[str, str]] = {
     "inc": "every element of {name} may grow by at most {bound}",
     "dec": "every element of {name} may fall by at most {bound}",
     "l1": "the sizes of all changes of {name} add up to at most {bound}",
+    "add_remove": "one record is added to or removed from {name}",
+    "replace_one": "one record of {name} is exchanged for any other",
     "l2": "the squares of all changes of {name} add up to at most the square of {bound}",
 }
 

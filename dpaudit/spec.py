@@ -19,6 +19,8 @@ RELATIONS: Final = {
     "dec": "every element stays or falls, each by at most the bound",
     "l1": "the sum of the changes' sizes is at most the bound",
     "l2": "the sum of the changes' squares is at most the bound's square",
+    "add_remove": "one record is there in one list only, at any place",
+    "replace_one": "one record is exchanged for any other",
 }
 """Ways in which two neighbouring lists of equal length may differ; "inc" and "dec" are directed, so each is proven both ways."""
 
@@ -60,6 +62,8 @@ Inc: Final = partial(Change, "inc")
 Dec: Final = partial(Change, "dec")
 L1: Final = partial(Change, "l1")
 L2: Final = partial(Change, "l2")
+AddRemove: Final = partial(Change, "add_remove")
+ReplaceOne: Final = partial(Change, "replace_one")
 
 Adjacent: TypeAlias = Change | str
 
@@ -218,6 +222,7 @@ def _change(value: object) -> Change:
     """A change, or the one that a string such as "one" is shorthand for."""
     if isinstance(value, Change):
         return value
-    if value in ("one", "all", "inc", "dec"):
+    if value in ("one", "all", "inc", "dec", "add_remove", "replace_one"):
         return Change(str(value))
-    raise InvalidArgument("DPA720", f'adjacency must be "one", "all", "inc", "dec" or a Change such as L1(2), got {value!r}.')
+    allowed = '"add_remove", "replace_one", "one", "all", "inc", "dec" or a Change such as L1(2)'
+    raise InvalidArgument("DPA720", f"adjacency must be {allowed}, got {value!r}.")

@@ -14,7 +14,10 @@ from dpaudit.cli import VERBS
 from dpaudit.cli.completion import file_paths
 from dpaudit.cli.console import emit, emit_json, json_option, results_only, say
 from dpaudit.cli.folders import make_folder
+from dpaudit.cli.outputs import annotate, github_option
 from dpaudit.cli.progress import program_counter
+from dpaudit.cli.prove_file import RELATIONS, claimed
+from dpaudit.cli.prove_outcomes import REAL_NUMBERS, STATUSES, Outcome, findings, unread
 from dpaudit.errors import DpauditError, TargetFailure
 from dpaudit.extras import require
 from dpaudit.own_packages import require_own
@@ -23,6 +26,7 @@ from dpaudit.results import EXIT_CODES
 if TYPE_CHECKING:
     from types import ModuleType
 
+    from dpaudit.spec import Spec
     from dpaudit.verifier.outcomes import ProofResult
     from dpaudit.verifier.recheck import Rechecked
 
@@ -38,32 +42,28 @@ class Subject:
     published: str = "proven"
 
 
-@dataclass(frozen=True)
-class Outcome:
-    """What became of one function, as data: it can come from the process in which a file of the user's was loaded.
-
-    `status` is proven, refuted, unknown or unsupported, `lines` are for people, `document` is JSON; `aligned` says that a proof by
-    alignment is among them.
-    """
-
-    program: str
-    published: str
-    status: str
-    lines: tuple[str, ...]
-    document: str
-    certificate: str | None = None
-    aligned: bool = False
-
-
 @click.command("prove", short_help=VERBS["prove"])
 @click.argument("programs", nargs=-1, metavar="[PROGRAM]...", shell_complete=file_paths)
 @click.option("--recheck", is_flag=True, help="Check stored certificates against the source instead of searching for proofs.")
 @click.option("--quick", is_flag=True, help="Recheck with the front end and the kernel alone, without a solver.")
 @click.option("--certificates", metavar="DIR", help="Where --recheck reads; the certificates that are installed unless given.")
 @click.option("--output", metavar="DIR", help="Write the certificates of proofs to this folder.")
+@click.option(
+    "--epsilon", metavar="TEXT", help="Claim this epsilon, a number or a parameter, of functions without @spec in FILE.py."
+)
+@click.option("--delta", metavar="TEXT", help="Claim this delta besides.")
+@click.option("--adjacency", type=click.Choice(RELATIONS), help="How data differ; add_remove unless given.")
+@click.option("--requires", multiple=True, metavar="TEXT", help="What callers ensure, such as 'lo < hi'; may be repeated.")
+@click.option("--domain", multiple=True, metavar="TEXT", help="What holds of data, such as 'ages[each] <= 120'; may be repeated.")
+@click.option("--explain", is_flag=True, help="Say what is understood of each function, or why it is not read; prove nothing.")
+@click.option(
+    "--real-numbers", is_flag=True, help="Exit with 0 also where a proof covers the real-number form of a float program only."
+)
+@click.option("--sarif", metavar="FILE", help="Also write SARIF 2.1.0 to this file.")
+@github_option
 @json_option
 @click.pass_context
-def prove(
+def prove(  # noqa: C901, PLR0913 - the options of the command
     ctx: click.Context,
     *,
     programs: tuple[str, ...],
@@ -71,25 +71,39 @@ def prove(
     quick: bool,
     certificates: str | None,
     output: str | None,
+    epsilon: str | None,
+    delta: str | None,
+    adjacency: str | None,
+    requires: tuple[str, ...],
+    domain: tuple[str, ...],
+    explain: bool,
+    real_numbers: bool,
+    sarif: str | None,
+    github: bool,
     as_json: bool,
 ) -> None:
     """Prove or refute the privacy claims of Python functions from their source, for every length and every parameter.
 
-    PROGRAM is MODULE:FUNCTION or FILE.py:FUNCTION, or MODULE or FILE.py for every function with @spec in it, or `suite` for the
-    published programs. Without one, everything that is installed is proven: the package proofs and the suite.
+    PROGRAM is MODULE:FUNCTION or FILE.py:FUNCTION, or MODULE or FILE.py for all with @spec, or `suite`; without one, everything
+    installed. With --epsilon, functions of FILE.py without @spec are read with that claim, and the file is not loaded.
 
-    Exit code 0 says that everything is proven (or, in the suite, as published), 1 that a claim is refuted, 3 that one stays
-    unknown or a certificate is stale, 4 that a function does not load or is outside the verified subset.
+    Exit code 0 says that everything is proven (or, in the suite, as published), 1 that a claim is refuted, 3 that one is unknown,
+    stale or proven for real numbers only, 4 that a function does not load or is outside the verified subset.
     """
     if (quick or certificates is not None) and not recheck:
         raise click.UsageError("--quick and --certificates belong to --recheck.")
     if recheck and output is not None:
         raise click.UsageError("--output writes certificates of new proofs; --recheck makes none.")
-    if not quick:
+    spec = claimed(epsilon, delta, adjacency, requires, domain)
+    if spec is not None and (recheck or not programs):
+        raise click.UsageError("--epsilon goes with FILE.py or FILE.py:FUNCTION, and not with --recheck.")
+    if explain and spec is None:
+        raise click.UsageError("--explain needs the claim: --epsilon, and --adjacency.")
+    if not quick and not explain:
         require("proofs")
     if output is not None:
         make_folder(Path(output))
-    how = _How(recheck=recheck, quick=quick, folder=certificates, anything=bool(programs))
+    how = _How(recheck=recheck, quick=quick, folder=certificates, anything=bool(programs), spec=spec, explain=explain)
     outcomes: list[Outcome] = []
     with results_only(), program_counter() as tell:
         for name in programs or ("proofs", SUITE):
@@ -98,14 +112,15 @@ def prove(
             except TargetFailure as failure:
                 if len(programs) < 2:
                     raise
-                outcomes.append(_unread(name, "proven", failure))
+                outcomes.append(unread(name, "proven", failure))
     for outcome in outcomes:
         _write(outcome, output)
+    _show(outcomes, sarif, github=github)
     if as_json:
         emit_json({"programs": [_as_data(outcome) for outcome in outcomes]})
     else:
         emit(_text(outcomes))
-    ctx.exit(exit_code_of(outcomes))
+    ctx.exit(exit_code_of(outcomes, real_numbers=real_numbers))
 
 
 def subjects_of(name: str, *, anything: bool = True) -> list[Subject]:
@@ -124,14 +139,22 @@ def subjects_of(name: str, *, anything: bool = True) -> list[Subject]:
         value = getattr(modules[0], attribute, None)
         found = {} if value is None else {id(value): value}
     if anything and (not found or any(spec_of(value) is None for value in found.values())):
-        raise TargetFailure("DPA732", f"{name} has no function with @spec. Write MODULE:FUNCTION, FILE.py:FUNCTION or {SUITE}.")
+        hint = f"Write MODULE:FUNCTION, FILE.py:FUNCTION or {SUITE}, or say the claim: --epsilon eps --adjacency add_remove."
+        raise TargetFailure("DPA732", f"{name} has no function with @spec. {hint}")
     return [Subject(_name(value), value) for value in found.values()]
 
 
-def exit_code_of(outcomes: Sequence[Outcome]) -> int:
+def exit_code_of(outcomes: Sequence[Outcome], *, real_numbers: bool = False) -> int:
     """The exit code of a run: see the help of the command."""
     statuses = {outcome.status for outcome in outcomes if outcome.status != outcome.published}
-    for status, code in (("refuted", "refuted"), ("unsupported", "failed"), ("unknown", "inconclusive")):
+    if real_numbers:
+        statuses.discard(REAL_NUMBERS)
+    for status, code in (
+        ("refuted", "refuted"),
+        ("unsupported", "failed"),
+        ("unknown", "inconclusive"),
+        (REAL_NUMBERS, "inconclusive"),
+    ):
         if status in statuses:
             return EXIT_CODES[code]
     # A broken program of the suite that is called proven is an error of the verifier itself.
@@ -196,6 +219,8 @@ class _How:
     quick: bool
     folder: str | None
     anything: bool
+    spec: Spec | None = None
+    explain: bool = False
 
 
 def _outcomes(name: str, how: _How, tell: Callable[[str], None]) -> list[Outcome]:
@@ -205,9 +230,13 @@ def _outcomes(name: str, how: _How, tell: Callable[[str], None]) -> list[Outcome
     from dpaudit.codec import decode, encode
 
     def work(send: Callable[[Any], None]) -> Any:
+        if how.spec is not None:
+            from dpaudit.cli.prove_file import outcomes
+
+            return encode(tuple(outcomes(name, how.spec, explain=how.explain)), tuple[Outcome, ...])
         return encode(tuple(_each(name, how, send)), tuple[Outcome, ...])
 
-    if name == SUITE or name.partition(":")[0].partition(".")[0] in _OWN:
+    if how.spec is None and (name == SUITE or name.partition(":")[0].partition(".")[0] in _OWN):
         return list(_each(name, how, tell))
     limits = Limits(memory=MOST_MEMORY, silence=_LONGEST)
     return list(decode(run_apart(work, limits, lambda one: tell(str(one))), tuple[Outcome, ...], "outcomes"))
@@ -223,7 +252,7 @@ def _each(name: str, how: _How, tell: Callable[[str], None]) -> Iterator[Outcome
         try:
             found = _verified(subject) if folder is None else _rechecked(subject, folder, quick=how.quick)
         except DpauditError as error:
-            yield _unread(subject.name, subject.published, error, subject.function.__name__)
+            yield unread(subject.name, subject.published, error, subject.function.__name__)
         else:
             yield _outcome(subject, found)
 
@@ -246,13 +275,23 @@ def _outcome(subject: Subject, found: ProofResult | Rechecked) -> Outcome:
         document=json.dumps(asdict(found) if isinstance(found, Rechecked) else as_data(found)),
         certificate=None if certificate is None else text_of(certificate),
         aligned=not checked and bool(getattr(found, "alignment", ())),
+        file=subject.function.__code__.co_filename,
+        line=getattr(found, "line", 0) or subject.function.__code__.co_firstlineno,
     )
 
 
-def _unread(program: str, published: str, error: DpauditError, function: str = "") -> Outcome:
-    """A function, or all of a name, that could not be read."""
-    document = json.dumps({"name": function or program, "error": str(error)})
-    return Outcome(program, published, "unsupported", (f"{program}: unsupported", f"  {error}"), document)
+def _show(outcomes: Sequence[Outcome], sarif: str | None, *, github: bool) -> None:
+    """Write what CI systems show."""
+    if sarif is None and not github:
+        return
+    from dpaudit.report import proof_annotations, proof_sarif, write_text
+
+    found = findings(outcomes)
+    if sarif is not None:
+        write_text(proof_sarif(found), sarif)
+        say(f"written: {sarif}")
+    if github:
+        annotate(proof_annotations(found), "")
 
 
 def _write(outcome: Outcome, output: str | None) -> None:
@@ -277,10 +316,10 @@ def _text(outcomes: Sequence[Outcome]) -> str:
         if outcome.published == "refuted":
             printed.append("  published   as broken")
         printed.append("")
-    counts = {status: sum(outcome.status == status for outcome in outcomes) for status in _STATUSES}
+    counts = {status: sum(outcome.status == status for outcome in outcomes) for status in STATUSES}
     if any(outcome.aligned for outcome in outcomes):
         printed += [*LEGEND, ""]
-    if counts["proven"]:
+    if counts["proven"] or counts[REAL_NUMBERS]:
         printed += ["A proof rests on:", *(f"  - {one}" for one in TRUSTED), ""]
     printed.append(", ".join(f"{count} {status}" for status, count in counts.items() if count))
     return "\n".join(printed) + "\n"
@@ -292,7 +331,6 @@ def _as_data(outcome: Outcome) -> dict[str, Any]:
     return {**found, "program": outcome.program, "status": outcome.status, "published": outcome.published}
 
 
-_STATUSES: Final = ("proven", "refuted", "unknown", "unsupported")
 _OWN: Final = ("dpaudit", "learners", "mechanisms", "proofs")
 _LONGEST: Final = 3600.0
 """Seconds that the verification of one function of the user's may take, or the loading of its file."""

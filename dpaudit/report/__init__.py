@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from dpaudit.report.github import to_summary as to_summary
     from dpaudit.report.junit import to_junit as to_junit
     from dpaudit.report.page import to_html as to_html
+    from dpaudit.report.proof_findings import proof_annotations as proof_annotations
+    from dpaudit.report.proof_findings import proof_sarif as proof_sarif
     from dpaudit.report.sarif import to_sarif as to_sarif
     from dpaudit.report.terminal import to_text as to_text
 
@@ -26,6 +28,7 @@ _HOMES: Final = {
     **dict.fromkeys(("SCHEMA_VERSION", "evidence_bytes", "from_json", "to_json"), "document"),
     **dict.fromkeys(("read_report", "write_html", "write_json", "write_text"), "files"),
     **dict.fromkeys(("to_annotations", "to_summary"), "github"),
+    **dict.fromkeys(("proof_annotations", "proof_sarif"), "proof_findings"),
     "to_junit": "junit",
     "to_sarif": "sarif",
     "to_html": "page",

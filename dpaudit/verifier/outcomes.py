@@ -38,7 +38,8 @@ class ProofResult:
 
     Args:
       name: of the function.
-      status: "proven", "refuted" or "unknown".
+      status: "proven", "refuted" or "unknown"; "proven (real numbers)" for a program that computes in floats, of which the proof
+        covers the real-number form only.
       claim: what was to be shown, in words.
       scope: for which data and parameters it is proven; empty unless it is.
       alignment: how much each draw differs in the second run, in the names of the source, with a line for each direction.
@@ -50,6 +51,7 @@ class ProofResult:
       assumptions: what the claim leaves to the caller.
       trusted: what the verdict rests on.
       certificate: plain data that `recheck` checks again, for a proof.
+      understood: inputs, draws and outputs of a function that was read as people write it.
       seconds: time of the whole.
     Source: docs/verification.md.
     Example:
@@ -60,7 +62,7 @@ class ProofResult:
     """
 
     name: str
-    status: Literal["proven", "refuted", "unknown"]
+    status: Literal["proven", "proven (real numbers)", "refuted", "unknown"]
     claim: str
     scope: str = ""
     alignment: tuple[str, ...] = ()
@@ -72,4 +74,5 @@ class ProofResult:
     assumptions: tuple[str, ...] = ()
     trusted: tuple[str, ...] = TRUSTED
     certificate: dict[str, Any] | None = field(default=None, repr=False)
+    understood: tuple[str, ...] = ()
     seconds: float = 0.0

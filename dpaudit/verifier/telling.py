@@ -44,7 +44,9 @@ def lines(found: ProofResult) -> Iterator[str]:
     """The lines printed about one function."""
     yield f"{found.name}: {found.status}"
     yield from _row("claim", found.claim)
-    if found.status == "proven":
+    if found.understood:
+        yield from _row("read as", *found.understood)
+    if found.status.startswith("proven"):
         yield from _row("holds for", found.scope)
         yield from _row("alignment", *(found.alignment or ("no draw is moved",)))
         total = len(found.obligations)

@@ -9,23 +9,27 @@ from fractions import Fraction
 from typing import Any, Final
 
 from dpaudit.binding import examine
-from dpaudit.errors import InvalidArgument
+from dpaudit.errors import InvalidArgument, Unsupported
 from dpaudit.extras import require
 from dpaudit.promise import claim_text
 from dpaudit.spec import Adjacent, Cost, Expression, Spec, spec_of
 from dpaudit.verifier.certificates import certificate_document
 from dpaudit.verifier.confirming import Confirmations, is_linear
-from dpaudit.verifier.frontend import parse
+from dpaudit.verifier.frontend import OutsideSubset, parse
 from dpaudit.verifier.fuel import OutOfFuel, time_limit
 from dpaudit.verifier.invariants.given import Stated
-from dpaudit.verifier.ir import Draw, ListOf, Program, contract_of
+from dpaudit.verifier.ir import Draw, ListOf, Place, Program, contract_of
 from dpaudit.verifier.notation import format_term
+from dpaudit.verifier.ordinary.answering import in_own_terms, seeds
+from dpaudit.verifier.ordinary.entering import read_function
+from dpaudit.verifier.ordinary.loops import counts_up
+from dpaudit.verifier.ordinary.reading import Reading, read
 from dpaudit.verifier.outcomes import Checked, ProofResult
 from dpaudit.verifier.product.walk import statements
 from dpaudit.verifier.proving import TIME_IS_UP, Direction, Failed, Proof, prove
 from dpaudit.verifier.refuter.neighbours import InputPair
 from dpaudit.verifier.refuter.reproducing import is_reproduced
-from dpaudit.verifier.refuter.search import search
+from dpaudit.verifier.refuter.search import search, witness_on
 from dpaudit.verifier.refuter.witness import recheck
 from dpaudit.verifier.solving import Answer
 from dpaudit.verifier.telling import witness_words
@@ -52,12 +56,14 @@ def verify(  # noqa: PLR0913 - the parts of a specification
     align: Mapping[str, Expression] | None = None,
     invariants: Mapping[int, Sequence[str]] | None = None,
     helpers: Mapping[str, tuple[str, Spec | None]] | None = None,
+    function: str | None = None,
+    data: Mapping[str, str] | None = None,
     seconds: float = SECONDS,
 ) -> ProofResult:
     """Prove or refute the privacy claim of a function from its source.
 
     Args:
-      source: a plain function with `@spec`, or the text of one function, in which names of laws mean the laws.
+      source: a plain function with `@spec`, or the text of one or of a whole file; in a text names of laws mean the laws.
       claim: as for `spec`, for a text or a function without `@spec`.
       adjacency: as for `spec`.
       requires: as for `spec`.
@@ -70,10 +76,13 @@ def verify(  # noqa: PLR0913 - the parts of a specification
         "other.", the ghosts `ghost.k` and `ghost.d` (where the data differ, and by how much) and `spent("eta")`, the units that a
         draw has cost so far. They are tried like those that are searched for; a false one is dropped, and the reason says why.
       helpers: for a text, texts of the functions that it calls, by name, with their specifications, None for pure ones.
+      function: for the text of a file, which function is meant, such as "mean" or "Survey.answer"; the last one unless given.
+      data: types of parameters that the source does not say, such as {"ages": "list[int]"}.
       seconds: processor time for the whole call, above 0; the search for a proof takes at most six sevenths of it, the search for
         a counterexample at most 10 seconds.
     Returns:
-      "proven" for every length and every value of the parameters, with a certificate; "refuted" with neighbours and an event
+      "proven" for every length and every value of the parameters, with a certificate, or "proven (real numbers)" where the source
+        computes in floats, which is no proof about floats; "refuted" with neighbours and an event
       whose probabilities are certified; or "unknown" with what stood in the way, which says nothing about the claim.
     Raises:
       Unsupported: source outside the subset, with line, column, construct and hint (DPA701 to DPA706), or a specification that
@@ -91,27 +100,61 @@ def verify(  # noqa: PLR0913 - the parts of a specification
       ... ).status
       'proven'
     """
-    given = None
+    given: Spec | None = None
     if claim is not None and adjacency is not None:
         given = Spec(claim, adjacency, requires, domain, public, cost, {} if laws is None else laws, {} if align is None else align)
     parts = (claim, adjacency, requires, domain, public, cost)
     loose = any(part is not None and not (isinstance(part, (list, tuple)) and not part) for part in parts)
     if (given is None) == (spec_of(source) is None) or (given is None and loose):
         raise InvalidArgument("DPA731", "one specification is needed: @spec of a function, or claim= and adjacency= here.")
-    program = parse(source, given, helpers=helpers)
-    if not isinstance(source, str):
+    program, reading = _understood(source, given or spec_of(source), helpers, function, data)
+    if reading is None and not isinstance(source, str):
         examine(source)
+    if reading is not None and invariants:
+        # Their lines and names would be those of the text that was made from the source.
+        raise InvalidArgument("DPA731", "invariants= needs a function in the verified subset, with index loops; leave it out here.")
     require("proofs")
     began = time.monotonic()
     with time_limit(seconds):
         stated = Stated({line: tuple(texts) for line, texts in (invariants or {}).items()})
-        found = _decide(program, seconds, stated)
+        found = _decide(program, seconds, stated, () if reading is None else seeds(program, reading))
         if stated.dropped and found.status != "refuted":
             found = replace(found, reason="; ".join([*([found.reason] if found.reason else []), *stated.dropped.values()]))
+        if reading is not None:
+            found = in_own_terms(program, reading, found)
     return replace(found, seconds=time.monotonic() - began)
 
 
-def _decide(program: Program, seconds: float, stated: Stated) -> ProofResult:
+def _understood(
+    source: str | Callable[..., Any],
+    promise: Spec | None,
+    helpers: Mapping[str, tuple[str, Spec | None]] | None,
+    function: str | None,
+    data: Mapping[str, str] | None,
+) -> tuple[Program, Reading | None]:
+    """The program of a source: read as it stands where it is in the subset, else as people write."""
+    assert promise is not None  # noqa: S101 - for the type checker: `verify` checked it
+    records = any(change.relation in ("add_remove", "replace_one") for _, change in promise.changes)
+    if not (records or function or data or (isinstance(source, str) and counts_up(source))):
+        try:
+            return parse(source, promise, helpers=helpers), None
+        except OutsideSubset:
+            if helpers:
+                raise
+        except Unsupported as error:
+            if helpers or error.code not in ("DPA702", "DPA723"):
+                raise
+    reading = (
+        read(source, promise, function=function, data=data) if isinstance(source, str) else read_function(source, promise, data)
+    )
+    try:
+        return parse(reading.text, reading.promise), reading
+    except OutsideSubset as error:
+        line = reading.line(error.line)
+        raise OutsideSubset(error.code, Place(line, 1), error.construct, error.hint) from error
+
+
+def _decide(program: Program, seconds: float, stated: Stated, seeds: Sequence[InputPair] = ()) -> ProofResult:
     """The verdict on a program: a proof, or else a counterexample, or else what stood in the way of a proof."""
     confirmations = Confirmations()
     common: dict[str, Any] = {"name": program.name, "claim": claim_words(program), "assumptions": _assumptions(program)}
@@ -125,14 +168,16 @@ def _decide(program: Program, seconds: float, stated: Stated) -> ProofResult:
         return _unknown(found, common)
     try:
         with time_limit(REFUTATION_SECONDS):
-            return _refute(program, found, common)
+            return _refute(program, found, common, seeds)
     except OutOfFuel:
         return _unknown(found, common)
 
 
-def _refute(program: Program, failed: Failed, common: dict[str, Any]) -> ProofResult:
+def _refute(program: Program, failed: Failed, common: dict[str, Any], seeds: Sequence[InputPair]) -> ProofResult:
     """The verdict where no proof was found: that of a counterexample, if one is."""
-    witness = search(program, seconds=REFUTATION_SECONDS, seeds=[InputPair(*pair) for pair in failed.examples])
+    witness = witness_on(program, seeds, seconds=REFUTATION_SECONDS / 3) if seeds else None
+    if witness is None:
+        witness = search(program, seconds=REFUTATION_SECONDS, seeds=[*seeds, *(InputPair(*pair) for pair in failed.examples)])
     if witness is None or not recheck(program, witness):
         return _unknown(failed, common)
     if is_reproduced(program, witness):

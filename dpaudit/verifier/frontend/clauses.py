@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from dpaudit.clauses import EACH, MODULI, Clause, Kind, Scope, Unread, read_clause, reads
+from dpaudit.errors import Unsupported
 from dpaudit.promise import read_promise
 from dpaudit.spec import Spec
 from dpaudit.verifier.frontend.refusals import OutsideSubset
@@ -238,6 +239,11 @@ def contract(spec: Spec, parameters: tuple[Parameter, ...]) -> Contract:
         clause = facts.public(one.clause)
         facts.facts.append(clause)
         requires.append(clause)
+    for name, relation, _ in promise.changes:
+        if relation not in Relation._value2member_map_:
+            raise Unsupported(
+                "DPA723", f"neighbours differ in records of {name}: use `dpaudit.verify`, which reads lists of records."
+            )
     changes = tuple((name, Change(Relation(relation), facts.public(bound.clause))) for name, relation, bound in promise.changes)
     for _, change in changes:
         facts.owed("bound", less_equal(ZERO, change.bound))

@@ -211,8 +211,14 @@ def _with_events(course: _Search, scalars: Inputs, columns: tuple[Column, ...]) 
     pair = _pair(course.program, Candidate(scalars, columns, Event()))
     if pair is None:
         return
+    for event in _events(course.program, pair):
+        yield Candidate(scalars, columns, event)
+
+
+def _events(program: Program, pair: InputPair) -> Iterator[Event]:
+    """Every event that the first dataset can give, boxes for continuous outputs."""
     try:
-        outputs = {_shape(path.values): path for path in paths_of(course.program, pair.first) if not path.exception}
+        outputs = {_shape(path.values): path for path in paths_of(program, pair.first) if not path.exception}
     except (Undecided, ArithmeticError, IndexError):
         return
     for path in outputs.values():
@@ -220,11 +226,11 @@ def _with_events(course: _Search, scalars: Inputs, columns: tuple[Column, ...]) 
         for turn in range(max((len(_options(leaf, path)) for part in leaves for leaf in part), default=1)):
             parts = [tuple(_turned(_options(leaf, path), turn) for leaf in part) for part in leaves]
             event = tuple(part if isinstance(value, tuple) else part[0] for part, value in zip(parts, path.values, strict=True))
-            yield Candidate(scalars, columns, Event(event))
+            yield Event(event)
         # Or in turns: what leaves one number may enter the next.
         if sum(isinstance(leaf, Form) for part in leaves for leaf in part) > 1:
             for turns in _OPPOSITE:
-                yield Candidate(scalars, columns, Event(tuple(_alternating(leaves, path, turns))))
+                yield Event(tuple(_alternating(leaves, path, turns)))
 
 
 def _alternating(leaves: list[tuple[Any, ...]], path: Path, turns: tuple[int, int]) -> Iterator[Any]:
@@ -236,6 +242,22 @@ def _alternating(leaves: list[tuple[Any, ...]], path: Path, turns: tuple[int, in
             found.append(_turned(_options(leaf, path), turns[place % 2]))
             place += 1
         yield tuple(found) if isinstance(value, tuple) else found[0]
+
+
+def witness_on(program: Program, pairs: Iterable[InputPair], *, seconds: float) -> Witness | None:
+    """Look for an event that breaks a program's claim on given neighbours, in either order, whatever their public lists hold."""
+    deadline = time.process_time() + seconds
+    for pair in (one for given in pairs for one in (given, given.reversed())):
+        if time.process_time() > deadline:
+            return None
+        for event in _events(program, pair) if is_admissible(program, pair) else ():
+            try:
+                found = measure_event(program, pair, event).witness
+            except (Undecided, ArithmeticError, IndexError):
+                continue
+            if found is not None:
+                return found
+    return None
 
 
 def _turned(options: tuple[Leaf, ...], turn: int) -> Leaf:

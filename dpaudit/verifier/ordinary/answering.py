@@ -1,0 +1,134 @@
+"""Verdicts about a core program in terms of the function that people wrote; there is none where Python disagrees."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any, Final
+
+from dpaudit.promise import violation
+from dpaudit.verifier.ir import ListOf, Program, contract_of
+from dpaudit.verifier.ordinary.reading import Reading
+from dpaudit.verifier.ordinary.replaying import Differs, compare, constants, random_inputs, random_noise
+from dpaudit.verifier.ordinary.telling import REAL_NUMBERS, assumptions, claim_of, understood
+from dpaudit.verifier.outcomes import ProofResult
+from dpaudit.verifier.product.witness import Empty, witnesses
+from dpaudit.verifier.refuter.neighbours import InputPair, is_admissible
+from dpaudit.verifier.telling import witness_words
+from dpaudit.verifier.terms import Sort
+
+_RUNS: Final = 24
+"""Runs by Python of a function that is proven, beside those on its witnesses."""
+
+
+def in_own_terms(program: Program, reading: Reading, found: ProofResult) -> ProofResult:
+    """A result about the core program as one about the source."""
+    found = replace(
+        found,
+        claim=claim_of(reading),
+        line=reading.line(found.line) if found.line else 0,
+        assumptions=assumptions(reading),
+        understood=tuple(understood(reading)),
+        obligations=tuple(replace(one, line=reading.line(one.line) if one.line else 0) for one in found.obligations),
+    )
+    if found.status == "unknown":
+        return found
+    try:
+        compared = agrees(program, reading, found)
+    except Differs as error:
+        return _withdrawn(found, f"Python does not agree with what was read: {error}")
+    if found.status == "refuted":
+        if reading.forgets:
+            return _withdrawn(
+                found, "what is released before rounding breaks the claim; whether the rounded release does is not known"
+            )
+        assert found.witness is not None  # noqa: S101 - for the type checker: refutations have one
+        return replace(found, words=_words(program, reading, found))
+    if compared == 0:
+        return _withdrawn(found, "no run by Python on data that meet the specification came to an end")
+    return replace(found, status=REAL_NUMBERS) if reading.reals else found
+
+
+def _withdrawn(found: ProofResult, reason: str) -> ProofResult:
+    """An unknown result for a reason."""
+    return replace(
+        found, status="unknown", reason=reason, witness=None, words=(), scope="", alignment=(), obligations=(), certificate=None
+    )
+
+
+def agrees(program: Program, reading: Reading, found: ProofResult) -> int:
+    """The number of runs in which Python did with the source what the core program does; an error where it does not."""
+    source = random.Random(7)  # noqa: S311 - data for comparisons, nothing that is released
+    data: list[Mapping[str, Any]] = []
+    if found.witness is not None:
+        data += [found.witness.pair.first, found.witness.pair.second] * 2
+    else:
+        real = witnesses(program)
+        if not isinstance(real, Empty):
+            data += [side for pair in real.pairs for side in (pair.first, pair.second)] * 2
+    promise = contract_of(program).promise
+    for _ in range(_RUNS * 8):
+        if len(data) >= _RUNS:
+            break
+        inputs = random_inputs(reading, program, source)
+        if violation(promise, inputs) is None:
+            data.append(inputs)
+    noise = random_noise(source)
+    return sum(compare(reading, program, inputs, noise) for inputs in data)
+
+
+def _words(program: Program, reading: Reading, found: ProofResult) -> tuple[str, ...]:
+    """A counterexample in the data of the source."""
+    assert found.witness is not None  # noqa: S101 - for the type checker: refutations have one
+    first, second = (reading.back(side) for side in (found.witness.pair.first, found.witness.pair.second))
+    same = [f"{name} = {_shown(value)}" for name, value in first.items() if second[name] == value]
+    one, other = (
+        ", ".join(f"{name} = {_shown(side[name])}" for name in side if first[name] != second[name]) for side in (first, second)
+    )
+    rest = witness_words(program, found.witness)[3:]
+    return (f"with {', '.join(same)}" if same else "for all parameters", f"dataset 1: {one}", f"dataset 2: {other}", *rest)
+
+
+def _shown(value: Any) -> str:
+    """A value as people write it."""
+    if isinstance(value, (list, tuple)):
+        inner = ", ".join(map(_shown, value))
+        return f"[{inner}]" if isinstance(value, list) else f"({inner})"
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{key}: {_shown(one)}" for key, one in value.items()) + "}"
+    return str(value) if isinstance(value, Fraction) else repr(value)
+
+
+def seeds(program: Program, reading: Reading) -> list[InputPair]:
+    """Neighbours from which a search for a counterexample begins: one record that comes, or changes, at values that stand out."""
+    return list(_seeds(program, reading))[:60]
+
+
+def _seeds(program: Program, reading: Reading) -> Iterator[InputPair]:
+    """Such neighbours, those with fewest records first."""
+    near = [one + step for one in constants(reading) for step in (0, 1, -1)]
+    values = list(dict.fromkeys([Fraction(0), Fraction(1), Fraction(1000), Fraction(-1000), *near]))[:14]
+    scalars: dict[str, Any] = {}
+    for one in program.parameters:
+        if not isinstance(one.sort, ListOf):
+            size = 2000 if one.name.endswith("__spread") else 1
+            scalars[one.name] = True if one.sort is Sort.BOOL else size if one.sort is Sort.INT else Fraction(size)
+    lists = [(one.name, one.sort.element) for one in program.parameters if isinstance(one.sort, ListOf)]
+    private = dict(contract_of(program).changes)
+    for before in (0, 1, 2):
+        for value in values:
+            first: dict[str, Any] = dict(scalars)
+            second: dict[str, Any] = dict(scalars)
+            for name, sort in lists:
+                new, old = (value, Fraction(0)) if sort is Sort.REAL else (int(value), 0)
+                if name.endswith(("__here", "__which")) and name in private:
+                    first[name], second[name] = (*(1,) * before, 0), (*(1,) * before, 1)
+                elif name in private:
+                    first[name], second[name] = (old,) * (before + 1), (*(old,) * before, new)
+                else:
+                    first[name] = second[name] = (*(old,) * before, new)
+            pair = InputPair(first, second)
+            if first != second and is_admissible(program, pair):
+                yield pair

@@ -1,0 +1,240 @@
+"""Data and neighbours: lists of records that come and go become lists of equal length with a mark of presence.
+
+A list `data` under add/remove becomes `data__here`, 0 or 1 at each place, and a list for each field, the same in both runs. Under
+replace-one a list of numbers may change at one place by any amount, which is a parameter `data__spread`; records with several
+fields become two public lists for each, and `data__which` says which of the two counts. For every pair of neighbours there is such
+a pair of inputs on which the core program does what the source does (docs/verification.md, "Records").
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from dpaudit.errors import Unsupported
+from dpaudit.spec import Change, Spec
+from dpaudit.verifier.ordinary import sequences
+from dpaudit.verifier.ordinary.state import Again, State
+from dpaudit.verifier.ordinary.types import Type
+from dpaudit.verifier.ordinary.values import Base, Record, Scalar, Sequence, Value
+
+_CORE: Final = {"int": "int", "real": "Fraction", "bool": "int", "str": "int"}
+
+
+@dataclass
+class Data:
+    """The core parameters of the lists, their contract, and the way back."""
+
+    parameters: list[tuple[str, str]] = field(default_factory=list)
+    adjacency: dict[str, Change] = field(default_factory=dict)
+    public: list[str] = field(default_factory=list)
+    requires: list[str] = field(default_factory=list)
+    domain: list[str] = field(default_factory=list)
+    lengths: dict[str, str] = field(default_factory=dict)  # for each list of public length the core list that has it
+    fields: dict[str, tuple[tuple[str, ...], Type]] = field(default_factory=dict)  # for each list the core columns
+    relations: dict[str, str] = field(default_factory=dict)
+
+    def back(self, inputs: Mapping[str, Any], name: str, texts: Mapping[int, str]) -> list[Any]:
+        """The list of the source that core inputs stand for."""
+        _, kind = self.fields[name]
+        relation = self.relations[name]
+        if relation == "add_remove":
+            places = [place for place, here in enumerate(inputs[f"{name}__here"]) if here == 1]
+        else:
+            places = list(range(len(inputs[self.lengths[name]])))
+        rows = []
+        for place in places:
+            row = {}
+            for one, sort in kind.fields.items():
+                found = inputs[self._column(inputs, name, one, place)][place]
+                row[one] = bool(found) if sort == "bool" else texts.get(found, f"text {found}") if sort == "str" else found
+            rows.append(row)
+        if set(kind.fields) == {""}:
+            return [row[""] for row in rows]
+        if kind.rows or kind.owner is not None:
+            digits = all(one.isdigit() for one in kind.fields)
+            return [_tuple(row) if digits and kind.fields else dict(row) for row in rows]
+        return [_tuple(row) for row in rows] if kind.fields else [0 for _ in rows]
+
+    def _column(self, inputs: Mapping[str, Any], name: str, one: str, place: int) -> str:
+        """The core list that has a field of the record at a place."""
+        if f"{name}__which" in inputs:
+            return f"{column(name, one)}__{'new' if inputs[f'{name}__which'][place] == 1 else 'old'}"
+        return column(name, one)
+
+
+def _tuple(row: Mapping[str, Any]) -> tuple[Any, ...]:
+    """A row as a tuple, by the places that its fields are named by; places that nothing reads are 0."""
+    width = max(int(one) for one in row) + 1
+    return tuple(row.get(str(place), 0) for place in range(width))
+
+
+def column(name: str, one: str) -> str:
+    """The core list of a field."""
+    return f"{name}__{one}" if one else name
+
+
+def declare(state: State, data: Data, name: str, kind: Type, relation: str | None, bound: Change | None) -> Value:
+    """A list parameter: its core parameters, and the value that its name has."""
+    data.relations[name] = relation or "public"
+    private = relation == "add_remove"
+    several = relation == "replace_one" and set(kind.fields) != {""}
+    columns = [column(name, one) for one in kind.fields]
+    data.fields[name] = (tuple(columns), kind)
+    mark = f"{name}__here" if private else f"{name}__which" if several else ""
+    if mark:
+        data.parameters.append((mark, "list[int]"))
+        data.adjacency[mark] = Change("one", 1)
+        data.domain += [f"0 <= {mark}[each]", f"{mark}[each] <= 1"]
+        if several:
+            data.lengths[name] = mark
+    for one, sort in kind.fields.items():
+        for suffix in ("__old", "__new") if several else ("",):
+            core = column(name, one) + suffix
+            data.parameters.append((core, f"list[{_CORE[sort]}]"))
+            if mark or relation is None:
+                data.public.append(core)
+            if mark:
+                data.requires.append(f"len({core}) == len({mark})")
+            if sort == "bool":
+                data.domain += [f"0 <= {core}[each]", f"{core}[each] <= 1"]
+    if not mark:
+        core = columns[0] if columns else name
+        if not columns:
+            data.parameters.append((core, "list[int]"))
+        data.lengths[name] = core
+        if relation == "replace_one":
+            sort = kind.fields.get("", "int")
+            data.parameters.append((f"{name}__spread", _CORE[sort]))
+            data.requires.append(f"{name}__spread >= 0")
+            data.adjacency[core] = Change("one", f"{name}__spread")
+        elif relation is not None:
+            data.adjacency[core] = bound if bound is not None else Change(relation)
+        elif not columns:
+            data.public.append(core)
+    return Sequence(_base(state, data, name, kind, mark, private=private, several=several), shape=kind.shape)
+
+
+def _base(state: State, data: Data, name: str, kind: Type, mark: str, *, private: bool, several: bool) -> Base:
+    """What a loop over the list goes through."""
+
+    def value(place: str) -> Value:
+        def part(one: str) -> Scalar:
+            core = column(name, one)
+            code = f"({core}__new[{place}] if {mark}[{place}] == 1 else {core}__old[{place}])" if several else f"{core}[{place}]"
+            sort = kind.fields[one]
+            assumed = kind.why.startswith("assumed") or kind.rows
+            origin = (f"{name}.{one}" if one else f"{name}[]") if assumed else None
+            if sort == "bool":
+                return Scalar(f"({code} == 1)", "bool", origin=origin)
+            return Scalar(code, sort, origin=origin)
+
+        if set(kind.fields) == {""}:
+            return part("")
+        parts: dict[str, Value] = {one: part(one) for one in kind.fields}
+        return Record(parts, kind.owner, missing if kind.rows else None)
+
+    def missing(one: str, node: ast.AST) -> Value:
+        known = state.learned.fields.setdefault(name, [])
+        known.append(one)
+        raise Again
+
+    if private:
+
+        def each(use: Callable[[Value], None]) -> None:
+            place = state.fresh("i")
+            loop = sequences.loop_over(state, place, f"len({mark})", private=True)
+            with loop, sequences.branch(state, f"if {mark}[{place}] == 1:"):
+                use(value(place))
+
+        return Base(each, None, private=True)
+    core = data.lengths[name]
+
+    def every(use: Callable[[Value], None]) -> None:
+        place = state.fresh("i")
+        with sequences.loop_over(state, place, f"len({core})", private=False):
+            use(value(place))
+
+    return Base(every, Scalar(f"len({core})", "int", released=True), private=False, at=lambda _, place: value(place.code))
+
+
+def translated(text: str, data: Data) -> list[str]:
+    """A clause of the specification in terms of core parameters; two for records that are one of two."""
+    lists = data.fields
+
+    class Names(ast.NodeTransformer):
+        def __init__(self, suffix: str) -> None:
+            self.suffix, self.touched = suffix, False
+
+        def visit_Call(self, node: ast.Call) -> ast.AST:
+            match node:
+                case ast.Call(func=ast.Name(id="len"), args=[ast.Name(id=name)]) if name in lists:
+                    if data.relations[name] == "add_remove":
+                        raise Unsupported("DPA722", f"{text!r} speaks of len({name}), which is private under add_remove.")
+                    return ast.Call(ast.Name("len", ast.Load()), [ast.Name(data.lengths[name], ast.Load())], [])
+            return self.generic_visit(node)
+
+        def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
+            match node.value:
+                case ast.Name(id=name) if name in lists:
+                    return self._column(name, node.attr)
+                case ast.Subscript(value=ast.Name(id=name), slice=place) if name in lists:
+                    return ast.Subscript(self._column(name, node.attr), place, ast.Load())
+            return self.generic_visit(node)
+
+        def visit_Subscript(self, node: ast.Subscript) -> ast.AST:
+            match node:
+                case ast.Subscript(value=ast.Subscript(value=ast.Name(id=name), slice=place), slice=ast.Constant(value=one)) if (
+                    name in lists
+                ):
+                    return ast.Subscript(self._column(name, str(one)), place, ast.Load())
+                case ast.Subscript(value=ast.Name(id=name)) if name in lists:
+                    node = ast.Subscript(self._column(name, ""), node.slice, ast.Load())
+            return self.generic_visit(node)
+
+        def _column(self, name: str, one: str) -> ast.Name:
+            _, kind = lists[name]
+            if one not in kind.fields:
+                if one == "" and not kind.fields:
+                    return ast.Name("unread", ast.Load())
+                raise Unsupported("DPA722", f"{text!r} speaks of a field {one!r} that nothing reads of {name}.")
+            several = f"{name}__which" in data.adjacency
+            self.touched |= several
+            return ast.Name(column(name, one) + (self.suffix if several else ""), ast.Load())
+
+    tree = ast.parse(text, mode="eval").body
+    found = []
+    for suffix in ("__old", "__new"):
+        names = Names(suffix)
+        found.append(ast.unparse(names.visit(ast.parse(ast.unparse(tree), mode="eval").body)))
+        if not names.touched:
+            break
+    return found
+
+
+def relations(spec: Spec, names: list[str]) -> dict[str, Change]:
+    """The change of each private list."""
+    private = [name for name in names if name not in spec.public]
+    found: dict[str, Change] = {}
+    listed = ", ".join(private) or "none"
+    for name, change in spec.changes:
+        if name is None and len(private) != 1:
+            raise Unsupported(
+                "DPA723",
+                f"adjacency names no list, and {len(private)} are private: {listed}; name it, or public=[...].",
+            )
+        found[private[0] if name is None else name] = change
+    for name in found:
+        if name not in names:
+            raise Unsupported("DPA723", f"adjacency names {name}, which is no list; the lists are {', '.join(names) or 'none'}.")
+    left = [name for name in private if name not in found]
+    if left:
+        raise Unsupported(
+            "DPA723", f"nothing says how {left[0]} differs between neighbours; name it in adjacency= or public=[...]."
+        )
+    records = [name for name, change in found.items() if change.relation in ("add_remove", "replace_one")]
+    if records and len(found) > 1:
+        raise Unsupported("DPA723", "records of several lists do not come and go together; pass one list of tuples.")
+    return found
