@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from dpaudit.accounting.builders.noise import laplace as laplace
     from dpaudit.accounting.builders.noise import staircase as staircase
     from dpaudit.accounting.builders.pairs import explicit_pair as explicit_pair
+    from dpaudit.accounting.builders.pairs import gaussian_mixture as gaussian_mixture
     from dpaudit.accounting.builders.pairs import mixture as mixture
     from dpaudit.accounting.builders.pairs import update_charged as update_charged
     from dpaudit.accounting.builders.selection import best_of_negative_binomial_runs as best_of_negative_binomial_runs
@@ -63,6 +64,7 @@ _HOMES: Final = {
     "discrete_laplace": "builders.noise",
     "explicit_pair": "builders.pairs",
     "gaussian": "builders.noise",
+    "gaussian_mixture": "builders.pairs",
     "gdp": "builders.guarantees",
     "laplace": "builders.noise",
     "loss_of_claim": "builders.guarantees",
