@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Final
 from dpaudit.lazy import lazily
 
 if TYPE_CHECKING:
+    from dpaudit.accounting.batches import SampledWithReplacement as SampledWithReplacement
+    from dpaudit.accounting.batches import TruncatedPoisson as TruncatedPoisson
     from dpaudit.accounting.budgets.calibration import Calibration as Calibration
     from dpaudit.accounting.budgets.calibration import calibrate as calibrate
     from dpaudit.accounting.budgets.filters import Filter as Filter
@@ -52,7 +54,9 @@ _HOMES: Final = {
     "PrivacyLoss": "privacy_loss",
     "RandomAllocation": "schemes",
     "RandomOrder": "schemes",
+    "SampledWithReplacement": "batches",
     "Shuffle": "schemes",
+    "TruncatedPoisson": "batches",
     "WithoutReplacement": "schemes",
     "approx_dp": "builders.guarantees",
     "best_of_negative_binomial_runs": "builders.selection",

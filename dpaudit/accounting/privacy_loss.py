@@ -9,7 +9,7 @@ from dpaudit.accounting.model.composition import Composition, DeltaAt, EpsilonAt
 from dpaudit.accounting.model.law import Law
 from dpaudit.claims import Adjacency, Guarantee
 from dpaudit.errors import InvalidArgument
-from dpaudit.exact import Enclosure, Exact, in_range, integer, kind_of, non_negative, one_given
+from dpaudit.exact import Enclosure, Exact, in_range, instance_of, integer, kind_of, non_negative, one_given
 
 if TYPE_CHECKING:
     from dpaudit.accounting.schemes import Scheme
@@ -162,13 +162,14 @@ class PrivacyLoss:
 
         return gdp_mu(self.composition)
 
-    def sampled(self, scheme: Scheme) -> PrivacyLoss:
+    def sampled(self, scheme: Scheme, *, together: bool = False) -> PrivacyLoss:
         """Return the loss when every release is made on records that a sampling scheme chooses again each time.
 
         Args:
-          scheme: Poisson, WithoutReplacement, RandomAllocation, Shuffle or RandomOrder.
+          scheme: Poisson, TruncatedPoisson, WithoutReplacement, SampledWithReplacement, RandomAllocation, Shuffle or RandomOrder.
+          together: whether all releases are made on one sample, which is drawn once.
         Returns:
-          The loss after sampling, under the same adjacency; each part is sampled on its own.
+          The loss after sampling, under the same adjacency; each release is sampled on its own unless `together`.
         Raises:
           InvalidArgument: `scheme` is no sampling scheme (DPA105).
           Unsupported: the adjacency or a part is not covered by the theorem of the scheme (DPA202).
@@ -177,13 +178,20 @@ class PrivacyLoss:
           >>> from dpaudit.accounting import Poisson, laplace
           >>> laplace(scale=1).sampled(Poisson("0.01")).epsilon(delta=0).upper < 0.0171
           True
+          >>> pair = compose(laplace(scale=1), laplace(scale=2))
+          >>> pair.sampled(Poisson("0.01")).delta(epsilon="0.01").upper < pair.sampled(
+          ...     Poisson("0.01"), together=True
+          ... ).delta(epsilon="0.01").lower
+          True
         """
+        from dpaudit.accounting.laws.together import put_together
         from dpaudit.accounting.schemes import Scheme
 
         if not isinstance(scheme, Scheme):
             kind = type(scheme).__name__
             raise InvalidArgument("DPA105", f'sampled takes a sampling scheme, got a {kind}. For instance Poisson("0.01").')
-        return PrivacyLoss(scheme.applied_to(self.composition))
+        releases = put_together(self.composition) if instance_of(together, bool, "together") else self.composition
+        return PrivacyLoss(scheme.applied_to(releases))
 
     def dominating(self) -> PrivacyLoss:
         """Return the loss of the laws that dominate those of this one: faster, for upper bounds only.

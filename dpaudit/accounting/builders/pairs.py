@@ -7,8 +7,8 @@ from fractions import Fraction
 
 from dpaudit.accounting.laws.between import Between, dominated_laws, dominating_laws
 from dpaudit.accounting.laws.charged import Round, UpdateCharged
-from dpaudit.accounting.laws.mixed_normals import mixed_normals
 from dpaudit.accounting.laws.mixed import HIDDEN, REVEALED, Mixed, law_of_component
+from dpaudit.accounting.laws.mixed_normals import mixed_normals
 from dpaudit.accounting.laws.pairs import distribution_from_numbers, listed_pair
 from dpaudit.accounting.privacy_loss import PrivacyLoss, one_release
 from dpaudit.claims import Adjacency

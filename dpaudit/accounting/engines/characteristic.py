@@ -289,9 +289,7 @@ class MixedMoments:
         logs = []
         for side, sign in ((law.up, 1), (law.down, -1)):
             least = float(side[0][0])
-            terms = [
-                math.log(weight) - (unit * float(c)) ** 2 / 2 + sign * unit * (float(c) - least) * x for c, weight in side
-            ]
+            terms = [math.log(weight) - (unit * float(c)) ** 2 / 2 + sign * unit * (float(c) - least) * x for c, weight in side]
             peak = np.max([term.real for term in terms], axis=0)
             whole = sum((np.exp(term - peak) for term in terms), np.zeros(x.shape))
             logs.append(np.log(whole) + peak + sign * unit * least * x)

@@ -14,11 +14,12 @@ from dpaudit.accounting.laws.between import Between
 from dpaudit.accounting.laws.concentrated import Concentrated
 from dpaudit.accounting.laws.discrete_gaussian import DiscreteGaussian, RoundedGaussian
 from dpaudit.accounting.laws.discrete_laplace import DiscreteLaplace
-from dpaudit.accounting.laws.gaussian import Gaussian
+from dpaudit.accounting.laws.gaussian import Gaussian, NormalPair, SquaredGaussian
 from dpaudit.accounting.laws.laplace import Laplace
 from dpaudit.accounting.laws.mixed_laplace import MixedLaplace
-from dpaudit.accounting.laws.mixed_normals import MixedNormals, Weights, binomial_weights, mixed_normals
+from dpaudit.accounting.laws.mixed_normals import binomial_weights, mixed_normals
 from dpaudit.accounting.laws.mixed_responses import MixedResponses
+from dpaudit.accounting.laws.normal_sums import Weights
 from dpaudit.accounting.laws.response import BoundedRange, Response, pure_response
 from dpaudit.accounting.laws.sampled import Sampled
 from dpaudit.accounting.model.composition import Composition, merge_parts
@@ -33,7 +34,7 @@ MOST_SAMPLED: Final = 256  # Largest group in a sample; the weights of larger on
 
 def of_group(loss: Composition, size: int) -> Composition:
     """The composition of the parts' laws at `size` steps, in a sample for any split of it; DPA202 for a part that has none."""
-    return loss if size == 1 else _each(loss, lambda law: _law_of_group(law, size))
+    return loss if size == 1 else _each(loss, lambda law: law_at_distance(law, size))
 
 
 def of_parts(loss: Composition, removed: int, added: int) -> Composition:
@@ -95,7 +96,9 @@ class SplitGroup:
     def log_moment(self, order: Fraction) -> arb | None:
         found = [law.log_moment(order) for law in self.members()]
         known = [moment for moment in found if moment is not None]
-        return None if len(known) < len(found) else max(known[1:], key=lambda moment: moment.upper(), default=known[0]).max(known[0])
+        return (
+            None if len(known) < len(found) else max(known[1:], key=lambda moment: moment.upper(), default=known[0]).max(known[0])
+        )
 
     def members(self) -> list[Law]:
         """The laws for every number of records that are removed, from all of them down."""
@@ -127,7 +130,7 @@ def _each(loss: Composition, change: Callable[[Law], Law]) -> Composition:
     return merge_parts([(change(law), count) for law, count in loss.parts], loss.adjacency)
 
 
-def _law_of_group(law: Law, size: int) -> Law:
+def law_at_distance(law: Law, size: int) -> Law:
     """One law at `size` times the distance."""
     match law:
         case Laplace():
@@ -137,6 +140,8 @@ def _law_of_group(law: Law, size: int) -> Law:
         case Gaussian():
             mu = size * law.mu
             return Gaussian(mu, f"gdp(mu={shown(mu)})" if law.name.startswith("gdp") else f"group({size}) of {law.name}")
+        case SquaredGaussian():
+            return SquaredGaussian(size**2 * law.mu_squared, f"group({size}) of {law.name}")
         case Concentrated():
             return Concentrated(size**2 * law.rho)
         case BoundedRange():
@@ -144,8 +149,8 @@ def _law_of_group(law: Law, size: int) -> Law:
         case Response() if not law.infinity:
             return _bracket_of_group(pure_response(size * law.epsilon), law, size)
         case Between():
-            below = None if law.lower is None else _law_of_group(law.lower, size)
-            return Between(f"group({size}) of {law.name}", _law_of_group(law.upper, size), below, law.ground)
+            below = None if law.lower is None else law_at_distance(law.lower, size)
+            return Between(f"group({size}) of {law.name}", law_at_distance(law.upper, size), below, law.ground)
         case Sampled():
             _law_of_parts(law, size, 0)
             return SplitGroup(law, size)
@@ -157,7 +162,7 @@ def _law_of_parts(law: Law, removed: int, added: int) -> Law:
     if removed + added == 1:
         return law if removed else law.reversed()
     if not isinstance(law, Sampled):
-        return _law_of_group(law, removed + added)
+        return law_at_distance(law, removed + added)
     if removed + added > MOST_SAMPLED:
         raise Unsupported("DPA202", f"groups in a sample are priced up to {MOST_SAMPLED} records, got {removed + added}.")
     if not law.removing:
@@ -169,10 +174,8 @@ def _law_of_parts(law: Law, removed: int, added: int) -> Law:
 def mixed_law(law: Law, up: Weights, down: Weights, name: str) -> Law:
     """The pair where random numbers of steps away from a common dataset have the weights of `up` and of `down`."""
     match law:
-        case Gaussian():
+        case NormalPair():
             return mixed_normals(up, down, law.mu_squared, name)
-        case MixedNormals(up=((_, _),), down=((_, _),)):
-            return mixed_normals(up, down, law.unit_squared * (law.reach[0] + law.reach[1]) ** 2, name)
         case Laplace():
             return MixedLaplace(law.pure_epsilon, up, down, name)
         case Response() if not (law.infinity or law.others or law.between is not None):

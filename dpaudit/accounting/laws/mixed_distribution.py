@@ -11,7 +11,8 @@ from typing import Final
 import numpy as np
 from flint import arb
 
-from dpaudit.accounting.laws.mixed_normals import MixedNormals, Weights
+from dpaudit.accounting.laws.mixed_normals import MixedNormals
+from dpaudit.accounting.laws.normal_sums import Weights
 from dpaudit.accounting.model.distribution import Nodes, OnlyDiffuse, Sides
 from dpaudit.accounting.model.transform import Reals
 

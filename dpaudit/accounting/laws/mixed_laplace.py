@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from flint import arb
 
-from dpaudit.accounting.laws.mixed_normals import Weights
+from dpaudit.accounting.laws.normal_sums import Weights
 from dpaudit.accounting.model.distribution import Distribution, Nodes, NoGap, Points, Sides
 from dpaudit.accounting.model.law import FiniteLosses, LossValue
 from dpaudit.exact import ball, ball_endpoints, working_precision

@@ -7,26 +7,30 @@ import operator
 from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property, lru_cache
-from typing import Final, NamedTuple, TypeAlias, TypeVar
+from functools import cached_property
+from typing import Final, NamedTuple
 
-from flint import acb, arb, ctx
+from flint import arb, ctx
 
-from dpaudit.accounting.laws.gaussian import Gaussian, twice_upper_tail
-from dpaudit.accounting.model.coordinates import common_unit
+from dpaudit.accounting.laws.gaussian import Gaussian
+from dpaudit.accounting.laws.normal_sums import Centres, Series, Weights, centres_of, log_ratio, series_of, tails
 from dpaudit.accounting.model.distribution import Distribution, Sides
 from dpaudit.accounting.model.law import FiniteLosses, Law, LossValue
 from dpaudit.exact import ball
 
-# Distances of normal laws from 0, at least 0 and increasing, each with its positive weight; weights add up to 1.
-Weights: TypeAlias = tuple[tuple[Fraction, Fraction], ...]
 ALONE: Final[Weights] = ((Fraction(0), Fraction(1)),)
 
-SOURCE: Final = "vectors of bounded norm are worst on one line, where half-lines are the best events (docs/prices.md, mixtures of Gaussians)"
+SOURCE: Final = (
+    "vectors of bounded norm are worst on one line, where half-lines are the best events (docs/prices.md, mixtures of Gaussians)"
+)
 
 
+class Sums(NamedTuple):
+    """Both sides as sums of exponentials, the same without what does not move with the output, and their normal laws."""
 
-MOST_SKIPPED: Final = 1e5  # Standard deviations up to which floats tell negligible tails from others
+    series: tuple[Series, Series]
+    moving: tuple[Series, Series]
+    centres: tuple[Centres, Centres]
 
 
 @dataclass(frozen=True)
@@ -94,10 +98,37 @@ class MixedNormals(FiniteLosses):
         """For each side (d, k): a product of k terms 1 + c e^(d u x), c > 0, or like one in how its argument turns; d in units u."""
         return _turns(self.up), _turns(self.down)
 
+    def sums(self) -> Sums:
+        """Both sides as balls of the current precision, kept."""
+        if ctx.prec not in self._kept:
+            up, down = (series_of(side, self.unit_squared) for side in (self.up, self.down))
+            moving = tuple(series_of(side, self.unit_squared) for side in self._split)
+            centres = tuple(centres_of(side, self.unit_squared) for side in (self.up, self.down))
+            self._kept[ctx.prec] = Sums((up, down), (moving[0], moving[1]), (centres[0], centres[1]))
+        return self._kept[ctx.prec]
+
+    @cached_property
+    def _kept(self) -> dict[int, Sums]:
+        """The balls of every precision that was used."""
+        return {}
+
+    @cached_property
+    def _hash(self) -> int:
+        """Hash of the weights, kept since long fractions are slow to hash."""
+        return hash((self.up, self.down, self.unit_squared))
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    def __reduce__(self) -> tuple[type[MixedNormals], tuple[object, ...]]:
+        """Pickle without what is kept for speed."""
+        return MixedNormals, (self.up, self.down, self.unit_squared, self.name)
+
     def range_of_losses(self) -> tuple[arb | None, arb | None]:
         """What all losses exceed and stay below, None where they are unbounded."""
-        lowest = ball(self.up[0][1]).log() if self.down == ALONE and not self.up[0][0] else None
-        highest = -ball(self.down[0][1]).log() if self.up == ALONE and not self.down[0][0] else None
+        up, down = self._split
+        lowest = None if up is self.up else ball(self.up[0][1]).log()
+        highest = None if down is self.down else -ball(self.down[0][1]).log()
         return lowest, highest
 
     @cached_property
@@ -119,21 +150,21 @@ class MixedNormals(FiniteLosses):
     def threshold(self, loss: arb, start: float) -> arb:
         """A ball around the output with a loss within the range: Newton's method, and two outputs of which it lies between."""
         place, goal = arb(start), self._level(loss)
-        up, down = (series_of(side, self.unit_squared, ctx.prec) for side in self._split)
+        up, down = self.sums().moving
         fine = arb(2) ** (-ctx.prec // 2 - 8)
         for _ in range(12):
-            height, slope = _log_ratio(up, down, place)
+            height, slope = log_ratio(up, down, place)
             step = ((height - goal) / slope).mid()
             if not step.is_finite():
                 break
             place = (place - step).mid()
             if abs(step) < fine * (1 + abs(place)):
                 break
-        height, slope = _log_ratio(up, down, place)
+        height, slope = log_ratio(up, down, place)
         margin = (2 * (height - goal).abs_upper() / slope).abs_upper() + arb(2) ** (8 - ctx.prec) * (1 + abs(place))
         for _ in range(24):
             low, high = (place - margin).lower(), (place + margin).upper()
-            if _log_ratio(up, down, low)[0] < goal < _log_ratio(up, down, high)[0]:
+            if log_ratio(up, down, low)[0] < goal < log_ratio(up, down, high)[0]:
                 return low.union(high)
             margin = 4 * margin
         return arb(0, "inf")
@@ -160,47 +191,10 @@ class MixedNormals(FiniteLosses):
 
     def sides_at(self, place: arb) -> Sides:
         """Masses below and above an output, under P and under Q."""
-        p_above, p_below = _tails(_centres(self.up, self.unit_squared, ctx.prec), place)
-        q_below, q_above = _tails(_centres(self.down, self.unit_squared, ctx.prec), -place)
+        found = self.sums()
+        p_above, p_below = tails(found.centres[0], place)
+        q_below, q_above = tails(found.centres[1], -place)
         return Sides(p_below, p_above, q_below, q_above)
-
-
-class Centres(NamedTuple):
-    """Normal laws as balls and as floats: distances, weights, and logarithms of weights; and their mean."""
-
-    balls: tuple[tuple[arb, arb], ...]
-    floats: tuple[tuple[float, float], ...]
-    mean: float
-
-
-@lru_cache(maxsize=64)
-def _centres(side: Weights, unit_squared: Fraction, bits: int) -> Centres:  # noqa: ARG001 - balls of their own for each precision
-    """The normal laws of one side, at the current precision."""
-    unit = ball(unit_squared).sqrt()
-    balls = tuple((unit * ball(distance), ball(weight)) for distance, weight in side)
-    floats = tuple((float(distance), float(weight.log())) for distance, weight in balls)
-    return Centres(balls, floats, float(sum((distance * weight for distance, weight in balls), arb(0))))
-
-
-def _tails(centres: Centres, place: arb) -> tuple[arb, arb]:
-    """Mass above and below an output: the tail on the far side of the mean is computed, the other one is the rest."""
-    near, root = float(place), arb(2).sqrt()
-    sign = 1 if near > centres.mean else -1
-    gaps = [sign * (near - distance) for distance, _ in centres.floats]
-    # A tail lies between e^(-t^2/2)/(3 (1 + t)) and e^(-t^2/2). Laws that add less than 2^-bits of what one of them has are left
-    # to a radius; floats decide which, with a nat to spare.
-    most = [weight - max(gap, 0.0) ** 2 / 2 for gap, (_, weight) in zip(gaps, centres.floats, strict=True)]
-    least = max(top - math.log(3 * (1 + max(gap, 0.0))) for gap, top in zip(gaps, most, strict=True)) - 1
-    limit = least - ctx.prec * math.log(2) if max(map(abs, gaps)) < MOST_SKIPPED else -math.inf
-    total, skipped = arb(0), 0
-    for (distance, weight), top in zip(centres.balls, most, strict=True):
-        if top < limit:
-            skipped += 1
-        else:
-            total += weight * normal_tails((place - distance) * sign / root)[0]
-    if skipped:
-        total += arb(0).union((arb(limit + 1).exp() * skipped).upper())
-    return (total, 1 - total) if sign > 0 else (1 - total, total)
 
 
 def mixed_normals(
@@ -216,15 +210,6 @@ def mixed_normals(
     if sides[0] == sides[1] == ALONE:
         return Gaussian(Fraction(0), name)
     return MixedNormals(sides[0], sides[1], unit_squared, name)
-
-
-def normal_tails(place: arb) -> tuple[arb, arb]:
-    """Upper and lower tail of the normal law at place * sqrt(2); the smaller one is computed, the larger one is the rest."""
-    if place > 0:
-        tail = twice_upper_tail(place) / 2
-        return tail, 1 - tail
-    tail = twice_upper_tail(-place) / 2
-    return 1 - tail, tail
 
 
 def binomial_weights(size: int, rate: Fraction) -> Weights:
@@ -249,43 +234,3 @@ def _log_sum(terms: Iterable[float]) -> float:
     found = list(terms)
     most = max(found)
     return most + math.log(sum(math.exp(term - most) for term in found))
-
-
-Number = TypeVar("Number", arb, acb)
-
-
-class Series(NamedTuple):
-    """Weights times e^(-distance^2/2), and distances beyond the least one as multiples of a unit."""
-
-    least: arb
-    unit: arb
-    terms: tuple[tuple[int, arb], ...]
-
-    def log_at(self, place: Number) -> tuple[Number, Number]:
-        """Logarithm of the sum of weight e^(distance place), and its derivative; the argument runs on from the real axis."""
-        base, before = (place * self.unit).exp(), 0
-        power, whole, slope = base**0, place * 0, place * 0
-        for index, weight in self.terms:
-            power = power * base if index - before == 1 else power * base ** (index - before)
-            before = index
-            term = power * weight
-            whole, slope = whole + term, slope + term * index
-        return whole.log() + place * self.least, slope / whole * self.unit + self.least
-
-
-@lru_cache(maxsize=64)
-def series_of(side: Weights, unit_squared: Fraction, bits: int) -> Series:  # noqa: ARG001 - a series of its own for each precision
-    """One side as a sum of exponentials, at the current precision."""
-    least = side[0][0]
-    unit = common_unit(distance - least for distance, _ in side) or Fraction(1)
-    scale = ball(unit_squared)
-    terms = [
-        (int((distance - least) / unit), ball(weight) * (-scale * ball(distance * distance / 2)).exp()) for distance, weight in side
-    ]
-    return Series(scale.sqrt() * ball(least), scale.sqrt() * ball(unit), tuple(terms))
-
-
-def _log_ratio(up: Series, down: Series, place: arb) -> tuple[arb, arb]:
-    """Logarithm of the ratio of two sums at an output, and its derivative."""
-    (top, rise), (bottom, fall) = up.log_at(place), down.log_at(-place)
-    return top - bottom, rise + fall

@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 
 from flint import acb, arb, ctx
 
-from dpaudit.accounting.laws.mixed_normals import MixedNormals, Series, series_of
+from dpaudit.accounting.laws.mixed_normals import MixedNormals
 from dpaudit.exact import ball
 
 # Nats by which the errors of a quadrature are to be smaller than what it computes, for a law that is used once.
@@ -53,12 +53,6 @@ class Quadrature:
         return unit * ball(sum(self.law.reach)), unit * ball(self.law.turns[1][0])
 
     @cached_property
-    def sums(self) -> tuple[Series, Series]:
-        """Both sides as sums of exponentials."""
-        up, down = (series_of(side, self.law.unit_squared, ctx.prec) for side in (self.law.up, self.law.down))
-        return up, down
-
-    @cached_property
     def nodes(self) -> tuple[Node, ...]:
         """All nodes; kept, since many orders are asked."""
         return tuple(node_at(self.law, self.step, index, ctx.prec) for index in range(self.first, self.last + 1))
@@ -85,7 +79,7 @@ class Quadrature:
         power, height, turn, total = ball(theta), ball(place), ball(shift), arb(0)
         for node in self.nodes:
             output = acb(node.place, turn)
-            top, bottom = self.sums[0].log_at(output)[0], self.sums[1].log_at(-output)[0]
+            top, bottom = self.law.sums().series[0].log_at(output)[0], self.law.sums().series[1].log_at(-output)[0]
             size = (1 + power) * top.real - power * bottom.real - height * (top.imag - bottom.imag)
             total += node.normal * size.exp()
         whole, step = self.at(theta), ball(self.step)
@@ -98,7 +92,9 @@ class Quadrature:
         power, step = ball(order), ball(self.step)
         first, last = self.nodes[0], self.nodes[-1]
         terms = [step * node.density * (power * node.loss).exp() for node in (first, last)]
-        rise = (1 + power) * ball(self.law.unit_squared).sqrt() * ball(self.law.reach[0]) + power * self.sums[1].log_at(-last.place)[1]
+        rise = (1 + power) * ball(self.law.unit_squared).sqrt() * ball(self.law.reach[0]) + power * self.law.sums().series[
+            1
+        ].log_at(-last.place)[1]
         gaps = -first.place, last.place - rise
         return (terms[0] / gaps[0] + terms[1] / gaps[1]) / step if all(gap > 0 for gap in gaps) else arb("inf")
 
@@ -115,10 +111,10 @@ class Quadrature:
 
 
 @lru_cache(maxsize=1 << 13)
-def node_at(law: MixedNormals, step: Fraction, index: int, bits: int) -> Node:
+def node_at(law: MixedNormals, step: Fraction, index: int, bits: int) -> Node:  # noqa: ARG001 - nodes of their own for each precision
     """A node at the current precision."""
     place = ball(step * index)
-    up, down = (series_of(side, law.unit_squared, bits) for side in (law.up, law.down))
+    up, down = law.sums().series
     log_up, log_normal = up.log_at(place)[0], -place * place / 2
     root = (2 * arb.pi()).sqrt()
     return Node(place, log_up - down.log_at(-place)[0], (log_up + log_normal).exp() / root, log_normal.exp() / root)

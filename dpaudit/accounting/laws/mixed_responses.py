@@ -7,7 +7,7 @@ from fractions import Fraction
 
 from flint import arb
 
-from dpaudit.accounting.laws.mixed_normals import Weights
+from dpaudit.accounting.laws.normal_sums import Weights
 from dpaudit.accounting.model.distribution import Distribution, Point, Points, Scattered
 from dpaudit.accounting.model.law import FiniteLosses, LossValue
 from dpaudit.exact import ball, ball_endpoints, working_precision
