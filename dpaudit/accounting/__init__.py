@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from dpaudit.accounting.builders.guarantees import pure_dp as pure_dp
     from dpaudit.accounting.builders.guarantees import rdp as rdp
     from dpaudit.accounting.builders.guarantees import zcdp as zcdp
+    from dpaudit.accounting.builders.matrices import matrix_mechanism as matrix_mechanism
     from dpaudit.accounting.builders.noise import discrete_gaussian as discrete_gaussian
     from dpaudit.accounting.builders.noise import discrete_laplace as discrete_laplace
     from dpaudit.accounting.builders.noise import gaussian as gaussian
@@ -36,6 +37,15 @@ if TYPE_CHECKING:
     from dpaudit.accounting.builders.selection import permute_and_flip as permute_and_flip
     from dpaudit.accounting.builders.selection import randomized_response as randomized_response
     from dpaudit.accounting.builders.selection import sparse_vector as sparse_vector
+    from dpaudit.accounting.matrices.participation import CyclicPoisson as CyclicPoisson
+    from dpaudit.accounting.matrices.participation import FixedOrder as FixedOrder
+    from dpaudit.accounting.matrices.participation import MinSeparation as MinSeparation
+    from dpaudit.accounting.matrices.participation import Single as Single
+    from dpaudit.accounting.matrices.sensitivities import sensitivity as sensitivity
+    from dpaudit.accounting.matrices.strategies import Toeplitz as Toeplitz
+    from dpaudit.accounting.matrices.strategies import Tree as Tree
+    from dpaudit.accounting.matrices.strategies import prefix_root as prefix_root
+    from dpaudit.accounting.matrices.strategies import toeplitz as toeplitz
     from dpaudit.accounting.pricing import price_releases as price_releases
     from dpaudit.accounting.privacy_loss import PrivacyLoss as PrivacyLoss
     from dpaudit.accounting.privacy_loss import compose as compose
@@ -47,8 +57,11 @@ if TYPE_CHECKING:
 
 _HOMES: Final = {
     "Calibration": "budgets.calibration",
+    "CyclicPoisson": "matrices.participation",
     "Filter": "budgets.filters",
+    "FixedOrder": "matrices.participation",
     "IndividualFilter": "budgets.individual",
+    "MinSeparation": "matrices.participation",
     "Odometer": "budgets.odometers",
     "Poisson": "schemes",
     "PrivacyLoss": "privacy_loss",
@@ -56,6 +69,9 @@ _HOMES: Final = {
     "RandomOrder": "schemes",
     "SampledWithReplacement": "batches",
     "Shuffle": "schemes",
+    "Single": "matrices.participation",
+    "Toeplitz": "matrices.strategies",
+    "Tree": "matrices.strategies",
     "TruncatedPoisson": "batches",
     "WithoutReplacement": "schemes",
     "approx_dp": "builders.guarantees",
@@ -72,15 +88,19 @@ _HOMES: Final = {
     "gdp": "builders.guarantees",
     "laplace": "builders.noise",
     "loss_of_claim": "builders.guarantees",
+    "matrix_mechanism": "builders.matrices",
     "mixture": "builders.pairs",
     "noisy_max": "builders.selection",
     "permute_and_flip": "builders.selection",
+    "prefix_root": "matrices.strategies",
     "price_releases": "pricing",
     "pure_dp": "builders.guarantees",
     "randomized_response": "builders.selection",
     "rdp": "builders.guarantees",
+    "sensitivity": "matrices.sensitivities",
     "sparse_vector": "builders.selection",
     "staircase": "builders.noise",
+    "toeplitz": "matrices.strategies",
     "update_charged": "builders.pairs",
     "zcdp": "builders.guarantees",
 }

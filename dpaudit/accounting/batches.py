@@ -81,7 +81,5 @@ class SampledWithReplacement:
 def _each(loss: Composition, kind: str, scheme: str, change: Callable[[Law], Law]) -> Composition:
     """Every law changed on its own; DPA202 for an adjacency that the proof does not cover."""
     if loss.adjacency != Adjacency(kind):
-        raise Unsupported(
-            "DPA202", f"{scheme} is priced under {kind}, got {loss.adjacency}. State the loss of one release there."
-        )
+        raise Unsupported("DPA202", f"{scheme} is priced under {kind}, got {loss.adjacency}. State the loss of one release there.")
     return merge_parts([(change(law), count) for law, count in loss.parts], loss.adjacency)

@@ -179,9 +179,9 @@ class PrivacyLoss:
           >>> laplace(scale=1).sampled(Poisson("0.01")).epsilon(delta=0).upper < 0.0171
           True
           >>> pair = compose(laplace(scale=1), laplace(scale=2))
-          >>> pair.sampled(Poisson("0.01")).delta(epsilon="0.01").upper < pair.sampled(
-          ...     Poisson("0.01"), together=True
-          ... ).delta(epsilon="0.01").lower
+          >>> pair.sampled(Poisson("0.01")).delta(epsilon="0.01").upper < pair.sampled(Poisson("0.01"), together=True).delta(
+          ...     epsilon="0.01"
+          ... ).lower
           True
         """
         from dpaudit.accounting.laws.together import put_together

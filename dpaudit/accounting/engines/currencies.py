@@ -165,7 +165,7 @@ def _gaussian_amount(law: Law) -> tuple[Fraction] | None:
     """Cost of a law in mu squared."""
     if isinstance(law, Between):
         law = law.upper
-    return (law.mu_squared,) if isinstance(law, Gaussian) else None
+    return (law.mu_squared,) if isinstance(law, NormalPair) else None
 
 
 def sampled_moment(law: Law, order: Fraction) -> tuple[arb, arb] | None:

@@ -14,7 +14,8 @@ from dpaudit.accounting.laws.between import Between
 from dpaudit.accounting.laws.gaussian import NormalPair
 from dpaudit.accounting.laws.groups import law_at_distance
 from dpaudit.accounting.laws.mixed import Mixed
-from dpaudit.accounting.laws.mixed_normals import ALONE, mixed_normals
+from dpaudit.accounting.laws.mixed_normals import mixed_normals
+from dpaudit.accounting.laws.mixed_pair import ALONE
 from dpaudit.accounting.laws.normal_sums import Weights
 from dpaudit.accounting.laws.response import Response
 from dpaudit.accounting.laws.sampled import Sampled, profile_of
@@ -73,7 +74,9 @@ class Cut:
         drawn, taken = (((Fraction(0), 1 - rate), (Fraction(1), rate)) for rate in (self.rate, kept))
         far = ((Fraction(0), 1 - kept), (Fraction(2), kept))
         sides: dict[str, tuple[Weights, Weights]] = {
-            "add_remove": (ALONE, ALONE), "zero_out": (ALONE, taken), "replace_one": (drawn, far)
+            "add_remove": (ALONE, ALONE),
+            "zero_out": (ALONE, taken),
+            "replace_one": (drawn, far),
         }
         first = self._pair(drawn, sides[self.relation][0])
         second = self._pair(far, sides[self.relation][1])
@@ -147,13 +150,15 @@ def redrawn_law(law: Law, size: int, records: int) -> Law:
     chances, rest = copy_chances(size, records)
     drawn = 1 - chances[0]
     parts = [(chance / drawn, law_at_distance(above, copies)) for copies, chance in enumerate(chances) if copies and chance]
-    mean = Mixed(tuple([*parts, *([(rest / drawn, REVEALED)] if rest else [])]))
+    mean = Mixed((*parts, *([(rest / drawn, REVEALED)] if rest else [])))
     if profile_of(mean) is None:
         raise Unsupported("DPA202", f"{law.describe()} has no certified profile for records that are drawn several times.")
     lower: Law | None = None
     if isinstance(below, NormalPair):
         seen: Sequence[tuple[Fraction, Fraction]] = [(Fraction(copies), chance) for copies, chance in enumerate(chances)]
-        lower = mixed_normals([*seen, (Fraction(0), rest)], ALONE, below.mu_squared, f"{law.describe()} for a record beside nothing")
+        lower = mixed_normals(
+            [*seen, (Fraction(0), rest)], ALONE, below.mu_squared, f"{law.describe()} for a record beside nothing"
+        )
     name = f"{law.describe()}.sampled(SampledWithReplacement(size={size}, of={records}))"
     return Between(name, Swapped(mean, drawn), lower, REDRAWN)
 

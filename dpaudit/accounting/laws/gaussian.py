@@ -20,7 +20,11 @@ class NormalPair(Symmetric, FiniteLosses):  # reflection exchanges the two norma
     """N(mu, 1) against N(0, 1)."""
 
     name: str
-    mu_squared: Fraction
+
+    @property
+    def mu_squared(self) -> Fraction:
+        """Squared distance of the two normal laws in standard deviations."""
+        raise NotImplementedError
 
     def describe(self) -> str:
         return self.name
@@ -57,8 +61,13 @@ class Gaussian(NormalPair):
 class SquaredGaussian(NormalPair):
     """The same for a distance that is the root of a rational number, such as the length of a column of a matrix."""
 
-    mu_squared: Fraction
+    square: Fraction
     name: str
+
+    @property
+    def mu_squared(self) -> Fraction:
+        """The square itself."""
+        return self.square
 
 
 def gaussian_profile(mu_squared: Fraction, epsilon: arb) -> arb:

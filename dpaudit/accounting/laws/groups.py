@@ -12,12 +12,14 @@ from flint import arb
 
 from dpaudit.accounting.laws.between import Between
 from dpaudit.accounting.laws.concentrated import Concentrated
+from dpaudit.accounting.laws.cyclic import CyclicSample
 from dpaudit.accounting.laws.discrete_gaussian import DiscreteGaussian, RoundedGaussian
 from dpaudit.accounting.laws.discrete_laplace import DiscreteLaplace
 from dpaudit.accounting.laws.gaussian import Gaussian, NormalPair, SquaredGaussian
 from dpaudit.accounting.laws.laplace import Laplace
 from dpaudit.accounting.laws.mixed_laplace import MixedLaplace
-from dpaudit.accounting.laws.mixed_normals import binomial_weights, mixed_normals
+from dpaudit.accounting.laws.mixed_normals import mixed_normals
+from dpaudit.accounting.laws.mixed_pair import binomial_weights
 from dpaudit.accounting.laws.mixed_responses import MixedResponses
 from dpaudit.accounting.laws.normal_sums import Weights
 from dpaudit.accounting.laws.response import BoundedRange, Response, pure_response
@@ -49,15 +51,15 @@ def under(loss: Composition, adjacency: Adjacency) -> Composition:
     if loss.adjacency != Adjacency("add_remove") or adjacency not in READABLE:
         raise Unsupported(
             "DPA202",
-            f"a loss under add_remove can be read under replace_one and zero_out, not one under {loss.adjacency} under {adjacency}. "
-            "State the loss of one release there.",
+            f"a loss under add_remove can be read under replace_one and zero_out, not one under {loss.adjacency} under "
+            f"{adjacency}. State the loss of one release there.",
         )
     swapped = adjacency == Adjacency("replace_one")
 
     def change(law: Law) -> Law:
         if isinstance(law, Reread):
             return law.under(replaced=swapped)
-        return _law_of_parts(law, 1, 1) if swapped else law
+        return _law_of_parts(law, 1, 1, replaced=True) if swapped else law
 
     return merge_parts([(change(law), count) for law, count in loss.parts], adjacency)
 
@@ -137,11 +139,8 @@ def law_at_distance(law: Law, size: int) -> Law:
             return replace(law, sensitivity=size * law.sensitivity)
         case DiscreteLaplace() | DiscreteGaussian() | RoundedGaussian():
             return replace(law, sensitivity=size * law.sensitivity)
-        case Gaussian():
-            mu = size * law.mu
-            return Gaussian(mu, f"gdp(mu={shown(mu)})" if law.name.startswith("gdp") else f"group({size}) of {law.name}")
-        case SquaredGaussian():
-            return SquaredGaussian(size**2 * law.mu_squared, f"group({size}) of {law.name}")
+        case NormalPair():
+            return _normal_of_group(law, size)
         case Concentrated():
             return Concentrated(size**2 * law.rho)
         case BoundedRange():
@@ -157,12 +156,16 @@ def law_at_distance(law: Law, size: int) -> Law:
     raise Unsupported("DPA202", f"{law.describe()} says nothing about datasets further apart. State the loss at that distance.")
 
 
-def _law_of_parts(law: Law, removed: int, added: int) -> Law:
-    """One law when so many records are removed and added."""
+def _law_of_parts(law: Law, removed: int, added: int, *, replaced: bool = False) -> Law:
+    """One law when so many records are removed and added, a removed one `replaced` by the added one where it was."""
     if removed + added == 1:
         return law if removed else law.reversed()
     if not isinstance(law, Sampled):
         return law_at_distance(law, removed + added)
+    if isinstance(law, CyclicSample) and not replaced:
+        raise Unsupported(
+            "DPA202", f"a group may be spread over the classes of {law.describe()}, which take part in different steps."
+        )
     if removed + added > MOST_SAMPLED:
         raise Unsupported("DPA202", f"groups in a sample are priced up to {MOST_SAMPLED} records, got {removed + added}.")
     if not law.removing:
@@ -184,6 +187,14 @@ def mixed_law(law: Law, up: Weights, down: Weights, name: str) -> Law:
         "DPA202",
         f"{law.describe()} is not priced for several records in a sample: only Gaussian and Laplace noise and pure promises are.",
     )
+
+
+def _normal_of_group(law: NormalPair, size: int) -> NormalPair:
+    """Normal laws further apart."""
+    if not isinstance(law, Gaussian):
+        return SquaredGaussian(size**2 * law.mu_squared, f"group({size}) of {law.name}")
+    mu = size * law.mu
+    return Gaussian(mu, f"gdp(mu={shown(mu)})" if law.name.startswith("gdp") else f"group({size}) of {law.name}")
 
 
 def _bracket_of_group(above: Law, below: Law, size: int) -> Between:

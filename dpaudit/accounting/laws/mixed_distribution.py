@@ -11,7 +11,7 @@ from typing import Final
 import numpy as np
 from flint import arb
 
-from dpaudit.accounting.laws.mixed_normals import MixedNormals
+from dpaudit.accounting.laws.mixed_pair import NormalMixtures
 from dpaudit.accounting.laws.normal_sums import Weights
 from dpaudit.accounting.model.distribution import Nodes, OnlyDiffuse, Sides
 from dpaudit.accounting.model.transform import Reals
@@ -26,7 +26,7 @@ MOST_NODES: Final = 1 << 13  # Most nodes; where normal laws are very far apart 
 class MixedLosses(OnlyDiffuse):
     """The loss of a law: its place in the output is found by Newton's method, and the masses beyond are normal tails."""
 
-    law: MixedNormals
+    law: NormalMixtures
 
     def sides(self, losses: Sequence[arb]) -> list[Sides]:
         """All mass is on one side of losses beyond the range."""
@@ -77,10 +77,12 @@ class MixedLosses(OnlyDiffuse):
         lowest, highest = self.law.range_of_losses()
         if lowest is not None or highest is not None:  # near the end of the range losses hardly move: bisection
             ends = [float(end) for end in (lowest, highest) if end is not None]
-            inner = [
-                self.law.rough_threshold(loss) if min(abs(loss - end) for end in ends) < 1e-6 else start
-                for loss, start in zip(losses, inner, strict=True)
-            ]
+            inner = np.array(
+                [
+                    self.law.rough_threshold(loss) if min(abs(loss - end) for end in ends) < 1e-6 else start
+                    for loss, start in zip(losses, inner, strict=True)
+                ]
+            )
         return [float(start) for start in inner + beyond]
 
 

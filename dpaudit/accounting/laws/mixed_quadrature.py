@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 
 from flint import acb, arb, ctx
 
-from dpaudit.accounting.laws.mixed_normals import MixedNormals
+from dpaudit.accounting.laws.mixed_pair import NormalMixtures
 from dpaudit.exact import ball
 
 # Nats by which the errors of a quadrature are to be smaller than what it computes, for a law that is used once.
@@ -36,7 +36,7 @@ class Quadrature:
     # A(x + iy) is a sum of terms whose arguments lie between y times its least and its greatest distance, so |A| is at most A(x)
     # and at least A(x) cos(y times half their difference); where A is a product of k sums of two terms, at least the product of k
     # such bounds, each with a difference k times smaller. B likewise. `strip` is narrow enough for the angles.
-    law: MixedNormals
+    law: NormalMixtures
     step: Fraction
     first: int
     last: int
@@ -111,7 +111,7 @@ class Quadrature:
 
 
 @lru_cache(maxsize=1 << 13)
-def node_at(law: MixedNormals, step: Fraction, index: int, bits: int) -> Node:  # noqa: ARG001 - nodes of their own for each precision
+def node_at(law: NormalMixtures, step: Fraction, index: int, bits: int) -> Node:  # noqa: ARG001 - nodes of their own for each precision
     """A node at the current precision."""
     place = ball(step * index)
     up, down = law.sums().series
@@ -120,7 +120,7 @@ def node_at(law: MixedNormals, step: Fraction, index: int, bits: int) -> Node:  
     return Node(place, log_up - down.log_at(-place)[0], (log_up + log_normal).exp() / root, log_normal.exp() / root)
 
 
-def quadrature(law: MixedNormals, count: int, *, greatest: Fraction, place: Fraction) -> Quadrature | None:
+def quadrature(law: NormalMixtures, count: int, *, greatest: Fraction, place: Fraction) -> Quadrature | None:
     """A quadrature for orders up to `greatest` and imaginary parts up to `place`; None where it takes too many nodes."""
     unit = math.sqrt(law.unit_squared)
     if not unit < 2.0**200 or greatest > 2**200:
@@ -140,7 +140,7 @@ def quadrature(law: MixedNormals, count: int, *, greatest: Fraction, place: Frac
     return Quadrature(law, step, -math.ceil(left / step), math.ceil(right / step), Fraction(strip))
 
 
-def _last_rise(law: MixedNormals, order: float) -> float:
+def _last_rise(law: NormalMixtures, order: float) -> float:
     """About the last place where the integrand rises: beyond it falls like a normal density."""
     unit = math.sqrt(law.unit_squared)
     most = (1 + order) * unit * float(law.reach[0]) + order * unit * float(law.reach[1])

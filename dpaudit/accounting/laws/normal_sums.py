@@ -81,9 +81,10 @@ class Series(NamedTuple):
         if self.dense is None:
             powers = [(index, base**index * weight) for index, weight in self.terms]
             whole, slope = sum((term for _, term in powers), place * 0), sum((term * index for index, term in powers), place * 0)
+        elif isinstance(place, arb):
+            whole, slope = self.dense[0](base), self.dense[0].derivative()(base) * base
         else:
-            poly = self.dense[isinstance(place, acb)]
-            whole, slope = poly(base), poly.derivative()(base) * base
+            whole, slope = self.dense[1](base), self.dense[1].derivative()(base) * base
         return whole.log() + place * self.least, slope / whole * self.unit + self.least
 
 
