@@ -153,9 +153,11 @@ def allocate_from_below(law: Law, steps: int) -> Law:
     """A law below: the sums of places, and beside it one step by itself; DPA202 where the distribution is not known."""
     _require_distribution(law)
     alone: Law | None = None if profile_of(law) is None else Sampled(law, Fraction(1, steps), removing=True)
-    if isinstance(law, GaussianShaped) and law.mu_squared:
-        alone = Seen(Fused(law, steps), alone)
-    return Seen(Sums(law, steps), alone)
+    if not isinstance(law, GaussianShaped) or not law.mu_squared:
+        return Seen(Sums(law, steps), alone)
+    kinds: list[Fused | Sums] = [Fused(law, steps), Sums(law, steps)]
+    first, other = kinds if law.mu_squared >= 1 else reversed(kinds)  # an even grid is finer where ratios are close to 1
+    return Seen(first, Seen(other, alone))
 
 
 def _exact(law: Law, steps: int, step: Fraction, name: str) -> ExplicitPair:

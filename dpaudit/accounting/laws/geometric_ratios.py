@@ -14,7 +14,7 @@ from flint import arb
 from dpaudit.accounting.laws.mixed_pair import ALONE, NormalMixtures
 from dpaudit.accounting.model.distribution import Point, Points
 from dpaudit.accounting.model.law import GaussianShaped, Law
-from dpaudit.exact import ball, working_precision
+from dpaudit.exact import ball, ball_endpoints, working_precision
 
 if TYPE_CHECKING:
     import numpy as np
@@ -29,6 +29,7 @@ LOWEST: Final = -40  # Logarithm of the least ratio that is told from 0
 BITS: Final = 192  # Working precision for what is computed once
 UNIT: Final = 2.0**-53
 TINY: Final = 2.0**-960  # More than what an underflow and what follows from it can lose
+LEAST: Final = 2.0**-800  # Fused masses below this are left out
 
 
 @dataclass(frozen=True)
@@ -66,15 +67,14 @@ def _points(mu_squared: Fraction, steps: int, above: bool) -> Points:  # noqa: F
             whole = add(whole, _padded(once, len(whole.masses)), step) if digit == "1" else whole
         radius = arb(0, whole.error)
         finite: list[Point] = []
-        for index in np.flatnonzero(whole.masses > TINY if not above else whole.masses >= 0):
+        for index in np.flatnonzero(np.minimum(whole.masses, whole.means) > LEAST) if not above else range(len(whole.masses)):
             mass = arb(float(whole.masses[index])) * (1 + radius) + arb(0, TINY)
             if above:
                 ratio = (ball(step) * (first + int(index))).exp() / steps
                 finite.append((ratio.log(), mass.nonnegative_part() * ratio, mass.nonnegative_part()))
             else:
                 mean = (arb(float(whole.means[index])) * (1 + radius) + arb(0, TINY)) / steps
-                if mean > 0 and mass > 0:
-                    finite.append(((mean / mass).log(), mean, mass))
+                finite.append(((mean / mass).log(), mean, mass))
         lost = (p_above + (steps - 1) * q_above).upper() if above else arb(0)
         unseen = arb(whole.zero) * (1 + radius) + arb(0).union((steps * q_above).upper()) if above else arb(0)
         p_rest, q_rest = (1 - sum((point[side] for point in finite), arb(0)) for side in (1, 2))
@@ -140,7 +140,7 @@ def _add_fused(one: Sum, other: Sum, step: Fraction) -> Sum:
     size, shifts, shares = len(one.masses), *_sums_of_places(step, len(one.masses))
     masses, means = (np.zeros(size + int(math.log(2) / step) + 3) for _ in range(2))
     for apart in range(size):
-        place = shifts[apart] + (shares[apart][1] > 0.5)  # noqa: PLR2004 - the nearer place
+        place = shifts[apart] + (shares[apart][1] > 0.5)
         products = _products(one.masses, other.masses, apart)
         masses[place : place + len(products)] += products
         products = _products(one.means, other.masses, apart) + _products(one.masses, other.means, apart)
@@ -163,7 +163,7 @@ def _sums_of_places(step: Fraction, count: int) -> tuple[list[int], list[tuple[f
         width = ball(step)
         for apart in range(count):
             whole = 1 + (width * apart).exp()
-            place = int((whole.log() / width).lower().floor().unique_fmpz())
+            place = math.floor(ball_endpoints(whole.log() / width)[0])
             low, high = (width * place).exp(), (width * (place + 1)).exp()
             up = ((whole - low) / (high - low)).nonnegative_part()
             places.append(place)

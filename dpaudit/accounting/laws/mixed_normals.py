@@ -9,7 +9,7 @@ from typing import Final
 
 from flint import arb
 
-from dpaudit.accounting.laws.gaussian import Gaussian
+from dpaudit.accounting.laws.gaussian import SquaredGaussian
 from dpaudit.accounting.laws.mixed_pair import ALONE, NormalMixtures
 from dpaudit.accounting.laws.mixed_quadrature import quadrature
 from dpaudit.accounting.model.law import FiniteLosses, Law, LossValue
@@ -74,6 +74,6 @@ def mixed_normals(
         for distance, weight in side:
             found[distance] = found.get(distance, Fraction(0)) + weight
         sides.append(tuple(sorted((distance, weight) for distance, weight in found.items() if weight)))
-    if sides[0] == sides[1] == ALONE:
-        return Gaussian(Fraction(0), name)
+    if len(sides[0]) == len(sides[1]) == 1:
+        return SquaredGaussian((sides[0][0][0] + sides[1][0][0]) ** 2 * unit_squared, name)
     return MixedNormals(sides[0], sides[1], unit_squared, name)
