@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Final
 from dpaudit.lazy import lazily
 
 if TYPE_CHECKING:
+    from dpaudit.accounting.batches import SampledWithReplacement as SampledWithReplacement
+    from dpaudit.accounting.batches import TruncatedPoisson as TruncatedPoisson
     from dpaudit.accounting.budgets.calibration import Calibration as Calibration
     from dpaudit.accounting.budgets.calibration import calibrate as calibrate
     from dpaudit.accounting.budgets.filters import Filter as Filter
@@ -18,12 +20,14 @@ if TYPE_CHECKING:
     from dpaudit.accounting.builders.guarantees import pure_dp as pure_dp
     from dpaudit.accounting.builders.guarantees import rdp as rdp
     from dpaudit.accounting.builders.guarantees import zcdp as zcdp
+    from dpaudit.accounting.builders.matrices import matrix_mechanism as matrix_mechanism
     from dpaudit.accounting.builders.noise import discrete_gaussian as discrete_gaussian
     from dpaudit.accounting.builders.noise import discrete_laplace as discrete_laplace
     from dpaudit.accounting.builders.noise import gaussian as gaussian
     from dpaudit.accounting.builders.noise import laplace as laplace
     from dpaudit.accounting.builders.noise import staircase as staircase
     from dpaudit.accounting.builders.pairs import explicit_pair as explicit_pair
+    from dpaudit.accounting.builders.pairs import gaussian_mixture as gaussian_mixture
     from dpaudit.accounting.builders.pairs import mixture as mixture
     from dpaudit.accounting.builders.pairs import update_charged as update_charged
     from dpaudit.accounting.builders.selection import best_of_negative_binomial_runs as best_of_negative_binomial_runs
@@ -33,6 +37,15 @@ if TYPE_CHECKING:
     from dpaudit.accounting.builders.selection import permute_and_flip as permute_and_flip
     from dpaudit.accounting.builders.selection import randomized_response as randomized_response
     from dpaudit.accounting.builders.selection import sparse_vector as sparse_vector
+    from dpaudit.accounting.matrices.participation import CyclicPoisson as CyclicPoisson
+    from dpaudit.accounting.matrices.participation import FixedOrder as FixedOrder
+    from dpaudit.accounting.matrices.participation import MinSeparation as MinSeparation
+    from dpaudit.accounting.matrices.participation import Single as Single
+    from dpaudit.accounting.matrices.sensitivities import sensitivity as sensitivity
+    from dpaudit.accounting.matrices.strategies import Toeplitz as Toeplitz
+    from dpaudit.accounting.matrices.strategies import Tree as Tree
+    from dpaudit.accounting.matrices.strategies import prefix_root as prefix_root
+    from dpaudit.accounting.matrices.strategies import toeplitz as toeplitz
     from dpaudit.accounting.pricing import price_releases as price_releases
     from dpaudit.accounting.privacy_loss import PrivacyLoss as PrivacyLoss
     from dpaudit.accounting.privacy_loss import compose as compose
@@ -44,14 +57,22 @@ if TYPE_CHECKING:
 
 _HOMES: Final = {
     "Calibration": "budgets.calibration",
+    "CyclicPoisson": "matrices.participation",
     "Filter": "budgets.filters",
+    "FixedOrder": "matrices.participation",
     "IndividualFilter": "budgets.individual",
+    "MinSeparation": "matrices.participation",
     "Odometer": "budgets.odometers",
     "Poisson": "schemes",
     "PrivacyLoss": "privacy_loss",
     "RandomAllocation": "schemes",
     "RandomOrder": "schemes",
+    "SampledWithReplacement": "batches",
     "Shuffle": "schemes",
+    "Single": "matrices.participation",
+    "Toeplitz": "matrices.strategies",
+    "Tree": "matrices.strategies",
+    "TruncatedPoisson": "batches",
     "WithoutReplacement": "schemes",
     "approx_dp": "builders.guarantees",
     "best_of_negative_binomial_runs": "builders.selection",
@@ -63,18 +84,23 @@ _HOMES: Final = {
     "discrete_laplace": "builders.noise",
     "explicit_pair": "builders.pairs",
     "gaussian": "builders.noise",
+    "gaussian_mixture": "builders.pairs",
     "gdp": "builders.guarantees",
     "laplace": "builders.noise",
     "loss_of_claim": "builders.guarantees",
+    "matrix_mechanism": "builders.matrices",
     "mixture": "builders.pairs",
     "noisy_max": "builders.selection",
     "permute_and_flip": "builders.selection",
+    "prefix_root": "matrices.strategies",
     "price_releases": "pricing",
     "pure_dp": "builders.guarantees",
     "randomized_response": "builders.selection",
     "rdp": "builders.guarantees",
+    "sensitivity": "matrices.sensitivities",
     "sparse_vector": "builders.selection",
     "staircase": "builders.noise",
+    "toeplitz": "matrices.strategies",
     "update_charged": "builders.pairs",
     "zcdp": "builders.guarantees",
 }

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from dpaudit.accounting.model.composition import Composition, DeltaAt, EpsilonAt, merge_parts
 from dpaudit.accounting.model.law import Law
 from dpaudit.claims import Adjacency, Guarantee
 from dpaudit.errors import InvalidArgument
-from dpaudit.exact import Enclosure, Exact, in_range, integer, kind_of, non_negative
+from dpaudit.exact import Enclosure, Exact, in_range, instance_of, integer, kind_of, non_negative, one_given
 
 if TYPE_CHECKING:
     from dpaudit.accounting.schemes import Scheme
@@ -162,13 +162,14 @@ class PrivacyLoss:
 
         return gdp_mu(self.composition)
 
-    def sampled(self, scheme: Scheme) -> PrivacyLoss:
+    def sampled(self, scheme: Scheme, *, together: bool = False) -> PrivacyLoss:
         """Return the loss when every release is made on records that a sampling scheme chooses again each time.
 
         Args:
-          scheme: Poisson, WithoutReplacement, RandomAllocation, Shuffle or RandomOrder.
+          scheme: Poisson, TruncatedPoisson, WithoutReplacement, SampledWithReplacement, RandomAllocation, Shuffle or RandomOrder.
+          together: whether all releases are made on one sample, which is drawn once.
         Returns:
-          The loss after sampling, under the same adjacency; each part is sampled on its own.
+          The loss after sampling, under the same adjacency; each release is sampled on its own unless `together`.
         Raises:
           InvalidArgument: `scheme` is no sampling scheme (DPA105).
           Unsupported: the adjacency or a part is not covered by the theorem of the scheme (DPA202).
@@ -177,13 +178,20 @@ class PrivacyLoss:
           >>> from dpaudit.accounting import Poisson, laplace
           >>> laplace(scale=1).sampled(Poisson("0.01")).epsilon(delta=0).upper < 0.0171
           True
+          >>> pair = compose(laplace(scale=1), laplace(scale=2))
+          >>> pair.sampled(Poisson("0.01")).delta(epsilon="0.01").upper < pair.sampled(Poisson("0.01"), together=True).delta(
+          ...     epsilon="0.01"
+          ... ).lower
+          True
         """
+        from dpaudit.accounting.laws.together import put_together
         from dpaudit.accounting.schemes import Scheme
 
         if not isinstance(scheme, Scheme):
             kind = type(scheme).__name__
             raise InvalidArgument("DPA105", f'sampled takes a sampling scheme, got a {kind}. For instance Poisson("0.01").')
-        return PrivacyLoss(scheme.applied_to(self.composition))
+        releases = put_together(self.composition) if instance_of(together, bool, "together") else self.composition
+        return PrivacyLoss(scheme.applied_to(releases))
 
     def dominating(self) -> PrivacyLoss:
         """Return the loss of the laws that dominate those of this one: faster, for upper bounds only.
@@ -202,26 +210,77 @@ class PrivacyLoss:
 
         return PrivacyLoss(dominating_laws(self.composition))
 
-    def group(self, size: int) -> PrivacyLoss:
-        """Return the loss on datasets that are `size` steps of the neighbouring relation apart.
+    def group(self, size: int | None = None, *, removed: int | None = None, added: int | None = None) -> PrivacyLoss:
+        """Return the loss on datasets that differ in several records.
 
         Args:
-          size: number of steps, at least 1.
+          size: number of steps of the neighbouring relation, at least 1; in a sample, the worst of all splits into records that
+            are removed and records that are added. Or else
+          removed: number of records that only the first dataset has, 0 if only `added` is given, and
+          added: number that only the second one has.
         Returns:
-          A loss under the same adjacency, now of groups: of noise laws the one at `size` times the distance, of promises what
-          they allow at that distance.
+          A loss under the same adjacency, now of groups: of noise laws the one at the sum of the distances, in a Poisson sample
+          the mixture over how many of the group are drawn, of promises what they allow at that distance.
         Raises:
-          InvalidArgument: `size` is no integer (DPA105) or below 1 (DPA103).
+          InvalidArgument: both ways or none are given (DPA106), a number is no integer (DPA105), or there is no record (DPA103).
           Unsupported: a part has no law at a larger distance, as an explicit pair has none (DPA202).
-        Source: Vadhan 2017, Lemma 2.2; Bun and Steinke 2016, Proposition 1.9.
+        Source: Vadhan 2017, Lemma 2.2; Bun and Steinke 2016, Proposition 1.9; docs/sampling_schemes.md, "Groups in a sample".
         Example:
-          >>> from dpaudit.accounting import laplace
+          >>> from dpaudit.accounting import Poisson, gaussian, laplace
           >>> laplace(scale=2).group(3).describe()
           'laplace(scale=2, sensitivity=3)'
+          >>> print(gaussian(sigma=1).sampled(Poisson("0.1")).group(2).delta(epsilon="1/2"))
+          [0.0145289, 0.0145290]
         """
-        from dpaudit.accounting.laws.groups import of_group
+        from dpaudit.accounting.laws.groups import of_group, of_parts
 
-        return PrivacyLoss(of_group(self.composition, integer(size, "size", lower=1)))
+        parts = None if removed is None and added is None else (removed or 0, added or 0)
+        one_given(size=size, removed_or_added=parts)
+        if parts is None:
+            return PrivacyLoss(of_group(self.composition, integer(cast("int", size), "size", lower=1)))
+        both = [integer(number, name, lower=0) for number, name in zip(parts, ("removed", "added"), strict=True)]
+        integer(sum(both), "removed + added", lower=1)
+        return PrivacyLoss(of_parts(self.composition, *both))
+
+    def user(self, *, records: int) -> PrivacyLoss:
+        """Return the loss of a user who owns several records and joins or leaves with all of them.
+
+        Args:
+          records: number of records of one user, at least 1.
+        Returns:
+          The loss under add_remove, both directions; `group(size)` also covers groups in which some join and others leave.
+        Raises:
+          InvalidArgument: `records` is no integer (DPA105) or below 1 (DPA103).
+          Unsupported: a part has no law at a larger distance (DPA202).
+        Source: docs/sampling_schemes.md, "Groups in a sample".
+        Example:
+          >>> from dpaudit.accounting import Poisson, gaussian
+          >>> release = gaussian(sigma=4).sampled(Poisson("0.01"))
+          >>> (200 * release.user(records=32)).delta(epsilon=8).upper < 1.71e-10
+          True
+        """
+        return self.group(removed=integer(records, "records", lower=1))
+
+    def under(self, adjacency: Adjacency | str) -> PrivacyLoss:
+        """Return the loss for another neighbouring relation, of laws that are stated for adding or removing a record.
+
+        Args:
+          adjacency: replace_one, where one record is removed and another one added, or zero_out, where a record stays and
+            contributes nothing; add_remove leaves the loss as it is.
+        Returns:
+          The loss under that adjacency; a sensitivity stays the largest contribution of one record.
+        Raises:
+          Unsupported: the loss is stated under another adjacency than add_remove, or a part has no law there (DPA202).
+        Source: docs/sampling_schemes.md, "Groups in a sample".
+        Example:
+          >>> from dpaudit.accounting import Poisson, gaussian
+          >>> swapped = gaussian(sigma=1).sampled(Poisson("0.1")).under("replace_one")
+          >>> print(swapped, swapped.delta(epsilon=1).upper < 0.00033)
+          group(removed=1, added=1) of gaussian(sigma=1, sensitivity=1).sampled(Poisson(0.1)) under replace_one True
+        """
+        from dpaudit.accounting.laws.groups import under
+
+        return PrivacyLoss(under(self.composition, Adjacency.of(adjacency)))
 
     def describe(self) -> str:
         """One line: every law with its exact parameters and how often it is used."""

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from fractions import Fraction
 from typing import Any, Final
 
 from dpaudit import accounting
 from dpaudit.claims import Adjacency
 from dpaudit.errors import InvalidArgument, Unsupported
-from dpaudit.exact import in_range, integer, positive, rational
+from dpaudit.exact import in_range, integer, non_negative, positive, rational
+
+ADDED_UP: Final = Fraction(1, 10**12)  # How far from 1 the sum of probabilities that are floats may be
 
 
 def from_dp_accounting(event: Any, *, adjacency: Adjacency | str = "add_remove") -> accounting.PrivacyLoss:
@@ -46,12 +49,9 @@ def _composed(event: Any, adjacency: Adjacency) -> accounting.PrivacyLoss:
     return accounting.compose(0 * accounting.pure_dp(0, adjacency=adjacency), *parts)
 
 
-def _once(event: Any, adjacency: Adjacency) -> accounting.PrivacyLoss:
-    """Read the one release of a sample; several are refused, since each would be priced with a sample of its own."""
-    loss = from_dp_accounting(event.event, adjacency=adjacency)
-    if sum(count for _, count in loss.parts) > 1:
-        raise Unsupported("DPA202", f"one sample with several releases has no law here, got {loss.describe()}.")
-    return loss
+def _on_one_sample(event: Any, adjacency: Adjacency, scheme: Any) -> accounting.PrivacyLoss:
+    """Read the releases of a sample, which all of them share."""
+    return from_dp_accounting(event.event, adjacency=adjacency).sampled(scheme, together=True)
 
 
 def _gaussian(event: Any, adjacency: Adjacency) -> accounting.PrivacyLoss:
@@ -82,6 +82,29 @@ def _zcdp(event: Any, adjacency: Adjacency) -> accounting.PrivacyLoss:
     return accounting.zcdp(event.rho, adjacency=adjacency)
 
 
+def _mixture(event: Any, adjacency: Adjacency) -> accounting.PrivacyLoss:
+    """Gaussian noise on a sum to which a record contributes a random amount."""
+    if adjacency.kind not in {"add_remove", "zero_out"}:
+        raise Unsupported("DPA202", f"a mixture of Gaussians has a law under add_remove and zero_out, got {adjacency}.")
+    norms = [non_negative(norm, "sensitivities") for norm in event.sensitivities]
+    weights = [in_range(weight, "sampling_probs", lower=0, upper=1) for weight in event.sampling_probs]
+    # Floats seldom add up to 1. What is missing is given to the largest norm, what is too much is taken from the least.
+    rest = 1 - sum(weights, Fraction(0))
+    if len(norms) == len(weights) and norms and abs(rest) <= ADDED_UP:
+        place = norms.index(max(norms) if rest > 0 else min(norms))
+        weights[place] += rest
+    return accounting.gaussian_mixture(
+        sigma=positive(event.standard_deviation, "standard_deviation"), sensitivities=norms, weights=weights, adjacency=adjacency
+    )
+
+
+def _truncated(event: Any, adjacency: Adjacency) -> accounting.PrivacyLoss:
+    """A Gaussian on truncated Poisson batches; the noise multiplier is relative to the contribution of one record."""
+    batch = accounting.TruncatedPoisson(rate=event.sampling_probability, cap=event.truncated_batch_size, records=event.dataset_size)
+    noise = positive(event.noise_multiplier, "noise_multiplier")
+    return accounting.gaussian(sigma=noise).sampled(batch).under(adjacency)
+
+
 def _trees(event: Any, adjacency: Adjacency) -> accounting.PrivacyLoss:
     """Gaussian noise on the nodes of binary trees: a record is in one leaf of one tree, so in as many nodes as that is high."""
     if adjacency.kind != "zero_out":
@@ -99,23 +122,25 @@ _READERS: Final[dict[str, Callable[[Any, Adjacency], accounting.PrivacyLoss]]] =
     "SingleEpochTreeAggregationDpEvent": _trees,
     "ZCDpEvent": _zcdp,
     "ComposedDpEvent": _composed,
+    "MixtureOfGaussiansDpEvent": _mixture,
     "NoOpDpEvent": _composed,
-    "PoissonSampledDpEvent": lambda event, adjacency: _once(event, adjacency).sampled(
-        accounting.Poisson(event.sampling_probability)
+    "PoissonSampledDpEvent": lambda event, adjacency: _on_one_sample(
+        event, adjacency, accounting.Poisson(event.sampling_probability)
     ),
-    "SampledWithoutReplacementDpEvent": lambda event, adjacency: _once(event, adjacency).sampled(
-        accounting.WithoutReplacement(size=event.sample_size, of=event.source_dataset_size)
+    "SampledWithReplacementDpEvent": lambda event, adjacency: _on_one_sample(
+        event, adjacency, accounting.SampledWithReplacement(size=event.sample_size, of=event.source_dataset_size)
     ),
+    "SampledWithoutReplacementDpEvent": lambda event, adjacency: _on_one_sample(
+        event, adjacency, accounting.WithoutReplacement(size=event.sample_size, of=event.source_dataset_size)
+    ),
+    "TruncatedSubsampledGaussianDpEvent": _truncated,
     "SelfComposedDpEvent": lambda event, adjacency: (
         integer(event.count, "count", lower=0) * from_dp_accounting(event.event, adjacency=adjacency)
     ),
 }
 _WITHOUT: Final = {
-    "MixtureOfGaussiansDpEvent": "write a Poisson sample of a Gaussian as PoissonSampledDpEvent",
     "NonPrivateDpEvent": "it is not private",
     "RepeatAndSelectDpEvent": "use best_of_negative_binomial_runs of dpaudit.accounting, or best_of_poisson_runs where shape is "
     "infinite",
-    "SampledWithReplacementDpEvent": "a record may be drawn several times, and the event does not say what it counts then",
-    "TruncatedSubsampledGaussianDpEvent": "how many records its batch leaves out depends on the others",
     "UnsupportedDpEvent": "it stands for something that nobody described",
 }

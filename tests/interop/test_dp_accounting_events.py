@@ -16,13 +16,16 @@ from hypothesis import strategies as st
 from dpaudit import accounting
 from dpaudit.accounting import (
     Poisson,
+    SampledWithReplacement,
     Shuffle,
+    TruncatedPoisson,
     WithoutReplacement,
     approx_dp,
     compose,
     discrete_laplace,
     explicit_pair,
     gaussian,
+    gaussian_mixture,
     laplace,
     pure_dp,
     zcdp,
@@ -97,11 +100,9 @@ def test_a_record_is_in_as_many_nodes_as_its_tree_is_high(counts, height):
         event("ZCDpEvent", rho=0.5, xi=0.1),
         event("ComposedDpEvent", events=[GAUSSIAN, event("NonPrivateDpEvent")]),
         event("SomethingNewDpEvent"),
-        event("MixtureOfGaussiansDpEvent", standard_deviation=1.0, sensitivities=[1.0], sampling_probs=[1.0]),
-        event("TruncatedSubsampledGaussianDpEvent", dataset_size=9, sampling_probability=0.1, truncated_batch_size=2),
         event("SampledWithReplacementDpEvent", source_dataset_size=9, sample_size=2, event=GAUSSIAN),
         event("SampledWithoutReplacementDpEvent", source_dataset_size=9, sample_size=2, event=GAUSSIAN),
-        event("PoissonSampledDpEvent", sampling_probability=0.25, event=event("SelfComposedDpEvent", event=GAUSSIAN, count=2)),
+        event("PoissonSampledDpEvent", sampling_probability=0.25, event=event("NonPrivateDpEvent")),
         event("SingleEpochTreeAggregationDpEvent", noise_multiplier=4.0, step_counts=3),
         event("RandomizedResponseDpEvent", noise_parameter=0.5, num_buckets=4),
     ],
@@ -222,3 +223,36 @@ def test_the_refusal_of_a_selection_names_laws_that_there_are():
         from_dp_accounting(event("RepeatAndSelectDpEvent", event=GAUSSIAN, mean=5.0, shape=math.inf))
     named = {word.strip(",.") for word in str(caught.value).split() if word.startswith("best_of")}
     assert {"best_of_negative_binomial_runs", "best_of_poisson_runs"} == named <= set(accounting.__all__)
+
+
+def test_mixtures_batches_and_shared_samples_are_read_as_the_losses_they_are():
+    mixed = event("MixtureOfGaussiansDpEvent", standard_deviation=1.0, sensitivities=[0.0, 1.0], sampling_probs=[0.75, 0.25])
+    assert from_dp_accounting(mixed) == gaussian_mixture(sigma=1, sensitivities=[0, 1], weights=["3/4", "1/4"])
+    cut = event(
+        "TruncatedSubsampledGaussianDpEvent",
+        dataset_size=9,
+        sampling_probability=0.25,
+        truncated_batch_size=2,
+        noise_multiplier=2.0,
+    )
+    batch = gaussian(sigma=2).sampled(TruncatedPoisson(rate="1/4", cap=2, records=9))
+    assert from_dp_accounting(cut) == batch
+    assert from_dp_accounting(cut, adjacency="replace_one") == batch.under("replace_one")
+    drawn = event("SampledWithReplacementDpEvent", source_dataset_size=9, sample_size=2, event=GAUSSIAN)
+    release = gaussian(sigma=2, adjacency="replace_one")
+    assert from_dp_accounting(drawn, adjacency="replace_one") == release.sampled(SampledWithReplacement(size=2, of=9))
+    twice = event("PoissonSampledDpEvent", sampling_probability=0.25, event=event("SelfComposedDpEvent", event=GAUSSIAN, count=2))
+    shared = (2 * gaussian(sigma=2)).sampled(Poisson("1/4"), together=True)
+    assert from_dp_accounting(twice).delta(epsilon=1) == shared.delta(epsilon=1)
+
+
+def test_probabilities_that_miss_one_by_rounding_are_completed_on_the_safe_side():
+    weights = [0.7, 0.2, 0.1]
+    mixed = event("MixtureOfGaussiansDpEvent", standard_deviation=1.0, sensitivities=[0.0, 1.0, 2.0], sampling_probs=weights)
+    ((law, _),) = from_dp_accounting(mixed).parts
+    assert sum(weight for _, weight in law.up) == 1
+    assert law.up[-1][1] >= Fraction(0.1)
+    assert law.up[0][1] <= Fraction(0.7)
+    far = event("MixtureOfGaussiansDpEvent", standard_deviation=1.0, sensitivities=[0.0, 1.0], sampling_probs=[0.5, 0.25])
+    with pytest.raises(InvalidArgument, match="DPA103"):
+        from_dp_accounting(far)

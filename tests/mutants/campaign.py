@@ -21,7 +21,7 @@ SAMPLERS = ("noise", "queries", "reals", "selection", "sources", "values")
 AUDITOR = ("audits", "memberships")
 VERIFIER = ("stamping", "verifications", "witnesses")
 LEARNERS = ("estimators", "halfspaces", "kernel_tellers", "learning", "minimisers", "publics")
-ACCOUNTANT = ("budgets", "cells", "compositions", "contours", "lattices", "ledgers", "losses", "schemes")
+ACCOUNTANT = ("budgets", "cells", "compositions", "contours", "lattices", "ledgers", "losses", "schemes", "users")
 TABLES = {
     "faults.toml": SAMPLERS,
     "accounting_faults.toml": ACCOUNTANT,

@@ -8,11 +8,12 @@ from fractions import Fraction
 from dpaudit.accounting.laws.between import Between, dominated_laws, dominating_laws
 from dpaudit.accounting.laws.charged import Round, UpdateCharged
 from dpaudit.accounting.laws.mixed import HIDDEN, REVEALED, Mixed, law_of_component
+from dpaudit.accounting.laws.mixed_normals import mixed_normals
 from dpaudit.accounting.laws.pairs import distribution_from_numbers, listed_pair
 from dpaudit.accounting.privacy_loss import PrivacyLoss, one_release
 from dpaudit.claims import Adjacency
 from dpaudit.errors import InvalidArgument
-from dpaudit.exact import Exact, in_range, instance_of, integer, positive, shown
+from dpaudit.exact import Exact, in_range, instance_of, integer, non_negative, positive, shown
 
 
 def explicit_pair(p: Sequence[Exact], q: Sequence[Exact], *, adjacency: Adjacency | str = "add_remove") -> PrivacyLoss:
@@ -143,3 +144,34 @@ def update_charged(
 def _is_component(part: object) -> bool:
     """True for a pair of anything and a loss."""
     return isinstance(part, tuple) and len(part) == 2 and isinstance(part[1], PrivacyLoss)
+
+
+def gaussian_mixture(
+    *, sigma: Exact, sensitivities: Sequence[Exact], weights: Sequence[Exact], adjacency: Adjacency | str = "add_remove"
+) -> PrivacyLoss:
+    """Privacy loss of Gaussian noise on a sum to which a neighbour contributes a hidden random amount, in any dimension.
+
+    Args:
+      sigma: standard deviation of the noise, in output units, exact, positive.
+      sensitivities: largest Euclidean norms of what the neighbour may contribute, in output units, exact, at least 0.
+      weights: probability of each, exact, in the same order, adding up to 1; the draw must not depend on the data.
+      adjacency: the neighbouring relation; the mixture is what the dataset with the record gives.
+    Returns:
+      A loss that is exact for the stated norms, both directions, also after composition.
+    Raises:
+      InvalidArgument: different lengths (DPA105), nothing listed (DPA109), a number that is none (DPA101, DPA102), negative or
+        weights of another sum than 1 (DPA103), or a sigma that is not positive (DPA104).
+    Source: Choquette-Choo, Ganesh, Steinke, Thakurta 2023; docs/prices.md, "Mixtures of Gaussians".
+    Example:
+      >>> from dpaudit.accounting import gaussian_mixture
+      >>> print(gaussian_mixture(sigma=1, sensitivities=[0, 1, 3], weights=["1/2", "3/10", "1/5"]).delta(epsilon=1))
+      [0.165402, 0.165403]
+    """
+    noise = positive(sigma, "sigma")
+    chances = distribution_from_numbers(weights, "weights")
+    if isinstance(sensitivities, str) or not isinstance(sensitivities, Sequence) or len(sensitivities) != len(chances):
+        raise InvalidArgument("DPA105", "sensitivities must be a sequence with one norm for each weight, such as [0, 1].")
+    norms = [non_negative(norm, f"sensitivities[{index}]") for index, norm in enumerate(sensitivities)]
+    listed = [f"[{', '.join(shown(value) for value in values)}]" for values in (norms, chances)]
+    name = f"gaussian_mixture(sigma={shown(noise)}, sensitivities={listed[0]}, weights={listed[1]})"
+    return one_release(mixed_normals(zip(norms, chances, strict=True), ((Fraction(0), Fraction(1)),), noise**-2, name), adjacency)

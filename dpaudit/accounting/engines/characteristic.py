@@ -13,6 +13,8 @@ import numpy as np
 from flint import acb, acb_mat, arb
 
 from dpaudit.accounting.laws.distributions import DoubleExponential, Normal, Thinned, WorstOfRange
+from dpaudit.accounting.laws.mixed_distribution import MixedLosses
+from dpaudit.accounting.laws.mixed_quadrature import Quadrature, quadrature
 from dpaudit.accounting.model.distribution import Distribution
 from dpaudit.exact import ball
 
@@ -49,6 +51,9 @@ def moments_of(law: Distribution, count: int, *, greatest: Fraction, place: Frac
         case Thinned(base=Normal()):
             sampled = sampled_normal(law, count, greatest=greatest, place=place)
             return None if sampled is None else (sampled, arb(0))
+        case MixedLosses():
+            rule = quadrature(law.law, count, greatest=greatest, place=place)
+            return None if rule is None else (MixedMoments(rule), arb(0))
         case DoubleExponential():
             end = ball(law.epsilon)
             return Elementary(_points(law, tail), (-end / 2).exp() / 4, end), arb(0)
@@ -250,6 +255,48 @@ def sampled_normal(law: Thinned, count: int, *, greatest: Fraction, place: Fract
         return None
     first, last = -math.ceil((left + reach) / step), math.ceil((right + reach) / step)
     return SampledNormal(law.base.mu_squared, law.rate, law.removing, step, first, last, Fraction(strip))
+
+
+@dataclass(frozen=True)
+class MixedMoments:
+    """Mixtures of normal laws by their quadrature."""
+
+    rule: Quadrature
+
+    @property
+    def size(self) -> int:
+        return self.rule.size
+
+    def grid(self, theta: Fraction, step: Fraction, side: int) -> acb_mat:
+        """The rule along the line, each value with the error at its far end."""
+        error = self.rule.along(theta, (side * side - 1) * step)
+        room = (-error).union(error)
+        return _power_sums(self.rule.points, theta, step, side) + acb_mat(side, side, [acb(room, room)] * (side * side))
+
+    def at(self, order: Fraction) -> arb:
+        return self.rule.at(order)
+
+    def beyond(self, theta: Fraction, place: Fraction) -> arb:
+        """The least bound of all shifts of the line, sought in floats."""
+        return self.rule.beyond(theta, place, self._shift(theta, place))
+
+    def _shift(self, theta: Fraction, place: Fraction) -> Fraction:
+        """The best shift of the line."""
+        law, power, unit = self.rule.law, float(theta), math.sqrt(self.rule.law.unit_squared)
+        narrow = unit * float(max(step for step, _ in law.turns))
+        shifts = (min(math.pi / (4 * narrow), WIDEST_STRIP) if narrow else WIDEST_STRIP) * SHIFTS[:, None]
+        x = np.arange(self.rule.first, self.rule.last + 1) * float(self.rule.step) + 1j * shifts
+        logs = []
+        for side, sign in ((law.up, 1), (law.down, -1)):
+            least = float(side[0][0])
+            terms = [math.log(weight) - (unit * float(c)) ** 2 / 2 + sign * unit * (float(c) - least) * x for c, weight in side]
+            peak = np.max([term.real for term in terms], axis=0)
+            whole = sum((np.exp(term - peak) for term in terms), np.zeros(x.shape))
+            logs.append(np.log(whole) + peak + sign * unit * least * x)
+        top, bottom = logs
+        size = (1 + power) * top.real - power * bottom.real - float(place) * (top.imag - bottom.imag)
+        bounds = np.logaddexp.reduce(size + shifts * shifts / 2 - x.real**2 / 2, axis=1)
+        return Fraction(float(shifts[int(np.argmin(bounds)), 0]))
 
 
 def _tilt_masses(points: Sequence[tuple[arb, arb]], order: Fraction) -> list[arb]:

@@ -11,7 +11,7 @@ from flint import arb
 from dpaudit.accounting.engines.currencies import CONCENTRATED, GAUSSIAN, PURE, moment_above, sampled_moment
 from dpaudit.accounting.engines.evaluate import evaluate
 from dpaudit.accounting.laws.discrete_gaussian import DiscreteGaussian, RoundedGaussian
-from dpaudit.accounting.laws.gaussian import Gaussian
+from dpaudit.accounting.laws.gaussian import NormalPair
 from dpaudit.accounting.laws.response import BoundedRange
 from dpaudit.accounting.laws.sampled import Sampled
 from dpaudit.accounting.laws.seen import Seen
@@ -117,7 +117,7 @@ def _limit(law: Law) -> Fraction:
             return _limit(law.law)
         case Seen() if law.beside is not None:
             return _limit(law.beside)
-        case Gaussian():
+        case NormalPair():
             return law.mu_squared / 2
     return Fraction(0)
 

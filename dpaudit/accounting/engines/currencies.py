@@ -15,7 +15,7 @@ from dpaudit.accounting.laws.allocation import Allocated
 from dpaudit.accounting.laws.between import Between
 from dpaudit.accounting.laws.concentrated import Concentrated, promised_composition
 from dpaudit.accounting.laws.discrete_gaussian import DiscreteGaussian, RoundedGaussian
-from dpaudit.accounting.laws.gaussian import Gaussian
+from dpaudit.accounting.laws.gaussian import NormalPair
 from dpaudit.accounting.laws.mixed_moments import between_whole, sampled_moments
 from dpaudit.accounting.laws.random_order import Ordered
 from dpaudit.accounting.laws.response import BoundedRange
@@ -115,7 +115,7 @@ def _pure_amount(law: Law) -> tuple[Fraction] | None:
 def _rho(law: Law) -> Fraction | None:
     """A rho for which the finite losses of the law are zero-concentrated, None where none is known."""
     match law:
-        case Gaussian():
+        case NormalPair():
             return law.mu_squared / 2
         case Between():
             return _rho(law.upper)
@@ -165,7 +165,7 @@ def _gaussian_amount(law: Law) -> tuple[Fraction] | None:
     """Cost of a law in mu squared."""
     if isinstance(law, Between):
         law = law.upper
-    return (law.mu_squared,) if isinstance(law, Gaussian) else None
+    return (law.mu_squared,) if isinstance(law, NormalPair) else None
 
 
 def sampled_moment(law: Law, order: Fraction) -> tuple[arb, arb] | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from typing import Final, TypeAlias
@@ -11,6 +11,7 @@ from dpaudit.accounting.engines.bounds import certified_bounds
 from dpaudit.accounting.engines.closed_forms import closed_form
 from dpaudit.accounting.engines.contour import NOT_RUN, contour
 from dpaudit.accounting.engines.tilted import rough_upper_end, tilted_lattice
+from dpaudit.accounting.laws.groups import alternatives
 from dpaudit.accounting.model.composition import (
     Composition,
     EpsilonAt,
@@ -50,6 +51,9 @@ def evaluate(loss: Composition, question: Question) -> Enclosure:
         raise Unsupported("DPA202", f"delta must be 0 or at least {least}, got {got}: smaller values are indistinguishable from 0.")
     if not loss.parts:
         return Enclosure.point(0, Reason("nothing is released, so the two datasets cannot be told apart"))
+    ways = alternatives(loss)
+    if len(ways) > 1 or ways[0] != loss:
+        return _worst(ways, question)
     backward = loss.reversed()
     engine, forward = _first_answer(loss, question)
     if backward == loss:
@@ -63,6 +67,19 @@ def evaluate(loss: Composition, question: Question) -> Enclosure:
     other = _first_answer(backward, question)[1]
     reason = Reason("the worse of the two directions", (forward.reason, other.reason))
     return Enclosure(max(forward.lower, other.lower), max(forward.upper, other.upper), reason)
+
+
+def _worst(ways: Sequence[Composition], question: Question) -> Enclosure:
+    """The worst answer of several compositions; coarse upper ends below what is known settle most of them."""
+    worst = evaluate(ways[0], question)
+    for way in ways[1:]:
+        coarse = [rough_upper_end(side, question) for side in (way, way.reversed())]
+        if all(end is not None and end.upper <= worst.lower for end in coarse):
+            continue
+        found = evaluate(way, question)
+        reason = Reason("the worst split of a group", (worst.reason, found.reason))
+        worst = Enclosure(max(worst.lower, found.lower), max(worst.upper, found.upper), reason)
+    return worst
 
 
 def _first_answer(composition: Composition, question: Question) -> tuple[Engine, Enclosure]:

@@ -52,9 +52,10 @@ def tilted_lattice(composition: Composition, question: Question) -> Enclosure | 
     highest = dominating_laws(composition)
     closed = highest != composition and not isinstance(bounds.upper, float) and exact_profile(highest) is not None
     high = _answer(highest, above, question, WIDTHS) if above and not closed else None
-    low = (
-        high if below == above and not closed else _answer(dominated_laws(composition), below, question, WIDTHS) if below else None
-    )
+    lowest = dominated_laws(composition)
+    low = high if below == above and not closed else None
+    if low is None and below and exact_profile(lowest) is None:  # a closed form is in the bounds already
+        low = _answer(lowest, below, question, WIDTHS)
     reasons = tuple(answer.reason for answer in (high, low) if answer is not None)
     if not reasons:
         return bounds

@@ -13,13 +13,14 @@ from typing import Final
 from flint import arb, arb_poly, fmpq, fmpq_poly
 
 from dpaudit.accounting.laws.between import Between
+from dpaudit.accounting.laws.geometric_ratios import geometric_points
 from dpaudit.accounting.laws.mixed_moments import between_whole, mean_moments
 from dpaudit.accounting.laws.pairs import ExplicitPair
 from dpaudit.accounting.laws.sampled import Sampled, profile_of
 from dpaudit.accounting.laws.seen import Cumulated, Seen, cumulate
 from dpaudit.accounting.model.coordinates import common_unit
 from dpaudit.accounting.model.distribution import Distribution, Point, Points, Scattered, Sides
-from dpaudit.accounting.model.law import Bracketed, Finite, Law, LossValue, Mass, sum_of_losses
+from dpaudit.accounting.model.law import Bracketed, Finite, GaussianShaped, Law, LossValue, Mass, sum_of_losses
 from dpaudit.errors import Unsupported
 from dpaudit.exact import ball, ball_endpoints, fmpq_of, working_precision
 
@@ -89,6 +90,9 @@ class Allocated:
 
     def points(self, tail: int) -> Points:  # noqa: ARG002 - the tail was cut with the table
         """One point for each place of the mean ratio."""
+        found = geometric_points(self.law, self.steps, above=True)
+        if found is not None:
+            return found if self.removing else found.turned()
         finite, p_left, q_left = _spread(self.law if self.removing else self.law.reversed(), self.steps)
         if self.removing:
             return Points(finite, p_left, q_left)
@@ -114,6 +118,22 @@ class Sums:
         return Points(finite, infinity, arb(0))
 
 
+@dataclass(frozen=True)
+class Fused:
+    """The removal of normal laws, seen through the place of the mean ratio among places in geometric progression."""
+
+    law: Law
+    steps: int
+
+    def describe(self) -> str:
+        return f"{self.law.describe()} in one of {self.steps} steps, of which mean ratios are seen"
+
+    def points(self, tail: int) -> Points:  # noqa: ARG002 - the tail was cut with the table
+        """The places with their masses."""
+        found = geometric_points(self.law, self.steps, above=False)
+        return Points((), arb(1), arb(1)) if found is None else found
+
+
 def allocate(law: Law, steps: int) -> Law:
     """A release in one of several steps: exactly or between two laws; DPA202 for laws whose distribution is not known."""
     name = f"{law.describe()}.sampled(RandomAllocation(steps={steps}))"
@@ -132,8 +152,12 @@ def allocate(law: Law, steps: int) -> Law:
 def allocate_from_below(law: Law, steps: int) -> Law:
     """A law below: the sums of places, and beside it one step by itself; DPA202 where the distribution is not known."""
     _require_distribution(law)
-    alone = None if profile_of(law) is None else Sampled(law, Fraction(1, steps), removing=True)
-    return Seen(Sums(law, steps), alone)
+    alone: Law | None = None if profile_of(law) is None else Sampled(law, Fraction(1, steps), removing=True)
+    if not isinstance(law, GaussianShaped) or not law.mu_squared:
+        return Seen(Sums(law, steps), alone)
+    kinds: list[Fused | Sums] = [Fused(law, steps), Sums(law, steps)]
+    first, other = kinds if law.mu_squared >= 1 else reversed(kinds)  # an even grid is finer where ratios are close to 1
+    return Seen(first, Seen(other, alone))
 
 
 def _exact(law: Law, steps: int, step: Fraction, name: str) -> ExplicitPair:

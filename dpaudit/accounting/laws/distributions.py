@@ -13,6 +13,8 @@ from flint import arb
 
 from dpaudit.accounting.laws.gaussian import twice_upper_tail
 from dpaudit.accounting.laws.laplace import Laplace
+from dpaudit.accounting.laws.mixed_distribution import MixedLosses
+from dpaudit.accounting.laws.mixed_normals import MixedNormals
 from dpaudit.accounting.laws.response import BoundedRange
 from dpaudit.accounting.laws.sampled import Sampled
 from dpaudit.accounting.model.coordinates import common_unit
@@ -237,6 +239,8 @@ def distribution_of(law: Law) -> Distribution | None:
         case Sampled():
             base = distribution_of(law.law)
             return None if base is None else Thinned(base, law.rate, removing=law.removing)
+        case MixedNormals():
+            return MixedLosses(law)
         case GaussianShaped() if law.mu_squared:
             return Normal(law.mu_squared)
         case Finite():

@@ -16,24 +16,22 @@ from dpaudit.exact import ball, shown
 PROFILE_SOURCE = "Balle and Wang 2018, Theorem 8: delta(e) = Phi(mu/2 - e/mu) - exp(e) Phi(-mu/2 - e/mu)"
 
 
-@dataclass(frozen=True)
-class Gaussian(Symmetric, FiniteLosses):  # reflection exchanges the two normal laws
-    """N(mu, 1) against N(0, 1), called `name`; it also prices the rounded Gaussian, which is its post-processing."""
+class NormalPair(Symmetric, FiniteLosses):  # reflection exchanges the two normal laws
+    """N(mu, 1) against N(0, 1)."""
 
-    mu: Fraction
     name: str
 
     @property
     def mu_squared(self) -> Fraction:
         """Squared distance of the two normal laws in standard deviations."""
-        return self.mu**2
+        raise NotImplementedError
 
     def describe(self) -> str:
         return self.name
 
     def greatest_loss(self) -> LossValue | None:
         """None, since the loss is normal; 0 where mu is."""
-        return None if self.mu else LossValue()
+        return None if self.mu_squared else LossValue()
 
     def log_moment(self, order: Fraction) -> arb:
         """The loss is N(mu^2/2, mu^2), so this is order (1 + order) mu^2 / 2."""
@@ -44,6 +42,32 @@ class Gaussian(Symmetric, FiniteLosses):  # reflection exchanges the two normal 
 
     def profile_source(self) -> str:
         return PROFILE_SOURCE
+
+
+@dataclass(frozen=True)
+class Gaussian(NormalPair):
+    """N(mu, 1) against N(0, 1), called `name`; it also prices the rounded Gaussian, which is its post-processing."""
+
+    mu: Fraction
+    name: str
+
+    @property
+    def mu_squared(self) -> Fraction:
+        """Squared distance of the two normal laws in standard deviations."""
+        return self.mu**2
+
+
+@dataclass(frozen=True)
+class SquaredGaussian(NormalPair):
+    """The same for a distance that is the root of a rational number, such as the length of a column of a matrix."""
+
+    square: Fraction
+    name: str
+
+    @property
+    def mu_squared(self) -> Fraction:
+        """The square itself."""
+        return self.square
 
 
 def gaussian_profile(mu_squared: Fraction, epsilon: arb) -> arb:

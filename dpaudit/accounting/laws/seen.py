@@ -73,10 +73,7 @@ class Seen:
 
     def points(self, tail: int) -> Points:
         found = _points(self.groups, tail, int(ctx.prec))
-        if not self.turned:
-            return found
-        turned = ((-loss, q_mass, p_mass) for loss, p_mass, q_mass in reversed(found.finite))
-        return Points(tuple(turned), found.q_only, found.p_infinity)
+        return found.turned() if self.turned else found
 
     def distribution(self) -> Distribution:
         return Scattered(self)

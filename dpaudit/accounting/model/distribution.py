@@ -40,6 +40,11 @@ class Points(NamedTuple):
     p_infinity: arb
     q_only: arb
 
+    def turned(self) -> Points:
+        """The same with P and Q exchanged."""
+        finite = ((-loss, q_mass, p_mass) for loss, p_mass, q_mass in reversed(self.finite))
+        return Points(tuple(finite), self.q_only, self.p_infinity)
+
 
 @runtime_checkable
 class Distribution(Protocol):
