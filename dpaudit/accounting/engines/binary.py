@@ -12,7 +12,8 @@ from flint import arb
 
 from dpaudit.accounting.engines.closed_forms import Profile
 from dpaudit.accounting.engines.outcomes import listed_points
-from dpaudit.accounting.engines.plan import float_sketch, saddle_point, tilt_for_delta
+from dpaudit.accounting.engines.parts import Parts
+from dpaudit.accounting.engines.saddles import saddles_of
 from dpaudit.accounting.laws.between import dominated_laws, dominating_laws
 from dpaudit.accounting.model.composition import Composition, Question, greatest_loss, infinite_loss
 from dpaudit.accounting.model.law import Finite, Law
@@ -92,11 +93,9 @@ def _guess(law: Law, count: int, delta: Fraction) -> Fraction | None:
     from dpaudit.accounting.laws.distributions import Listed, distribution_of
 
     found = Listed(law) if isinstance(law, Finite) else distribution_of(law)
-    sketch = None if found is None else float_sketch(found, TAIL)
-    if sketch is None or not delta:
-        return None
-    tilt = tilt_for_delta(((sketch, count),), log_of(delta))
-    return None if tilt is None else Fraction(max(saddle_point(((sketch, count),), tilt)[0], 0.0))
+    saddles = None if found is None else saddles_of(Parts(((found, count),)), TAIL)
+    place = None if saddles is None or not delta else saddles.for_delta(log_of(delta))
+    return None if saddles is None or place is None else Fraction(max(saddles.at(place)[0], 0.0))
 
 
 def _step(law: Law) -> _Step | None:

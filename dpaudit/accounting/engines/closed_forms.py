@@ -113,9 +113,13 @@ class Split:
 
     def counted(self, tail: int, most: int) -> FiniteLoss | None:
         """The same by vectors of counts, for laws that list no coordinates, such as samples; None beyond `most` of them."""
-        points = [(listed_points(law, tail), count) for law, count in self.finite]
-        known = [(found, count) for found, count in points if found is not None]
-        return compose_outcomes(known, most=most) if len(known) == len(points) else None
+        known = []
+        for law, count in self.finite:
+            points = listed_points(law, tail)
+            if points is None:
+                return None
+            known.append((points, count))
+        return compose_outcomes(known, most=most)
 
     def delta(self, finite: FiniteLoss, epsilon: Fraction) -> Mass:
         """Delta of the whole composition."""

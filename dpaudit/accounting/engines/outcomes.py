@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Final, NamedTuple
 
 from flint import arb
 
 from dpaudit.accounting.engines.tails import FiniteLoss
-from dpaudit.accounting.model.distribution import Points
+from dpaudit.accounting.model.distribution import Distribution, Points
 from dpaudit.accounting.model.law import Finite, Law
-
 
 MOST_VALUES: Final = 64  # Laws with more values are left to other engines
 
@@ -27,10 +27,8 @@ class _Vector(NamedTuple):
 
 def listed_points(law: Law, tail: int) -> Points | None:
     """All values of a loss that has no diffuse part, at the current precision; None for other laws."""
-    from dpaudit.accounting.laws.distributions import Listed, distribution_of
-
-    found = Listed(law) if isinstance(law, Finite) else distribution_of(law)
-    if found is None or found.nodes().losses.size:
+    found = _listed(law)
+    if found is None:
         return None
     # Where a mass may be nothing, the point is left out, and its P mass may be infinite: below and above the truth.
     finite, infinity, q_only = found.points(tail)
@@ -38,6 +36,15 @@ def listed_points(law: Law, tail: int) -> Points | None:
     open_mass = sum((p_mass for loss, p_mass, q_mass in finite if not (p_mass > 0 and q_mass > 0)), arb(0))
     infinity += open_mass.nonnegative_part().union(arb(0))
     return Points(kept, infinity, q_only) if kept and len(kept) <= MOST_VALUES and infinity.is_finite() else None
+
+
+@lru_cache(maxsize=256)
+def _listed(law: Law) -> Distribution | None:
+    """The distribution of a law without a diffuse part."""
+    from dpaudit.accounting.laws.distributions import Listed, distribution_of
+
+    found = Listed(law) if isinstance(law, Finite) else distribution_of(law)
+    return None if found is None or found.nodes().losses.size else found
 
 
 def compose_outcomes(parts: Sequence[tuple[Points, int]], *, most: int) -> FiniteLoss | None:
