@@ -65,8 +65,8 @@ class Contour:
     left_out: arb
     infinity: arb
 
-    def delta(self, epsilon: Fraction) -> Enclosure:
-        """Delta of the composition: the sum, less its images, and what is left out either way."""
+    def ends(self, epsilon: Fraction) -> tuple[Fraction, Fraction, tuple[arb, arb, arb]]:
+        """Both ends of delta; the sum, its images, and what is left out either way."""
         with working_precision(BITS):
             turn = acb(0, ball(-epsilon * self.step)).exp()
             turns = [list(accumulate(repeat(one, self.side - 1), mul, initial=acb(1))) for one in (turn**self.side, turn)]
@@ -76,6 +76,20 @@ class Contour:
             images = self._images(self.above, epsilon) + self._images(self.below, epsilon)
             least, most = found - rest - images, found + rest
             ends = ball_endpoints((self.infinity + least).lower())[0], ball_endpoints((self.infinity + most).upper())[1]
+        return (
+            min(max(Fraction(ends[0]), Fraction(0)), Fraction(1)),
+            max(min(Fraction(ends[1]), Fraction(1)), Fraction(0)),
+            (
+                found,
+                images,
+                rest,
+            ),
+        )
+
+    def delta(self, epsilon: Fraction) -> Enclosure:
+        """Delta of the composition with its error terms."""
+        least, most, (found, images, rest) = self.ends(epsilon)
+        with working_precision(BITS):
             shares = [_share(term, found) for term in (images, rest)]
         parts = (
             f"{self.side**2} nodes at real part {outward(self.theta, digits=4, up=True)}, balls with the error of every quadrature",
@@ -83,7 +97,7 @@ class Contour:
             f"error term: the line beyond the last node: at most {shares[1]} of delta",
         )
         reason = Reason("moment functions inverted along a line (docs/engines.md)", tuple(map(Reason, parts)))
-        return Enclosure(min(max(ends[0], Fraction(0)), Fraction(1)), max(min(ends[1], Fraction(1)), Fraction(0)), reason)
+        return Enclosure(least, most, reason)
 
     def _images(self, order: Order, epsilon: Fraction) -> arb:
         """Sum of e^(theta m P) delta(epsilon + m P) over m > 0 or m < 0, delta(y) <= c e^(K(r) - r y), P the period."""
@@ -160,18 +174,20 @@ def _epsilon(line: Contour, target: Fraction, start: Fraction) -> Enclosure:
     """Epsilon at which delta is `target`: a root of the middle of delta, and points on both sides of it that were decided."""
     root, slope, before = start, -float(line.theta), (start, 0.0)
     for _ in range(12):
-        found = line.delta(root)
-        if not found.upper:
+        least, most, _ = line.ends(root)
+        if not most:
             break
-        excess = log_of((Fraction(found.lower) + Fraction(found.upper)) / 2 / target)
+        excess = log_of((least + most) / 2 / target)
         if (excess < before[1] and root > before[0]) or (excess > before[1] and root < before[0]):
             slope = (excess - before[1]) / float(root - before[0])
         before, root = (root, excess), _short(max(root - Fraction(excess / slope), Fraction(0)))
         if abs(root - before[0]) <= root * STEPS[0]:
             break
-    upper: Endpoint = next((root * (1 + by) for by in STEPS if line.delta(root * (1 + by)).upper <= target), math.inf)
-    lower = next((root * (1 - by) for by in STEPS if line.delta(root * (1 - by)).lower > target), Fraction(0))
-    reason = Reason("delta on both sides of epsilon decides its ends (Sommer, Meiser, Mohammadi 2019, Lemma 5)", (found.reason,))
+    upper: Endpoint = next((root * (1 + by) for by in STEPS if line.ends(root * (1 + by))[1] <= target), math.inf)
+    lower = next((root * (1 - by) for by in STEPS if line.ends(root * (1 - by))[0] > target), Fraction(0))
+    reason = Reason(
+        "delta on both sides of epsilon decides its ends (Sommer, Meiser, Mohammadi 2019, Lemma 5)", (line.delta(root).reason,)
+    )
     return Enclosure(lower, upper, reason)
 
 

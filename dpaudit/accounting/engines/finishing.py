@@ -31,7 +31,9 @@ def is_narrow(answer: Enclosure, width: Fraction = NARROW) -> bool:
 
 def finished(composition: Composition, question: Question, first: Enclosure, plain: Plain) -> Enclosure:
     """The answer of one direction from the best of all ends; what was asked before has no influence on it."""
-    best = _best(composition, question, first, plain)
+    best, known = _best(composition, question, first, plain), dominating_laws(composition) == dominated_laws(composition)
+    if not known:  # a class of mechanisms is wide whatever is done, and the shape of its ends would cost as much again
+        return best
     if is_narrow(best) or isinstance(question, EpsilonAt):
         return best if is_narrow(best, INVERTED) or isinstance(question, DeltaAt) else _inverted(composition, question, best, plain)
     others = [(epsilon, _best(composition, DeltaAt(epsilon), None, plain)) for epsilon in _rungs(composition, question.epsilon)]

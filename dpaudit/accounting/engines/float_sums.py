@@ -46,8 +46,9 @@ def float_sums(masses: Sequence[arb], losses: Sequence[arb], step: Fraction, sid
 
 def _rotations(losses: Sequence[arb], gap: Fraction) -> Complexes | None:
     """e^(i gap loss), rounded; None where a loss is not known well enough."""
-    angles = [ball(gap) * loss for loss in losses]
-    if not all(angle.rad() < arb(2) ** -GOOD_BITS for angle in angles):
+    turn, most = ball(gap), arb(2) ** -GOOD_BITS
+    angles = [turn * loss for loss in losses]
+    if not all(angle.rad() < most for angle in angles):
         return None
     return np.array([float(angle.cos()) for angle in angles]), np.array([float(angle.sin()) for angle in angles])
 
