@@ -11,7 +11,7 @@ from dpaudit.accounting.engines.binary import many_binary
 from dpaudit.accounting.engines.bounds import certified_bounds
 from dpaudit.accounting.engines.closed_forms import closed_form
 from dpaudit.accounting.engines.contour import NOT_RUN, contour
-from dpaudit.accounting.engines.finishing import finished, is_narrow
+from dpaudit.accounting.engines.finishing import finished
 from dpaudit.accounting.engines.tilted import rough_upper_end, tilted_lattice
 from dpaudit.accounting.model.composition import (
     Composition,
@@ -20,6 +20,7 @@ from dpaudit.accounting.model.composition import (
     epsilon_of_greatest_loss,
     greatest_loss,
     infinite_loss,
+    is_narrow,
 )
 from dpaudit.accounting.model.law import Profiled
 from dpaudit.errors import Unsupported

@@ -10,23 +10,15 @@ from dpaudit.accounting.engines.closed_forms import Profile, counted_profile
 from dpaudit.accounting.engines.shape import implied
 from dpaudit.accounting.laws.between import dominated_laws, dominating_laws
 from dpaudit.accounting.laws.unsampled import published_laws
-from dpaudit.accounting.model.composition import Composition, DeltaAt, EpsilonAt, Question, greatest_loss, infinite_loss
+from dpaudit.accounting.model.composition import Composition, DeltaAt, EpsilonAt, Question, greatest_loss, infinite_loss, is_narrow
 from dpaudit.exact import Enclosure, Endpoint, Reason
 
 # An answer of one direction from the engines alone.
 Plain: TypeAlias = Callable[[Composition, Question], Enclosure]
 
-NARROW: Final = Fraction(1, 1000)  # Relative width from which on an answer is not looked at again
 INVERTED: Final = Fraction(1, 100)  # Relative width of an epsilon beyond which the finished profile is inverted
 RUNGS: Final = 10  # Epsilons below the greatest loss g are g - g/2^j for j up to this
 PUBLISHED: Final = "the hidden choice of records published: a mixture loses at most what its components lose"
-
-
-def is_narrow(answer: Enclosure, width: Fraction = NARROW) -> bool:
-    """True if an answer is good enough as it is."""
-    if isinstance(answer.upper, float):
-        return answer.lower == answer.upper
-    return answer.upper - answer.lower <= answer.upper * width
 
 
 def finished(composition: Composition, question: Question, first: Enclosure, plain: Plain) -> Enclosure:

@@ -6,13 +6,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations
+from typing import Final
 
 from flint import arb
 
 from dpaudit.exact import Enclosure, Endpoint, Reason, ball, ball_endpoints, working_precision
 
-BITS = 256
-SHAPE = "delta is convex in e^epsilon and falls with a slope between -1 and 0 (docs/engines.md, the last step)"
+BITS: Final = 256  # Working precision
+SHAPE: Final = "delta is convex in e^epsilon and falls with a slope between -1 and 0 (docs/engines.md, the last step)"
 
 
 @dataclass(frozen=True)
@@ -66,5 +67,6 @@ def _beyond(outer: Known, inner: Known, a: arb) -> list[arb]:
 
 
 def _end(value: arb, side: int) -> Fraction:
-    """The lower (0) or upper (1) end of a finite ball."""
-    return Fraction(ball_endpoints(value)[side])
+    """The lower (0) or upper (1) end of a ball, the trivial one where it is beyond all numbers."""
+    end = ball_endpoints(value)[side]
+    return end if isinstance(end, Fraction) else Fraction(side)

@@ -93,6 +93,15 @@ class EpsilonAt:
 
 Question: TypeAlias = DeltaAt | EpsilonAt
 
+NARROW: Final = Fraction(1, 1000)  # Relative width from which on an answer is not looked at again
+
+
+def is_narrow(answer: Enclosure, width: Fraction = NARROW) -> bool:
+    """True if an answer is good enough as it is."""
+    if isinstance(answer.upper, float):
+        return answer.lower == answer.upper
+    return answer.upper - answer.lower <= answer.upper * width
+
 
 LONGEST_POWER: Final = 1 << 14  # Powers of rationals with more bits than this are enclosed in a ball
 
