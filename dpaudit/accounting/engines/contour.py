@@ -34,6 +34,7 @@ FADED_OF_FLOATS: Final = 19.0  # Nats by which what is left out of such a line i
 LENGTHENED: Final = 1.5  # Factor by which the line grows until what is left out is small enough
 WIDEST: Final = Fraction(1, 1 << 20)  # Relative width of an answer beyond which the lattice is asked instead
 CHECKED: Final = 0.02  # Relative width of the lattice that an answer is compared with
+CHECKED_ROUGHLY: Final = 0.1  # The same for many laws, each of which takes a lattice
 # Standard deviations by which the tilt of a line may miss that of the question, and the widest step between two tilts.
 NEAR, WIDEST_STEP = 0.7, 8
 # Relative distances from the root of delta = target at which its side is decided.
@@ -147,7 +148,7 @@ def contour(composition: Composition, question: Question) -> Enclosure | None:
         upper = Reason("upper end from the laws above", (found.reason,))
         return None if first is None else first.intersect(Enclosure(Fraction(0), found.upper, upper))
     ends = (question.epsilon,) if isinstance(question, DeltaAt) else (Fraction(found.lower), found.upper)
-    lattice = lattice_for(composition, epsilon=ends[0], width=CHECKED)
+    lattice = lattice_for(composition, epsilon=ends[0], width=CHECKED if len(above) < MANY else CHECKED_ROUGHLY)
     if lattice is None:
         return replace(found, reason=Reason("not compared with a lattice, which would be too long", (found.reason,)))
     told = [found] if isinstance(question, DeltaAt) else [line.delta(end) for end in ends]
