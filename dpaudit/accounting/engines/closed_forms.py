@@ -148,8 +148,8 @@ def exact_profile(composition: Composition) -> Profile | None:
 
 @lru_cache(maxsize=4)
 def counted_profile(composition: Composition) -> Profile | None:
-    """The profile by vectors of counts where these are more than `exact_profile` tries; None for other compositions."""
-    if not composition.parts:
+    """The profile by vectors of counts, more than `exact_profile` tries; None where that answers, and for other compositions."""
+    if not composition.parts or exact_profile(composition) is not None:
         return None
     split = Split(composition.parts, None, "")
     with working_precision(COUNTED_BITS):
